@@ -1,0 +1,34 @@
+/**
+ * The whole contract: one value from which the server, the client, the OpenAPI document and the tests are made.
+ */
+import * as HttpApi from "effect/http-api/HttpApi"
+import * as OpenApi from "effect/http-api/OpenApi"
+import { Validation } from "./Authorization.ts"
+import { Outputs } from "./Outputs.ts"
+import { Processes } from "./Processes.ts"
+import { ProcessRuns } from "./ProcessRuns.ts"
+import { RobotData, RobotProcess } from "./Robot.ts"
+import { StepRuns } from "./StepRuns.ts"
+import { WorkerProtocol } from "./WorkerProtocol.ts"
+import { Workers } from "./Workers.ts"
+import { WorkItems } from "./WorkItems.ts"
+import { Workspaces } from "./Workspaces.ts"
+
+/** Where the public interface lies below the origin of a service. */
+export const basePath = "/api/v1"
+
+export const Api = HttpApi.make("signalbox")
+  .add(
+    Workspaces.prefix(basePath),
+    Processes.prefix(basePath),
+    WorkItems.prefix(basePath),
+    ProcessRuns.prefix(basePath),
+    StepRuns.prefix(basePath),
+    Outputs.prefix(basePath),
+    Workers.prefix(basePath),
+    WorkerProtocol.prefix("/worker-v1"),
+    RobotProcess.prefix("/process-v1"),
+    RobotData.prefix("/json-v1")
+  )
+  .middleware(Validation)
+  .annotateMerge(OpenApi.annotations({ title: "Signalbox", version: "1.0.0" }))

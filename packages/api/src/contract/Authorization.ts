@@ -1,0 +1,82 @@
+/**
+ * Who may call what: permissions, the principal of a request, and the middleware that finds it.
+ */
+import * as Context from "effect/Context"
+import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
+import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
+import * as Schema from "effect/Schema"
+import type { ProcessRunId, StepRunId, WorkerId, WorkspaceId } from "./Ids.ts"
+import { ForbiddenResponse, InvalidRequestResponse, UnauthenticatedResponse } from "./Responses.ts"
+
+/** Every permission that a key can hold: the 18 of the service, then those of the extensions. */
+export const Permission = Schema.Literals([
+  "Assets.read_asset_storage_assets",
+  "Assets.write_asset_storage_assets",
+  "Assistants.read_assistants",
+  "Assistants.write_assistants",
+  "Processes.read_processes",
+  "Processes.read_runs",
+  "Processes.read_work_items",
+  "Processes.write_work_items",
+  "Processes.read_run_outputs",
+  "Processes.trigger_processes",
+  "Tasks.read_task_packages",
+  "Tasks.write_task_packages",
+  "Vault.read_secrets",
+  "Vault.write_secrets",
+  "Webhooks.read_webhooks",
+  "Webhooks.write_webhooks",
+  "Workers.read_workers",
+  "Workers.write_workers",
+  "Processes.write_processes",
+  "Assistants.run_assistants",
+  "Workspace.manage_api_keys",
+  "Vault.read_secret_values"
+])
+export type Permission = typeof Permission.Type
+
+/** The permission that an endpoint needs; an endpoint without this annotation needs any valid key. */
+export class RequiredPermission extends Context.Service<RequiredPermission, Permission>()(
+  "@signalbox/api/contract/RequiredPermission"
+) {}
+
+/** Who is calling: a workspace key, a worker, or a run of a step. */
+export type Principal =
+  | {
+      readonly _tag: "ApiKey"
+      readonly keyId: string
+      readonly workspaceId: WorkspaceId
+      readonly permissions: ReadonlySet<Permission>
+    }
+  | { readonly _tag: "Worker"; readonly workspaceId: WorkspaceId; readonly workerId: WorkerId }
+  | {
+      readonly _tag: "StepRun"
+      readonly workspaceId: WorkspaceId
+      readonly processRunId: ProcessRunId
+      readonly stepRunId: StepRunId
+    }
+
+/** The principal of the request at hand. */
+export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principal>()(
+  "@signalbox/api/contract/CurrentPrincipal"
+) {}
+
+/** Workspace keys on `/api/v1`: `Authorization: RC-WSKEY <key>` (any case), or the same key as a bearer token. */
+export class WorkspaceAuthorization extends HttpApiMiddleware.Service<
+  WorkspaceAuthorization,
+  { provides: CurrentPrincipal }
+>()("@signalbox/api/contract/WorkspaceAuthorization", {
+  security: { wskey: HttpApiSecurity.http({ scheme: "RC-WSKEY" }), bearer: HttpApiSecurity.bearer },
+  error: [UnauthenticatedResponse, ForbiddenResponse]
+}) {}
+
+/** Tokens of workers and of step runs: `Authorization: Bearer <token>`. */
+export class TokenAuthorization extends HttpApiMiddleware.Service<TokenAuthorization, { provides: CurrentPrincipal }>()(
+  "@signalbox/api/contract/TokenAuthorization",
+  { security: { bearer: HttpApiSecurity.bearer }, error: [UnauthenticatedResponse, ForbiddenResponse] }
+) {}
+
+/** Turns input that does not decode into a 400 that names the field. */
+export class Validation extends HttpApiMiddleware.Service<Validation>()("@signalbox/api/contract/Validation", {
+  error: InvalidRequestResponse
+}) {}

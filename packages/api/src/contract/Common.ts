@@ -1,0 +1,42 @@
+/**
+ * Shapes that several resources share.
+ */
+import * as Schema from "effect/Schema"
+
+/** ISO 8601 in UTC with milliseconds, such as `2026-11-20T08:15:30.000Z`. Sorts as text. */
+export const Timestamp = Schema.String.annotate({ format: "date-time" })
+
+/** A member of an enumeration that this version of the contract does not know. A service of ours never makes one. */
+export const Unrecognised = Schema.String.pipe(Schema.brand("Unrecognised"))
+export type Unrecognised = typeof Unrecognised.Type
+
+/** An enumeration in responses: a known literal, or any other string, kept as it came. */
+export const OpenEnum = <const L extends ReadonlyArray<string>>(literals: L) =>
+  Schema.Union([Schema.Literals(literals), Unrecognised])
+
+/** A name that people give: 1 to 255 characters. */
+export const Name = Schema.String.check(Schema.isBetweenLength(1, 255))
+
+/** Query parameters of every list: the size of a page (1 to 500, default 100) and where it starts. */
+export const listQuery = {
+  limit: Schema.optional(Schema.Int.check(Schema.isGreaterThan(0))),
+  cursor: Schema.optional(Schema.String)
+}
+
+/** The envelope of every list. `next` is the full URL of the next page, null at the end. */
+export const Page = <S extends Schema.Top>(item: S) =>
+  Schema.Struct({
+    data: Schema.Array(item),
+    has_more: Schema.Boolean,
+    next: Schema.NullOr(Schema.String)
+  })
+
+/** One page of a list, decoded. */
+export interface Page<A> {
+  readonly data: ReadonlyArray<A>
+  readonly has_more: boolean
+  readonly next: string | null
+}
+
+/** A reference to another resource. */
+export const Ref = <S extends Schema.Top>(id: S) => Schema.Struct({ id })

@@ -1,0 +1,34 @@
+/**
+ * Files of work items and outputs, and the forms with which they are uploaded.
+ */
+import * as Schema from "effect/Schema"
+import { FileId } from "./Ids.ts"
+
+/** A stored file. `size` is in bytes; `download.url` needs no key and is valid for one hour. */
+export const File = Schema.Struct({
+  id: FileId,
+  name: Schema.String,
+  size: Schema.Finite,
+  download: Schema.Struct({ url: Schema.String })
+})
+export interface File extends Schema.Schema.Type<typeof File> {}
+
+/**
+ * Where and how to send the bytes: a multipart `POST` to `url` without authorization, with all members of `form_data`
+ * as fields first and the part `file` last. Answers 204.
+ */
+export const UploadForm = Schema.Struct({
+  url: Schema.String,
+  form_data: Schema.Record(Schema.String, Schema.String)
+})
+export interface UploadForm extends Schema.Schema.Type<typeof UploadForm> {}
+
+/** What is uploaded: the file's name (1 to 255 characters, no path) and its exact size in bytes. */
+export const NewFile = Schema.Struct({
+  file_name: Schema.String.check(
+    Schema.isBetweenLength(1, 255),
+    Schema.isPattern(/^[^/\\\p{Cc}]+$/u, { message: "Expected a file name without a path" })
+  ),
+  file_size: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+})
+export interface NewFile extends Schema.Schema.Type<typeof NewFile> {}

@@ -1,0 +1,104 @@
+/**
+ * Processes: named definitions made of steps.
+ */
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as Schema from "effect/Schema"
+import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
+import { listQuery, Name, Page, Ref, Timestamp } from "./Common.ts"
+import { ProcessId, StepId, TaskPackageId, WorkerGroupId, WorkspaceId } from "./Ids.ts"
+import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
+
+export const Process = Schema.Struct({
+  id: ProcessId,
+  name: Schema.String,
+  description: Schema.NullOr(Schema.String),
+  created_at: Timestamp,
+  steps: Schema.Array(Schema.Struct({ id: StepId, name: Schema.String }))
+})
+export interface Process extends Schema.Schema.Type<typeof Process> {}
+
+/** A process as lists show it. */
+export const ProcessSummary = Schema.Struct({ id: ProcessId, name: Schema.String, created_at: Timestamp })
+export interface ProcessSummary extends Schema.Schema.Type<typeof ProcessSummary> {}
+
+/** What a step runs: a task of a task package, or a task that workers bring with them under this name. */
+export const StepTask = Schema.Struct({ name: Name, package_id: Schema.optionalKey(TaskPackageId) })
+
+/** One step of a definition. Steps run in the order in which they stand. */
+export const StepDefinition = Schema.Struct({
+  name: Name,
+  task: StepTask,
+  /** Only workers of this group may take the step; absent or null: any worker. */
+  worker_group: Schema.optionalKey(Schema.NullOr(Ref(WorkerGroupId))),
+  /** How many step runs of this step may live at once; default 1. */
+  max_parallel: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 }))),
+  /** A step run that takes longer is terminated; default: none. */
+  timeout_seconds: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 604_800 }))),
+  /** Items that fail for other than business reasons are tried again; default: none. */
+  retry: Schema.optionalKey(
+    Schema.Struct({
+      /** All attempts, the first included. */
+      max_attempts: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })),
+      delay_seconds: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 86_400 }))
+    })
+  ),
+  /** `items` (default): as items arrive; `previous_step`: when all items of all earlier steps are done or failed. */
+  start_after: Schema.optionalKey(Schema.Literals(["items", "previous_step"])),
+  /** Environment variables of the task. */
+  env: Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
+})
+export interface StepDefinition extends Schema.Schema.Type<typeof StepDefinition> {}
+
+/** What a process is made from. */
+export const ProcessDefinition = Schema.Struct({
+  name: Name,
+  description: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  steps: Schema.Array(StepDefinition).check(Schema.isMaxLength(100)),
+  /** The payload of a run that is started without input; absent: one empty work item. */
+  default_work_item: Schema.optionalKey(Schema.Struct({ payload: Schema.Json }))
+})
+export interface ProcessDefinition extends Schema.Schema.Type<typeof ProcessDefinition> {}
+
+const params = { workspace_id: WorkspaceId, process_id: ProcessId }
+
+export const get = HttpApiEndpoint.get("getProcess", "/processes/:process_id", {
+  params,
+  success: Process,
+  error: NotFoundResponse
+}).annotate(RequiredPermission, "Processes.read_processes")
+
+export const list = HttpApiEndpoint.get("listProcesses", "/processes", {
+  params: { workspace_id: WorkspaceId },
+  query: listQuery,
+  success: Page(ProcessSummary),
+  error: InvalidRequestResponse
+}).annotate(RequiredPermission, "Processes.read_processes")
+
+/** Extension: makes a process. The name is unique in the workspace. */
+export const create = HttpApiEndpoint.post("createProcess", "/processes", {
+  params: { workspace_id: WorkspaceId },
+  payload: ProcessDefinition,
+  success: Process,
+  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
+}).annotate(RequiredPermission, "Processes.write_processes")
+
+/** Extension: replaces the definition. A step keeps its id while its name stays; runs keep the steps they started with. */
+export const update = HttpApiEndpoint.post("updateProcess", "/processes/:process_id", {
+  params,
+  payload: ProcessDefinition,
+  success: Process,
+  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
+}).annotate(RequiredPermission, "Processes.write_processes")
+
+/** Extension: the whole definition. */
+export const getDefinition = HttpApiEndpoint.get("getProcessDefinition", "/processes/:process_id/definition", {
+  params,
+  success: ProcessDefinition,
+  error: NotFoundResponse
+}).annotate(RequiredPermission, "Processes.read_processes")
+
+export const Processes = HttpApiGroup.make("processes")
+  .add(get, list, create, update, getDefinition)
+  .prefix("/workspaces/:workspace_id")
+  .middleware(WorkspaceAuthorization)

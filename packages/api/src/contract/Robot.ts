@@ -1,0 +1,98 @@
+/**
+ * The robot side: what a task speaks while its step run lives, with the run's token as the bearer. Names and spellings
+ * are those that existing robots send (camelCase).
+ */
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as Schema from "effect/Schema"
+import { TokenAuthorization } from "./Authorization.ts"
+import { NewFile } from "./Files.ts"
+import { FileId, ProcessId, ProcessRunId, StepRunId, WorkItemId, WorkspaceId } from "./Ids.ts"
+import { ConflictResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
+
+const stepRunParams = {
+  workspace_id: WorkspaceId,
+  process_id: ProcessId,
+  process_run_id: ProcessRunId,
+  step_run_id: StepRunId
+}
+
+/** The next waiting item of the step, null when none waits. While an item is held, answers that item again. */
+export const reserveNext = HttpApiEndpoint.post(
+  "reserveNextWorkItem",
+  "/runs/:process_run_id/robotRuns/:step_run_id/reserve-next-work-item",
+  {
+    params: stepRunParams,
+    success: Schema.Struct({ workItemId: Schema.NullOr(WorkItemId) }),
+    error: [NotFoundResponse, ConflictResponse]
+  }
+)
+
+/** Settles the item in hand. Releasing it again the same way changes nothing. */
+export const release = HttpApiEndpoint.post(
+  "releaseWorkItem",
+  "/runs/:process_run_id/robotRuns/:step_run_id/release-work-item",
+  {
+    params: stepRunParams,
+    payload: Schema.Struct({
+      workItemId: WorkItemId,
+      state: Schema.Literals(["COMPLETED", "FAILED"]),
+      exception: Schema.optionalKey(
+        Schema.Struct({
+          type: Schema.Literals(["BUSINESS", "APPLICATION"]),
+          code: Schema.optionalKey(Schema.NullOr(Schema.String)),
+          message: Schema.optionalKey(Schema.NullOr(Schema.String))
+        })
+      )
+    }),
+    success: Schema.Struct({}),
+    error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
+  }
+)
+
+/** Makes an output of the item in hand. */
+export const createOutput = HttpApiEndpoint.post("createOutput", "/work-items/:work_item_id/output", {
+  params: { workspace_id: WorkspaceId, process_id: ProcessId, work_item_id: WorkItemId },
+  payload: Schema.Struct({ payload: Schema.NullOr(Schema.Json) }),
+  success: Schema.Struct({ id: WorkItemId }),
+  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
+})
+
+/** `/process-v1/workspaces/{w}/processes/{p}`. */
+export const RobotProcess = HttpApiGroup.make("robotProcess")
+  .add(reserveNext, release, createOutput)
+  .prefix("/workspaces/:workspace_id/processes/:process_id")
+  .middleware(TokenAuthorization)
+
+const itemParams = { workspace_id: WorkspaceId, work_item_id: WorkItemId }
+
+export const getData = HttpApiEndpoint.get("getWorkItemData", "/data", {
+  params: itemParams,
+  success: Schema.NullOr(Schema.Json),
+  error: NotFoundResponse
+})
+
+export const listFiles = HttpApiEndpoint.get("listWorkItemFiles", "/files", {
+  params: itemParams,
+  success: Schema.Array(Schema.Struct({ fileId: FileId, fileName: Schema.String, fileSize: Schema.Finite })),
+  error: NotFoundResponse
+})
+
+export const getFile = HttpApiEndpoint.get("getWorkItemFile", "/files/:file_id", {
+  params: { ...itemParams, file_id: FileId },
+  success: Schema.Struct({ url: Schema.String }),
+  error: NotFoundResponse
+})
+
+export const createFile = HttpApiEndpoint.post("createRobotFile", "/files", {
+  params: itemParams,
+  payload: Schema.Struct({ fileName: NewFile.fields.file_name, fileSize: NewFile.fields.file_size }),
+  success: Schema.Struct({ url: Schema.String, fields: Schema.Record(Schema.String, Schema.String) }),
+  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
+})
+
+/** `/json-v1/workspaces/{w}/workitems/{id}`. */
+export const RobotData = HttpApiGroup.make("robotData")
+  .add(getData, listFiles, getFile, createFile)
+  .prefix("/workspaces/:workspace_id/workitems/:work_item_id")
+  .middleware(TokenAuthorization)

@@ -1,0 +1,109 @@
+/**
+ * Work items: units of input and output data of processes, JSON and files.
+ */
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as Schema from "effect/Schema"
+import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
+import { listQuery, OpenEnum, Page, Ref, Timestamp } from "./Common.ts"
+import { File, NewFile, UploadForm } from "./Files.ts"
+import { ProcessId, ProcessRunId, StepId, StepRunId, WorkItemId, WorkspaceId } from "./Ids.ts"
+import { ConflictResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
+
+export const workItemStates = ["new", "pending", "in_progress", "failed", "done"] as const
+export type WorkItemState = (typeof workItemStates)[number]
+
+export const exceptionTypes = ["application", "business", "orchestrator", "unspecified"] as const
+export type ExceptionType = (typeof exceptionTypes)[number]
+
+/** Why a work item failed. `business`: bad or missing data, not worth a retry; the rest may be tried again. */
+export const WorkItemException = Schema.Struct({
+  code: Schema.String,
+  type: OpenEnum(exceptionTypes),
+  message: Schema.String
+})
+
+const summary = {
+  id: WorkItemId,
+  created_at: Timestamp,
+  state: OpenEnum(workItemStates),
+  state_updated_at: Schema.NullOr(Timestamp),
+  process: Ref(ProcessId),
+  process_run: Schema.NullOr(Ref(ProcessRunId)),
+  step: Schema.NullOr(Ref(StepId)),
+  step_run: Schema.NullOr(Ref(StepRunId)),
+  exception: Schema.NullOr(WorkItemException)
+}
+
+export const WorkItem = Schema.Struct({ ...summary, payload: Schema.NullOr(Schema.Json), files: Schema.Array(File) })
+export interface WorkItem extends Schema.Schema.Type<typeof WorkItem> {}
+
+/** A work item in lists: payload and files only with `include_data=true`. */
+export const WorkItemListed = Schema.Struct({
+  ...summary,
+  payload: Schema.optionalKey(Schema.NullOr(Schema.Json)),
+  files: Schema.optionalKey(Schema.Array(File))
+})
+export interface WorkItemListed extends Schema.Schema.Type<typeof WorkItemListed> {}
+
+export const batchOperations = ["retry", "delete", "mark_as_done"] as const
+export type BatchOperation = (typeof batchOperations)[number]
+
+const params = { workspace_id: WorkspaceId, work_item_id: WorkItemId }
+
+export const get = HttpApiEndpoint.get("getWorkItem", "/work-items/:work_item_id", {
+  params,
+  success: WorkItem,
+  error: NotFoundResponse
+}).annotate(RequiredPermission, "Processes.read_work_items")
+
+export const list = HttpApiEndpoint.get("listWorkItems", "/work-items", {
+  params: { workspace_id: WorkspaceId },
+  query: {
+    ...listQuery,
+    process_id: Schema.optional(ProcessId),
+    process_run_id: Schema.optional(ProcessRunId),
+    state: Schema.optional(Schema.Literals(workItemStates)),
+    include_data: Schema.optional(Schema.Boolean)
+  },
+  success: Page(WorkItemListed),
+  error: InvalidRequestResponse
+}).annotate(RequiredPermission, "Processes.read_work_items")
+
+export const create = HttpApiEndpoint.post("createWorkItem", "/work-items", {
+  params: { workspace_id: WorkspaceId },
+  payload: Schema.Struct({ process: Ref(ProcessId), payload: Schema.optionalKey(Schema.NullOr(Schema.Json)) }),
+  success: WorkItem,
+  error: [InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse]
+}).annotate(RequiredPermission, "Processes.write_work_items")
+
+/** Asks for the form with which one file is uploaded. A file of the same name is replaced. */
+export const createFile = HttpApiEndpoint.post("createWorkItemFile", "/work-items/:work_item_id/files", {
+  params,
+  payload: NewFile,
+  success: Schema.Struct({ upload: UploadForm }),
+  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
+}).annotate(RequiredPermission, "Processes.write_work_items")
+
+export const updatePayload = HttpApiEndpoint.post("updateWorkItemPayload", "/work-items/:work_item_id/payload", {
+  params,
+  payload: Schema.Struct({ payload: Schema.NullOr(Schema.Json) }),
+  success: Schema.Struct({ payload: Schema.NullOr(Schema.Json) }),
+  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
+}).annotate(RequiredPermission, "Processes.write_work_items")
+
+/** One operation on 1 to 10,000 items, all or none. */
+export const batch = HttpApiEndpoint.post("batchWorkItems", "/work-items/batch", {
+  params: { workspace_id: WorkspaceId },
+  payload: Schema.Struct({
+    batch_operation: Schema.Literals(batchOperations),
+    work_item_ids: Schema.Array(WorkItemId).check(Schema.isBetweenLength(1, 10_000))
+  }),
+  success: Schema.Struct({ accepted: Schema.Boolean }),
+  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
+}).annotate(RequiredPermission, "Processes.write_work_items")
+
+export const WorkItems = HttpApiGroup.make("workItems")
+  .add(get, list, create, createFile, updatePayload, batch)
+  .prefix("/workspaces/:workspace_id")
+  .middleware(WorkspaceAuthorization)
