@@ -1,0 +1,85 @@
+/**
+ * The connection to one workspace of a control room. Every resource module requires this service and nothing else.
+ */
+import * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import { WorkspaceId } from "./contract/Ids.ts"
+import { Uploads } from "./Upload.ts"
+import type { Transport } from "./internal/Transport.ts"
+
+export interface Options {
+  /**
+   * The address of the service, such as `http://127.0.0.1:4700` or `https://acme.example.com/api/v1`: with or without
+   * the version prefix.
+   */
+  readonly baseUrl: string
+  /** A workspace key. It belongs on servers, never in a browser. */
+  readonly apiKey: Redacted.Redacted
+  readonly workspaceId: WorkspaceId
+}
+
+/** Adds the version prefix to an address that has none, and takes trailing slashes away. */
+const withVersion = (baseUrl: string): string => {
+  const trimmed = baseUrl.replace(/\/+$/, "")
+  return /\/v1$/.test(trimmed) ? trimmed : `${trimmed}/api/v1`
+}
+
+/**
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import { ControlRoom } from "@signalbox/api/ControlRoom"
+ * import * as Workspaces from "@signalbox/api/Workspaces"
+ *
+ * export const name = Effect.map(Workspaces.get, (workspace) => workspace.name).pipe(
+ *   Effect.provide(ControlRoom.layerConfig)
+ * )
+ * ```
+ */
+export class ControlRoom extends Context.Service<
+  ControlRoom,
+  {
+    /** The address of the service with its version prefix. */
+    readonly baseUrl: string
+    readonly workspaceId: WorkspaceId
+    readonly transport: Transport
+    readonly uploads: Uploads
+  }
+>()("@signalbox/api/ControlRoom") {
+  /** Over the HTTP client that the program provides. */
+  static readonly layerHttpClient = (options: Options): Layer.Layer<ControlRoom, never, HttpClient.HttpClient> =>
+    Layer.effect(
+      ControlRoom,
+      Effect.gen(function* () {
+        const client = yield* HttpClient.HttpClient
+        const uploads = yield* Uploads
+        const baseUrl = withVersion(options.baseUrl)
+        return ControlRoom.of({
+          baseUrl,
+          workspaceId: options.workspaceId,
+          transport: { baseUrl, client, authorization: `RC-WSKEY ${Redacted.value(options.apiKey)}` },
+          uploads
+        })
+      })
+    )
+
+  /** Over `fetch`. On Node, the layers of `@signalbox/api/node` are faster and can upload from paths. */
+  static readonly layer = (options: Options): Layer.Layer<ControlRoom> =>
+    Layer.provide(ControlRoom.layerHttpClient(options), FetchHttpClient.layer)
+
+  /** The options from `SIGNALBOX_BASE_URL`, `SIGNALBOX_API_KEY` and `SIGNALBOX_WORKSPACE_ID`. */
+  static readonly config: Config.Config<Options> = Config.all({
+    baseUrl: Config.String("SIGNALBOX_BASE_URL"),
+    apiKey: Config.Redacted("SIGNALBOX_API_KEY"),
+    workspaceId: Config.schema(WorkspaceId, "SIGNALBOX_WORKSPACE_ID")
+  })
+
+  /** `layer` with the options from the environment. */
+  static readonly layerConfig: Layer.Layer<ControlRoom, Config.ConfigError> = Layer.unwrap(
+    Effect.map(ControlRoom.config, ControlRoom.layer)
+  )
+}

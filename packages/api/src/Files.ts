@@ -1,0 +1,33 @@
+/**
+ * Downloads of files of work items and outputs.
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type { File } from "./contract/Files.ts"
+import { ControlRoom } from "./ControlRoom.ts"
+import { type CallError, ControlRoomError, Unreachable } from "./ControlRoomError.ts"
+import { send, type Transport } from "./internal/Transport.ts"
+
+export type { File } from "./contract/Files.ts"
+
+/** The bytes behind a signed address. No credentials are sent there. */
+export const fetchSigned = (transport: Pick<Transport, "client">, url: string): Stream.Stream<Uint8Array, CallError> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const path = new URL(url).pathname
+      const response = yield* send(transport.client, HttpClientRequest.get(url), path, { repeatable: true })
+      return Stream.mapError(
+        response.stream,
+        () =>
+          new ControlRoomError({
+            reason: new Unreachable({ message: "the download broke off", sent: "maybe" }),
+            request: { method: "GET", path, attempts: 1, requestId: response.headers["x-request-id"] ?? null }
+          })
+      )
+    })
+  )
+
+/** The bytes of a file, as they arrive. The address in the file is valid for one hour; fetch the item anew after that. */
+export const download = (file: Pick<File, "download">): Stream.Stream<Uint8Array, CallError, ControlRoom> =>
+  Stream.unwrap(Effect.map(ControlRoom, (room) => fetchSigned(room.transport, file.download.url)))

@@ -1,0 +1,38 @@
+/**
+ * How calls are repeated and how long they may take.
+ */
+import * as Context from "effect/Context"
+
+export interface Policy {
+  /** How often a request is sent in all; 1 turns retries off. */
+  readonly attempts: number
+  /** The first pause at most, doubled each time (full jitter). */
+  readonly baseMillis: number
+  /** No pause of our own is longer. */
+  readonly capMillis: number
+  /** A longer `Retry-After` fails at once as `RateLimited` or `Unavailable`. */
+  readonly maxRetryAfterMillis: number
+  /** How long one attempt may take until its answer begins. */
+  readonly attemptTimeoutMillis: number
+}
+
+/**
+ * The policy in force; override it for a part of a program with `Effect.provideService`.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import { defaultPolicy, RetryPolicy } from "@signalbox/api/Policy"
+ * import * as Workspaces from "@signalbox/api/Workspaces"
+ *
+ * export const once = Workspaces.get.pipe(Effect.provideService(RetryPolicy, { ...defaultPolicy, attempts: 1 }))
+ * ```
+ */
+export const defaultPolicy: Policy = {
+  attempts: 4,
+  baseMillis: 500,
+  capMillis: 8_000,
+  maxRetryAfterMillis: 60_000,
+  attemptTimeoutMillis: 30_000
+}
+
+export const RetryPolicy = Context.Reference<Policy>("@signalbox/api/Policy", { defaultValue: () => defaultPolicy })

@@ -1,0 +1,62 @@
+/**
+ * Processes: named definitions made of steps.
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { ProcessId } from "./contract/Ids.ts"
+import * as contract from "./contract/Processes.ts"
+import { inWorkspace, pages } from "./internal/Workspace.ts"
+
+export type { Process, ProcessDefinition, ProcessSummary, StepDefinition } from "./contract/Processes.ts"
+
+const call = {
+  get: inWorkspace(contract.get),
+  list: inWorkspace(contract.list),
+  create: inWorkspace(contract.create),
+  update: inWorkspace(contract.update),
+  getDefinition: inWorkspace(contract.getDefinition)
+}
+
+export interface ListOptions {
+  /** Items per page, 1 to 500. */
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+export const get = Effect.fn("Processes.get")((process: ProcessId) => call.get({ params: { process_id: process } }))
+
+/** One page, newest first. */
+export const list = Effect.fn("Processes.list")((options: ListOptions = {}) => call.list({ query: options }))
+
+/** All processes, newest first. */
+export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
+  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+
+/** Makes a process; fails with `Conflict` when the name is taken. An extension of the hosted service's interface. */
+export const create = Effect.fn("Processes.create")((definition: contract.ProcessDefinition) =>
+  call.create({ payload: definition })
+)
+
+/** Replaces a definition. A step keeps its id while its name stays; runs keep the steps they started with. */
+export const update = Effect.fn("Processes.update")((process: ProcessId, definition: contract.ProcessDefinition) =>
+  call.update({ params: { process_id: process }, payload: definition })
+)
+
+/** The whole definition of a process. */
+export const getDefinition = Effect.fn("Processes.getDefinition")((process: ProcessId) =>
+  call.getDefinition({ params: { process_id: process } })
+)
+
+/** Makes the process, or, when one of that name exists, replaces its definition. Safe to repeat. */
+export const put = Effect.fn("Processes.put")(function* (definition: contract.ProcessDefinition) {
+  return yield* create(definition).pipe(
+    Effect.catchTag("Conflict", (conflict) =>
+      Effect.gen(function* () {
+        const named = yield* Stream.runHead(
+          Stream.filter(stream({ limit: 500 }), (process) => process.name === definition.name)
+        )
+        return named._tag === "None" ? yield* conflict : yield* update(named.value.id, definition)
+      })
+    )
+  )
+})

@@ -1,0 +1,96 @@
+/**
+ * Bytes to upload, and how they are sent to a signed form.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type { UploadForm } from "./contract/Files.ts"
+import type { CallError } from "./ControlRoomError.ts"
+import { send } from "./internal/Transport.ts"
+
+/** The source of an upload could not be read. */
+export class UploadSourceError extends Schema.TaggedError<UploadSourceError>()("UploadSourceError", {
+  name: Schema.String,
+  message: Schema.String
+}) {}
+
+/** Bytes of a known size; `stream` may be run more than once. */
+export interface SizedBytes {
+  readonly name: string
+  /** Bytes. */
+  readonly size: number
+  readonly stream: Stream.Stream<Uint8Array, UploadSourceError>
+}
+
+/** A path (with the layers of `@signalbox/api/node`), bytes with a name, or a stream of known size. */
+export type UploadSource = string | { readonly name: string; readonly bytes: Uint8Array } | SizedBytes
+
+/** Opens the sources that the platform can read. Without a platform, a path is refused. */
+export interface Uploads {
+  readonly openPath: (path: string) => Effect.Effect<SizedBytes, UploadSourceError>
+}
+
+export const Uploads = Context.Reference<Uploads>("@signalbox/api/Uploads", {
+  defaultValue: () => ({
+    openPath: (path) =>
+      Effect.fail(
+        new UploadSourceError({
+          name: path,
+          message: `cannot open the path ${path} on this platform: use a layer of @signalbox/api/node, or give the bytes`
+        })
+      )
+  })
+})
+
+/** Makes any source one of known name and size. */
+export const open = (uploads: Uploads, source: UploadSource): Effect.Effect<SizedBytes, UploadSourceError> => {
+  if (typeof source === "string") return uploads.openPath(source)
+  if ("bytes" in source) {
+    return Effect.succeed({ name: source.name, size: source.bytes.length, stream: Stream.succeed(source.bytes) })
+  }
+  return Effect.succeed(source)
+}
+
+const quoted = (text: string) =>
+  text.replace(/["\r\n]/g, (char) => (char === '"' ? "%22" : char === "\r" ? "%0D" : "%0A"))
+
+/**
+ * Sends bytes to a signed form: its fields first, then the part `file`. Memory stays flat; `onProgress` gets the bytes
+ * handed to the socket so far. Safe to repeat: the same form replaces the same file.
+ */
+export const sendForm = Effect.fnUntraced(function* (
+  client: HttpClient.HttpClient,
+  form: UploadForm,
+  source: SizedBytes,
+  onProgress?: (sentBytes: number) => Effect.Effect<void>
+): Effect.fn.Return<void, CallError> {
+  const boundary = `signalbox-${crypto.randomUUID()}`
+  const encoder = new TextEncoder()
+  const fields = Object.entries(form.form_data).map(
+    ([name, value]) => `--${boundary}\r\ncontent-disposition: form-data; name="${quoted(name)}"\r\n\r\n${value}\r\n`
+  )
+  const head = encoder.encode(
+    `${fields.join("")}--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${quoted(source.name)}"\r\n` +
+      "content-type: application/octet-stream\r\n\r\n"
+  )
+  const tail = encoder.encode(`\r\n--${boundary}--\r\n`)
+  let sent = 0
+  const bytes =
+    onProgress === undefined
+      ? source.stream
+      : Stream.tap(source.stream, (chunk) => {
+          sent += chunk.length
+          return onProgress(sent)
+        })
+  const body = Stream.concat(Stream.succeed(head), Stream.concat(bytes, Stream.succeed(tail)))
+  const request = HttpClientRequest.post(form.url).pipe(
+    HttpClientRequest.bodyStream(body, {
+      contentType: `multipart/form-data; boundary=${boundary}`,
+      contentLength: head.length + source.size + tail.length
+    })
+  )
+  yield* send(client, request, new URL(form.url).pathname, { repeatable: true })
+})

@@ -1,0 +1,102 @@
+/**
+ * Work items: units of input and output data of processes, JSON and files.
+ */
+import * as Effect from "effect/Effect"
+import type { ProcessId, ProcessRunId, WorkItemId } from "./contract/Ids.ts"
+import * as contract from "./contract/WorkItems.ts"
+import { ControlRoom } from "./ControlRoom.ts"
+import { inWorkspace, pages } from "./internal/Workspace.ts"
+import { open, sendForm, type UploadSource } from "./Upload.ts"
+
+export type { WorkItem, WorkItemListed, WorkItemState } from "./contract/WorkItems.ts"
+
+const call = {
+  get: inWorkspace(contract.get),
+  list: inWorkspace(contract.list),
+  create: inWorkspace(contract.create),
+  createFile: inWorkspace(contract.createFile),
+  updatePayload: inWorkspace(contract.updatePayload),
+  batch: inWorkspace(contract.batch)
+}
+
+export interface Filter {
+  readonly process?: ProcessId
+  readonly processRun?: ProcessRunId
+  readonly state?: contract.WorkItemState
+  /** Give payload and files too. */
+  readonly includeData?: boolean
+  /** Items per page, 1 to 500. */
+  readonly limit?: number
+}
+
+const query = (filter: Filter, cursor: string | undefined) => ({
+  ...(filter.process === undefined ? {} : { process_id: filter.process }),
+  ...(filter.processRun === undefined ? {} : { process_run_id: filter.processRun }),
+  ...(filter.state === undefined ? {} : { state: filter.state }),
+  ...(filter.includeData === undefined ? {} : { include_data: filter.includeData }),
+  ...(filter.limit === undefined ? {} : { limit: filter.limit }),
+  ...(cursor === undefined ? {} : { cursor })
+})
+
+/** One work item with its payload and files. */
+export const get = Effect.fn("WorkItems.get")((item: WorkItemId) => call.get({ params: { work_item_id: item } }))
+
+/** One page, newest first. */
+export const list = Effect.fn("WorkItems.list")((filter: Filter = {}, cursor?: string) =>
+  call.list({ query: query(filter, cursor) })
+)
+
+/** All work items that match, newest first, a page at a time. */
+export const stream = (filter: Filter = {}) => pages((cursor) => list(filter, cursor))
+
+/** Makes a work item in the queue of a process. */
+export const create = Effect.fn("WorkItems.create")(
+  (input: { readonly process: ProcessId; readonly payload?: (typeof contract.WorkItem.Type)["payload"] }) =>
+    call.create({ payload: { process: { id: input.process }, payload: input.payload ?? null } })
+)
+
+/**
+ * Uploads a file to a work item; a file of the same name is replaced. Memory stays flat whatever the size.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import type { WorkItemId } from "@signalbox/api/contract/Ids"
+ * import * as WorkItems from "@signalbox/api/WorkItems"
+ *
+ * export const attach = (item: WorkItemId) =>
+ *   WorkItems.attachFile(item, { name: "hello.txt", bytes: new TextEncoder().encode("hello") })
+ * ```
+ */
+export const attachFile = Effect.fn("WorkItems.attachFile")(function* (
+  item: WorkItemId,
+  source: UploadSource,
+  options: { readonly onProgress?: (sentBytes: number) => Effect.Effect<void> } = {}
+) {
+  const room = yield* ControlRoom
+  const file = yield* open(room.uploads, source)
+  const { upload } = yield* call.createFile({
+    params: { work_item_id: item },
+    payload: { file_name: file.name, file_size: file.size }
+  })
+  yield* sendForm(room.transport.client, upload, file, options.onProgress)
+})
+
+/** Replaces the payload of an item that is `new`, `failed`, or `pending` without a step run. */
+export const updatePayload = Effect.fn("WorkItems.updatePayload")(
+  (item: WorkItemId, payload: (typeof contract.WorkItem.Type)["payload"]) =>
+    call.updatePayload({ params: { work_item_id: item }, payload: { payload } })
+)
+
+const batch = (operation: contract.BatchOperation) => (items: ReadonlyArray<WorkItemId>) =>
+  items.length === 0
+    ? Effect.void
+    : Effect.asVoid(call.batch({ payload: { batch_operation: operation, work_item_ids: items } }))
+
+/** Puts failed items back to work. All or none; at most 10,000 at once; none is fine. */
+export const retry = Effect.fn("WorkItems.retry")(batch("retry"))
+
+/** Marks failed items as done. All or none; at most 10,000 at once; none is fine. */
+export const markAsDone = Effect.fn("WorkItems.markAsDone")(batch("mark_as_done"))
+
+/** Deletes items that are `new`, `failed` or `done`. Irreversible. All or none; at most 10,000 at once; none is fine. */
+export const remove = Effect.fn("WorkItems.remove")(batch("delete"))

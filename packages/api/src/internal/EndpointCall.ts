@@ -1,0 +1,146 @@
+/**
+ * Makes a function that calls one endpoint of the contract: the request from its schemas, the answer and the error
+ * channel from what it declares. Encoders and decoders are built once per endpoint, at its first call.
+ */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import {
+  type CallError,
+  type Conflict,
+  ControlRoomError,
+  InvalidRequest,
+  Malformed,
+  type NotFound,
+  type RequestInfo,
+  Unexpected
+} from "../ControlRoomError.ts"
+import { send, type Transport } from "./Transport.ts"
+
+type ErrorOfStatus<S> = S extends 404 ? NotFound : S extends 409 ? Conflict : S extends 400 | 413 ? InvalidRequest : never
+
+/** What a call of an endpoint fails with: the tags of the statuses that it declares, and `ControlRoomError`. */
+export type Failure<E extends HttpApiEndpoint.ConstraintRequest> =
+  | (HttpApiEndpoint.Error<E>["Type"] extends infer R ? (R extends { readonly status: infer S } ? ErrorOfStatus<S> : never) : never)
+  | ControlRoomError
+
+type Part<K extends string, S> = [S] extends [never]
+  ? unknown
+  : S extends Schema.Constraint
+    ? [S["Type"]] extends [never]
+      ? unknown
+      : { readonly [P in K]: S["Type"] }
+    : unknown
+
+/** What a call takes: the parameters of the path, the query and the payload that the endpoint declares. */
+export type Input<E extends HttpApiEndpoint.ConstraintRequest> = Part<"params", HttpApiEndpoint.Params<E>> &
+  Part<"query", HttpApiEndpoint.Query<E>> &
+  Part<"payload", HttpApiEndpoint.Payload<E>>
+
+export type Success<E extends HttpApiEndpoint.ConstraintRequest> = HttpApiEndpoint.Success<E>["Type"]
+
+interface AnyInput {
+  readonly params?: unknown
+  readonly query?: unknown
+  readonly payload?: unknown
+}
+
+const tagOfStatus: Record<number, Exclude<CallError, ControlRoomError>["_tag"]> = {
+  400: "InvalidRequest",
+  404: "NotFound",
+  409: "Conflict",
+  413: "InvalidRequest"
+}
+
+const statusAnnotation = SchemaAST.resolveAt<number>("httpApiStatus")
+
+const compile = (endpoint: HttpApiEndpoint.Top) => {
+  const encodeWith = (schema: Schema.Top | undefined) =>
+    schema === undefined ? undefined : Schema.encodeUnknownEffect(schema as Schema.Codec<unknown>)
+  const payload = endpoint.payload.get("application/json")
+  const success = [...endpoint.success]
+  const tags = new Set<string>()
+  for (const schema of endpoint.error) {
+    const tag = tagOfStatus[statusAnnotation(schema.ast) ?? 500]
+    if (tag !== undefined) tags.add(tag)
+  }
+  return {
+    segments: endpoint.path.split("/"),
+    params: encodeWith(endpoint.params),
+    query: encodeWith(endpoint.query),
+    payload: payload === undefined ? undefined : encodeWith(Schema.Union(payload.schemas)),
+    decode: Schema.decodeUnknownEffect(Schema.Union(success) as unknown as Schema.Codec<unknown>),
+    tags,
+    repeatable: endpoint.method !== "POST" && endpoint.method !== "PATCH"
+  }
+}
+
+/** The path of a schema error, never a value: values may be secret. */
+const whereOf = (error: Schema.SchemaError): string => {
+  const match = /at (\[.*\])/.exec(error.message.split("\n").at(-1) ?? "")
+  return match?.[1] === undefined ? "" : ` at ${match[1]}`
+}
+
+/**
+ * `make(endpoint)` is `(transport, input) => Effect`. The one place where the types of the contract meet the untyped
+ * interpreter: the casts below say that a decoded value has the type of its schema.
+ */
+export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
+  declared: E,
+  options?: { readonly repeatable?: boolean }
+) => {
+  const endpoint = declared as unknown as HttpApiEndpoint.Top
+  let compiled: ReturnType<typeof compile> | undefined
+  const execute = Effect.fnUntraced(function* (transport: Transport, input: AnyInput) {
+    const call = (compiled ??= compile(endpoint))
+    const invalid = (part: string) => (error: Schema.SchemaError) =>
+      new InvalidRequest({
+        code: "INVALID_REQUEST",
+        message: `${part} of ${endpoint.identifier} is not valid: ${error.message}`,
+        request: { method: endpoint.method, path: endpoint.path, attempts: 0, requestId: null }
+      })
+    const params = call.params === undefined ? {} : yield* Effect.mapError(call.params(input.params), invalid("the path"))
+    const values = params as Readonly<Record<string, string>>
+    const path = call.segments
+      .map((segment) => (segment.startsWith(":") ? encodeURIComponent(values[segment.slice(1)] ?? "") : segment))
+      .join("/")
+    let request = HttpClientRequest.make(endpoint.method)(transport.baseUrl + path)
+    if (transport.authorization !== null) {
+      request = HttpClientRequest.setHeader(request, "authorization", transport.authorization)
+    }
+    if (call.query !== undefined) {
+      const query = yield* Effect.mapError(call.query(input.query), invalid("the query"))
+      request = HttpClientRequest.setUrlParams(request, query as Record<string, string>)
+    }
+    if (call.payload !== undefined && input.payload !== undefined) {
+      const payload = yield* Effect.mapError(call.payload(input.payload), invalid("the payload"))
+      request = HttpClientRequest.bodyJsonUnsafe(request, payload)
+    }
+    const response = yield* send(transport.client, request, path, {
+      repeatable: options?.repeatable ?? call.repeatable
+    }).pipe(
+      Effect.mapError((error): CallError => {
+        if (error._tag === "ControlRoomError" || call.tags.has(error._tag)) return error
+        const reason = new Unexpected({ status: statusOf[error._tag], code: error.code, message: error.message })
+        return new ControlRoomError({ reason, request: error.request })
+      })
+    )
+    const info: RequestInfo = {
+      method: endpoint.method,
+      path,
+      attempts: 1,
+      requestId: response.headers["x-request-id"] ?? null
+    }
+    const malformed = (message: string) =>
+      new ControlRoomError({ reason: new Malformed({ message }), request: info })
+    const body = yield* Effect.mapError(response.json, () => malformed("the answer is not JSON"))
+    return yield* Effect.mapError(call.decode(body), (error) =>
+      malformed(`the answer does not have the shape of ${endpoint.identifier}${whereOf(error)}`)
+    )
+  })
+  return execute as (transport: Transport, input: Input<E>) => Effect.Effect<Success<E>, Failure<E>>
+}
+
+const statusOf = { InvalidRequest: 400, NotFound: 404, Conflict: 409 } as const

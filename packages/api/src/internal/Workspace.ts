@@ -1,0 +1,41 @@
+/**
+ * Calls of endpoints below `/workspaces/{workspace_id}`: the workspace and the transport come from `ControlRoom`.
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import type { Page } from "../contract/Common.ts"
+import { ControlRoom } from "../ControlRoom.ts"
+import { type Failure, type Input, make, type Success } from "./EndpointCall.ts"
+
+type WithoutWorkspace<I> = I extends { readonly params: infer P }
+  ? Omit<I, "params"> & (keyof Omit<P, "workspace_id"> extends never ? unknown : { readonly params: Omit<P, "workspace_id"> })
+  : I
+
+/** A function that calls the endpoint in the workspace of the `ControlRoom` at hand. */
+export const inWorkspace = <E extends HttpApiEndpoint.ConstraintRequest>(endpoint: E) => {
+  const call = make(endpoint)
+  return (input: WithoutWorkspace<Input<E>>): Effect.Effect<Success<E>, Failure<E>, ControlRoom> =>
+    Effect.flatMap(ControlRoom, (room) => {
+      const given = input as { readonly params?: object }
+      // The workspace is the one parameter that `WithoutWorkspace` takes away and this line puts back.
+      return call(room.transport, {
+        ...given,
+        params: { ...given.params, workspace_id: room.workspaceId }
+      } as unknown as Input<E>)
+    })
+}
+
+/** The cursor of the next page. Only this is taken from `next`, so that the key never goes to another address. */
+const nextCursor = (page: Page<unknown>): string | undefined => {
+  if (page.next === null) return undefined
+  const query = page.next.indexOf("?")
+  return (query < 0 ? undefined : new URLSearchParams(page.next.slice(query + 1)).get("cursor")) ?? undefined
+}
+
+/** All items of a list, one page at a time, as the consumer asks for them. */
+export const pages = <A, E, R>(fetch: (cursor: string | undefined) => Effect.Effect<Page<A>, E, R>): Stream.Stream<A, E, R> =>
+  Stream.paginate<string | undefined, A, E, R>(undefined, (cursor) =>
+    Effect.map(fetch(cursor), (page) => [page.data, Option.fromUndefinedOr(nextCursor(page))] as const)
+  )

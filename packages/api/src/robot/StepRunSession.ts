@@ -1,0 +1,101 @@
+/**
+ * The robot-side client: what a task may do while its step run lives. Its token is dead once the step run has ended;
+ * whatever still uses it fails with `Conflict` (`LEASE_LOST`).
+ */
+import * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
+import { value } from "effect/Redacted"
+import type * as Schema from "effect/Schema"
+import type * as Stream from "effect/Stream"
+import * as HttpClient from "effect/http/HttpClient"
+import type { FileId, ProcessId, ProcessRunId, StepRunId, WorkItemId, WorkspaceId } from "../contract/Ids.ts"
+import * as contract from "../contract/Robot.ts"
+import type { CallError } from "../ControlRoomError.ts"
+import { fetchSigned } from "../Files.ts"
+import { make as makeCall } from "../internal/EndpointCall.ts"
+import type { Transport } from "../internal/Transport.ts"
+import { type SizedBytes, sendForm } from "../Upload.ts"
+
+const call = {
+  reserveNext: makeCall(contract.reserveNext, { repeatable: true }),
+  release: makeCall(contract.release, { repeatable: true }),
+  createOutput: makeCall(contract.createOutput),
+  getData: makeCall(contract.getData),
+  listFiles: makeCall(contract.listFiles),
+  getFile: makeCall(contract.getFile),
+  createFile: makeCall(contract.createFile, { repeatable: true })
+}
+
+/** Where a step run belongs, and the token that it was given. */
+export interface Options {
+  /** The address of the service without a path. */
+  readonly origin: string
+  readonly token: Redacted.Redacted
+  readonly workspaceId: WorkspaceId
+  readonly processId: ProcessId
+  readonly processRunId: ProcessRunId
+  readonly stepRunId: StepRunId
+}
+
+/** How an item is settled. */
+export type Release =
+  | { readonly state: "COMPLETED" }
+  | {
+      readonly state: "FAILED"
+      readonly exception: {
+        readonly type: "BUSINESS" | "APPLICATION"
+        readonly code: string
+        readonly message: string
+      }
+    }
+
+/** The calls of one step run. */
+export const make = Effect.fnUntraced(function* (options: Options) {
+  const client = yield* HttpClient.HttpClient
+  const origin = options.origin.replace(/\/+$/, "")
+  const transport = (base: string): Transport => ({
+    baseUrl: origin + base,
+    client,
+    authorization: `Bearer ${value(options.token)}`
+  })
+  const process = transport("/process-v1")
+  const data = transport("/json-v1")
+  const stepRun = {
+    workspace_id: options.workspaceId,
+    process_id: options.processId,
+    process_run_id: options.processRunId,
+    step_run_id: options.stepRunId
+  }
+  const itemParams = (item: WorkItemId) => ({ workspace_id: options.workspaceId, work_item_id: item })
+  return {
+    /** The next waiting item, null when none waits; while an item is held, that item again. */
+    reserveNext: Effect.map(call.reserveNext(process, { params: stepRun }), (answer) => answer.workItemId),
+    release: (item: WorkItemId, how: Release) =>
+      call.release(process, { params: stepRun, payload: { workItemId: item, ...how } }),
+    /** Makes an output of the item in hand. */
+    createOutput: (item: WorkItemId, payload: Schema.Json | null) =>
+      Effect.map(
+        call.createOutput(process, {
+          params: { workspace_id: options.workspaceId, process_id: options.processId, work_item_id: item },
+          payload: { payload }
+        }),
+        (answer) => answer.id
+      ),
+    payload: (item: WorkItemId) => call.getData(data, { params: itemParams(item) }),
+    files: (item: WorkItemId) => call.listFiles(data, { params: itemParams(item) }),
+    download: (item: WorkItemId, file: FileId): Effect.Effect<Stream.Stream<Uint8Array, CallError>, CallError> =>
+      Effect.map(call.getFile(data, { params: { ...itemParams(item), file_id: file } }), ({ url }) =>
+        fetchSigned({ client }, url)
+      ),
+    attachFile: Effect.fnUntraced(function* (item: WorkItemId, source: SizedBytes) {
+      const form = yield* call.createFile(data, {
+        params: itemParams(item),
+        payload: { fileName: source.name, fileSize: source.size }
+      })
+      yield* sendForm(client, { url: form.url, form_data: form.fields }, source)
+    })
+  }
+})
+
+/** What `make` gives. */
+export type StepRunSession = Effect.Success<ReturnType<typeof make>>

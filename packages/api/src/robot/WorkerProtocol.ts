@@ -1,0 +1,91 @@
+/**
+ * The client of the workers' own interface. The worker agent is built on it.
+ */
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as HttpClient from "effect/http/HttpClient"
+import type { StepRunId } from "../contract/Ids.ts"
+import * as contract from "../contract/WorkerProtocol.ts"
+import type { StepRunErrorCode } from "../contract/StepRuns.ts"
+import { make as makeCall } from "../internal/EndpointCall.ts"
+import type { Transport } from "../internal/Transport.ts"
+import { defaultPolicy, RetryPolicy } from "../Policy.ts"
+
+export type { Lease } from "../contract/WorkerProtocol.ts"
+
+const call = {
+  link: makeCall(contract.link),
+  lease: makeCall(contract.lease, { repeatable: true }),
+  heartbeat: makeCall(contract.heartbeat, { repeatable: true }),
+  start: makeCall(contract.start, { repeatable: true }),
+  finish: makeCall(contract.finish, { repeatable: true })
+}
+
+const transportTo = (client: HttpClient.HttpClient, origin: string, token: string | null): Transport => ({
+  baseUrl: `${origin.replace(/\/+$/, "")}/worker-v1`,
+  client,
+  authorization: token === null ? null : `Bearer ${token}`
+})
+
+/** What identifies a linked worker; keep the token secret. */
+export interface WorkerIdentity {
+  readonly workerId: string
+  readonly workspaceId: string
+  readonly token: Redacted.Redacted
+  readonly heartbeatSeconds: number
+}
+
+/** Trades a link token for an identity. `origin` is the address of the service without a path. */
+export const link = Effect.fn("WorkerProtocol.link")(function* (options: {
+  readonly origin: string
+  readonly linkToken: Redacted.Redacted
+  readonly name: string
+  readonly tasks: ReadonlyArray<string>
+}) {
+  const client = yield* HttpClient.HttpClient
+  const linked = yield* call.link(transportTo(client, options.origin, null), {
+    payload: { link_token: Redacted.value(options.linkToken), name: options.name, tasks: options.tasks }
+  })
+  const identity: WorkerIdentity = {
+    workerId: linked.worker_id,
+    workspaceId: linked.workspace_id,
+    token: Redacted.make(linked.worker_token),
+    heartbeatSeconds: linked.heartbeat_seconds
+  }
+  return identity
+})
+
+/** The calls of a linked worker. */
+export const make = Effect.fnUntraced(function* (origin: string, identity: WorkerIdentity) {
+  const client = yield* HttpClient.HttpClient
+  const transport = transportTo(client, origin, Redacted.value(identity.token))
+  return {
+    /** Waits up to `waitSeconds` (at most 30) for work. */
+    lease: (options: { readonly free: number; readonly tasks: ReadonlyArray<string>; readonly waitSeconds: number }) =>
+      call
+        .lease(transport, { payload: { free: options.free, tasks: options.tasks, wait_seconds: options.waitSeconds } })
+        .pipe(
+          Effect.map((answer) => answer.leases),
+          Effect.provideService(RetryPolicy, {
+            ...defaultPolicy,
+            attempts: 1,
+            attemptTimeoutMillis: (options.waitSeconds + 15) * 1000
+          })
+        ),
+    heartbeat: (stepRunIds: ReadonlyArray<StepRunId>) =>
+      call.heartbeat(transport, { payload: { step_run_ids: stepRunIds } }),
+    start: (lease: contract.Lease) =>
+      call.start(transport, {
+        params: { step_run_id: lease.step_run_id },
+        payload: { lease_token: lease.lease_token }
+      }),
+    finish: (
+      lease: contract.Lease,
+      error: { readonly code: StepRunErrorCode; readonly message: string } | null
+    ) =>
+      call.finish(transport, {
+        params: { step_run_id: lease.step_run_id },
+        payload: { lease_token: lease.lease_token, error }
+      })
+  }
+})
