@@ -21,7 +21,7 @@ export const Output = Schema.Struct({
 export interface Output extends Schema.Schema.Type<typeof Output> {}
 
 /** Oldest first. */
-export const list = HttpApiEndpoint.get("listOutputs", "/outputs", {
+export const list = HttpApiEndpoint.get("listOutputs", "/workspaces/:workspace_id/outputs", {
   params: { workspace_id: WorkspaceId },
   query: { ...listQuery, process_run_id: ProcessRunId },
   success: Page(Output),
@@ -30,5 +30,4 @@ export const list = HttpApiEndpoint.get("listOutputs", "/outputs", {
 
 export const Outputs = HttpApiGroup.make("outputs")
   .add(list)
-  .prefix("/workspaces/:workspace_id")
   .middleware(WorkspaceAuthorization)

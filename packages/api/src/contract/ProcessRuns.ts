@@ -68,13 +68,13 @@ export interface StopRequest extends Schema.Schema.Type<typeof StopRequest> {}
 
 const params = { workspace_id: WorkspaceId, process_run_id: ProcessRunId }
 
-export const get = HttpApiEndpoint.get("getProcessRun", "/process-runs/:process_run_id", {
+export const get = HttpApiEndpoint.get("getProcessRun", "/workspaces/:workspace_id/process-runs/:process_run_id", {
   params,
   success: ProcessRun,
   error: NotFoundResponse
 }).annotate(RequiredPermission, "Processes.read_processes")
 
-export const list = HttpApiEndpoint.get("listProcessRuns", "/process-runs", {
+export const list = HttpApiEndpoint.get("listProcessRuns", "/workspaces/:workspace_id/process-runs", {
   params: { workspace_id: WorkspaceId },
   query: {
     ...listQuery,
@@ -85,14 +85,14 @@ export const list = HttpApiEndpoint.get("listProcessRuns", "/process-runs", {
   error: InvalidRequestResponse
 }).annotate(RequiredPermission, "Processes.read_runs")
 
-export const start = HttpApiEndpoint.post("startProcessRun", "/processes/:process_id/process-runs", {
+export const start = HttpApiEndpoint.post("startProcessRun", "/workspaces/:workspace_id/processes/:process_id/process-runs", {
   params: { workspace_id: WorkspaceId, process_id: ProcessId },
   payload: [StartInput, Schema.Undefined],
   success: Started,
   error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
 }).annotate(RequiredPermission, "Processes.trigger_processes")
 
-export const stop = HttpApiEndpoint.post("stopProcessRun", "/process-runs/:process_run_id/stop", {
+export const stop = HttpApiEndpoint.post("stopProcessRun", "/workspaces/:workspace_id/process-runs/:process_run_id/stop", {
   params,
   payload: StopRequest,
   success: Schema.Struct({ accepted: Schema.Boolean }),
@@ -100,7 +100,7 @@ export const stop = HttpApiEndpoint.post("stopProcessRun", "/process-runs/:proce
 }).annotate(RequiredPermission, "Processes.trigger_processes")
 
 /** Irreversible. Only an ended run can be deleted. */
-export const remove = HttpApiEndpoint.delete("deleteProcessRun", "/process-runs/:process_run_id", {
+export const remove = HttpApiEndpoint.delete("deleteProcessRun", "/workspaces/:workspace_id/process-runs/:process_run_id", {
   params,
   success: Schema.Struct({ id: ProcessRunId, deleted: Schema.Literal(true) }),
   error: [NotFoundResponse, ConflictResponse]
@@ -108,5 +108,4 @@ export const remove = HttpApiEndpoint.delete("deleteProcessRun", "/process-runs/
 
 export const ProcessRuns = HttpApiGroup.make("processRuns")
   .add(get, list, start, stop, remove)
-  .prefix("/workspaces/:workspace_id")
   .middleware(WorkspaceAuthorization)

@@ -62,13 +62,13 @@ export interface ProcessDefinition extends Schema.Schema.Type<typeof ProcessDefi
 
 const params = { workspace_id: WorkspaceId, process_id: ProcessId }
 
-export const get = HttpApiEndpoint.get("getProcess", "/processes/:process_id", {
+export const get = HttpApiEndpoint.get("getProcess", "/workspaces/:workspace_id/processes/:process_id", {
   params,
   success: Process,
   error: NotFoundResponse
 }).annotate(RequiredPermission, "Processes.read_processes")
 
-export const list = HttpApiEndpoint.get("listProcesses", "/processes", {
+export const list = HttpApiEndpoint.get("listProcesses", "/workspaces/:workspace_id/processes", {
   params: { workspace_id: WorkspaceId },
   query: listQuery,
   success: Page(ProcessSummary),
@@ -76,7 +76,7 @@ export const list = HttpApiEndpoint.get("listProcesses", "/processes", {
 }).annotate(RequiredPermission, "Processes.read_processes")
 
 /** Extension: makes a process. The name is unique in the workspace. */
-export const create = HttpApiEndpoint.post("createProcess", "/processes", {
+export const create = HttpApiEndpoint.post("createProcess", "/workspaces/:workspace_id/processes", {
   params: { workspace_id: WorkspaceId },
   payload: ProcessDefinition,
   success: Process,
@@ -84,7 +84,7 @@ export const create = HttpApiEndpoint.post("createProcess", "/processes", {
 }).annotate(RequiredPermission, "Processes.write_processes")
 
 /** Extension: replaces the definition. A step keeps its id while its name stays; runs keep the steps they started with. */
-export const update = HttpApiEndpoint.post("updateProcess", "/processes/:process_id", {
+export const update = HttpApiEndpoint.post("updateProcess", "/workspaces/:workspace_id/processes/:process_id", {
   params,
   payload: ProcessDefinition,
   success: Process,
@@ -92,7 +92,7 @@ export const update = HttpApiEndpoint.post("updateProcess", "/processes/:process
 }).annotate(RequiredPermission, "Processes.write_processes")
 
 /** Extension: the whole definition. */
-export const getDefinition = HttpApiEndpoint.get("getProcessDefinition", "/processes/:process_id/definition", {
+export const getDefinition = HttpApiEndpoint.get("getProcessDefinition", "/workspaces/:workspace_id/processes/:process_id/definition", {
   params,
   success: ProcessDefinition,
   error: NotFoundResponse
@@ -100,5 +100,4 @@ export const getDefinition = HttpApiEndpoint.get("getProcessDefinition", "/proce
 
 export const Processes = HttpApiGroup.make("processes")
   .add(get, list, create, update, getDefinition)
-  .prefix("/workspaces/:workspace_id")
   .middleware(WorkspaceAuthorization)

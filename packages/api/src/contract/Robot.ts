@@ -20,7 +20,7 @@ const stepRunParams = {
 /** The next waiting item of the step, null when none waits. While an item is held, answers that item again. */
 export const reserveNext = HttpApiEndpoint.post(
   "reserveNextWorkItem",
-  "/runs/:process_run_id/robotRuns/:step_run_id/reserve-next-work-item",
+  "/workspaces/:workspace_id/processes/:process_id/runs/:process_run_id/robotRuns/:step_run_id/reserve-next-work-item",
   {
     params: stepRunParams,
     success: Schema.Struct({ workItemId: Schema.NullOr(WorkItemId) }),
@@ -31,7 +31,7 @@ export const reserveNext = HttpApiEndpoint.post(
 /** Settles the item in hand. Releasing it again the same way changes nothing. */
 export const release = HttpApiEndpoint.post(
   "releaseWorkItem",
-  "/runs/:process_run_id/robotRuns/:step_run_id/release-work-item",
+  "/workspaces/:workspace_id/processes/:process_id/runs/:process_run_id/robotRuns/:step_run_id/release-work-item",
   {
     params: stepRunParams,
     payload: Schema.Struct({
@@ -51,7 +51,7 @@ export const release = HttpApiEndpoint.post(
 )
 
 /** Makes an output of the item in hand. */
-export const createOutput = HttpApiEndpoint.post("createOutput", "/work-items/:work_item_id/output", {
+export const createOutput = HttpApiEndpoint.post("createOutput", "/workspaces/:workspace_id/processes/:process_id/work-items/:work_item_id/output", {
   params: { workspace_id: WorkspaceId, process_id: ProcessId, work_item_id: WorkItemId },
   payload: Schema.Struct({ payload: Schema.NullOr(Schema.Json) }),
   success: Schema.Struct({ id: WorkItemId }),
@@ -61,30 +61,29 @@ export const createOutput = HttpApiEndpoint.post("createOutput", "/work-items/:w
 /** `/process-v1/workspaces/{w}/processes/{p}`. */
 export const RobotProcess = HttpApiGroup.make("robotProcess")
   .add(reserveNext, release, createOutput)
-  .prefix("/workspaces/:workspace_id/processes/:process_id")
   .middleware(TokenAuthorization)
 
 const itemParams = { workspace_id: WorkspaceId, work_item_id: WorkItemId }
 
-export const getData = HttpApiEndpoint.get("getWorkItemData", "/data", {
+export const getData = HttpApiEndpoint.get("getWorkItemData", "/workspaces/:workspace_id/workitems/:work_item_id/data", {
   params: itemParams,
   success: Schema.NullOr(Schema.Json),
   error: NotFoundResponse
 })
 
-export const listFiles = HttpApiEndpoint.get("listWorkItemFiles", "/files", {
+export const listFiles = HttpApiEndpoint.get("listWorkItemFiles", "/workspaces/:workspace_id/workitems/:work_item_id/files", {
   params: itemParams,
   success: Schema.Array(Schema.Struct({ fileId: FileId, fileName: Schema.String, fileSize: Schema.Finite })),
   error: NotFoundResponse
 })
 
-export const getFile = HttpApiEndpoint.get("getWorkItemFile", "/files/:file_id", {
+export const getFile = HttpApiEndpoint.get("getWorkItemFile", "/workspaces/:workspace_id/workitems/:work_item_id/files/:file_id", {
   params: { ...itemParams, file_id: FileId },
   success: Schema.Struct({ url: Schema.String }),
   error: NotFoundResponse
 })
 
-export const createFile = HttpApiEndpoint.post("createRobotFile", "/files", {
+export const createFile = HttpApiEndpoint.post("createRobotFile", "/workspaces/:workspace_id/workitems/:work_item_id/files", {
   params: itemParams,
   payload: Schema.Struct({ fileName: NewFile.fields.file_name, fileSize: NewFile.fields.file_size }),
   success: Schema.Struct({ url: Schema.String, fields: Schema.Record(Schema.String, Schema.String) }),
@@ -94,5 +93,4 @@ export const createFile = HttpApiEndpoint.post("createRobotFile", "/files", {
 /** `/json-v1/workspaces/{w}/workitems/{id}`. */
 export const RobotData = HttpApiGroup.make("robotData")
   .add(getData, listFiles, getFile, createFile)
-  .prefix("/workspaces/:workspace_id/workitems/:work_item_id")
   .middleware(TokenAuthorization)

@@ -59,13 +59,13 @@ export interface StepRunEvent extends Schema.Schema.Type<typeof StepRunEvent> {}
 
 const params = { workspace_id: WorkspaceId, step_run_id: StepRunId }
 
-export const get = HttpApiEndpoint.get("getStepRun", "/step-runs/:step_run_id", {
+export const get = HttpApiEndpoint.get("getStepRun", "/workspaces/:workspace_id/step-runs/:step_run_id", {
   params,
   success: StepRun,
   error: NotFoundResponse
 }).annotate(RequiredPermission, "Processes.read_runs")
 
-export const list = HttpApiEndpoint.get("listStepRuns", "/step-runs", {
+export const list = HttpApiEndpoint.get("listStepRuns", "/workspaces/:workspace_id/step-runs", {
   params: { workspace_id: WorkspaceId },
   query: { ...listQuery, process_run_id: ProcessRunId },
   success: Page(StepRun),
@@ -73,7 +73,7 @@ export const list = HttpApiEndpoint.get("listStepRuns", "/step-runs", {
 }).annotate(RequiredPermission, "Processes.read_processes")
 
 /** Oldest first. */
-export const listEvents = HttpApiEndpoint.get("listStepRunEvents", "/step-runs/:step_run_id/events", {
+export const listEvents = HttpApiEndpoint.get("listStepRunEvents", "/workspaces/:workspace_id/step-runs/:step_run_id/events", {
   params,
   query: listQuery,
   success: Page(StepRunEvent),
@@ -82,5 +82,4 @@ export const listEvents = HttpApiEndpoint.get("listStepRunEvents", "/step-runs/:
 
 export const StepRuns = HttpApiGroup.make("stepRuns")
   .add(get, list, listEvents)
-  .prefix("/workspaces/:workspace_id")
   .middleware(WorkspaceAuthorization)

@@ -51,13 +51,13 @@ export type BatchOperation = (typeof batchOperations)[number]
 
 const params = { workspace_id: WorkspaceId, work_item_id: WorkItemId }
 
-export const get = HttpApiEndpoint.get("getWorkItem", "/work-items/:work_item_id", {
+export const get = HttpApiEndpoint.get("getWorkItem", "/workspaces/:workspace_id/work-items/:work_item_id", {
   params,
   success: WorkItem,
   error: NotFoundResponse
 }).annotate(RequiredPermission, "Processes.read_work_items")
 
-export const list = HttpApiEndpoint.get("listWorkItems", "/work-items", {
+export const list = HttpApiEndpoint.get("listWorkItems", "/workspaces/:workspace_id/work-items", {
   params: { workspace_id: WorkspaceId },
   query: {
     ...listQuery,
@@ -70,7 +70,7 @@ export const list = HttpApiEndpoint.get("listWorkItems", "/work-items", {
   error: InvalidRequestResponse
 }).annotate(RequiredPermission, "Processes.read_work_items")
 
-export const create = HttpApiEndpoint.post("createWorkItem", "/work-items", {
+export const create = HttpApiEndpoint.post("createWorkItem", "/workspaces/:workspace_id/work-items", {
   params: { workspace_id: WorkspaceId },
   payload: Schema.Struct({ process: Ref(ProcessId), payload: Schema.optionalKey(Schema.NullOr(Schema.Json)) }),
   success: WorkItem,
@@ -78,14 +78,14 @@ export const create = HttpApiEndpoint.post("createWorkItem", "/work-items", {
 }).annotate(RequiredPermission, "Processes.write_work_items")
 
 /** Asks for the form with which one file is uploaded. A file of the same name is replaced. */
-export const createFile = HttpApiEndpoint.post("createWorkItemFile", "/work-items/:work_item_id/files", {
+export const createFile = HttpApiEndpoint.post("createWorkItemFile", "/workspaces/:workspace_id/work-items/:work_item_id/files", {
   params,
   payload: NewFile,
   success: Schema.Struct({ upload: UploadForm }),
   error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
 }).annotate(RequiredPermission, "Processes.write_work_items")
 
-export const updatePayload = HttpApiEndpoint.post("updateWorkItemPayload", "/work-items/:work_item_id/payload", {
+export const updatePayload = HttpApiEndpoint.post("updateWorkItemPayload", "/workspaces/:workspace_id/work-items/:work_item_id/payload", {
   params,
   payload: Schema.Struct({ payload: Schema.NullOr(Schema.Json) }),
   success: Schema.Struct({ payload: Schema.NullOr(Schema.Json) }),
@@ -93,7 +93,7 @@ export const updatePayload = HttpApiEndpoint.post("updateWorkItemPayload", "/wor
 }).annotate(RequiredPermission, "Processes.write_work_items")
 
 /** One operation on 1 to 10,000 items, all or none. */
-export const batch = HttpApiEndpoint.post("batchWorkItems", "/work-items/batch", {
+export const batch = HttpApiEndpoint.post("batchWorkItems", "/workspaces/:workspace_id/work-items/batch", {
   params: { workspace_id: WorkspaceId },
   payload: Schema.Struct({
     batch_operation: Schema.Literals(batchOperations),
@@ -105,5 +105,4 @@ export const batch = HttpApiEndpoint.post("batchWorkItems", "/work-items/batch",
 
 export const WorkItems = HttpApiGroup.make("workItems")
   .add(get, list, create, createFile, updatePayload, batch)
-  .prefix("/workspaces/:workspace_id")
   .middleware(WorkspaceAuthorization)

@@ -14,7 +14,7 @@ export const LinkToken = Schema.Struct({ id: Schema.String, expires_at: Timestam
 export interface LinkToken extends Schema.Schema.Type<typeof LinkToken> {}
 
 /** Extension: makes a link token. Without `expires_at` it is valid for one hour. */
-export const createLinkToken = HttpApiEndpoint.post("createWorkerLinkToken", "/workers/link-tokens", {
+export const createLinkToken = HttpApiEndpoint.post("createWorkerLinkToken", "/workspaces/:workspace_id/workers/link-tokens", {
   params: { workspace_id: WorkspaceId },
   payload: [
     Schema.Struct({
@@ -30,5 +30,4 @@ export const createLinkToken = HttpApiEndpoint.post("createWorkerLinkToken", "/w
 
 export const Workers = HttpApiGroup.make("workers")
   .add(createLinkToken)
-  .prefix("/workspaces/:workspace_id")
   .middleware(WorkspaceAuthorization)

@@ -1,0 +1,29 @@
+/**
+ * How large things may be.
+ */
+import type { PayloadTooLargeResponse } from "@signalbox/api/contract/Responses"
+import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import { tooLarge } from "./http/Failures.ts"
+
+/** Bytes. */
+export const limits = {
+  jsonBody: 8 * 1024 * 1024,
+  itemPayload: 1024 * 1024,
+  file: 1024 * 1024 * 1024
+} as const
+
+/** Files of one work item or output. */
+export const maxFilesPerItem = 100
+
+/** Refuses a payload that is too large for a work item. */
+export const checkPayload = (payload: Schema.Json): Effect.Effect<void, PayloadTooLargeResponse> => {
+  const size = Buffer.byteLength(JSON.stringify(payload))
+  return size <= limits.itemPayload
+    ? Effect.void
+    : Effect.fail(
+        tooLarge(
+          `payload: ${size} bytes of JSON are more than the ${limits.itemPayload} allowed; attach the data as a file instead`
+        )
+      )
+}

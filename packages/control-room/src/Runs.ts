@@ -1,0 +1,383 @@
+/**
+ * Carries out commands on runs: loads what a command touches, asks the engine, writes what it answers, and wakes who
+ * waits, each in one transaction.
+ */
+import { ProcessRunId, type WorkerId, type WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { StartInput } from "@signalbox/api/contract/ProcessRuns"
+import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
+import type { BatchOperation } from "@signalbox/api/contract/WorkItems"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import type * as Schema from "effect/Schema"
+import * as Engine from "./engine/Engine.ts"
+import { BlobStore } from "./blobs/BlobStore.ts"
+import { Refused } from "./Refused.ts"
+import { Database } from "./store/Database.ts"
+import { Files } from "./store/Files.ts"
+import { ProcessRuns } from "./store/ProcessRuns.ts"
+import type { StoredProcess } from "./store/Processes.ts"
+import { type Leased, type StoredStepRun, StepRuns } from "./store/StepRuns.ts"
+import { type StoredItem, WorkItems } from "./store/WorkItems.ts"
+import { WorkSignal } from "./WorkSignal.ts"
+
+/** A lease that is not started within this goes back. */
+const leaseTime = Duration.seconds(30)
+/** A worker that was not heard of for this long is lost. */
+const lostAfter = Duration.seconds(10)
+
+export interface StepRunError {
+  readonly code: StepRunErrorCode
+  readonly message: string
+}
+
+export class Runs extends Context.Service<
+  Runs,
+  {
+    /** Null when a start with the waiting inputs found none. */
+    readonly start: (
+      workspace: WorkspaceId,
+      process: StoredProcess,
+      input: StartInput
+    ) => Effect.Effect<ProcessRunId | null, Refused>
+    readonly stop: (run: ProcessRunId, command: Engine.StopCommand) => Effect.Effect<boolean>
+    readonly remove: (run: ProcessRunId) => Effect.Effect<void, Refused>
+    readonly batch: (
+      workspace: WorkspaceId,
+      operation: BatchOperation,
+      items: ReadonlyArray<WorkItemId>
+    ) => Effect.Effect<void, Refused>
+    readonly lease: (
+      worker: { readonly id: WorkerId; readonly workspaceId: WorkspaceId },
+      tasks: ReadonlyArray<string>,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<Leased>>
+    readonly startStepRun: (stepRun: StoredStepRun) => Effect.Effect<void, Refused>
+    readonly reserveNext: (stepRun: StoredStepRun) => Effect.Effect<WorkItemId | null, Refused>
+    readonly release: (
+      stepRun: StoredStepRun,
+      item: WorkItemId,
+      exception: Engine.Exception | null
+    ) => Effect.Effect<void, Refused>
+    readonly createOutput: (
+      stepRun: StoredStepRun,
+      item: WorkItemId,
+      payload: Schema.Json
+    ) => Effect.Effect<WorkItemId, Refused>
+    readonly finish: (stepRun: StoredStepRun, error: StepRunError | null) => Effect.Effect<void, Refused>
+    /** One look for what time has brought: leases not started, lost workers, overdue step runs, delays that are over. */
+    readonly tick: Effect.Effect<void>
+  }
+>()("@signalbox/control-room/Runs") {
+  static readonly layer = Layer.effect(
+    Runs,
+    Effect.gen(function* () {
+      const { newId, now, transaction } = yield* Database
+      const runs = yield* ProcessRuns
+      const stepRuns = yield* StepRuns
+      const items = yield* WorkItems
+      const files = yield* Files
+      const blobs = yield* BlobStore
+      const signal = yield* WorkSignal
+
+      const apply = Effect.fnUntraced(function* (run: Engine.Run, changes: ReadonlyArray<Engine.Change>) {
+        for (const change of changes) {
+          switch (change._tag) {
+            case "ItemMoved":
+            case "ItemDeleted":
+            case "WaitingSettled":
+            case "OutputsDropped":
+            case "OutputsReleased":
+              yield* items.apply(run, change)
+              break
+            default:
+              yield* stepRuns.apply(run, change)
+          }
+        }
+      })
+
+      /** Writes an outcome and what follows from it. */
+      const commit = Effect.fnUntraced(function* (outcome: Engine.Outcome) {
+        yield* apply(outcome.run, outcome.changes)
+        const due: Array<ReadonlyArray<WorkItemId>> = []
+        for (const [step, free] of Engine.capacity(outcome.run).entries()) {
+          due.push(free === 0 ? [] : (yield* items.due(outcome.run.id, step, free)).map((item) => item.id))
+        }
+        const settled = Engine.settle(outcome.run, due, yield* now)
+        yield* apply(settled.run, settled.changes)
+        yield* runs.save(settled.run)
+        const queued = settled.changes.some(
+          (change) =>
+            change._tag === "StepRunsQueued" || (change._tag === "StepRunCreated" && change.state === "awaiting_worker")
+        )
+        if (queued) yield* signal.afterCommit
+      })
+
+      const decided = <A extends Engine.Outcome>(decision: Result.Result<A, Engine.Refusal>) =>
+        Result.isSuccess(decision) ? Effect.succeed(decision.success) : Effect.fail(new Refused(decision.failure))
+
+      const locked = Effect.fnUntraced(function* (id: ProcessRunId) {
+        const run = yield* runs.lock(id)
+        return run ?? (yield* new Refused({ code: "CONFLICT", message: `the run ${id} was deleted` }))
+      })
+
+      /** The run for a change, and the step run as it is now. */
+      const lockedStepRun = Effect.fnUntraced(function* (known: StoredStepRun) {
+        const run = yield* locked(known.processRunId)
+        const stepRun = yield* stepRuns.find(known.id)
+        if (stepRun === null || stepRun.leaseHash !== known.leaseHash) {
+          return yield* new Refused({ code: "LEASE_LOST", message: "the lease was taken back; stop the task" })
+        }
+        return { run, stepRun }
+      })
+
+      const start = Effect.fnUntraced(
+        function* (workspace: WorkspaceId, process: StoredProcess, input: StartInput) {
+          const conflict = (message: string) => new Refused({ code: "CONFLICT", message })
+          if (process.steps.length === 0) {
+            return yield* conflict(`the process "${process.view.name}" has no steps; add one before starting it`)
+          }
+          const taken =
+            input.type === "with_inputs"
+              ? yield* items.queued(process.view.id)
+              : input.type === "with_work_item_ids"
+                ? input.work_item_ids
+                : null
+          if (taken !== null && new Set(taken).size !== taken.length) {
+            return yield* conflict("work_item_ids names a work item twice")
+          }
+          if (taken !== null && taken.length === 0) return null
+          const payloads =
+            input.type === "with_payloads" ? input.payloads : [process.defaultWorkItem?.payload ?? null]
+          const run = Engine.begin(
+            {
+              id: ProcessRunId.make(yield* newId),
+              workspaceId: workspace,
+              processId: process.view.id,
+              steps: process.steps
+            },
+            taken?.length ?? payloads.length
+          )
+          yield* runs.insert(run, process.view.name)
+          if (taken === null) yield* items.createInRun(run, payloads)
+          else if ((yield* items.takeIntoRun(run, taken)) !== taken.length) {
+            return yield* conflict(
+              "work_item_ids must name work items that are new and of this process; at least one is not, so nothing was started"
+            )
+          }
+          yield* commit({ run, changes: [] })
+          return run.id
+        },
+        transaction
+      )
+
+      const stop = Effect.fnUntraced(function* (id: ProcessRunId, command: Engine.StopCommand) {
+        const run = yield* runs.lock(id)
+        if (run === null) return false
+        const live: Array<{ readonly stepRun: StoredStepRun; readonly item: StoredItem | null }> = []
+        for (const stepRun of yield* stepRuns.live(id)) live.push({ stepRun, item: yield* items.held(stepRun.id) })
+        const outcome = Engine.stop(run, live, command, yield* now)
+        if (outcome.changes.length > 0 || outcome.run !== run) yield* commit(outcome)
+        return outcome.accepted
+      }, transaction)
+
+      const dropBlobs = (unused: ReadonlyArray<string>) =>
+        Effect.forEach(unused, (blob) => blobs.remove(blob), { discard: true })
+
+      const remove = Effect.fnUntraced(function* (id: ProcessRunId) {
+        const unused = yield* transaction(
+          Effect.gen(function* () {
+            const run = yield* locked(id)
+            if (run.state !== "completed" && run.state !== "unresolved") {
+              return yield* new Refused({
+                code: "CONFLICT",
+                message: `the run is ${run.state}; stop it and wait for its end before deleting it`
+              })
+            }
+            const freed = yield* files.removeOwners(yield* items.idsOfRun(id))
+            yield* runs.remove(id)
+            return freed
+          })
+        )
+        yield* dropBlobs(unused)
+      })
+
+      const batch = Effect.fnUntraced(function* (
+        workspace: WorkspaceId,
+        operation: BatchOperation,
+        ids: ReadonlyArray<WorkItemId>
+      ) {
+        const allowed = Engine.batchStates[operation]
+        const isIn = (states: ReadonlyArray<string>, item: StoredItem) => states.includes(item.state)
+        const firstTen = (names: ReadonlyArray<string>) =>
+          names.slice(0, 10).join(", ") + (names.length > 10 ? ` and ${names.length - 10} more` : "")
+        const unused = yield* transaction(
+          Effect.gen(function* () {
+            // Runs are locked before their items are read, so that the states checked here are those that change.
+            const before = yield* items.getMany(ids)
+            const runIds = [...new Set(before.flatMap((item) => item.processRunId ?? []))].sort()
+            const lockedRuns = new Map<ProcessRunId, Engine.Run>()
+            for (const id of runIds) {
+              const run = yield* runs.lock(id)
+              if (run !== null) lockedRuns.set(id, run)
+            }
+            const found = (yield* items.getMany(ids)).filter((item) => item.workspaceId === workspace)
+            const known = new Set<string>(found.map((item) => item.id))
+            const missing = ids.filter((id) => !known.has(id))
+            if (new Set(ids).size !== ids.length) {
+              return yield* new Refused({ code: "INVALID_REQUEST", message: "work_item_ids names a work item twice" })
+            }
+            if (missing.length > 0) {
+              return yield* new Refused({
+                code: "NOT_FOUND",
+                message: `work_item_ids: not in this workspace: ${firstTen(missing)}; nothing was changed`
+              })
+            }
+            const wrong = found.filter((item) => !isIn(allowed.from, item) && !isIn(allowed.already, item))
+            if (wrong.length > 0) {
+              return yield* new Refused({
+                code: "CONFLICT",
+                message: `${operation} takes work items that are ${allowed.from.join(" or ")}; not so: ${firstTen(
+                  wrong.map((item) => `${item.id} (${item.state})`)
+                )}; nothing was changed`
+              })
+            }
+            const todo = found.filter((item) => isIn(allowed.from, item))
+            const at = yield* now
+            for (const run of lockedRuns.values()) {
+              const ofRun = todo.filter((item) => item.processRunId === run.id)
+              if (ofRun.length > 0) yield* commit(yield* decided(Engine.batch(run, operation, ofRun, at)))
+            }
+            if (operation !== "delete") return []
+            yield* items.removeQueued(todo.filter((item) => item.processRunId === null).map((item) => item.id))
+            return yield* files.removeOwners(todo.map((item) => item.id))
+          })
+        )
+        yield* dropBlobs(unused)
+      })
+
+      const lease = Effect.fnUntraced(function* (
+        worker: { readonly id: WorkerId; readonly workspaceId: WorkspaceId },
+        tasks: ReadonlyArray<string>,
+        limit: number
+      ) {
+        const expires = (yield* Clock.currentTimeMillis) + Duration.toMillis(leaseTime)
+        return yield* stepRuns.lease(worker, tasks, limit, new Date(expires).toISOString())
+      }, transaction)
+
+      const startStepRun = Effect.fnUntraced(function* (known: StoredStepRun) {
+        const { run, stepRun } = yield* lockedStepRun(known)
+        // Said again by the same lease, because the answer was lost: nothing more to do.
+        if (stepRun.state === "in_progress") return
+        const item = yield* items.held(stepRun.id)
+        yield* commit(yield* decided(Engine.startStepRun(run, stepRun, item, yield* now)))
+      }, transaction)
+
+      const reserveNext = Effect.fnUntraced(function* (known: StoredStepRun) {
+        const { run, stepRun } = yield* lockedStepRun(known)
+        const held = yield* items.held(stepRun.id)
+        const [next] = held === null ? yield* items.due(run.id, stepRun.step, 1) : []
+        const outcome = yield* decided(Engine.reserveNext(run, stepRun, held, next ?? null, yield* now))
+        if (outcome.changes.length > 0) yield* commit(outcome)
+        return outcome.item
+      }, transaction)
+
+      const itemOf = Effect.fnUntraced(function* (stepRun: StoredStepRun, id: WorkItemId) {
+        const item = yield* items.get(stepRun.workspaceId, id)
+        if (item !== null && item.processRunId === stepRun.processRunId) return item
+        return yield* new Refused({ code: "NOT_FOUND", message: `no work item ${id} in this run` })
+      })
+
+      const release = Effect.fnUntraced(function* (
+        known: StoredStepRun,
+        id: WorkItemId,
+        exception: Engine.Exception | null
+      ) {
+        const { run, stepRun } = yield* lockedStepRun(known)
+        const item = yield* itemOf(stepRun, id)
+        const outcome = yield* decided(Engine.release(run, stepRun, item, exception, yield* now))
+        if (outcome.changes.length > 0) yield* commit(outcome)
+      }, transaction)
+
+      const createOutput = Effect.fnUntraced(function* (known: StoredStepRun, id: WorkItemId, payload: Schema.Json) {
+        const { stepRun } = yield* lockedStepRun(known)
+        const item = yield* itemOf(stepRun, id)
+        if (stepRun.state !== "in_progress") {
+          return yield* new Refused({ code: "LEASE_LOST", message: `the step run is ${stepRun.state}; stop the task` })
+        }
+        if (item.stepRun !== stepRun.id || item.state !== "in_progress") {
+          return yield* new Refused({
+            code: "CONFLICT",
+            message: `the work item is ${item.state} and not in the hand of this step run; reserve it first`
+          })
+        }
+        const output = yield* items.createOutput(item, stepRun.id, payload)
+        yield* stepRuns.apply(yield* locked(stepRun.processRunId), {
+          _tag: "Event",
+          stepRun: stepRun.id,
+          type: "OUTPUT_CREATED",
+          item: item.id
+        })
+        return output
+      }, transaction)
+
+      const finish = Effect.fnUntraced(function* (known: StoredStepRun, error: StepRunError | null) {
+        const { run, stepRun } = yield* lockedStepRun(known)
+        const held = yield* items.held(stepRun.id)
+        const outputs = yield* items.countOutputs(stepRun.id, held?.id ?? null)
+        yield* commit(yield* decided(Engine.finish(run, stepRun, held, outputs, error, yield* now)))
+      }, transaction)
+
+      /** Ends a step run for a reason of the platform; one that has just ended by itself is fine. */
+      const end = (stepRun: StoredStepRun, error: StepRunError) =>
+        Effect.catchTag(finish(stepRun, error), "Refused", () => Effect.void)
+
+      const wake = Effect.fnUntraced(function* (id: ProcessRunId) {
+        const run = yield* runs.lock(id)
+        if (run !== null) yield* commit({ run, changes: [] })
+      }, transaction)
+
+      const tick = Effect.gen(function* () {
+        if ((yield* stepRuns.expireLeases) > 0) yield* signal.wake
+        const cutoff = new Date((yield* Clock.currentTimeMillis) - Duration.toMillis(lostAfter)).toISOString()
+        for (const stepRun of yield* stepRuns.withLostWorker(cutoff)) {
+          yield* end(stepRun, { code: "WORKER_LOST", message: "the worker was not heard of any more" })
+        }
+        for (const stepRun of yield* stepRuns.overdue) {
+          yield* end(stepRun, { code: "TIMEOUT", message: "the step run took longer than the step allows" })
+        }
+        for (const run of yield* items.runsWithDelayOver) yield* wake(run)
+      }).pipe(Effect.withSpan("Runs.tick"))
+
+      return Runs.of({
+        start,
+        stop,
+        remove,
+        batch,
+        lease,
+        startStepRun,
+        reserveNext,
+        release,
+        createOutput,
+        finish,
+        tick
+      })
+    })
+  )
+
+  /** Lets time pass: calls `tick` once a second. */
+  static readonly layerTicking = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { tick } = yield* Runs
+      yield* tick.pipe(
+        Effect.catchCause((cause) => Effect.logError("the look for lost workers and delays failed", cause)),
+        Effect.repeat(Schedule.spaced("1 second")),
+        Effect.forkScoped
+      )
+    })
+  )
+}

@@ -1,0 +1,108 @@
+/**
+ * The service as layers: routes over a database, blobs and a key. It listens where the `HttpServer` that it is given
+ * listens, and runs no tasks itself.
+ */
+import { Api } from "@signalbox/api/contract/Api"
+import * as SqliteClient from "@signalbox/sqlite/SqliteClient"
+import * as ByteSize from "effect/ByteSize"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
+import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
+import * as HttpRouter from "effect/http/HttpRouter"
+import { BlobStore } from "./blobs/BlobStore.ts"
+import * as Authorization from "./http/Authorization.ts"
+import * as Edge from "./http/Edge.ts"
+import { FileLinks } from "./http/FileLinks.ts"
+import * as Handlers from "./http/Handlers.ts"
+import { Pagination } from "./http/Pagination.ts"
+import { PublicUrl } from "./http/PublicUrl.ts"
+import * as Robot from "./http/Robot.ts"
+import * as Transfers from "./http/Transfers.ts"
+import * as Validation from "./http/Validation.ts"
+import { Views } from "./http/Views.ts"
+import * as WorkerProtocol from "./http/WorkerProtocol.ts"
+import { Signer } from "./Signer.ts"
+import { limits } from "./Limits.ts"
+import { Runs } from "./Runs.ts"
+import { Database } from "./store/Database.ts"
+import { Files } from "./store/Files.ts"
+import * as Migrations from "./store/Migrations.ts"
+import { Processes } from "./store/Processes.ts"
+import { ProcessRuns } from "./store/ProcessRuns.ts"
+import { StepRuns } from "./store/StepRuns.ts"
+import { Workers } from "./store/Workers.ts"
+import { WorkItems } from "./store/WorkItems.ts"
+import { Workspaces } from "./store/Workspaces.ts"
+import { WorkSignal } from "./WorkSignal.ts"
+
+export interface Options {
+  /** The folder of the database, the files and the keys; made when it is missing. One process at a time. */
+  readonly data: string
+  /** The address under which clients reach the service; default: where it listens. */
+  readonly publicUrl?: string
+}
+
+const repositories = Layer.mergeAll(
+  Workspaces.layer,
+  Processes.layer,
+  ProcessRuns.layer,
+  StepRuns.layer,
+  WorkItems.layer,
+  Files.layer,
+  Workers.layer
+)
+
+/** Deletes what a killed process left behind, before anything is served. */
+const sweep = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const swept = yield* (yield* BlobStore).sweep
+    if (swept > 0) yield* Effect.logInfo(`swept ${swept} unfinished uploads away`)
+  })
+)
+
+/** The state of a control room in a data folder, without any interface. */
+export const layerStorage = (options: Pick<Options, "data">) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      yield* fs.makeDirectory(options.data, { recursive: true, mode: 0o700 })
+      const database = Database.layer.pipe(
+        Layer.provideMerge(Migrations.layer),
+        Layer.provideMerge(SqliteClient.layer({ filename: path.join(options.data, "control-room.db") }))
+      )
+      return sweep.pipe(
+        Layer.provideMerge(BlobStore.layerDisk(path.join(options.data, "files"))),
+        Layer.provideMerge(Signer.layerFile(path.join(options.data, "master.key"))),
+        Layer.provideMerge(repositories),
+        Layer.provideMerge(database)
+      )
+    })
+  )
+
+const routes = Layer.mergeAll(
+  HttpApiBuilder.layer(Api, { openapiPath: "/api/v1/openapi.json" }).pipe(
+    Layer.provide(Layer.mergeAll(Handlers.layer, WorkerProtocol.layer, Robot.layer)),
+    Layer.provide(Layer.mergeAll(Authorization.layer, Validation.layer))
+  ),
+  Transfers.layer,
+  Edge.layer
+)
+
+/**
+ * The whole service on the storage and the `HttpServer` at hand. Routes of your own that are added to the same router
+ * are served beside it.
+ */
+export const layer = (options: Pick<Options, "publicUrl"> = {}) =>
+  HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true, routerConfig: Edge.routerConfig }).pipe(
+    Layer.provide(Layer.mergeAll(Pagination.layer, Views.layer)),
+    Layer.provide(FileLinks.layer),
+    Layer.provide(PublicUrl.layer(options.publicUrl)),
+    Layer.provide(Runs.layerTicking),
+    Layer.provide(Runs.layer),
+    Layer.provide(WorkSignal.layer),
+    Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(limits.jsonBody)))
+  )

@@ -1,0 +1,38 @@
+/**
+ * Keys and tokens: `sb<kind>_<id>_<secret>`. The secret has 256 random bits, so a plain SHA-256 of it is safe to store;
+ * comparisons take constant time.
+ */
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto"
+
+const kinds = { apiKey: "sbk", worker: "sbw", stepRun: "sbr", link: "sbl" } as const
+export type TokenKind = keyof typeof kinds
+
+export interface Token {
+  readonly kind: TokenKind
+  readonly id: string
+  readonly secret: string
+}
+
+const hash = (secret: string): string => createHash("sha256").update(secret).digest("hex")
+
+/** A new token for a row: the text to hand out once, and the hash to store. */
+export const make = (kind: TokenKind, id: string): { readonly token: string; readonly hash: string } => {
+  const secret = randomBytes(32).toString("base64url")
+  return { token: `${kinds[kind]}_${id}_${secret}`, hash: hash(secret) }
+}
+
+/** Null when the text is no token of ours. */
+export const parse = (text: string): Token | null => {
+  const match = /^(sb[kwrl])_([0-9a-f-]{36})_([A-Za-z0-9_-]{43})$/.exec(text)
+  if (match === null) return null
+  const [, prefix, id = "", secret = ""] = match
+  const kind = (Object.keys(kinds) as Array<TokenKind>).find((name) => kinds[name] === prefix)
+  return kind === undefined ? null : { kind, id, secret }
+}
+
+/** Whether a secret belongs to a stored hash. */
+export const matches = (secret: string, stored: string): boolean => {
+  const given = Buffer.from(hash(secret), "hex")
+  const expected = Buffer.from(stored, "hex")
+  return given.length === expected.length && timingSafeEqual(given, expected)
+}

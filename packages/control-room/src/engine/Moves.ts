@@ -1,0 +1,53 @@
+/**
+ * The state machines of a run as data: every move that exists, and when it happens. Tests and docs are made from these
+ * tables; any other move is refused.
+ */
+import type { ProcessRunState } from "@signalbox/api/contract/ProcessRuns"
+import type { StepRunState } from "@signalbox/api/contract/StepRuns"
+import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
+
+/** One allowed move of a state machine. */
+export interface Move<S extends string> {
+  readonly from: S
+  readonly to: S
+  readonly when: string
+}
+
+export const processRunMoves: ReadonlyArray<Move<ProcessRunState>> = [
+  { from: "new", to: "in_progress", when: "its first step run starts" },
+  { from: "new", to: "completed", when: "nothing is open and no item failed" },
+  { from: "new", to: "unresolved", when: "nothing is open and an item failed" },
+  { from: "in_progress", to: "completed", when: "nothing is open and no item failed" },
+  { from: "in_progress", to: "unresolved", when: "nothing is open and an item failed" },
+  { from: "stopping", to: "completed", when: "nothing is open and no item failed" },
+  { from: "stopping", to: "unresolved", when: "nothing is open and an item failed" },
+  { from: "new", to: "stopping", when: "stop" },
+  { from: "in_progress", to: "stopping", when: "stop" },
+  { from: "unresolved", to: "in_progress", when: "a failed item is retried" },
+  { from: "unresolved", to: "completed", when: "the last failed item is marked done or deleted" }
+]
+
+export const stepRunMoves: ReadonlyArray<Move<StepRunState>> = [
+  { from: "new", to: "awaiting_worker", when: "the steps before it are done, if it waits for them" },
+  { from: "awaiting_worker", to: "in_progress", when: "a worker starts it" },
+  { from: "in_progress", to: "completed", when: "the task ended well" },
+  { from: "in_progress", to: "failed", when: "the task ended badly, took too long, was terminated, or its worker was lost" },
+  { from: "new", to: "failed", when: "stop" },
+  { from: "awaiting_worker", to: "failed", when: "stop" }
+]
+
+export const workItemMoves: ReadonlyArray<Move<WorkItemState>> = [
+  { from: "new", to: "pending", when: "a run takes it" },
+  { from: "pending", to: "in_progress", when: "its step run starts, or a task reserves it" },
+  { from: "in_progress", to: "done", when: "it is released as completed, or its task ended well" },
+  { from: "in_progress", to: "failed", when: "it is released as failed, or its task did not end well" },
+  { from: "in_progress", to: "pending", when: "it failed and the step retries it" },
+  { from: "pending", to: "done", when: "stop, with the rest as done" },
+  { from: "pending", to: "failed", when: "stop" },
+  { from: "failed", to: "pending", when: "retry" },
+  { from: "failed", to: "done", when: "mark as done" }
+]
+
+/** Whether a table has a move. */
+export const allows = <S extends string>(moves: ReadonlyArray<Move<S>>, from: S, to: S): boolean =>
+  moves.some((move) => move.from === from && move.to === to)

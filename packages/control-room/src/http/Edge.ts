@@ -1,0 +1,117 @@
+/**
+ * What holds for every response: a request id, and the envelope on whatever failed.
+ */
+import { Api } from "@signalbox/api/contract/Api"
+import type { ErrorCode } from "@signalbox/api/contract/Responses"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as HttpApi from "effect/http-api/HttpApi"
+import * as FindMyWay from "effect/http/FindMyWay"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerError from "effect/http/HttpServerError"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { isSqlError } from "effect/sql/SqlError"
+import type * as Types from "effect/Types"
+import { body } from "./Failures.ts"
+import { transferPrefix } from "./FileLinks.ts"
+
+/** The router's settings; the look-up of methods below must agree with them. */
+export const routerConfig = { maxParamLength: 512, caseSensitive: true, ignoreTrailingSlash: true } as const
+
+/** Which methods each path has. */
+const methodsByPath = (() => {
+  const methods = new Map<string, Set<string>>()
+  const add = (path: string, method: string) => {
+    const known = methods.get(path) ?? new Set()
+    methods.set(path, known.add(method))
+    if (method === "GET") known.add("HEAD")
+  }
+  HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ endpoint }) => add(endpoint.path, endpoint.method) })
+  add(`${transferPrefix}/uploads`, "POST")
+  add(`${transferPrefix}/files/:file_id/:name`, "GET")
+  const router = FindMyWay.make<ReadonlySet<string>>(routerConfig)
+  for (const [path, allowed] of methods) router.on("GET", path as `/${string}`, allowed)
+  return router
+})()
+
+const respond = (status: number, code: ErrorCode, message: string, headers: Record<string, string> = {}) =>
+  HttpServerResponse.jsonUnsafe(body(code, message), { status, headers })
+
+const noRoute = (request: HttpServerRequest.HttpServerRequest) => {
+  const path = new URL(request.url, "http://localhost").pathname
+  const allowed = methodsByPath.find("GET", path)?.handler
+  if (allowed === undefined) return respond(404, "NOT_FOUND", `there is nothing at ${path}`)
+  const allow = [...allowed].sort().join(", ")
+  return respond(405, "METHOD_NOT_ALLOWED", `${request.method} is not allowed here; use ${allow}`, { allow })
+}
+
+const badRequest = (tooLarge: boolean) =>
+  tooLarge
+    ? respond(413, "PAYLOAD_TOO_LARGE", "the body is larger than allowed")
+    : respond(400, "INVALID_REQUEST", "the body could not be read")
+
+const unexpected = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>, requestId: string) {
+  const away = cause.reasons.some(
+    (reason) =>
+      Cause.isDieReason(reason) &&
+      isSqlError(reason.defect) &&
+      (reason.defect.reason._tag === "ConnectionError" || reason.defect.reason._tag === "LockTimeoutError")
+  )
+  yield* Effect.logError("a request failed", cause).pipe(Effect.annotateLogs({ requestId }))
+  return away
+    ? respond(503, "UNAVAILABLE", "the database is away; try again in a moment", { "retry-after": "1" })
+    : respond(500, "UNEXPECTED_ERROR", `something went wrong on our side; the log has it as request ${requestId}`)
+})
+
+const toResponse = (
+  cause: Cause.Cause<unknown>,
+  request: HttpServerRequest.HttpServerRequest,
+  requestId: string
+): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
+  for (const reason of cause.reasons) {
+    const error = Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
+    if (HttpServerResponse.isHttpServerResponse(error)) return Effect.succeed(error)
+    if (HttpServerError.isHttpServerError(error)) {
+      if (error.reason._tag === "RouteNotFound") return Effect.succeed(noRoute(request))
+      if (error.reason._tag === "RequestParseError") {
+        return Effect.succeed(badRequest(error.reason.reason === "BodyTooLarge"))
+      }
+    }
+  }
+  return unexpected(cause, requestId)
+}
+
+const plainTexts: Record<number, (request: HttpServerRequest.HttpServerRequest) => HttpServerResponse.HttpServerResponse> = {
+  413: () => badRequest(true),
+  415: (request) =>
+    respond(
+      415,
+      "UNSUPPORTED_MEDIA_TYPE",
+      `content-type: ${request.headers["content-type"] ?? "none"} is not taken here; send application/json`
+    )
+}
+
+/** The router answers some failures by itself, without the envelope. */
+const withEnvelope = (response: HttpServerResponse.HttpServerResponse, request: HttpServerRequest.HttpServerRequest) =>
+  response.headers["content-type"]?.startsWith("application/json") === true
+    ? response
+    : (plainTexts[response.status]?.(request) ?? response)
+
+export const layer = HttpRouter.middleware(
+  (
+    effect
+  ): Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest> =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+      const given = request.headers["x-request-id"]
+      const requestId = given !== undefined && /^[\w.-]{1,128}$/.test(given) ? given : crypto.randomUUID()
+      return effect.pipe(
+        Effect.catchCause((cause) => toResponse(cause, request, requestId)),
+        Effect.map((response) =>
+          HttpServerResponse.setHeader(withEnvelope(response, request), "x-request-id", requestId)
+        )
+      )
+    }),
+  { global: true }
+)

@@ -1,0 +1,58 @@
+/**
+ * Error responses, in one place: every one names what is wrong and what to do.
+ */
+import {
+  ConflictResponse,
+  type ErrorBody,
+  type ErrorCode,
+  ForbiddenResponse,
+  InvalidRequestResponse,
+  NotFoundResponse,
+  PayloadTooLargeResponse,
+  UnauthenticatedResponse
+} from "@signalbox/api/contract/Responses"
+import * as Effect from "effect/Effect"
+import type { Refused } from "../Refused.ts"
+
+/** The envelope of every response with a status of 400 or more. */
+export const body = (code: ErrorCode, message: string): ErrorBody => ({ error: { code, message }, message })
+
+export const invalidRequest = (message: string) => new InvalidRequestResponse(body("INVALID_REQUEST", message))
+export const unauthenticated = (message: string) => new UnauthenticatedResponse(body("UNAUTHENTICATED", message))
+export const forbidden = (message: string) => new ForbiddenResponse(body("FORBIDDEN", message))
+export const conflict = (message: string) => new ConflictResponse(body("CONFLICT", message))
+export const tooLarge = (message: string) => new PayloadTooLargeResponse(body("PAYLOAD_TOO_LARGE", message))
+
+/** 404 for a resource that this workspace does not have. */
+export const notFound = (what: string, id: string) =>
+  new NotFoundResponse(body("NOT_FOUND", `there is no ${what} ${id} in this workspace`))
+
+/** The resource, or a 404. */
+export const orNotFound = <A>(
+  what: string,
+  id: string,
+  found: Effect.Effect<A | null>
+): Effect.Effect<A, NotFoundResponse> =>
+  Effect.flatMap(found, (value) => (value === null ? Effect.fail(notFound(what, id)) : Effect.succeed(value)))
+
+const responses = {
+  CONFLICT: (message: string) => new ConflictResponse(body("CONFLICT", message)),
+  LEASE_LOST: (message: string) => new ConflictResponse(body("LEASE_LOST", message)),
+  NOT_FOUND: (message: string) => new NotFoundResponse(body("NOT_FOUND", message)),
+  INVALID_REQUEST: (message: string) => invalidRequest(message),
+  PAYLOAD_TOO_LARGE: (message: string) => tooLarge(message)
+}
+
+type ResponseOf<C extends Refused["code"]> = ReturnType<(typeof responses)[C]>
+
+/** Turns the refusals that an endpoint can give into its responses; another one is a bug. */
+export const answering =
+  <const C extends Refused["code"]>(...codes: ReadonlyArray<C>) =>
+  <A, R>(effect: Effect.Effect<A, Refused, R>): Effect.Effect<A, ResponseOf<C>, R> =>
+    Effect.catch(effect, (refused) => {
+      const code = codes.find((candidate) => candidate === refused.code)
+      if (code === undefined) return Effect.die(refused)
+      const respond: (message: string) => ResponseOf<Refused["code"]> = responses[code]
+      // `code` is one of C, which the compiler can not see through the table.
+      return Effect.fail(respond(refused.message) as ResponseOf<C>)
+    })

@@ -1,0 +1,74 @@
+/**
+ * Pages of lists: limits, and cursors that are opaque, signed and bound to their filters.
+ */
+import type { Page } from "@signalbox/api/contract/Common"
+import type { InvalidRequestResponse } from "@signalbox/api/contract/Responses"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import { Signer } from "../Signer.ts"
+import type { PageRequest, Rows } from "../store/Database.ts"
+import { invalidRequest } from "./Failures.ts"
+import { PublicUrl } from "./PublicUrl.ts"
+
+const defaultLimit = 100
+const maxLimit = 500
+
+interface ListQuery {
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+}
+
+/** What a cursor is bound to: the path and the filters, in one order. */
+const scopeOf = (url: URL): string => {
+  const filters = [...url.searchParams].filter(([name]) => name !== "cursor" && name !== "limit").sort()
+  return `${url.pathname}?${new URLSearchParams(filters)}`
+}
+
+export class Pagination extends Context.Service<
+  Pagination,
+  {
+    /** Fetches a page and wraps it in the envelope. */
+    readonly page: <A extends { readonly id: string }, B>(
+      request: HttpServerRequest.HttpServerRequest,
+      query: ListQuery,
+      fetch: (page: PageRequest) => Effect.Effect<Rows<A>>,
+      view: (rows: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>>
+    ) => Effect.Effect<Page<B>, InvalidRequestResponse>
+  }
+>()("@signalbox/control-room/http/Pagination") {
+  static readonly layer = Layer.effect(
+    Pagination,
+    Effect.gen(function* () {
+      const signer = yield* Signer
+      const publicUrl = yield* PublicUrl
+      const read = (cursor: string, scope: string): string | null => {
+        const dot = cursor.lastIndexOf(".")
+        const after = Buffer.from(cursor.slice(0, Math.max(dot, 0)), "base64url").toString()
+        return dot > 0 && signer.verify(`cursor\n${scope}\n${after}`, cursor.slice(dot + 1)) ? after : null
+      }
+      return Pagination.of({
+        page: Effect.fnUntraced(function* (request, query, fetch, view) {
+          const url = new URL(request.url, publicUrl)
+          const scope = scopeOf(url)
+          const after = query.cursor === undefined ? null : read(query.cursor, scope)
+          if (query.cursor !== undefined && after === null) {
+            return yield* invalidRequest(
+              "cursor: not one of this list with these filters; start again without it, or follow `next` as it is"
+            )
+          }
+          const limit = Math.min(query.limit ?? defaultLimit, maxLimit)
+          const { hasMore, rows } = yield* fetch({ after, limit })
+          const last = rows.at(-1)?.id
+          if (hasMore && last !== undefined) {
+            const signature = signer.sign(`cursor\n${scope}\n${last}`)
+            url.searchParams.set("cursor", `${Buffer.from(last).toString("base64url")}.${signature}`)
+          }
+          const data = yield* view(rows)
+          return { data, has_more: hasMore, next: hasMore ? publicUrl + url.pathname + url.search : null }
+        })
+      })
+    })
+  )
+}

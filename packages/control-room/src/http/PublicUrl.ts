@@ -1,0 +1,21 @@
+/**
+ * The address under which clients reach the service: what is configured, else the address it listens on. Never taken
+ * from a request's `Host`.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as HttpServer from "effect/http/HttpServer"
+
+export class PublicUrl extends Context.Service<PublicUrl, string>()("@signalbox/control-room/http/PublicUrl") {
+  static readonly layer = (configured?: string) =>
+    Layer.effect(
+      PublicUrl,
+      configured === undefined
+        ? Effect.map(HttpServer.HttpServer, (server) =>
+            // A wildcard address is none that a client could call.
+            HttpServer.formatAddress(server.address).replace("//0.0.0.0", "//127.0.0.1").replace("//[::]", "//[::1]")
+          )
+        : Effect.succeed(configured.replace(/\/+$/, ""))
+    )
+}

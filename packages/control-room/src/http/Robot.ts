@@ -1,0 +1,135 @@
+/**
+ * The robot side: what a task may do while its step run lives.
+ */
+import { Api } from "@signalbox/api/contract/Api"
+import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
+import type { NotFoundResponse } from "@signalbox/api/contract/Responses"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Schema from "effect/Schema"
+import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import type { Exception } from "../engine/Engine.ts"
+import { checkPayload, limits, maxFilesPerItem } from "../Limits.ts"
+import { Refused } from "../Refused.ts"
+import { Runs } from "../Runs.ts"
+import { Files } from "../store/Files.ts"
+import { type StoredStepRun, StepRuns } from "../store/StepRuns.ts"
+import { WorkItems } from "../store/WorkItems.ts"
+import { answering, notFound, tooLarge } from "./Failures.ts"
+import { FileLinks } from "./FileLinks.ts"
+
+/** The step run whose token the request carries. */
+const ownStepRun = Effect.gen(function* () {
+  const principal = yield* CurrentPrincipal
+  const store = yield* StepRuns
+  const stepRun = principal._tag === "StepRun" ? yield* store.find(principal.stepRunId) : null
+  return stepRun ?? (yield* notFound("step run", "of this token"))
+})
+
+const ofUrl = (stepRun: StoredStepRun, id: string): Effect.Effect<StoredStepRun, NotFoundResponse> =>
+  stepRun.id === id ? Effect.succeed(stepRun) : Effect.fail(notFound("step run", id))
+
+const exceptionTypes = { BUSINESS: "business", APPLICATION: "application" } as const
+
+const process = HttpApiBuilder.group(
+  Api,
+  "robotProcess",
+  Effect.fnUntraced(function* (handlers) {
+    const runs = yield* Runs
+    return handlers.handleAll({
+      reserveNextWorkItem: Effect.fnUntraced(function* ({ params }) {
+        const stepRun = yield* ofUrl(yield* ownStepRun, params.step_run_id)
+        const item = yield* answering("CONFLICT", "LEASE_LOST")(runs.reserveNext(stepRun))
+        return { workItemId: item }
+      }),
+      releaseWorkItem: Effect.fnUntraced(function* ({ params, payload }) {
+        const stepRun = yield* ofUrl(yield* ownStepRun, params.step_run_id)
+        const given = payload.exception
+        const exception: Exception | null =
+          payload.state === "COMPLETED"
+            ? null
+            : {
+                code: given?.code ?? "",
+                type: given === undefined ? "unspecified" : exceptionTypes[given.type],
+                message: given?.message ?? ""
+              }
+        yield* answering("CONFLICT", "LEASE_LOST", "NOT_FOUND")(runs.release(stepRun, payload.workItemId, exception))
+        return {}
+      }),
+      createOutput: Effect.fnUntraced(function* ({ params, payload }) {
+        const stepRun = yield* ownStepRun
+        yield* checkPayload(payload.payload)
+        const id = yield* answering("CONFLICT", "LEASE_LOST", "NOT_FOUND")(
+          runs.createOutput(stepRun, params.work_item_id, payload.payload)
+        )
+        return { id }
+      })
+    })
+  })
+)
+
+interface Owner {
+  readonly id: string
+  readonly payload: Schema.Json
+}
+
+const data = HttpApiBuilder.group(
+  Api,
+  "robotData",
+  Effect.fnUntraced(function* (handlers) {
+    const items = yield* WorkItems
+    const files = yield* Files
+    const links = yield* FileLinks
+    /** An item of the run, or an output that this step run is making. */
+    const find = Effect.fnUntraced(function* (stepRun: StoredStepRun, id: string) {
+      const item = yield* items.get(stepRun.workspaceId, id)
+      if (item !== null && item.processRunId === stepRun.processRunId) {
+        return { id: item.id, payload: item.payload, writable: item.stepRun === stepRun.id && item.state === "in_progress" }
+      }
+      const output = yield* items.openOutput(id)
+      if (output !== null && output.stepRunId === stepRun.id) return { id: output.id, payload: output.payload, writable: true }
+      return yield* notFound("work item", id)
+    })
+    const owner = (id: string) =>
+      Effect.flatMap(ownStepRun, (stepRun): Effect.Effect<Owner, NotFoundResponse> => find(stepRun, id))
+    return handlers.handleAll({
+      getWorkItemData: ({ params }) => Effect.map(owner(params.work_item_id), (found) => found.payload),
+      listWorkItemFiles: Effect.fnUntraced(function* ({ params }) {
+        const found = yield* owner(params.work_item_id)
+        const known = yield* files.ofOwners([found.id])
+        return known.map((file) => ({ fileId: file.id, fileName: file.name, fileSize: file.size }))
+      }),
+      getWorkItemFile: Effect.fnUntraced(function* ({ params }) {
+        const found = yield* owner(params.work_item_id)
+        const file = yield* files.find(params.workspace_id, params.file_id)
+        if (file === null || file.ownerId !== found.id) return yield* notFound("file", params.file_id)
+        return { url: (yield* links.file(params.workspace_id, file)).download.url }
+      }),
+      createRobotFile: Effect.fnUntraced(function* ({ params, payload }) {
+        const stepRun = yield* ownStepRun
+        const found = yield* find(stepRun, params.work_item_id)
+        const refuse = (code: Refused["code"], message: string) =>
+          answering("CONFLICT", "LEASE_LOST")(new Refused({ code, message }))
+        if (stepRun.state !== "in_progress") {
+          return yield* refuse("LEASE_LOST", `the step run is ${stepRun.state}; stop the task`)
+        }
+        if (!found.writable) {
+          return yield* refuse("CONFLICT", "the work item is not in the hand of this step run; reserve it first")
+        }
+        if (payload.fileSize > limits.file) {
+          return yield* tooLarge(`fileSize: ${payload.fileSize} bytes are more than the ${limits.file} allowed`)
+        }
+        if ((yield* files.count(found.id)) >= maxFilesPerItem) {
+          return yield* refuse("CONFLICT", `the work item has ${maxFilesPerItem} files, the most it may have`)
+        }
+        const form = yield* links.uploadForm(
+          { workspace: params.workspace_id, id: found.id, stepRun: stepRun.id },
+          { file_name: payload.fileName, file_size: payload.fileSize }
+        )
+        return { url: form.url, fields: form.form_data }
+      })
+    })
+  })
+)
+
+export const layer = Layer.mergeAll(process, data)

@@ -1,0 +1,122 @@
+/**
+ * The workers' own interface: link, lease, report.
+ */
+import { Api } from "@signalbox/api/contract/Api"
+import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
+import type { WorkerId } from "@signalbox/api/contract/Ids"
+import type { Lease } from "@signalbox/api/contract/WorkerProtocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import * as Tokens from "../Tokens.ts"
+import { Refused } from "../Refused.ts"
+import { Runs } from "../Runs.ts"
+import { type Leased, type StoredStepRun, StepRuns } from "../store/StepRuns.ts"
+import { Workers } from "../store/Workers.ts"
+import { WorkSignal } from "../WorkSignal.ts"
+import { answering, forbidden, notFound } from "./Failures.ts"
+
+/** How often a worker must be heard of. */
+const heartbeatSeconds = 3
+
+const ownWorker = Effect.gen(function* () {
+  const principal = yield* CurrentPrincipal
+  return principal._tag === "Worker"
+    ? { id: principal.workerId, workspaceId: principal.workspaceId }
+    : // Only a worker's token gets here by the contract; a run's token has no business on this interface.
+      yield* Effect.die(forbidden("this needs the token of a worker"))
+})
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "workerProtocol",
+  Effect.fnUntraced(function* (handlers) {
+    const workers = yield* Workers
+    const stepRuns = yield* StepRuns
+    const runs = yield* Runs
+    const signal = yield* WorkSignal
+
+    const view = ({ leaseToken, runToken, stepRun }: Leased): Lease => ({
+      step_run_id: stepRun.id,
+      process_id: stepRun.processId,
+      process_run_id: stepRun.processRunId,
+      lease_token: leaseToken,
+      run_token: runToken,
+      task: { name: stepRun.taskName },
+      package: null,
+      work_item_id: stepRun.firstItem,
+      timeout_seconds: stepRun.timeoutSeconds,
+      env: stepRun.env
+    })
+
+    /** The step run of the URL, if this worker leased it with this token. */
+    const leased = Effect.fnUntraced(function* (worker: WorkerId, id: string, leaseToken: string) {
+      const stepRun = yield* stepRuns.find(id)
+      const token = Tokens.parse(leaseToken)
+      const own =
+        stepRun !== null &&
+        stepRun.workerId === worker &&
+        stepRun.leaseHash !== null &&
+        token !== null &&
+        Tokens.matches(token.secret, stepRun.leaseHash)
+      return own ? stepRun : yield* notLeased(stepRun, id)
+    })
+    const notLeased = (stepRun: StoredStepRun | null, id: string) =>
+      stepRun === null
+        ? Effect.fail(notFound("step run", id))
+        : answering("LEASE_LOST")(
+            new Refused({ code: "LEASE_LOST", message: "this worker does not hold this step run any more; stop the task" })
+          )
+
+    return handlers.handleAll({
+      linkWorker: Effect.fnUntraced(function* ({ payload }) {
+        const token = Tokens.parse(payload.link_token)
+        const linked = token?.kind === "link" ? yield* workers.link(token, payload.name) : null
+        if (linked === null) {
+          return yield* forbidden("link_token: unknown, used or expired; make a new one")
+        }
+        return {
+          worker_id: linked.worker.id,
+          workspace_id: linked.worker.workspaceId,
+          worker_token: linked.token,
+          heartbeat_seconds: heartbeatSeconds
+        }
+      }),
+      leaseStepRuns: Effect.fnUntraced(function* ({ payload }) {
+        const worker = yield* ownWorker
+        yield* workers.seen(worker.id)
+        const take = runs.lease(worker, payload.tasks, payload.free)
+        const deadline = (yield* Clock.currentTimeMillis) + payload.wait_seconds * 1000
+        const listening = Effect.gen(function* () {
+          // Listens before it looks, so that nothing falls between the two.
+          const next = yield* signal.listen
+          for (;;) {
+            const found = yield* take
+            const left = deadline - (yield* Clock.currentTimeMillis)
+            if (found.length > 0 || left <= 0) return found
+            yield* Effect.timeoutOption(next, left)
+          }
+        })
+        const found = yield* Effect.scoped(listening)
+        return { leases: found.map(view) }
+      }),
+      heartbeat: Effect.fnUntraced(function* ({ payload }) {
+        const worker = yield* ownWorker
+        yield* workers.seen(worker.id)
+        return yield* stepRuns.ofWorker(worker.id, payload.step_run_ids)
+      }),
+      startStepRun: Effect.fnUntraced(function* ({ params, payload }) {
+        const worker = yield* ownWorker
+        const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
+        yield* answering("CONFLICT", "LEASE_LOST")(runs.startStepRun(stepRun))
+        return { accepted: true } as const
+      }),
+      finishStepRun: Effect.fnUntraced(function* ({ params, payload }) {
+        const worker = yield* ownWorker
+        const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
+        yield* answering("CONFLICT", "LEASE_LOST")(runs.finish(stepRun, payload.error))
+        return { accepted: true } as const
+      })
+    })
+  })
+)

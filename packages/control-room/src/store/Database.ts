@@ -1,0 +1,90 @@
+/**
+ * What all repositories share: transactions, time, new ids, pages.
+ */
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as SqlClient from "effect/sql/SqlClient"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
+
+/** Where a page of a list starts and how long it is. */
+export interface PageRequest {
+  /** The id of the last item of the page before, null for the first page. */
+  readonly after: string | null
+  readonly limit: number
+}
+
+/** A page of rows, and whether more follow. */
+export interface Rows<A> {
+  readonly rows: ReadonlyArray<A>
+  readonly hasMore: boolean
+}
+
+/**
+ * A failing statement is a defect here: the edge turns a database that is away into a 503 and all else into a 500.
+ * What callers act on (a name that is taken) the repositories catch themselves.
+ */
+export class Database extends Context.Service<
+  Database,
+  {
+    readonly sql: SqlClient.SqlClient
+    /** All or nothing. Holds statements only: no HTTP and no disk inside. */
+    readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /** Now, as stored. */
+    readonly now: Effect.Effect<string>
+    /** A new UUIDv7, greater than all before it. */
+    readonly newId: Effect.Effect<string>
+    /** One page by key: `select` with `conditions`, ordered by id. */
+    readonly page: <A extends object>(
+      select: Fragment,
+      conditions: ReadonlyArray<Fragment>,
+      order: "oldest first" | "newest first",
+      request: PageRequest
+    ) => Effect.Effect<Rows<A>>
+  }
+>()("@signalbox/control-room/store/Database") {
+  static readonly layer = Layer.effect(
+    Database,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const random = yield* SecureRandom.SecureRandom
+      return Database.of({
+        sql,
+        transaction: (effect) =>
+          Effect.catchIf(sql.withTransaction(effect), isSqlError, (error) => Effect.die(error)),
+        now: Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString()),
+        newId: random.uuidV7(),
+        page: <A extends object>(
+          select: Fragment,
+          conditions: ReadonlyArray<Fragment>,
+          order: "oldest first" | "newest first",
+          { after, limit }: PageRequest
+        ) => {
+          const newest = order === "newest first"
+          const start = after === null ? [] : [newest ? sql`id < ${after}` : sql`id > ${after}`]
+          const where = sql.and([...conditions, ...start])
+          const direction = sql.literal(newest ? "DESC" : "ASC")
+          return Effect.orDie(
+            Effect.map(
+              sql<A>`${select} WHERE ${where} ORDER BY id ${direction} LIMIT ${limit + 1}`,
+              (rows): Rows<A> => ({ rows: rows.slice(0, limit), hasMore: rows.length > limit })
+            )
+          )
+        }
+      })
+    })
+  ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+}
+
+/** Null instead of a unique violation. */
+export const nullWhenTaken = <A, R>(effect: Effect.Effect<A, SqlError, R>): Effect.Effect<A | null, never, R> =>
+  effect.pipe(
+    Effect.catchIf(
+      (error) => error.reason._tag === "UniqueViolation",
+      () => Effect.succeed(null)
+    ),
+    Effect.orDie
+  )

@@ -1,0 +1,116 @@
+/**
+ * Files of work items and outputs. The bytes are blobs; a row is written after its bytes are whole.
+ */
+import { FileId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Database } from "./Database.ts"
+
+interface Row {
+  readonly id: string
+  readonly workspace_id: string
+  readonly owner_id: string
+  readonly name: string
+  readonly size: number
+  readonly blob: string
+}
+
+export interface StoredFile {
+  readonly id: FileId
+  /** The work item or the output that has it. */
+  readonly ownerId: string
+  readonly name: string
+  readonly size: number
+  readonly blob: string
+}
+
+const parse = (row: Row): StoredFile => ({
+  id: FileId.make(row.id),
+  ownerId: row.owner_id,
+  name: row.name,
+  size: row.size,
+  blob: row.blob
+})
+
+export class Files extends Context.Service<
+  Files,
+  {
+    readonly find: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredFile | null>
+    /** The files of all these owners, by name. */
+    readonly ofOwners: (owners: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredFile>>
+    readonly count: (owner: string) => Effect.Effect<number>
+    /** Adds a file or replaces the one of its name; answers the blob that nothing needs any more. */
+    readonly put: (
+      workspace: WorkspaceId,
+      file: StoredFile
+    ) => Effect.Effect<string | null>
+    /** Forgets the files of these owners; answers their blobs. */
+    readonly removeOwners: (owners: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>
+    /** Of these blobs, those that a file has. */
+    readonly referenced: (blobs: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
+  }
+>()("@signalbox/control-room/store/Files") {
+  static readonly layer = Layer.effect(
+    Files,
+    Effect.gen(function* () {
+      const { now, sql } = yield* Database
+      return Files.of({
+        find: (workspace, id) =>
+          Effect.orDie(
+            Effect.map(sql<Row>`SELECT * FROM file WHERE workspace_id = ${workspace} AND id = ${id}`, ([row]) =>
+              row === undefined ? null : parse(row)
+            )
+          ),
+        ofOwners: (owners) =>
+          owners.length === 0
+            ? Effect.succeed([])
+            : Effect.orDie(
+                Effect.map(
+                  sql<Row>`SELECT * FROM file WHERE ${sql.in("owner_id", owners)} ORDER BY owner_id, name`,
+                  (rows) => rows.map(parse)
+                )
+              ),
+        count: (owner) =>
+          Effect.orDie(
+            Effect.map(
+              sql<{ readonly n: number }>`SELECT count(*) AS n FROM file WHERE owner_id = ${owner}`,
+              ([row]) => row?.n ?? 0
+            )
+          ),
+        put: Effect.fnUntraced(function* (workspace, file) {
+          const [old] = yield* sql<{ readonly blob: string }>`
+            DELETE FROM file WHERE owner_id = ${file.ownerId} AND name = ${file.name} RETURNING blob`
+          yield* sql`INSERT INTO file ${sql.insert({
+            id: file.id,
+            workspace_id: workspace,
+            owner_id: file.ownerId,
+            name: file.name,
+            size: file.size,
+            blob: file.blob,
+            created_at: yield* now
+          })}`
+          return old?.blob ?? null
+        }, Effect.orDie),
+        removeOwners: (owners) =>
+          owners.length === 0
+            ? Effect.succeed([])
+            : Effect.orDie(
+                Effect.map(
+                  sql<{ readonly blob: string }>`DELETE FROM file WHERE ${sql.in("owner_id", owners)} RETURNING blob`,
+                  (rows) => rows.map((row) => row.blob)
+                )
+              ),
+        referenced: (blobs) =>
+          blobs.length === 0
+            ? Effect.succeed(new Set<string>())
+            : Effect.orDie(
+                Effect.map(
+                  sql<{ readonly blob: string }>`SELECT blob FROM file WHERE ${sql.in("blob", blobs)}`,
+                  (rows) => new Set(rows.map((row) => row.blob))
+                )
+              )
+      })
+    })
+  )
+}

@@ -1,0 +1,116 @@
+/**
+ * Processes and their definitions.
+ */
+import { ProcessId, StepId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { Process, ProcessDefinition, ProcessSummary } from "@signalbox/api/contract/Processes"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { RunStep } from "../engine/Engine.ts"
+import { Database, nullWhenTaken, type PageRequest, type Rows } from "./Database.ts"
+
+interface Row {
+  readonly id: string
+  readonly workspace_id: string
+  readonly name: string
+  readonly description: string | null
+  readonly created_at: string
+  readonly steps: string
+  readonly default_work_item: string | null
+}
+
+/** A process as the service works with it. */
+export interface StoredProcess {
+  readonly view: Process
+  readonly steps: ReadonlyArray<RunStep>
+  readonly defaultWorkItem: ProcessDefinition["default_work_item"] | null
+}
+
+const parse = (row: Row): StoredProcess => {
+  const steps: ReadonlyArray<RunStep> = JSON.parse(row.steps)
+  return {
+    view: {
+      id: ProcessId.make(row.id),
+      name: row.name,
+      description: row.description,
+      created_at: row.created_at,
+      steps: steps.map(({ id, name }) => ({ id, name }))
+    },
+    steps,
+    defaultWorkItem: row.default_work_item === null ? null : JSON.parse(row.default_work_item)
+  }
+}
+
+export class Processes extends Context.Service<
+  Processes,
+  {
+    readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredProcess | null>
+    readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<ProcessSummary>>
+    /** Null when the name is taken. */
+    readonly create: (workspace: WorkspaceId, definition: ProcessDefinition) => Effect.Effect<StoredProcess | null>
+    /** Null when the name is taken. A step keeps its id while its name stays. */
+    readonly update: (
+      workspace: WorkspaceId,
+      existing: StoredProcess,
+      definition: ProcessDefinition
+    ) => Effect.Effect<StoredProcess | null>
+  }
+>()("@signalbox/control-room/store/Processes") {
+  static readonly layer = Layer.effect(
+    Processes,
+    Effect.gen(function* () {
+      const { newId, now, page, sql } = yield* Database
+      const columns = Effect.fnUntraced(function* (definition: ProcessDefinition, known: ReadonlyArray<RunStep>) {
+        const steps: Array<RunStep> = []
+        for (const step of definition.steps) {
+          const id = known.find((other) => other.name === step.name)?.id ?? StepId.make(yield* newId)
+          steps.push({ ...step, id })
+        }
+        return {
+          name: definition.name,
+          description: definition.description ?? null,
+          steps: JSON.stringify(steps),
+          default_work_item:
+            definition.default_work_item === undefined ? null : JSON.stringify(definition.default_work_item)
+        }
+      })
+      return Processes.of({
+        get: (workspace, id) =>
+          Effect.orDie(
+            Effect.map(sql<Row>`SELECT * FROM process WHERE workspace_id = ${workspace} AND id = ${id}`, ([row]) =>
+              row === undefined ? null : parse(row)
+            )
+          ),
+        list: (workspace, request) =>
+          page<ProcessSummary>(
+            sql`SELECT id, name, created_at FROM process`,
+            [sql`workspace_id = ${workspace}`],
+            "newest first",
+            request
+          ),
+        create: Effect.fnUntraced(
+          function* (workspace, definition) {
+            const row: Row = {
+              id: yield* newId,
+              workspace_id: workspace,
+              created_at: yield* now,
+              ...(yield* columns(definition, []))
+            }
+            yield* sql`INSERT INTO process ${sql.insert({ ...row })}`
+            return parse(row)
+          },
+          nullWhenTaken
+        ),
+        update: Effect.fnUntraced(
+          function* (workspace, existing, definition) {
+            const changed = yield* columns(definition, existing.steps)
+            const { created_at, id } = existing.view
+            yield* sql`UPDATE process SET ${sql.update(changed)} WHERE id = ${id}`
+            return parse({ id, workspace_id: workspace, created_at, ...changed })
+          },
+          nullWhenTaken
+        )
+      })
+    })
+  )
+}

@@ -1,0 +1,286 @@
+/**
+ * Step runs, their leases and their events.
+ */
+import {
+  ProcessId,
+  ProcessRunId,
+  StepId,
+  StepRunId,
+  type WorkerId,
+  WorkItemId,
+  WorkspaceId
+} from "@signalbox/api/contract/Ids"
+import type { StepRun as StepRunView, StepRunErrorCode, StepRunEvent, StepRunState } from "@signalbox/api/contract/StepRuns"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { Change, Run, StepRun } from "../engine/Engine.ts"
+import * as Tokens from "../Tokens.ts"
+import { Database, type PageRequest, type Rows } from "./Database.ts"
+import { secondsBetween } from "./ProcessRuns.ts"
+
+interface Row {
+  readonly id: string
+  readonly workspace_id: string
+  readonly process_id: string
+  readonly process_run_id: string
+  readonly step: number
+  readonly step_id: string
+  readonly step_name: string
+  readonly task_name: string
+  readonly timeout_seconds: number | null
+  readonly env: string
+  readonly state: StepRunState
+  readonly state_updated_at: string
+  readonly error_code: StepRunErrorCode | null
+  readonly started_at: string | null
+  readonly ended_at: string | null
+  readonly first_item_id: string
+  readonly timeout_at: string | null
+  readonly stop_requested: number
+  readonly worker_id: string | null
+  readonly lease_hash: string | null
+  readonly run_token_hash: string | null
+}
+
+/** A step run as stored. */
+export interface StoredStepRun extends StepRun {
+  readonly workspaceId: WorkspaceId
+  readonly processId: ProcessId
+  readonly processRunId: ProcessRunId
+  readonly taskName: string
+  readonly timeoutSeconds: number | null
+  readonly env: Readonly<Record<string, string>>
+  readonly firstItem: WorkItemId
+  readonly workerId: string | null
+  readonly leaseHash: string | null
+  readonly runTokenHash: string | null
+}
+
+/** A step run handed to a worker, with the texts of its tokens. */
+export interface Leased {
+  readonly stepRun: StoredStepRun
+  readonly leaseToken: string
+  readonly runToken: string
+}
+
+const parse = (row: Row): StoredStepRun => ({
+  id: StepRunId.make(row.id),
+  workspaceId: WorkspaceId.make(row.workspace_id),
+  processId: ProcessId.make(row.process_id),
+  processRunId: ProcessRunId.make(row.process_run_id),
+  step: row.step,
+  state: row.state,
+  taskName: row.task_name,
+  timeoutSeconds: row.timeout_seconds,
+  env: JSON.parse(row.env),
+  firstItem: WorkItemId.make(row.first_item_id),
+  workerId: row.worker_id,
+  leaseHash: row.lease_hash,
+  runTokenHash: row.run_token_hash
+})
+
+const view = (row: Row): StepRunView => ({
+  id: StepRunId.make(row.id),
+  state: row.state,
+  state_updated_at: row.state_updated_at,
+  error: row.error_code === null ? null : { code: row.error_code },
+  started_at: row.started_at,
+  ended_at: row.ended_at,
+  duration: secondsBetween(row.started_at, row.ended_at),
+  step: { id: StepId.make(row.step_id), name: row.step_name }
+})
+
+/** The changes that concern step runs. */
+export type StepRunChange = Extract<
+  Change,
+  { readonly _tag: "StepRunCreated" | "StepRunsQueued" | "StepRunMoved" | "StopRequested" | "Event" }
+>
+
+export class StepRuns extends Context.Service<
+  StepRuns,
+  {
+    readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<StepRunView | null>
+    readonly find: (id: string) => Effect.Effect<StoredStepRun | null>
+    readonly list: (run: ProcessRunId, page: PageRequest) => Effect.Effect<Rows<StepRunView>>
+    readonly listEvents: (
+      stepRun: StepRunId,
+      page: PageRequest
+    ) => Effect.Effect<Rows<StepRunEvent & { readonly id: string }>>
+    readonly live: (run: ProcessRunId) => Effect.Effect<ReadonlyArray<StoredStepRun>>
+    readonly apply: (run: Run, change: StepRunChange) => Effect.Effect<void>
+    /** Hands out the oldest step runs that wait for one of these tasks. */
+    readonly lease: (
+      worker: { readonly id: WorkerId; readonly workspaceId: WorkspaceId },
+      tasks: ReadonlyArray<string>,
+      limit: number,
+      expiresAt: string
+    ) => Effect.Effect<ReadonlyArray<Leased>>
+    /** Takes back leases that were not started in time; answers how many. */
+    readonly expireLeases: Effect.Effect<number>
+    /** Of these step runs, what the worker must stop and what is no longer its own. */
+    readonly ofWorker: (
+      worker: WorkerId,
+      ids: ReadonlyArray<StepRunId>
+    ) => Effect.Effect<{ readonly stop: ReadonlyArray<StepRunId>; readonly lost: ReadonlyArray<StepRunId> }>
+    /** Started step runs whose worker was last seen before `cutoff`. */
+    readonly withLostWorker: (cutoff: string) => Effect.Effect<ReadonlyArray<StoredStepRun>>
+    /** Started step runs that have run longer than they may. */
+    readonly overdue: Effect.Effect<ReadonlyArray<StoredStepRun>>
+  }
+>()("@signalbox/control-room/store/StepRuns") {
+  static readonly layer = Layer.effect(
+    StepRuns,
+    Effect.gen(function* () {
+      const { newId, now, page, sql } = yield* Database
+      const skipLocked = sql.onDialectOrElse({
+        pg: () => sql.literal("FOR UPDATE SKIP LOCKED"),
+        orElse: () => sql.literal("")
+      })
+      const many = (rows: ReadonlyArray<Row>) => rows.map(parse)
+
+      const event = Effect.fnUntraced(function* (stepRun: string, type: string, item: string | null) {
+        yield* sql`INSERT INTO step_run_event ${sql.insert({
+          id: yield* newId,
+          step_run_id: stepRun,
+          event_type: type,
+          work_item_id: item,
+          created_at: yield* now
+        })}`
+      })
+
+      const apply = Effect.fnUntraced(function* (run: Run, change: StepRunChange) {
+        const at = yield* now
+        switch (change._tag) {
+          case "Event":
+            return yield* event(change.stepRun, change.type, change.item)
+          case "StepRunCreated": {
+            const step = run.steps[change.step]
+            if (step === undefined) return
+            const id = yield* newId
+            yield* sql`INSERT INTO step_run ${sql.insert({
+              id,
+              workspace_id: run.workspaceId,
+              process_id: run.processId,
+              process_run_id: run.id,
+              step: change.step,
+              step_id: step.id,
+              step_name: step.name,
+              task_name: step.task.name,
+              timeout_seconds: step.timeout_seconds ?? null,
+              env: JSON.stringify(step.env ?? {}),
+              state: change.state,
+              state_updated_at: at,
+              first_item_id: change.item
+            })}`
+            yield* sql`UPDATE work_item SET step_run_id = ${id}, not_before = NULL WHERE id = ${change.item}`
+            yield* event(id, "CREATED", change.item)
+            if (change.state === "awaiting_worker") yield* event(id, "QUEUED", null)
+            return
+          }
+          case "StepRunsQueued": {
+            const rows = yield* sql<{ readonly id: string }>`
+              UPDATE step_run SET state = 'awaiting_worker', state_updated_at = ${at}
+              WHERE process_run_id = ${run.id} AND step = ${change.step} AND state = 'new' RETURNING id`
+            for (const row of rows) yield* event(row.id, "QUEUED", null)
+            return
+          }
+          case "StepRunMoved": {
+            yield* sql`UPDATE step_run SET ${sql.update({
+              state: change.to,
+              state_updated_at: at,
+              error_code: change.error,
+              ...(change.to === "in_progress" ? { started_at: at, timeout_at: change.timeoutAt } : { ended_at: at })
+            })} WHERE id = ${change.id}`
+            return
+          }
+          case "StopRequested":
+            yield* sql`UPDATE step_run SET stop_requested = 1 WHERE id = ${change.stepRun}`
+        }
+      }, Effect.orDie)
+
+      return StepRuns.of({
+        get: (workspace, id) =>
+          Effect.orDie(
+            Effect.map(sql<Row>`SELECT * FROM step_run WHERE workspace_id = ${workspace} AND id = ${id}`, ([row]) =>
+              row === undefined ? null : view(row)
+            )
+          ),
+        find: (id) =>
+          Effect.orDie(
+            Effect.map(sql<Row>`SELECT * FROM step_run WHERE id = ${id}`, ([row]) =>
+              row === undefined ? null : parse(row)
+            )
+          ),
+        list: (run, request) =>
+          Effect.map(
+            page<Row>(sql`SELECT * FROM step_run`, [sql`process_run_id = ${run}`], "newest first", request),
+            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(view) })
+          ),
+        listEvents: (stepRun, request) =>
+          page<StepRunEvent & { readonly id: string }>(
+            sql`SELECT id, created_at AS timestamp, event_type FROM step_run_event`,
+            [sql`step_run_id = ${stepRun}`],
+            "oldest first",
+            request
+          ),
+        live: (run) =>
+          Effect.orDie(
+            Effect.map(
+              sql<Row>`
+                SELECT * FROM step_run
+                WHERE process_run_id = ${run} AND state IN ('new', 'awaiting_worker', 'in_progress')`,
+              many
+            )
+          ),
+        apply,
+        lease: Effect.fnUntraced(function* (worker, tasks, limit, expiresAt) {
+          if (tasks.length === 0) return []
+          const rows = yield* sql<Row>`
+            SELECT * FROM step_run
+            WHERE workspace_id = ${worker.workspaceId} AND ${sql.in("task_name", tasks)}
+              AND state = 'awaiting_worker' AND worker_id IS NULL
+            ORDER BY id LIMIT ${limit} ${skipLocked}`
+          const leased: Array<Leased> = []
+          for (const row of rows) {
+            const lease = Tokens.make("stepRun", row.id)
+            const run = Tokens.make("stepRun", row.id)
+            const changed = { worker_id: worker.id, lease_hash: lease.hash, run_token_hash: run.hash }
+            yield* sql`UPDATE step_run SET ${sql.update({ ...changed, lease_expires_at: expiresAt })} WHERE id = ${row.id}`
+            yield* event(row.id, "LEASED", null)
+            leased.push({ stepRun: parse({ ...row, ...changed }), leaseToken: lease.token, runToken: run.token })
+          }
+          return leased
+        }, Effect.orDie),
+        expireLeases: Effect.gen(function* () {
+          const rows = yield* sql`
+            UPDATE step_run SET worker_id = NULL, lease_hash = NULL, run_token_hash = NULL, lease_expires_at = NULL
+            WHERE state = 'awaiting_worker' AND worker_id IS NOT NULL AND lease_expires_at < ${yield* now} RETURNING id`
+          return rows.length
+        }).pipe(Effect.orDie),
+        ofWorker: Effect.fnUntraced(function* (worker, ids) {
+          if (ids.length === 0) return { stop: [], lost: [] }
+          const rows = yield* sql<Row>`
+            SELECT * FROM step_run WHERE ${sql.in("id", ids)} AND worker_id = ${worker}
+              AND state IN ('awaiting_worker', 'in_progress')`
+          const mine = new Map(rows.map((row) => [row.id, row.stop_requested === 1]))
+          return { stop: ids.filter((id) => mine.get(id) === true), lost: ids.filter((id) => !mine.has(id)) }
+        }, Effect.orDie),
+        withLostWorker: (cutoff) =>
+          Effect.orDie(
+            Effect.map(
+              sql<Row>`
+                SELECT step_run.* FROM step_run JOIN worker ON worker.id = step_run.worker_id
+                WHERE step_run.state = 'in_progress' AND worker.last_seen_at < ${cutoff}`,
+              many
+            )
+          ),
+        overdue: Effect.gen(function* () {
+          const rows = yield* sql<Row>`
+            SELECT * FROM step_run WHERE state = 'in_progress' AND timeout_at IS NOT NULL AND timeout_at < ${yield* now}`
+          return many(rows)
+        }).pipe(Effect.orDie)
+      })
+    })
+  )
+}

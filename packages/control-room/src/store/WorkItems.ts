@@ -1,0 +1,367 @@
+/**
+ * Work items, and the outputs that become work items or outputs of a run.
+ */
+import { ProcessId, ProcessRunId, StepId, StepRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Schema from "effect/Schema"
+import type { Change, Exception, Item, Run, RunStep } from "../engine/Engine.ts"
+import { Database, type PageRequest, type Rows } from "./Database.ts"
+
+interface ItemRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly process_id: string
+  readonly process_run_id: string | null
+  readonly step: number | null
+  readonly step_id: string | null
+  readonly step_run_id: string | null
+  readonly state: WorkItemState
+  readonly state_updated_at: string | null
+  readonly created_at: string
+  readonly payload: string
+  readonly attempts: number
+  readonly released_by: string | null
+  readonly exception: string | null
+}
+
+interface OutputRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly process_id: string
+  readonly process_run_id: string
+  readonly step_run_id: string
+  readonly parent_id: string
+  readonly created_at: string
+  readonly payload: string
+}
+
+/** A work item as stored. */
+export interface StoredItem extends Item {
+  readonly workspaceId: WorkspaceId
+  readonly processId: ProcessId
+  readonly processRunId: ProcessRunId | null
+  readonly stepId: StepId | null
+  readonly stateUpdatedAt: string | null
+  readonly createdAt: string
+  readonly payload: Schema.Json
+  readonly exception: Exception | null
+}
+
+/** An output as stored; `released`: it belongs to the outputs of its run. */
+export interface StoredOutput {
+  readonly id: WorkItemId
+  readonly workspaceId: WorkspaceId
+  readonly processId: ProcessId
+  readonly processRunId: ProcessRunId
+  readonly stepRunId: StepRunId
+  readonly createdAt: string
+  readonly payload: Schema.Json
+}
+
+export interface ItemFilter {
+  readonly processId: ProcessId | null
+  readonly processRunId: ProcessRunId | null
+  readonly state: WorkItemState | null
+}
+
+const parseItem = (row: ItemRow): StoredItem => ({
+  id: WorkItemId.make(row.id),
+  workspaceId: WorkspaceId.make(row.workspace_id),
+  processId: ProcessId.make(row.process_id),
+  processRunId: row.process_run_id === null ? null : ProcessRunId.make(row.process_run_id),
+  step: row.step ?? 0,
+  stepId: row.step_id === null ? null : StepId.make(row.step_id),
+  stepRun: row.step_run_id === null ? null : StepRunId.make(row.step_run_id),
+  state: row.state,
+  stateUpdatedAt: row.state_updated_at,
+  createdAt: row.created_at,
+  payload: JSON.parse(row.payload),
+  attempts: row.attempts,
+  releasedBy: row.released_by === null ? null : StepRunId.make(row.released_by),
+  exception: row.exception === null ? null : JSON.parse(row.exception)
+})
+
+const parseOutput = (row: OutputRow): StoredOutput => ({
+  id: WorkItemId.make(row.id),
+  workspaceId: WorkspaceId.make(row.workspace_id),
+  processId: ProcessId.make(row.process_id),
+  processRunId: ProcessRunId.make(row.process_run_id),
+  stepRunId: StepRunId.make(row.step_run_id),
+  createdAt: row.created_at,
+  payload: JSON.parse(row.payload)
+})
+
+const json = (value: Exception | null) => (value === null ? null : JSON.stringify(value))
+
+export class WorkItems extends Context.Service<
+  WorkItems,
+  {
+    readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredItem | null>
+    readonly getMany: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredItem>>
+    readonly list: (
+      workspace: WorkspaceId,
+      filter: ItemFilter,
+      page: PageRequest
+    ) => Effect.Effect<Rows<StoredItem>>
+    readonly create: (
+      workspace: WorkspaceId,
+      process: ProcessId,
+      payload: Schema.Json
+    ) => Effect.Effect<StoredItem>
+    /** Pending items in the first step of a run. */
+    readonly createInRun: (run: Run, payloads: ReadonlyArray<Schema.Json>) => Effect.Effect<void>
+    /** Moves these `new` items of the process into the first step of a run; answers how many there were. */
+    readonly takeIntoRun: (run: Run, items: ReadonlyArray<WorkItemId>) => Effect.Effect<number>
+    /** Ids of the `new` items of a process, oldest first. */
+    readonly queued: (process: ProcessId) => Effect.Effect<ReadonlyArray<WorkItemId>>
+    /** Changes the payload of an item that no run works on; false when it is in another state. */
+    readonly updatePayload: (id: WorkItemId, payload: Schema.Json) => Effect.Effect<boolean>
+    /** Deletes items that are in no run. */
+    readonly removeQueued: (ids: ReadonlyArray<WorkItemId>) => Effect.Effect<void>
+    /** The oldest items of a step that wait and are due. */
+    readonly due: (run: ProcessRunId, step: number, limit: number) => Effect.Effect<ReadonlyArray<StoredItem>>
+    /** The item that a step run has in hand. */
+    readonly held: (stepRun: StepRunId) => Effect.Effect<StoredItem | null>
+    /** Runs with items whose delay is over. */
+    readonly runsWithDelayOver: Effect.Effect<ReadonlyArray<ProcessRunId>>
+    readonly apply: (run: Run, change: ItemChange) => Effect.Effect<void>
+    readonly createOutput: (item: StoredItem, stepRun: StepRunId, payload: Schema.Json) => Effect.Effect<WorkItemId>
+    /** An output that is not released yet, of a step run that lives. */
+    readonly openOutput: (id: string) => Effect.Effect<StoredOutput | null>
+    /** How many outputs of a step run wait for its end: of the item in hand, and of the others. */
+    readonly countOutputs: (
+      stepRun: StepRunId,
+      held: WorkItemId | null
+    ) => Effect.Effect<{ readonly held: number; readonly done: number }>
+    readonly listOutputs: (run: ProcessRunId, page: PageRequest) => Effect.Effect<Rows<StoredOutput>>
+    /** Ids of all items and outputs of a run. */
+    readonly idsOfRun: (run: ProcessRunId) => Effect.Effect<ReadonlyArray<string>>
+  }
+>()("@signalbox/control-room/store/WorkItems") {
+  static readonly layer = Layer.effect(
+    WorkItems,
+    Effect.gen(function* () {
+      const { newId, now, page, sql } = yield* Database
+      const many = (rows: ReadonlyArray<ItemRow>) => rows.map(parseItem)
+      const first = (rows: ReadonlyArray<ItemRow>) => (rows[0] === undefined ? null : parseItem(rows[0]))
+      const newRow = Effect.fnUntraced(function* (
+        workspace: WorkspaceId,
+        process: ProcessId,
+        payload: Schema.Json,
+        run: { readonly id: ProcessRunId; readonly step: RunStep } | null
+      ) {
+        const at = yield* now
+        return {
+          id: yield* newId,
+          workspace_id: workspace,
+          process_id: process,
+          process_run_id: run?.id ?? null,
+          step: run === null ? null : 0,
+          step_id: run?.step.id ?? null,
+          state: run === null ? "new" : "pending",
+          state_updated_at: run === null ? null : at,
+          created_at: at,
+          payload: JSON.stringify(payload),
+          attempts: 0
+        } as const
+      })
+
+      const apply = Effect.fnUntraced(function* (run: Run, change: ItemChange) {
+        const at = yield* now
+        switch (change._tag) {
+          case "ItemMoved":
+            yield* sql`UPDATE work_item SET ${sql.update({
+              state: change.to,
+              state_updated_at: at,
+              step_run_id: change.stepRun,
+              attempts: change.attempts,
+              released_by: change.releasedBy,
+              not_before: change.notBefore,
+              ...(change.exception === undefined ? {} : { exception: json(change.exception) })
+            })} WHERE id = ${change.id}`
+            return
+          case "ItemDeleted":
+            yield* sql`DELETE FROM work_item WHERE id = ${change.id}`
+            return
+          case "WaitingSettled":
+            yield* sql`UPDATE work_item SET ${sql.update({
+              state: change.to,
+              state_updated_at: at,
+              not_before: null,
+              ...(change.exception === null ? {} : { exception: json(change.exception) })
+            })} WHERE process_run_id = ${run.id} AND state = 'pending' AND step_run_id IS NULL`
+            return
+          case "OutputsDropped":
+            yield* sql`DELETE FROM output WHERE released = 0 AND parent_id = ${change.item}`
+            return
+          case "OutputsReleased": {
+            if (change.step === null) {
+              yield* sql`UPDATE output SET released = 1 WHERE step_run_id = ${change.stepRun} AND released = 0`
+              return
+            }
+            const exception = json(change.exception)
+            yield* sql`
+              INSERT INTO work_item (id, workspace_id, process_id, process_run_id, step, step_id, parent_id, state,
+                state_updated_at, created_at, payload, attempts, exception)
+              SELECT id, workspace_id, process_id, process_run_id, ${change.step}, ${run.steps[change.step]?.id},
+                parent_id, ${change.state}, ${at}, created_at, payload, 0, ${exception}
+              FROM output WHERE step_run_id = ${change.stepRun} AND released = 0`
+            yield* sql`DELETE FROM output WHERE step_run_id = ${change.stepRun} AND released = 0`
+            return
+          }
+        }
+      }, Effect.orDie)
+
+      return WorkItems.of({
+        get: (workspace, id) =>
+          Effect.orDie(
+            Effect.map(sql<ItemRow>`SELECT * FROM work_item WHERE workspace_id = ${workspace} AND id = ${id}`, first)
+          ),
+        getMany: (ids) =>
+          Effect.orDie(Effect.map(sql<ItemRow>`SELECT * FROM work_item WHERE ${sql.in("id", ids)}`, many)),
+        list: (workspace, filter, request) => {
+          // The narrowest filter leads, so that each combination walks one index.
+          const conditions =
+            filter.processRunId !== null
+              ? [sql`process_run_id = ${filter.processRunId}`]
+              : filter.processId !== null
+                ? [sql`process_id = ${filter.processId}`]
+                : []
+          if (filter.processRunId !== null && filter.processId !== null) {
+            conditions.push(sql`process_id = ${filter.processId}`)
+          }
+          if (filter.state !== null) conditions.push(sql`state = ${filter.state}`)
+          conditions.push(sql`workspace_id = ${workspace}`)
+          return Effect.map(
+            page<ItemRow>(sql`SELECT * FROM work_item`, conditions, "newest first", request),
+            ({ hasMore, rows }) => ({ hasMore, rows: many(rows) })
+          )
+        },
+        create: Effect.fnUntraced(function* (workspace, process, payload) {
+          const row = yield* newRow(workspace, process, payload, null)
+          yield* Effect.orDie(sql`INSERT INTO work_item ${sql.insert(row)}`)
+          return parseItem({ ...row, step_run_id: null, released_by: null, exception: null })
+        }),
+        createInRun: Effect.fnUntraced(function* (run, payloads) {
+          const [step] = run.steps
+          if (step === undefined) return
+          for (const payload of payloads) {
+            const row = yield* newRow(run.workspaceId, run.processId, payload, { id: run.id, step })
+            yield* sql`INSERT INTO work_item ${sql.insert(row)}`
+          }
+        }, Effect.orDie),
+        takeIntoRun: Effect.fnUntraced(function* (run, items) {
+          const rows = yield* sql`UPDATE work_item SET ${sql.update({
+            process_run_id: run.id,
+            step: 0,
+            step_id: run.steps[0]?.id ?? null,
+            state: "pending",
+            state_updated_at: yield* now
+          })} WHERE ${sql.in("id", items)} AND process_id = ${run.processId} AND state = 'new' RETURNING id`
+          return rows.length
+        }, Effect.orDie),
+        queued: (process) =>
+          Effect.orDie(
+            Effect.map(
+              sql<{ readonly id: string }>`
+                SELECT id FROM work_item WHERE process_id = ${process} AND state = 'new' ORDER BY id LIMIT 10000`,
+              (rows) => rows.map((row) => WorkItemId.make(row.id))
+            )
+          ),
+        updatePayload: Effect.fnUntraced(function* (id, payload) {
+          const rows = yield* sql`
+            UPDATE work_item SET payload = ${JSON.stringify(payload)}
+            WHERE id = ${id} AND (state IN ('new', 'failed') OR (state = 'pending' AND step_run_id IS NULL))
+            RETURNING id`
+          return rows.length === 1
+        }, Effect.orDie),
+        removeQueued: (ids) =>
+          ids.length === 0 ? Effect.void : Effect.orDie(Effect.asVoid(sql`DELETE FROM work_item WHERE ${sql.in("id", ids)}`)),
+        due: Effect.fnUntraced(function* (run, step, limit) {
+          const rows = yield* sql<ItemRow>`
+            SELECT * FROM work_item
+            WHERE process_run_id = ${run} AND step = ${step} AND state = 'pending' AND step_run_id IS NULL
+              AND (not_before IS NULL OR not_before <= ${yield* now})
+            ORDER BY id LIMIT ${limit}`
+          return many(rows)
+        }, Effect.orDie),
+        held: (stepRun) =>
+          Effect.orDie(
+            Effect.map(
+              sql<ItemRow>`
+                SELECT * FROM work_item WHERE step_run_id = ${stepRun} AND state IN ('pending', 'in_progress')`,
+              first
+            )
+          ),
+        runsWithDelayOver: Effect.gen(function* () {
+          const rows = yield* sql<{ readonly process_run_id: string }>`
+            SELECT DISTINCT process_run_id FROM work_item
+            WHERE state = 'pending' AND step_run_id IS NULL AND not_before IS NOT NULL AND not_before <= ${yield* now}`
+          return rows.map((row) => ProcessRunId.make(row.process_run_id))
+        }).pipe(Effect.orDie),
+        apply,
+        createOutput: Effect.fnUntraced(function* (item, stepRun, payload) {
+          const id = yield* newId
+          yield* sql`INSERT INTO output ${sql.insert({
+            id,
+            workspace_id: item.workspaceId,
+            process_id: item.processId,
+            process_run_id: item.processRunId,
+            step_run_id: stepRun,
+            parent_id: item.id,
+            created_at: yield* now,
+            payload: JSON.stringify(payload),
+            released: 0
+          })}`
+          return WorkItemId.make(id)
+        }, Effect.orDie),
+        openOutput: (id) =>
+          Effect.orDie(
+            Effect.map(sql<OutputRow>`SELECT * FROM output WHERE id = ${id} AND released = 0`, ([row]) =>
+              row === undefined ? null : parseOutput(row)
+            )
+          ),
+        countOutputs: (stepRun, held) =>
+          Effect.orDie(
+            Effect.map(
+              sql<{ readonly parent_id: string; readonly n: number }>`
+                SELECT parent_id, count(*) AS n FROM output
+                WHERE step_run_id = ${stepRun} AND released = 0 GROUP BY parent_id`,
+              (rows) => {
+                const ofHeld = rows.find((row) => row.parent_id === held)?.n ?? 0
+                return { held: ofHeld, done: rows.reduce((sum, row) => sum + row.n, 0) - ofHeld }
+              }
+            )
+          ),
+        listOutputs: (run, request) =>
+          Effect.map(
+            page<OutputRow>(
+              sql`SELECT * FROM output`,
+              [sql`process_run_id = ${run}`, sql`released = 1`],
+              "oldest first",
+              request
+            ),
+            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(parseOutput) })
+          ),
+        idsOfRun: (run) =>
+          Effect.orDie(
+            Effect.map(
+              sql<{ readonly id: string }>`
+                SELECT id FROM work_item WHERE process_run_id = ${run}
+                UNION ALL SELECT id FROM output WHERE process_run_id = ${run}`,
+              (rows) => rows.map((row) => row.id)
+            )
+          )
+      })
+    })
+  )
+}
+
+/** The changes that concern work items and outputs. */
+export type ItemChange = Extract<
+  Change,
+  { readonly _tag: "ItemMoved" | "ItemDeleted" | "WaitingSettled" | "OutputsDropped" | "OutputsReleased" }
+>

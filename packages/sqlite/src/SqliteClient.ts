@@ -1,0 +1,193 @@
+/**
+ * effect/sql's `SqlClient` over `node:sqlite`. Thin on purpose: one connection, prepared statements, the errors and
+ * types that the Postgres client gives too. (The official driver does not fit effect 4.1 yet; this one gives way to it.)
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Semaphore from "effect/Semaphore"
+import * as Stream from "effect/Stream"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import * as Client from "effect/sql/SqlClient"
+import type { Connection } from "effect/sql/SqlConnection"
+import { classifySqliteError, SqlError } from "effect/sql/SqlError"
+import * as Statement from "effect/sql/Statement"
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+
+/** The database file could not be opened, or another process has it. */
+export class SqliteOpenError extends Schema.TaggedError<SqliteOpenError>()("SqliteOpenError", {
+  filename: Schema.String,
+  message: Schema.String
+}) {}
+
+export interface Options {
+  /** A path, or `:memory:`. The folder must exist. */
+  readonly filename: string
+}
+
+const SQLITE_CONSTRAINT_PRIMARYKEY = 1555
+const SQLITE_CONSTRAINT_UNIQUE = 2067
+const preparedLimit = 500
+
+const errorText = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
+
+/** `node:sqlite` names the code `errcode`; a primary-key clash must be a unique violation, as on Postgres. */
+const toSqlError = (cause: unknown, operation: string): SqlError => {
+  const code = typeof cause === "object" && cause !== null && "errcode" in cause ? cause.errcode : undefined
+  const known =
+    typeof code === "number"
+      ? {
+          message: errorText(cause),
+          errno: code === SQLITE_CONSTRAINT_PRIMARYKEY ? SQLITE_CONSTRAINT_UNIQUE : code,
+          cause
+        }
+      : cause
+  return new SqlError({ reason: classifySqliteError(known, { message: errorText(cause), operation }) })
+}
+
+const toInput = (value: unknown): SQLInputValue => {
+  switch (typeof value) {
+    case "boolean":
+      return value ? 1 : 0
+    case "undefined":
+      return null
+    case "string":
+    case "number":
+    case "bigint":
+      return value
+    default:
+      if (value === null || value instanceof Uint8Array) return value
+      if (value instanceof Date) return value.toISOString()
+      return JSON.stringify(value)
+  }
+}
+
+interface Prepared {
+  readonly statement: StatementSync
+  readonly returnsRows: boolean
+}
+
+const makeConnection = (db: DatabaseSync): Connection => {
+  // The least recently used statement goes first: a Map keeps the order of insertion.
+  const prepared = new Map<string, Prepared>()
+  const prepare = (sql: string): Prepared => {
+    let entry = prepared.get(sql)
+    if (entry === undefined) {
+      const statement = db.prepare(sql)
+      entry = { statement, returnsRows: statement.columns().length > 0 }
+      if (prepared.size >= preparedLimit) {
+        const oldest = prepared.keys().next()
+        if (oldest.done !== true) prepared.delete(oldest.value)
+      }
+    } else {
+      prepared.delete(sql)
+    }
+    prepared.set(sql, entry)
+    return entry
+  }
+  // The type of a row is the word of the one who wrote the statement, as everywhere in SQL.
+  const run = <Row>(
+    sql: string,
+    params: ReadonlyArray<unknown>,
+    arrays: boolean
+  ): Effect.Effect<ReadonlyArray<Row>, SqlError> =>
+    Effect.withFiber((fiber) =>
+      Effect.try({
+        try: () => {
+          const { returnsRows, statement } = prepare(sql)
+          statement.setReadBigInts(fiber.getRef(Client.SafeIntegers))
+          const inputs = params.map(toInput)
+          if (!returnsRows) {
+            statement.run(...inputs)
+            return []
+          }
+          statement.setReturnArrays(arrays)
+          return statement.all(...inputs) as ReadonlyArray<unknown> as ReadonlyArray<Row>
+        },
+        catch: (cause) => toSqlError(cause, "execute")
+      })
+    )
+  const execute: Connection["execute"] = (sql, params, transformRows) =>
+    transformRows === undefined
+      ? run<object>(sql, params, false)
+      : Effect.map(run<object>(sql, params, false), transformRows)
+  return {
+    execute,
+    executeRaw: (sql, params) => run(sql, params, false),
+    executeValues: (sql, params) => run(sql, params, true),
+    executeValuesUnprepared: (sql, params) => run(sql, params, true),
+    executeUnprepared: execute,
+    executeStream: (sql, params, transformRows) =>
+      Stream.unwrap(Effect.map(execute(sql, params, transformRows), (rows) => Stream.fromIterable(rows)))
+  }
+}
+
+const open = (filename: string) =>
+  Effect.acquireRelease(
+    Effect.try({
+      try: () => new DatabaseSync(filename),
+      catch: (cause) => new SqliteOpenError({ filename, message: `cannot open ${filename}: ${errorText(cause)}` })
+    }),
+    (db) => Effect.sync(() => db.close())
+  )
+
+/**
+ * Holds an exclusive lock beside the database file, so that two processes never write one file. The operating system
+ * lets it go when the process ends, however it ends.
+ */
+const lock = Effect.fnUntraced(function* (filename: string) {
+  const db = yield* open(`${filename}.lock`)
+  yield* Effect.try({
+    try: () => db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE"),
+    catch: () =>
+      new SqliteOpenError({
+        filename,
+        message: `another process uses ${filename}: stop it first, or choose another data folder`
+      })
+  })
+})
+
+const make = Effect.fnUntraced(function* (options: Options) {
+  if (options.filename !== ":memory:") yield* lock(options.filename)
+  const db = yield* open(options.filename)
+  yield* Effect.try({
+    try: () => db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"),
+    catch: (cause) =>
+      new SqliteOpenError({ filename: options.filename, message: `cannot use ${options.filename}: ${errorText(cause)}` })
+  })
+  const semaphore = yield* Semaphore.make(1)
+  return yield* Client.make({
+    ...Client.makeSqliteAcquirers({
+      connection: Effect.succeed(makeConnection(db)),
+      semaphore,
+      isTransaction: () => db.isTransaction
+    }),
+    compiler: Statement.makeCompilerSqlite(),
+    driver: "node-sqlite",
+    beginTransaction: "BEGIN IMMEDIATE",
+    prepareTransactionControls: true,
+    releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
+    spanAttributes: [["db.system.name", "sqlite"]]
+  })
+})
+
+/**
+ * A `SqlClient` on one file, which no other process may open meanwhile.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as SqlClient from "effect/sql/SqlClient"
+ * import * as SqliteClient from "@signalbox/sqlite/SqliteClient"
+ *
+ * export const one = Effect.gen(function* () {
+ *   const sql = yield* SqlClient.SqlClient
+ *   return yield* sql<{ readonly n: number }>`SELECT 1 AS n`
+ * }).pipe(Effect.provide(SqliteClient.layer({ filename: ":memory:" })))
+ * ```
+ */
+export const layer = (options: Options): Layer.Layer<Client.SqlClient, SqliteOpenError> =>
+  Layer.provide(
+    Layer.effectContext(Effect.map(make(options), (client) => Context.make(Client.SqlClient, client))),
+    Reactivity.layer
+  )

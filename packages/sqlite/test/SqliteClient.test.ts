@@ -1,0 +1,164 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import * as SqlClient from "effect/sql/SqlClient"
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as SqliteClient from "../src/SqliteClient.ts"
+
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "signalbox-sqlite-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+)
+
+const withDatabase = <A, E>(body: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>) =>
+  Effect.gen(function* () {
+    const path = yield* folder
+    return yield* Effect.flatMap(SqlClient.SqlClient, (sql) =>
+      sql`CREATE TABLE item (id TEXT PRIMARY KEY, n INTEGER, code TEXT UNIQUE)`.pipe(Effect.andThen(body(sql)))
+    ).pipe(Effect.provide(SqliteClient.layer({ filename: join(path, "t.db") })))
+  }).pipe(Effect.scoped)
+
+describe("SqliteClient", () => {
+  it.effect("binds booleans, dates, undefined and bytes", () =>
+    withDatabase((sql) =>
+      Effect.gen(function* () {
+        const rows = yield* sql<{ a: number; b: string; c: null; d: Uint8Array }>`
+          SELECT ${true} AS a, ${new Date(0)} AS b, ${undefined} AS c, ${new Uint8Array([7])} AS d`
+        assert.deepStrictEqual({ ...rows[0] }, {
+          a: 1,
+          b: "1970-01-01T00:00:00.000Z",
+          c: null,
+          d: new Uint8Array([7])
+        })
+      })
+    )
+  )
+
+  it.effect("gives primary-key and unique clashes as unique violations", () =>
+    withDatabase((sql) =>
+      Effect.gen(function* () {
+        yield* sql`INSERT INTO item (id, code) VALUES ('a', 'x')`
+        const primary = yield* Effect.flip(sql`INSERT INTO item (id, code) VALUES ('a', 'y')`)
+        const unique = yield* Effect.flip(sql`INSERT INTO item (id, code) VALUES ('b', 'x')`)
+        assert.strictEqual(primary.reason._tag, "UniqueViolation")
+        assert.strictEqual(unique.reason._tag, "UniqueViolation")
+      })
+    )
+  )
+
+  it.effect("rolls a failed transaction back and a failed savepoint alone", () =>
+    withDatabase((sql) =>
+      Effect.gen(function* () {
+        const insert = (id: string) => sql`INSERT INTO item (id) VALUES (${id})`
+        yield* Effect.exit(sql.withTransaction(Effect.andThen(insert("lost"), Effect.fail("no"))))
+        yield* sql.withTransaction(
+          Effect.gen(function* () {
+            yield* insert("kept")
+            yield* Effect.exit(sql.withTransaction(Effect.andThen(insert("inner"), Effect.fail("no"))))
+          })
+        )
+        const rows = yield* sql<{ id: string }>`SELECT id FROM item`
+        assert.deepStrictEqual(rows.map((row) => row.id), ["kept"])
+      })
+    )
+  )
+
+  it.effect("rolls an interrupted transaction back", () =>
+    withDatabase((sql) =>
+      Effect.gen(function* () {
+        const fiber = yield* Effect.forkChild(
+          sql.withTransaction(Effect.andThen(sql`INSERT INTO item (id) VALUES ('a')`, Effect.never)),
+          { startImmediately: true }
+        )
+        yield* Fiber.interrupt(fiber)
+        assert.strictEqual((yield* sql`SELECT id FROM item`).length, 0)
+      })
+    )
+  )
+
+  it.effect("loses no update among 100 concurrent transactions", () =>
+    withDatabase((sql) =>
+      Effect.gen(function* () {
+        yield* sql`INSERT INTO item (id, n) VALUES ('a', 0)`
+        const increment = sql.withTransaction(
+          Effect.gen(function* () {
+            const rows = yield* sql<{ n: number }>`SELECT n FROM item WHERE id = 'a'`
+            yield* Effect.yieldNow
+            yield* sql`UPDATE item SET n = ${(rows[0]?.n ?? 0) + 1} WHERE id = 'a'`
+          })
+        )
+        yield* Effect.all(Array.from({ length: 100 }, () => increment), { concurrency: "unbounded" })
+        const rows = yield* sql<{ n: number }>`SELECT n FROM item`
+        assert.strictEqual(rows[0]?.n, 100)
+      })
+    )
+  )
+
+  it.effect("streams rows and returns values", () =>
+    withDatabase((sql) =>
+      Effect.gen(function* () {
+        yield* sql`INSERT INTO item ${sql.insert([{ id: "a", n: 1 }, { id: "b", n: 2 }])}`
+        const streamed = yield* Stream.runCollect(sql<{ id: string }>`SELECT id FROM item ORDER BY id`.stream)
+        assert.deepStrictEqual(streamed.map((row) => row.id), ["a", "b"])
+        assert.deepStrictEqual(yield* sql`SELECT id, n FROM item ORDER BY id`.values, [["a", 1], ["b", 2]])
+      })
+    )
+  )
+
+  it.effect("refuses a file that another process has, and takes it once that process was killed", () =>
+    Effect.gen(function* () {
+      const filename = join(yield* folder, "t.db")
+      const holder = `
+        import { DatabaseSync } from "node:sqlite"
+        const db = new DatabaseSync(${JSON.stringify(`${filename}.lock`)})
+        db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
+        process.kill(process.pid, "SIGKILL")`
+      const killed = spawnSync(process.execPath, ["--input-type=module", "-e", holder])
+      assert.strictEqual(killed.signal, "SIGKILL")
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* Effect.provide(SqlClient.SqlClient, SqliteClient.layer({ filename })).pipe(Effect.scoped)
+          const holding = `
+            import { DatabaseSync } from "node:sqlite"
+            const db = new DatabaseSync(${JSON.stringify(`${filename}.lock`)})
+            try { db.exec("BEGIN EXCLUSIVE"); console.log("taken") } catch { console.log("refused") }`
+          const inside = yield* Effect.gen(function* () {
+            yield* SqlClient.SqlClient
+            return spawnSync(process.execPath, ["--input-type=module", "-e", holding]).stdout.toString().trim()
+          }).pipe(Effect.provide(SqliteClient.layer({ filename })))
+          assert.strictEqual(inside, "refused")
+        })
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("names the remedy when the file is taken in this process", () =>
+    Effect.gen(function* () {
+      const filename = join(yield* folder, "t.db")
+      const second = yield* Effect.gen(function* () {
+        yield* SqlClient.SqlClient
+        return yield* Effect.result(
+          Effect.provide(SqlClient.SqlClient, SqliteClient.layer({ filename }), { local: true }).pipe(Effect.scoped)
+        )
+      }).pipe(Effect.provide(SqliteClient.layer({ filename })))
+      assert.isTrue(Result.isFailure(second))
+      if (Result.isFailure(second)) assert.match(second.failure.message, /another process uses .*stop it first/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("says which file cannot be opened", () =>
+    Effect.gen(function* () {
+      const exit = yield* Effect.exit(
+        Effect.provide(SqlClient.SqlClient, SqliteClient.layer({ filename: "/nowhere/at/all/t.db" }))
+      )
+      assert.isTrue(Exit.isFailure(exit))
+      assert.match(String(Exit.isFailure(exit) ? exit.cause : ""), /cannot open \/nowhere\/at\/all/)
+    })
+  )
+})
