@@ -10,6 +10,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import * as HttpApiScalar from "effect/http-api/HttpApiScalar"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as HttpRouter from "effect/http/HttpRouter"
 import { BlobStore } from "./blobs/BlobStore.ts"
@@ -88,6 +89,7 @@ const routes = Layer.mergeAll(
     Layer.provide(Layer.mergeAll(Handlers.layer, WorkerProtocol.layer, Robot.layer)),
     Layer.provide(Layer.mergeAll(Authorization.layer, Validation.layer))
   ),
+  HttpApiScalar.layer(Api, { path: "/docs" }),
   Transfers.layer,
   Edge.layer
 )

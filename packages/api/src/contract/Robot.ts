@@ -68,19 +68,19 @@ const itemParams = { workspace_id: WorkspaceId, work_item_id: WorkItemId }
 export const getData = HttpApiEndpoint.get("getWorkItemData", "/workspaces/:workspace_id/workitems/:work_item_id/data", {
   params: itemParams,
   success: Schema.NullOr(Schema.Json),
-  error: NotFoundResponse
+  error: [NotFoundResponse, ConflictResponse]
 })
 
 export const listFiles = HttpApiEndpoint.get("listWorkItemFiles", "/workspaces/:workspace_id/workitems/:work_item_id/files", {
   params: itemParams,
   success: Schema.Array(Schema.Struct({ fileId: FileId, fileName: Schema.String, fileSize: Schema.Finite })),
-  error: NotFoundResponse
+  error: [NotFoundResponse, ConflictResponse]
 })
 
 export const getFile = HttpApiEndpoint.get("getWorkItemFile", "/workspaces/:workspace_id/workitems/:work_item_id/files/:file_id", {
   params: { ...itemParams, file_id: FileId },
   success: Schema.Struct({ url: Schema.String }),
-  error: NotFoundResponse
+  error: [NotFoundResponse, ConflictResponse]
 })
 
 export const createFile = HttpApiEndpoint.post("createRobotFile", "/workspaces/:workspace_id/workitems/:work_item_id/files", {

@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as HttpClient from "effect/http/HttpClient"
-import type { StepRunId } from "../contract/Ids.ts"
+import type { StepRunId, WorkerId, WorkspaceId } from "../contract/Ids.ts"
 import * as contract from "../contract/WorkerProtocol.ts"
 import type { StepRunErrorCode } from "../contract/StepRuns.ts"
 import { make as makeCall } from "../internal/EndpointCall.ts"
@@ -29,8 +29,8 @@ const transportTo = (client: HttpClient.HttpClient, origin: string, token: strin
 
 /** What identifies a linked worker; keep the token secret. */
 export interface WorkerIdentity {
-  readonly workerId: string
-  readonly workspaceId: string
+  readonly workerId: WorkerId
+  readonly workspaceId: WorkspaceId
   readonly token: Redacted.Redacted
   readonly heartbeatSeconds: number
 }

@@ -15,15 +15,24 @@ import { Runs } from "../Runs.ts"
 import { Files } from "../store/Files.ts"
 import { type StoredStepRun, StepRuns } from "../store/StepRuns.ts"
 import { WorkItems } from "../store/WorkItems.ts"
-import { answering, notFound, tooLarge } from "./Failures.ts"
+import { answering, conflict, notFound, tooLarge } from "./Failures.ts"
 import { FileLinks } from "./FileLinks.ts"
 
-/** The step run whose token the request carries. */
+/** The step run whose token the request carries, dead or alive: commands on a dead one are refused by the engine. */
 const ownStepRun = Effect.gen(function* () {
   const principal = yield* CurrentPrincipal
   const store = yield* StepRuns
   const stepRun = principal._tag === "StepRun" ? yield* store.find(principal.stepRunId) : null
   return stepRun ?? (yield* notFound("step run", "of this token"))
+})
+
+/** As above, but alive: with an ended step run its token can not even read. */
+const liveStepRun = Effect.gen(function* () {
+  const stepRun = yield* ownStepRun
+  if (stepRun.state === "in_progress") return stepRun
+  return yield* answering("LEASE_LOST")(
+    new Refused({ code: "LEASE_LOST", message: `the step run is ${stepRun.state}; stop the task` })
+  )
 })
 
 const ofUrl = (stepRun: StoredStepRun, id: string): Effect.Effect<StoredStepRun, NotFoundResponse> =>
@@ -91,7 +100,7 @@ const data = HttpApiBuilder.group(
       return yield* notFound("work item", id)
     })
     const owner = (id: string) =>
-      Effect.flatMap(ownStepRun, (stepRun): Effect.Effect<Owner, NotFoundResponse> => find(stepRun, id))
+      Effect.flatMap(liveStepRun, (stepRun): Effect.Effect<Owner, NotFoundResponse> => find(stepRun, id))
     return handlers.handleAll({
       getWorkItemData: ({ params }) => Effect.map(owner(params.work_item_id), (found) => found.payload),
       listWorkItemFiles: Effect.fnUntraced(function* ({ params }) {
@@ -106,21 +115,16 @@ const data = HttpApiBuilder.group(
         return { url: (yield* links.file(params.workspace_id, file)).download.url }
       }),
       createRobotFile: Effect.fnUntraced(function* ({ params, payload }) {
-        const stepRun = yield* ownStepRun
+        const stepRun = yield* liveStepRun
         const found = yield* find(stepRun, params.work_item_id)
-        const refuse = (code: Refused["code"], message: string) =>
-          answering("CONFLICT", "LEASE_LOST")(new Refused({ code, message }))
-        if (stepRun.state !== "in_progress") {
-          return yield* refuse("LEASE_LOST", `the step run is ${stepRun.state}; stop the task`)
-        }
         if (!found.writable) {
-          return yield* refuse("CONFLICT", "the work item is not in the hand of this step run; reserve it first")
+          return yield* conflict("the work item is not in the hand of this step run; reserve it first")
         }
         if (payload.fileSize > limits.file) {
           return yield* tooLarge(`fileSize: ${payload.fileSize} bytes are more than the ${limits.file} allowed`)
         }
         if ((yield* files.count(found.id)) >= maxFilesPerItem) {
-          return yield* refuse("CONFLICT", `the work item has ${maxFilesPerItem} files, the most it may have`)
+          return yield* conflict(`the work item has ${maxFilesPerItem} files, the most it may have`)
         }
         const form = yield* links.uploadForm(
           { workspace: params.workspace_id, id: found.id, stepRun: stepRun.id },

@@ -1,0 +1,214 @@
+/**
+ * Ready steps over a control room: make work items, run a process on them, wait, collect. All need `ControlRoom`.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { ControlRoom } from "@signalbox/api/ControlRoom"
+import { Conflict, ControlRoomError, InvalidRequest, NotFound } from "@signalbox/api/ControlRoomError"
+import { File } from "@signalbox/api/contract/Files"
+import { ProcessId, ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
+import { WorkItemException } from "@signalbox/api/contract/WorkItems"
+import * as Outputs from "@signalbox/api/Outputs"
+import { RetryPolicy } from "@signalbox/api/Policy"
+import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+import { open, UploadSourceError } from "@signalbox/api/Upload"
+import * as WorkItems from "@signalbox/api/WorkItems"
+import * as Flow from "./Flow.ts"
+import { FlowDefect } from "./FlowDefect.ts"
+import { jsonBytes, maxResultBytes } from "./internal/Journal.ts"
+
+/** The service took the start of a run but started none. */
+export class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", { process: ProcessId }) {
+  override get message(): string {
+    return `no run of the process ${this.process} was started`
+  }
+}
+
+/** Makes a work item in the queue of a process, and gives its id. */
+export const createWorkItem = Flow.step("createWorkItem", {
+  input: Schema.Struct({ process: ProcessId, payload: Schema.optionalKey(Schema.NullOr(Schema.Json)) }),
+  success: WorkItemId,
+  error: Schema.Union([InvalidRequest, NotFound, ControlRoomError]),
+  run: Effect.fnUntraced(function* (input) {
+    const item = yield* WorkItems.create(input)
+    return item.id
+  })
+})
+
+/** Uploads files from paths, one after the other, and gives their names and sizes in bytes. Safe to repeat. */
+export const attachFiles = Flow.step("attachFiles", {
+  input: Schema.Struct({ workItem: WorkItemId, files: Schema.Array(Schema.String) }),
+  success: Schema.Array(Schema.Struct({ name: Schema.String, size: Schema.Finite })),
+  error: Schema.Union([InvalidRequest, NotFound, Conflict, ControlRoomError, UploadSourceError]),
+  run: Effect.fnUntraced(function* ({ files, workItem }) {
+    const { uploads } = yield* ControlRoom
+    const total = files.length
+    return yield* Effect.forEach(files, (path, index) =>
+      Effect.gen(function* () {
+        const file = yield* open(uploads, path)
+        yield* Flow.progress({ done: index, total, message: file.name })
+        yield* WorkItems.attachFile(workItem, file)
+        yield* Flow.progress({ done: index + 1, total, message: file.name })
+        return { name: file.name, size: file.size }
+      })
+    )
+  })
+})
+
+/** Starts a run of a process with work items of its queue. */
+export const startRun = Flow.step("startRun", {
+  input: Schema.Struct({ process: ProcessId, workItems: Schema.Array(WorkItemId) }),
+  success: ProcessRunId,
+  error: Schema.Union([InvalidRequest, NotFound, Conflict, ControlRoomError, NotStarted]),
+  run: Effect.fnUntraced(function* ({ process, workItems }) {
+    const run = yield* ProcessRuns.start(process, { workItems })
+    return run.started ? run.id : yield* new NotStarted({ process })
+  })
+})
+
+const pageSize = 500
+const mostCounted = 2_000
+/** The pause after counting, for each page that was read: small runs are followed closely, large ones cheaply. */
+const pausePerPageMillis = 250
+
+/**
+ * Reports how many items of a run are settled, of those that it has so far, a few times a second at most. Of a run of more
+ * items than are worth listing, only the state is shown.
+ */
+const makeItemCounter = (run: ProcessRunId) => {
+  let known: { readonly done: number; readonly total: number | null } = { done: 0, total: null }
+  let next = 0
+  const count = Stream.runFold(
+    Stream.take(WorkItems.stream({ processRun: run, limit: pageSize }), mostCounted + 1),
+    () => ({ done: 0, total: 0 }),
+    ({ done, total }, item) => ({
+      done: item.state === "done" || item.state === "failed" ? done + 1 : done,
+      total: total + 1
+    })
+  ).pipe(
+    // The count is for the eye. It must not delay the waiting, nor fail it: that has calls and retries of its own.
+    Effect.updateService(RetryPolicy, (policy) => ({ ...policy, attempts: 1, attemptTimeoutMillis: 5_000 })),
+    Effect.orElseSucceed(() => ({ ...known, total: known.total ?? 0 }))
+  )
+  return Effect.fnUntraced(function* (current: ProcessRuns.ProcessRun) {
+    const due = next <= (yield* Clock.currentTimeMillis) || ProcessRuns.hasEnded(current)
+    if (due && next !== Infinity) {
+      const counted = yield* count
+      const pages = Math.max(1, Math.ceil(counted.total / pageSize))
+      const tooMany = counted.total > mostCounted
+      known = tooMany || counted.total === 0 ? { done: 0, total: null } : counted
+      next = tooMany ? Infinity : (yield* Clock.currentTimeMillis) + pages * pausePerPageMillis
+    }
+    yield* Flow.progress({ ...known, message: current.state.replaceAll("_", " ") })
+  })
+}
+
+/**
+ * Waits until a run has ended, and reports how many of its work items are settled. A run that ended `unresolved` has
+ * failed items: a result, not an error. With `timeoutMillis` it fails with `ControlRoomError` (`Timeout`) after that.
+ * `durationSeconds` is null when the service does not tell it.
+ */
+export const awaitCompletion = Flow.step("awaitCompletion", {
+  input: Schema.Struct({
+    run: ProcessRunId,
+    timeoutMillis: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThan(0)))
+  }),
+  success: Schema.Struct({
+    state: Schema.Literals(["completed", "unresolved"]),
+    durationSeconds: Schema.NullOr(Schema.Finite)
+  }),
+  error: Schema.Union([NotFound, ControlRoomError]),
+  run: Effect.fnUntraced(function* ({ run, timeoutMillis }) {
+    const room = yield* ControlRoom
+    const report = makeItemCounter(run)
+    const ended = yield* ProcessRuns.awaitEnd(run, {
+      pollInterval: "250 millis",
+      onPoll: (current) => Effect.provideService(report(current), ControlRoom, room),
+      ...(timeoutMillis === undefined ? {} : { timeout: timeoutMillis })
+    })
+    const state: "completed" | "unresolved" = ended.state === "unresolved" ? "unresolved" : "completed"
+    return { state, durationSeconds: ended.duration }
+  })
+})
+
+const CollectedOutput = Schema.Struct({
+  id: WorkItemId,
+  payload: Schema.NullOr(Schema.Json),
+  files: Schema.Array(File)
+})
+
+/**
+ * The outputs of a run, oldest first, for results of up to 1 MB in all: more is a defect. The addresses of files are
+ * valid for one hour; `Files.download` takes such a file.
+ */
+export const collectOutputs = Flow.step("collectOutputs", {
+  input: Schema.Struct({ run: ProcessRunId }),
+  success: Schema.Array(CollectedOutput),
+  error: Schema.Union([InvalidRequest, NotFound, ControlRoomError]),
+  run: Effect.fnUntraced(function* ({ run }) {
+    const outputs: Array<typeof CollectedOutput.Type> = []
+    let bytes = 0
+    yield* Stream.runForEach(Outputs.stream(run), ({ files, id, payload }) => {
+      const output = { id, payload, files }
+      bytes += jsonBytes(output)
+      outputs.push(output)
+      if (bytes <= maxResultBytes) return Effect.void
+      return Effect.die(
+        new FlowDefect({
+          message:
+            `the outputs of the run ${run} are more than ${maxResultBytes} bytes of JSON: stream them with ` +
+            "Outputs.stream in a step of your own, and return what the flow needs of them"
+        })
+      )
+    })
+    return outputs
+  })
+})
+
+/** The failed work items of a run, newest first, and why they failed. */
+export const failedItems = Flow.step("failedItems", {
+  input: Schema.Struct({ run: ProcessRunId }),
+  success: Schema.Array(Schema.Struct({ id: WorkItemId, exception: Schema.NullOr(WorkItemException) })),
+  error: Schema.Union([InvalidRequest, ControlRoomError]),
+  run: ({ run }) =>
+    WorkItems.stream({ processRun: run, state: "failed", limit: pageSize }).pipe(
+      Stream.map(({ exception, id }) => ({ id, exception })),
+      Stream.runCollect
+    )
+})
+
+const settleError = Schema.Union([InvalidRequest, NotFound, Conflict, ControlRoomError])
+
+/** Marks failed work items as done, all or none. Safe to repeat. */
+export const markDone = Flow.step("markDone", {
+  input: Schema.Struct({ workItems: Schema.Array(WorkItemId) }),
+  success: Schema.Void,
+  error: settleError,
+  run: ({ workItems }) => WorkItems.markAsDone(workItems)
+})
+
+/** Puts failed work items back to work, all or none. Their run is in progress again: await it
+ * once more, with a key. */
+export const retryFailed = Flow.step("retryFailed", {
+  input: Schema.Struct({ workItems: Schema.Array(WorkItemId) }),
+  success: Schema.Void,
+  error: settleError,
+  run: ({ workItems }) => WorkItems.retry(workItems)
+})
+
+/** Asks a run to stop; `accepted` is false when it had ended already. It has ended when `awaitCompletion` says so. */
+export const stopRun = Flow.step("stopRun", {
+  input: Schema.Struct({
+    run: ProcessRunId,
+    /** Waiting items become `done` instead of `failed`. */
+    remainingAsDone: Schema.optionalKey(Schema.Boolean),
+    /** What runs is terminated instead of finishing its item. */
+    terminate: Schema.optionalKey(Schema.Boolean),
+    reason: Schema.optionalKey(Schema.String)
+  }),
+  success: Schema.Struct({ accepted: Schema.Boolean }),
+  error: Schema.Union([InvalidRequest, NotFound, ControlRoomError]),
+  run: ({ run, ...options }) => ProcessRuns.stop(run, options)
+})

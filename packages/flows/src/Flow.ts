@@ -1,0 +1,272 @@
+/**
+ * Flows: steps composed by an ordinary generator that can only call steps and the functions of this module, so that the
+ * same flow can be run in a script and, later, be resumed by an engine that keeps the results of its steps.
+ */
+import type * as Cause from "effect/Cause"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Queue from "effect/Queue"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type { FlowContext, RequirementOf } from "./FlowContext.ts"
+import { type FlowEvent, FlowEvents } from "./FlowEvents.ts"
+import * as InProcess from "./internal/InProcess.ts"
+import { at, claimed, conceal, inSpan, reveal } from "./internal/Interpreter.ts"
+import { checkError, type Codec, record, recordResult } from "./internal/Journal.ts"
+import { Reporter } from "./internal/Reporter.ts"
+import { step } from "./Step.ts"
+
+export type { FlowContext } from "./FlowContext.ts"
+export { step, type Step, StepTimeout } from "./Step.ts"
+
+/** A flow: a name, a version, schemas and a body. `R` is what its steps need. */
+export interface Flow<I extends Codec, S extends Codec, E extends Codec, R> {
+  readonly name: string
+  /** Raised when the body calls other steps than before. */
+  readonly version: number
+  readonly input: I
+  readonly success: S
+  readonly error: E
+  /** Tells which inputs mean the same execution, for engines that keep executions. Plain runs are always new. */
+  readonly idempotencyKey: (input: I["Type"]) => string
+  readonly body: (input: I["Type"]) => Effect.Effect<S["Type"], E["Type"], FlowContext<R>>
+}
+
+/**
+ * Makes a flow. Its `run` can call steps and the functions of this module, nothing that needs a service: that does not
+ * compile, and belongs into the `run` of a step.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ * import { ProcessId } from "@signalbox/api/contract/Ids"
+ * import { awaitCompletion, createWorkItem, startRun } from "@signalbox/flows/ControlRoomSteps"
+ * import * as Flow from "@signalbox/flows/Flow"
+ *
+ * export const daily = Flow.make("daily", {
+ *   version: 1,
+ *   input: Schema.Struct({ process: ProcessId, day: Schema.String }),
+ *   success: awaitCompletion.success,
+ *   error: Schema.Union([createWorkItem.error, startRun.error, awaitCompletion.error]),
+ *   idempotencyKey: ({ day }) => day,
+ *   run: Effect.fnUntraced(function* ({ day, process }) {
+ *     const item = yield* createWorkItem({ process, payload: { day } })
+ *     const run = yield* startRun({ process, workItems: [item] })
+ *     return yield* awaitCompletion({ run })
+ *   })
+ * })
+ * ```
+ */
+export const make = <I extends Codec, S extends Codec, E extends Codec, Context extends FlowContext<unknown>>(
+  name: string,
+  options: {
+    readonly version: number
+    readonly input: I
+    readonly success: S
+    /** What the flow can fail with; `Schema.Never` for a flow that can't. */
+    readonly error: E
+    readonly idempotencyKey: (input: I["Type"]) => string
+    readonly run: (input: I["Type"]) => Effect.Effect<S["Type"], E["Type"], Context>
+  }
+): Flow<I, S, E, RequirementOf<Context>> => ({
+  name,
+  version: options.version,
+  input: options.input,
+  success: options.success,
+  error: options.error,
+  idempotencyKey: options.idempotencyKey,
+  body: (input) => conceal(reveal(options.run(input)))
+})
+
+/**
+ * Runs a flow in this process, as a new execution: nothing is kept, and when the process ends the flow is gone. An input
+ * or a result that does not fit its schema is a defect (`FlowDefect`).
+ */
+export const run = <I extends Codec, S extends Codec, E extends Codec, R>(
+  flow: Flow<I, S, E, R>,
+  input: I["Type"]
+): Effect.Effect<S["Type"], E["Type"], R> =>
+  Effect.suspend(() => {
+    const executionId = crypto.randomUUID()
+    const fields = (now: number) => ({ executionId, flow: flow.name, at: now })
+    const what = `the flow ${flow.name}`
+    const execution = Effect.gen(function* () {
+      const events = yield* FlowEvents
+      const publish = InProcess.publishTo(events)
+      const body = Effect.gen(function* () {
+        const given = yield* record(flow.input, input, `the input of ${what}`)
+        const value = yield* Effect.suspend(() => reveal(flow.body(given.value))).pipe(
+          at({ interpreter: InProcess.make(executionId, events), prefix: "" }),
+          Effect.tapError((error) => checkError(flow.error, error, what))
+        )
+        return yield* recordResult(flow.success, value, `the result of ${what}`)
+      })
+      yield* publish((now) => ({ _tag: "FlowStarted", ...fields(now), version: flow.version }))
+      const result = yield* Effect.onExit(body, (exit) =>
+        publish((now) =>
+          Exit.isSuccess(exit)
+            ? { _tag: "FlowCompleted", ...fields(now), result: exit.value.json }
+            : { _tag: "FlowFailed", ...fields(now), failure: InProcess.failureOf(exit.cause) }
+        )
+      )
+      return result.value
+    })
+    const attributes = { "flow.version": flow.version, "flow.execution_id": executionId }
+    return inSpan(`flow ${flow.name}`, attributes, execution)
+  })
+
+/**
+ * Runs a flow as a stream of its events. The last one is `FlowCompleted` with the result, or the stream fails with the
+ * error of the flow. When the consumer stops, the flow is interrupted.
+ */
+export const stream = <I extends Codec, S extends Codec, E extends Codec, R>(
+  flow: Flow<I, S, E, R>,
+  input: I["Type"]
+): Stream.Stream<FlowEvent, E["Type"], R> =>
+  Stream.unwrap(
+    Effect.map(Queue.unbounded<FlowEvent, E["Type"] | Cause.Done>(), (queue) => {
+      const running = run(flow, input).pipe(
+        Effect.updateService(FlowEvents, (outer) => ({
+          publish: (event) => Effect.andThen(outer.publish(event), Queue.offer(queue, event))
+        })),
+        Effect.exit,
+        Effect.flatMap((exit) => (Exit.isSuccess(exit) ? Queue.end(queue) : Queue.failCause(queue, exit.cause)))
+      )
+      return Stream.merge(Stream.fromQueue(queue), Stream.fromEffectDrain(running))
+    })
+  )
+
+/** Runs another flow as a part of this one: its steps get the path `name/...`, or `name[key]/...`. */
+export const call = <I extends Codec, S extends Codec, E extends Codec, R>(
+  flow: Flow<I, S, E, R>,
+  input: I["Type"],
+  options: { readonly key?: string } = {}
+): Effect.Effect<S["Type"], E["Type"], FlowContext<R>> =>
+  conceal(
+    claimed(flow.name, options.key, (path, interpreter) =>
+      Effect.flatMap(record(flow.input, input, `the input of the flow ${path}`), (given) =>
+        interpreter.flow({
+          path,
+          name: flow.name,
+          success: flow.success,
+          error: flow.error,
+          execute: Effect.suspend(() => reveal(flow.body(given.value)))
+        })
+      )
+    )
+  )
+
+/** Runs an effect below `name[key]`. */
+const inside = <A, E, R>(name: string, key: string, effect: Effect.Effect<A, E, R>) =>
+  claimed(name, key, (path, interpreter) => at({ interpreter, prefix: `${path}/` })(effect))
+
+export interface Concurrency {
+  /** How many at a time; default one after the other. When one fails, the others are interrupted. */
+  readonly concurrency?: number | "unbounded"
+}
+
+/**
+ * Runs `f` for every item; the steps in it get the path `name[key]/...`. Results are in the order of the items.
+ *
+ * The key must tell the items apart, and should come from the item, not from its index: it is what a result belongs to.
+ */
+export const forEach = <A, B, E, Context extends FlowContext<unknown>>(
+  name: string,
+  items: Iterable<A>,
+  options: Concurrency & { readonly key: (item: A, index: number) => string },
+  f: (item: A, index: number) => Effect.Effect<B, E, Context>
+): Effect.Effect<Array<B>, E, Context | FlowContext<never>> =>
+  claimed(name, undefined, () =>
+    Effect.forEach(
+      items,
+      (item, index) =>
+        inside(
+          name,
+          options.key(item, index),
+          Effect.suspend(() => f(item, index))
+        ),
+      { concurrency: options.concurrency ?? 1 }
+    )
+  )
+
+type Member = Effect.Effect<unknown, unknown, FlowContext<unknown>>
+type Members = ReadonlyArray<Member> | Readonly<Record<string, Member>>
+type MemberOf<M extends Members> = M extends ReadonlyArray<infer One> ? One : M[keyof M]
+
+/** The results of `all`, in the shape of its members. */
+export type AllResults<M extends Members> = {
+  -readonly [K in keyof M]: M[K] extends Effect.Effect<infer A, infer _E, infer _R> ? A : never
+}
+
+/**
+ * Runs several things, given as an array or by name; the steps in them get the path `name[0]/...`, or `name[a]/...`.
+ *
+ * ```ts
+ * import type { ProcessRunId } from "@signalbox/api/contract/Ids"
+ * import { collectOutputs, failedItems } from "@signalbox/flows/ControlRoomSteps"
+ * import * as Flow from "@signalbox/flows/Flow"
+ *
+ * export const result = (run: ProcessRunId) =>
+ *   Flow.all("result", { outputs: collectOutputs({ run }), failed: failedItems({ run }) }, { concurrency: 2 })
+ * ```
+ */
+export const all = <const M extends Members>(
+  name: string,
+  members: M,
+  options: Concurrency = {}
+): Effect.Effect<AllResults<M>, Effect.Error<MemberOf<M>>, Effect.Services<MemberOf<M>> | FlowContext<never>> => {
+  const entries = Object.entries<Member>(members)
+  const values = claimed(name, undefined, () =>
+    Effect.forEach(
+      entries,
+      ([key, member]) => Effect.map(inside(name, key, member), (value) => [key, value] as const),
+      { concurrency: options.concurrency ?? 1 }
+    )
+  )
+  const results: Member = Effect.map(values, (pairs) =>
+    Array.isArray(members) ? pairs.map(([, value]) => value) : Object.fromEntries(pairs)
+  )
+  // What goes in under a key comes out under it; `Object.entries` loses that for the compiler.
+  return results as Effect.Effect<AllResults<M>, Effect.Error<MemberOf<M>>, Effect.Services<MemberOf<M>>>
+}
+
+/** Waits. Shown and counted as a step of this name. */
+export const sleep = (
+  name: string,
+  duration: Duration.Input,
+  options: { readonly key?: string } = {}
+): Effect.Effect<void, never, FlowContext<never>> =>
+  conceal(
+    claimed(name, options.key, (path, interpreter) =>
+      interpreter.sleep({ path, name, duration: Duration.fromInputUnsafe(duration) })
+    )
+  )
+
+/** The time, as a step of this name: a body that is resumed gets the time of the first run. */
+export const now = (
+  name: string,
+  options: { readonly key?: string } = {}
+): Effect.Effect<DateTime.Utc, never, FlowContext<never>> =>
+  step(name, {
+    input: Schema.Void,
+    success: Schema.DateTimeUtc,
+    error: Schema.Never,
+    run: () => DateTime.now
+  })(undefined, options)
+
+/**
+ * Tells how far a step is; for the `run` of a step. Anywhere else it does nothing, so that the same function also works
+ * outside of flows.
+ */
+export const progress = (progress: {
+  readonly done: number
+  /** Null or absent when it is not known. */
+  readonly total?: number | null
+  /** What is shown: no secrets, no payloads. */
+  readonly message?: string | null
+}): Effect.Effect<void> =>
+  Effect.flatMap(Reporter, (report) =>
+    report({ done: progress.done, total: progress.total ?? null, message: progress.message ?? null })
+  )

@@ -1,0 +1,160 @@
+/**
+ * Tasks in TypeScript: what a worker runs, in its own process, for every work item of a step.
+ */
+import type { SizedBytes, UploadSource } from "@signalbox/api/Upload"
+import type { FileId, WorkItemId } from "@signalbox/api/contract/Ids"
+import type { CallError } from "@signalbox/api/ControlRoomError"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+import * as Stream from "effect/Stream"
+
+/** The data of the item are bad or missing: it fails with type BUSINESS and is never tried again by itself. */
+export class BusinessFailure extends Schema.TaggedError<BusinessFailure>()("BusinessFailure", {
+  code: Schema.String,
+  message: Schema.String
+}) {}
+
+/** The work went wrong although the data may be good: the item fails with type APPLICATION and may be tried again. */
+export class ApplicationFailure extends Schema.TaggedError<ApplicationFailure>()("ApplicationFailure", {
+  code: Schema.String,
+  message: Schema.String
+}) {}
+
+/** The work item has no file of this name; the message lists those that it has. */
+export class FileMissing extends Schema.TaggedError<FileMissing>()("FileMissing", {
+  file: Schema.String,
+  message: Schema.String
+}) {}
+
+/** A file of a work item. `size` is in bytes. */
+export interface ItemFile {
+  readonly id: FileId
+  readonly name: string
+  readonly size: number
+}
+
+/** The work item in hand. */
+export interface Item<out Payload> {
+  readonly id: WorkItemId
+  readonly payload: Payload
+  readonly files: ReadonlyArray<ItemFile>
+  /** The bytes of a file as they arrive; of two files with one name, the later. */
+  readonly readFile: (name: string) => Stream.Stream<Uint8Array, FileMissing | CallError>
+  /** The whole of a file as UTF-8 text. */
+  readonly readText: (name: string) => Effect.Effect<string, FileMissing | CallError>
+}
+
+/** A file for an output: bytes with a name, or a stream of known size. */
+export type OutputFile = Exclude<UploadSource, string> | SizedBytes
+
+/** A payload with files. A task that attaches none gives the payload itself. */
+export class Output<out Payload> {
+  readonly payload: Payload
+  readonly files: ReadonlyArray<OutputFile>
+  constructor(payload: Payload, files: ReadonlyArray<OutputFile>) {
+    this.payload = payload
+    this.files = files
+  }
+}
+
+/** An output with files attached to it. */
+export const output = <Payload>(
+  payload: Payload,
+  options: { readonly files: ReadonlyArray<OutputFile> }
+): Output<Payload> => new Output(payload, options.files)
+
+/** What a task's input and output schemas must be: any that need no services. */
+export type PayloadSchema = Schema.ConstraintCodec<unknown, unknown>
+
+/** A named task. `R`: the services that it needs; the worker hands that requirement on. */
+export interface Task<out Input extends PayloadSchema, out Out extends PayloadSchema, out R = never> {
+  readonly name: string
+  readonly input: Input
+  readonly output: Out
+  /**
+   * The task over JSON: decodes the payload, runs, and encodes each output as it comes. Fails with `BusinessFailure`
+   * (`INVALID_INPUT`) before anything runs, with `ApplicationFailure` (`INVALID_OUTPUT`), or as the task itself fails.
+   */
+  readonly outputs: (item: Item<Schema.Json>) => Stream.Stream<Output<Schema.Json>, unknown, R>
+}
+
+/** Any task. */
+export type Any = Task<PayloadSchema, PayloadSchema, unknown>
+
+/** The services that a task needs. */
+export type Services<T extends Any> = T extends Task<infer _Input, infer _Output, infer R> ? R : never
+
+/** Whether a value, such as one that a module exports, is a task. What services it needs cannot be seen from outside. */
+export const isTask = (value: unknown): value is Task<PayloadSchema, PayloadSchema> =>
+  Predicate.hasProperty(value, "name") &&
+  typeof value.name === "string" &&
+  Predicate.hasProperty(value, "outputs") &&
+  typeof value.outputs === "function"
+
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** Says where and what was expected, never what was there: payloads may be secret. */
+const describe = (error: Schema.SchemaError): string => {
+  const [first] = formatIssue(error.issue).issues
+  const path = (first?.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
+  return `payload${path === "" ? "" : `.${path}`}: ${first?.message ?? "not valid"}`
+}
+
+/**
+ * Makes a task. `run` gets the item with its payload decoded by `input`, and gives one output, none (`void`), or a
+ * stream of them; payloads are encoded by `output`. Outputs are made as the stream gives them, each with its files,
+ * and travel on only if the item completes.
+ *
+ * - `BusinessFailure` and `ApplicationFailure` fail the item with that type, code and message.
+ * - A payload that `input` refuses is a `BusinessFailure` with the code `INVALID_INPUT`; the task does not run.
+ * - Any other failure is APPLICATION with the error's tag as its code, a defect without a tag `UNEXPECTED`.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ * import * as Task from "@signalbox/worker/Task"
+ *
+ * export const greet = Task.make("greet", {
+ *   input: Schema.Struct({ name: Schema.String }),
+ *   output: Schema.Struct({ greeting: Schema.String }),
+ *   run: (item) => Effect.succeed({ greeting: `Hello, ${item.payload.name}` })
+ * })
+ * ```
+ */
+export const make = <Input extends PayloadSchema, Out extends PayloadSchema, E = never, R = never>(
+  name: string,
+  definition: {
+    readonly input: Input
+    readonly output: Out
+    readonly run: (
+      item: Item<Input["Type"]>
+    ) =>
+      | Effect.Effect<Out["Type"] | Output<Out["Type"]> | void, E, R>
+      | Stream.Stream<Out["Type"] | Output<Out["Type"]>, E, R>
+  }
+): Task<Input, Out, R> => {
+  const options = { errors: "first", reportInput: false } as const
+  const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(definition.input), options)
+  const encode = Schema.encodeUnknownEffect(Schema.toCodecJson(definition.output), options)
+  const encodeOutput = (value: unknown) => {
+    const given = value instanceof Output ? value : new Output(value, [])
+    return Effect.mapBoth(encode(given.payload), {
+      onSuccess: (payload) => new Output(payload, given.files),
+      onFailure: (error) => new ApplicationFailure({ code: "INVALID_OUTPUT", message: describe(error) })
+    })
+  }
+  const outputs = (item: Item<Schema.Json>): Stream.Stream<Output<Schema.Json>, unknown, R> =>
+    Stream.unwrap(
+      decode(item.payload).pipe(
+        Effect.mapError((error) => new BusinessFailure({ code: "INVALID_INPUT", message: describe(error) })),
+        Effect.map((payload): Stream.Stream<unknown, E, R> => {
+          const made = definition.run({ ...item, payload })
+          if (Stream.isStream(made)) return made
+          return Stream.filter(Stream.fromEffect(made), (value) => value !== undefined)
+        })
+      )
+    ).pipe(Stream.mapEffect(encodeOutput))
+  return { name, input: definition.input, output: definition.output, outputs }
+}

@@ -1,0 +1,132 @@
+/**
+ * The loops of a linked worker: leases, heartbeats, and the step runs that live at once.
+ */
+import type { StepRunId } from "@signalbox/api/contract/Ids"
+import type { ControlRoomError, InvalidRequest } from "@signalbox/api/ControlRoomError"
+import { defaultPolicy, RetryPolicy } from "@signalbox/api/Policy"
+import type { StepRunSession } from "@signalbox/api/robot/StepRunSession"
+import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
+import * as Deferred from "effect/Deferred"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import * as Latch from "effect/Latch"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import type { PayloadSchema, Task } from "../Task.ts"
+import { backoff } from "./Failures.ts"
+import { type Order, type Protocol, runStepRun } from "./StepRun.ts"
+
+export interface Options<R> {
+  readonly protocol: Protocol
+  readonly openSession: (lease: Lease) => Effect.Effect<StepRunSession>
+  readonly tasks: ReadonlyMap<string, Task<PayloadSchema, PayloadSchema, R>>
+  readonly capacity: number
+  readonly heartbeat: Duration.Input
+  readonly drain: Duration.Input
+}
+
+interface Entry {
+  readonly order: Deferred.Deferred<Order>
+  started: boolean
+}
+
+/** How long, in seconds, one call waits for work at the service. */
+const waitSeconds = 20
+
+/** The worker itself is refused: waiting does not help. */
+const isRefusal = (error: ControlRoomError | InvalidRequest): boolean =>
+  error._tag === "InvalidRequest" || error.reason._tag === "Unauthorized" || error.reason._tag === "Forbidden"
+
+/**
+ * Leases and runs until interrupted or refused. When the scope closes no more is leased; step runs may finish the item
+ * in hand for up to `drain`, with heartbeats going on, and are then terminated.
+ */
+export const serve = Effect.fnUntraced(function* <R>(
+  options: Options<R>
+): Effect.fn.Return<never, ControlRoomError | InvalidRequest, R | Scope.Scope> {
+  const { capacity, protocol, tasks } = options
+  const live = new Map<StepRunId, Entry>()
+  const room = yield* Latch.make(true)
+  let draining = false
+  let away = false
+
+  const give = (id: StepRunId, order: Order) => {
+    const entry = live.get(id)
+    return entry === undefined ? Effect.void : Deferred.succeed(entry.order, order)
+  }
+
+  const beat = Effect.suspend(() =>
+    protocol.heartbeat([...live].filter(([, entry]) => entry.started).map(([id]) => id))
+  ).pipe(
+    Effect.flatMap(({ lost, stop }) =>
+      Effect.andThen(
+        Effect.forEach(lost, (id) => give(id, "lost")),
+        Effect.forEach(stop, (id) => give(id, "terminate"))
+      )
+    ),
+    // The next heartbeat is the retry.
+    Effect.provideService(RetryPolicy, { ...defaultPolicy, attempts: 1, attemptTimeoutMillis: 5000 }),
+    Effect.ignoreCause({ log: "Debug", message: "heartbeat failed" })
+  )
+
+  const begin = Effect.fnUntraced(function* (lease: Lease, fibers: FiberSet.FiberSet) {
+    const entry: Entry = { order: yield* Deferred.make<Order>(), started: false }
+    live.set(lease.step_run_id, entry)
+    if (live.size >= capacity) yield* room.close
+    const end = Effect.suspend(() => {
+      if (live.get(lease.step_run_id) === entry) live.delete(lease.step_run_id)
+      return live.size < capacity ? room.open : Effect.void
+    })
+    const stepRun = Effect.flatMap(options.openSession(lease), (session) =>
+      runStepRun({
+        lease,
+        task: lease.package === null ? tasks.get(lease.task.name) : undefined,
+        session,
+        protocol,
+        order: entry.order,
+        onStarted: Effect.sync(() => {
+          entry.started = true
+        }),
+        mayReserve: Effect.sync(() => !draining)
+      })
+    )
+    yield* FiberSet.run(fibers, Effect.ensuring(stepRun, end))
+  })
+
+  const lease = Effect.suspend(() =>
+    protocol.lease({ free: capacity - live.size, tasks: [...tasks.keys()], waitSeconds })
+  ).pipe(
+    Effect.tapError((error) => {
+      if (away || isRefusal(error)) return Effect.void
+      away = true
+      const reason = error._tag === "ControlRoomError" ? error.reason._tag : error._tag
+      return Effect.annotateLogs(Effect.logWarning("the service is away; trying again"), { reason })
+    }),
+    Effect.retry({ while: (error) => !isRefusal(error), schedule: backoff }),
+    Effect.tap(() => {
+      if (!away) return Effect.void
+      away = false
+      return Effect.logInfo("the service is back")
+    })
+  )
+
+  // The scope closes in reverse: drain, then the heartbeats, then whatever fiber is left.
+  const fibers = yield* FiberSet.make()
+  yield* Effect.forkScoped(Effect.repeat(beat, Schedule.spaced(options.heartbeat)))
+  yield* Effect.addFinalizer(() =>
+    Effect.gen(function* () {
+      draining = true
+      yield* Effect.timeoutOption(FiberSet.awaitEmpty(fibers), options.drain)
+      yield* Effect.forEach([...live.keys()], (id) => give(id, "terminate"))
+      yield* Effect.timeoutOption(FiberSet.awaitEmpty(fibers), "5 seconds")
+    })
+  )
+  while (true) {
+    yield* room.await
+    const leases = yield* lease
+    for (const lease of leases) yield* begin(lease, fibers)
+    // A service that answers at once although nothing waits is not asked in a tight loop.
+    if (leases.length === 0) yield* Effect.sleep("250 millis")
+  }
+})

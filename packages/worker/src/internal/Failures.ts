@@ -1,0 +1,82 @@
+/**
+ * How failures are told apart: a dead lease, a service that is away, and what an item is failed with.
+ */
+import type { CallError } from "@signalbox/api/ControlRoomError"
+import type { Release } from "@signalbox/api/robot/StepRunSession"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import { ApplicationFailure, BusinessFailure } from "../Task.ts"
+
+/** The step run is no longer this worker's: nothing that it does counts any more. */
+export class LeaseLost extends Schema.TaggedError<LeaseLost>()("LeaseLost", {}) {}
+
+const tagged = (error: unknown): { readonly _tag: string } | undefined =>
+  typeof error === "object" && error !== null && "_tag" in error && typeof error._tag === "string"
+    ? { _tag: error._tag }
+    : undefined
+
+const isTag = (error: unknown, tag: string): error is { readonly _tag: string } => tagged(error)?._tag === tag
+
+/** Whether an error, from our own calls or through a task, says that the lease is lost. */
+export const isLeaseLost = (error: unknown): boolean => {
+  const reason = isTag(error, "ControlRoomError") && "reason" in error ? error.reason : error
+  return (isTag(reason, "Conflict") || isTag(reason, "Unexpected")) && "code" in reason && reason.code === "LEASE_LOST"
+}
+
+/** Whether the service is only away for a while, so that the same call may work later. */
+export const isAway = (error: CallError): boolean => {
+  if (error._tag !== "ControlRoomError") return false
+  const reason = error.reason
+  switch (reason._tag) {
+    case "Unreachable":
+    case "Unavailable":
+    case "Timeout":
+    case "RateLimited":
+      return true
+    case "Unexpected":
+      return reason.status >= 500
+    default:
+      return false
+  }
+}
+
+/** Pauses of 0.25 s, doubled up to 5 s. */
+export const backoff = Schedule.jittered(
+  Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("5 seconds")])
+)
+
+/** A call that is safe to repeat, until the service answers it. A dead lease becomes `LeaseLost`. */
+export const patiently = <A, E extends CallError, R>(
+  call: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | LeaseLost, R> =>
+  call.pipe(
+    Effect.retry({ while: isAway, schedule: backoff }),
+    Effect.mapError((error) => (isLeaseLost(error) ? new LeaseLost() : error))
+  )
+
+const maxMessageLength = 500
+
+/** One line of text for people, from whatever was thrown. */
+export const messageOf = (error: unknown): string => {
+  const text = error instanceof Error && error.message !== "" ? error.message : (tagged(error)?._tag ?? String(error))
+  const line = text.replace(/\s*[\r\n]+\s*/g, " ").trim()
+  return line.length <= maxMessageLength ? line : `${line.slice(0, maxMessageLength - 1)}…`
+}
+
+/** What an item is failed with. */
+export type ItemException = Extract<Release, { readonly state: "FAILED" }>["exception"]
+
+export const exceptionOf = (error: unknown): ItemException => {
+  if (error instanceof BusinessFailure) return { type: "BUSINESS", code: error.code, message: error.message }
+  if (error instanceof ApplicationFailure) return { type: "APPLICATION", code: error.code, message: error.message }
+  return { type: "APPLICATION", code: tagged(error)?._tag ?? "UNEXPECTED", message: messageOf(error) }
+}
+
+/** The place in the code that an error came from, without its message, which may hold data of the item. */
+export const placeOf = (error: unknown): string | null => {
+  if (!(error instanceof Error)) return null
+  const stack = error.stack ?? ""
+  const trace = error.message === "" ? stack : stack.slice(stack.lastIndexOf(error.message) + error.message.length)
+  return /\n\s+at (.*:\d+:\d+\)?)/.exec(trace)?.[1] ?? null
+}

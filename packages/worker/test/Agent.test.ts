@@ -1,0 +1,201 @@
+import { assert, describe, it } from "@effect/vitest"
+import { StepRunId } from "@signalbox/api/contract/Ids"
+import { ControlRoomError, Forbidden } from "@signalbox/api/ControlRoomError"
+import * as Deferred from "effect/Deferred"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Queue from "effect/Queue"
+import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"
+import { serve } from "../src/internal/Agent.ts"
+import * as Task from "../src/Task.ts"
+import * as MemorySession from "./support/MemorySession.ts"
+import * as Protocol from "./support/Protocol.ts"
+
+const settle = TestClock.adjust(0)
+const s1 = StepRunId.make("s1")
+
+/** A worker with one task that works until `gate` opens. Virtual time stands still at the end of a test: no drain. */
+const begin = Effect.fnUntraced(function* (
+  options: { readonly capacity?: number; readonly items?: number; readonly drain?: Duration.Input } = {}
+) {
+  const { protocol, script } = yield* Protocol.make
+  const gate = yield* Deferred.make<void>()
+  const sessions = new Map<string, ReturnType<typeof MemorySession.make>>()
+  const wait = Task.make("wait", {
+    input: Schema.Json,
+    output: Schema.Json,
+    run: (item) => Effect.as(Deferred.await(gate), item.payload)
+  })
+  const items = Object.fromEntries(
+    ["one", "two", "three"].slice(0, options.items ?? 1).map((id) => [id, { payload: id }])
+  )
+  const fiber = yield* Effect.forkChild(
+    Effect.scoped(
+      serve({
+        protocol,
+        openSession: (lease) =>
+          Effect.sync(() => {
+            const memory = MemorySession.make(items)
+            sessions.set(lease.step_run_id, memory)
+            return memory.session
+          }),
+        tasks: new Map([[wait.name, wait]]),
+        capacity: options.capacity ?? 1,
+        heartbeat: "3 seconds",
+        drain: options.drain ?? 0
+      })
+    )
+  )
+  const offer = (...ids: ReadonlyArray<string>) =>
+    Effect.andThen(
+      Queue.offerAll(
+        script.leases,
+        ids.map((id) => Protocol.lease(id, "wait"))
+      ),
+      settle
+    )
+  yield* settle
+  return { script, gate, fiber, offer, sessions }
+})
+
+describe("the agent", () => {
+  it.effect("never has more step runs than its capacity, and asks for what is free", () =>
+    Effect.gen(function* () {
+      const { gate, offer, script } = yield* begin({ capacity: 2 })
+      yield* offer("s1", "s2", "s3")
+      assert.deepStrictEqual(script.started, ["s1", "s2"])
+      assert.deepStrictEqual(script.asked, [2, 1])
+      yield* Deferred.succeed(gate, undefined)
+      yield* settle
+      assert.deepStrictEqual(script.started, ["s1", "s2", "s3"])
+      assert.deepStrictEqual([...script.finished.keys()], ["s1", "s2", "s3"])
+      assert.strictEqual(script.asked.at(-1), 2)
+    })
+  )
+
+  it.effect("asks again when nothing came", () =>
+    Effect.gen(function* () {
+      const { script } = yield* begin()
+      yield* TestClock.adjust("61 seconds")
+      assert.strictEqual(script.asked.length, 4)
+    })
+  )
+
+  it.effect("beats with the step runs that are under way", () =>
+    Effect.gen(function* () {
+      const { gate, offer, script } = yield* begin()
+      assert.deepStrictEqual(script.beats, [[]])
+      yield* offer("s1")
+      yield* TestClock.adjust("3 seconds")
+      assert.deepStrictEqual(script.beats.at(-1), ["s1"])
+      yield* Deferred.succeed(gate, undefined)
+      yield* TestClock.adjust("3 seconds")
+      assert.deepStrictEqual(script.beats, [[], ["s1"], []])
+    })
+  )
+
+  it.effect("stops what a heartbeat says to stop, and goes on", () =>
+    Effect.gen(function* () {
+      const { offer, script } = yield* begin()
+      yield* offer("s1")
+      script.stop = [s1]
+      yield* TestClock.adjust("3 seconds")
+      assert.strictEqual(script.finished.get("s1")?.code, "TERMINATED")
+      yield* offer("s2")
+      assert.deepStrictEqual(script.started, ["s1", "s2"])
+    })
+  )
+
+  it.effect("drops what a heartbeat says is lost, and goes on", () =>
+    Effect.gen(function* () {
+      const { offer, script } = yield* begin()
+      yield* offer("s1")
+      script.lost = [s1]
+      yield* TestClock.adjust("3 seconds")
+      assert.strictEqual(script.finished.size, 0)
+      yield* offer("s2")
+      assert.deepStrictEqual(script.started, ["s1", "s2"])
+    })
+  )
+
+  it.effect("outlives a service that is away", () =>
+    Effect.gen(function* () {
+      const { fiber, offer, script } = yield* begin()
+      script.leaseError = MemorySession.unreachable
+      yield* TestClock.adjust("1 hour")
+      const asked = script.asked.length
+      // Pauses grow to 5 s, each between 80 and 120 %.
+      assert.isAbove(asked, 3600 / 6)
+      assert.isBelow(asked, 3600 / 4 + 10)
+      assert.isUndefined(fiber.pollUnsafe())
+      script.leaseError = undefined
+      yield* TestClock.adjust("6 seconds")
+      yield* offer("s1")
+      assert.deepStrictEqual(script.started, ["s1"])
+    })
+  )
+
+  it.effect("fails when the service refuses the worker itself", () =>
+    Effect.gen(function* () {
+      const { fiber, script } = yield* begin()
+      script.leaseError = new ControlRoomError({
+        reason: new Forbidden({ code: "FORBIDDEN", message: "this worker was removed" }),
+        request: MemorySession.leaseLost.request
+      })
+      yield* TestClock.adjust("21 seconds")
+      const error = yield* Effect.flip(Fiber.join(fiber))
+      assert.strictEqual(error, script.leaseError)
+    })
+  )
+})
+
+describe("closing the agent", () => {
+  it.effect("leases no more, beats on, and lets each step run end with the item in hand", () =>
+    Effect.gen(function* () {
+      const { fiber, gate, offer, script, sessions } = yield* begin({ capacity: 2, items: 3, drain: "10 seconds" })
+      yield* offer("s1")
+      const closing = yield* Effect.forkChild(Fiber.interrupt(fiber))
+      yield* offer("s2")
+      yield* TestClock.adjust("6 seconds")
+      assert.deepStrictEqual(script.started, ["s1"])
+      assert.deepStrictEqual(script.beats.at(-1), ["s1"])
+      yield* Deferred.succeed(gate, undefined)
+      yield* Fiber.join(closing)
+      assert.deepStrictEqual([...script.finished], [["s1", null]])
+      assert.deepStrictEqual(
+        sessions.get("s1")?.actions.map((action) => action.did),
+        ["output", "release"]
+      )
+      const beats = script.beats.length
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(script.beats.length, beats)
+    })
+  )
+
+  it.effect("terminates what has not ended after the drain time", () =>
+    Effect.gen(function* () {
+      const { fiber, offer, script } = yield* begin({ drain: "10 seconds" })
+      yield* offer("s1")
+      const closing = yield* Effect.forkChild(Fiber.interrupt(fiber))
+      yield* TestClock.adjust("9 seconds")
+      assert.strictEqual(script.finished.size, 0)
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(closing)
+      assert.strictEqual(script.finished.get("s1")?.code, "TERMINATED")
+    })
+  )
+
+  it.effect("does not wait for a service that is away", () =>
+    Effect.gen(function* () {
+      const { fiber, offer, script } = yield* begin({ drain: "10 seconds" })
+      yield* offer("s1")
+      script.finishError = MemorySession.unreachable
+      const closing = yield* Effect.forkChild(Fiber.interrupt(fiber))
+      yield* TestClock.adjust("15 seconds")
+      yield* Fiber.join(closing)
+      assert.strictEqual(script.finished.size, 0)
+    })
+  )
+})

@@ -1,0 +1,236 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Conflict } from "@signalbox/api/ControlRoomError"
+import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Logger from "effect/Logger"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import { type Order, runStepRun } from "../src/internal/StepRun.ts"
+import * as Task from "../src/Task.ts"
+import * as MemorySession from "./support/MemorySession.ts"
+import * as Protocol from "./support/Protocol.ts"
+
+const json = { input: Schema.Json, output: Schema.Json }
+
+/** Starts a step run of one task and gives what the test needs to watch and command it. */
+const begin = Effect.fnUntraced(function* <R>(
+  task: Task.Task<Task.PayloadSchema, Task.PayloadSchema, R>,
+  options: {
+    readonly lease?: Parameters<typeof Protocol.lease>[2]
+    readonly memory?: ReturnType<typeof MemorySession.make>
+    readonly taskName?: string
+    readonly prepare?: (script: Protocol.Script) => void
+  } = {}
+) {
+  const { protocol, script } = yield* Protocol.make
+  options.prepare?.(script)
+  const memory = options.memory ?? MemorySession.make({ one: { payload: "secret payload" }, two: { payload: 2 } })
+  const order = yield* Deferred.make<Order>()
+  let running = false
+  const name = options.taskName ?? task.name
+  const fiber = yield* Effect.forkChild(
+    runStepRun({
+      lease: Protocol.lease("s1", name, options.lease),
+      task: name === task.name ? task : undefined,
+      session: memory.session,
+      protocol,
+      order,
+      onStarted: Effect.sync(() => {
+        running = true
+      }),
+      mayReserve: Effect.succeed(true)
+    })
+  )
+  yield* TestClock.adjust(0)
+  return { script, order, fiber, actions: memory.actions, isRunning: () => running }
+})
+
+/** A task that never ends, and whether it was interrupted. */
+const endless = () => {
+  const seen = { interrupted: false }
+  const task = Task.make("endless", {
+    ...json,
+    run: () =>
+      Effect.onInterrupt(Effect.never, () =>
+        Effect.sync(() => {
+          seen.interrupted = true
+        })
+      )
+  })
+  return { task, seen }
+}
+
+const echo = Task.make("echo", { ...json, run: (item) => Effect.succeed(item.payload) })
+
+describe("a step run", () => {
+  it.effect("starts, takes every item and finishes well", () =>
+    Effect.gen(function* () {
+      const { actions, fiber, isRunning, script } = yield* begin(echo)
+      yield* Fiber.join(fiber)
+      assert.isTrue(isRunning())
+      assert.deepStrictEqual(script.started, ["s1"])
+      assert.deepStrictEqual([...script.finished], [["s1", null]])
+      assert.strictEqual(actions.filter((action) => action.did === "release").length, 2)
+    })
+  )
+
+  it.effect("is finished as TERMINATED when told to stop; its item is left to the service", () =>
+    Effect.gen(function* () {
+      const { seen, task } = endless()
+      const { actions, fiber, order, script } = yield* begin(task)
+      yield* Deferred.succeed(order, "terminate")
+      yield* Fiber.join(fiber)
+      assert.isTrue(seen.interrupted)
+      assert.strictEqual(script.finished.get("s1")?.code, "TERMINATED")
+      assert.deepStrictEqual(actions, [])
+    })
+  )
+
+  it.effect("is dropped without a word when it is lost", () =>
+    Effect.gen(function* () {
+      const { seen, task } = endless()
+      const { fiber, order, script } = yield* begin(task)
+      yield* Deferred.succeed(order, "lost")
+      yield* Fiber.join(fiber)
+      assert.isTrue(seen.interrupted)
+      assert.strictEqual(script.finished.size, 0)
+    })
+  )
+
+  it.effect("is dropped when a call says that the lease is lost", () =>
+    Effect.gen(function* () {
+      const memory = MemorySession.make({ one: { payload: 1 }, two: { payload: 2 } }, (call) =>
+        call === "release" ? MemorySession.leaseLost : undefined
+      )
+      const { fiber, script } = yield* begin(echo, { memory })
+      yield* Fiber.join(fiber)
+      assert.strictEqual(script.finished.size, 0)
+      assert.deepStrictEqual(memory.actions, [{ did: "output", of: "one", payload: 1 }])
+    })
+  )
+
+  it.effect("is dropped when it cannot be started any more", () =>
+    Effect.gen(function* () {
+      const { actions, fiber, isRunning, script } = yield* begin(echo, {
+        prepare: (script) => {
+          script.startError = MemorySession.leaseLost
+        }
+      })
+      yield* Fiber.join(fiber)
+      assert.isFalse(isRunning())
+      assert.deepStrictEqual(actions, [])
+      assert.strictEqual(script.finished.size, 0)
+    })
+  )
+
+  it.effect("is finished as TIMEOUT after its time, counted from the start", () =>
+    Effect.gen(function* () {
+      const { seen, task } = endless()
+      const { fiber, script } = yield* begin(task, { lease: { timeout_seconds: 60 } })
+      yield* TestClock.adjust("59 seconds")
+      assert.strictEqual(script.finished.size, 0)
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(fiber)
+      assert.isTrue(seen.interrupted)
+      assert.deepStrictEqual(script.finished.get("s1"), {
+        code: "TIMEOUT",
+        message: "the step run took longer than 60 s"
+      })
+    })
+  )
+
+  it.effect("is finished as START_FAILURE when the worker does not have the task", () =>
+    Effect.gen(function* () {
+      const { actions, fiber, script } = yield* begin(echo, { taskName: "other" })
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(script.finished.get("s1"), {
+        code: "START_FAILURE",
+        message: 'this worker has no task "other"'
+      })
+      assert.deepStrictEqual(actions, [])
+    })
+  )
+
+  it.effect("is finished as ROBOT_FAILURE when an item cannot be released", () =>
+    Effect.gen(function* () {
+      const refused = new Conflict({ ...MemorySession.leaseLost, code: "CONFLICT", message: "already released" })
+      const memory = MemorySession.make({ one: { payload: 1 } }, (call) => (call === "release" ? refused : undefined))
+      const { fiber, script } = yield* begin(echo, { memory })
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(script.finished.get("s1"), { code: "ROBOT_FAILURE", message: "already released" })
+    })
+  )
+
+  it.effect("is finished as TERMINATED when the task interrupts itself", () =>
+    Effect.gen(function* () {
+      const task = Task.make("self", { ...json, run: () => Effect.interrupt })
+      const { actions, fiber, script } = yield* begin(task)
+      yield* Fiber.join(fiber)
+      assert.strictEqual(script.finished.get("s1")?.code, "TERMINATED")
+      assert.deepStrictEqual(actions, [])
+    })
+  )
+
+  it.effect("reports its end once the service is back, and gives up after a minute", () =>
+    Effect.gen(function* () {
+      const unreachable = (script: Protocol.Script) => {
+        script.finishError = MemorySession.unreachable
+      }
+      const back = yield* begin(echo, { prepare: unreachable })
+      yield* TestClock.adjust("20 seconds")
+      assert.strictEqual(back.script.finished.size, 0)
+      back.script.finishError = undefined
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.join(back.fiber)
+      assert.deepStrictEqual([...back.script.finished], [["s1", null]])
+
+      const gone = yield* begin(echo, { prepare: unreachable })
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.join(gone.fiber)
+      assert.strictEqual(gone.script.finished.size, 0)
+    })
+  )
+
+  it.effect("gives the task the environment of the step, before that of the process", () =>
+    Effect.gen(function* () {
+      const task = Task.make("env", {
+        ...json,
+        run: () => Stream.fromEffect(Effect.all([Config.String("REGION"), Config.String("HOME_TOWN")]))
+      })
+      const { actions, fiber } = yield* begin(task, { lease: { env: { REGION: "north" } } }).pipe(
+        Effect.provideService(
+          ConfigProvider.ConfigProvider,
+          ConfigProvider.fromEnvRecord({ REGION: "south", HOME_TOWN: "Bern" })
+        )
+      )
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(actions[0], { did: "output", of: "one", payload: ["north", "Bern"] })
+    })
+  )
+
+  it.effect("logs its id and task, and neither payloads nor tokens", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const logger = Logger.map(Logger.formatJson, (line) => {
+        lines.push(line)
+      })
+      const task = Task.make("leaky", {
+        ...json,
+        run: (item) => Effect.die(new Error(`cannot work on\n    at ${JSON.stringify(item.payload)}:1:1`))
+      })
+      const { fiber } = yield* begin(task).pipe(Effect.provide(Logger.layer([logger])))
+      yield* Fiber.join(fiber)
+      const failed = lines.find((line) => line.includes("work item failed")) ?? ""
+      assert.include(failed, '"step_run_id":"s1"')
+      assert.include(failed, '"task":"leaky"')
+      assert.include(failed, "StepRun.test.ts")
+      for (const hidden of ["secret payload", "lease of", "run token of"]) {
+        assert.notInclude(lines.join("\n"), hidden)
+      }
+    })
+  )
+})

@@ -1,0 +1,82 @@
+/** The session of a step run, in memory: items that wait, and a list of everything that was done to them. */
+import { FileId, WorkItemId } from "@signalbox/api/contract/Ids"
+import { Conflict, ControlRoomError, Unreachable } from "@signalbox/api/ControlRoomError"
+import type { Release, StepRunSession } from "@signalbox/api/robot/StepRunSession"
+import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+
+export interface MemoryItem {
+  readonly payload: Schema.Json
+  readonly files?: ReadonlyArray<{ readonly name: string; readonly text: string }>
+}
+
+export type Action =
+  | { readonly did: "output"; readonly of: string; readonly payload: Schema.Json | null }
+  | { readonly did: "file"; readonly on: string; readonly name: string; readonly text: string }
+  | { readonly did: "release"; readonly item: string; readonly how: Release }
+
+const request = { method: "POST", path: "/test", attempts: 1, requestId: null }
+
+export const leaseLost = new Conflict({ code: "LEASE_LOST", message: "the step run has ended", request })
+export const unreachable = new ControlRoomError({
+  reason: new Unreachable({ message: "nothing answers at this address", sent: "no" }),
+  request
+})
+
+/** `fail` may give the error that the named call of the given item fails with. */
+export const make = (
+  items: Readonly<Record<string, MemoryItem>>,
+  fail: (call: "payload" | "output" | "release", item: string) => Conflict | ControlRoomError | undefined = () =>
+    undefined
+) => {
+  const actions: Array<Action> = []
+  const waiting = Object.keys(items)
+  const settled = new Set<string>()
+  const attempt = <A>(call: "payload" | "output" | "release", item: string, act: () => A) =>
+    Effect.suspend(() => {
+      const error = fail(call, item)
+      return error === undefined ? Effect.sync(act) : Effect.fail(error)
+    })
+  const filesOf = (item: string) => items[item]?.files ?? []
+  const session: StepRunSession = {
+    reserveNext: Effect.sync(() => {
+      const next = waiting.find((id) => !settled.has(id))
+      return next === undefined ? null : WorkItemId.make(next)
+    }),
+    release: (item, how) =>
+      attempt("release", item, () => {
+        settled.add(item)
+        actions.push({ did: "release", item, how })
+        return {}
+      }).pipe(Effect.catchTag("ControlRoomError", Effect.fail)),
+    createOutput: (item, payload) =>
+      attempt("output", item, () => {
+        actions.push({ did: "output", of: item, payload })
+        return WorkItemId.make(`output-${actions.length}`)
+      }),
+    payload: (item) =>
+      attempt("payload", item, () => items[item]?.payload ?? null).pipe(
+        // `payload` declares no Conflict, so the client gives a dead lease as an unexpected status.
+        Effect.catchTag("Conflict", Effect.die)
+      ),
+    files: (item) =>
+      Effect.succeed(
+        filesOf(item).map((file, index) => ({
+          fileId: FileId.make(String(index)),
+          fileName: file.name,
+          fileSize: file.text.length
+        }))
+      ),
+    download: (item, file) =>
+      Effect.succeed(Stream.encodeText(Stream.fromIterable(filesOf(item)[Number(file)]?.text ?? ""))),
+    attachFile: (item, source) =>
+      Stream.mkString(Stream.decodeText(source.stream)).pipe(
+        Effect.orDie,
+        Effect.map((text) => {
+          actions.push({ did: "file", on: item, name: source.name, text })
+        })
+      )
+  }
+  return { session, actions }
+}

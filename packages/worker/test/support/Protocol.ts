@@ -1,0 +1,89 @@
+/** The worker's calls as a port: leases come from a queue, and what was reported is kept. */
+import { ProcessId, ProcessRunId, StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
+import type { Conflict, ControlRoomError } from "@signalbox/api/ControlRoomError"
+import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import type { Protocol } from "../../src/internal/StepRun.ts"
+
+export const lease = (id: string, task: string, rest: Partial<Lease> = {}): Lease => ({
+  step_run_id: StepRunId.make(id),
+  process_id: ProcessId.make("process"),
+  process_run_id: ProcessRunId.make("run"),
+  lease_token: `lease of ${id}`,
+  run_token: `run token of ${id}`,
+  task: { name: task },
+  package: null,
+  work_item_id: WorkItemId.make("one"),
+  timeout_seconds: null,
+  env: {},
+  ...rest
+})
+
+export type Finished = Parameters<Protocol["finish"]>[1]
+
+/** What a test reads and changes while the worker runs. */
+export interface Script {
+  readonly leases: Queue.Queue<Lease>
+  /** The `free` of every call for work. */
+  readonly asked: Array<number>
+  readonly started: Array<string>
+  /** The last heartbeats' step runs. */
+  readonly beats: Array<ReadonlyArray<string>>
+  readonly finished: Map<string, Finished>
+  stop: ReadonlyArray<StepRunId>
+  lost: ReadonlyArray<StepRunId>
+  /** What every call of that name fails with, if anything. */
+  leaseError: ControlRoomError | undefined
+  startError: Conflict | undefined
+  finishError: Conflict | ControlRoomError | undefined
+}
+
+export const make = Effect.gen(function* () {
+  const script: Script = {
+    leases: yield* Queue.unbounded<Lease>(),
+    asked: [],
+    started: [],
+    beats: [],
+    finished: new Map(),
+    stop: [],
+    lost: [],
+    leaseError: undefined,
+    startError: undefined,
+    finishError: undefined
+  }
+  const failOr = <E, A>(error: E | undefined, act: () => A) =>
+    error === undefined ? Effect.sync(act) : Effect.fail(error)
+  const protocol: Protocol = {
+    lease: ({ free, waitSeconds }) =>
+      Effect.suspend(() => {
+        script.asked.push(free)
+        if (script.leaseError !== undefined) return Effect.fail(script.leaseError)
+        return Effect.map(
+          Effect.timeoutOption(Queue.take(script.leases), `${waitSeconds} seconds`),
+          Option.match({ onNone: () => [], onSome: (lease) => [lease] })
+        )
+      }),
+    heartbeat: (ids) =>
+      Effect.sync(() => {
+        script.beats.push(ids)
+        return { stop: script.stop, lost: script.lost }
+      }),
+    start: (lease) =>
+      Effect.suspend(() =>
+        failOr(script.startError, () => {
+          script.started.push(lease.step_run_id)
+          return { accepted: true as const }
+        })
+      ),
+    finish: (lease, error) =>
+      Effect.suspend(() =>
+        failOr(script.finishError, () => {
+          script.finished.set(lease.step_run_id, error)
+          return { accepted: true as const }
+        })
+      )
+  }
+  return { script, protocol }
+})
