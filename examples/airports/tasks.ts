@@ -75,7 +75,8 @@ export const splitAirports = Task.make("split-airports", {
   }
 })
 
-const Summary = Schema.Struct({
+/** What is known of a state. */
+export const Summary = Schema.Struct({
   state: Schema.String,
   /** How many. */
   airports: Schema.Int,

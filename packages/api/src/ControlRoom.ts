@@ -26,7 +26,7 @@ export interface Options {
 /** Adds the version prefix to an address that has none, and takes trailing slashes away. */
 const withVersion = (baseUrl: string): string => {
   const trimmed = baseUrl.replace(/\/+$/, "")
-  return /\/v1$/.test(trimmed) ? trimmed : `${trimmed}/api/v1`
+  return trimmed.endsWith("/v1") ? trimmed : `${trimmed}/api/v1`
 }
 
 /**

@@ -48,7 +48,9 @@ const embedded = (options: { readonly data: string; readonly publicUrl?: string 
     Embedded,
     Effect.gen(function* () {
       const server = yield* HttpServer.HttpServer
-      const origin = HttpServer.formatAddress(server.address).replace("//0.0.0.0", "//127.0.0.1").replace("//[::]", "//[::1]")
+      const origin = HttpServer.formatAddress(server.address)
+        .replace("//0.0.0.0", "//127.0.0.1")
+        .replace("//[::]", "//[::1]")
       return { origin, credentials: yield* ensureCredentials(options.data, options.publicUrl ?? origin) }
     })
   )
@@ -103,10 +105,10 @@ export const layer = <T extends Task.Any = never>(options: Options<T> = {}) => {
     Layer.provideMerge(embedded({ data, ...(publicUrl === undefined ? {} : { publicUrl }) })),
     Layer.provideMerge(server)
   )
-  return workers(options.tasks ?? [], options.tasks === undefined || options.tasks.length === 0 ? 0 : (options.workers ?? 1)).pipe(
-    Layer.provide(NodeHttpClient.layerUndici),
-    Layer.provideMerge(connected)
-  )
+  return workers(
+    options.tasks ?? [],
+    options.tasks === undefined || options.tasks.length === 0 ? 0 : (options.workers ?? 1)
+  ).pipe(Layer.provide(NodeHttpClient.layerUndici), Layer.provideMerge(connected))
 }
 
 /** What `layer` gives to the rest of a program. */

@@ -154,7 +154,10 @@ const make = Effect.fnUntraced(function* (options: Options) {
   yield* Effect.try({
     try: () => db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"),
     catch: (cause) =>
-      new SqliteOpenError({ filename: options.filename, message: `cannot use ${options.filename}: ${errorText(cause)}` })
+      new SqliteOpenError({
+        filename: options.filename,
+        message: `cannot use ${options.filename}: ${errorText(cause)}`
+      })
   })
   const semaphore = yield* Semaphore.make(1)
   return yield* Client.make({

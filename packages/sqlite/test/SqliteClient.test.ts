@@ -30,12 +30,15 @@ describe("SqliteClient", () => {
       Effect.gen(function* () {
         const rows = yield* sql<{ a: number; b: string; c: null; d: Uint8Array }>`
           SELECT ${true} AS a, ${new Date(0)} AS b, ${undefined} AS c, ${new Uint8Array([7])} AS d`
-        assert.deepStrictEqual({ ...rows[0] }, {
-          a: 1,
-          b: "1970-01-01T00:00:00.000Z",
-          c: null,
-          d: new Uint8Array([7])
-        })
+        assert.deepStrictEqual(
+          { ...rows[0] },
+          {
+            a: 1,
+            b: "1970-01-01T00:00:00.000Z",
+            c: null,
+            d: new Uint8Array([7])
+          }
+        )
       })
     )
   )
@@ -64,7 +67,10 @@ describe("SqliteClient", () => {
           })
         )
         const rows = yield* sql<{ id: string }>`SELECT id FROM item`
-        assert.deepStrictEqual(rows.map((row) => row.id), ["kept"])
+        assert.deepStrictEqual(
+          rows.map((row) => row.id),
+          ["kept"]
+        )
       })
     )
   )
@@ -93,7 +99,10 @@ describe("SqliteClient", () => {
             yield* sql`UPDATE item SET n = ${(rows[0]?.n ?? 0) + 1} WHERE id = 'a'`
           })
         )
-        yield* Effect.all(Array.from({ length: 100 }, () => increment), { concurrency: "unbounded" })
+        yield* Effect.all(
+          Array.from({ length: 100 }, () => increment),
+          { concurrency: "unbounded" }
+        )
         const rows = yield* sql<{ n: number }>`SELECT n FROM item`
         assert.strictEqual(rows[0]?.n, 100)
       })
@@ -103,10 +112,19 @@ describe("SqliteClient", () => {
   it.effect("streams rows and returns values", () =>
     withDatabase((sql) =>
       Effect.gen(function* () {
-        yield* sql`INSERT INTO item ${sql.insert([{ id: "a", n: 1 }, { id: "b", n: 2 }])}`
+        yield* sql`INSERT INTO item ${sql.insert([
+          { id: "a", n: 1 },
+          { id: "b", n: 2 }
+        ])}`
         const streamed = yield* Stream.runCollect(sql<{ id: string }>`SELECT id FROM item ORDER BY id`.stream)
-        assert.deepStrictEqual(streamed.map((row) => row.id), ["a", "b"])
-        assert.deepStrictEqual(yield* sql`SELECT id, n FROM item ORDER BY id`.values, [["a", 1], ["b", 2]])
+        assert.deepStrictEqual(
+          streamed.map((row) => row.id),
+          ["a", "b"]
+        )
+        assert.deepStrictEqual(yield* sql`SELECT id, n FROM item ORDER BY id`.values, [
+          ["a", 1],
+          ["b", 2]
+        ])
       })
     )
   )

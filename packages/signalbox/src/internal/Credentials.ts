@@ -31,7 +31,9 @@ export const ensureCredentials = Effect.fn("ensureCredentials")(function* (data:
   const written = yield* Effect.option(fs.readFileString(file))
   const old = Option.flatMap(written, decode)
   const usable = Option.isSome(old) && (yield* isKeyOf(workspace.id, old.value.api_key))
-  const key = usable ? old.value.api_key : (yield* workspaces.createKey(workspace.id, "first key", firstPermissions)).key
+  const key = usable
+    ? old.value.api_key
+    : (yield* workspaces.createKey(workspace.id, "first key", firstPermissions)).key
   const credentials: Credentials = { base_url: baseUrl, workspace_id: workspace.id, api_key: key }
   const temporary = `${file}.new`
   yield* fs.remove(temporary, { force: true })

@@ -61,10 +61,7 @@ const ready = (options: { readonly data: string; readonly json: boolean; readonl
 export const up = Command.make(
   "up",
   {
-    host: Flag.String("host").pipe(
-      Flag.withDescription("The address to listen on"),
-      Flag.withDefault("127.0.0.1")
-    ),
+    host: Flag.String("host").pipe(Flag.withDescription("The address to listen on"), Flag.withDefault("127.0.0.1")),
     port: Flag.Int("port").pipe(
       Flag.withDescription("The port to listen on; 0 picks a free one"),
       Flag.withDefault(4700)
@@ -106,6 +103,9 @@ export const up = Command.make(
   Command.withDescription("Starts the control room and its local workers"),
   Command.withExamples([
     { command: "signalbox up", description: "Listen on 127.0.0.1:4700, keep everything in .signalbox" },
-    { command: "signalbox up --port 0 --json --tasks tasks.ts", description: "For scripts: a free port, one line of JSON" }
+    {
+      command: "signalbox up --port 0 --json --tasks tasks.ts",
+      description: "For scripts: a free port, one line of JSON"
+    }
   ])
 )

@@ -1,0 +1,67 @@
+/**
+ * The demo: starts a control room with two workers in this process, runs the flow over the real table of airports
+ * through the public client over loopback HTTP, and shows what came of it.
+ */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Processes from "@signalbox/api/Processes"
+import * as Flow from "@signalbox/flows/Flow"
+import * as TerminalProgress from "@signalbox/flows/TerminalProgress"
+import * as Clock from "effect/Clock"
+import * as Config from "effect/Config"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as References from "effect/References"
+import { join, relative } from "node:path"
+import * as Embedded from "signalbox/Embedded"
+import { summariseAirports } from "./flow.ts"
+import { airports } from "./process.ts"
+import { tasks } from "./tasks.ts"
+
+const table = join(import.meta.dirname, "airports.csv")
+
+const demo = Effect.fnUntraced(function* (data: string) {
+  const started = yield* Clock.currentTimeMillis
+  const { origin } = yield* Embedded.Embedded
+  yield* Console.log(`A control room runs at ${origin}, in the folder ${data}`)
+
+  const process = yield* Processes.put(airports)
+  const folder = join(data, "outputs")
+  const result = yield* Flow.run(summariseAirports, { process: process.id, table, folder })
+
+  const total = result.summaries.reduce((sum, summary) => sum + summary.airports, 0)
+  const largest = [...result.summaries].sort((a, b) => b.airports - a.airports).slice(0, 5)
+  const seconds = ((yield* Clock.currentTimeMillis) - started) / 1000
+  yield* Console.log(
+    [
+      "",
+      "state  airports  northernmost",
+      ...largest.map(
+        ({ airports, northernmost, state }) =>
+          `${state.padEnd(5)}  ${String(airports).padStart(8)}  ${northernmost.iata} ${northernmost.name}`
+      ),
+      `... and ${result.summaries.length - largest.length} more: ${total} airports in ${result.summaries.length} states and territories`,
+      "",
+      `${result.rejected.length} rows were rejected and marked done:`,
+      ...result.rejected.map(({ code, message }) => `  ${code}: ${message}`),
+      "",
+      `The run ${result.run} is ${result.state}.`,
+      `The table of each state is in ${relative("", folder)}`,
+      `Done in ${seconds.toFixed(1)} s`
+    ].join("\n")
+  )
+})
+
+const program = Effect.gen(function* () {
+  const data = yield* Config.String("SIGNALBOX_DATA").pipe(Config.withDefault(".signalbox/demo"))
+  const controlRoom = Embedded.layer({ data, port: 0, tasks, workers: 2 })
+  yield* Effect.provide(demo(data), controlRoom)
+})
+
+program.pipe(
+  Effect.provide(
+    Layer.mergeAll(TerminalProgress.layer(), NodeServices.layer, Layer.succeed(References.MinimumLogLevel, "Warn"))
+  ),
+  NodeRuntime.runMain
+)

@@ -1,0 +1,138 @@
+/**
+ * The demo as a user runs it: a process of its own, on the real table, compared with an independent count.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { spawn, spawnSync } from "node:child_process"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach } from "vitest"
+
+const folder = join(import.meta.dirname, "..", "airports")
+const folders: Array<string> = []
+
+afterEach(() => {
+  for (const path of folders.splice(0)) rmSync(path, { recursive: true, force: true })
+})
+
+const newFolder = () => {
+  const path = mkdtempSync(join(tmpdir(), "signalbox-demo-"))
+  folders.push(path)
+  return path
+}
+
+const environment = (data: string) => ({ ...process.env, SIGNALBOX_DATA: data })
+
+/** Runs the demo to its end. */
+const runDemo = (data: string) => {
+  const { status, stderr, stdout } = spawnSync(process.execPath, [join(folder, "demo.ts")], {
+    env: environment(data),
+    encoding: "utf8"
+  })
+  assert.strictEqual(status, 0, stderr)
+  return { stdout, stderr }
+}
+
+/** Kills the demo with SIGKILL so many milliseconds after it said that it runs. */
+const killDemo = (data: string, afterMillis: number) =>
+  new Promise<void>((resolve) => {
+    const child = spawn(process.execPath, [join(folder, "demo.ts")], {
+      env: environment(data),
+      stdio: ["ignore", "pipe", "ignore"]
+    })
+    child.stdout.once("data", () => setTimeout(() => child.kill("SIGKILL"), afterMillis))
+    child.once("exit", () => resolve())
+  })
+
+/** Counts the table with awk, with nothing of ours in between. */
+const countTable = () => {
+  const { stdout } = spawnSync("awk", ["-f", join(folder, "count.awk"), join(folder, "airports.csv")], {
+    encoding: "utf8"
+  })
+  const lines = stdout.trim().split("\n")
+  const number = (prefix: string) =>
+    Number(
+      lines
+        .find((line) => line.startsWith(prefix))
+        ?.slice(prefix.length)
+        .split(":")[0]
+    )
+  const states = new Map(
+    lines.flatMap((line) => {
+      const match = /^([A-Z]{2}) (\d+)$/.exec(line)
+      return match?.[1] === undefined ? [] : [[match[1], Number(match[2])] as const]
+    })
+  )
+  return { rows: number("rows "), states, missing: number("rows without state ") }
+}
+
+const assertResult = (stdout: string, data: string) => {
+  const counted = countTable()
+  assert.strictEqual(counted.rows, 3376)
+  assert.strictEqual(counted.missing, 12)
+  const sum = [...counted.states.values()].reduce((total, n) => total + n, 0)
+  assert.include(stdout, `${sum} airports in ${counted.states.size} states and territories`)
+  assert.include(stdout, `${counted.missing} rows were rejected and marked done`)
+  assert.match(stdout, /The run \S+ is completed\./)
+  const [most] = [...counted.states].sort((a, b) => b[1] - a[1])
+  assert.match(stdout, new RegExp(`^${most?.[0]} +${most?.[1]} `, "m"))
+  const files = readdirSync(join(data, "outputs"))
+  assert.deepStrictEqual(files.toSorted(), [...counted.states.keys()].map((state) => `${state}.csv`).toSorted())
+  for (const [state, n] of counted.states) {
+    // Names with line breaks do not occur in this table, so lines are rows.
+    const lines = readFileSync(join(data, "outputs", `${state}.csv`), "utf8")
+      .trim()
+      .split("\n")
+    assert.strictEqual(lines.length - 1, n, state)
+  }
+}
+
+describe("the airports demo", () => {
+  it("prints and saves what an independent count of the table finds, the first time and the second", () => {
+    const data = newFolder()
+    assertResult(runDemo(data).stdout, data)
+    assertResult(runDemo(data).stdout, data)
+  }, 60_000)
+
+  it("shows plain lines of progress where there is no terminal", () => {
+    const { stderr } = runDemo(newFolder())
+    assert.match(stderr, /✓ awaitCompletion .*69\/69 unresolved/)
+    assert.notInclude(stderr, "\u001b[")
+  }, 60_000)
+
+  it("works again after being killed at any moment", async () => {
+    const data = newFolder()
+    for (const moment of [0, 50, 150, 300, 450, 600, 800]) await killDemo(data, moment)
+    assertResult(runDemo(data).stdout, data)
+  }, 120_000)
+
+  it("refuses a folder that another demo uses, and says what to do", async () => {
+    const data = newFolder()
+    const first = spawn(process.execPath, [join(folder, "demo.ts")], {
+      env: environment(data),
+      stdio: ["ignore", "pipe", "ignore"]
+    })
+    const ended = new Promise((resolve) => first.once("exit", resolve))
+    await new Promise((resolve) => first.stdout.once("data", resolve))
+    const second = spawnSync(process.execPath, [join(folder, "demo.ts")], { env: environment(data), encoding: "utf8" })
+    first.kill("SIGKILL")
+    await ended
+    assert.notStrictEqual(second.status, 0)
+    assert.match(second.stdout + second.stderr, /another process uses .*: stop it first, or choose another data folder/)
+  }, 60_000)
+})
+
+describe("the README", () => {
+  it("shows examples/hello.ts as it is, and that works", () => {
+    const root = join(import.meta.dirname, "..", "..")
+    const source = readFileSync(join(root, "examples", "hello.ts"), "utf8").trim()
+    assert.include(readFileSync(join(root, "README.md"), "utf8"), `\`\`\`ts\n${source}\n\`\`\``)
+    const cwd = newFolder()
+    const { stdout, status } = spawnSync(process.execPath, [join(root, "examples", "hello.ts")], {
+      cwd,
+      encoding: "utf8"
+    })
+    assert.strictEqual(status, 0)
+    assert.include(stdout, "[ { greeting: 'Hello, Ada' }, { greeting: 'Hello, Grace' } ]")
+  }, 60_000)
+})
