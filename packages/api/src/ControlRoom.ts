@@ -10,6 +10,7 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import { WorkspaceId } from "./contract/Ids.ts"
 import { Uploads } from "./Upload.ts"
+import * as Connection from "./internal/Connection.ts"
 import type { Transport } from "./internal/Transport.ts"
 
 export interface Options {
@@ -21,6 +22,11 @@ export interface Options {
   /** A workspace key. It belongs on servers, never in a browser. */
   readonly apiKey: Redacted.Redacted
   readonly workspaceId: WorkspaceId
+  /**
+   * Whether the service keeps idempotency keys, so that a POST may be sent again when it is not known whether the service
+   * acted. Default: learned from its answers; until then a POST is not repeated.
+   */
+  readonly idempotency?: "honoured" | "ignored"
 }
 
 /** Adds the version prefix to an address that has none, and takes trailing slashes away. */
@@ -61,7 +67,11 @@ export class ControlRoom extends Context.Service<
         return ControlRoom.of({
           baseUrl,
           workspaceId: options.workspaceId,
-          transport: { baseUrl, client, authorization: `RC-WSKEY ${Redacted.value(options.apiKey)}` },
+          transport: {
+            baseUrl,
+            connection: Connection.make(client, options.idempotency),
+            authorization: `RC-WSKEY ${Redacted.value(options.apiKey)}`
+          },
           uploads
         })
       })

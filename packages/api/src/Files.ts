@@ -7,22 +7,28 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { File } from "./contract/Files.ts"
 import { ControlRoom } from "./ControlRoom.ts"
 import { type CallError, ControlRoomError, Unreachable } from "./ControlRoomError.ts"
-import { send, type Transport } from "./internal/Transport.ts"
+import { send, type Transport, unread } from "./internal/Transport.ts"
 
 export type { File } from "./contract/Files.ts"
 
 /** The bytes behind a signed address. No credentials are sent there. */
-export const fetchSigned = (transport: Pick<Transport, "client">, url: string): Stream.Stream<Uint8Array, CallError> =>
+export const fetchSigned = (transport: Pick<Transport, "connection">, url: string): Stream.Stream<Uint8Array, CallError> =>
   Stream.unwrap(
     Effect.gen(function* () {
       const path = new URL(url).pathname
-      const response = yield* send(transport.client, HttpClientRequest.get(url), path, { repeatable: true })
+      const { info, value: response } = yield* send(transport.connection, HttpClientRequest.get(url), {
+        path,
+        repeatable: true,
+        keyed: false,
+        timed: false,
+        read: unread
+      })
       return Stream.mapError(
         response.stream,
         () =>
           new ControlRoomError({
             reason: new Unreachable({ message: "the download broke off", sent: "maybe" }),
-            request: { method: "GET", path, attempts: 1, requestId: response.headers["x-request-id"] ?? null }
+            request: info
           })
       )
     })

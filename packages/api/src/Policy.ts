@@ -12,12 +12,23 @@ export interface Policy {
   readonly capMillis: number
   /** A longer `Retry-After` fails at once as `RateLimited` or `Unavailable`. */
   readonly maxRetryAfterMillis: number
-  /** How long one attempt may take until its answer begins. */
+  /** How long one attempt may take. Uploads and downloads have no such limit. */
   readonly attemptTimeoutMillis: number
+  /** How long a call may take with all its attempts and pauses; null: as long as these take. */
+  readonly totalTimeoutMillis: number | null
+}
+
+export const defaultPolicy: Policy = {
+  attempts: 4,
+  baseMillis: 500,
+  capMillis: 8_000,
+  maxRetryAfterMillis: 60_000,
+  attemptTimeoutMillis: 30_000,
+  totalTimeoutMillis: null
 }
 
 /**
- * The policy in force; override it for a part of a program with `Effect.provideService`.
+ * The policy in force; override it for a part of a program.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -27,12 +38,4 @@ export interface Policy {
  * export const once = Workspaces.get.pipe(Effect.provideService(RetryPolicy, { ...defaultPolicy, attempts: 1 }))
  * ```
  */
-export const defaultPolicy: Policy = {
-  attempts: 4,
-  baseMillis: 500,
-  capMillis: 8_000,
-  maxRetryAfterMillis: 60_000,
-  attemptTimeoutMillis: 30_000
-}
-
 export const RetryPolicy = Context.Reference<Policy>("@signalbox/api/Policy", { defaultValue: () => defaultPolicy })

@@ -5,11 +5,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import type * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { UploadForm } from "./contract/Files.ts"
 import type { CallError } from "./ControlRoomError.ts"
-import { send } from "./internal/Transport.ts"
+import type { Connection } from "./internal/Connection.ts"
+import { send, unread } from "./internal/Transport.ts"
 
 /** The source of an upload could not be read. */
 export class UploadSourceError extends Schema.TaggedError<UploadSourceError>()("UploadSourceError", {
@@ -62,7 +62,7 @@ const quoted = (text: string) =>
  * handed to the socket so far. Safe to repeat: the same form replaces the same file.
  */
 export const sendForm = Effect.fnUntraced(function* (
-  client: HttpClient.HttpClient,
+  connection: Connection,
   form: UploadForm,
   source: SizedBytes,
   onProgress?: (sentBytes: number) => Effect.Effect<void>
@@ -77,13 +77,13 @@ export const sendForm = Effect.fnUntraced(function* (
       "content-type: application/octet-stream\r\n\r\n"
   )
   const tail = encoder.encode(`\r\n--${boundary}--\r\n`)
-  let sent = 0
   const bytes =
     onProgress === undefined
       ? source.stream
-      : Stream.tap(source.stream, (chunk) => {
-          sent += chunk.length
-          return onProgress(sent)
+      : Stream.suspend(() => {
+          // Counted anew in every attempt.
+          let sent = 0
+          return Stream.tap(source.stream, (chunk) => onProgress((sent += chunk.length)))
         })
   const body = Stream.concat(Stream.succeed(head), Stream.concat(bytes, Stream.succeed(tail)))
   const request = HttpClientRequest.post(form.url).pipe(
@@ -92,5 +92,11 @@ export const sendForm = Effect.fnUntraced(function* (
       contentLength: head.length + source.size + tail.length
     })
   )
-  yield* send(client, request, new URL(form.url).pathname, { repeatable: true })
+  yield* send(connection, request, {
+    path: new URL(form.url).pathname,
+    repeatable: true,
+    keyed: false,
+    timed: false,
+    read: unread
+  })
 })

@@ -51,7 +51,7 @@ export const stream = (filter: Filter = {}) => pages((cursor) => list(filter, cu
 
 /** Makes a work item in the queue of a process. */
 export const create = Effect.fn("WorkItems.create")(
-  (input: { readonly process: ProcessId; readonly payload?: (typeof contract.WorkItem.Type)["payload"] }) =>
+  (input: { readonly process: ProcessId; readonly payload?: contract.WorkItem["payload"] }) =>
     call.create({ payload: { process: { id: input.process }, payload: input.payload ?? null } })
 )
 
@@ -78,12 +78,12 @@ export const attachFile = Effect.fn("WorkItems.attachFile")(function* (
     params: { work_item_id: item },
     payload: { file_name: file.name, file_size: file.size }
   })
-  yield* sendForm(room.transport.client, upload, file, options.onProgress)
+  yield* sendForm(room.transport.connection, upload, file, options.onProgress)
 })
 
 /** Replaces the payload of an item that is `new`, `failed`, or `pending` without a step run. */
 export const updatePayload = Effect.fn("WorkItems.updatePayload")(
-  (item: WorkItemId, payload: (typeof contract.WorkItem.Type)["payload"]) =>
+  (item: WorkItemId, payload: contract.WorkItem["payload"]) =>
     call.updatePayload({ params: { work_item_id: item }, payload: { payload } })
 )
 

@@ -14,8 +14,13 @@ export type Unrecognised = typeof Unrecognised.Type
 export const OpenEnum = <const L extends ReadonlyArray<string>>(literals: L) =>
   Schema.Union([Schema.Literals(literals), Unrecognised])
 
+/** Text that every database keeps as it is: no NUL, no half of a surrogate pair. */
+export const Text = Schema.String.check(
+  Schema.isPattern(/^[^\0\p{Cs}]*$/u, { message: "Expected text without NUL and without lone surrogates" })
+)
+
 /** A name that people give: 1 to 255 characters. */
-export const Name = Schema.String.check(Schema.isBetweenLength(1, 255))
+export const Name = Text.check(Schema.isBetweenLength(1, 255))
 
 /** Query parameters of every list: the size of a page (1 to 500, default 100) and where it starts. */
 export const listQuery = {

@@ -27,7 +27,7 @@ export interface UploadForm extends Schema.Schema.Type<typeof UploadForm> {}
 export const NewFile = Schema.Struct({
   file_name: Schema.String.check(
     Schema.isBetweenLength(1, 255),
-    Schema.isPattern(/^[^/\\\p{Cc}]+$/u, { message: "Expected a file name without a path" })
+    Schema.isPattern(/^(?!\.{1,2}$)[^/\\\p{Cc}\p{Cs}]+$/u, { message: "Expected a file name without a path" })
   ),
   file_size: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 })

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { listQuery, OpenEnum, Page, Timestamp } from "./Common.ts"
 import { ProcessId, ProcessRunId, WorkItemId, WorkspaceId } from "./Ids.ts"
-import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
+import { ConflictResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
 
 export const processRunStates = ["new", "in_progress", "completed", "unresolved", "stopping"] as const
 export type ProcessRunState = (typeof processRunStates)[number]
@@ -89,7 +89,7 @@ export const start = HttpApiEndpoint.post("startProcessRun", "/workspaces/:works
   params: { workspace_id: WorkspaceId, process_id: ProcessId },
   payload: [StartInput, Schema.Undefined],
   success: Started,
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
+  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
 }).annotate(RequiredPermission, "Processes.trigger_processes")
 
 export const stop = HttpApiEndpoint.post("stopProcessRun", "/workspaces/:workspace_id/process-runs/:process_run_id/stop", {

@@ -5,9 +5,9 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { listQuery, Name, Page, Ref, Timestamp } from "./Common.ts"
+import { listQuery, Name, Page, Ref, Text, Timestamp } from "./Common.ts"
 import { ProcessId, StepId, TaskPackageId, WorkerGroupId, WorkspaceId } from "./Ids.ts"
-import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
+import { ConflictResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
 
 export const Process = Schema.Struct({
   id: ProcessId,
@@ -53,7 +53,7 @@ export interface StepDefinition extends Schema.Schema.Type<typeof StepDefinition
 /** What a process is made from. */
 export const ProcessDefinition = Schema.Struct({
   name: Name,
-  description: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  description: Schema.optionalKey(Schema.NullOr(Text)),
   steps: Schema.Array(StepDefinition).check(Schema.isMaxLength(100)),
   /** The payload of a run that is started without input; absent: one empty work item. */
   default_work_item: Schema.optionalKey(Schema.Struct({ payload: Schema.Json }))
@@ -80,7 +80,7 @@ export const create = HttpApiEndpoint.post("createProcess", "/workspaces/:worksp
   params: { workspace_id: WorkspaceId },
   payload: ProcessDefinition,
   success: Process,
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
+  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
 }).annotate(RequiredPermission, "Processes.write_processes")
 
 /** Extension: replaces the definition. A step keeps its id while its name stays; runs keep the steps they started with. */
@@ -88,7 +88,7 @@ export const update = HttpApiEndpoint.post("updateProcess", "/workspaces/:worksp
   params,
   payload: ProcessDefinition,
   success: Process,
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
+  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
 }).annotate(RequiredPermission, "Processes.write_processes")
 
 /** Extension: the whole definition. */

@@ -14,7 +14,6 @@ import {
   InvalidRequest,
   Malformed,
   type NotFound,
-  type RequestInfo,
   Unexpected
 } from "../ControlRoomError.ts"
 import { send, type Transport } from "./Transport.ts"
@@ -89,7 +88,12 @@ const whereOf = (error: Schema.SchemaError): string => {
  */
 export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
   declared: E,
-  options?: { readonly repeatable?: boolean }
+  options?: {
+    /** Whether it may be sent again although the service may have acted; default: all but POST and PATCH. */
+    readonly repeatable?: boolean
+    /** Whether its POST carries an idempotency key. */
+    readonly keyed?: boolean
+  }
 ) => {
   const endpoint = declared as unknown as HttpApiEndpoint.Top
   let compiled: ReturnType<typeof compile> | undefined
@@ -118,8 +122,12 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
       const payload = yield* Effect.mapError(call.payload(input.payload), invalid("the payload"))
       request = HttpClientRequest.bodyJsonUnsafe(request, payload)
     }
-    const response = yield* send(transport.client, request, path, {
-      repeatable: options?.repeatable ?? call.repeatable
+    const answer = yield* send(transport.connection, request, {
+      path,
+      repeatable: options?.repeatable ?? call.repeatable,
+      keyed: options?.keyed === true && endpoint.method === "POST",
+      timed: true,
+      read: (response) => response.text
     }).pipe(
       Effect.mapError((error): CallError => {
         if (error._tag === "ControlRoomError" || call.tags.has(error._tag)) return error
@@ -127,15 +135,12 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
         return new ControlRoomError({ reason, request: error.request })
       })
     )
-    const info: RequestInfo = {
-      method: endpoint.method,
-      path,
-      attempts: 1,
-      requestId: response.headers["x-request-id"] ?? null
-    }
     const malformed = (message: string) =>
-      new ControlRoomError({ reason: new Malformed({ message }), request: info })
-    const body = yield* Effect.mapError(response.json, () => malformed("the answer is not JSON"))
+      new ControlRoomError({ reason: new Malformed({ message }), request: answer.info })
+    const body = yield* Effect.try({
+      try: (): unknown => JSON.parse(answer.value),
+      catch: () => malformed("the answer is not JSON")
+    })
     return yield* Effect.mapError(call.decode(body), (error) =>
       malformed(`the answer does not have the shape of ${endpoint.identifier}${whereOf(error)}`)
     )

@@ -6,25 +6,42 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
-import type * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
-import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Reasons from "../ControlRoomError.ts"
+import { IdempotencyKeys } from "../Idempotency.ts"
 import { type Policy, RetryPolicy } from "../Policy.ts"
+import type { Connection } from "./Connection.ts"
 
 /** Where calls go and with which credentials. */
 export interface Transport {
   /** Without a trailing slash. */
   readonly baseUrl: string
-  readonly client: HttpClient.HttpClient
+  readonly connection: Connection
   /** The value of `Authorization`, null for calls that carry none. */
   readonly authorization: string | null
 }
 
-export interface SendOptions {
+export interface SendOptions<A> {
+  /** The path for errors, without query. */
+  readonly path: string
   /** The request may be sent again although the service may have acted on it. */
   readonly repeatable: boolean
+  /** The request is a POST that carries an idempotency key. */
+  readonly keyed: boolean
+  /** The attempt timeout applies. */
+  readonly timed: boolean
+  /** Reads the answer, as a part of the attempt: one that breaks off is as good as none. */
+  readonly read: (
+    response: HttpClientResponse.HttpClientResponse
+  ) => Effect.Effect<A, HttpClientError.HttpClientError>
+}
+
+/** An answer, and the request behind it. */
+export interface Sent<A> {
+  readonly value: A
+  readonly info: Reasons.RequestInfo
 }
 
 const connectCodes = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "UND_ERR_CONNECT_TIMEOUT"])
@@ -103,16 +120,14 @@ const retryStatuses = new Set([408, 425, 429, 500, 502, 503, 504])
 const refusedStatuses = new Set([425, 429])
 
 const transportReason = (error: HttpClientError.HttpClientError): Reasons.Reason => {
-  const reason = error.reason
-  if (reason._tag === "TransportError") {
-    const code = causeCode(reason.cause)
-    const sent = code !== undefined && connectCodes.has(code) ? "no" : "maybe"
-    return new Reasons.Unreachable({
-      sent,
-      message: `${sent === "no" ? "nothing answers at this address" : "the connection broke"}${code === undefined ? "" : ` (${code})`}`
-    })
+  const { reason } = error
+  if (reason._tag === "EncodeError" || reason._tag === "InvalidUrlError") {
+    return new Reasons.Malformed({ message: `the request could not be made (${reason._tag})` })
   }
-  return new Reasons.Malformed({ message: `the request could not be made (${reason._tag})` })
+  const code = "cause" in reason ? causeCode(reason.cause) : undefined
+  const sent = reason._tag === "TransportError" && code !== undefined && connectCodes.has(code) ? "no" : "maybe"
+  const what = sent === "no" ? "nothing answers at this address" : "the connection broke"
+  return new Reasons.Unreachable({ sent, message: code === undefined ? what : `${what} (${code})` })
 }
 
 const pause = Effect.fnUntraced(function* (policy: Policy, attempt: number, hint: number | null) {
@@ -120,55 +135,99 @@ const pause = Effect.fnUntraced(function* (policy: Policy, attempt: number, hint
   yield* Effect.sleep(hint ?? (yield* Random.next) * ceiling)
 })
 
-/** Sends a request by the policy; answers with a status below 400, or fails. */
-export const send = Effect.fnUntraced(function* (
-  client: HttpClient.HttpClient,
+/** One attempt: a status with its headers, and what was read of a good answer. */
+type Attempt<A> =
+  | { readonly _tag: "Good"; readonly value: A; readonly headers: Headers }
+  | { readonly _tag: "Bad"; readonly status: number; readonly body: unknown; readonly headers: Headers }
+
+type Headers = Readonly<Record<string, string | undefined>>
+
+const attemptOnce = Effect.fnUntraced(function* <A>(
+  connection: Connection,
   request: HttpClientRequest.HttpClientRequest,
-  path: string,
-  options: SendOptions
-): Effect.fn.Return<HttpClientResponse.HttpClientResponse, Reasons.CallError> {
+  read: SendOptions<A>["read"]
+): Effect.fn.Return<Attempt<A>, HttpClientError.HttpClientError> {
+  const number = yield* connection.admit
+  const response = yield* connection.client.execute(request)
+  const { headers, status } = response
+  connection.learn(number, headers, yield* Clock.currentTimeMillis)
+  if (status < 400) return { _tag: "Good", value: yield* read(response), headers }
+  return { _tag: "Bad", status, body: yield* Effect.orElseSucceed(response.json, () => null), headers }
+})
+
+const timeoutError = (afterMillis: number, what: string) =>
+  new Reasons.Timeout({ message: `no whole answer within ${afterMillis} ms${what}`, afterMillis })
+
+/** Sends a request by the policy; gives what was read of a good answer, or fails. */
+const sendByPolicy = Effect.fnUntraced(function* <A>(
+  connection: Connection,
+  original: HttpClientRequest.HttpClientRequest,
+  options: SendOptions<A>
+): Effect.fn.Return<Sent<A>, Reasons.CallError> {
   const policy = yield* RetryPolicy
+  const keyed = options.keyed && connection.sendsKeys
+  const request = keyed
+    ? HttpClientRequest.setHeader(original, "idempotency-key", yield* (yield* IdempotencyKeys).next)
+    : original
+  const info = (attempts: number, headers: Headers): Reasons.RequestInfo => ({
+    method: request.method,
+    path: options.path,
+    attempts,
+    requestId: headers["x-request-id"] ?? null
+  })
   for (let attempt = 1; ; attempt++) {
-    const info = (requestId: string | null): Reasons.RequestInfo => ({
-      method: request.method,
-      path,
-      attempts: attempt,
-      requestId
-    })
     const last = attempt >= policy.attempts
-    const result = yield* client.execute(request).pipe(
-      Effect.mapError(transportReason),
-      Effect.timeoutOrElse({
-        duration: policy.attemptTimeoutMillis,
-        orElse: () =>
-          Effect.fail(
-            new Reasons.Timeout({
-              message: `no answer within ${policy.attemptTimeoutMillis} ms`,
-              afterMillis: policy.attemptTimeoutMillis
-            })
-          )
-      }),
-      Effect.result
+    const once = Effect.mapError(attemptOnce(connection, request, options.read), transportReason)
+    const limit = policy.attemptTimeoutMillis
+    const result = yield* Effect.result(
+      options.timed
+        ? Effect.timeoutOrElse(once, { duration: limit, orElse: () => Effect.fail(timeoutError(limit, "")) })
+        : once
     )
+    // Asked now: the answer may be the first to say that keys are kept.
+    const repeatable = options.repeatable || (keyed && connection.keepsKeys())
     if (Result.isFailure(result)) {
       const reason = result.failure
       const unsent = reason._tag === "Unreachable" && reason.sent === "no"
-      if (last || reason._tag === "Malformed" || !(options.repeatable || unsent)) {
-        return yield* new Reasons.ControlRoomError({ reason, request: info(null) })
+      if (last || reason._tag === "Malformed" || !(repeatable || unsent)) {
+        return yield* new Reasons.ControlRoomError({ reason, request: info(attempt, {}) })
       }
       yield* pause(policy, attempt, null)
       continue
     }
-    const response = result.success
-    if (response.status < 400) return response
-    const body = yield* response.json.pipe(Effect.catch(() => Effect.succeed(null)))
+    const answer = result.success
+    if (answer._tag === "Good") return { value: answer.value, info: info(attempt, answer.headers) }
+    const { body, headers, status } = answer
     const now = yield* Clock.currentTimeMillis
-    const hint = retryAfterMillis(response.headers, now)
-    const again = refusedStatuses.has(response.status) || (options.repeatable && retryStatuses.has(response.status))
+    const hint = retryAfterMillis(headers, now)
+    if (status === 429 && hint !== null && hint <= policy.maxRetryAfterMillis) connection.pauseUntil(now + hint)
+    const again = refusedStatuses.has(status) || (repeatable && retryStatuses.has(status))
     if (last || !again || (hint !== null && hint > policy.maxRetryAfterMillis)) {
-      const requestId = response.headers["x-request-id"] ?? null
-      return yield* statusError(response.status, hint, readError(response.status, body), info(requestId))
+      return yield* statusError(status, hint, readError(status, body), info(attempt, headers))
     }
     yield* pause(policy, attempt, hint)
   }
 })
+
+export const send = Effect.fnUntraced(function* <A>(
+  connection: Connection,
+  request: HttpClientRequest.HttpClientRequest,
+  options: SendOptions<A>
+): Effect.fn.Return<Sent<A>, Reasons.CallError> {
+  const { totalTimeoutMillis } = yield* RetryPolicy
+  const sending = sendByPolicy(connection, request, options)
+  if (totalTimeoutMillis === null) return yield* sending
+  return yield* Effect.timeoutOrElse(sending, {
+    duration: totalTimeoutMillis,
+    orElse: () =>
+      Effect.fail(
+        new Reasons.ControlRoomError({
+          reason: timeoutError(totalTimeoutMillis, " with all attempts"),
+          request: { method: request.method, path: options.path, attempts: 0, requestId: null }
+        })
+      )
+  })
+})
+
+/** For `read`: the answer itself, whose body the caller streams. */
+export const unread = (response: HttpClientResponse.HttpClientResponse) => Effect.succeed(response)

@@ -15,7 +15,7 @@ type WithoutWorkspace<I> = I extends { readonly params: infer P }
 
 /** A function that calls the endpoint in the workspace of the `ControlRoom` at hand. */
 export const inWorkspace = <E extends HttpApiEndpoint.ConstraintRequest>(endpoint: E) => {
-  const call = make(endpoint)
+  const call = make(endpoint, { keyed: true })
   return (input: WithoutWorkspace<Input<E>>): Effect.Effect<Success<E>, Failure<E>, ControlRoom> =>
     Effect.flatMap(ControlRoom, (room) => {
       const given = input as { readonly params?: object }

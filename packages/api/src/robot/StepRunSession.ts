@@ -12,6 +12,7 @@ import type { FileId, ProcessId, ProcessRunId, StepRunId, WorkItemId, WorkspaceI
 import * as contract from "../contract/Robot.ts"
 import type { CallError } from "../ControlRoomError.ts"
 import { fetchSigned } from "../Files.ts"
+import * as Connection from "../internal/Connection.ts"
 import { make as makeCall } from "../internal/EndpointCall.ts"
 import type { Transport } from "../internal/Transport.ts"
 import { type SizedBytes, sendForm } from "../Upload.ts"
@@ -53,9 +54,10 @@ export type Release =
 export const make = Effect.fnUntraced(function* (options: Options) {
   const client = yield* HttpClient.HttpClient
   const origin = options.origin.replace(/\/+$/, "")
+  const connection = Connection.make(client, "ignored")
   const transport = (base: string): Transport => ({
     baseUrl: origin + base,
-    client,
+    connection,
     authorization: `Bearer ${value(options.token)}`
   })
   const process = transport("/process-v1")
@@ -85,14 +87,14 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     files: (item: WorkItemId) => call.listFiles(data, { params: itemParams(item) }),
     download: (item: WorkItemId, file: FileId): Effect.Effect<Stream.Stream<Uint8Array, CallError>, CallError> =>
       Effect.map(call.getFile(data, { params: { ...itemParams(item), file_id: file } }), ({ url }) =>
-        fetchSigned({ client }, url)
+        fetchSigned({ connection }, url)
       ),
     attachFile: Effect.fnUntraced(function* (item: WorkItemId, source: SizedBytes) {
       const form = yield* call.createFile(data, {
         params: itemParams(item),
         payload: { fileName: source.name, fileSize: source.size }
       })
-      yield* sendForm(client, { url: form.url, form_data: form.fields }, source)
+      yield* sendForm(connection, { url: form.url, form_data: form.fields }, source)
     })
   }
 })

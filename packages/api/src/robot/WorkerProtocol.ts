@@ -7,6 +7,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import type { StepRunId, WorkerId, WorkspaceId } from "../contract/Ids.ts"
 import * as contract from "../contract/WorkerProtocol.ts"
 import type { StepRunErrorCode } from "../contract/StepRuns.ts"
+import * as Connection from "../internal/Connection.ts"
 import { make as makeCall } from "../internal/EndpointCall.ts"
 import type { Transport } from "../internal/Transport.ts"
 import { defaultPolicy, RetryPolicy } from "../Policy.ts"
@@ -23,7 +24,7 @@ const call = {
 
 const transportTo = (client: HttpClient.HttpClient, origin: string, token: string | null): Transport => ({
   baseUrl: `${origin.replace(/\/+$/, "")}/worker-v1`,
-  client,
+  connection: Connection.make(client, "ignored"),
   authorization: token === null ? null : `Bearer ${token}`
 })
 

@@ -33,7 +33,11 @@ export const orNotFound = <A>(
   id: string,
   found: Effect.Effect<A | null>
 ): Effect.Effect<A, NotFoundResponse> =>
-  Effect.flatMap(found, (value) => (value === null ? Effect.fail(notFound(what, id)) : Effect.succeed(value)))
+  Effect.filterOrFail(
+    found,
+    (value) => value !== null,
+    () => notFound(what, id)
+  )
 
 const responses = {
   CONFLICT: (message: string) => new ConflictResponse(body("CONFLICT", message)),

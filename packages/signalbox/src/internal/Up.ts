@@ -97,7 +97,7 @@ export const up = Command.make(
       tasks: loaded,
       ...(Option.isSome(publicUrl) ? { publicUrl: publicUrl.value } : {})
     })
-    yield* Layer.launch(Layer.provide(ready({ data, json, tasks: loaded }), embedded))
+    return yield* Layer.launch(Layer.provide(ready({ data, json, tasks: loaded }), embedded))
   })
 ).pipe(
   Command.withDescription("Starts the control room and its local workers"),
