@@ -5,6 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
+import * as SchemaIssue from "effect/SchemaIssue"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import {
@@ -53,11 +54,15 @@ const tagOfStatus: Record<number, Exclude<CallError, ControlRoomError>["_tag"]> 
   413: "InvalidRequest"
 }
 
+/** Errors must not hold what was given or received. */
+const parseOptions = { errors: "first", reportInput: false } as const
+
 const statusAnnotation = SchemaAST.resolveAt<number>("httpApiStatus")
 
 const compile = (endpoint: HttpApiEndpoint.Top) => {
   const encodeWith = (schema: Schema.Top | undefined) =>
-    schema === undefined ? undefined : Schema.encodeUnknownEffect(schema as Schema.Codec<unknown>)
+    schema === undefined ? undefined : Schema.encodeUnknownEffect(schema as Schema.Codec<unknown>, parseOptions)
+  const segments = endpoint.path.split("/")
   const payload = endpoint.payload.get("application/json")
   const success = [...endpoint.success]
   const tags = new Set<string>()
@@ -66,20 +71,24 @@ const compile = (endpoint: HttpApiEndpoint.Top) => {
     if (tag !== undefined) tags.add(tag)
   }
   return {
-    segments: endpoint.path.split("/"),
+    segments,
+    lastParameter: segments.findLast((segment) => segment.startsWith(":"))?.slice(1) ?? "",
     params: encodeWith(endpoint.params),
     query: encodeWith(endpoint.query),
     payload: payload === undefined ? undefined : encodeWith(Schema.Union(payload.schemas)),
-    decode: Schema.decodeUnknownEffect(Schema.Union(success) as unknown as Schema.Codec<unknown>),
+    decode: Schema.decodeUnknownEffect(Schema.Union(success) as unknown as Schema.Codec<unknown>, parseOptions),
     tags,
     repeatable: endpoint.method !== "POST" && endpoint.method !== "PATCH"
   }
 }
 
-/** The path of a schema error, never a value: values may be secret. */
-const whereOf = (error: Schema.SchemaError): string => {
-  const match = /at (\[.*\])/.exec(error.message.split("\n").at(-1) ?? "")
-  return match?.[1] === undefined ? "" : ` at ${match[1]}`
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** Where and what was expected, never what was there: values may be secret. */
+const describe = (error: Schema.SchemaError): string => {
+  const [first] = format(error.issue).issues
+  const path = (first?.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
+  return `${path === "" ? "" : `${path}: `}${first?.message ?? "not valid"}`
 }
 
 /**
@@ -102,7 +111,7 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
     const invalid = (part: string) => (error: Schema.SchemaError) =>
       new InvalidRequest({
         code: "INVALID_REQUEST",
-        message: `${part} of ${endpoint.identifier} is not valid: ${error.message}`,
+        message: `${part} of ${endpoint.identifier} is not valid: ${describe(error)}`,
         request: { method: endpoint.method, path: endpoint.path, attempts: 0, requestId: null }
       })
     const params = call.params === undefined ? {} : yield* Effect.mapError(call.params(input.params), invalid("the path"))
@@ -133,6 +142,13 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
         if (error._tag === "ControlRoomError" || call.tags.has(error._tag)) return error
         const reason = new Unexpected({ status: statusOf[error._tag], code: error.code, message: error.message })
         return new ControlRoomError({ reason, request: error.request })
+      }),
+      Effect.catch((error) => {
+        // A repeated DELETE that finds nothing: the answer to the first one was lost, and said this.
+        const gone = endpoint.method === "DELETE" && error._tag === "NotFound" && error.request.attempts > 1
+        const last = values[call.lastParameter]
+        if (!gone || last === undefined) return Effect.fail(error)
+        return Effect.succeed({ value: JSON.stringify({ id: last, name: last, deleted: true }), info: error.request })
       })
     )
     const malformed = (message: string) =>
@@ -142,7 +158,7 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
       catch: () => malformed("the answer is not JSON")
     })
     return yield* Effect.mapError(call.decode(body), (error) =>
-      malformed(`the answer does not have the shape of ${endpoint.identifier}${whereOf(error)}`)
+      malformed(`the answer does not have the shape of ${endpoint.identifier} (${describe(error)})`)
     )
   })
   return execute as (transport: Transport, input: Input<E>) => Effect.Effect<Success<E>, Failure<E>>

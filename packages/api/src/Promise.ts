@@ -1,0 +1,151 @@
+/**
+ * The client for programs without Effect: the same modules with promises and async iterators, and plain strings for ids.
+ * A promise is rejected with the tagged errors of the call (`error._tag`).
+ */
+import type * as Brand from "effect/Brand"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import { WorkspaceId } from "./contract/Ids.ts"
+import { ControlRoom } from "./ControlRoom.ts"
+import * as Files from "./Files.ts"
+import * as Outputs from "./Outputs.ts"
+import { defaultPolicy, type Policy, RetryPolicy } from "./Policy.ts"
+import * as Processes from "./Processes.ts"
+import * as ProcessRuns from "./ProcessRuns.ts"
+import * as StepRuns from "./StepRuns.ts"
+import * as Workers from "./Workers.ts"
+import * as WorkItems from "./WorkItems.ts"
+import * as Workspaces from "./Workspaces.ts"
+
+export interface Options {
+  /** With or without the version prefix. */
+  readonly baseUrl: string
+  /** A workspace key. It belongs on servers, never in a browser. */
+  readonly apiKey: string
+  readonly workspaceId: string
+  /** What differs from the default policy of retries and time limits. */
+  readonly policy?: Partial<Policy>
+  /** How requests are sent; default: over `fetch`. Give `layerControlRoom` of `@signalbox/api/node` for undici and paths. */
+  readonly connect?: typeof ControlRoom.layer
+}
+
+/** An argument without brands, and with plain functions where the client takes effects. */
+export type Plain<T> = T extends (...args: infer A) => Effect.Effect<infer _A, infer _E, infer _R>
+  ? (...args: A) => void | PromiseLike<void>
+  : T extends string & Brand.Brand<string>
+    ? string
+    : T extends Uint8Array | Stream.Stream<infer _A, infer _E, infer _R>
+      ? T
+      : T extends ReadonlyArray<infer I>
+        ? ReadonlyArray<Plain<I>>
+        : T extends object
+          ? { readonly [K in keyof T]: Plain<T[K]> }
+          : T
+
+type PlainArguments<A extends ReadonlyArray<unknown>> = { readonly [K in keyof A]: Plain<A[K]> }
+
+/** A member of a module, without Effect. */
+export type Promised<T> =
+  T extends Effect.Effect<infer A, infer _E, infer _R>
+    ? () => Promise<A>
+    : T extends (...args: infer A) => Effect.Effect<infer S, infer _E, infer _R>
+      ? (...args: PlainArguments<A>) => Promise<S>
+      : T extends (...args: infer A) => Stream.Stream<infer I, infer _E, infer _R>
+        ? (...args: PlainArguments<A>) => AsyncIterable<I>
+        : T
+
+export type PromisedModule<M> = { readonly [K in keyof M]: Promised<M[K]> }
+
+const modules = {
+  files: Files,
+  outputs: Outputs,
+  processes: Processes,
+  processRuns: ProcessRuns,
+  stepRuns: StepRuns,
+  workers: Workers,
+  workItems: WorkItems,
+  workspaces: Workspaces
+}
+
+type Modules = { readonly [K in keyof typeof modules]: PromisedModule<(typeof modules)[K]> }
+
+/** A client: the modules of the workspace, and `close`. */
+export interface Client extends Modules {
+  /** Runs any effect that needs the connection; `signal` aborts it and its requests. */
+  readonly run: <A, E>(effect: Effect.Effect<A, E, ControlRoom>, options?: { readonly signal?: AbortSignal }) => Promise<A>
+  /** Ends the connection; what is under way is aborted. */
+  readonly close: () => Promise<void>
+}
+
+/** Functions inside options become effects, which is what the modules take. */
+const adapt = (argument: unknown): unknown => {
+  if (typeof argument !== "object" || argument === null || Array.isArray(argument) || argument instanceof Uint8Array) {
+    return argument
+  }
+  if (Stream.isStream(argument) || !Object.values(argument).some((value) => typeof value === "function")) return argument
+  return Object.fromEntries(
+    Object.entries(argument).map(([name, value]) => [
+      name,
+      typeof value === "function" && !Stream.isStream(value)
+        ? (...args: ReadonlyArray<unknown>) => Effect.promise(async () => value(...args))
+        : value
+    ])
+  )
+}
+
+/**
+ * Connects to a workspace.
+ *
+ * ```ts
+ * import { connect } from "@signalbox/api/promise"
+ *
+ * export const main = async (apiKey: string) => {
+ *   const room = connect({ baseUrl: "http://127.0.0.1:4700", apiKey, workspaceId: "0199..." })
+ *   const item = await room.workItems.create({ process: "0199...", payload: { day: 1 } })
+ *   const run = await room.processRuns.start("0199...", { workItems: [item.id] })
+ *   if (!run.started) return
+ *   await room.processRuns.awaitEnd(run.id)
+ *   for await (const output of room.outputs.stream(run.id)) console.log(output.payload)
+ *   await room.close()
+ * }
+ * ```
+ */
+export const connect = (options: Options): Client => {
+  const layer = (options.connect ?? ControlRoom.layer)({
+    baseUrl: options.baseUrl,
+    apiKey: Redacted.make(options.apiKey),
+    workspaceId: WorkspaceId.make(options.workspaceId)
+  })
+  const policy = Layer.succeed(RetryPolicy, { ...defaultPolicy, ...options.policy })
+  const runtime = ManagedRuntime.make(Layer.merge(layer, policy))
+
+  const promised = (value: unknown): unknown => {
+    if (Effect.isEffect(value)) return () => runtime.runPromise(value as Effect.Effect<unknown, unknown, ControlRoom>)
+    if (typeof value !== "function") return value
+    return (...args: ReadonlyArray<unknown>) => {
+      const made: unknown = value(...args.map(adapt))
+      if (Stream.isStream(made)) return iterate(made as Stream.Stream<unknown, unknown, ControlRoom>)
+      return Effect.isEffect(made) ? runtime.runPromise(made as Effect.Effect<unknown, unknown, ControlRoom>) : made
+    }
+  }
+  const iterate = (stream: Stream.Stream<unknown, unknown, ControlRoom>): AsyncIterable<unknown> => ({
+    async *[Symbol.asyncIterator]() {
+      yield* Stream.toAsyncIterableWith(stream, await runtime.context())
+    }
+  })
+  const wrapped = Object.fromEntries(
+    Object.entries(modules).map(([name, module]) => [
+      name,
+      Object.fromEntries(Object.entries(module).map(([member, value]) => [member, promised(value)]))
+    ])
+  )
+  // The loop above does to every member what `Promised` says of its type.
+  return {
+    ...(wrapped as unknown as Modules),
+    run: (effect, runOptions) => runtime.runPromise(effect, runOptions),
+    close: () => runtime.dispose()
+  }
+}
