@@ -1,0 +1,144 @@
+/**
+ * A server on a socket that answers as a test tells it to, request by request, and notes what came and at what (virtual)
+ * time. For what the real service does not do on demand.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
+import * as TestClock from "effect/testing/TestClock"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+
+export interface Received {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingMessage["headers"]
+  readonly body: string
+  /** Milliseconds of the clock of the test. */
+  readonly at: number
+}
+
+/** How one request is answered. */
+export type Fault =
+  | {
+      readonly _tag: "Answer"
+      readonly status: number
+      readonly headers?: Readonly<Record<string, string>>
+      readonly body?: string
+    }
+  /** The connection is reset before anything is answered. */
+  | { readonly _tag: "Reset" }
+  /** Headers and a part of the body, then the connection is reset. */
+  | { readonly _tag: "Half"; readonly body: string }
+  /** No answer at all. */
+  | { readonly _tag: "Hang" }
+  /** Headers and a part of the body, and then nothing. */
+  | { readonly _tag: "Stall"; readonly body: string }
+
+export const answer = (status: number, body?: unknown, headers?: Readonly<Record<string, string>>): Fault => ({
+  _tag: "Answer",
+  status,
+  ...(headers === undefined ? {} : { headers }),
+  ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
+})
+
+export interface FaultServer {
+  readonly origin: string
+  /** The answers to come, in their order; the last one stays. */
+  readonly script: (faults: ReadonlyArray<Fault>) => void
+  /** What came since the script was set. */
+  readonly received: () => ReadonlyArray<Received>
+  /** Whether a request is being answered right now; one that hangs is not. */
+  readonly busy: () => boolean
+  /** Settles when the client closes the connection of a request that is not answered. */
+  readonly nextClosed: () => Promise<void>
+}
+
+const reply = (fault: Fault, response: ServerResponse): boolean => {
+  switch (fault._tag) {
+    case "Answer":
+      response.writeHead(fault.status, { "content-type": "application/json", ...fault.headers })
+      response.end(
+        fault.body ?? JSON.stringify({ error: { code: "TEST", message: "told to fail" }, message: "told to fail" })
+      )
+      return true
+    case "Reset":
+      response.socket?.resetAndDestroy()
+      return true
+    case "Half":
+      response.writeHead(200, { "content-type": "application/json", "content-length": String(fault.body.length + 100) })
+      response.write(fault.body, () => setImmediate(() => response.socket?.resetAndDestroy()))
+      return true
+    case "Hang":
+      return false
+    case "Stall":
+      response.writeHead(200, { "content-type": "application/json", "content-length": String(fault.body.length + 100) })
+      response.write(fault.body)
+      return false
+  }
+}
+
+export const make: Effect.Effect<FaultServer, never, Scope.Scope> = Effect.gen(function* () {
+  const clock = yield* Clock.Clock
+  let faults: ReadonlyArray<Fault> = []
+  let received: Array<Received> = []
+  let open = 0
+  let closed: () => void = () => {}
+  const server = createServer((request, response) => {
+    open++
+    let body = ""
+    request.setEncoding("utf8")
+    request.on("data", (chunk: string) => (body += chunk))
+    request.once("end", () => {
+      const { headers, method = "", url: path = "" } = request
+      const fault = faults[Math.min(received.length, faults.length - 1)] ?? answer(200, {})
+      received.push({ method, path, headers, body, at: clock.currentTimeMillisUnsafe() })
+      response.once("close", () => {
+        if (!response.writableEnded) closed()
+      })
+      if (!reply(fault, response)) open--
+      else response.once("close", () => open--)
+    })
+  })
+  yield* Effect.acquireRelease(
+    Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
+    () =>
+      Effect.promise(() => {
+        server.closeAllConnections()
+        return new Promise<void>((resolve) => server.close(() => resolve()))
+      })
+  )
+  const address = server.address()
+  return {
+    origin: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
+    script: (next) => {
+      faults = next
+      received = []
+    },
+    received: () => received,
+    busy: () => open > 0,
+    nextClosed: () => new Promise((resolve) => (closed = resolve))
+  }
+})
+
+/** Real time for sockets to do their work. */
+const breathe = TestClock.withLive(Effect.sleep("2 millis"))
+
+/**
+ * Runs a call to its end under virtual time: while the server has nothing to do and the call has not ended, the clock is
+ * moved on in steps.
+ */
+export const settle = Effect.fnUntraced(function* <A, E, R>(
+  server: FaultServer,
+  call: Effect.Effect<A, E, R>,
+  step = 50
+) {
+  const fiber = yield* Effect.forkChild(Effect.exit(call), { startImmediately: true })
+  for (let idle = 0; fiber.pollUnsafe() === undefined;) {
+    yield* breathe
+    // Twice in a row, so that an answer on its way back is not overtaken by the clock.
+    idle = server.busy() ? 0 : idle + 1
+    if (idle >= 2) yield* TestClock.adjust(step)
+  }
+  return yield* Effect.flatten(Fiber.join(fiber))
+})
