@@ -1,0 +1,89 @@
+/**
+ * The error channel of a call is what its operation can fail with, no more and no less.
+ */
+import type * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
+import { describe, expectTypeOf, it } from "vitest"
+import type { ControlRoom } from "../src/ControlRoom.ts"
+import type { Conflict, ControlRoomError, InvalidRequest, NotFound } from "../src/ControlRoomError.ts"
+import type * as Outputs from "../src/Outputs.ts"
+import type * as Processes from "../src/Processes.ts"
+import type * as ProcessRuns from "../src/ProcessRuns.ts"
+import type { connect } from "../src/Promise.ts"
+import type * as StepRuns from "../src/StepRuns.ts"
+import type { UploadSourceError } from "../src/Upload.ts"
+import type * as Workers from "../src/Workers.ts"
+import type * as WorkItems from "../src/WorkItems.ts"
+import type * as Workspaces from "../src/Workspaces.ts"
+
+type ErrorOf<T> =
+  T extends Effect.Effect<infer _A, infer E, infer _R>
+    ? E
+    : T extends (
+          ...args: never
+        ) => Effect.Effect<infer _A, infer E, infer _R> | Stream.Stream<infer _A, infer E, infer _R>
+      ? E
+      : never
+
+type RequirementOf<T> = T extends (
+  ...args: never
+) => Effect.Effect<infer _A, infer _E, infer R> | Stream.Stream<infer _A, infer _E, infer R>
+  ? R
+  : never
+
+/** Shorthands: what a call fails with besides `ControlRoomError`. */
+type Fails<T> = Exclude<ErrorOf<T>, ControlRoomError>
+
+describe("the error channel", () => {
+  it("of every call holds ControlRoomError", () => {
+    expectTypeOf<ControlRoomError>().toExtend<ErrorOf<typeof WorkItems.get>>()
+    expectTypeOf<ControlRoomError>().toExtend<ErrorOf<typeof Workspaces.get>>()
+    expectTypeOf<ControlRoomError>().toExtend<ErrorOf<typeof Outputs.stream>>()
+  })
+
+  it("is exact", () => {
+    expectTypeOf<Fails<typeof Workspaces.get>>().toEqualTypeOf<NotFound>()
+    expectTypeOf<Fails<typeof Processes.get>>().toEqualTypeOf<NotFound>()
+    expectTypeOf<Fails<typeof Processes.list>>().toEqualTypeOf<InvalidRequest>()
+    expectTypeOf<Fails<typeof Processes.create>>().toEqualTypeOf<InvalidRequest | NotFound | Conflict>()
+    expectTypeOf<Fails<typeof Processes.update>>().toEqualTypeOf<InvalidRequest | NotFound | Conflict>()
+    expectTypeOf<Fails<typeof Processes.getDefinition>>().toEqualTypeOf<NotFound>()
+    expectTypeOf<Fails<typeof WorkItems.get>>().toEqualTypeOf<NotFound>()
+    expectTypeOf<Fails<typeof WorkItems.list>>().toEqualTypeOf<InvalidRequest>()
+    expectTypeOf<Fails<typeof WorkItems.stream>>().toEqualTypeOf<InvalidRequest>()
+    expectTypeOf<Fails<typeof WorkItems.create>>().toEqualTypeOf<InvalidRequest | NotFound>()
+    expectTypeOf<Fails<typeof WorkItems.attachFile>>().toEqualTypeOf<
+      InvalidRequest | NotFound | Conflict | UploadSourceError
+    >()
+    expectTypeOf<Fails<typeof WorkItems.updatePayload>>().toEqualTypeOf<InvalidRequest | NotFound | Conflict>()
+    expectTypeOf<Fails<typeof WorkItems.retry>>().toEqualTypeOf<InvalidRequest | NotFound | Conflict>()
+    expectTypeOf<Fails<typeof ProcessRuns.get>>().toEqualTypeOf<NotFound>()
+    expectTypeOf<Fails<typeof ProcessRuns.start>>().toEqualTypeOf<InvalidRequest | NotFound | Conflict>()
+    expectTypeOf<Fails<typeof ProcessRuns.stop>>().toEqualTypeOf<InvalidRequest | NotFound>()
+    expectTypeOf<Fails<typeof ProcessRuns.remove>>().toEqualTypeOf<NotFound | Conflict>()
+    expectTypeOf<Fails<typeof ProcessRuns.awaitEnd>>().toEqualTypeOf<NotFound>()
+    expectTypeOf<Fails<typeof StepRuns.list>>().toEqualTypeOf<InvalidRequest | NotFound>()
+    expectTypeOf<Fails<typeof StepRuns.events>>().toEqualTypeOf<InvalidRequest | NotFound>()
+    expectTypeOf<Fails<typeof Outputs.stream>>().toEqualTypeOf<InvalidRequest | NotFound>()
+    expectTypeOf<Fails<typeof Workers.createLinkToken>>().toEqualTypeOf<InvalidRequest>()
+  })
+})
+
+describe("the requirement", () => {
+  it("is ControlRoom and nothing else", () => {
+    expectTypeOf<RequirementOf<typeof WorkItems.attachFile>>().toEqualTypeOf<ControlRoom>()
+    expectTypeOf<RequirementOf<typeof ProcessRuns.awaitEnd>>().toEqualTypeOf<ControlRoom>()
+    expectTypeOf<RequirementOf<typeof Outputs.stream>>().toEqualTypeOf<ControlRoom>()
+  })
+})
+
+describe("the promise facade", () => {
+  type Client = ReturnType<typeof connect>
+
+  it("takes plain strings and gives promises and async iterables", () => {
+    expectTypeOf<Client["workItems"]["get"]>().parameter(0).toEqualTypeOf<string>()
+    expectTypeOf<Client["workItems"]["get"]>().returns.resolves.toHaveProperty("payload")
+    expectTypeOf<ReturnType<Client["outputs"]["stream"]>>().toExtend<AsyncIterable<Outputs.Output>>()
+    expectTypeOf<Client["workspaces"]["get"]>().returns.resolves.toHaveProperty("organization")
+  })
+})
