@@ -6,9 +6,10 @@ import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import { tooLarge } from "./http/Failures.ts"
 
-/** Bytes. */
+/** Bytes; `jsonDepth` in levels. */
 export const limits = {
   jsonBody: 8 * 1024 * 1024,
+  jsonDepth: 256,
   itemPayload: 1024 * 1024,
   file: 1024 * 1024 * 1024
 } as const
@@ -16,14 +17,17 @@ export const limits = {
 /** Files of one work item or output. */
 export const maxFilesPerItem = 100
 
-/** Refuses a payload that is too large for a work item. */
-export const checkPayload = (payload: Schema.Json): Effect.Effect<void, PayloadTooLargeResponse> => {
+/** What is said when an item has all the files it may have. */
+export const tooManyFiles = `the work item has ${maxFilesPerItem} files, the most it may have; replace or leave out one`
+
+/** Refuses a payload that is too large for a work item; `field` is where it stands in the request. */
+export const checkPayload = (payload: Schema.Json, field = "payload"): Effect.Effect<void, PayloadTooLargeResponse> => {
   const size = Buffer.byteLength(JSON.stringify(payload))
   return size <= limits.itemPayload
     ? Effect.void
     : Effect.fail(
         tooLarge(
-          `payload: ${size} bytes of JSON are more than the ${limits.itemPayload} allowed; attach the data as a file instead`
+          `${field}: ${size} bytes of JSON are more than the ${limits.itemPayload} allowed; attach the data as a file instead`
         )
       )
 }

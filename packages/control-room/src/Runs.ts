@@ -83,6 +83,7 @@ export class Runs extends Context.Service<
       const files = yield* Files
       const blobs = yield* BlobStore
       const signal = yield* WorkSignal
+      const upSince = yield* Clock.currentTimeMillis
 
       const apply = Effect.fnUntraced(function* (run: Engine.Run, changes: ReadonlyArray<Engine.Change>) {
         for (const change of changes) {
@@ -135,45 +136,41 @@ export class Runs extends Context.Service<
         return { run, stepRun }
       })
 
-      const start = Effect.fnUntraced(
-        function* (workspace: WorkspaceId, process: StoredProcess, input: StartInput) {
-          const conflict = (message: string) => new Refused({ code: "CONFLICT", message })
-          if (process.steps.length === 0) {
-            return yield* conflict(`the process "${process.view.name}" has no steps; add one before starting it`)
-          }
-          const taken =
-            input.type === "with_inputs"
-              ? yield* items.queued(process.view.id)
-              : input.type === "with_work_item_ids"
-                ? input.work_item_ids
-                : null
-          if (taken !== null && new Set(taken).size !== taken.length) {
-            return yield* conflict("work_item_ids names a work item twice")
-          }
-          if (taken !== null && taken.length === 0) return null
-          const payloads =
-            input.type === "with_payloads" ? input.payloads : [process.defaultWorkItem?.payload ?? null]
-          const run = Engine.begin(
-            {
-              id: ProcessRunId.make(yield* newId),
-              workspaceId: workspace,
-              processId: process.view.id,
-              steps: process.steps
-            },
-            taken?.length ?? payloads.length
+      const start = Effect.fnUntraced(function* (workspace: WorkspaceId, process: StoredProcess, input: StartInput) {
+        const conflict = (message: string) => new Refused({ code: "CONFLICT", message })
+        if (process.steps.length === 0) {
+          return yield* conflict(`the process "${process.view.name}" has no steps; add one before starting it`)
+        }
+        const taken =
+          input.type === "with_inputs"
+            ? yield* items.queued(process.view.id)
+            : input.type === "with_work_item_ids"
+              ? input.work_item_ids
+              : null
+        if (taken !== null && new Set(taken).size !== taken.length) {
+          return yield* conflict("work_item_ids names a work item twice")
+        }
+        if (taken !== null && taken.length === 0) return null
+        const payloads = input.type === "with_payloads" ? input.payloads : [process.defaultWorkItem?.payload ?? null]
+        const run = Engine.begin(
+          {
+            id: ProcessRunId.make(yield* newId),
+            workspaceId: workspace,
+            processId: process.view.id,
+            steps: process.steps
+          },
+          taken?.length ?? payloads.length
+        )
+        yield* runs.insert(run, process.view.name)
+        if (taken === null) yield* items.createInRun(run, payloads)
+        else if ((yield* items.takeIntoRun(run, taken)) !== taken.length) {
+          return yield* conflict(
+            "work_item_ids must name work items that are new and of this process; at least one is not, so nothing was started"
           )
-          yield* runs.insert(run, process.view.name)
-          if (taken === null) yield* items.createInRun(run, payloads)
-          else if ((yield* items.takeIntoRun(run, taken)) !== taken.length) {
-            return yield* conflict(
-              "work_item_ids must name work items that are new and of this process; at least one is not, so nothing was started"
-            )
-          }
-          yield* commit({ run, changes: [] })
-          return run.id
-        },
-        transaction
-      )
+        }
+        yield* commit({ run, changes: [] })
+        return run.id
+      }, transaction)
 
       const stop = Effect.fnUntraced(function* (id: ProcessRunId, command: Engine.StopCommand) {
         const run = yield* runs.lock(id)
@@ -343,9 +340,12 @@ export class Runs extends Context.Service<
 
       const tick = Effect.gen(function* () {
         if ((yield* stepRuns.expireLeases) > 0) yield* signal.wake
-        const cutoff = new Date((yield* Clock.currentTimeMillis) - Duration.toMillis(lostAfter)).toISOString()
-        for (const stepRun of yield* stepRuns.withLostWorker(cutoff)) {
-          yield* end(stepRun, { code: "WORKER_LOST", message: "the worker was not heard of any more" })
+        const cutoff = (yield* Clock.currentTimeMillis) - Duration.toMillis(lostAfter)
+        // While the service was away no worker could be heard: after a start each gets its time to call again.
+        if (cutoff >= upSince) {
+          for (const stepRun of yield* stepRuns.withLostWorker(new Date(cutoff).toISOString())) {
+            yield* end(stepRun, { code: "WORKER_LOST", message: "the worker was not heard of any more" })
+          }
         }
         for (const stepRun of yield* stepRuns.overdue) {
           yield* end(stepRun, { code: "TIMEOUT", message: "the step run took longer than the step allows" })

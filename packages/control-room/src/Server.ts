@@ -85,11 +85,11 @@ export const layerStorage = (options: Pick<Options, "data">) =>
   )
 
 const routes = Layer.mergeAll(
-  HttpApiBuilder.layer(Api, { openapiPath: "/api/v1/openapi.json" }).pipe(
+  HttpApiBuilder.layer(Api, { openapiPath: Edge.openApiPath }).pipe(
     Layer.provide(Layer.mergeAll(Handlers.layer, WorkerProtocol.layer, Robot.layer)),
     Layer.provide(Layer.mergeAll(Authorization.layer, Validation.layer))
   ),
-  HttpApiScalar.layer(Api, { path: "/docs" }),
+  HttpApiScalar.layer(Api, { path: Edge.docsPath }),
   Transfers.layer,
   Edge.layer
 )

@@ -113,9 +113,18 @@ describe("a run", () => {
     startOne(first)
     startOne(second)
     finishOne(first.id)
-    assert.deepStrictEqual(model.live().filter((stepRun) => stepRun.step === 1).map((stepRun) => stepRun.state), ["new"])
+    assert.deepStrictEqual(
+      model
+        .live()
+        .filter((stepRun) => stepRun.step === 1)
+        .map((stepRun) => stepRun.state),
+      ["new"]
+    )
     finishOne(second.id)
-    assert.deepStrictEqual(model.live().map((stepRun) => stepRun.state), ["awaiting_worker"])
+    assert.deepStrictEqual(
+      model.live().map((stepRun) => stepRun.state),
+      ["awaiting_worker"]
+    )
   })
 })
 
@@ -200,7 +209,10 @@ describe("stop", () => {
     const model = new Model([{}], 3)
     assert.isTrue(stopNow(model, false))
     assert.strictEqual(model.run.state, "unresolved")
-    assert.deepStrictEqual([...model.items.values()].map((item) => item.state), ["failed", "failed", "failed"])
+    assert.deepStrictEqual(
+      [...model.items.values()].map((item) => item.state),
+      ["failed", "failed", "failed"]
+    )
     const asDone = new Model([{}], 3)
     stopNow(asDone, true)
     assert.strictEqual(asDone.run.state, "completed")
@@ -218,7 +230,10 @@ describe("stop", () => {
     assert.isNull(succeed(next).item)
     finish(model)
     assert.strictEqual(model.run.state, "completed")
-    assert.deepStrictEqual([...model.items.values()].map((item) => item.state), ["done", "done", "done", "done"])
+    assert.deepStrictEqual(
+      [...model.items.values()].map((item) => item.state),
+      ["done", "done", "done", "done"]
+    )
   })
 
   it("asks what runs to end when told so", () => {

@@ -51,16 +51,22 @@ withLayer(layer, { excludeTestServices: true, timeout: "30 seconds" })("the life
       assert.strictEqual(yield* Stream.mkString(Stream.decodeText(bytes)), "hello")
       yield* first.session.createOutput(item.id, { part: "a" })
       yield* first.session.createOutput(item.id, { part: "b" })
-      assert.isNull(yield* Effect.andThen(first.session.release(item.id, { state: "COMPLETED" }), first.session.reserveNext))
+      assert.isNull(
+        yield* Effect.andThen(first.session.release(item.id, { state: "COMPLETED" }), first.session.reserveNext)
+      )
       // The outputs travel on when the step run ends.
       assert.strictEqual((yield* itemsOf(run)).length, 1)
       yield* worker.protocol.finish(first.lease, null)
       assert.strictEqual((yield* itemsOf(run)).length, 3)
 
       const second = yield* worker.take
-      for (let current = second.lease.work_item_id as typeof item.id | null; current !== null; ) {
+      for (let current = second.lease.work_item_id as typeof item.id | null; current !== null;) {
         const output = yield* second.session.createOutput(current, yield* second.session.payload(current))
-        yield* second.session.attachFile(output, { name: "out.txt", size: 2, stream: Stream.make(new Uint8Array([79, 75])) })
+        yield* second.session.attachFile(output, {
+          name: "out.txt",
+          size: 2,
+          stream: Stream.make(new Uint8Array([79, 75]))
+        })
         yield* second.session.release(current, { state: "COMPLETED" })
         current = yield* second.session.reserveNext
       }
@@ -70,7 +76,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "30 seconds" })("the life
       assert.strictEqual(ended.state, "completed")
       assert.isAtLeast(ended.duration ?? -1, 0)
       const outputs = yield* Stream.runCollect(Outputs.stream(run, { limit: 1 }))
-      assert.deepStrictEqual(outputs.map((output) => output.payload), [{ part: "a" }, { part: "b" }])
+      assert.deepStrictEqual(
+        outputs.map((output) => output.payload),
+        [{ part: "a" }, { part: "b" }]
+      )
       const out = outputs[0]?.files[0]
       if (out === undefined) return assert.fail("no file")
       assert.strictEqual(yield* Stream.mkString(Stream.decodeText(Files.download(out))), "OK")
@@ -96,7 +105,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "30 seconds" })("the life
     Effect.gen(function* () {
       const { process } = yield* newProcess()
       const payloads = (run: Parameters<typeof itemsOf>[0]) =>
-        Effect.map(itemsOf(run), (items) => items.map((item) => item.payload).reverse())
+        Effect.map(itemsOf(run), (items) => items.map((item) => item.payload).toReversed())
       assert.deepStrictEqual(yield* payloads(yield* started(process.id)), [null])
       assert.deepStrictEqual(yield* payloads(yield* started(process.id, { payloads: [1, "two", { three: 3 }] })), [
         1,
@@ -115,7 +124,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "30 seconds" })("the life
       const other = yield* newProcess()
       const item = yield* WorkItems.create({ process: one.process.id })
       const foreign = yield* WorkItems.create({ process: other.process.id })
-      for (const workItems of [[item.id, foreign.id], [item.id, item.id]]) {
+      for (const workItems of [
+        [item.id, foreign.id],
+        [item.id, item.id]
+      ]) {
         const error = yield* Effect.flip(ProcessRuns.start(one.process.id, { workItems }))
         assert.strictEqual(error._tag, "Conflict")
       }
@@ -131,7 +143,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "30 seconds" })("the life
       const run = yield* started(process.id, { payloads: ["bad", "worse"] })
       const fail = Effect.gen(function* () {
         const { lease, session } = yield* worker.take
-        for (let item = lease.work_item_id as typeof lease.work_item_id | null; item !== null; ) {
+        for (let item = lease.work_item_id as typeof lease.work_item_id | null; item !== null;) {
           const exception = { type: "BUSINESS", code: "NO_GOOD", message: "the row has no state" } as const
           yield* session.release(item, { state: "FAILED", exception })
           item = yield* session.reserveNext
@@ -141,7 +153,11 @@ withLayer(layer, { excludeTestServices: true, timeout: "30 seconds" })("the life
       yield* fail
       assert.strictEqual((yield* ProcessRuns.awaitEnd(run)).state, "unresolved")
       const failed = yield* Stream.runCollect(WorkItems.stream({ processRun: run, state: "failed" }))
-      assert.deepStrictEqual(failed[0]?.exception, { code: "NO_GOOD", type: "business", message: "the row has no state" })
+      assert.deepStrictEqual(failed[0]?.exception, {
+        code: "NO_GOOD",
+        type: "business",
+        message: "the row has no state"
+      })
       const [a, b] = failed
       if (a === undefined || b === undefined) return assert.fail("two failed items expected")
       yield* WorkItems.markAsDone([a.id])
@@ -175,7 +191,9 @@ withLayer(layer, { excludeTestServices: true, timeout: "30 seconds" })("the life
       const { process, tasks } = yield* newProcess(1, { max_parallel: 20 })
       const workers = yield* Effect.all([linkWorker(tasks), linkWorker(tasks), linkWorker(tasks)])
       yield* started(process.id, { payloads: Array.from({ length: 20 }, (_, n) => n) })
-      const ask = workers.flatMap((worker) => [1, 2, 3].map(() => worker.protocol.lease({ free: 5, tasks, waitSeconds: 0 })))
+      const ask = workers.flatMap((worker) =>
+        [1, 2, 3].map(() => worker.protocol.lease({ free: 5, tasks, waitSeconds: 0 }))
+      )
       const leases = (yield* Effect.all(ask, { concurrency: "unbounded" })).flat()
       assert.strictEqual(new Set(leases.map((lease) => lease.step_run_id)).size, 20)
       assert.strictEqual(leases.length, 20)
@@ -208,6 +226,30 @@ withLayer(layer, { excludeTestServices: true, timeout: "30 seconds" })("the life
         stop: [],
         lost: [lease.step_run_id]
       })
+    })
+  )
+
+  it.effect("lets a token speak for its own step run, run and process only", () =>
+    Effect.gen(function* () {
+      const { process, tasks } = yield* newProcess()
+      const other = yield* newProcess()
+      const worker = yield* linkWorker(tasks)
+      const run = yield* started(process.id, { payloads: [1, 2] })
+      const { lease } = yield* worker.take
+      const { lease: sibling } = yield* Effect.gen(function* () {
+        yield* started(process.id)
+        return yield* worker.take
+      })
+      assert.notStrictEqual(run, sibling.process_run_id)
+      const wrong = [
+        { ...lease, process_id: other.process.id },
+        { ...lease, process_run_id: sibling.process_run_id },
+        { ...lease, step_run_id: sibling.step_run_id }
+      ]
+      for (const url of wrong) {
+        const session = yield* worker.session(url)
+        assert.strictEqual((yield* Effect.flip(session.reserveNext))._tag, "NotFound")
+      }
     })
   )
 

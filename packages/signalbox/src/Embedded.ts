@@ -7,6 +7,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { layer as connect } from "@signalbox/api/node"
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as Workers from "@signalbox/api/Workers"
+import * as NodeServer from "@signalbox/control-room/http/NodeServer"
 import * as Server from "@signalbox/control-room/Server"
 import type * as Task from "@signalbox/worker/Task"
 import * as Worker from "@signalbox/worker/Worker"
@@ -15,7 +16,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as HttpServer from "effect/http/HttpServer"
-import { createServer } from "node:http"
 import { type Credentials, ensureCredentials } from "./internal/Credentials.ts"
 
 export interface Options<T extends Task.Any> {
@@ -99,7 +99,7 @@ export const layer = <T extends Task.Any = never>(options: Options<T> = {}) => {
   const { data = ".signalbox", host = "127.0.0.1", port = 4700, publicUrl } = options
   const server = Server.layer(publicUrl === undefined ? {} : { publicUrl }).pipe(
     Layer.provideMerge(Server.layerStorage({ data })),
-    Layer.provideMerge(NodeHttpServer.layer(createServer, { host, port, gracefulShutdownTimeout: "10 seconds" }))
+    Layer.provideMerge(NodeHttpServer.layer(NodeServer.create, { host, port, gracefulShutdownTimeout: "10 seconds" }))
   )
   const connected = client.pipe(
     Layer.provideMerge(embedded({ data, ...(publicUrl === undefined ? {} : { publicUrl }) })),

@@ -161,7 +161,8 @@ class Draft {
 
   countItem(item: Pick<Item, "state" | "step" | "stepRun">, sign: 1 | -1): void {
     const open = item.state === "pending" || item.state === "in_progress"
-    if (open) this.count(item.step, { open: sign, waiting: item.state === "pending" && item.stepRun === null ? sign : 0 })
+    if (open)
+      this.count(item.step, { open: sign, waiting: item.state === "pending" && item.stepRun === null ? sign : 0 })
     if (item.state === "failed") this.run = { ...this.run, failed: this.run.failed + sign }
   }
 
@@ -214,7 +215,10 @@ class Draft {
   failItem(item: Item, stepRun: StepRun, exception: Exception): void {
     const retry = this.run.steps[item.step]?.retry
     const again =
-      retry !== undefined && exception.type !== "business" && item.attempts < retry.max_attempts && this.run.stop === null
+      retry !== undefined &&
+      exception.type !== "business" &&
+      item.attempts < retry.max_attempts &&
+      this.run.stop === null
     this.changes.push({ _tag: "OutputsDropped", item: item.id })
     if (again) {
       const notBefore = this.later(retry.delay_seconds)
@@ -328,13 +332,7 @@ const refusalOf = (decision: Decision): Refusal =>
   Result.isFailure(decision) ? decision.failure : { code: "CONFLICT", message: "refused" }
 
 /** A task settles the item in hand; `exception` null: done. Saying the same again changes nothing. */
-export const release = (
-  run: Run,
-  stepRun: StepRun,
-  item: Item,
-  exception: Exception | null,
-  now: string
-): Decision => {
+export const release = (run: Run, stepRun: StepRun, item: Item, exception: Exception | null, now: string): Decision => {
   if (stepRun.state !== "in_progress") return leaseLost(stepRun)
   if (item.state !== "in_progress" || item.stepRun !== stepRun.id) {
     const same = exception === null ? item.state === "done" : item.state === "failed" || item.state === "pending"
@@ -442,7 +440,12 @@ export const batchStates = {
 } as const satisfies Record<string, { from: ReadonlyArray<WorkItemState>; already: ReadonlyArray<WorkItemState> }>
 
 /** Retries, marks as done or deletes failed and done items of one run by hand. The states were checked before. */
-export const batch = (run: Run, operation: keyof typeof batchStates, items: ReadonlyArray<Item>, now: string): Decision => {
+export const batch = (
+  run: Run,
+  operation: keyof typeof batchStates,
+  items: ReadonlyArray<Item>,
+  now: string
+): Decision => {
   if (operation === "retry" && run.state === "stopping") {
     return refuse("CONFLICT", `the run ${run.id} is stopping; retry its items when it has ended`)
   }

@@ -31,7 +31,11 @@ export const stepRunMoves: ReadonlyArray<Move<StepRunState>> = [
   { from: "new", to: "awaiting_worker", when: "the steps before it are done, if it waits for them" },
   { from: "awaiting_worker", to: "in_progress", when: "a worker starts it" },
   { from: "in_progress", to: "completed", when: "the task ended well" },
-  { from: "in_progress", to: "failed", when: "the task ended badly, took too long, was terminated, or its worker was lost" },
+  {
+    from: "in_progress",
+    to: "failed",
+    when: "the task ended badly, took too long, was terminated, or its worker was lost"
+  },
   { from: "new", to: "failed", when: "stop" },
   { from: "awaiting_worker", to: "failed", when: "stop" }
 ]

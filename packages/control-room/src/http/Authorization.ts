@@ -13,6 +13,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Tokens from "../Tokens.ts"
@@ -31,7 +32,9 @@ const tokenOf = (request: HttpServerRequest.HttpServerRequest): Tokens.Token | n
   return match?.[1] === undefined ? null : Tokens.parse(match[1])
 }
 
-type Check = (endpoint: HttpApiEndpoint.Top) => Effect.Effect<
+type Check<A> = (
+  about: A
+) => Effect.Effect<
   Principal,
   UnauthenticatedResponse | ForbiddenResponse,
   HttpServerRequest.HttpServerRequest | HttpRouter.RouteContext
@@ -41,7 +44,7 @@ const workspaceLayer = Layer.effect(
   WorkspaceAuthorization,
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
-    const check: Check = Effect.fnUntraced(function* (endpoint) {
+    const check: Check<HttpApiEndpoint.Top> = Effect.fnUntraced(function* (endpoint) {
       const token = tokenOf(yield* HttpServerRequest.HttpServerRequest)
       if (token === null) return yield* malformed()
       const key = token.kind === "apiKey" ? yield* workspaces.findKey(token.id) : null
@@ -68,7 +71,7 @@ const tokenLayer = Layer.effect(
   Effect.gen(function* () {
     const workers = yield* Workers
     const stepRuns = yield* StepRuns
-    const check: Check = Effect.fnUntraced(function* () {
+    const check: Check<HttpApiGroup.Top> = Effect.fnUntraced(function* (group) {
       const token = tokenOf(yield* HttpServerRequest.HttpServerRequest)
       if (token === null) return yield* malformed()
       const { params } = yield* HttpRouter.RouteContext
@@ -76,6 +79,12 @@ const tokenLayer = Layer.effect(
       const workspace = params["workspace_id"]
       if (principal === null || (workspace !== undefined && workspace !== principal.workspaceId)) {
         return yield* forbidden("the token is unknown, or does not belong to this workspace")
+      }
+      const needed = group.identifier === "workerProtocol" ? "Worker" : "StepRun"
+      if (principal._tag !== needed) {
+        return yield* forbidden(
+          needed === "Worker" ? "this needs the token of a worker" : "this needs the token that a step run was given"
+        )
       }
       return principal
     })
@@ -99,7 +108,7 @@ const tokenLayer = Layer.effect(
       return null
     })
     return TokenAuthorization.of({
-      bearer: (effect, { endpoint }) => Effect.provideServiceEffect(effect, CurrentPrincipal, check(endpoint))
+      bearer: (effect, { group }) => Effect.provideServiceEffect(effect, CurrentPrincipal, check(group))
     })
   })
 )

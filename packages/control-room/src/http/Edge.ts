@@ -1,7 +1,8 @@
 /**
- * What holds for every response: a request id, and the envelope on whatever failed.
+ * What holds for every request and response: the form of the contract on the way in, a request id and the envelope on
+ * whatever failed on the way out.
  */
-import { Api } from "@signalbox/api/contract/Api"
+import { Api, basePath } from "@signalbox/api/contract/Api"
 import type { ErrorCode } from "@signalbox/api/contract/Responses"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -15,9 +16,14 @@ import { isSqlError } from "effect/sql/SqlError"
 import type * as Types from "effect/Types"
 import { body } from "./Failures.ts"
 import { transferPrefix } from "./FileLinks.ts"
+import { canonical, pathOf } from "./Incoming.ts"
 
 /** The router's settings; the look-up of methods below must agree with them. */
 export const routerConfig = { maxParamLength: 512, caseSensitive: true, ignoreTrailingSlash: true } as const
+
+/** Where the OpenAPI document and the page made from it lie. */
+export const openApiPath = `${basePath}/openapi.json`
+export const docsPath = "/docs"
 
 /** Which methods each path has. */
 const methodsByPath = (() => {
@@ -27,9 +33,18 @@ const methodsByPath = (() => {
     methods.set(path, known.add(method))
     if (method === "GET") known.add("HEAD")
   }
-  HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ endpoint }) => add(endpoint.path, endpoint.method) })
+  HttpApi.reflect(Api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint }) => {
+      add(endpoint.path, endpoint.method)
+      // Older clients update with PUT.
+      if (endpoint.method === "POST" && endpoint.identifier.startsWith("update")) add(endpoint.path, "PUT")
+    }
+  })
   add(`${transferPrefix}/uploads`, "POST")
   add(`${transferPrefix}/files/:file_id/:name`, "GET")
+  add(openApiPath, "GET")
+  add(docsPath, "GET")
   const router = FindMyWay.make<ReadonlySet<string>>(routerConfig)
   for (const [path, allowed] of methods) router.on("GET", path as `/${string}`, allowed)
   return router
@@ -38,9 +53,15 @@ const methodsByPath = (() => {
 const respond = (status: number, code: ErrorCode, message: string, headers: Record<string, string> = {}) =>
   HttpServerResponse.jsonUnsafe(body(code, message), { status, headers })
 
+const allowedAt = (path: string) => methodsByPath.find("GET", path)?.handler
+
+/** An update may come as PUT too. */
+const methodFor = (path: string, method: string): string =>
+  method === "PUT" && allowedAt(path)?.has("PUT") === true ? "POST" : method
+
 const noRoute = (request: HttpServerRequest.HttpServerRequest) => {
-  const path = new URL(request.url, "http://localhost").pathname
-  const allowed = methodsByPath.find("GET", path)?.handler
+  const path = pathOf(request.url)
+  const allowed = allowedAt(path)
   if (allowed === undefined) return respond(404, "NOT_FOUND", `there is nothing at ${path}`)
   const allow = [...allowed].sort().join(", ")
   return respond(405, "METHOD_NOT_ALLOWED", `${request.method} is not allowed here; use ${allow}`, { allow })
@@ -83,7 +104,10 @@ const toResponse = (
   return unexpected(cause, requestId)
 }
 
-const plainTexts: Record<number, (request: HttpServerRequest.HttpServerRequest) => HttpServerResponse.HttpServerResponse> = {
+const plainTexts: Record<
+  number,
+  (request: HttpServerRequest.HttpServerRequest) => HttpServerResponse.HttpServerResponse
+> = {
   413: () => badRequest(true),
   415: (request) =>
     respond(
@@ -103,10 +127,12 @@ export const layer = HttpRouter.middleware(
   (
     effect
   ): Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest> =>
-    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, (received) => {
+      const request = canonical(received, methodFor)
       const given = request.headers["x-request-id"]
       const requestId = given !== undefined && /^[\w.-]{1,128}$/.test(given) ? given : crypto.randomUUID()
       return effect.pipe(
+        Effect.provideService(HttpServerRequest.HttpServerRequest, request),
         Effect.catchCause((cause) => toResponse(cause, request, requestId)),
         Effect.map((response) =>
           HttpServerResponse.setHeader(withEnvelope(response, request), "x-request-id", requestId)

@@ -44,7 +44,7 @@ export class FileLinks extends Context.Service<
     /** The policy of a form, null when it is not ours or has expired. */
     readonly readForm: (fields: ReadonlyMap<string, string>) => Effect.Effect<UploadPolicy | null>
     /** The workspace of a download address, null when it is not ours or has expired. */
-    readonly readDownload: (fileId: string, query: URLSearchParams) => Effect.Effect<WorkspaceId | null>
+    readonly readDownload: (fileId: string, name: string, query: URLSearchParams) => Effect.Effect<WorkspaceId | null>
   }
 >()("@signalbox/control-room/http/FileLinks") {
   static readonly layer = Layer.effect(
@@ -52,15 +52,15 @@ export class FileLinks extends Context.Service<
     Effect.gen(function* () {
       const signer = yield* Signer
       const publicUrl = yield* PublicUrl
-      const downloadText = (id: string, workspace: string, expires: string) =>
-        `download\nGET\n${id}\n${workspace}\n${expires}`
+      const downloadText = (id: string, name: string, workspace: string, expires: string) =>
+        `download\nGET\n${id}\n${name}\n${workspace}\n${expires}`
       return FileLinks.of({
         file: Effect.fnUntraced(function* (workspace, file) {
           const expires = String((yield* Clock.currentTimeMillis) + validMillis)
           const query = new URLSearchParams({
             workspace,
             expires,
-            signature: signer.sign(downloadText(file.id, workspace, expires))
+            signature: signer.sign(downloadText(file.id, file.name, workspace, expires))
           })
           return {
             id: file.id,
@@ -92,10 +92,10 @@ export class FileLinks extends Context.Service<
           const policy = decodePolicy(Buffer.from(encoded, "base64url").toString())
           return policy._tag === "Some" && policy.value.expires > (yield* Clock.currentTimeMillis) ? policy.value : null
         }),
-        readDownload: Effect.fnUntraced(function* (fileId, query) {
+        readDownload: Effect.fnUntraced(function* (fileId, name, query) {
           const workspace = query.get("workspace") ?? ""
           const expires = query.get("expires") ?? ""
-          const genuine = signer.verify(downloadText(fileId, workspace, expires), query.get("signature") ?? "")
+          const genuine = signer.verify(downloadText(fileId, name, workspace, expires), query.get("signature") ?? "")
           return genuine && Number(expires) > (yield* Clock.currentTimeMillis) ? WorkspaceId.make(workspace) : null
         })
       })

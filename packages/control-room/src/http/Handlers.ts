@@ -3,11 +3,12 @@
  */
 import { Api } from "@signalbox/api/contract/Api"
 import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
+import type { ProcessDefinition } from "@signalbox/api/contract/Processes"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { checkPayload, limits, maxFilesPerItem } from "../Limits.ts"
+import { checkPayload, limits, maxFilesPerItem, tooManyFiles } from "../Limits.ts"
 import { Runs } from "../Runs.ts"
 import { Files } from "../store/Files.ts"
 import { Processes } from "../store/Processes.ts"
@@ -39,18 +40,19 @@ const processes = HttpApiBuilder.group(
     const store = yield* Processes
     const { page } = yield* Pagination
     const find = (params: Parameters<typeof findIn>[1]) => findIn(store, params)
-    const taken = (name: string) => conflict(`name: a process "${name}" exists already; choose another name or change that one`)
+    const taken = (name: string) =>
+      conflict(`name: a process "${name}" exists already; choose another name or change that one`)
     return handlers.handleAll({
       getProcess: ({ params }) => Effect.map(find(params), (process) => process.view),
       listProcesses: ({ params, query, request }) =>
         page(request, query, (from) => store.list(params.workspace_id, from), Effect.succeed),
       createProcess: Effect.fnUntraced(function* ({ params, payload }) {
-        yield* checkSteps(payload.steps)
+        yield* checkDefinition(payload)
         const created = yield* store.create(params.workspace_id, payload)
         return created === null ? yield* taken(payload.name) : created.view
       }),
       updateProcess: Effect.fnUntraced(function* ({ params, payload }) {
-        yield* checkSteps(payload.steps)
+        yield* checkDefinition(payload)
         const updated = yield* store.update(params.workspace_id, yield* find(params), payload)
         return updated === null ? yield* taken(payload.name) : updated.view
       }),
@@ -72,9 +74,8 @@ const findIn = (
   params: { readonly workspace_id: StoredItem["workspaceId"]; readonly process_id: string }
 ) => orNotFound("process", params.process_id, store.get(params.workspace_id, params.process_id))
 
-const checkSteps = Effect.fnUntraced(function* (
-  steps: ReadonlyArray<{ readonly name: string; readonly task: { readonly package_id?: string } }>
-) {
+const checkDefinition = Effect.fnUntraced(function* ({ default_work_item, steps }: ProcessDefinition) {
+  if (default_work_item !== undefined) yield* checkPayload(default_work_item.payload, "default_work_item.payload")
   const names = new Set<string>()
   for (const [index, step] of steps.entries()) {
     if (names.has(step.name)) {
@@ -138,10 +139,8 @@ const workItems = HttpApiBuilder.group(
         if (payload.file_size > limits.file) {
           return yield* tooLarge(`file_size: ${payload.file_size} bytes are more than the ${limits.file} allowed`)
         }
-        const known = yield* files.ofOwners([item.id])
-        if (known.length >= maxFilesPerItem && !known.some((file) => file.name === payload.file_name)) {
-          return yield* conflict(`the work item has ${known.length} files; ${maxFilesPerItem} is the most`)
-        }
+        if ((yield* files.countOthers(item.id, payload.file_name)) >= maxFilesPerItem)
+          return yield* conflict(tooManyFiles)
         const owner = { workspace: params.workspace_id, id: item.id, stepRun: null }
         return { upload: yield* links.uploadForm(owner, payload) }
       }),
@@ -152,10 +151,9 @@ const workItems = HttpApiBuilder.group(
         return { payload: payload.payload }
       }),
       batchWorkItems: ({ params, payload }) =>
-        runs.batch(params.workspace_id, payload.batch_operation, payload.work_item_ids).pipe(
-          answering("INVALID_REQUEST", "NOT_FOUND", "CONFLICT"),
-          Effect.as({ accepted: true })
-        )
+        runs
+          .batch(params.workspace_id, payload.batch_operation, payload.work_item_ids)
+          .pipe(answering("INVALID_REQUEST", "NOT_FOUND", "CONFLICT"), Effect.as({ accepted: true }))
     })
   })
 )
@@ -177,15 +175,14 @@ const processRuns = HttpApiBuilder.group(
           request,
           query,
           (from) =>
-            store.list(
-              params.workspace_id,
-              { processId: query.process_id ?? null, state: query.state ?? null },
-              from
-            ),
+            store.list(params.workspace_id, { processId: query.process_id ?? null, state: query.state ?? null }, from),
           Effect.succeed
         ),
       startProcessRun: Effect.fnUntraced(function* ({ params, payload }) {
         const process = yield* findIn(processStore, params)
+        if (payload?.type === "with_payloads") {
+          for (const [index, item] of payload.payloads.entries()) yield* checkPayload(item, `payloads.${index}`)
+        }
         const id = yield* answering("CONFLICT")(runs.start(params.workspace_id, process, payload ?? {}))
         return id === null ? ({ started: false } as const) : ({ started: true, id } as const)
       }),

@@ -20,10 +20,12 @@ interface ListQuery {
   readonly cursor?: string | undefined
 }
 
-/** What a cursor is bound to: the path and the filters, in one order. */
-const scopeOf = (url: URL): string => {
-  const filters = [...url.searchParams].filter(([name]) => name !== "cursor" && name !== "limit").sort()
-  return `${url.pathname}?${new URLSearchParams(filters)}`
+/** What a cursor is bound to: the path and the filters, in one order. Unknown parameters do not count. */
+const scopeOf = (path: string, query: ListQuery): string => {
+  const filters = Object.entries(query).filter(
+    ([name, value]) => name !== "cursor" && name !== "limit" && value !== undefined
+  )
+  return `${path}\n${JSON.stringify(filters.sort(([a], [b]) => (a < b ? -1 : 1)))}`
 }
 
 export class Pagination extends Context.Service<
@@ -51,7 +53,7 @@ export class Pagination extends Context.Service<
       return Pagination.of({
         page: Effect.fnUntraced(function* (request, query, fetch, view) {
           const url = new URL(request.url, publicUrl)
-          const scope = scopeOf(url)
+          const scope = scopeOf(url.pathname, query)
           const after = query.cursor === undefined ? null : read(query.cursor, scope)
           if (query.cursor !== undefined && after === null) {
             return yield* invalidRequest(

@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import type { Exception } from "../engine/Engine.ts"
-import { checkPayload, limits, maxFilesPerItem } from "../Limits.ts"
+import { checkPayload, limits, maxFilesPerItem, tooManyFiles } from "../Limits.ts"
 import { Refused } from "../Refused.ts"
 import { Runs } from "../Runs.ts"
 import { Files } from "../store/Files.ts"
@@ -35,8 +35,23 @@ const liveStepRun = Effect.gen(function* () {
   )
 })
 
-const ofUrl = (stepRun: StoredStepRun, id: string): Effect.Effect<StoredStepRun, NotFoundResponse> =>
-  stepRun.id === id ? Effect.succeed(stepRun) : Effect.fail(notFound("step run", id))
+/** The step run of the token, when the URL names that one and no other. */
+const namedStepRun = Effect.fnUntraced(function* (params: {
+  readonly process_id: string
+  readonly process_run_id?: string
+  readonly step_run_id?: string
+}) {
+  const stepRun = yield* ownStepRun
+  const named: ReadonlyArray<readonly [what: string, given: string | undefined, own: string]> = [
+    ["process", params.process_id, stepRun.processId],
+    ["process run", params.process_run_id, stepRun.processRunId],
+    ["step run", params.step_run_id, stepRun.id]
+  ]
+  for (const [what, given, own] of named) {
+    if (given !== undefined && given !== own) return yield* notFound(what, given)
+  }
+  return stepRun
+})
 
 const exceptionTypes = { BUSINESS: "business", APPLICATION: "application" } as const
 
@@ -47,12 +62,12 @@ const process = HttpApiBuilder.group(
     const runs = yield* Runs
     return handlers.handleAll({
       reserveNextWorkItem: Effect.fnUntraced(function* ({ params }) {
-        const stepRun = yield* ofUrl(yield* ownStepRun, params.step_run_id)
+        const stepRun = yield* namedStepRun(params)
         const item = yield* answering("CONFLICT", "LEASE_LOST")(runs.reserveNext(stepRun))
         return { workItemId: item }
       }),
       releaseWorkItem: Effect.fnUntraced(function* ({ params, payload }) {
-        const stepRun = yield* ofUrl(yield* ownStepRun, params.step_run_id)
+        const stepRun = yield* namedStepRun(params)
         const given = payload.exception
         const exception: Exception | null =
           payload.state === "COMPLETED"
@@ -66,11 +81,13 @@ const process = HttpApiBuilder.group(
         return {}
       }),
       createOutput: Effect.fnUntraced(function* ({ params, payload }) {
-        const stepRun = yield* ownStepRun
+        const stepRun = yield* namedStepRun(params)
         yield* checkPayload(payload.payload)
-        const id = yield* answering("CONFLICT", "LEASE_LOST", "NOT_FOUND")(
-          runs.createOutput(stepRun, params.work_item_id, payload.payload)
-        )
+        const id = yield* answering(
+          "CONFLICT",
+          "LEASE_LOST",
+          "NOT_FOUND"
+        )(runs.createOutput(stepRun, params.work_item_id, payload.payload))
         return { id }
       })
     })
@@ -93,10 +110,15 @@ const data = HttpApiBuilder.group(
     const find = Effect.fnUntraced(function* (stepRun: StoredStepRun, id: string) {
       const item = yield* items.get(stepRun.workspaceId, id)
       if (item !== null && item.processRunId === stepRun.processRunId) {
-        return { id: item.id, payload: item.payload, writable: item.stepRun === stepRun.id && item.state === "in_progress" }
+        return {
+          id: item.id,
+          payload: item.payload,
+          writable: item.stepRun === stepRun.id && item.state === "in_progress"
+        }
       }
       const output = yield* items.openOutput(id)
-      if (output !== null && output.stepRunId === stepRun.id) return { id: output.id, payload: output.payload, writable: true }
+      if (output !== null && output.stepRunId === stepRun.id)
+        return { id: output.id, payload: output.payload, writable: true }
       return yield* notFound("work item", id)
     })
     const owner = (id: string) =>
@@ -123,9 +145,8 @@ const data = HttpApiBuilder.group(
         if (payload.fileSize > limits.file) {
           return yield* tooLarge(`fileSize: ${payload.fileSize} bytes are more than the ${limits.file} allowed`)
         }
-        if ((yield* files.count(found.id)) >= maxFilesPerItem) {
-          return yield* conflict(`the work item has ${maxFilesPerItem} files, the most it may have`)
-        }
+        if ((yield* files.countOthers(found.id, payload.fileName)) >= maxFilesPerItem)
+          return yield* conflict(tooManyFiles)
         const form = yield* links.uploadForm(
           { workspace: params.workspace_id, id: found.id, stepRun: stepRun.id },
           { file_name: payload.fileName, file_size: payload.fileSize }

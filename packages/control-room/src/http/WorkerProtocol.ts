@@ -65,7 +65,10 @@ export const layer = HttpApiBuilder.group(
       stepRun === null
         ? Effect.fail(notFound("step run", id))
         : answering("LEASE_LOST")(
-            new Refused({ code: "LEASE_LOST", message: "this worker does not hold this step run any more; stop the task" })
+            new Refused({
+              code: "LEASE_LOST",
+              message: "this worker does not hold this step run any more; stop the task"
+            })
           )
 
     return handlers.handleAll({

@@ -53,8 +53,7 @@ export class Database extends Context.Service<
       const random = yield* SecureRandom.SecureRandom
       return Database.of({
         sql,
-        transaction: (effect) =>
-          Effect.catchIf(sql.withTransaction(effect), isSqlError, (error) => Effect.die(error)),
+        transaction: (effect) => Effect.catchIf(sql.withTransaction(effect), isSqlError, (error) => Effect.die(error)),
         now: Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString()),
         newId: random.uuidV7(),
         page: <A extends object>(

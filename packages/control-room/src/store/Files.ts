@@ -39,12 +39,10 @@ export class Files extends Context.Service<
     readonly find: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredFile | null>
     /** The files of all these owners, by name. */
     readonly ofOwners: (owners: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredFile>>
-    readonly count: (owner: string) => Effect.Effect<number>
+    /** How many files with other names than this the owner has. */
+    readonly countOthers: (owner: string, name: string) => Effect.Effect<number>
     /** Adds a file or replaces the one of its name; answers the blob that nothing needs any more. */
-    readonly put: (
-      workspace: WorkspaceId,
-      file: StoredFile
-    ) => Effect.Effect<string | null>
+    readonly put: (workspace: WorkspaceId, file: StoredFile) => Effect.Effect<string | null>
     /** Forgets the files of these owners; answers their blobs. */
     readonly removeOwners: (owners: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>
     /** Of these blobs, those that a file has. */
@@ -71,10 +69,10 @@ export class Files extends Context.Service<
                   (rows) => rows.map(parse)
                 )
               ),
-        count: (owner) =>
+        countOthers: (owner, name) =>
           Effect.orDie(
             Effect.map(
-              sql<{ readonly n: number }>`SELECT count(*) AS n FROM file WHERE owner_id = ${owner}`,
+              sql<{ readonly n: number }>`SELECT count(*) AS n FROM file WHERE owner_id = ${owner} AND name <> ${name}`,
               ([row]) => row?.n ?? 0
             )
           ),

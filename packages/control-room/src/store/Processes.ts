@@ -88,28 +88,22 @@ export class Processes extends Context.Service<
             "newest first",
             request
           ),
-        create: Effect.fnUntraced(
-          function* (workspace, definition) {
-            const row: Row = {
-              id: yield* newId,
-              workspace_id: workspace,
-              created_at: yield* now,
-              ...(yield* columns(definition, []))
-            }
-            yield* sql`INSERT INTO process ${sql.insert({ ...row })}`
-            return parse(row)
-          },
-          nullWhenTaken
-        ),
-        update: Effect.fnUntraced(
-          function* (workspace, existing, definition) {
-            const changed = yield* columns(definition, existing.steps)
-            const { created_at, id } = existing.view
-            yield* sql`UPDATE process SET ${sql.update(changed)} WHERE id = ${id}`
-            return parse({ id, workspace_id: workspace, created_at, ...changed })
-          },
-          nullWhenTaken
-        )
+        create: Effect.fnUntraced(function* (workspace, definition) {
+          const row: Row = {
+            id: yield* newId,
+            workspace_id: workspace,
+            created_at: yield* now,
+            ...(yield* columns(definition, []))
+          }
+          yield* sql`INSERT INTO process ${sql.insert({ ...row })}`
+          return parse(row)
+        }, nullWhenTaken),
+        update: Effect.fnUntraced(function* (workspace, existing, definition) {
+          const changed = yield* columns(definition, existing.steps)
+          const { created_at, id } = existing.view
+          yield* sql`UPDATE process SET ${sql.update(changed)} WHERE id = ${id}`
+          return parse({ id, workspace_id: workspace, created_at, ...changed })
+        }, nullWhenTaken)
       })
     })
   )

@@ -10,7 +10,12 @@ import {
   WorkItemId,
   WorkspaceId
 } from "@signalbox/api/contract/Ids"
-import type { StepRun as StepRunView, StepRunErrorCode, StepRunEvent, StepRunState } from "@signalbox/api/contract/StepRuns"
+import type {
+  StepRun as StepRunView,
+  StepRunErrorCode,
+  StepRunEvent,
+  StepRunState
+} from "@signalbox/api/contract/StepRuns"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -101,16 +101,8 @@ export class WorkItems extends Context.Service<
   {
     readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredItem | null>
     readonly getMany: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredItem>>
-    readonly list: (
-      workspace: WorkspaceId,
-      filter: ItemFilter,
-      page: PageRequest
-    ) => Effect.Effect<Rows<StoredItem>>
-    readonly create: (
-      workspace: WorkspaceId,
-      process: ProcessId,
-      payload: Schema.Json
-    ) => Effect.Effect<StoredItem>
+    readonly list: (workspace: WorkspaceId, filter: ItemFilter, page: PageRequest) => Effect.Effect<Rows<StoredItem>>
+    readonly create: (workspace: WorkspaceId, process: ProcessId, payload: Schema.Json) => Effect.Effect<StoredItem>
     /** Pending items in the first step of a run. */
     readonly createInRun: (run: Run, payloads: ReadonlyArray<Schema.Json>) => Effect.Effect<void>
     /** Moves these `new` items of the process into the first step of a run; answers how many there were. */
@@ -279,7 +271,9 @@ export class WorkItems extends Context.Service<
           return rows.length === 1
         }, Effect.orDie),
         removeQueued: (ids) =>
-          ids.length === 0 ? Effect.void : Effect.orDie(Effect.asVoid(sql`DELETE FROM work_item WHERE ${sql.in("id", ids)}`)),
+          ids.length === 0
+            ? Effect.void
+            : Effect.orDie(Effect.asVoid(sql`DELETE FROM work_item WHERE ${sql.in("id", ids)}`)),
         due: Effect.fnUntraced(function* (run, step, limit) {
           const rows = yield* sql<ItemRow>`
             SELECT * FROM work_item

@@ -1,5 +1,5 @@
 /**
- * The real service for tests: a real HTTP server on a free port over a real SQLite file in a new folder.
+ * The real service for tests: a real HTTP server on a free port over a real SQLite file in a folder.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -9,31 +9,31 @@ import { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as StepRunSession from "@signalbox/api/robot/StepRunSession"
 import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
 import * as WorkersClient from "@signalbox/api/Workers"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as HttpServer from "effect/http/HttpServer"
-import { mkdtempSync, rmSync } from "node:fs"
-import { createServer } from "node:http"
+import * as SqlClient from "effect/sql/SqlClient"
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Server from "../../src/Server.ts"
 import { Runs } from "../../src/Runs.ts"
+import * as NodeServer from "../../src/http/NodeServer.ts"
+import * as Server from "../../src/Server.ts"
 import { Workspaces } from "../../src/store/Workspaces.ts"
-
-export interface Answer {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-  readonly body: any
-}
+import { WorkSignal } from "../../src/WorkSignal.ts"
+import { type Answer, send } from "./Http.ts"
 
 export interface RawRequest {
+  /** Null: none. Default: the key with every permission. */
   readonly key?: string | null
-  readonly body?: unknown
-  readonly rawBody?: string | Uint8Array | FormData
-  readonly headers?: Record<string, string>
+  /** Sent as JSON. */
+  readonly json?: unknown
+  /** Sent as it is, without a content type unless the headers have one. */
+  readonly body?: string | Uint8Array
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export class Service extends Context.Service<
@@ -45,9 +45,15 @@ export class Service extends Context.Service<
     /** A key with every permission. */
     readonly key: string
     readonly makeKey: (permissions: ReadonlyArray<Permission>, workspace?: WorkspaceId) => Effect.Effect<string>
-    readonly otherWorkspace: Effect.Effect<WorkspaceId>
+    readonly makeWorkspace: Effect.Effect<WorkspaceId>
     /** A request as any client could make it; paths without a leading slash are below the workspace. */
     readonly raw: (method: string, path: string, request?: RawRequest) => Effect.Effect<Answer>
+    /** Every row of every table, but for when workers were last seen: equal before and after if nothing was changed. */
+    readonly rows: Effect.Effect<Readonly<Record<string, ReadonlyArray<unknown>>>>
+    /** The names of all files of bytes on disk, finished and staged. */
+    readonly blobs: Effect.Effect<{ readonly kept: ReadonlyArray<string>; readonly staged: ReadonlyArray<string> }>
+    /** One look of the service for what time has brought, as if this many milliseconds had gone by. */
+    readonly tickIn: (millis: number) => Effect.Effect<void>
   }
 >()("test/Service") {}
 
@@ -56,13 +62,16 @@ export const temporaryFolder = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+/** The files of bytes in a data folder. */
+export const blobsIn = (folder: string) =>
+  Effect.sync(() => {
+    const files = join(folder, "files")
+    const names = existsSync(files) ? readdirSync(files) : []
+    return {
+      kept: names.filter((name) => name !== "staging").flatMap((shard) => readdirSync(join(files, shard))),
+      staged: existsSync(join(files, "staging")) ? readdirSync(join(files, "staging")) : []
+    }
+  })
 
 const service = (folder: string) =>
   Layer.effect(
@@ -70,6 +79,9 @@ const service = (folder: string) =>
     Effect.gen(function* () {
       const server = yield* HttpServer.HttpServer
       const workspaces = yield* Workspaces
+      const { tick } = yield* Runs
+      const sql = yield* SqlClient.SqlClient
+      const clock = yield* Clock.Clock
       const workspace = (yield* workspaces.first) ?? (yield* workspaces.create("test"))
       const { key } = yield* workspaces.createKey(workspace.id, "test", Permission.literals)
       const origin = HttpServer.formatAddress(server.address)
@@ -80,22 +92,38 @@ const service = (folder: string) =>
         key,
         makeKey: (permissions, owner = workspace.id) =>
           Effect.map(workspaces.createKey(owner, "test", permissions), (made) => made.key),
-        otherWorkspace: Effect.map(workspaces.create("other"), (other) => other.id),
-        raw: (method, path, request = {}) =>
-          Effect.promise(async () => {
-            const url = path.startsWith("http")
-              ? path
-              : origin + (path.startsWith("/") ? path : `/api/v1/workspaces/${workspace.id}/${path}`)
-            const authorization = request.key === null ? {} : { authorization: `RC-WSKEY ${request.key ?? key}` }
-            const json = request.body === undefined ? {} : { "content-type": "application/json" }
-            const body = request.rawBody ?? (request.body === undefined ? undefined : JSON.stringify(request.body))
-            const response = await fetch(url, {
-              method,
-              headers: { ...authorization, ...json, ...request.headers },
-              ...(body === undefined ? {} : { body: body as BodyInit })
-            })
-            const text = await response.text()
-            return { status: response.status, headers: response.headers, text, body: parse(text) }
+        makeWorkspace: Effect.map(workspaces.create("other"), (other) => other.id),
+        raw: (method, path, { body, headers, json, key: given = key } = {}) => {
+          const target = path.startsWith("/") ? path : `/api/v1/workspaces/${workspace.id}/${path}`
+          const content = json === undefined ? body : JSON.stringify(json)
+          return send(origin, method, path.startsWith(origin) ? path.slice(origin.length) : target, {
+            headers: {
+              ...(given === null ? {} : { authorization: `RC-WSKEY ${given}` }),
+              ...(json === undefined ? {} : { "content-type": "application/json" }),
+              ...headers
+            },
+            ...(content === undefined ? {} : { body: content })
+          })
+        },
+        rows: Effect.gen(function* () {
+          const tables = yield* sql<{ readonly name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'`
+          const rows: Record<string, ReadonlyArray<unknown>> = {}
+          for (const { name } of tables) {
+            const all = yield* sql.unsafe<object>(`SELECT * FROM "${name}" ORDER BY 1`)
+            rows[name] = all.map((row) => ({ ...row, last_seen_at: null }))
+          }
+          return rows
+        }).pipe(Effect.orDie),
+        blobs: blobsIn(folder),
+        tickIn: (millis) =>
+          Effect.provideService(tick, Clock.Clock, {
+            currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
+            currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis),
+            currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(millis) * 1_000_000n,
+            currentTimeNanos: Effect.map(clock.currentTimeNanos, (now) => now + BigInt(millis) * 1_000_000n),
+            monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+            monotonicTimeNanos: clock.monotonicTimeNanos,
+            sleep: (duration) => clock.sleep(duration)
           })
       })
     })
@@ -111,18 +139,23 @@ export const layerIn = (folder: string) =>
     Layer.provideMerge(service(folder)),
     Layer.provideMerge(NodeHttpClient.layerUndici),
     Layer.provideMerge(Server.layer()),
+    // The same instances as those of the service: a layer is built once.
+    Layer.provideMerge(Runs.layer.pipe(Layer.provide(WorkSignal.layer))),
     Layer.provideMerge(Server.layerStorage({ data: folder })),
-    Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1", gracefulShutdownTimeout: 0 }))
+    Layer.provideMerge(
+      NodeHttpServer.layer(NodeServer.create, { port: 0, host: "127.0.0.1", gracefulShutdownTimeout: 0 })
+    )
   )
 
 /** Everything, in a folder of its own. */
 export const layer = Layer.unwrap(Effect.map(temporaryFolder, layerIn))
 
-/** A worker that does what the test says, through the workers' own interface. */
-export const linkWorker = Effect.fnUntraced(function* (tasks: ReadonlyArray<string>) {
-  const { origin } = yield* Service
-  const { link_token } = yield* WorkersClient.createLinkToken()
-  const identity = yield* WorkerProtocol.link({ origin, linkToken: Redacted.make(link_token), name: "test", tasks })
+/** The calls of a linked worker and of its step runs. */
+export const workerAt = Effect.fnUntraced(function* (
+  origin: string,
+  identity: WorkerProtocol.WorkerIdentity,
+  tasks: ReadonlyArray<string>
+) {
   const protocol = yield* WorkerProtocol.make(origin, identity)
   const session = (lease: WorkerProtocol.Lease) =>
     StepRunSession.make({
@@ -133,14 +166,27 @@ export const linkWorker = Effect.fnUntraced(function* (tasks: ReadonlyArray<stri
       processRunId: lease.process_run_id,
       stepRunId: lease.step_run_id
     })
-  /** Leases and starts one step run; fails the test when none comes. */
-  const take = Effect.gen(function* () {
+  /** Leases one step run; fails the test when none comes. */
+  const lease = Effect.gen(function* () {
     const [lease] = yield* protocol.lease({ free: 1, tasks, waitSeconds: 5 })
-    if (lease === undefined) return yield* Effect.die(new Error("no step run to lease"))
-    yield* protocol.start(lease)
-    return { lease, session: yield* session(lease) }
+    return lease ?? (yield* Effect.die(new Error("no step run to lease")))
   })
-  return { identity, protocol, session, take }
+  /** Leases and starts one step run. */
+  const take = Effect.gen(function* () {
+    const leased = yield* lease
+    yield* protocol.start(leased)
+    return { lease: leased, session: yield* session(leased) }
+  })
+  return { identity, protocol, session, lease, take }
 })
 
-export { Runs }
+/** A worker that does what the test says, through the workers' own interface. */
+export const linkWorkerAt = Effect.fnUntraced(function* (origin: string, tasks: ReadonlyArray<string>) {
+  const { link_token } = yield* WorkersClient.createLinkToken()
+  const identity = yield* WorkerProtocol.link({ origin, linkToken: Redacted.make(link_token), name: "test", tasks })
+  return yield* workerAt(origin, identity, tasks)
+})
+
+/** A worker of the service at hand. */
+export const linkWorker = (tasks: ReadonlyArray<string>) =>
+  Effect.flatMap(Service, ({ origin }) => linkWorkerAt(origin, tasks))

@@ -1,0 +1,727 @@
+import { assert, layer as withLayer } from "@effect/vitest"
+import { Api } from "@signalbox/api/contract/Api"
+import { Page } from "@signalbox/api/contract/Common"
+import { WorkItem } from "@signalbox/api/contract/WorkItems"
+import * as Processes from "@signalbox/api/Processes"
+import * as WorkItems from "@signalbox/api/WorkItems"
+import * as Effect from "effect/Effect"
+import * as HttpApi from "effect/http-api/HttpApi"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { type Answer, bodyAs, errorOf, sendRaw } from "./support/Http.ts"
+import { layer, linkWorker, type RawRequest, Service } from "./support/Service.ts"
+
+const unknownId = "01900000-0000-7000-8000-000000000000"
+
+const codes: Record<number, string> = {
+  400: "INVALID_REQUEST",
+  401: "UNAUTHENTICATED",
+  403: "FORBIDDEN",
+  404: "NOT_FOUND",
+  405: "METHOD_NOT_ALLOWED",
+  409: "CONFLICT",
+  413: "PAYLOAD_TOO_LARGE",
+  415: "UNSUPPORTED_MEDIA_TYPE"
+}
+
+/** The answer is this failure, in the envelope. */
+const assertFailure = (answer: Answer, status: number, what: string) => {
+  assert.strictEqual(answer.status, status, `${what}: ${answer.text}`)
+  assert.match(answer.headers["content-type"] ?? "", /^application\/json/, what)
+  assert.isDefined(answer.headers["x-request-id"], what)
+  const { error, message } = errorOf(answer)
+  assert.strictEqual(error.code, codes[status], what)
+  assert.strictEqual(error.message, message, what)
+  assert.isNotEmpty(message, what)
+}
+
+const nested = (depth: number, open = "[", close = "]") => open.repeat(depth) + close.repeat(depth)
+
+/** A process with one item, and what the tables below need to know of them. */
+const seed = Effect.gen(function* () {
+  const process = yield* Processes.create({
+    name: `edge ${crypto.randomUUID()}`,
+    steps: [{ name: "s", task: { name: "t" } }]
+  })
+  const item = yield* WorkItems.create({ process: process.id, payload: { a: 1 } })
+  return { process, item }
+})
+
+interface Case {
+  readonly name: string
+  readonly method?: string
+  readonly path: string
+  readonly request?: RawRequest
+  readonly status: number
+  /** What the message must name. */
+  readonly says?: RegExp
+}
+
+const json = { "content-type": "application/json" }
+
+withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("the edge", (it) => {
+  it.effect("refuses bad input with a clear error, and changes nothing", () =>
+    Effect.gen(function* () {
+      const { makeWorkspace, raw, rows, workspaceId } = yield* Service
+      const { item, process } = yield* seed
+      const other = yield* makeWorkspace
+      const post = (name: string, body: string | Uint8Array, status: number, says?: RegExp): Case => ({
+        name,
+        method: "POST",
+        path: "work-items",
+        request: { body, headers: json },
+        status,
+        ...(says === undefined ? {} : { says })
+      })
+      const withPayload = (text: string) => `{"process":{"id":"${process.id}"},"payload":${text}}`
+      const start = (name: string, body: string, status: number, says?: RegExp): Case => ({
+        ...post(name, body, status, says),
+        path: `processes/${process.id}/process-runs`
+      })
+      const file = (name: string, fields: unknown, status: number, says?: RegExp): Case => ({
+        ...post(name, JSON.stringify(fields), status, says),
+        path: `work-items/${item.id}/files`
+      })
+      const define = (name: string, fields: object, status: number, says?: RegExp): Case => ({
+        ...post(name, JSON.stringify({ name: "x", steps: [], ...fields }), status, says),
+        path: "processes"
+      })
+      const cases: ReadonlyArray<Case> = [
+        post("malformed JSON", "{process:1}", 400, /JSON/),
+        post("truncated JSON", '{"process":{"id":"', 400, /JSON/),
+        post("two JSON values", "{} {}", 400, /JSON/),
+        post("invalid UTF-8", Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]), 400, /UTF-8/),
+        post(
+          "invalid UTF-8 within a string",
+          Buffer.concat([Buffer.from('{"process":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]),
+          400,
+          /UTF-8/
+        ),
+        post("UTF-16", Buffer.from('{"process":{}}', "utf16le"), 400),
+        post("10,000 arrays deep", withPayload(nested(10_000)), 400, /256/),
+        post("10,000 objects deep", withPayload('{"a":'.repeat(10_000) + "1" + "}".repeat(10_000)), 400, /256/),
+        post("100,000 open brackets", "[".repeat(100_000), 400, /256/),
+        post("one level too deep", withPayload(nested(256)), 400, /256/),
+        post("a number beyond all numbers", withPayload("1e999"), 400, /payload/),
+        post("a negative one, deep inside", withPayload('{"a":[-1e999]}'), 400, /payload/),
+        post("an empty body", "", 400),
+        post("null", "null", 400),
+        post("an array", "[]", 400),
+        post("a string", '"x"', 400),
+        post("a missing member", '{"payload":1}', 400, /process/),
+        post("a wrong type", '{"process":{"id":5}}', 400, /process\.id/),
+        post("an id that is no UUID", '{"process":{"id":"nope"}}', 404, /nope/),
+        post("an id with a NUL", '{"process":{"id":"a\\u0000b"}}', 404),
+        post("an id with half a surrogate pair", '{"process":{"id":"\\ud800"}}', 404),
+        post("an unknown process", `{"process":{"id":"${unknownId}"}}`, 404, new RegExp(unknownId)),
+        post("a payload above 1 MB", withPayload(`"${"x".repeat(1024 * 1024)}"`), 413, /payload/),
+        post("a body above 8 MB", withPayload(`"${"x".repeat(8 * 1024 * 1024)}"`), 413),
+        {
+          name: "a chunked body above 8 MB",
+          method: "POST",
+          path: "work-items",
+          request: { body: Buffer.alloc(9 * 1024 * 1024, 0x20), headers: { ...json, "transfer-encoding": "chunked" } },
+          status: 413
+        },
+        {
+          ...post("XML", "<a/>", 415, /xml/),
+          request: { body: "<a/>", headers: { "content-type": "application/xml" } }
+        },
+        { ...post("a made-up type", "{}", 415), request: { body: "{}", headers: { "content-type": "nonsense" } } },
+        start("an unknown type of start", '{"type":"with_everything"}', 400),
+        start("payloads of the wrong type", '{"type":"with_payloads","payloads":{}}', 400, /payloads/),
+        start("no payloads", '{"type":"with_payloads","payloads":[]}', 400, /payloads/),
+        start(
+          "1,001 payloads",
+          `{"type":"with_payloads","payloads":[${Array.from({ length: 1001 }, () => "1").join(",")}]}`,
+          400,
+          /payloads/
+        ),
+        start(
+          "a payload above 1 MB",
+          `{"type":"with_payloads","payloads":[1,"${"x".repeat(1024 * 1024)}"]}`,
+          413,
+          /payloads\.1/
+        ),
+        start("an array as start", "[]", 400),
+        start("a number as start", "5", 400),
+        start("a text as start", '"with_inputs"', 400),
+        start(
+          "items named twice",
+          `{"type":"with_work_item_ids","work_item_ids":["${item.id}","${item.id}"]}`,
+          409,
+          /twice/
+        ),
+        start("items that are not there", `{"type":"with_work_item_ids","work_item_ids":["${unknownId}"]}`, 409),
+        file("a file without a name", { file_name: "", file_size: 1 }, 400, /file_name/),
+        file("a file with a path", { file_name: "../../etc/passwd", file_size: 1 }, 400, /file_name/),
+        file("a file with a Windows path", { file_name: "..\\x", file_size: 1 }, 400, /file_name/),
+        file("a file named ..", { file_name: "..", file_size: 1 }, 400, /file_name/),
+        file("a file name with a NUL", { file_name: "a\0b", file_size: 1 }, 400, /file_name/),
+        file("a file name with a line break", { file_name: "a\r\nb", file_size: 1 }, 400, /file_name/),
+        file("a file name with half a surrogate pair", { file_name: "a\ud800", file_size: 1 }, 400, /file_name/),
+        file("a file name of 256 characters", { file_name: "x".repeat(256), file_size: 1 }, 400, /file_name/),
+        file("a negative size", { file_name: "a", file_size: -1 }, 400, /file_size/),
+        file("a size with a fraction", { file_name: "a", file_size: 1.5 }, 400, /file_size/),
+        file("a size beyond all files", { file_name: "a", file_size: 1e308 }, 400, /file_size/),
+        file("a size as text", { file_name: "a", file_size: "5" }, 400, /file_size/),
+        file("a file above 1 GB", { file_name: "a", file_size: 2 ** 30 + 1 }, 413, /file_size/),
+        define("a process without a name", { name: "" }, 400, /name/),
+        define("a process name with a NUL", { name: "a\0b" }, 400, /name/),
+        define("a process name of 256 characters", { name: "n".repeat(256) }, 400, /name/),
+        define("a process name that is taken", { name: process.name }, 409, /name/),
+        define("a description with a NUL", { name: "d", description: "a\0" }, 400, /description/),
+        define(
+          "two steps of one name",
+          {
+            steps: [
+              { name: "a", task: { name: "t" } },
+              { name: "a", task: { name: "u" } }
+            ]
+          },
+          400,
+          /steps\.1\.name/
+        ),
+        define(
+          "an unknown package",
+          { steps: [{ name: "a", task: { name: "t", package_id: unknownId } }] },
+          400,
+          /package_id/
+        ),
+        define(
+          "101 steps",
+          { steps: Array.from({ length: 101 }, (_, n) => ({ name: `${n}`, task: { name: "t" } })) },
+          400,
+          /steps/
+        ),
+        define(
+          "a default item above 1 MB",
+          { default_work_item: { payload: "x".repeat(1024 * 1024) } },
+          413,
+          /default_work_item/
+        ),
+        {
+          ...post("a batch of nothing", '{"batch_operation":"retry","work_item_ids":[]}', 400, /work_item_ids/),
+          path: "work-items/batch"
+        },
+        {
+          ...post(
+            "an unknown batch operation",
+            `{"batch_operation":"burn","work_item_ids":["${item.id}"]}`,
+            400,
+            /batch_operation/
+          ),
+          path: "work-items/batch"
+        },
+        {
+          ...post(
+            "a batch that names an item twice",
+            `{"batch_operation":"delete","work_item_ids":["${item.id}","${item.id}"]}`,
+            400,
+            /twice/
+          ),
+          path: "work-items/batch"
+        },
+        {
+          ...post(
+            "a batch with a foreign item",
+            `{"batch_operation":"delete","work_item_ids":["${item.id}","${unknownId}"]}`,
+            404,
+            new RegExp(unknownId)
+          ),
+          path: "work-items/batch"
+        },
+        {
+          ...post(
+            "a batch in the wrong state",
+            `{"batch_operation":"retry","work_item_ids":["${item.id}"]}`,
+            409,
+            /failed/
+          ),
+          path: "work-items/batch"
+        },
+        {
+          ...post(
+            "10,001 items",
+            JSON.stringify({
+              batch_operation: "delete",
+              work_item_ids: Array.from({ length: 10_001 }, (_, n) => `${n}`)
+            }),
+            400,
+            /work_item_ids/
+          ),
+          path: "work-items/batch"
+        },
+        {
+          ...post("a link token of the past", '{"expires_at":"2001-01-01T00:00:00Z"}', 400, /expires_at/),
+          path: "workers/link-tokens"
+        },
+        {
+          ...post("a link token of no date", '{"expires_at":"2001-99-99T00:00:00Z"}', 400, /expires_at/),
+          path: "workers/link-tokens"
+        },
+        { name: "an unknown item", path: `work-items/${unknownId}`, status: 404, says: new RegExp(unknownId) },
+        { name: "an id that is no UUID in the path", path: "work-items/nope", status: 404 },
+        { name: "an id with a NUL in the path", path: "work-items/a%00b", status: 404 },
+        { name: "an id that is not valid UTF-8", path: "work-items/%ff%fe", status: 404 },
+        { name: "a broken escape", path: "work-items/%zz", status: 404 },
+        { name: "an id of 5,000 characters", path: `work-items/${"a".repeat(5000)}`, status: 404 },
+        { name: "SQL in an id", path: `work-items/${encodeURIComponent("' OR 1=1 --")}`, status: 404 },
+        {
+          name: "an unknown run to stop",
+          method: "POST",
+          path: `process-runs/${unknownId}/stop`,
+          request: { json: { set_remaining_work_items_as_done: true, terminate_ongoing_activity_runs: true } },
+          status: 404
+        },
+        {
+          name: "booleans as texts",
+          method: "POST",
+          path: `process-runs/${unknownId}/stop`,
+          request: { json: { set_remaining_work_items_as_done: "true", terminate_ongoing_activity_runs: "true" } },
+          status: 400
+        },
+        { name: "an unknown run to delete", method: "DELETE", path: `process-runs/${unknownId}`, status: 404 },
+        { name: "outputs of no run", path: "outputs", status: 400, says: /process_run_id/ },
+        { name: "outputs of an unknown run", path: `outputs?process_run_id=${unknownId}`, status: 404 },
+        { name: "step runs of an unknown run", path: `step-runs?process_run_id=${unknownId}`, status: 404 },
+        { name: "a workspace of another", path: `/api/v1/workspaces/${other}/work-items`, status: 403 },
+        { name: "a workspace that is not there", path: `/api/v1/workspaces/${unknownId}/work-items`, status: 403 },
+        { name: "a workspace that is no UUID", path: "/api/v1/workspaces/nope", status: 403 },
+        { name: "a path that is not there", path: "nothing", status: 404, says: /nothing/ },
+        { name: "a path with another case", path: "Work-Items", status: 404 },
+        { name: "the root", path: "/", status: 404 },
+        { name: "a path that looks like a host", path: "//[", status: 404 },
+        { name: "a path of escapes", path: "/%00%ff%zz?%zz=%ff", status: 404 },
+        { name: "a wrong method", method: "DELETE", path: "work-items", status: 405, says: /GET/ },
+        { name: "PUT where nothing is updated", method: "PUT", path: "work-items", request: { json: {} }, status: 405 },
+        { name: "PATCH", method: "PATCH", path: `work-items/${item.id}`, request: { json: {} }, status: 405 },
+        { name: "OPTIONS", method: "OPTIONS", path: "work-items", status: 405 },
+        { name: "TRACE", method: "TRACE", path: "work-items", status: 405 },
+        { name: "PROPFIND", method: "PROPFIND", path: "work-items", status: 405 },
+        { name: "POST to the OpenAPI document", method: "POST", path: "/api/v1/openapi.json", status: 405 },
+        { name: "GET of the uploads", path: "/transfer/v1/uploads", status: 405 },
+        { name: "no key", path: "work-items", request: { key: null }, status: 401, says: /RC-WSKEY/ },
+        {
+          name: "no key and a bad body",
+          method: "POST",
+          path: "work-items",
+          request: { key: null, body: "{" },
+          status: 401
+        },
+        { name: "a batch that is not allowed by its case", method: "POST", path: "work-items/Batch", status: 405 },
+        ...["0", "-1", "1.5", "abc", "", " ", "1e999", "NaN", "5,6", "9007199254740993e9"].map((limit): Case => ({
+          name: `limit=${limit}`,
+          path: `work-items?limit=${encodeURIComponent(limit)}`,
+          status: 400,
+          says: /limit/
+        })),
+        { name: "a limit given twice", path: "work-items?limit=1&limit=2", status: 400, says: /limit/ },
+        { name: "an unknown state", path: "work-items?state=sleeping", status: 400, says: /state/ },
+        { name: "a state given twice", path: "work-items?state=new&state=done", status: 400, says: /state/ },
+        { name: "a boolean of another kind", path: "work-items?include_data=yes", status: 400, says: /include_data/ },
+        ...["", "x", ".", "a.b", "%00", "../..", unknownId, `${Buffer.from(item.id).toString("base64url")}.AAAA`].map(
+          (cursor): Case => ({
+            name: `cursor ${cursor}`,
+            path: `work-items?cursor=${encodeURIComponent(cursor)}`,
+            status: 400,
+            says: /cursor/
+          })
+        )
+      ]
+      const before = yield* rows
+      for (const { method = "GET", name, path, request, says, status } of cases) {
+        const answer = yield* raw(method, path, request)
+        assertFailure(answer, status, name)
+        if (says !== undefined) assert.match(errorOf(answer).message, says, name)
+        if (status === 405) assert.isNotEmpty(answer.headers["allow"], name)
+      }
+      assert.deepStrictEqual(yield* rows, before)
+      assert.isNotEmpty(workspaceId)
+    })
+  )
+
+  it.effect("names the methods that a path has", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const { item, process } = yield* seed
+      const allow = (path: string) => Effect.map(raw("PATCH", path), (answer) => answer.headers["allow"])
+      assert.strictEqual(yield* allow("work-items"), "GET, HEAD, POST")
+      assert.strictEqual(yield* allow("work-items/"), "GET, HEAD, POST")
+      assert.strictEqual(yield* allow(`processes/${process.id}`), "GET, HEAD, POST, PUT")
+      assert.strictEqual(yield* allow(`work-items/${item.id}/payload`), "POST, PUT")
+      assert.strictEqual(yield* allow(`process-runs/${unknownId}`), "DELETE, GET, HEAD")
+    })
+  )
+
+  it.effect("has no endpoint that answers hostile requests with a 5xx, or changes something", () =>
+    Effect.gen(function* () {
+      const { key, raw, rows, workspaceId } = yield* Service
+      const { process } = yield* seed
+      const task = `hostile ${process.id}`
+      yield* Processes.update(process.id, { name: process.name, steps: [{ name: "s", task: { name: task } }] })
+      const worker = yield* linkWorker([task])
+      yield* raw("POST", `processes/${process.id}/process-runs`)
+      const { lease } = yield* worker.take
+      // Each interface with a token that it takes: the requests must get past the door.
+      const credentials = (path: string) =>
+        path.startsWith("/worker-v1")
+          ? `Bearer ${Redacted.value(worker.identity.token)}`
+          : path.startsWith("/api/v1")
+            ? `RC-WSKEY ${key}`
+            : `Bearer ${lease.run_token}`
+      const endpoints: Array<{ readonly method: string; readonly path: string }> = []
+      HttpApi.reflect(Api, {
+        onGroup: () => {},
+        onEndpoint: ({ endpoint }) => endpoints.push({ method: endpoint.method, path: endpoint.path })
+      })
+      assert.isAbove(endpoints.length, 20)
+      const ids = ["%00", "%27%3B--", "..%2F..", "%E2%82%AC", "a".repeat(500), "%ff"]
+      const bodies = [
+        "",
+        "null",
+        "[]",
+        "0",
+        '"\\u0000"',
+        "{",
+        "{}",
+        nested(10_000),
+        '{"__proto__":{"x":1}}',
+        '{"constructor":{"prototype":{}}}',
+        '{"type":"__proto__"}',
+        '{"payload":1e999,"payloads":[1e999]}',
+        '{"file_size":1e999}',
+        '{"lease_token":"\\u0000","error":null}',
+        '{"workItemId":"\\u0000","state":"COMPLETED"}',
+        '{"step_run_ids":["\\u0000","\\ud800"]}',
+        '{"link_token":"\\u0000","name":"n","tasks":[]}',
+        '{"payload":null}',
+        "\u0000",
+        "\ufeff{}"
+      ]
+      const queries = [
+        "",
+        "?limit[]=1",
+        "?cursor=%00",
+        "?__proto__=1&constructor=2",
+        "?process_run_id=%00&process_id=%00",
+        "?=&&=%zz"
+      ]
+      const before = yield* rows
+      for (const { method, path } of endpoints) {
+        const urls = ids.map((id) => path.replace(":workspace_id", workspaceId).replace(/:\w+/g, id))
+        const requests: Array<readonly [string, RawRequest]> = [
+          ...urls.flatMap((url) => queries.map((query) => [url + query, { body: "{}", headers: json }] as const)),
+          ...(method === "POST" ? bodies : []).map((body) => [urls[0] ?? path, { body, headers: json }] as const)
+        ]
+        for (const [url, request] of requests) {
+          for (const authorization of [credentials(path), "Bearer \u00ff"]) {
+            // The one call that takes anything, for it needs nothing.
+            if (path.endsWith("/link-tokens") && authorization.includes(key)) continue
+            const answer = yield* raw(method, url, {
+              ...request,
+              key: null,
+              headers: { ...request.headers, authorization }
+            })
+            assert.isBelow(answer.status, 500, `${method} ${url} ${String(request.body).slice(0, 50)}: ${answer.text}`)
+            if (answer.status >= 400 && answer.text !== "") assertFailure(answer, answer.status, `${method} ${url}`)
+          }
+        }
+      }
+      assert.deepStrictEqual(yield* rows, before)
+    })
+  )
+
+  it.effect("keeps what is allowed but odd as it came", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const { process } = yield* seed
+      const payloads = [
+        '{"__proto__":{"admin":true},"constructor":{"prototype":{"x":1}},"toString":1}',
+        '{"a":"\\u0000","b":"\\ud800","c":"","😀":"🏳️‍🌈"}',
+        '["",0,-0.5,1e+308,9007199254740991,true,null,{}]',
+        nested(255)
+      ]
+      for (const payload of payloads) {
+        const body = `{"process":{"id":"${process.id}"},"payload":${payload}}`
+        const created = yield* raw("POST", "work-items", { body, headers: json })
+        assert.strictEqual(created.status, 200, created.text)
+        const { id } = bodyAs(WorkItem, created)
+        const read = yield* raw("GET", `work-items/${id}`)
+        assert.include(read.text, `"payload":${payload}`)
+      }
+      assert.isUndefined(Object.getOwnPropertyDescriptor(Object.prototype, "admin"))
+      const definition = `{"name":"proto","steps":[{"name":"__proto__","task":{"name":"t"},"env":{"__proto__":"x","constructor":"y"}}]}`
+      const made = yield* raw("POST", "processes", { body: definition, headers: json })
+      assert.strictEqual(made.status, 200, made.text)
+      const { id } = bodyAs(Schema.Struct({ id: Schema.String }), made)
+      const { text } = yield* raw("GET", `processes/${id}/definition`)
+      assert.include(text, '"env":{"__proto__":"x","constructor":"y"}')
+    })
+  )
+
+  it.effect("reads JSON with any of the content types that clients send, and an empty body as none", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const { process } = yield* seed
+      const body = JSON.stringify({ process: { id: process.id }, payload: { a: "é" } })
+      const types = [
+        undefined,
+        "application/json",
+        "application/json; charset=utf-8",
+        "Application/JSON",
+        "text/plain",
+        "text/plain;charset=UTF-8",
+        "TEXT/PLAIN",
+        ""
+      ]
+      for (const type of types) {
+        const headers = type === undefined ? {} : { "content-type": type }
+        for (const text of [body, `\ufeff${body}`]) {
+          const answer = yield* raw("POST", "work-items", { body: text, headers })
+          assert.strictEqual(answer.status, 200, `${type}: ${answer.text}`)
+          assert.deepStrictEqual(bodyAs(WorkItem, answer).payload, { a: "é" })
+        }
+      }
+      const chunked = yield* raw("POST", "work-items", { body, headers: { ...json, "transfer-encoding": "chunked" } })
+      assert.strictEqual(chunked.status, 200, chunked.text)
+      const empties: ReadonlyArray<RawRequest> = [
+        {},
+        { body: "" },
+        { body: "", headers: json },
+        { body: "", headers: { "content-type": "application/x-www-form-urlencoded" } },
+        { body: "", headers: { "content-type": "application/octet-stream" } },
+        { body: "null", headers: json },
+        { body: " null ", headers: { "content-type": "text/plain" } },
+        { body: "{}" },
+        { body: '{"unknown":1}', headers: json }
+      ]
+      for (const request of empties) {
+        const answer = yield* raw("POST", `processes/${process.id}/process-runs`, request)
+        assert.strictEqual(answer.status, 200, `${JSON.stringify(request)}: ${answer.text}`)
+        assert.include(answer.text, '"started":true')
+      }
+    })
+  )
+
+  it.effect("takes the spellings of older clients", () =>
+    Effect.gen(function* () {
+      const { origin, raw, workspaceId } = yield* Service
+      const { item, process } = yield* seed
+      const { id: run } = bodyAs(
+        Schema.Struct({ id: Schema.String }),
+        yield* raw("POST", `processes/${process.id}/process-runs`)
+      )
+      const same: ReadonlyArray<readonly [string, string]> = [
+        [`work-items/${item.id}/`, `work-items/${item.id}`],
+        [`/api//v1/workspaces///${workspaceId}//work-items/${item.id}//`, `work-items/${item.id}`],
+        [`//api/v1/workspaces/${workspaceId}/work-items/${item.id}`, `work-items/${item.id}`],
+        [`/v1/workspaces/${workspaceId}/work-items/${item.id}`, `work-items/${item.id}`],
+        [`process-runs/${run}/outputs`, `outputs?process_run_id=${run}`],
+        [`process-runs/${run}/outputs/?limit=1`, `outputs?process_run_id=${run}&limit=1`],
+        ["work-items/?limit=1", "work-items?limit=1"],
+        ["work-items?limit=1&unknown=2&unknown=3", "work-items?limit=1"]
+      ]
+      // Addresses of files are signed with the time, and `next` repeats the query: neither is compared.
+      const plain = (answer: Answer) => `${answer.status} ${answer.text.replace(/"next":"[^"]*"/, "")}`
+      for (const [older, newer] of same) {
+        assert.strictEqual(plain(yield* raw("GET", older)), plain(yield* raw("GET", newer)), older)
+      }
+      assert.strictEqual((yield* raw("GET", `work-items/${item.id}/`)).status, 200)
+      const put = yield* raw("PUT", `work-items/${item.id}/payload`, { json: { payload: "put" } })
+      assert.strictEqual(put.text, '{"payload":"put"}')
+      const renamed = yield* raw("PUT", `processes/${process.id}/`, { json: { name: `put ${process.id}`, steps: [] } })
+      assert.strictEqual(renamed.status, 200, renamed.text)
+      const absolute = yield* raw("GET", `http://elsewhere.example/api/v1/workspaces/${workspaceId}`)
+      assert.strictEqual(absolute.status, 404)
+      assert.isNotEmpty(origin)
+    })
+  )
+
+  it.effect("accepts the scheme of the key in any case, and Bearer", () =>
+    Effect.gen(function* () {
+      const { key, raw } = yield* Service
+      for (const scheme of ["RC-WSKEY", "rc-wskey", "Rc-WsKey", "Bearer", "BEARER", "RC-WSKEY  "]) {
+        const answer = yield* raw("GET", "work-items", { key: null, headers: { authorization: `${scheme} ${key}` } })
+        assert.strictEqual(answer.status, 200, scheme)
+      }
+      for (const value of [
+        key,
+        `Basic ${key}`,
+        "RC-WSKEY",
+        `RC-WSKEY ${key} ${key}`,
+        `RC-WSKEY${key}`,
+        `RC-WSKEY ${key.slice(0, -1)}`
+      ]) {
+        assertFailure(yield* raw("GET", "work-items", { key: null, headers: { authorization: value } }), 401, value)
+      }
+    })
+  )
+
+  it.effect("pages by limit and cursor, and gives `next` under its own address", () =>
+    Effect.gen(function* () {
+      const { makeWorkspace, makeKey, origin, raw } = yield* Service
+      const { process } = yield* seed
+      const other = yield* seed
+      for (let n = 0; n < 6; n++) yield* WorkItems.create({ process: process.id, payload: n })
+      const page = (answer: Answer) => bodyAs(Page(Schema.Struct({ id: Schema.String })), answer)
+      const list = (query: string, request?: RawRequest) => Effect.map(raw("GET", `work-items?${query}`, request), page)
+      const mine = `process_id=${process.id}`
+      for (const limit of ["2", "2.0", "2.00", "2e0", "02"]) {
+        assert.strictEqual((yield* list(`${mine}&limit=${limit}`)).data.length, 2, limit)
+      }
+      const many = yield* seed
+      const payloads = Array.from({ length: 510 }, (_, n) => n)
+      yield* raw("POST", `processes/${many.process.id}/process-runs`, { json: { type: "with_payloads", payloads } })
+      for (const [limit, length] of [
+        ["", 100],
+        ["&limit=499", 499],
+        ["&limit=500", 500],
+        ["&limit=501", 500],
+        ["&limit=1000000", 500],
+        ["&limit=9007199254740991", 500]
+      ] as const) {
+        const page = yield* list(`process_id=${many.process.id}${limit}`)
+        assert.strictEqual(page.data.length, length, limit)
+        assert.isTrue(page.has_more, limit)
+      }
+      const first = yield* list(`${mine}&limit=3`, {
+        headers: { host: "evil.example", "x-forwarded-host": "evil.example" }
+      })
+      const next = first.next ?? assert.fail("no next")
+      assert.isTrue(next.startsWith(`${origin}/api/v1/workspaces/`), next)
+      assert.isTrue(first.has_more)
+      // Items that come meanwhile shift nothing.
+      yield* WorkItems.create({ process: process.id, payload: "late" })
+      const second = page(yield* raw("GET", next))
+      const third = page(yield* raw("GET", second.next ?? assert.fail("no next")))
+      assert.isFalse(third.has_more)
+      assert.isNull(third.next)
+      const walked = [first, second, third].flatMap(({ data }) => data.map(({ id }) => id))
+      assert.strictEqual(walked.length, 7)
+      assert.deepStrictEqual(walked.toSorted().toReversed(), walked)
+      // The same cursor with another limit, with unknown parameters and under other spellings of the path is fine.
+      const cursor = encodeURIComponent(new URL(next).searchParams.get("cursor") ?? "")
+      assert.deepStrictEqual(
+        page(yield* raw("GET", `work-items/?limit=1&cursor=${cursor}&${mine}&x=1`)).data,
+        second.data.slice(0, 1)
+      )
+      const bad = [
+        `cursor=${cursor}`,
+        `${mine}&state=new&cursor=${cursor}`,
+        `process_id=${other.process.id}&cursor=${cursor}`,
+        `${mine}&cursor=${cursor.slice(0, -1)}`,
+        `${mine}&cursor=${cursor}&cursor=${cursor}`,
+        `${mine}&cursor=${cursor.startsWith("M") ? "N" : "M"}${cursor.slice(1)}`
+      ]
+      for (const query of bad) assertFailure(yield* raw("GET", `work-items?${query}`), 400, query)
+      assertFailure(yield* raw("GET", `process-runs?${mine}&cursor=${cursor}`), 400, "of another list")
+      const foreign = yield* makeWorkspace
+      const key = yield* makeKey(["Processes.read_work_items"], foreign)
+      assertFailure(
+        yield* raw("GET", `/api/v1/workspaces/${foreign}/work-items?${mine}&cursor=${cursor}`, { key }),
+        400,
+        "of another workspace"
+      )
+      assert.deepStrictEqual(yield* list(`process_id=${unknownId}`), { data: [], has_more: false, next: null })
+      assert.deepStrictEqual(yield* list("process_id=nope"), { data: [], has_more: false, next: null })
+    })
+  )
+
+  it.effect("gives every response a request id: the client's, if it is one", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const idOf = (path: string, given: string) =>
+        Effect.map(raw("GET", path, { headers: { "x-request-id": given } }), (answer) => answer.headers["x-request-id"])
+      for (const path of ["work-items", "nothing", "/transfer/v1/files/a/b"]) {
+        for (const good of ["abc-123_DEF.4", "x".repeat(128)]) assert.strictEqual(yield* idOf(path, good), good)
+        for (const bad of ["x".repeat(129), "a b", "a,b", "<script>", "\u00e9", ""]) {
+          assert.match((yield* idOf(path, bad)) ?? "", /^[0-9a-f-]{36}$/, bad)
+        }
+        const ids = [yield* raw("GET", path), yield* raw("GET", path)].map((answer) => answer.headers["x-request-id"])
+        assert.notStrictEqual(ids[0], ids[1])
+      }
+    })
+  )
+
+  it.effect("answers HEAD as GET without a body", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const { item } = yield* seed
+      for (const [path, status] of [
+        [`work-items/${item.id}`, 200],
+        ["work-items", 200],
+        [`work-items/${unknownId}`, 404]
+      ] as const) {
+        const answer = yield* raw("HEAD", path)
+        assert.strictEqual(answer.status, status)
+        assert.strictEqual(answer.text, "")
+      }
+    })
+  )
+
+  it.effect("survives requests that lie or break off", () =>
+    Effect.gen(function* () {
+      const { key, origin, raw, rows, workspaceId } = yield* Service
+      const { process } = yield* seed
+      const body = JSON.stringify({ process: { id: process.id } })
+      const head = (length: number | string) =>
+        `POST /api/v1/workspaces/${workspaceId}/work-items HTTP/1.1\r\nhost: x\r\nauthorization: RC-WSKEY ${key}\r\n` +
+        `content-type: application/json\r\ncontent-length: ${length}\r\n\r\n`
+      const before = yield* rows
+      for (const how of ["half-close", "reset"] as const) {
+        const answer = yield* sendRaw(origin, head(body.length + 10) + body, how)
+        assert.notMatch(answer, /^HTTP\/1\.1 [25]/, how)
+      }
+      // Shorter than the body: the rest is no request of its own.
+      const short = yield* sendRaw(origin, head(body.length - 5) + body)
+      assert.match(short, /^HTTP\/1\.1 400 /)
+      // What Node refuses by itself has the envelope too.
+      assert.include(short, '"error":{"code":"INVALID_REQUEST"')
+      const large = yield* sendRaw(origin, `GET / HTTP/1.1\r\nhost: x\r\nx-large: ${"x".repeat(20_000)}\r\n\r\n`)
+      assert.match(large, /^HTTP\/1\.1 431 /)
+      assert.include(large, "the headers are larger than 16384 bytes")
+      for (const length of ["-1", "x", "99999999999999999999"]) {
+        assert.match(yield* sendRaw(origin, head(length) + body, "half-close"), /^HTTP\/1\.1 4\d\d |^$/, length)
+      }
+      for (const line of ["GET", "GET /", "\u0000\u0001", "GET / HTTP/9.9", "CONNECT a:1 HTTP/1.1\r\nhost: x"]) {
+        assert.notMatch(yield* sendRaw(origin, `${line}\r\n\r\n`, "half-close"), /^HTTP\/1\.1 [25]/, line)
+      }
+      const star = yield* sendRaw(origin, "OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n", "half-close")
+      assert.match(star, /^HTTP\/1\.1 404 /)
+      assert.include(star, "NOT_FOUND")
+      assert.deepStrictEqual(yield* rows, before)
+      assert.strictEqual((yield* raw("GET", "work-items")).status, 200)
+    })
+  )
+
+  it.effect("keeps the interfaces of workers and of robots apart", () =>
+    Effect.gen(function* () {
+      const { key, raw } = yield* Service
+      const { process } = yield* seed
+      const task = `apart-${process.id}`
+      yield* Processes.update(process.id, { name: process.name, steps: [{ name: "s", task: { name: task } }] })
+      const worker = yield* linkWorker([task])
+      yield* raw("POST", `processes/${process.id}/process-runs`)
+      const { lease } = yield* worker.take
+      const bearer = (token: string): RawRequest => ({ key: null, headers: { authorization: `Bearer ${token}` } })
+      const asWorker = (request: RawRequest) =>
+        raw("POST", "/worker-v1/heartbeat", { ...request, json: { step_run_ids: [] } })
+      const asRobot = (request: RawRequest) =>
+        raw("GET", `/json-v1/workspaces/${worker.identity.workspaceId}/workitems/${lease.work_item_id}/data`, request)
+      assert.strictEqual((yield* asRobot(bearer(lease.run_token))).status, 200)
+      assertFailure(yield* asWorker(bearer(lease.run_token)), 403, "a run's token as a worker's")
+      assertFailure(yield* asWorker(bearer(key)), 403, "a key as a worker's token")
+      assertFailure(yield* asRobot(bearer(key)), 403, "a key as a run's token")
+      assertFailure(yield* asRobot(bearer(lease.lease_token)), 403, "a lease token as a run's token")
+      assertFailure(yield* asRobot({ key: null }), 401, "no token")
+      assertFailure(yield* raw("GET", "work-items", bearer(lease.run_token)), 403, "a run's token as a key")
+      const foreign = yield* raw(
+        "GET",
+        `/json-v1/workspaces/${unknownId}/workitems/${lease.work_item_id}/data`,
+        bearer(lease.run_token)
+      )
+      assertFailure(foreign, 403, "another workspace")
+    })
+  )
+})

@@ -1,0 +1,164 @@
+import { assert, layer as withLayer } from "@effect/vitest"
+import { Api } from "@signalbox/api/contract/Api"
+import { Permission, RequiredPermission, WorkspaceAuthorization } from "@signalbox/api/contract/Authorization"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpApi from "effect/http-api/HttpApi"
+import { bodyAs, errorOf } from "./support/Http.ts"
+import { layer, Service } from "./support/Service.ts"
+import * as Schema from "effect/Schema"
+
+interface Endpoint {
+  readonly identifier: string
+  readonly method: string
+  readonly path: string
+  /** Undefined: any key of the workspace. */
+  readonly needed: Permission | undefined
+}
+
+/** Every endpoint that a workspace key opens, from the contract itself. */
+const endpoints = (() => {
+  const found: Array<Endpoint> = []
+  HttpApi.reflect(Api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, middleware }) => {
+      if (![...middleware].some((key) => key.key === WorkspaceAuthorization.key)) return
+      found.push({
+        identifier: endpoint.identifier,
+        method: endpoint.method,
+        path: endpoint.path,
+        needed: Context.getOrUndefined(endpoint.annotations, RequiredPermission)
+      })
+    }
+  })
+  return found
+})()
+
+/** An id that nothing has: whoever gets past the keys finds nothing, and nothing happens. */
+const nobody = "01900000-0000-7000-8000-000000000000"
+
+const pathIn = (workspace: string, { path }: Endpoint) =>
+  path.replace(":workspace_id", workspace).replace(/:\w+/g, nobody)
+
+withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("permissions", (it) => {
+  it.effect("stand on every endpoint of a workspace but that of the workspace itself", () =>
+    Effect.sync(() => {
+      assert.isAtLeast(endpoints.length, 20)
+      const open = endpoints.filter(({ needed }) => needed === undefined).map(({ identifier }) => identifier)
+      assert.deepStrictEqual(open, ["getWorkspace"])
+    })
+  )
+
+  for (const endpoint of endpoints) {
+    it.effect(`${endpoint.method} ${endpoint.path} opens to ${endpoint.needed ?? "any key"} alone`, () =>
+      Effect.gen(function* () {
+        const { key, makeKey, makeWorkspace, raw, rows, workspaceId } = yield* Service
+        const { method, needed } = endpoint
+        const other = yield* makeWorkspace
+        const ofOther = yield* makeKey(Permission.literals, other)
+        const others = yield* makeKey(Permission.literals.filter((permission) => permission !== needed))
+        const only = yield* makeKey(needed === undefined ? [] : [needed])
+        const secret = key.slice(-43)
+        // The body is one that no endpoint takes: a key that opens must get as far as a 400 or a 404.
+        const ask = (given: string | null, workspace: string = workspaceId) =>
+          raw(method, pathIn(workspace, endpoint), {
+            key: given,
+            ...(method === "GET" || method === "DELETE" ? {} : { json: [] })
+          })
+        const before = yield* rows
+        const refused: ReadonlyArray<readonly [string, number, string | null, string?]> = [
+          ["no key", 401, null],
+          ["an empty key", 401, ""],
+          ["a malformed key", 401, "nonsense"],
+          ["a key cut short", 401, key.slice(0, -1)],
+          ["a key that is longer", 401, `${key}x`],
+          ["an unknown key", 403, `sbk_${nobody}_${secret}`],
+          [
+            "the key's id with another secret",
+            403,
+            key.slice(0, -secret.length) + secret.split("").toReversed().join("")
+          ],
+          ["a token of another kind", 403, key.replace("sbk_", "sbw_")],
+          ["a key of another workspace", 403, ofOther],
+          ["this key in another workspace", 403, key, other],
+          ["this key in a workspace that is not there", 403, key, nobody],
+          ...(needed === undefined ? [] : [["all permissions but the one needed", 403, others] as const])
+        ]
+        for (const [what, status, given, workspace] of refused) {
+          const answer = yield* ask(given, workspace)
+          assert.strictEqual(answer.status, status, `${what}: ${answer.text}`)
+          const { error } = errorOf(answer)
+          assert.strictEqual(error.code, status === 401 ? "UNAUTHENTICATED" : "FORBIDDEN", what)
+          if (given === others && needed !== undefined) assert.include(error.message, needed)
+          assert.notInclude(answer.text, secret, what)
+        }
+        for (const opening of [only, key]) {
+          const answer = yield* ask(opening)
+          assert.notInclude([401, 403], answer.status, answer.text)
+          assert.isBelow(answer.status, 500, answer.text)
+        }
+        assert.deepStrictEqual(yield* rows, before)
+      })
+    )
+  }
+
+  it.effect("lets any key of a workspace see the workspace", () =>
+    Effect.gen(function* () {
+      const { makeKey, raw, workspaceId } = yield* Service
+      const answer = yield* raw("GET", `/api/v1/workspaces/${workspaceId}`, { key: yield* makeKey([]) })
+      assert.strictEqual(bodyAs(Schema.Struct({ id: Schema.String }), answer).id, workspaceId)
+    })
+  )
+
+  it.effect("hide the resources of another workspace behind a 404", () =>
+    Effect.gen(function* () {
+      const { makeKey, makeWorkspace, raw } = yield* Service
+      const Id = Schema.Struct({ id: Schema.String })
+      const steps = [{ name: "s", task: { name: "t" } }]
+      const process = bodyAs(Id, yield* raw("POST", "processes", { json: { name: "hidden", steps } }))
+      const item = bodyAs(Id, yield* raw("POST", "work-items", { json: { process: { id: process.id } } }))
+      const run = bodyAs(Id, yield* raw("POST", `processes/${process.id}/process-runs`))
+      const { data } = bodyAs(
+        Schema.Struct({ data: Schema.Array(Id) }),
+        yield* raw("GET", `step-runs?process_run_id=${run.id}`)
+      )
+      const other = yield* makeWorkspace
+      const key = yield* makeKey(Permission.literals, other)
+      const foreign: ReadonlyArray<readonly [string, string, unknown?]> = [
+        ["GET", `processes/${process.id}`],
+        ["GET", `processes/${process.id}/definition`],
+        ["POST", `processes/${process.id}`, { name: "taken over", steps }],
+        ["POST", `processes/${process.id}/process-runs`],
+        ["GET", `work-items/${item.id}`],
+        ["POST", `work-items/${item.id}/payload`, { payload: 1 }],
+        ["POST", `work-items/${item.id}/files`, { file_name: "a", file_size: 1 }],
+        ["POST", "work-items", { process: { id: process.id } }],
+        ["POST", "work-items/batch", { batch_operation: "delete", work_item_ids: [item.id] }],
+        ["GET", `process-runs/${run.id}`],
+        ["DELETE", `process-runs/${run.id}`],
+        [
+          "POST",
+          `process-runs/${run.id}/stop`,
+          { set_remaining_work_items_as_done: true, terminate_ongoing_activity_runs: true }
+        ],
+        ["GET", `outputs?process_run_id=${run.id}`],
+        ["GET", `step-runs?process_run_id=${run.id}`],
+        ["GET", `step-runs/${data[0]?.id}`],
+        ["GET", `step-runs/${data[0]?.id}/events`]
+      ]
+      const { rows } = yield* Service
+      const before = yield* rows
+      for (const [method, path, json] of foreign) {
+        const url = `/api/v1/workspaces/${other}/${path}`
+        const answer = yield* raw(method, url, json === undefined ? { key } : { key, json })
+        assert.strictEqual(answer.status, 404, `${method} ${path}: ${answer.text}`)
+        assert.strictEqual(errorOf(answer).error.code, "NOT_FOUND")
+      }
+      for (const query of [`process_id=${process.id}`, `process_run_id=${run.id}`]) {
+        const answer = yield* raw("GET", `/api/v1/workspaces/${other}/work-items?${query}`, { key })
+        assert.strictEqual(answer.text, '{"data":[],"has_more":false,"next":null}')
+      }
+      assert.deepStrictEqual(yield* rows, before)
+    })
+  )
+})

@@ -1,0 +1,15 @@
+/**
+ * The service as a process of its own, on the folder given as argument. Writes one line of JSON when it is ready.
+ */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { layerIn, Service } from "./Service.ts"
+
+const announce = Layer.effectDiscard(
+  Effect.flatMap(Service, ({ key, origin, workspaceId }) =>
+    Effect.sync(() => process.stdout.write(`${JSON.stringify({ key, origin, workspaceId })}\n`))
+  )
+)
+
+NodeRuntime.runMain(Layer.launch(Layer.provide(announce, layerIn(process.argv[2] ?? ""))))
