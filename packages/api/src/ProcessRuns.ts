@@ -1,19 +1,21 @@
 /**
  * Process runs: start, watch and stop them.
  */
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import type { ProcessId, ProcessRunId, WorkItemId } from "./contract/Ids.ts"
 import * as contract from "./contract/ProcessRuns.ts"
-import { ControlRoomError, Timeout } from "./ControlRoomError.ts"
+import { ControlRoom } from "./ControlRoom.ts"
+import { type AwaitOptions, awaitUntil } from "./internal/AwaitUntil.ts"
 import { inWorkspace, pages } from "./internal/Workspace.ts"
 
-export type { ProcessRun, ProcessRunState, Started } from "./contract/ProcessRuns.ts"
+export type { AwaitOptions } from "./internal/AwaitUntil.ts"
+export type { Callback, ProcessRun, ProcessRunAction, ProcessRunState, Started } from "./contract/ProcessRuns.ts"
 
 const call = {
   get: inWorkspace(contract.get),
   list: inWorkspace(contract.list),
-  start: inWorkspace(contract.start),
+  start: inWorkspace(contract.startFull),
   stop: inWorkspace(contract.stop),
   remove: inWorkspace(contract.remove)
 }
@@ -55,10 +57,54 @@ const startPayload = (input: StartInput | undefined): contract.StartInput => {
   return { type: "with_inputs" }
 }
 
+/** Who is told of a run; check what comes with `verify` of `Webhooks`. */
+export interface CallbackOptions {
+  readonly url: string
+  /** Signs what is sent. */
+  readonly secret: string | Redacted.Redacted
+  readonly events: ReadonlyArray<contract.ProcessRunAction>
+}
+
 /** Starts a run. `started` is false only for a start with the waiting inputs when none wait. */
-export const start = Effect.fn("ProcessRuns.start")((process: ProcessId, input?: StartInput) =>
-  call.start({ params: { process_id: process }, payload: startPayload(input) })
+export const start = Effect.fn("ProcessRuns.start")(
+  (process: ProcessId, input?: StartInput, options: { readonly callback?: CallbackOptions } = {}) => {
+    const { callback } = options
+    const secret = callback?.secret
+    return call.start({
+      params: { process_id: process },
+      payload: {
+        ...startPayload(input),
+        ...(callback === undefined || secret === undefined
+          ? {}
+          : {
+              callback: {
+                url: callback.url,
+                secret: typeof secret === "string" ? Redacted.make(secret) : secret,
+                callback_events: callback.events
+              }
+            })
+      }
+    })
+  }
 )
+
+/**
+ * The address with which a caller starts runs that controls no headers, such as a webhook of another product: what it
+ * posts is the payload of the one work item. The key is part of the address, so give a key of its own that holds
+ * `Processes.trigger_processes` alone. `handshake` answers that product's proof of ownership.
+ */
+export const integrationUrl = (
+  process: ProcessId,
+  options: { readonly key: string | Redacted.Redacted; readonly handshake?: "asana" }
+): Effect.Effect<Redacted.Redacted, never, ControlRoom> =>
+  Effect.map(ControlRoom, (room) => {
+    const query = new URLSearchParams({
+      token: typeof options.key === "string" ? options.key : Redacted.value(options.key),
+      ...(options.handshake === undefined ? {} : { with_handshake: options.handshake })
+    })
+    const path = `/workspaces/${room.workspaceId}/processes/${encodeURIComponent(process)}/process-runs-integrations`
+    return Redacted.make(`${room.baseUrl}${path}?${query}`)
+  })
 
 /** Stops a run; `accepted` is false when it had ended already. */
 export const stop = Effect.fn("ProcessRuns.stop")(
@@ -90,37 +136,8 @@ export const remove = Effect.fn("ProcessRuns.remove")((run: ProcessRunId) =>
 /** Whether nothing of the run is under way any more. An `unresolved` run has failed items that somebody must settle. */
 export const hasEnded = (run: contract.ProcessRun): boolean => run.state === "completed" || run.state === "unresolved"
 
-export interface AwaitOptions {
-  /** Fails with `ControlRoomError` (`Timeout`) after this; default: waits as long as it takes. */
-  readonly timeout?: Duration.Input
-  /** The longest pause between two looks; default 5 seconds. The first looks are closer together. */
-  readonly pollInterval?: Duration.Input
-  /** Gets the run at every look. */
-  readonly onPoll?: (run: contract.ProcessRun) => Effect.Effect<void>
-}
-
 /** Waits until a run has ended (`completed` or `unresolved`). */
-export const awaitEnd = Effect.fn("ProcessRuns.awaitEnd")(function* (run: ProcessRunId, options: AwaitOptions = {}) {
-  const longest = Duration.toMillis(options.pollInterval ?? "5 seconds")
-  const poll = Effect.gen(function* () {
-    for (let pause = Math.min(50, longest); ; pause = Math.min(pause * 1.5, longest)) {
-      const current = yield* get(run)
-      if (options.onPoll !== undefined) yield* options.onPoll(current)
-      if (hasEnded(current)) return current
-      yield* Effect.sleep(pause)
-    }
-  })
-  const timeout = options.timeout
-  if (timeout === undefined) return yield* poll
-  const millis = Duration.toMillis(timeout)
-  return yield* Effect.timeoutOrElse(poll, {
-    duration: timeout,
-    orElse: () =>
-      Effect.fail(
-        new ControlRoomError({
-          reason: new Timeout({ message: `the run did not end within ${millis} ms`, afterMillis: millis }),
-          request: { method: "GET", path: `/process-runs/${run}`, attempts: 1, requestId: null }
-        })
-      )
-  })
-})
+export const awaitEnd = Effect.fn("ProcessRuns.awaitEnd")(
+  (run: ProcessRunId, options: AwaitOptions<contract.ProcessRun> = {}) =>
+    awaitUntil(get(run), hasEnded, { path: `/process-runs/${run}`, unfinished: "the run did not end" }, options)
+)

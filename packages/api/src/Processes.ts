@@ -5,8 +5,10 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { ProcessId } from "./contract/Ids.ts"
 import * as contract from "./contract/Processes.ts"
+import type { ListOptions } from "./ListOptions.ts"
 import { inWorkspace, pages } from "./internal/Workspace.ts"
 
+export type { ListOptions } from "./ListOptions.ts"
 export type { Process, ProcessDefinition, ProcessSummary, StepDefinition } from "./contract/Processes.ts"
 
 const call = {
@@ -14,13 +16,8 @@ const call = {
   list: inWorkspace(contract.list),
   create: inWorkspace(contract.create),
   update: inWorkspace(contract.update),
-  getDefinition: inWorkspace(contract.getDefinition)
-}
-
-export interface ListOptions {
-  /** Items per page, 1 to 500. */
-  readonly limit?: number
-  readonly cursor?: string
+  getDefinition: inWorkspace(contract.getDefinition),
+  remove: inWorkspace(contract.remove)
 }
 
 export const get = Effect.fn("Processes.get")((process: ProcessId) => call.get({ params: { process_id: process } }))
@@ -45,6 +42,11 @@ export const update = Effect.fn("Processes.update")((process: ProcessId, definit
 /** The whole definition of a process. */
 export const getDefinition = Effect.fn("Processes.getDefinition")((process: ProcessId) =>
   call.getDefinition({ params: { process_id: process } })
+)
+
+/** Deletes a process without live runs and waiting items. Irreversible. */
+export const remove = Effect.fn("Processes.remove")((process: ProcessId) =>
+  call.remove({ params: { process_id: process } })
 )
 
 /** Makes the process, or, when one of that name exists, replaces its definition. Safe to repeat. */

@@ -8,6 +8,9 @@ import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
+import * as ApiKeys from "./ApiKeys.ts"
+import * as Assets from "./Assets.ts"
+import * as Assistants from "./Assistants.ts"
 import { WorkspaceId } from "./contract/Ids.ts"
 import { ControlRoom } from "./ControlRoom.ts"
 import * as Files from "./Files.ts"
@@ -15,7 +18,11 @@ import * as Outputs from "./Outputs.ts"
 import { defaultPolicy, type Policy, RetryPolicy } from "./Policy.ts"
 import * as Processes from "./Processes.ts"
 import * as ProcessRuns from "./ProcessRuns.ts"
+import * as Secrets from "./Secrets.ts"
 import * as StepRuns from "./StepRuns.ts"
+import * as TaskPackages from "./TaskPackages.ts"
+import * as Webhooks from "./Webhooks.ts"
+import * as WorkerGroups from "./WorkerGroups.ts"
 import * as Workers from "./Workers.ts"
 import * as WorkItems from "./WorkItems.ts"
 import * as Workspaces from "./Workspaces.ts"
@@ -60,11 +67,18 @@ export type Promised<T> =
 export type PromisedModule<M> = { readonly [K in keyof M]: Promised<M[K]> }
 
 const modules = {
+  apiKeys: ApiKeys,
+  assets: Assets,
+  assistants: Assistants,
   files: Files,
   outputs: Outputs,
   processes: Processes,
   processRuns: ProcessRuns,
+  secrets: Secrets,
   stepRuns: StepRuns,
+  taskPackages: TaskPackages,
+  webhooks: Webhooks,
+  workerGroups: WorkerGroups,
   workers: Workers,
   workItems: WorkItems,
   workspaces: Workspaces

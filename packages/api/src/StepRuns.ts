@@ -2,16 +2,22 @@
  * Step runs: what happened on the workers.
  */
 import * as Effect from "effect/Effect"
-import type { ProcessRunId, StepRunId } from "./contract/Ids.ts"
+import * as Stream from "effect/Stream"
+import type { ArtifactId, ProcessRunId, StepRunId } from "./contract/Ids.ts"
 import * as contract from "./contract/StepRuns.ts"
+import { ControlRoom } from "./ControlRoom.ts"
+import { fetchSigned } from "./Files.ts"
 import { inWorkspace, pages } from "./internal/Workspace.ts"
 
-export type { StepRun, StepRunEvent, StepRunState } from "./contract/StepRuns.ts"
+export type { Artifact, ArtifactListed, ConsoleMessage, StepRun, StepRunEvent, StepRunState } from "./contract/StepRuns.ts"
 
 const call = {
   get: inWorkspace(contract.get),
   list: inWorkspace(contract.list),
-  listEvents: inWorkspace(contract.listEvents)
+  listEvents: inWorkspace(contract.listEvents),
+  listArtifacts: inWorkspace(contract.listArtifacts),
+  getArtifact: inWorkspace(contract.getArtifact),
+  listConsoleMessages: inWorkspace(contract.listConsoleMessages)
 }
 
 export const get = Effect.fn("StepRuns.get")((stepRun: StepRunId) => call.get({ params: { step_run_id: stepRun } }))
@@ -29,4 +35,34 @@ export const stream = (run: ProcessRunId, options: { readonly limit?: number } =
 export const events = (stepRun: StepRunId) =>
   pages((cursor) =>
     call.listEvents({ params: { step_run_id: stepRun }, query: cursor === undefined ? {} : { cursor } })
+  )
+
+/** What a step run wrote to its console, oldest first. */
+export const consoleMessages = (stepRun: StepRunId) =>
+  pages((cursor) =>
+    call.listConsoleMessages({ params: { step_run_id: stepRun }, query: cursor === undefined ? {} : { cursor } })
+  )
+
+/** The files that a step run left behind, newest first. */
+export const artifacts = (stepRun: StepRunId, options: { readonly limit?: number } = {}) =>
+  pages((cursor) =>
+    call.listArtifacts({
+      params: { step_run_id: stepRun },
+      query: { ...options, ...(cursor === undefined ? {} : { cursor }) }
+    })
+  )
+
+/** One artifact with its address, which is valid for one hour. */
+export const getArtifact = Effect.fn("StepRuns.getArtifact")((stepRun: StepRunId, artifact: ArtifactId) =>
+  call.getArtifact({ params: { step_run_id: stepRun, artifact_id: artifact } })
+)
+
+/** The bytes of an artifact, as they arrive. */
+export const downloadArtifact = (stepRun: StepRunId, artifact: ArtifactId) =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const room = yield* ControlRoom
+      const { url } = yield* getArtifact(stepRun, artifact)
+      return fetchSigned(room.transport, url)
+    })
   )

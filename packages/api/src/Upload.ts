@@ -54,8 +54,49 @@ export const open = (uploads: Uploads, source: UploadSource): Effect.Effect<Size
   return Effect.succeed(source)
 }
 
+/** Gets the bytes handed to the socket so far. */
+export type OnProgress = (sentBytes: number) => Effect.Effect<void>
+
 const quoted = (text: string) =>
   text.replace(/["\r\n]/g, (char) => (char === '"' ? "%22" : char === "\r" ? "%0D" : "%0A"))
+
+/** The bytes, counted anew in every attempt. */
+const counted = (source: SizedBytes, onProgress: OnProgress | undefined) =>
+  onProgress === undefined
+    ? source.stream
+    : Stream.suspend(() => {
+        let sent = 0
+        return Stream.tap(source.stream, (chunk) => onProgress((sent += chunk.length)))
+      })
+
+const sendBytes = Effect.fnUntraced(function* (
+  connection: Connection,
+  request: HttpClientRequest.HttpClientRequest,
+  url: string
+) {
+  yield* send(connection, request, {
+    path: new URL(url).pathname,
+    repeatable: true,
+    keyed: false,
+    timed: false,
+    read: unread
+  })
+})
+
+/** Sends bytes to a signed address as they are, with a `PUT` that carries no other header. Safe to repeat. */
+export const sendRaw = (
+  connection: Connection,
+  url: string,
+  source: SizedBytes,
+  onProgress?: OnProgress
+): Effect.Effect<void, CallError> => {
+  const request = HttpClientRequest.put(url).pipe(
+    HttpClientRequest.bodyStream(counted(source, onProgress), { contentLength: source.size }),
+    // A signature may cover the content type, and such signers expect none.
+    HttpClientRequest.removeHeader("content-type")
+  )
+  return sendBytes(connection, request, url)
+}
 
 /**
  * Sends bytes to a signed form: its fields first, then the part `file`. Memory stays flat; `onProgress` gets the bytes
@@ -65,7 +106,7 @@ export const sendForm = Effect.fnUntraced(function* (
   connection: Connection,
   form: UploadForm,
   source: SizedBytes,
-  onProgress?: (sentBytes: number) => Effect.Effect<void>
+  onProgress?: OnProgress
 ): Effect.fn.Return<void, CallError> {
   const boundary = `signalbox-${crypto.randomUUID()}`
   const encoder = new TextEncoder()
@@ -77,14 +118,7 @@ export const sendForm = Effect.fnUntraced(function* (
       "content-type: application/octet-stream\r\n\r\n"
   )
   const tail = encoder.encode(`\r\n--${boundary}--\r\n`)
-  const bytes =
-    onProgress === undefined
-      ? source.stream
-      : Stream.suspend(() => {
-          // Counted anew in every attempt.
-          let sent = 0
-          return Stream.tap(source.stream, (chunk) => onProgress((sent += chunk.length)))
-        })
+  const bytes = counted(source, onProgress)
   const body = Stream.concat(Stream.succeed(head), Stream.concat(bytes, Stream.succeed(tail)))
   const request = HttpClientRequest.post(form.url).pipe(
     HttpClientRequest.bodyStream(body, {
@@ -92,11 +126,5 @@ export const sendForm = Effect.fnUntraced(function* (
       contentLength: head.length + source.size + tail.length
     })
   )
-  yield* send(connection, request, {
-    path: new URL(form.url).pathname,
-    repeatable: true,
-    keyed: false,
-    timed: false,
-    read: unread
-  })
+  yield* sendBytes(connection, request, form.url)
 })

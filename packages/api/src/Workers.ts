@@ -2,12 +2,37 @@
  * Workers of the workspace.
  */
 import * as Effect from "effect/Effect"
+import type { WorkerId } from "./contract/Ids.ts"
 import * as contract from "./contract/Workers.ts"
-import { inWorkspace } from "./internal/Workspace.ts"
+import type { ListOptions } from "./ListOptions.ts"
+import { inWorkspace, pages } from "./internal/Workspace.ts"
 
-export type { LinkToken } from "./contract/Workers.ts"
+export type { LinkToken, Worker, WorkerState } from "./contract/Workers.ts"
 
-const call = { createLinkToken: inWorkspace(contract.createLinkToken) }
+const call = {
+  createLinkToken: inWorkspace(contract.createLinkToken),
+  get: inWorkspace(contract.get),
+  list: inWorkspace(contract.list),
+  update: inWorkspace(contract.update),
+  remove: inWorkspace(contract.remove)
+}
+
+export const get = Effect.fn("Workers.get")((worker: WorkerId) => call.get({ params: { worker_id: worker } }))
+
+/** One page, newest first. */
+export const list = Effect.fn("Workers.list")((options: ListOptions = {}) => call.list({ query: options }))
+
+/** All workers, newest first. */
+export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
+  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+
+/** Gives a worker another name. */
+export const rename = Effect.fn("Workers.rename")((worker: WorkerId, name: string) =>
+  call.update({ params: { worker_id: worker }, payload: { name } })
+)
+
+/** Deletes a worker; fails with `Conflict` while it holds a lease. Irreversible. */
+export const remove = Effect.fn("Workers.remove")((worker: WorkerId) => call.remove({ params: { worker_id: worker } }))
 
 /** Makes a token with which one worker links itself; valid for one hour unless `expiresAt` (ISO 8601) says otherwise. */
 export const createLinkToken = Effect.fn("Workers.createLinkToken")((options: { readonly expiresAt?: string } = {}) =>

@@ -35,6 +35,17 @@ export const Permission = Schema.Literals([
 ])
 export type Permission = typeof Permission.Type
 
+/**
+ * What the token of a run may do on `/api/v1` and `/secrets-v1`, whose endpoints take it as a bearer token too: robots
+ * read and write assets and secrets. The work items of its own run it reaches through the robot side alone.
+ */
+export const runPermissions: ReadonlyArray<Permission> = [
+  "Assets.read_asset_storage_assets",
+  "Assets.write_asset_storage_assets",
+  "Vault.read_secret_values",
+  "Vault.write_secrets"
+]
+
 /** The permission that an endpoint needs; an endpoint without this annotation needs any valid key. */
 export class RequiredPermission extends Context.Service<RequiredPermission, Permission>()(
   "@signalbox/api/contract/RequiredPermission"
@@ -67,6 +78,15 @@ export class WorkspaceAuthorization extends HttpApiMiddleware.Service<
   { provides: CurrentPrincipal }
 >()("@signalbox/api/contract/WorkspaceAuthorization", {
   security: { wskey: HttpApiSecurity.http({ scheme: "RC-WSKEY" }), bearer: HttpApiSecurity.bearer },
+  error: [UnauthenticatedResponse, ForbiddenResponse]
+}) {}
+
+/** The same keys for callers that can send no header: the bare key as `token` in the query. */
+export class IntegrationAuthorization extends HttpApiMiddleware.Service<
+  IntegrationAuthorization,
+  { provides: CurrentPrincipal }
+>()("@signalbox/api/contract/IntegrationAuthorization", {
+  security: { token: HttpApiSecurity.apiKey({ in: "query", key: "token" }) },
   error: [UnauthenticatedResponse, ForbiddenResponse]
 }) {}
 

@@ -6,6 +6,11 @@ import * as Schema from "effect/Schema"
 /** ISO 8601 in UTC with milliseconds, such as `2026-11-20T08:15:30.000Z`. Sorts as text. */
 export const Timestamp = Schema.String.annotate({ format: "date-time" })
 
+/** A time in a request: ISO 8601 with a zone, such as `2026-11-20T08:15:30Z` or `2026-11-20T08:15+02:00`. */
+export const TimestampInput = Timestamp.check(
+  Schema.isPattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/)
+)
+
 /** A member of an enumeration that this version of the contract does not know. A service of ours never makes one. */
 export const Unrecognised = Schema.String.pipe(Schema.brand("Unrecognised"))
 export type Unrecognised = typeof Unrecognised.Type
@@ -19,6 +24,10 @@ export const Text = Schema.String.check(
   Schema.isPattern(/^[^\0\p{Cs}]*$/u, { message: "Expected text without NUL and without lone surrogates" })
 )
 
+/** The tag of a variant of a union in responses that this version does not know: any string but the known ones. */
+export const UnrecognisedTag = (known: ReadonlyArray<string>) =>
+  Unrecognised.check(Schema.makeFilter((tag) => !known.includes(tag)))
+
 /** A name that people give: 1 to 255 characters. */
 export const Name = Text.check(Schema.isBetweenLength(1, 255))
 
@@ -27,6 +36,9 @@ export const listQuery = {
   limit: Schema.optional(Schema.Int.check(Schema.isGreaterThan(0))),
   cursor: Schema.optional(Schema.String)
 }
+
+/** The query of lists whose pages have a fixed size. */
+export const cursorQuery = { cursor: listQuery.cursor }
 
 /** The envelope of every list. `next` is the full URL of the next page, null at the end. */
 export const Page = <S extends Schema.Top>(item: S) =>
@@ -45,3 +57,20 @@ export interface Page<A> {
 
 /** A reference to another resource. */
 export const Ref = <S extends Schema.Top>(id: S) => Schema.Struct({ id })
+
+/** What deleting a resource answers. */
+export const Deleted = <S extends Schema.Top>(id: S) => Schema.Struct({ id, deleted: Schema.Literal(true) })
+
+/** An address that the service calls: `http` or `https`, absolute. */
+export const CallbackUrl = Schema.String.check(
+  Schema.isMaxLength(2048),
+  Schema.isPattern(/^https?:\/\/[^\s/]+\S*$/i, { message: "Expected an absolute http or https address" })
+)
+
+/** A path below some folder: relative, with `/`, without `.` and `..`. */
+export const RelativePath = Schema.String.check(
+  Schema.isBetweenLength(1, 1024),
+  Schema.isPattern(/^(?!.*(?:^|\/)\.{0,2}(?:\/|$))[^\\\p{Cc}\p{Cs}]+$/u, {
+    message: "Expected a relative path with `/` and without `..`"
+  })
+)

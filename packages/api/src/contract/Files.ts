@@ -10,7 +10,7 @@ export const File = Schema.Struct({
   name: Schema.String,
   size: Schema.Finite,
   download: Schema.Struct({ url: Schema.String })
-})
+}).annotate({ identifier: "File" })
 export interface File extends Schema.Schema.Type<typeof File> {}
 
 /**
@@ -20,7 +20,7 @@ export interface File extends Schema.Schema.Type<typeof File> {}
 export const UploadForm = Schema.Struct({
   url: Schema.String,
   form_data: Schema.Record(Schema.String, Schema.String)
-})
+}).annotate({ identifier: "UploadForm" })
 export interface UploadForm extends Schema.Schema.Type<typeof UploadForm> {}
 
 /** What is uploaded: the file's name (1 to 255 characters, no path) and its exact size in bytes. */

@@ -42,3 +42,47 @@ export type TaskPackageId = typeof TaskPackageId.Type
 /** Identifies a worker group. */
 export const WorkerGroupId = Schema.String.pipe(Schema.brand("WorkerGroupId"))
 export type WorkerGroupId = typeof WorkerGroupId.Type
+
+/** Identifies an asset. */
+export const AssetId = Schema.String.pipe(Schema.brand("AssetId"))
+export type AssetId = typeof AssetId.Type
+
+/** Identifies an upload of an asset's content. */
+export const AssetUploadId = Schema.String.pipe(Schema.brand("AssetUploadId"))
+export type AssetUploadId = typeof AssetUploadId.Type
+
+/** Identifies an assistant. */
+export const AssistantId = Schema.String.pipe(Schema.brand("AssistantId"))
+export type AssistantId = typeof AssistantId.Type
+
+/** Identifies a run of an assistant. */
+export const AssistantRunId = Schema.String.pipe(Schema.brand("AssistantRunId"))
+export type AssistantRunId = typeof AssistantRunId.Type
+
+/** Identifies an artifact of a step run. */
+export const ArtifactId = Schema.String.pipe(Schema.brand("ArtifactId"))
+export type ArtifactId = typeof ArtifactId.Type
+
+/** Identifies a webhook. */
+export const WebhookId = Schema.String.pipe(Schema.brand("WebhookId"))
+export type WebhookId = typeof WebhookId.Type
+
+/** Identifies a delivery: one event on its way to one webhook, over all attempts. */
+export const WebhookDeliveryId = Schema.String.pipe(Schema.brand("WebhookDeliveryId"))
+export type WebhookDeliveryId = typeof WebhookDeliveryId.Type
+
+/** Identifies an event; the same over all attempts and redeliveries, so receivers drop duplicates by it. */
+export const EventId = Schema.String.pipe(Schema.brand("EventId"))
+export type EventId = typeof EventId.Type
+
+/** Identifies a link token of a worker group. */
+export const LinkTokenId = Schema.String.pipe(Schema.brand("LinkTokenId"))
+export type LinkTokenId = typeof LinkTokenId.Type
+
+/** Identifies an API key; not the key itself. */
+export const ApiKeyId = Schema.String.pipe(Schema.brand("ApiKeyId"))
+export type ApiKeyId = typeof ApiKeyId.Type
+
+/** The name of a secret, which is also its identity. */
+export const SecretName = Schema.String.pipe(Schema.brand("SecretName"))
+export type SecretName = typeof SecretName.Type

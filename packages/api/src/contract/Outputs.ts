@@ -6,6 +6,7 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { listQuery, Page, Ref, Timestamp } from "./Common.ts"
+import { summary } from "./Documentation.ts"
 import { File } from "./Files.ts"
 import { ProcessId, ProcessRunId, WorkItemId, WorkspaceId } from "./Ids.ts"
 import { InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
@@ -17,7 +18,7 @@ export const Output = Schema.Struct({
   process_run: Ref(ProcessRunId),
   payload: Schema.NullOr(Schema.Json),
   files: Schema.Array(File)
-})
+}).annotate({ identifier: "Output" })
 export interface Output extends Schema.Schema.Type<typeof Output> {}
 
 /** Oldest first. */
@@ -26,7 +27,7 @@ export const list = HttpApiEndpoint.get("listOutputs", "/workspaces/:workspace_i
   query: { ...listQuery, process_run_id: ProcessRunId },
   success: Page(Output),
   error: [InvalidRequestResponse, NotFoundResponse]
-}).annotate(RequiredPermission, "Processes.read_work_items")
+}).annotate(RequiredPermission, "Processes.read_work_items").annotateMerge(summary("List the outputs of a process run, oldest first"))
 
 export const Outputs = HttpApiGroup.make("outputs")
   .add(list)

@@ -3,20 +3,26 @@
  */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { listQuery, OpenEnum, Page, Timestamp } from "./Common.ts"
+import { IntegrationAuthorization, RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
+import { CallbackUrl, listQuery, OpenEnum, Page, Text, Timestamp } from "./Common.ts"
+import { summary } from "./Documentation.ts"
 import { ProcessId, ProcessRunId, WorkItemId, WorkspaceId } from "./Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
 
 export const processRunStates = ["new", "in_progress", "completed", "unresolved", "stopping"] as const
 export type ProcessRunState = (typeof processRunStates)[number]
 
+/** What a callback can be told of. The events of webhooks say `process_run.` before each. */
+export const processRunActions = ["started", "completed", "unresolved"] as const
+export type ProcessRunAction = (typeof processRunActions)[number]
+
 /** Who started a run; `details` only when `type` is `user`. */
 export const StartedBy = Schema.Struct({
   type: OpenEnum(["api", "user", "schedule", "email"]),
   details: Schema.NullOr(Schema.Struct({ id: Schema.String, first_name: Schema.String, last_name: Schema.String }))
-})
+}).annotate({ identifier: "StartedBy" })
 
 /** `duration` is in seconds, null until the run has ended. */
 export const ProcessRun = Schema.Struct({
@@ -28,7 +34,7 @@ export const ProcessRun = Schema.Struct({
   process: Schema.Struct({ id: ProcessId, name: Schema.String }),
   started_by: StartedBy,
   duration: Schema.NullOr(Schema.Finite)
-})
+}).annotate({ identifier: "ProcessRun" })
 export interface ProcessRun extends Schema.Schema.Type<typeof ProcessRun> {}
 
 /**
@@ -72,7 +78,7 @@ export const get = HttpApiEndpoint.get("getProcessRun", "/workspaces/:workspace_
   params,
   success: ProcessRun,
   error: NotFoundResponse
-}).annotate(RequiredPermission, "Processes.read_processes")
+}).annotate(RequiredPermission, "Processes.read_processes").annotateMerge(summary("Get a process run"))
 
 export const list = HttpApiEndpoint.get("listProcessRuns", "/workspaces/:workspace_id/process-runs", {
   params: { workspace_id: WorkspaceId },
@@ -83,29 +89,85 @@ export const list = HttpApiEndpoint.get("listProcessRuns", "/workspaces/:workspa
   },
   success: Page(ProcessRun),
   error: InvalidRequestResponse
-}).annotate(RequiredPermission, "Processes.read_runs")
+}).annotate(RequiredPermission, "Processes.read_runs").annotateMerge(summary("List process runs, newest first"))
 
 export const start = HttpApiEndpoint.post("startProcessRun", "/workspaces/:workspace_id/processes/:process_id/process-runs", {
   params: { workspace_id: WorkspaceId, process_id: ProcessId },
   payload: [StartInput, Schema.Undefined],
   success: Started,
   error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
-}).annotate(RequiredPermission, "Processes.trigger_processes")
+}).annotate(RequiredPermission, "Processes.trigger_processes").annotateMerge(summary("Start a process run"))
 
 export const stop = HttpApiEndpoint.post("stopProcessRun", "/workspaces/:workspace_id/process-runs/:process_run_id/stop", {
   params,
   payload: StopRequest,
   success: Schema.Struct({ accepted: Schema.Boolean }),
   error: [InvalidRequestResponse, NotFoundResponse]
-}).annotate(RequiredPermission, "Processes.trigger_processes")
+}).annotate(RequiredPermission, "Processes.trigger_processes").annotateMerge(summary("Stop a process run"))
 
 /** Irreversible. Only an ended run can be deleted. */
 export const remove = HttpApiEndpoint.delete("deleteProcessRun", "/workspaces/:workspace_id/process-runs/:process_run_id", {
   params,
   success: Schema.Struct({ id: ProcessRunId, deleted: Schema.Literal(true) }),
   error: [NotFoundResponse, ConflictResponse]
-}).annotate(RequiredPermission, "Processes.trigger_processes")
+}).annotate(RequiredPermission, "Processes.trigger_processes").annotateMerge(summary("Delete an ended process run"))
 
 export const ProcessRuns = HttpApiGroup.make("processRuns")
   .add(get, list, start, stop, remove)
   .middleware(WorkspaceAuthorization)
+
+/** Who is told of the run, and with which secret the deliveries are signed (see `WebhookEvents`). */
+export const Callback = Schema.Struct({
+  url: CallbackUrl,
+  secret: Schema.RedactedFromValue(Text.check(Schema.isBetweenLength(1, 1024))),
+  callback_events: Schema.Array(Schema.Literals(processRunActions)).check(Schema.isBetweenLength(1, 100))
+})
+export interface Callback extends Schema.Schema.Type<typeof Callback> {}
+
+const callback = { callback: Schema.optionalKey(Callback) }
+const [withPayloads, withWorkItemIds, withInputs, withDefault] = StartInput.members
+
+/** `StartInput`, each with an optional callback. */
+export const StartRequest = Schema.Union([
+  Schema.Struct({ ...withPayloads.fields, ...callback }),
+  Schema.Struct({ ...withWorkItemIds.fields, ...callback }),
+  Schema.Struct({ ...withInputs.fields, ...callback }),
+  Schema.Struct({ ...withDefault.fields, ...callback })
+])
+export type StartRequest = typeof StartRequest.Type
+
+/** The whole of `start`, with callbacks. */
+export const startFull = HttpApiEndpoint.post("startProcessRun", "/workspaces/:workspace_id/processes/:process_id/process-runs", {
+  params: { workspace_id: WorkspaceId, process_id: ProcessId },
+  payload: [StartRequest, Schema.Undefined],
+  success: Started,
+  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
+})
+  .annotate(RequiredPermission, "Processes.trigger_processes")
+  .annotateMerge(summary("Start a process run"))
+
+/**
+ * Starts a run for callers that control neither headers nor body: the key is in the query, bare, and the whole body is the
+ * payload of the one work item. With `with_handshake=asana` a request that carries `X-Hook-Secret` starts nothing and is
+ * answered with that header and `{"started": false}`.
+ */
+export const startFromIntegration = HttpApiEndpoint.post(
+  "startProcessRunFromIntegration",
+  "/workspaces/:workspace_id/processes/:process_id/process-runs-integrations",
+  {
+    params: { workspace_id: WorkspaceId, process_id: ProcessId },
+    query: { with_handshake: Schema.optional(Schema.Literal("asana")) },
+    headers: { "x-hook-secret": Schema.optional(Schema.String) },
+    payload: [Schema.Json, Schema.Undefined],
+    success: HttpApiSchema.WithHeaders(Started, { "x-hook-secret": Schema.optional(Schema.String) }),
+    error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
+  }
+)
+  .annotate(RequiredPermission, "Processes.trigger_processes")
+  .annotateMerge(summary("Start a process run from an integration"))
+
+/** The whole resource; see `FullApi`. */
+export const ProcessRunsFull = HttpApiGroup.make("processRuns")
+  .add(get, list, startFull, stop, remove)
+  .middleware(WorkspaceAuthorization)
+  .add(startFromIntegration.middleware(IntegrationAuthorization))

@@ -5,7 +5,8 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { listQuery, Name, Page, Ref, Text, Timestamp } from "./Common.ts"
+import { Deleted, listQuery, Name, Page, Ref, Text, Timestamp } from "./Common.ts"
+import { extension, summary } from "./Documentation.ts"
 import { ProcessId, StepId, TaskPackageId, WorkerGroupId, WorkspaceId } from "./Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
 
@@ -15,11 +16,11 @@ export const Process = Schema.Struct({
   description: Schema.NullOr(Schema.String),
   created_at: Timestamp,
   steps: Schema.Array(Schema.Struct({ id: StepId, name: Schema.String }))
-})
+}).annotate({ identifier: "Process" })
 export interface Process extends Schema.Schema.Type<typeof Process> {}
 
 /** A process as lists show it. */
-export const ProcessSummary = Schema.Struct({ id: ProcessId, name: Schema.String, created_at: Timestamp })
+export const ProcessSummary = Schema.Struct({ id: ProcessId, name: Schema.String, created_at: Timestamp }).annotate({ identifier: "ProcessSummary" })
 export interface ProcessSummary extends Schema.Schema.Type<typeof ProcessSummary> {}
 
 /** What a step runs: a task of a task package, or a task that workers bring with them under this name. */
@@ -66,14 +67,14 @@ export const get = HttpApiEndpoint.get("getProcess", "/workspaces/:workspace_id/
   params,
   success: Process,
   error: NotFoundResponse
-}).annotate(RequiredPermission, "Processes.read_processes")
+}).annotate(RequiredPermission, "Processes.read_processes").annotateMerge(summary("Get a process"))
 
 export const list = HttpApiEndpoint.get("listProcesses", "/workspaces/:workspace_id/processes", {
   params: { workspace_id: WorkspaceId },
   query: listQuery,
   success: Page(ProcessSummary),
   error: InvalidRequestResponse
-}).annotate(RequiredPermission, "Processes.read_processes")
+}).annotate(RequiredPermission, "Processes.read_processes").annotateMerge(summary("List the processes, newest first"))
 
 /** Extension: makes a process. The name is unique in the workspace. */
 export const create = HttpApiEndpoint.post("createProcess", "/workspaces/:workspace_id/processes", {
@@ -81,7 +82,7 @@ export const create = HttpApiEndpoint.post("createProcess", "/workspaces/:worksp
   payload: ProcessDefinition,
   success: Process,
   error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
-}).annotate(RequiredPermission, "Processes.write_processes")
+}).annotate(RequiredPermission, "Processes.write_processes").annotateMerge(extension("Create a process"))
 
 /** Extension: replaces the definition. A step keeps its id while its name stays; runs keep the steps they started with. */
 export const update = HttpApiEndpoint.post("updateProcess", "/workspaces/:workspace_id/processes/:process_id", {
@@ -89,15 +90,27 @@ export const update = HttpApiEndpoint.post("updateProcess", "/workspaces/:worksp
   payload: ProcessDefinition,
   success: Process,
   error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
-}).annotate(RequiredPermission, "Processes.write_processes")
+}).annotate(RequiredPermission, "Processes.write_processes").annotateMerge(extension("Replace the definition of a process"))
 
 /** Extension: the whole definition. */
 export const getDefinition = HttpApiEndpoint.get("getProcessDefinition", "/workspaces/:workspace_id/processes/:process_id/definition", {
   params,
   success: ProcessDefinition,
   error: NotFoundResponse
-}).annotate(RequiredPermission, "Processes.read_processes")
+}).annotate(RequiredPermission, "Processes.read_processes").annotateMerge(extension("Get the definition of a process"))
 
 export const Processes = HttpApiGroup.make("processes")
   .add(get, list, create, update, getDefinition)
   .middleware(WorkspaceAuthorization)
+
+/** Extension. Irreversible. A process with a live run or waiting items is a 409. */
+export const remove = HttpApiEndpoint.delete("deleteProcess", "/workspaces/:workspace_id/processes/:process_id", {
+  params,
+  success: Deleted(ProcessId),
+  error: [NotFoundResponse, ConflictResponse]
+})
+  .annotate(RequiredPermission, "Processes.write_processes")
+  .annotateMerge(extension("Delete a process"))
+
+/** The whole resource; see `FullApi`. */
+export const ProcessesFull = Processes.add(remove.middleware(WorkspaceAuthorization))

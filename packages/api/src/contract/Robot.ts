@@ -6,6 +6,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { TokenAuthorization } from "./Authorization.ts"
+import { summary } from "./Documentation.ts"
 import { NewFile } from "./Files.ts"
 import { FileId, ProcessId, ProcessRunId, StepRunId, WorkItemId, WorkspaceId } from "./Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
@@ -26,7 +27,7 @@ export const reserveNext = HttpApiEndpoint.post(
     success: Schema.Struct({ workItemId: Schema.NullOr(WorkItemId) }),
     error: [NotFoundResponse, ConflictResponse]
   }
-)
+).annotateMerge(summary("Reserve the next work item of the step"))
 
 /** Settles the item in hand. Releasing it again the same way changes nothing. */
 export const release = HttpApiEndpoint.post(
@@ -48,7 +49,7 @@ export const release = HttpApiEndpoint.post(
     success: Schema.Struct({}),
     error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
   }
-)
+).annotateMerge(summary("Settle the work item in hand"))
 
 /** Makes an output of the item in hand. */
 export const createOutput = HttpApiEndpoint.post("createOutput", "/workspaces/:workspace_id/processes/:process_id/work-items/:work_item_id/output", {
@@ -56,7 +57,7 @@ export const createOutput = HttpApiEndpoint.post("createOutput", "/workspaces/:w
   payload: Schema.Struct({ payload: Schema.NullOr(Schema.Json) }),
   success: Schema.Struct({ id: WorkItemId }),
   error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
-})
+}).annotateMerge(summary("Create an output of the work item in hand"))
 
 /** `/process-v1/workspaces/{w}/processes/{p}`. */
 export const RobotProcess = HttpApiGroup.make("robotProcess")
@@ -69,28 +70,48 @@ export const getData = HttpApiEndpoint.get("getWorkItemData", "/workspaces/:work
   params: itemParams,
   success: Schema.NullOr(Schema.Json),
   error: [NotFoundResponse, ConflictResponse]
-})
+}).annotateMerge(summary("Get the payload of a work item"))
 
 export const listFiles = HttpApiEndpoint.get("listWorkItemFiles", "/workspaces/:workspace_id/workitems/:work_item_id/files", {
   params: itemParams,
   success: Schema.Array(Schema.Struct({ fileId: FileId, fileName: Schema.String, fileSize: Schema.Finite })),
   error: [NotFoundResponse, ConflictResponse]
-})
+}).annotateMerge(summary("List the files of a work item"))
 
 export const getFile = HttpApiEndpoint.get("getWorkItemFile", "/workspaces/:workspace_id/workitems/:work_item_id/files/:file_id", {
   params: { ...itemParams, file_id: FileId },
   success: Schema.Struct({ url: Schema.String }),
   error: [NotFoundResponse, ConflictResponse]
-})
+}).annotateMerge(summary("Get where a file is downloaded"))
 
 export const createFile = HttpApiEndpoint.post("createRobotFile", "/workspaces/:workspace_id/workitems/:work_item_id/files", {
   params: itemParams,
   payload: Schema.Struct({ fileName: NewFile.fields.file_name, fileSize: NewFile.fields.file_size }),
   success: Schema.Struct({ url: Schema.String, fields: Schema.Record(Schema.String, Schema.String) }),
   error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
-})
+}).annotateMerge(summary("Get the form with which a file is uploaded"))
 
 /** `/json-v1/workspaces/{w}/workitems/{id}`. */
 export const RobotData = HttpApiGroup.make("robotData")
   .add(getData, listFiles, getFile, createFile)
   .middleware(TokenAuthorization)
+
+/** Replaces the payload of the item in hand, or of an output of it. */
+export const putData = HttpApiEndpoint.put("putWorkItemData", "/workspaces/:workspace_id/workitems/:work_item_id/data", {
+  params: itemParams,
+  payload: [Schema.Json, Schema.Undefined],
+  success: Schema.Struct({}),
+  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
+}).annotateMerge(summary("Replace the payload of a work item"))
+
+export const removeFile = HttpApiEndpoint.delete("deleteWorkItemFile", "/workspaces/:workspace_id/workitems/:work_item_id/files/:file_id", {
+  params: { ...itemParams, file_id: FileId },
+  success: Schema.Struct({}),
+  error: [NotFoundResponse, ConflictResponse]
+}).annotateMerge(summary("Delete a file of a work item"))
+
+/** The whole of `RobotData`; see `FullApi`. */
+export const RobotDataFull = RobotData.add(
+  putData.middleware(TokenAuthorization),
+  removeFile.middleware(TokenAuthorization)
+)

@@ -5,8 +5,9 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { listQuery, OpenEnum, Page, Timestamp } from "./Common.ts"
-import { ProcessRunId, StepId, StepRunId, WorkspaceId } from "./Ids.ts"
+import { cursorQuery, listQuery, OpenEnum, Page, Timestamp } from "./Common.ts"
+import { summary } from "./Documentation.ts"
+import { ArtifactId, ProcessRunId, StepId, StepRunId, WorkspaceId } from "./Ids.ts"
 import { InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
 
 export const stepRunStates = ["new", "awaiting_worker", "in_progress", "completed", "failed"] as const
@@ -51,10 +52,10 @@ export const StepRun = Schema.Struct({
   ended_at: Schema.NullOr(Timestamp),
   duration: Schema.NullOr(Schema.Finite),
   step: Schema.Struct({ id: StepId, name: Schema.String })
-})
+}).annotate({ identifier: "StepRun" })
 export interface StepRun extends Schema.Schema.Type<typeof StepRun> {}
 
-export const StepRunEvent = Schema.Struct({ timestamp: Timestamp, event_type: OpenEnum(stepRunEventTypes) })
+export const StepRunEvent = Schema.Struct({ timestamp: Timestamp, event_type: OpenEnum(stepRunEventTypes) }).annotate({ identifier: "StepRunEvent" })
 export interface StepRunEvent extends Schema.Schema.Type<typeof StepRunEvent> {}
 
 const params = { workspace_id: WorkspaceId, step_run_id: StepRunId }
@@ -63,14 +64,14 @@ export const get = HttpApiEndpoint.get("getStepRun", "/workspaces/:workspace_id/
   params,
   success: StepRun,
   error: NotFoundResponse
-}).annotate(RequiredPermission, "Processes.read_runs")
+}).annotate(RequiredPermission, "Processes.read_runs").annotateMerge(summary("Get a step run"))
 
 export const list = HttpApiEndpoint.get("listStepRuns", "/workspaces/:workspace_id/step-runs", {
   params: { workspace_id: WorkspaceId },
   query: { ...listQuery, process_run_id: ProcessRunId },
   success: Page(StepRun),
   error: [InvalidRequestResponse, NotFoundResponse]
-}).annotate(RequiredPermission, "Processes.read_processes")
+}).annotate(RequiredPermission, "Processes.read_processes").annotateMerge(summary("List the step runs of a process run, newest first"))
 
 /** Oldest first. */
 export const listEvents = HttpApiEndpoint.get("listStepRunEvents", "/workspaces/:workspace_id/step-runs/:step_run_id/events", {
@@ -78,8 +79,64 @@ export const listEvents = HttpApiEndpoint.get("listStepRunEvents", "/workspaces/
   query: listQuery,
   success: Page(StepRunEvent),
   error: [InvalidRequestResponse, NotFoundResponse]
-}).annotate(RequiredPermission, "Processes.read_run_outputs")
+}).annotate(RequiredPermission, "Processes.read_run_outputs").annotateMerge(summary("List the events of a step run, oldest first"))
 
 export const StepRuns = HttpApiGroup.make("stepRuns")
   .add(get, list, listEvents)
   .middleware(WorkspaceAuthorization)
+
+/** A file that a step run left behind. `size` is in bytes. */
+export const ArtifactListed = Schema.Struct({ id: ArtifactId, name: Schema.String, size: Schema.Finite }).annotate({
+  identifier: "ArtifactListed"
+})
+export interface ArtifactListed extends Schema.Schema.Type<typeof ArtifactListed> {}
+
+/** `url` needs no key and is valid for one hour. */
+export const Artifact = Schema.Struct({ ...ArtifactListed.fields, url: Schema.String }).annotate({
+  identifier: "Artifact"
+})
+export interface Artifact extends Schema.Schema.Type<typeof Artifact> {}
+
+/** What a step run wrote to its console: one message is one line or more. */
+export const ConsoleMessage = Schema.Struct({ timestamp: Timestamp, message: Schema.String }).annotate({
+  identifier: "ConsoleMessage"
+})
+export interface ConsoleMessage extends Schema.Schema.Type<typeof ConsoleMessage> {}
+
+export const listArtifacts = HttpApiEndpoint.get("listStepRunArtifacts", "/workspaces/:workspace_id/step-runs/:step_run_id/artifacts", {
+  params,
+  query: listQuery,
+  success: Page(ArtifactListed),
+  error: [InvalidRequestResponse, NotFoundResponse]
+})
+  .annotate(RequiredPermission, "Processes.read_run_outputs")
+  .annotateMerge(summary("List the artifacts of a step run, newest first"))
+
+export const getArtifact = HttpApiEndpoint.get(
+  "getStepRunArtifact",
+  "/workspaces/:workspace_id/step-runs/:step_run_id/artifacts/:artifact_id",
+  { params: { ...params, artifact_id: ArtifactId }, success: Artifact, error: NotFoundResponse }
+)
+  .annotate(RequiredPermission, "Processes.read_run_outputs")
+  .annotateMerge(summary("Get an artifact with its download address"))
+
+/** A page has up to 1,000 messages. */
+export const listConsoleMessages = HttpApiEndpoint.get(
+  "listStepRunConsoleMessages",
+  "/workspaces/:workspace_id/step-runs/:step_run_id/console-messages",
+  {
+    params,
+    query: cursorQuery,
+    success: Page(ConsoleMessage),
+    error: [InvalidRequestResponse, NotFoundResponse]
+  }
+)
+  .annotate(RequiredPermission, "Processes.read_run_outputs")
+  .annotateMerge(summary("List the console messages of a step run, oldest first"))
+
+/** The whole resource; see `FullApi`. */
+export const StepRunsFull = StepRuns.add(
+  listArtifacts.middleware(WorkspaceAuthorization),
+  getArtifact.middleware(WorkspaceAuthorization),
+  listConsoleMessages.middleware(WorkspaceAuthorization)
+)

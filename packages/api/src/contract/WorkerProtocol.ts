@@ -6,10 +6,12 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { TokenAuthorization } from "./Authorization.ts"
-import { Name } from "./Common.ts"
+import { Deleted, Name, RelativePath, Text, TimestampInput } from "./Common.ts"
+import { extension } from "./Documentation.ts"
+import { NewFile, UploadForm } from "./Files.ts"
 import { ProcessId, ProcessRunId, StepRunId, WorkerId, WorkItemId, WorkspaceId } from "./Ids.ts"
-import { ConflictResponse, ForbiddenResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
-import { stepRunErrorCodes } from "./StepRuns.ts"
+import { ConflictResponse, ForbiddenResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
+import { stepRunErrorCodes, stepRunEventTypes } from "./StepRuns.ts"
 
 const Tasks = Schema.Array(Name).check(Schema.isMaxLength(1000))
 
@@ -18,14 +20,14 @@ export const Linked = Schema.Struct({
   workspace_id: WorkspaceId,
   worker_token: Schema.String,
   heartbeat_seconds: Schema.Finite
-})
+}).annotate({ identifier: "Linked" })
 
-/** Trades a link token for an identity. A link token serves once. */
+/** Trades a link token for an identity. A worker's link token serves once, a group's until it expires or is deleted. */
 export const link = HttpApiEndpoint.post("linkWorker", "/link", {
   payload: Schema.Struct({ link_token: Schema.String, name: Name, tasks: Tasks }),
   success: Linked,
   error: [InvalidRequestResponse, ForbiddenResponse]
-})
+}).annotateMerge(extension("Link a worker to the workspace"))
 
 /** A step run that this worker, and no other, may now start. The tokens are dead once the step run has ended. */
 export const Lease = Schema.Struct({
@@ -40,7 +42,7 @@ export const Lease = Schema.Struct({
   work_item_id: WorkItemId,
   timeout_seconds: Schema.NullOr(Schema.Finite),
   env: Schema.Record(Schema.String, Schema.String)
-})
+}).annotate({ identifier: "Lease" })
 export interface Lease extends Schema.Schema.Type<typeof Lease> {}
 
 /** Waits for up to `wait_seconds` and answers early when work arrives. */
@@ -52,14 +54,14 @@ export const lease = HttpApiEndpoint.post("leaseStepRuns", "/lease", {
   }),
   success: Schema.Struct({ leases: Schema.Array(Lease) }),
   error: InvalidRequestResponse
-}).middleware(TokenAuthorization)
+}).middleware(TokenAuthorization).annotateMerge(extension("Wait for step runs and lease them"))
 
 /** Keeps the worker and its step runs alive; answers which of them must stop and which are no longer its own. */
 export const heartbeat = HttpApiEndpoint.post("heartbeat", "/heartbeat", {
   payload: Schema.Struct({ step_run_ids: Schema.Array(StepRunId) }),
   success: Schema.Struct({ stop: Schema.Array(StepRunId), lost: Schema.Array(StepRunId) }),
   error: InvalidRequestResponse
-}).middleware(TokenAuthorization)
+}).middleware(TokenAuthorization).annotateMerge(extension("Keep a worker and its step runs alive"))
 
 const stepRun = { params: { step_run_id: StepRunId }, success: Schema.Struct({ accepted: Schema.Literal(true) }) }
 
@@ -67,7 +69,7 @@ export const start = HttpApiEndpoint.post("startStepRun", "/step-runs/:step_run_
   ...stepRun,
   payload: Schema.Struct({ lease_token: Schema.String }),
   error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
-}).middleware(TokenAuthorization)
+}).middleware(TokenAuthorization).annotateMerge(extension("Report that a leased step run starts"))
 
 /** `error` null: the task ended well. An item still reserved is settled by how the task ended. */
 export const finish = HttpApiEndpoint.post("finishStepRun", "/step-runs/:step_run_id/finish", {
@@ -77,6 +79,73 @@ export const finish = HttpApiEndpoint.post("finishStepRun", "/step-runs/:step_ru
     error: Schema.NullOr(Schema.Struct({ code: Schema.Literals(stepRunErrorCodes), message: Schema.String }))
   }),
   error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
-}).middleware(TokenAuthorization)
+}).middleware(TokenAuthorization).annotateMerge(extension("Report that a step run has ended"))
 
 export const WorkerProtocol = HttpApiGroup.make("workerProtocol").add(link, lease, heartbeat, start, finish)
+
+/** How many lines or events this step run was sent before: what is sent again is kept once. */
+const offset = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** Lines of the console, in order. A message has at most 65,536 characters: cut longer ones into several. */
+export const sendConsole = HttpApiEndpoint.post("sendStepRunConsole", "/step-runs/:step_run_id/console", {
+  ...stepRun,
+  payload: Schema.Struct({
+    lease_token: Schema.String,
+    offset,
+    messages: Schema.Array(
+      Schema.Struct({ timestamp: TimestampInput, message: Text.check(Schema.isMaxLength(65_536)) })
+    ).check(Schema.isBetweenLength(1, 1000))
+  }),
+  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
+})
+  .middleware(TokenAuthorization)
+  .annotateMerge(extension("Send console messages of a step run"))
+
+/**
+ * An event that a worker reports, such as `SETUP`: a word in capitals, and none of those that the service itself writes.
+ */
+export const WorkerEventType = Schema.String.check(
+  Schema.isPattern(/^[A-Z][A-Z0-9_]{0,63}$/, { message: "Expected a word in capitals, such as SETUP" }),
+  Schema.makeFilter(
+    (type) => !stepRunEventTypes.some((own) => own === type) || "the service itself writes events of this type"
+  )
+)
+
+/** Events of the worker's own, in order; they stand among those of the service in `/step-runs/{id}/events`. */
+export const sendEvents = HttpApiEndpoint.post("sendStepRunEvents", "/step-runs/:step_run_id/events", {
+  ...stepRun,
+  payload: Schema.Struct({
+    lease_token: Schema.String,
+    offset,
+    events: Schema.Array(Schema.Struct({ timestamp: TimestampInput, event_type: WorkerEventType })).check(
+      Schema.isBetweenLength(1, 100)
+    )
+  }),
+  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
+})
+  .middleware(TokenAuthorization)
+  .annotateMerge(extension("Send events of a step run"))
+
+/** Where an artifact lies below the folder of artifacts: a relative path with `/` and without `..`. */
+export const ArtifactName = RelativePath.check(Schema.isMaxLength(255))
+
+/** Asks for the form with which one artifact is uploaded. It is listed once it is whole; the same name replaces it. */
+export const createArtifact = HttpApiEndpoint.post("createStepRunArtifact", "/step-runs/:step_run_id/artifacts", {
+  params: stepRun.params,
+  payload: Schema.Struct({ lease_token: Schema.String, name: ArtifactName, size: NewFile.fields.file_size }),
+  success: Schema.Struct({ upload: UploadForm }),
+  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
+})
+  .middleware(TokenAuthorization)
+  .annotateMerge(extension("Get the form with which an artifact is uploaded"))
+
+/** Takes the worker out of the workspace; its token is dead. While it holds a lease: 409. */
+export const unlink = HttpApiEndpoint.delete("unlinkWorker", "/link", {
+  success: Deleted(WorkerId),
+  error: ConflictResponse
+})
+  .middleware(TokenAuthorization)
+  .annotateMerge(extension("Take a worker out of the workspace"))
+
+/** The whole interface; see `FullApi`. */
+export const WorkerProtocolFull = WorkerProtocol.add(sendConsole, sendEvents, createArtifact, unlink)

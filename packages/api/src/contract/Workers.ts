@@ -1,33 +1,87 @@
 /**
- * Workers: how they are linked to a workspace. (Reading and changing workers and groups comes with their resource.)
+ * Workers: the machines that execute step runs, and how one is linked to a workspace.
  */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { Timestamp } from "./Common.ts"
-import { WorkspaceId } from "./Ids.ts"
-import { InvalidRequestResponse } from "./Responses.ts"
+import { Deleted, listQuery, Name, OpenEnum, Page, Timestamp, TimestampInput } from "./Common.ts"
+import { extension, summary } from "./Documentation.ts"
+import { WorkerId, WorkspaceId } from "./Ids.ts"
+import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
 
 /** A token with which one worker links itself; `link_token` is shown only here. */
-export const LinkToken = Schema.Struct({ id: Schema.String, expires_at: Timestamp, link_token: Schema.String })
+export const LinkToken = Schema.Struct({ id: Schema.String, expires_at: Timestamp, link_token: Schema.String }).annotate({ identifier: "LinkToken" })
 export interface LinkToken extends Schema.Schema.Type<typeof LinkToken> {}
 
 /** Extension: makes a link token. Without `expires_at` it is valid for one hour. */
 export const createLinkToken = HttpApiEndpoint.post("createWorkerLinkToken", "/workspaces/:workspace_id/workers/link-tokens", {
   params: { workspace_id: WorkspaceId },
   payload: [
-    Schema.Struct({
-      expires_at: Schema.optionalKey(
-        Timestamp.check(Schema.isPattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/))
-      )
-    }),
+    Schema.Struct({ expires_at: Schema.optionalKey(TimestampInput) }),
     Schema.Undefined
   ],
   success: LinkToken,
   error: InvalidRequestResponse
-}).annotate(RequiredPermission, "Workers.write_workers")
+}).annotate(RequiredPermission, "Workers.write_workers").annotateMerge(extension("Create a token with which one worker links itself"))
 
 export const Workers = HttpApiGroup.make("workers")
   .add(createLinkToken)
   .middleware(WorkspaceAuthorization)
+
+export const workerStates = ["offline", "idle", "busy"] as const
+export type WorkerState = (typeof workerStates)[number]
+
+/** `offline`: not heard of for 10 seconds; `busy`: at work on at least one step run. */
+export const Worker = Schema.Struct({
+  id: WorkerId,
+  name: Schema.String,
+  state: OpenEnum(workerStates)
+}).annotate({ identifier: "Worker" })
+export interface Worker extends Schema.Schema.Type<typeof Worker> {}
+
+const params = { workspace_id: WorkspaceId, worker_id: WorkerId }
+
+export const get = HttpApiEndpoint.get("getWorker", "/workspaces/:workspace_id/workers/:worker_id", {
+  params,
+  success: Worker,
+  error: NotFoundResponse
+})
+  .annotate(RequiredPermission, "Workers.read_workers")
+  .annotateMerge(summary("Get a worker"))
+
+export const list = HttpApiEndpoint.get("listWorkers", "/workspaces/:workspace_id/workers", {
+  params: { workspace_id: WorkspaceId },
+  query: listQuery,
+  success: Page(Worker),
+  error: InvalidRequestResponse
+})
+  .annotate(RequiredPermission, "Workers.read_workers")
+  .annotateMerge(summary("List the workers, newest first"))
+
+/** Only values present are set. Names of workers need not be unique. */
+export const update = HttpApiEndpoint.post("updateWorker", "/workspaces/:workspace_id/workers/:worker_id", {
+  params,
+  payload: Schema.Struct({ name: Schema.optionalKey(Name) }),
+  success: Worker,
+  error: [InvalidRequestResponse, NotFoundResponse]
+})
+  .annotate(RequiredPermission, "Workers.write_workers")
+  .annotateMerge(summary("Rename a worker"))
+
+/** Irreversible; its token is dead. A worker that holds a lease is a 409. */
+export const remove = HttpApiEndpoint.delete("deleteWorker", "/workspaces/:workspace_id/workers/:worker_id", {
+  params,
+  success: Deleted(WorkerId),
+  error: [NotFoundResponse, ConflictResponse]
+})
+  .annotate(RequiredPermission, "Workers.write_workers")
+  .annotateMerge(summary("Delete a worker"))
+
+/** The whole resource; see `FullApi`. */
+export const WorkersFull = Workers.add(
+  get.middleware(WorkspaceAuthorization),
+  list.middleware(WorkspaceAuthorization),
+  update.middleware(WorkspaceAuthorization),
+  remove.middleware(WorkspaceAuthorization)
+)

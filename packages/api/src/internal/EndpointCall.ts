@@ -3,6 +3,7 @@
  * channel from what it declares. Encoders and decoders are built once per endpoint, at its first call.
  */
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
@@ -59,6 +60,9 @@ const parseOptions = { errors: "first", reportInput: false } as const
 
 const statusAnnotation = SchemaAST.resolveAt<number>("httpApiStatus")
 
+/** What a DELETE answers, of something identified by this. */
+const deleted = (id: string) => ({ id, name: id, deleted: true })
+
 const compile = (endpoint: HttpApiEndpoint.Top) => {
   const encodeWith = (schema: Schema.Top | undefined) =>
     schema === undefined ? undefined : Schema.encodeUnknownEffect(schema as Schema.Codec<unknown>, parseOptions)
@@ -70,13 +74,16 @@ const compile = (endpoint: HttpApiEndpoint.Top) => {
     const tag = tagOfStatus[statusAnnotation(schema.ast) ?? 500]
     if (tag !== undefined) tags.add(tag)
   }
+  const answer = Schema.Union(success) as unknown as Schema.Codec<unknown>
   return {
     segments,
     lastParameter: segments.findLast((segment) => segment.startsWith(":"))?.slice(1) ?? "",
     params: encodeWith(endpoint.params),
     query: encodeWith(endpoint.query),
     payload: payload === undefined ? undefined : encodeWith(Schema.Union(payload.schemas)),
-    decode: Schema.decodeUnknownEffect(Schema.Union(success) as unknown as Schema.Codec<unknown>, parseOptions),
+    decode: Schema.decodeUnknownEffect(answer, parseOptions),
+    /** The answer says no more than that something is deleted. */
+    answersDeleted: endpoint.method === "DELETE" && Result.isSuccess(Schema.decodeUnknownResult(answer)(deleted("-"))),
     tags,
     repeatable: endpoint.method !== "POST" && endpoint.method !== "PATCH"
   }
@@ -145,10 +152,10 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
       }),
       Effect.catch((error) => {
         // A repeated DELETE that finds nothing: the answer to the first one was lost, and said this.
-        const gone = endpoint.method === "DELETE" && error._tag === "NotFound" && error.request.attempts > 1
+        const gone = call.answersDeleted && error._tag === "NotFound" && error.request.attempts > 1
         const last = values[call.lastParameter]
         if (!gone || last === undefined) return Effect.fail(error)
-        return Effect.succeed({ value: JSON.stringify({ id: last, name: last, deleted: true }), info: error.request })
+        return Effect.succeed({ value: JSON.stringify(deleted(last)), info: error.request })
       })
     )
     const malformed = (message: string) =>

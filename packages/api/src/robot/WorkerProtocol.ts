@@ -11,6 +11,7 @@ import * as Connection from "../internal/Connection.ts"
 import { make as makeCall } from "../internal/EndpointCall.ts"
 import type { Transport } from "../internal/Transport.ts"
 import { defaultPolicy, RetryPolicy } from "../Policy.ts"
+import { type SizedBytes, sendForm } from "../Upload.ts"
 
 export type { Lease } from "../contract/WorkerProtocol.ts"
 
@@ -19,7 +20,11 @@ const call = {
   lease: makeCall(contract.lease, { repeatable: true }),
   heartbeat: makeCall(contract.heartbeat, { repeatable: true }),
   start: makeCall(contract.start, { repeatable: true }),
-  finish: makeCall(contract.finish, { repeatable: true })
+  finish: makeCall(contract.finish, { repeatable: true }),
+  sendConsole: makeCall(contract.sendConsole, { repeatable: true }),
+  sendEvents: makeCall(contract.sendEvents, { repeatable: true }),
+  createArtifact: makeCall(contract.createArtifact, { repeatable: true }),
+  unlink: makeCall(contract.unlink)
 }
 
 const transportTo = (client: HttpClient.HttpClient, origin: string, token: string | null): Transport => ({
@@ -88,5 +93,43 @@ export const make = Effect.fnUntraced(function* (origin: string, identity: Worke
         params: { step_run_id: lease.step_run_id },
         payload: { lease_token: lease.lease_token, error }
       })
+  }
+})
+
+/** What a linked worker reports of its step runs besides start and end, and how it leaves. */
+export const makeReports = Effect.fnUntraced(function* (origin: string, identity: WorkerIdentity) {
+  const client = yield* HttpClient.HttpClient
+  const transport = transportTo(client, origin, Redacted.value(identity.token))
+  return {
+    /** `offset`: how many messages were sent before; those sent again are kept once. */
+    sendConsole: (
+      lease: contract.Lease,
+      offset: number,
+      messages: ReadonlyArray<{ readonly timestamp: string; readonly message: string }>
+    ) =>
+      call.sendConsole(transport, {
+        params: { step_run_id: lease.step_run_id },
+        payload: { lease_token: lease.lease_token, offset, messages }
+      }),
+    /** Events of the worker's own, such as `SETUP`; `offset` as above. */
+    sendEvents: (
+      lease: contract.Lease,
+      offset: number,
+      events: ReadonlyArray<{ readonly timestamp: string; readonly event_type: string }>
+    ) =>
+      call.sendEvents(transport, {
+        params: { step_run_id: lease.step_run_id },
+        payload: { lease_token: lease.lease_token, offset, events }
+      }),
+    /** Uploads an artifact; its name is the path below the folder of artifacts. */
+    uploadArtifact: Effect.fnUntraced(function* (lease: contract.Lease, source: SizedBytes) {
+      const { upload } = yield* call.createArtifact(transport, {
+        params: { step_run_id: lease.step_run_id },
+        payload: { lease_token: lease.lease_token, name: source.name, size: source.size }
+      })
+      yield* sendForm(transport.connection, upload, source)
+    }),
+    /** Takes the worker out of the workspace; its token is dead. `Conflict` while it holds a lease. */
+    unlink: Effect.asVoid(call.unlink(transport, {}))
   }
 })

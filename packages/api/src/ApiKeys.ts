@@ -1,0 +1,33 @@
+/**
+ * Keys of the workspace. An extension of the hosted service's interface.
+ */
+import * as Effect from "effect/Effect"
+import * as contract from "./contract/ApiKeys.ts"
+import type { Permission } from "./contract/Authorization.ts"
+import type { ApiKeyId } from "./contract/Ids.ts"
+import { inWorkspace, pages } from "./internal/Workspace.ts"
+import type { ListOptions } from "./ListOptions.ts"
+
+export type { ApiKey, ApiKeyCreated } from "./contract/ApiKeys.ts"
+export type { Permission } from "./contract/Authorization.ts"
+
+const call = {
+  list: inWorkspace(contract.list),
+  create: inWorkspace(contract.create),
+  remove: inWorkspace(contract.remove)
+}
+
+/** One page, newest first. */
+export const list = Effect.fn("ApiKeys.list")((options: ListOptions = {}) => call.list({ query: options }))
+
+/** All keys, newest first. */
+export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
+  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+
+/** Makes a key; `key` is shown only here. It can have no permission that the caller's own key lacks. */
+export const create = Effect.fn("ApiKeys.create")((name: string, permissions: ReadonlyArray<Permission>) =>
+  call.create({ payload: { name, permissions } })
+)
+
+/** Revokes a key. Irreversible. */
+export const remove = Effect.fn("ApiKeys.remove")((key: ApiKeyId) => call.remove({ params: { api_key_id: key } }))

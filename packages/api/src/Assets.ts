@@ -1,0 +1,151 @@
+/**
+ * Assets: named values of any content type. An asset is meant by its id, or by `name:` and its name.
+ */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as contract from "./contract/Assets.ts"
+import type { AssetId, AssetUploadId } from "./contract/Ids.ts"
+import { ControlRoom } from "./ControlRoom.ts"
+import { type CallError, ControlRoomError, Malformed } from "./ControlRoomError.ts"
+import { fetchSigned } from "./Files.ts"
+import { type AwaitOptions, awaitUntil } from "./internal/AwaitUntil.ts"
+import { inWorkspace, pages } from "./internal/Workspace.ts"
+import type { ListOptions } from "./ListOptions.ts"
+import { type OnProgress, open, sendRaw, type UploadSource } from "./Upload.ts"
+
+export type { Asset, AssetRef, AssetSummary, AssetUpload } from "./contract/Assets.ts"
+
+/** The content of an asset did not get through; the asset keeps what it had. */
+export class AssetUploadFailed extends Schema.TaggedError<AssetUploadFailed>()("AssetUploadFailed", {
+  /** Why, in the words of the service. */
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `the upload of the asset failed: ${this.reason}`
+  }
+}
+
+const call = {
+  get: inWorkspace(contract.get),
+  list: inWorkspace(contract.list),
+  create: inWorkspace(contract.create),
+  createUpload: inWorkspace(contract.createUpload),
+  getUpload: inWorkspace(contract.getUpload),
+  remove: inWorkspace(contract.remove)
+}
+
+const isByName = Schema.is(contract.AssetNameRef)
+
+export const get = Effect.fn("Assets.get")((asset: contract.AssetRef) => call.get({ params: { asset_id: asset } }))
+
+/** One page, newest first. */
+export const list = Effect.fn("Assets.list")((options: ListOptions = {}) => call.list({ query: options }))
+
+/** All assets, newest first. */
+export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
+  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+
+/** Makes an asset without content; fails with `Conflict` when the name is taken. */
+export const create = Effect.fn("Assets.create")((name: string) => call.create({ payload: { name } }))
+
+/** Deletes an asset. Irreversible. */
+export const remove = Effect.fn("Assets.remove")((asset: contract.AssetRef) =>
+  Effect.asVoid(call.remove({ params: { asset_id: asset } }))
+)
+
+export const getUpload = Effect.fn("Assets.getUpload")((asset: AssetId, upload: AssetUploadId) =>
+  call.getUpload({ params: { asset_id: asset, upload_id: upload } })
+)
+
+/** Waits until an upload is `completed`; fails with `AssetUploadFailed` when it failed. */
+export const awaitUpload = Effect.fn("Assets.awaitUpload")(function* (
+  asset: AssetId,
+  upload: AssetUploadId,
+  options: AwaitOptions<contract.AssetUpload> = {}
+) {
+  const path = `/assets/${asset}/uploads/${upload}`
+  const ended = yield* awaitUntil(
+    getUpload(asset, upload),
+    (seen) => seen.status === "completed" || seen.status === "failed",
+    { path, unfinished: "the upload did not end" },
+    options
+  )
+  if ("reason" in ended) return yield* new AssetUploadFailed({ reason: ended.reason })
+  return ended
+})
+
+/** Below this many characters of base64, content goes with the request. */
+const maxDirectCharacters = 5_000_000
+
+const base64Characters = (bytes: number) => Math.ceil(bytes / 3) * 4
+
+export interface UploadOptions {
+  /** Default `application/octet-stream`. */
+  readonly contentType?: string
+  readonly onProgress?: OnProgress
+}
+
+/**
+ * Gives an asset its content. Up to some 3.7 MB go with one request; more is sent to a signed address with flat memory, and
+ * this waits until the service has it whole. The old content stays until then.
+ */
+export const upload = Effect.fn("Assets.upload")(function* (
+  asset: contract.AssetRef,
+  source: UploadSource,
+  options: UploadOptions = {}
+) {
+  const room = yield* ControlRoom
+  const file = yield* open(room.uploads, source)
+  const params = { asset_id: asset }
+  const contentType = { content_type: options.contentType ?? "application/octet-stream" }
+  const direct = base64Characters(file.size) < maxDirectCharacters
+  const created = yield* call.createUpload({
+    params,
+    payload: direct ? { ...contentType, data: yield* Stream.mkUint8Array(file.stream) } : contentType
+  })
+  if (created.status === "pending") {
+    yield* direct
+      ? Effect.void
+      : sendRaw(room.transport.connection, created.upload_url, file, options.onProgress)
+    const id = isByName(asset) ? (yield* get(asset)).id : asset
+    yield* awaitUpload(id, created.id)
+  }
+  if (direct && options.onProgress !== undefined) yield* options.onProgress(file.size)
+})
+
+/**
+ * Makes the asset if there is none of this name, and gives it its content. Safe to repeat.
+ *
+ * ```ts
+ * import * as Assets from "@signalbox/api/Assets"
+ *
+ * export const publish = (json: string) =>
+ *   Assets.put("config", { name: "config.json", bytes: new TextEncoder().encode(json) }, { contentType: "application/json" })
+ * ```
+ */
+export const put = Effect.fn("Assets.put")(function* (name: string, source: UploadSource, options: UploadOptions = {}) {
+  const found = yield* get(`name:${name}`).pipe(
+    Effect.catchTag("NotFound", () => create(name)),
+    // Somebody else made it in between.
+    Effect.catchTag("Conflict", () => get(`name:${name}`))
+  )
+  yield* upload(found.id, source, options)
+  return found.id
+})
+
+/** The content of an asset, as it arrives; none of an asset without content. */
+export const download = (asset: contract.AssetRef): Stream.Stream<Uint8Array, CallError, ControlRoom> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const room = yield* ControlRoom
+      const { payload } = yield* get(asset)
+      if ("url" in payload) return fetchSigned(room.transport, payload.url)
+      if (payload.type === "empty") return Stream.empty
+      const reason = new Malformed({ message: `the content is of the unknown type ${payload.type}` })
+      return yield* new ControlRoomError({
+        reason,
+        request: { method: "GET", path: "/assets", attempts: 1, requestId: null }
+      })
+    })
+  )

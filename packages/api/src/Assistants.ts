@@ -1,0 +1,85 @@
+/**
+ * Assistants, and their runs.
+ */
+import * as Effect from "effect/Effect"
+import * as runs from "./contract/AssistantRuns.ts"
+import * as contract from "./contract/Assistants.ts"
+import type { AssistantId, AssistantRunId, TaskPackageId } from "./contract/Ids.ts"
+import { type AwaitOptions, awaitUntil } from "./internal/AwaitUntil.ts"
+import { inWorkspace, pages } from "./internal/Workspace.ts"
+import type { ListOptions } from "./ListOptions.ts"
+
+export type { AssistantRun, AssistantRunErrorCode, AssistantRunStarted, AssistantRunState } from "./contract/AssistantRuns.ts"
+export type { Assistant } from "./contract/Assistants.ts"
+
+const call = {
+  get: inWorkspace(contract.get),
+  list: inWorkspace(contract.list),
+  create: inWorkspace(contract.create),
+  getRun: inWorkspace(runs.get),
+  listRuns: inWorkspace(runs.list),
+  start: inWorkspace(runs.start),
+  heartbeat: inWorkspace(runs.heartbeat),
+  complete: inWorkspace(runs.complete)
+}
+
+export const get = Effect.fn("Assistants.get")((assistant: AssistantId) =>
+  call.get({ params: { assistant_id: assistant } })
+)
+
+/** One page, newest first. */
+export const list = Effect.fn("Assistants.list")((options: ListOptions = {}) => call.list({ query: options }))
+
+/** All assistants, newest first. */
+export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
+  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+
+/** Makes an assistant of a task; fails with `Conflict` when the name is taken. */
+export const create = Effect.fn("Assistants.create")(
+  (input: { readonly name: string; readonly task: string; readonly taskPackage: TaskPackageId }) =>
+    call.create({ payload: { name: input.name, task: { name: input.task, package_id: input.taskPackage } } })
+)
+
+export interface RunFilter extends ListOptions {
+  readonly assistant?: AssistantId
+}
+
+export const getRun = Effect.fn("Assistants.getRun")((run: AssistantRunId) =>
+  call.getRun({ params: { assistant_run_id: run } })
+)
+
+/** One page of runs, newest first. */
+export const listRuns = Effect.fn("Assistants.listRuns")(({ assistant, ...options }: RunFilter = {}) =>
+  call.listRuns({ query: { ...options, ...(assistant === undefined ? {} : { assistant_id: assistant }) } })
+)
+
+/** All runs that match, newest first. */
+export const streamRuns = (filter: Omit<RunFilter, "cursor"> = {}) =>
+  pages((cursor) => listRuns({ ...filter, ...(cursor === undefined ? {} : { cursor }) }))
+
+/** Waits until a run has ended (`completed` or `failed`). */
+export const awaitRunEnd = Effect.fn("Assistants.awaitRunEnd")(
+  (run: AssistantRunId, options: AwaitOptions<runs.AssistantRun> = {}) =>
+    awaitUntil(
+      getRun(run),
+      (seen) => seen.state === "completed" || seen.state === "failed",
+      { path: `/assistant-runs/${run}`, unfinished: "the run did not end" },
+      options
+    )
+)
+
+/** Starts a run, which the caller executes, keeps alive and ends. An extension of the hosted service's interface. */
+export const startRun = Effect.fn("Assistants.startRun")((assistant: AssistantId) =>
+  call.start({ params: { assistant_id: assistant } })
+)
+
+/** Keeps a run alive. `Conflict`: it has ended, so stop. */
+export const heartbeat = Effect.fn("Assistants.heartbeat")((run: AssistantRunId) =>
+  call.heartbeat({ params: { assistant_run_id: run } })
+)
+
+/** Ends a run, well or with an error. */
+export const completeRun = Effect.fn("Assistants.completeRun")(
+  (run: AssistantRunId, error: runs.AssistantRunErrorCode | null = null) =>
+    call.complete({ params: { assistant_run_id: run }, payload: { error: error === null ? null : { code: error } } })
+)

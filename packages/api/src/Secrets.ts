@@ -1,0 +1,72 @@
+/**
+ * Secrets of the vault: names and descriptions come out, values only go in. No value is ever in an error, a log or a span.
+ */
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import type * as Schema from "effect/Schema"
+import { SecretName } from "./contract/Ids.ts"
+import * as contract from "./contract/Secrets.ts"
+import { inWorkspace, pages } from "./internal/Workspace.ts"
+
+export type { Secret } from "./contract/Secrets.ts"
+
+const call = {
+  list: inWorkspace(contract.list),
+  create: inWorkspace(contract.create),
+  update: inWorkspace(contract.update),
+  remove: inWorkspace(contract.remove)
+}
+
+/** The items of a secret: any JSON, or a text that is redacted. */
+export type Items = Readonly<Record<string, Schema.Json | Redacted.Redacted>>
+
+export interface Content {
+  readonly items: Items
+  /** Absent: none for a new secret, unchanged for one that exists. */
+  readonly description?: string | null
+}
+
+const payload = ({ description, items }: Content) => ({
+  items: Redacted.make(
+    Object.fromEntries(
+      Object.entries(items).map(([name, item]) => [name, Redacted.isRedacted(item) ? Redacted.value(item) : item])
+    )
+  ),
+  ...(description === undefined ? {} : { description })
+})
+
+/** One page of up to 1,000 secrets, newest first. */
+export const list = Effect.fn("Secrets.list")((options: { readonly cursor?: string } = {}) => call.list({ query: options }))
+
+/** All secrets, newest first, without their items. */
+export const stream = () => pages((cursor) => list(cursor === undefined ? {} : { cursor }))
+
+/**
+ * Makes a secret; fails with `Conflict` when the name is taken. A name has letters, digits and underscores.
+ *
+ * ```ts
+ * import type * as Redacted from "effect/Redacted"
+ * import * as Secrets from "@signalbox/api/Secrets"
+ *
+ * export const store = (password: Redacted.Redacted) =>
+ *   Secrets.create("shop", { items: { user: "robot", password }, description: "the shop's back office" })
+ * ```
+ */
+export const create = Effect.fn("Secrets.create")((name: string, content: Content) =>
+  call.create({ payload: { name: SecretName.make(name), ...payload(content) } })
+)
+
+/** Replaces all items of a secret. */
+export const update = Effect.fn("Secrets.update")((name: string, content: Content) =>
+  call.update({ params: { secret_name: SecretName.make(name) }, payload: payload(content) })
+)
+
+/** Makes the secret, or replaces its items when there is one of this name. Safe to repeat. */
+export const put = Effect.fn("Secrets.put")((name: string, content: Content) =>
+  update(name, content).pipe(Effect.catchTag("NotFound", () => create(name, content)))
+)
+
+/** Deletes a secret. Irreversible. */
+export const remove = Effect.fn("Secrets.remove")((name: string) =>
+  call.remove({ params: { secret_name: SecretName.make(name) } })
+)

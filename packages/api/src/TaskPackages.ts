@@ -1,0 +1,85 @@
+/**
+ * Task packages: zip packages of tasks, uploaded or taken from a git repository.
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { TaskPackageId } from "./contract/Ids.ts"
+import * as contract from "./contract/TaskPackages.ts"
+import { ControlRoom } from "./ControlRoom.ts"
+import type { CallError } from "./ControlRoomError.ts"
+import { fetchSigned } from "./Files.ts"
+import { inWorkspace, pages } from "./internal/Workspace.ts"
+import type { ListOptions } from "./ListOptions.ts"
+import { type OnProgress, open, sendForm, type UploadSource } from "./Upload.ts"
+
+export type { GitConfiguration, TaskPackage, TaskPackageSummary, TaskPackageType } from "./contract/TaskPackages.ts"
+
+const call = {
+  get: inWorkspace(contract.get),
+  list: inWorkspace(contract.list),
+  create: inWorkspace(contract.create),
+  configure: inWorkspace(contract.configure),
+  getUpload: inWorkspace(contract.getUpload),
+  remove: inWorkspace(contract.remove)
+}
+
+export const get = Effect.fn("TaskPackages.get")((taskPackage: TaskPackageId) =>
+  call.get({ params: { task_package_id: taskPackage } })
+)
+
+/** One page, newest first. An extension of the hosted service's interface. */
+export const list = Effect.fn("TaskPackages.list")((options: ListOptions = {}) => call.list({ query: options }))
+
+/** All task packages, newest first. */
+export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
+  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+
+/** Makes a package without content; fails with `Conflict` when the name is taken. */
+export const create = Effect.fn("TaskPackages.create")((name: string) => call.create({ payload: { name, type: "zip" } }))
+
+/** Takes the content of a package from a git repository. */
+export const configureGit = Effect.fn("TaskPackages.configureGit")(
+  (taskPackage: TaskPackageId, type: "github" | "gitlab", configuration: contract.GitConfiguration) =>
+    call.configure({ params: { task_package_id: taskPackage }, payload: { type, configuration } })
+)
+
+/**
+ * Uploads a zip as the new content of a package. Memory stays flat whatever the size; the old content stays until the new
+ * one is whole.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as TaskPackages from "@signalbox/api/TaskPackages"
+ *
+ * export const publish = Effect.gen(function* () {
+ *   const { id } = yield* TaskPackages.create("invoices")
+ *   yield* TaskPackages.upload(id, "./invoices.zip")
+ *   return yield* TaskPackages.get(id)
+ * })
+ * ```
+ */
+export const upload = Effect.fn("TaskPackages.upload")(function* (
+  taskPackage: TaskPackageId,
+  source: UploadSource,
+  options: { readonly onProgress?: OnProgress } = {}
+) {
+  const room = yield* ControlRoom
+  const file = yield* open(room.uploads, source)
+  const form = yield* call.getUpload({ params: { task_package_id: taskPackage } })
+  yield* sendForm(room.transport.connection, form, file, options.onProgress)
+})
+
+/** The zip of a package, as it arrives; nothing while it has no content. */
+export const download = (taskPackage: TaskPackageId): Stream.Stream<Uint8Array, CallError, ControlRoom> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const room = yield* ControlRoom
+      const found = yield* get(taskPackage)
+      return found.download === null ? Stream.empty : fetchSigned(room.transport, found.download.url)
+    })
+  )
+
+/** Deletes a package; fails with `Conflict` while a step or an assistant names it. Irreversible. */
+export const remove = Effect.fn("TaskPackages.remove")((taskPackage: TaskPackageId) =>
+  call.remove({ params: { task_package_id: taskPackage } })
+)

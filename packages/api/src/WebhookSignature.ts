@@ -1,0 +1,196 @@
+/**
+ * Checks that a delivery comes from the service, and signs deliveries for tests. Both schemes: `x-rc-signature`, and the
+ * three headers of Standard Webhooks. Works on the raw body: parsing it and writing it again breaks the signature.
+ */
+import * as Clock from "effect/Clock"
+import * as Mac from "effect/crypto/Mac"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import * as Base64 from "effect/encoding/Base64"
+import * as Hex from "effect/encoding/Hex"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { standardContent, standardKey, WebhookEvent, webhookHeaders } from "./contract/WebhookEvents.ts"
+
+export type { WebhookEvent } from "./contract/WebhookEvents.ts"
+
+/** A delivery that must not be trusted. */
+export class InvalidSignature extends Schema.TaggedError<InvalidSignature>()("InvalidSignature", {
+  /**
+   * `missing`: a header is not there; `malformed`: a header cannot be read; `expired`: sent too long ago, or in the future;
+   * `mismatch`: not signed with this secret, or changed on the way.
+   */
+  reason: Schema.Literals(["missing", "malformed", "expired", "mismatch"]),
+  message: Schema.String
+}) {}
+
+/** A genuine delivery whose body is no event that this version knows. */
+export class UnreadableEvent extends Schema.TaggedError<UnreadableEvent>()("UnreadableEvent", {
+  message: Schema.String
+}) {}
+
+type Secret = string | Redacted.Redacted
+
+export interface Delivery {
+  /** The headers of the request: a `Headers`, or a record with names in any case. */
+  readonly headers: Headers | Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+  /** The body exactly as it came. */
+  readonly body: Uint8Array | string
+}
+
+export interface VerifyOptions extends Delivery {
+  /** The secret of the webhook or of the callback; several while it is rotated. */
+  readonly secret: Secret | ReadonlyArray<Secret>
+  /** How far the time of a delivery may be off, in seconds; default 300. Does not apply to `x-rc-signature` alone. */
+  readonly toleranceSeconds?: number
+  /**
+   * Which scheme must hold. Default: Standard Webhooks when its signature is there, else `x-rc-signature`, which says
+   * nothing of time, so that an old delivery could be sent again. Our service always sends both: then insist on
+   * `standard`.
+   */
+  readonly scheme?: "standard" | "rc"
+}
+
+const bytesOf = (body: Uint8Array | string) => (typeof body === "string" ? new TextEncoder().encode(body) : body)
+
+const reveal = (secret: Secret) => (typeof secret === "string" ? secret : Redacted.value(secret))
+
+const headerOf = (headers: Delivery["headers"], name: string): string | undefined => {
+  if (headers instanceof Headers) return headers.get(name) ?? undefined
+  const found = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]
+  return typeof found === "string" || found === undefined ? found : found[0]
+}
+
+const invalid = (reason: InvalidSignature["reason"], message: string) => new InvalidSignature({ reason, message })
+
+const required = (headers: Delivery["headers"], name: string) => {
+  const value = headerOf(headers, name)
+  return value === undefined ? Effect.fail(invalid("missing", `the header ${name} is missing`)) : Effect.succeed(value)
+}
+
+const layerMac = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))
+
+/** HMAC-SHA256 fails for an empty key alone, which callers refuse before. */
+const hmacKey = (bytes: Uint8Array) => Effect.orDie(Mac.key(Mac.hmacSha256, bytes))
+
+/** Whether one of the tags is that of the content under one of the keys, in constant time for each. */
+const anyMatches = Effect.fnUntraced(function* (
+  keys: ReadonlyArray<Uint8Array>,
+  tags: ReadonlyArray<Uint8Array>,
+  content: Uint8Array
+) {
+  const mac = yield* Mac.Mac
+  for (const bytes of keys) {
+    const key = yield* hmacKey(bytes)
+    for (const tag of tags) {
+      if (yield* Effect.orDie(mac.verify(key, tag, content))) return true
+    }
+  }
+  return false
+})
+
+const mismatch = () => invalid("mismatch", "the signature is not that of this body under this secret")
+
+const verifyStandard = Effect.fnUntraced(function* (
+  options: VerifyOptions,
+  secrets: ReadonlyArray<string>,
+  body: Uint8Array
+) {
+  const id = yield* required(options.headers, webhookHeaders.id)
+  const timestamp = yield* required(options.headers, webhookHeaders.timestamp)
+  const signatures = yield* required(options.headers, webhookHeaders.signature)
+  if (!/^\d{1,12}$/.test(timestamp)) {
+    return yield* invalid("malformed", `the header ${webhookHeaders.timestamp} is not a time in seconds`)
+  }
+  const seconds = (yield* Clock.currentTimeMillis) / 1000
+  const tolerance = options.toleranceSeconds ?? 300
+  if (Math.abs(seconds - Number(timestamp)) > tolerance) {
+    return yield* invalid("expired", `the delivery is not from within ${tolerance} seconds of now`)
+  }
+  // Versions other than v1 are for others.
+  const tags = signatures.split(" ").flatMap((signature) => {
+    const tag = signature.startsWith("v1,") ? Base64.decode(signature.slice(3)) : undefined
+    return tag !== undefined && Result.isSuccess(tag) ? [tag.success] : []
+  })
+  if (tags.length === 0) {
+    return yield* invalid("malformed", `the header ${webhookHeaders.signature} has no signature of the version v1`)
+  }
+  const content = standardContent(id, timestamp, body)
+  if (!(yield* anyMatches(secrets.map(standardKey), tags, content))) return yield* mismatch()
+})
+
+const verifyRc = Effect.fnUntraced(function* (options: VerifyOptions, secrets: ReadonlyArray<string>, body: Uint8Array) {
+  const tag = Hex.decode(yield* required(options.headers, webhookHeaders.rcSignature))
+  if (Result.isFailure(tag)) {
+    return yield* invalid("malformed", `the header ${webhookHeaders.rcSignature} is not in hex`)
+  }
+  const keys = secrets.map((secret) => new TextEncoder().encode(secret))
+  if (!(yield* anyMatches(keys, [tag.success], body))) return yield* mismatch()
+})
+
+/**
+ * Fails with `InvalidSignature` unless the delivery was signed with the secret, recently, and is unchanged.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import type * as Redacted from "effect/Redacted"
+ * import * as WebhookSignature from "@signalbox/api/WebhookSignature"
+ *
+ * export const isGenuine = (request: Request, secret: Redacted.Redacted) =>
+ *   Effect.promise(() => request.bytes()).pipe(
+ *     Effect.flatMap((body) => WebhookSignature.verify({ headers: request.headers, body, secret })),
+ *     Effect.isSuccess
+ *   )
+ * ```
+ */
+export const verify = Effect.fn("WebhookSignature.verify")(function* (
+  options: VerifyOptions
+): Effect.fn.Return<void, InvalidSignature, Mac.Mac> {
+  const given = options.secret
+  const secrets = (typeof given === "string" || Redacted.isRedacted(given) ? [given] : given)
+    .map(reveal)
+    .filter((secret) => secret !== "")
+  const body = bytesOf(options.body)
+  const standard = options.scheme === undefined
+    ? headerOf(options.headers, webhookHeaders.signature) !== undefined
+    : options.scheme === "standard"
+  yield* standard ? verifyStandard(options, secrets, body) : verifyRc(options, secrets, body)
+}, Effect.provide(layerMac))
+
+const decodeEvent = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(WebhookEvent)))
+
+/** As `verify`, and gives the event. The same event may come more than once, with the same `id`. */
+export const receive = Effect.fn("WebhookSignature.receive")(function* (options: VerifyOptions) {
+  yield* verify(options)
+  return yield* Effect.mapError(
+    decodeEvent(new TextDecoder().decode(bytesOf(options.body))),
+    () => new UnreadableEvent({ message: "the body is not an event of a process run" })
+  )
+})
+
+/** The headers that the service sends with a body: what a test of a receiver needs. Fails for an empty secret. */
+export const sign = Effect.fn("WebhookSignature.sign")(function* (options: {
+  readonly body: Uint8Array | string
+  readonly secret: Secret
+  /** The `id` of the event. */
+  readonly id: string
+  /** Seconds since 1970; default: now. */
+  readonly timestamp?: number
+}): Effect.fn.Return<Record<(typeof webhookHeaders)[keyof typeof webhookHeaders], string>, InvalidSignature, Mac.Mac> {
+  const secret = reveal(options.secret)
+  if (secret === "") return yield* invalid("malformed", "the secret is empty")
+  const mac = yield* Mac.Mac
+  const body = bytesOf(options.body)
+  const timestamp = String(options.timestamp ?? Math.floor((yield* Clock.currentTimeMillis) / 1000))
+  const rc = yield* Effect.orDie(mac.sign(yield* hmacKey(new TextEncoder().encode(secret)), body))
+  const content = standardContent(options.id, timestamp, body)
+  const standard = yield* Effect.orDie(mac.sign(yield* hmacKey(standardKey(secret)), content))
+  return {
+    [webhookHeaders.rcSignature]: Hex.encode(rc),
+    [webhookHeaders.id]: options.id,
+    [webhookHeaders.timestamp]: timestamp,
+    [webhookHeaders.signature]: `v1,${Base64.encode(standard)}`
+  }
+}, Effect.provide(layerMac))

@@ -1,0 +1,100 @@
+/**
+ * Webhooks: addresses that are told of events of process runs. `verify`, `receive` and `sign` are for their receivers.
+ */
+import * as Effect from "effect/Effect"
+import type { ProcessId, WebhookDeliveryId, WebhookId } from "./contract/Ids.ts"
+import * as contract from "./contract/Webhooks.ts"
+import { inWorkspace, pages } from "./internal/Workspace.ts"
+import type { ListOptions } from "./ListOptions.ts"
+
+export type { DeliveryState, Webhook, WebhookDelivery, WebhookEventType, WebhookListed } from "./contract/Webhooks.ts"
+export { InvalidSignature, receive, sign, UnreadableEvent, verify, type WebhookEvent } from "./WebhookSignature.ts"
+
+const call = {
+  get: inWorkspace(contract.get),
+  list: inWorkspace(contract.list),
+  create: inWorkspace(contract.create),
+  remove: inWorkspace(contract.remove),
+  update: inWorkspace(contract.update),
+  test: inWorkspace(contract.test),
+  listDeliveries: inWorkspace(contract.listDeliveries),
+  redeliver: inWorkspace(contract.redeliver)
+}
+
+/** One webhook with its secret, redacted. */
+export const get = Effect.fn("Webhooks.get")((webhook: WebhookId) => call.get({ params: { webhook_id: webhook } }))
+
+/** One page, newest first, without secrets. */
+export const list = Effect.fn("Webhooks.list")((options: ListOptions = {}) => call.list({ query: options }))
+
+/** All webhooks, newest first, without secrets. */
+export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
+  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+
+/** Makes a webhook; without `process`, for all processes. */
+export const create = Effect.fn("Webhooks.create")(
+  (input: {
+    readonly endpoint: string
+    readonly events: ReadonlyArray<contract.WebhookEventType>
+    readonly process?: ProcessId
+  }) =>
+    call.create({
+      payload: {
+        endpoint: input.endpoint,
+        enabled_events: input.events,
+        process: input.process === undefined ? null : { id: input.process }
+      }
+    })
+)
+
+/** Deletes a webhook. Irreversible. */
+export const remove = Effect.fn("Webhooks.remove")((webhook: WebhookId) =>
+  call.remove({ params: { webhook_id: webhook } })
+)
+
+/** Changes what is given; `process: null` is all processes. An extension of the hosted service's interface. */
+export const update = Effect.fn("Webhooks.update")(
+  (
+    webhook: WebhookId,
+    change: {
+      readonly endpoint?: string
+      readonly events?: ReadonlyArray<contract.WebhookEventType>
+      readonly process?: ProcessId | null
+      readonly enabled?: boolean
+    }
+  ) =>
+    call.update({
+      params: { webhook_id: webhook },
+      payload: {
+        ...(change.endpoint === undefined ? {} : { endpoint: change.endpoint }),
+        ...(change.events === undefined ? {} : { enabled_events: change.events }),
+        ...(change.process === undefined ? {} : { process: change.process === null ? null : { id: change.process } }),
+        ...(change.enabled === undefined ? {} : { enabled: change.enabled })
+      }
+    })
+)
+
+/** Gives a webhook a new secret and answers it; deliveries carry a signature under the old one too for 24 hours. */
+export const rotateSecret = Effect.fn("Webhooks.rotateSecret")((webhook: WebhookId) =>
+  call.update({ params: { webhook_id: webhook }, payload: { rotate_secret: true } })
+)
+
+/** Sends a test event; answers its delivery, which may still be pending. */
+export const test = Effect.fn("Webhooks.test")((webhook: WebhookId) => call.test({ params: { webhook_id: webhook } }))
+
+/** What was sent to a webhook in the last 14 days, newest first. */
+export const deliveries = (
+  webhook: WebhookId,
+  options: { readonly state?: contract.DeliveryState; readonly limit?: number } = {}
+) =>
+  pages((cursor) =>
+    call.listDeliveries({
+      params: { webhook_id: webhook },
+      query: { ...options, ...(cursor === undefined ? {} : { cursor }) }
+    })
+  )
+
+/** Sends the same event again, as a new delivery. Fails with `Conflict` while the old one is pending. */
+export const redeliver = Effect.fn("Webhooks.redeliver")((webhook: WebhookId, delivery: WebhookDeliveryId) =>
+  call.redeliver({ params: { webhook_id: webhook, delivery_id: delivery } })
+)

@@ -1,0 +1,105 @@
+/**
+ * Worker groups: sets of workers that steps may be bound to, and the tokens with which workers join.
+ */
+import * as Effect from "effect/Effect"
+import type { LinkTokenId, WorkerGroupId, WorkerId } from "./contract/Ids.ts"
+import * as contract from "./contract/WorkerGroups.ts"
+import { inWorkspace, pages } from "./internal/Workspace.ts"
+import type { ListOptions } from "./ListOptions.ts"
+
+export type { GroupLinkToken, GroupLinkTokenCreated, Membership, WorkerGroup } from "./contract/WorkerGroups.ts"
+
+const call = {
+  get: inWorkspace(contract.get),
+  list: inWorkspace(contract.list),
+  create: inWorkspace(contract.create),
+  update: inWorkspace(contract.update),
+  remove: inWorkspace(contract.remove),
+  addWorker: inWorkspace(contract.addWorker),
+  removeWorker: inWorkspace(contract.removeWorker),
+  listLinkTokens: inWorkspace(contract.listLinkTokens),
+  createLinkToken: inWorkspace(contract.createLinkToken),
+  getLinkToken: inWorkspace(contract.getLinkToken),
+  updateLinkToken: inWorkspace(contract.updateLinkToken),
+  removeLinkToken: inWorkspace(contract.removeLinkToken)
+}
+
+export const get = Effect.fn("WorkerGroups.get")((group: WorkerGroupId) =>
+  call.get({ params: { worker_group_id: group } })
+)
+
+/** One page, newest first. */
+export const list = Effect.fn("WorkerGroups.list")((options: ListOptions = {}) => call.list({ query: options }))
+
+/** All worker groups, newest first. */
+export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
+  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+
+/** Makes a group; fails with `Conflict` when the name is taken. */
+export const create = Effect.fn("WorkerGroups.create")((name: string) => call.create({ payload: { name } }))
+
+/** Gives a group another name. */
+export const rename = Effect.fn("WorkerGroups.rename")((group: WorkerGroupId, name: string) =>
+  call.update({ params: { worker_group_id: group }, payload: { name } })
+)
+
+/** Deletes a group; fails with `Conflict` while a step names it. Its workers stay. Irreversible. */
+export const remove = Effect.fn("WorkerGroups.remove")((group: WorkerGroupId) =>
+  call.remove({ params: { worker_group_id: group } })
+)
+
+/** Adds a worker to a group; answers its groups. */
+export const addWorker = Effect.fn("WorkerGroups.addWorker")((group: WorkerGroupId, worker: WorkerId) =>
+  call.addWorker({ params: { worker_group_id: group }, payload: { worker: { id: worker } } })
+)
+
+/** Takes a worker out of a group; answers its groups. Fails with `NotFound` when it is not in the group. */
+export const removeWorker = Effect.fn("WorkerGroups.removeWorker")((group: WorkerGroupId, worker: WorkerId) =>
+  call.removeWorker({ params: { worker_group_id: group, worker_id: worker } })
+)
+
+/** The link tokens of a group, newest first. An extension of the hosted service's interface, as all on link tokens. */
+export const linkTokens = (group: WorkerGroupId, options: Omit<ListOptions, "cursor"> = {}) =>
+  pages((cursor) =>
+    call.listLinkTokens({
+      params: { worker_group_id: group },
+      query: { ...options, ...(cursor === undefined ? {} : { cursor }) }
+    })
+  )
+
+export const getLinkToken = Effect.fn("WorkerGroups.getLinkToken")((group: WorkerGroupId, token: LinkTokenId) =>
+  call.getLinkToken({ params: { worker_group_id: group, token_id: token } })
+)
+
+/** Makes a token with which any number of workers join, until `expiresAt` (ISO 8601) or until it is deleted. */
+export const createLinkToken = Effect.fn("WorkerGroups.createLinkToken")(
+  (group: WorkerGroupId, options: { readonly name: string; readonly expiresAt?: string }) =>
+    call.createLinkToken({
+      params: { worker_group_id: group },
+      payload: {
+        name: options.name,
+        ...(options.expiresAt === undefined ? {} : { expires_at: options.expiresAt })
+      }
+    })
+)
+
+/** Changes the name of a token, or when it expires (null: not by itself). */
+export const updateLinkToken = Effect.fn("WorkerGroups.updateLinkToken")(
+  (
+    group: WorkerGroupId,
+    token: LinkTokenId,
+    change: { readonly name?: string; readonly expiresAt?: string | null }
+  ) =>
+    call.updateLinkToken({
+      params: { worker_group_id: group, token_id: token },
+      payload: {
+        ...(change.name === undefined ? {} : { name: change.name }),
+        ...(change.expiresAt === undefined ? {} : { expires_at: change.expiresAt })
+      }
+    })
+)
+
+/** Deletes a token; workers that joined with it stay. Irreversible. */
+export const removeLinkToken = Effect.fn("WorkerGroups.removeLinkToken")((group: WorkerGroupId, token: LinkTokenId) =>
+  call.removeLinkToken({ params: { worker_group_id: group, token_id: token } })
+)

@@ -1,0 +1,80 @@
+/**
+ * Secrets of the vault: named sets of items. Items go in here and never come out; robots read them elsewhere
+ * (`RobotSecrets`).
+ */
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as Schema from "effect/Schema"
+import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
+import { cursorQuery, Page, Text } from "./Common.ts"
+import { summary } from "./Documentation.ts"
+import { SecretName, WorkspaceId } from "./Ids.ts"
+import { ConflictResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
+
+/**
+ * The name of a new secret: 1 to 255 letters, digits and underscores, unique in the workspace. `publicKey` is refused:
+ * robots could never read it, since that is the address of the vault's own key.
+ */
+export const NewSecretName = SecretName.check(
+  Schema.isPattern(/^(?!publicKey$)[A-Za-z0-9_]{1,255}$/, {
+    message: "Expected 1 to 255 letters, digits and underscores, and not publicKey"
+  })
+)
+
+/** The items of a secret: any JSON under each name, at most 64 KB in all. Never in an error or a log. */
+export const SecretItems = Schema.RedactedFromValue(Schema.Record(Schema.String, Schema.Json))
+export type SecretItems = typeof SecretItems.Type
+
+/** A secret without its items. */
+export const Secret = Schema.Struct({
+  name: SecretName,
+  description: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "Secret" })
+export interface Secret extends Schema.Schema.Type<typeof Secret> {}
+
+const Description = Text.check(Schema.isMaxLength(1000))
+const params = { workspace_id: WorkspaceId, secret_name: SecretName }
+
+/** A page has up to 1,000 secrets. */
+export const list = HttpApiEndpoint.get("listSecrets", "/workspaces/:workspace_id/secrets", {
+  params: { workspace_id: WorkspaceId },
+  query: cursorQuery,
+  success: Page(Secret),
+  error: InvalidRequestResponse
+})
+  .annotate(RequiredPermission, "Vault.read_secrets")
+  .annotateMerge(summary("List the secrets, newest first, without their items"))
+
+export const create = HttpApiEndpoint.post("createSecret", "/workspaces/:workspace_id/secrets", {
+  params: { workspace_id: WorkspaceId },
+  payload: Schema.Struct({
+    name: NewSecretName,
+    items: SecretItems,
+    description: Schema.optionalKey(Schema.NullOr(Description))
+  }),
+  success: Secret,
+  error: [InvalidRequestResponse, ConflictResponse, PayloadTooLargeResponse]
+})
+  .annotate(RequiredPermission, "Vault.write_secrets")
+  .annotateMerge(summary("Create a secret"))
+
+/** All items are replaced by those sent. The description stays when it is absent. */
+export const update = HttpApiEndpoint.post("updateSecret", "/workspaces/:workspace_id/secrets/:secret_name", {
+  params,
+  payload: Schema.Struct({ items: SecretItems, description: Schema.optionalKey(Schema.NullOr(Description)) }),
+  success: Secret,
+  error: [InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse]
+})
+  .annotate(RequiredPermission, "Vault.write_secrets")
+  .annotateMerge(summary("Replace the items of a secret"))
+
+/** Irreversible. */
+export const remove = HttpApiEndpoint.delete("deleteSecret", "/workspaces/:workspace_id/secrets/:secret_name", {
+  params,
+  success: Schema.Struct({ name: SecretName, deleted: Schema.Literal(true) }),
+  error: NotFoundResponse
+})
+  .annotate(RequiredPermission, "Vault.write_secrets")
+  .annotateMerge(summary("Delete a secret"))
+
+export const Secrets = HttpApiGroup.make("secrets").add(list, create, update, remove).middleware(WorkspaceAuthorization)

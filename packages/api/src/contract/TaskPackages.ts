@@ -1,0 +1,128 @@
+/**
+ * Task packages: zip packages of tasks, uploaded or taken from a git repository.
+ */
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as Schema from "effect/Schema"
+import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
+import { Deleted, listQuery, Name, OpenEnum, Page, RelativePath } from "./Common.ts"
+import { extension, summary } from "./Documentation.ts"
+import { UploadForm } from "./Files.ts"
+import { SecretName, TaskPackageId, WorkspaceId } from "./Ids.ts"
+import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
+
+export const taskPackageTypes = ["zip", "github", "gitlab"] as const
+export type TaskPackageType = (typeof taskPackageTypes)[number]
+
+const summaryFields = { id: TaskPackageId, name: Schema.String, type: OpenEnum(taskPackageTypes) }
+
+/** A task package as lists show it, and as its git configuration answers. */
+export const TaskPackageSummary = Schema.Struct(summaryFields).annotate({ identifier: "TaskPackageSummary" })
+export interface TaskPackageSummary extends Schema.Schema.Type<typeof TaskPackageSummary> {}
+
+/** `download` is null and `tasks` empty while the package has no content; the address is valid for one hour. */
+export const TaskPackage = Schema.Struct({
+  ...summaryFields,
+  tasks: Schema.Array(Schema.Struct({ name: Schema.String })),
+  download: Schema.NullOr(Schema.Struct({ url: Schema.String }))
+}).annotate({ identifier: "TaskPackage" })
+export interface TaskPackage extends Schema.Schema.Type<typeof TaskPackage> {}
+
+const repository = {
+  /** Extension: the `http` or `https` address to clone, without credentials. Needed once; kept when absent. */
+  repository: Schema.optionalKey(
+    Schema.String.check(
+      Schema.isMaxLength(2048),
+      Schema.isPattern(/^https?:\/\/[^\s/@]+\/\S+$/i, {
+        message: "Expected an http or https address without credentials; these go into a secret"
+      })
+    )
+  ),
+  /**
+   * Extension: the secret with the credentials of the repository, in its items `password` (a token will do) and
+   * `username` (optional). Null: none. Kept when absent.
+   */
+  credentials_secret: Schema.optionalKey(Schema.NullOr(SecretName)),
+  /** Extension: the folder of the package inside the repository; null: its root. Kept when absent. */
+  directory: Schema.optionalKey(
+    Schema.NullOr(
+RelativePath
+    )
+  )
+}
+
+/** Which commit of a repository the package is. */
+export const GitConfiguration = Schema.Union([
+  /** The package follows a branch, by itself or (`automatic_deployment` false) each time that this is sent. */
+  Schema.Struct({
+    mode: Schema.Literal("attached"),
+    branch: Name,
+    automatic_deployment: Schema.Boolean,
+    ...repository
+  }),
+  /** The package is this commit, tag or branch as it is now, and nothing else. */
+  Schema.Struct({ mode: Schema.Literal("detached"), reference: Name, ...repository })
+])
+export type GitConfiguration = typeof GitConfiguration.Type
+
+const params = { workspace_id: WorkspaceId, task_package_id: TaskPackageId }
+
+export const get = HttpApiEndpoint.get("getTaskPackage", "/workspaces/:workspace_id/task-packages/:task_package_id", {
+  params,
+  success: TaskPackage,
+  error: NotFoundResponse
+})
+  .annotate(RequiredPermission, "Tasks.read_task_packages")
+  .annotateMerge(summary("Get a task package"))
+
+/** The name is unique in the workspace. */
+export const create = HttpApiEndpoint.post("createTaskPackage", "/workspaces/:workspace_id/task-packages", {
+  params: { workspace_id: WorkspaceId },
+  payload: Schema.Struct({ name: Name, type: Schema.Literal("zip") }),
+  success: TaskPackage,
+  error: [InvalidRequestResponse, ConflictResponse]
+})
+  .annotate(RequiredPermission, "Tasks.write_task_packages")
+  .annotateMerge(summary("Create a task package without content"))
+
+/** Fetches the repository before it answers. One that cannot be read is a 409, and nothing is changed. */
+export const configure = HttpApiEndpoint.post("configureTaskPackage", "/workspaces/:workspace_id/task-packages/:task_package_id", {
+  params,
+  payload: Schema.Struct({ type: Schema.Literals(["github", "gitlab"]), configuration: GitConfiguration }),
+  success: TaskPackageSummary,
+  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
+})
+  .annotate(RequiredPermission, "Tasks.write_task_packages")
+  .annotateMerge(summary("Take a task package from a git repository"))
+
+/** Irreversible. A package that a step or an assistant names is a 409. */
+export const remove = HttpApiEndpoint.delete("deleteTaskPackage", "/workspaces/:workspace_id/task-packages/:task_package_id", {
+  params,
+  success: Deleted(TaskPackageId),
+  error: [NotFoundResponse, ConflictResponse]
+})
+  .annotate(RequiredPermission, "Tasks.write_task_packages")
+  .annotateMerge(summary("Delete a task package"))
+
+/** Extension. */
+export const list = HttpApiEndpoint.get("listTaskPackages", "/workspaces/:workspace_id/task-packages", {
+  params: { workspace_id: WorkspaceId },
+  query: listQuery,
+  success: Page(TaskPackageSummary),
+  error: InvalidRequestResponse
+})
+  .annotate(RequiredPermission, "Tasks.read_task_packages")
+  .annotateMerge(extension("List the task packages, newest first"))
+
+/** Extension: the form with which a new zip is uploaded, valid for one hour. A package from git is a 409. */
+export const getUpload = HttpApiEndpoint.get("getTaskPackageUpload", "/workspaces/:workspace_id/task-packages/:task_package_id/upload", {
+  params,
+  success: UploadForm,
+  error: [NotFoundResponse, ConflictResponse]
+})
+  .annotate(RequiredPermission, "Tasks.write_task_packages")
+  .annotateMerge(extension("Get the form with which a zip is uploaded"))
+
+export const TaskPackages = HttpApiGroup.make("taskPackages")
+  .add(get, create, configure, remove, list, getUpload)
+  .middleware(WorkspaceAuthorization)

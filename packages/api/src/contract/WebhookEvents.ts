@@ -1,0 +1,77 @@
+/**
+ * What the service sends to webhooks and callbacks, and how it is signed. Each event is made once; every attempt sends
+ * the same bytes with the same `webhook-id`. At least once, in no promised order: drop what has a known `id`, and let
+ * the highest `seqNo` of a run win.
+ */
+import * as Effect from "effect/Effect"
+import * as Base64 from "effect/encoding/Base64"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { OpenEnum, Timestamp } from "./Common.ts"
+import { EventId, ProcessId, ProcessRunId, WorkspaceId } from "./Ids.ts"
+import { processRunActions, processRunStates } from "./ProcessRuns.ts"
+
+const orNull = <S extends Schema.Codec<unknown, unknown>>(schema: S) =>
+  Schema.NullOr(schema).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+
+/**
+ * The body of a delivery. The action `test` is that of the test event of a webhook: its ids are those of no process and
+ * no run. What has a default is missing in deliveries of the hosted service, and always present in ours.
+ */
+export const WebhookEvent = Schema.Struct({
+  id: EventId,
+  /** When the event happened. */
+  webhookEventTimestamp: Timestamp,
+  event: OpenEnum(["process_run"]),
+  action: OpenEnum([...processRunActions, "test"]),
+  payload: Schema.Struct({
+    workspaceId: WorkspaceId,
+    processId: ProcessId,
+    processName: orNull(Schema.String),
+    processRunId: ProcessRunId,
+    state: OpenEnum(processRunStates),
+    /** Rises with each event of a run, from 1; 0 in the test event. */
+    seqNo: orNull(Schema.Int),
+    startedAt: orNull(Timestamp),
+    endedAt: orNull(Timestamp),
+    /** Seconds. */
+    duration: orNull(Schema.Finite),
+    /** `error` when the run is `unresolved`, null until it has ended. */
+    result: orNull(OpenEnum(["success", "error"])),
+    /** The code of the exception of the item that failed last. */
+    errorCode: orNull(Schema.String)
+  })
+}).annotate({ identifier: "WebhookEvent" })
+export interface WebhookEvent extends Schema.Schema.Type<typeof WebhookEvent> {}
+
+/** The headers of a delivery, in lower case. */
+export const webhookHeaders = {
+  /** Hex HMAC-SHA256 of the raw body under the UTF-8 bytes of the secret. */
+  rcSignature: "x-rc-signature",
+  /** The `id` of the event. */
+  id: "webhook-id",
+  /** When this attempt was made, in whole seconds since 1970. */
+  timestamp: "webhook-timestamp",
+  /**
+   * `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>` under `standardKey`; several, one
+   * space apart, while a secret is rotated.
+   */
+  signature: "webhook-signature"
+} as const
+
+/** The key of the Standard Webhooks signature: the decoded bytes after `whsec_`, else the UTF-8 bytes of the secret. */
+export const standardKey = (secret: string): Uint8Array => {
+  const decoded = secret.startsWith("whsec_") ? Base64.decode(secret.slice("whsec_".length)) : undefined
+  return decoded !== undefined && Result.isSuccess(decoded) && decoded.success.length > 0
+    ? decoded.success
+    : new TextEncoder().encode(secret)
+}
+
+/** What the Standard Webhooks signature signs. */
+export const standardContent = (id: string, timestamp: string, body: Uint8Array): Uint8Array => {
+  const head = new TextEncoder().encode(`${id}.${timestamp}.`)
+  const content = new Uint8Array(head.length + body.length)
+  content.set(head)
+  content.set(body, head.length)
+  return content
+}

@@ -1,0 +1,160 @@
+/**
+ * Webhooks: addresses that are told of events of process runs. What they get is in `WebhookEvents`.
+ */
+import * as Effect from "effect/Effect"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as Schema from "effect/Schema"
+import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
+import { CallbackUrl, Deleted, listQuery, OpenEnum, Page, Ref, Timestamp } from "./Common.ts"
+import { extension, summary } from "./Documentation.ts"
+import { EventId, ProcessId, ProcessRunId, WebhookDeliveryId, WebhookId, WorkspaceId } from "./Ids.ts"
+import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
+
+export const webhookEventTypes = ["process_run.started", "process_run.completed", "process_run.unresolved"] as const
+export type WebhookEventType = (typeof webhookEventTypes)[number]
+
+const listed = {
+  id: WebhookId,
+  /** Null: all processes of the workspace. */
+  process: Schema.NullOr(Ref(ProcessId)),
+  enabled_events: Schema.Array(OpenEnum(webhookEventTypes)),
+  endpoint: Schema.String,
+  /** Extension: false when an endpoint answered 410, or by hand; nothing is sent then. */
+  enabled: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(true)))
+}
+
+/** A webhook as lists show it. */
+export const WebhookListed = Schema.Struct(listed).annotate({ identifier: "WebhookListed" })
+export interface WebhookListed extends Schema.Schema.Type<typeof WebhookListed> {}
+
+/** `secret` signs the deliveries; the service makes it, `whsec_` and 32 random bytes in base64. */
+export const Webhook = Schema.Struct({ ...listed, secret: Schema.RedactedFromValue(Schema.String) }).annotate({
+  identifier: "Webhook"
+})
+export interface Webhook extends Schema.Schema.Type<typeof Webhook> {}
+
+const EnabledEvents = Schema.Array(Schema.Literals(webhookEventTypes)).check(Schema.isBetweenLength(1, 100))
+
+export const deliveryStates = ["pending", "delivered", "failed"] as const
+export type DeliveryState = (typeof deliveryStates)[number]
+
+/** An event on its way to a webhook: `pending` while it will be tried (again). Kept for 14 days. */
+export const WebhookDelivery = Schema.Struct({
+  id: WebhookDeliveryId,
+  /** The `id` in the body and the `webhook-id` of every attempt. */
+  event_id: EventId,
+  event_type: OpenEnum([...webhookEventTypes, "process_run.test"]),
+  /** Null for a test event. */
+  process_run: Schema.NullOr(Ref(ProcessRunId)),
+  state: OpenEnum(deliveryStates),
+  created_at: Timestamp,
+  attempts: Schema.Int,
+  last_attempt_at: Schema.NullOr(Timestamp),
+  /** When it is tried next, null when it is not. */
+  next_attempt_at: Schema.NullOr(Timestamp),
+  /** What the endpoint answered last, null when it did not. */
+  response_status: Schema.NullOr(Schema.Int),
+  /** Why the last attempt failed, null if it did not. */
+  error: Schema.NullOr(Schema.String),
+  /** The body, exactly as every attempt sends it. */
+  body: Schema.String
+}).annotate({ identifier: "WebhookDelivery" })
+export interface WebhookDelivery extends Schema.Schema.Type<typeof WebhookDelivery> {}
+
+const params = { workspace_id: WorkspaceId, webhook_id: WebhookId }
+
+export const get = HttpApiEndpoint.get("getWebhook", "/workspaces/:workspace_id/webhooks/:webhook_id", {
+  params,
+  success: Webhook,
+  error: NotFoundResponse
+})
+  .annotate(RequiredPermission, "Webhooks.read_webhooks")
+  .annotateMerge(summary("Get a webhook with its secret"))
+
+export const list = HttpApiEndpoint.get("listWebhooks", "/workspaces/:workspace_id/webhooks", {
+  params: { workspace_id: WorkspaceId },
+  query: listQuery,
+  success: Page(WebhookListed),
+  error: InvalidRequestResponse
+})
+  .annotate(RequiredPermission, "Webhooks.read_webhooks")
+  .annotateMerge(summary("List the webhooks, newest first, without their secrets"))
+
+/** Without `process`, or with null: all processes. A process that does not exist is a 404. */
+export const create = HttpApiEndpoint.post("createWebhook", "/workspaces/:workspace_id/webhooks", {
+  params: { workspace_id: WorkspaceId },
+  payload: Schema.Struct({
+    endpoint: CallbackUrl,
+    enabled_events: EnabledEvents,
+    process: Schema.optionalKey(Schema.NullOr(Ref(ProcessId)))
+  }),
+  success: Webhook,
+  error: [InvalidRequestResponse, NotFoundResponse]
+})
+  .annotate(RequiredPermission, "Webhooks.write_webhooks")
+  .annotateMerge(summary("Create a webhook"))
+
+/** Irreversible. What is still to be delivered is dropped. */
+export const remove = HttpApiEndpoint.delete("deleteWebhook", "/workspaces/:workspace_id/webhooks/:webhook_id", {
+  params,
+  success: Deleted(WebhookId),
+  error: NotFoundResponse
+})
+  .annotate(RequiredPermission, "Webhooks.write_webhooks")
+  .annotateMerge(summary("Delete a webhook"))
+
+/**
+ * Extension: changes what is given. `rotate_secret: true` makes a new secret and answers it; for 24 hours
+ * `webhook-signature` carries a signature under the old one too, while `x-rc-signature` is made with the new one at once.
+ */
+export const update = HttpApiEndpoint.post("updateWebhook", "/workspaces/:workspace_id/webhooks/:webhook_id", {
+  params,
+  payload: Schema.Struct({
+    endpoint: Schema.optionalKey(CallbackUrl),
+    enabled_events: Schema.optionalKey(EnabledEvents),
+    process: Schema.optionalKey(Schema.NullOr(Ref(ProcessId))),
+    enabled: Schema.optionalKey(Schema.Boolean),
+    rotate_secret: Schema.optionalKey(Schema.Boolean)
+  }),
+  success: Webhook,
+  error: [InvalidRequestResponse, NotFoundResponse]
+})
+  .annotate(RequiredPermission, "Webhooks.write_webhooks")
+  .annotateMerge(extension("Change a webhook, or rotate its secret"))
+
+/** Extension: sends a test event, also to a webhook that is not enabled. Answers its delivery, which may be pending. */
+export const test = HttpApiEndpoint.post("testWebhook", "/workspaces/:workspace_id/webhooks/:webhook_id/test", {
+  params,
+  success: WebhookDelivery,
+  error: NotFoundResponse
+})
+  .annotate(RequiredPermission, "Webhooks.write_webhooks")
+  .annotateMerge(extension("Send a test event to a webhook"))
+
+/** Extension: what was sent in the last 14 days. */
+export const listDeliveries = HttpApiEndpoint.get("listWebhookDeliveries", "/workspaces/:workspace_id/webhooks/:webhook_id/deliveries", {
+  params,
+  query: { ...listQuery, state: Schema.optional(Schema.Literals(deliveryStates)) },
+  success: Page(WebhookDelivery),
+  error: [InvalidRequestResponse, NotFoundResponse]
+})
+  .annotate(RequiredPermission, "Webhooks.read_webhooks")
+  .annotateMerge(extension("List the deliveries of a webhook, newest first"))
+
+/** Extension: sends the same event again, as a new delivery. While the old one is pending: 409. */
+export const redeliver = HttpApiEndpoint.post(
+  "redeliverWebhookDelivery",
+  "/workspaces/:workspace_id/webhooks/:webhook_id/deliveries/:delivery_id/redeliver",
+  {
+    params: { ...params, delivery_id: WebhookDeliveryId },
+    success: WebhookDelivery,
+    error: [NotFoundResponse, ConflictResponse]
+  }
+)
+  .annotate(RequiredPermission, "Webhooks.write_webhooks")
+  .annotateMerge(extension("Deliver an event once more"))
+
+export const Webhooks = HttpApiGroup.make("webhooks")
+  .add(get, list, create, remove, update, test, listDeliveries, redeliver)
+  .middleware(WorkspaceAuthorization)

@@ -1,0 +1,46 @@
+/**
+ * Looks at something again and again until it is done.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { ControlRoomError, Timeout } from "../ControlRoomError.ts"
+
+export interface AwaitOptions<A> {
+  /** Fails with `ControlRoomError` (`Timeout`) after this; default: waits as long as it takes. */
+  readonly timeout?: Duration.Input
+  /** The longest pause between two looks; default 5 seconds. The first looks are closer together. */
+  readonly pollInterval?: Duration.Input
+  /** Gets what was seen at every look. */
+  readonly onPoll?: (seen: A) => Effect.Effect<void>
+}
+
+export const awaitUntil = Effect.fnUntraced(function* <A, E, R>(
+  look: Effect.Effect<A, E, R>,
+  done: (seen: A) => boolean,
+  /** What a `Timeout` says. */
+  what: { readonly path: string; readonly unfinished: string },
+  options: AwaitOptions<A>
+) {
+  const longest = Duration.toMillis(options.pollInterval ?? "5 seconds")
+  const poll = Effect.gen(function* () {
+    for (let pause = Math.min(50, longest); ; pause = Math.min(pause * 1.5, longest)) {
+      const seen = yield* look
+      if (options.onPoll !== undefined) yield* options.onPoll(seen)
+      if (done(seen)) return seen
+      yield* Effect.sleep(pause)
+    }
+  })
+  const timeout = options.timeout
+  if (timeout === undefined) return yield* poll
+  const millis = Duration.toMillis(timeout)
+  return yield* Effect.timeoutOrElse(poll, {
+    duration: timeout,
+    orElse: () =>
+      Effect.fail(
+        new ControlRoomError({
+          reason: new Timeout({ message: `${what.unfinished} within ${millis} ms`, afterMillis: millis }),
+          request: { method: "GET", path: what.path, attempts: 1, requestId: null }
+        })
+      )
+  })
+})

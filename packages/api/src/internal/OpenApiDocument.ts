@@ -1,0 +1,157 @@
+/**
+ * What the OpenAPI document says beyond what `OpenApi.fromApi` derives: plain operation ids, permissions, optional bodies,
+ * form bodies, idempotency keys, the responses that any operation can give, and the deliveries of webhooks.
+ */
+import * as Context from "effect/Context"
+import * as HttpApi from "effect/http-api/HttpApi"
+import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import type * as OpenApi from "effect/http-api/OpenApi"
+import * as SchemaAST from "effect/SchemaAST"
+import { RequiredPermission } from "../contract/Authorization.ts"
+import { webhookHeaders } from "../contract/WebhookEvents.ts"
+
+type Operation = OpenApi.OpenAPISpecOperation
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+const errorContent = { "application/json": { schema: ref("Error") } }
+const text = { schema: { type: "string" } }
+
+/** What the statuses mean; all have the same body. */
+const errorDescriptions: Readonly<Record<string, string>> = {
+  "400": "The input is invalid; the message names the field",
+  "401": "No key, or a malformed one",
+  "403": "An unknown key, one of another workspace, or one without the permission",
+  "404": "There is no such resource in the workspace",
+  "409": "The resource is in a state that does not allow this; nothing was changed",
+  "413": "Larger than allowed; nothing was kept"
+}
+
+/** What any operation can answer, whatever it does. */
+const common = {
+  "429": {
+    description: "Too many calls: try again after `Retry-After` seconds",
+    headers: { "retry-after": text },
+    content: errorContent
+  },
+  "503": {
+    description: "Not available now: try again after `Retry-After` seconds",
+    headers: { "retry-after": text },
+    content: errorContent
+  },
+  default: { description: "Any other error", content: errorContent }
+}
+
+const idempotencyKey = {
+  name: "idempotency-key",
+  in: "header",
+  required: false,
+  description: "The operation is executed once for a key and answered alike for 24 hours",
+  schema: { type: "string", minLength: 1, maxLength: 255 }
+}
+
+/** Query parameters are texts on the wire; this is what the texts mean. */
+const querySchemas: Readonly<Record<string, object>> = {
+  limit: { type: "integer", minimum: 1, default: 100, description: "Items of a page; more than 500 count as 500" },
+  include_data: { type: "boolean", default: false }
+}
+
+/** Unknown fields are ignored in requests and may come in answers as the interface grows. */
+const open = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(open)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key, member]) => !(key === "additionalProperties" && member === false))
+      .map(([key, member]) => [key, open(member)])
+  )
+}
+
+const deliveries = {
+  processRun: {
+    post: {
+      operationId: "receiveProcessRunEvent",
+      summary: "Sent to webhooks and callbacks when a process run starts, completes or stays unresolved",
+      description:
+        "At least once. Any 2xx is success, 410 disables the webhook; else it is tried again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 24 h.",
+      parameters: Object.values(webhookHeaders).map((name) => ({ name, in: "header", required: true, ...text })),
+      requestBody: { required: true, content: { "application/json": { schema: ref("WebhookEvent") } } },
+      responses: { "2XX": { description: "Received" } }
+    }
+  }
+}
+
+/** The transformation of the document of `api`, whose public interface lies at `basePath`. */
+export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>,
+  basePath: string
+) => {
+  const known = new Map<string, (operation: Operation) => Operation>()
+  HttpApi.reflect(api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint }) => {
+      const permission = Context.getOrUndefined(endpoint.annotations, RequiredPermission)
+      const json = endpoint.payload.get("application/json")
+      const optionalBody = json !== undefined && json.schemas.some((schema) => SchemaAST.isUndefined(schema.ast))
+      const isPublicPost = endpoint.method === "POST" && endpoint.path.startsWith(`${basePath}/`)
+      const takesKey = isPublicPost && !endpoint.path.endsWith("-integrations")
+      const complete = (operation: Operation): Operation => {
+        const body = operation.requestBody
+        const content = body?.content["application/json"]
+        return Object.assign({}, operation, {
+          operationId: endpoint.identifier,
+          ...(permission === undefined ? {} : { "x-required-permission": permission }),
+          parameters: [
+            ...operation.parameters.map((parameter) => {
+              const schema = parameter.in === "query" ? querySchemas[parameter.name] : undefined
+              return schema === undefined ? parameter : { ...parameter, schema }
+            }),
+            ...(takesKey ? [idempotencyKey] : [])
+          ],
+          ...(body === undefined
+            ? {}
+            : {
+                requestBody: {
+                  required: !optionalBody,
+                  content: {
+                    ...body.content,
+                    ...(isPublicPost && content !== undefined ? { "application/x-www-form-urlencoded": content } : {})
+                  }
+                }
+              }),
+          responses: {
+            ...Object.fromEntries(
+              Object.entries(operation.responses).map(([status, response]) => {
+                const description = errorDescriptions[status]
+                return [status, description === undefined ? response : { description, content: errorContent }]
+              })
+            ),
+            ...common
+          }
+        })
+      }
+      const path = endpoint.path.replace(/:(\w+)/g, "{$1}")
+      known.set(`${endpoint.method.toLowerCase()} ${path}`, complete)
+    }
+  })
+  return (document: Record<string, unknown>): Record<string, unknown> => {
+    const paths = document["paths"] as OpenApi.OpenAPISpecPaths
+    const completed = Object.entries(paths).map(([path, item]) => [
+      path,
+      Object.fromEntries(
+        Object.entries(item).map(([method, operation]) => [
+          method,
+          known.get(`${method} ${path}`)?.(operation as Operation) ?? operation
+        ])
+      )
+    ])
+    const { schemas, ...components } = document["components"] as OpenApi.OpenAPIComponents
+    // All error responses share one body, which stands there as `Error`.
+    const named = Object.entries(schemas).filter(([name]) => !name.endsWith("ResponseEncoded"))
+    return open({
+      ...document,
+      paths: Object.fromEntries(completed),
+      webhooks: deliveries,
+      components: { ...components, schemas: Object.fromEntries(named) }
+    }) as Record<string, unknown>
+  }
+}
