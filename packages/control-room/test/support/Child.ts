@@ -40,6 +40,7 @@ export const start = Effect.fnUntraced(function* (folder: string) {
   const ready = yield* Effect.orDie(Schema.decodeEffect(Ready)(line))
   return {
     ...ready,
+    pid: child.pid ?? 0,
     /** Ends the process without giving it a chance to do anything, and waits until it is gone. */
     kill: Effect.callback<void>((resume) => {
       child.on("close", () => resume(Effect.void))

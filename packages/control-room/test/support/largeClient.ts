@@ -1,0 +1,76 @@
+/**
+ * A client in a process of its own with a small heap, for what must not depend on size. Arguments: the connection as
+ * JSON, then `walk RUN` or `transfer ITEM BYTES`. Prints one line of JSON.
+ */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { ProcessRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { ControlRoom } from "@signalbox/api/ControlRoom"
+import * as Files from "@signalbox/api/Files"
+import * as WorkItems from "@signalbox/api/WorkItems"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as HttpClient from "effect/http/HttpClient"
+
+const [connection = "", mode, id = "", bytes] = process.argv.slice(2)
+const { key, origin, workspaceId } = Schema.decodeSync(
+  Schema.fromJsonString(Schema.Struct({ key: Schema.String, origin: Schema.String, workspaceId: WorkspaceId }))
+)(connection)
+
+const requests: Array<string> = []
+const counted = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.map(
+    HttpClient.HttpClient,
+    HttpClient.tapRequest((request) => Effect.sync(() => requests.push(JSON.stringify(request.urlParams))))
+  )
+).pipe(Layer.provide(NodeHttpClient.layerUndici))
+
+const walk = Effect.gen(function* () {
+  const items = yield* Stream.runCount(
+    WorkItems.stream({ processRun: ProcessRunId.make(id), includeData: true, limit: 500 })
+  )
+  return { items, requests: requests.length, distinct: new Set(requests).size }
+})
+
+const transfer = Effect.gen(function* () {
+  const item = WorkItemId.make(id)
+  const size = Number(bytes)
+  const chunk = new Uint8Array(64 * 1024).fill(7)
+  const stream = Stream.fromIterable({
+    *[Symbol.iterator]() {
+      for (let left = size; left > 0; left -= chunk.length) yield left < chunk.length ? chunk.subarray(0, left) : chunk
+    }
+  })
+  let sent = 0
+  yield* WorkItems.attachFile(
+    item,
+    { name: "large.bin", size, stream },
+    { onProgress: (sentBytes) => Effect.sync(() => void (sent = sentBytes)) }
+  )
+  const { files } = yield* WorkItems.get(item)
+  const [file] = files
+  if (file === undefined) return { sent, received: -1, sevens: false }
+  let received = 0
+  let sevens = true
+  yield* Stream.runForEach(Files.download(file), (part) =>
+    Effect.sync(() => {
+      received += part.length
+      sevens &&= part[0] === 7 && part.at(-1) === 7
+    })
+  )
+  return { sent, received, sevens }
+})
+
+Effect.gen(function* () {
+  const result = yield* mode === "walk" ? walk : transfer
+  console.log(JSON.stringify({ ...result, peakMegabytes: process.resourceUsage().maxRSS / 1024 }))
+}).pipe(
+  Effect.provide(
+    Layer.provide(ControlRoom.layerHttpClient({ baseUrl: origin, workspaceId, apiKey: Redacted.make(key) }), counted)
+  ),
+  NodeRuntime.runMain
+)
