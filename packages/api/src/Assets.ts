@@ -105,9 +105,7 @@ export const upload = Effect.fn("Assets.upload")(function* (
     payload: direct ? { ...contentType, data: yield* Stream.mkUint8Array(file.stream) } : contentType
   })
   if (created.status === "pending") {
-    yield* direct
-      ? Effect.void
-      : sendRaw(room.transport.connection, created.upload_url, file, options.onProgress)
+    yield* direct ? Effect.void : sendRaw(room.transport.connection, created.upload_url, file, options.onProgress)
     const id = isByName(asset) ? (yield* get(asset)).id : asset
     yield* awaitUpload(id, created.id)
   }

@@ -9,7 +9,12 @@ import { type AwaitOptions, awaitUntil } from "./internal/AwaitUntil.ts"
 import { inWorkspace, pages } from "./internal/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
-export type { AssistantRun, AssistantRunErrorCode, AssistantRunStarted, AssistantRunState } from "./contract/AssistantRuns.ts"
+export type {
+  AssistantRun,
+  AssistantRunErrorCode,
+  AssistantRunStarted,
+  AssistantRunState
+} from "./contract/AssistantRuns.ts"
 export type { Assistant } from "./contract/Assistants.ts"
 
 const call = {

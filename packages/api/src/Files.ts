@@ -12,7 +12,10 @@ import { send, type Transport, unread } from "./internal/Transport.ts"
 export type { File } from "./contract/Files.ts"
 
 /** The bytes behind a signed address. No credentials are sent there. */
-export const fetchSigned = (transport: Pick<Transport, "connection">, url: string): Stream.Stream<Uint8Array, CallError> =>
+export const fetchSigned = (
+  transport: Pick<Transport, "connection">,
+  url: string
+): Stream.Stream<Uint8Array, CallError> =>
   Stream.unwrap(
     Effect.gen(function* () {
       const path = new URL(url).pathname

@@ -11,8 +11,9 @@ export type { Output } from "./contract/Outputs.ts"
 const call = { list: inWorkspace(contract.list) }
 
 /** One page, oldest first. */
-export const list = Effect.fn("Outputs.list")((run: ProcessRunId, options: { readonly limit?: number } = {}, cursor?: string) =>
-  call.list({ query: { process_run_id: run, ...options, ...(cursor === undefined ? {} : { cursor }) } })
+export const list = Effect.fn("Outputs.list")(
+  (run: ProcessRunId, options: { readonly limit?: number } = {}, cursor?: string) =>
+    call.list({ query: { process_run_id: run, ...options, ...(cursor === undefined ? {} : { cursor }) } })
 )
 
 /** All outputs of a run, oldest first, a page at a time. */

@@ -66,27 +66,29 @@ export interface CallbackOptions {
 }
 
 /** Starts a run. `started` is false only for a start with the waiting inputs when none wait. */
-export const start = Effect.fn("ProcessRuns.start")(
-  (process: ProcessId, input?: StartInput, options: { readonly callback?: CallbackOptions } = {}) => {
-    const { callback } = options
-    const secret = callback?.secret
-    return call.start({
-      params: { process_id: process },
-      payload: {
-        ...startPayload(input),
-        ...(callback === undefined || secret === undefined
-          ? {}
-          : {
-              callback: {
-                url: callback.url,
-                secret: typeof secret === "string" ? Redacted.make(secret) : secret,
-                callback_events: callback.events
-              }
-            })
-      }
-    })
-  }
-)
+export const start = Effect.fn("ProcessRuns.start")((
+  process: ProcessId,
+  input?: StartInput,
+  options: { readonly callback?: CallbackOptions } = {}
+) => {
+  const { callback } = options
+  const secret = callback?.secret
+  return call.start({
+    params: { process_id: process },
+    payload: {
+      ...startPayload(input),
+      ...(callback === undefined || secret === undefined
+        ? {}
+        : {
+            callback: {
+              url: callback.url,
+              secret: typeof secret === "string" ? Redacted.make(secret) : secret,
+              callback_events: callback.events
+            }
+          })
+    }
+  })
+})
 
 /**
  * The address with which a caller starts runs that controls no headers, such as a webhook of another product: what it

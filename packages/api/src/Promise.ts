@@ -89,7 +89,10 @@ type Modules = { readonly [K in keyof typeof modules]: PromisedModule<(typeof mo
 /** A client: the modules of the workspace, and `close`. */
 export interface Client extends Modules {
   /** Runs any effect that needs the connection; `signal` aborts it and its requests. */
-  readonly run: <A, E>(effect: Effect.Effect<A, E, ControlRoom>, options?: { readonly signal?: AbortSignal }) => Promise<A>
+  readonly run: <A, E>(
+    effect: Effect.Effect<A, E, ControlRoom>,
+    options?: { readonly signal?: AbortSignal }
+  ) => Promise<A>
   /** Ends the connection; what is under way is aborted. */
   readonly close: () => Promise<void>
 }
@@ -99,7 +102,8 @@ const adapt = (argument: unknown): unknown => {
   if (typeof argument !== "object" || argument === null || Array.isArray(argument) || argument instanceof Uint8Array) {
     return argument
   }
-  if (Stream.isStream(argument) || !Object.values(argument).some((value) => typeof value === "function")) return argument
+  if (Stream.isStream(argument) || !Object.values(argument).some((value) => typeof value === "function"))
+    return argument
   return Object.fromEntries(
     Object.entries(argument).map(([name, value]) => [
       name,

@@ -36,7 +36,9 @@ const payload = ({ description, items }: Content) => ({
 })
 
 /** One page of up to 1,000 secrets, newest first. */
-export const list = Effect.fn("Secrets.list")((options: { readonly cursor?: string } = {}) => call.list({ query: options }))
+export const list = Effect.fn("Secrets.list")((options: { readonly cursor?: string } = {}) =>
+  call.list({ query: options })
+)
 
 /** All secrets, newest first, without their items. */
 export const stream = () => pages((cursor) => list(cursor === undefined ? {} : { cursor }))

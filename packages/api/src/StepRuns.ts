@@ -9,7 +9,14 @@ import { ControlRoom } from "./ControlRoom.ts"
 import { fetchSigned } from "./Files.ts"
 import { inWorkspace, pages } from "./internal/Workspace.ts"
 
-export type { Artifact, ArtifactListed, ConsoleMessage, StepRun, StepRunEvent, StepRunState } from "./contract/StepRuns.ts"
+export type {
+  Artifact,
+  ArtifactListed,
+  ConsoleMessage,
+  StepRun,
+  StepRunEvent,
+  StepRunState
+} from "./contract/StepRuns.ts"
 
 const call = {
   get: inWorkspace(contract.get),
@@ -23,8 +30,9 @@ const call = {
 export const get = Effect.fn("StepRuns.get")((stepRun: StepRunId) => call.get({ params: { step_run_id: stepRun } }))
 
 /** One page of the step runs of a run, newest first. */
-export const list = Effect.fn("StepRuns.list")((run: ProcessRunId, options: { readonly limit?: number } = {}, cursor?: string) =>
-  call.list({ query: { process_run_id: run, ...options, ...(cursor === undefined ? {} : { cursor }) } })
+export const list = Effect.fn("StepRuns.list")(
+  (run: ProcessRunId, options: { readonly limit?: number } = {}, cursor?: string) =>
+    call.list({ query: { process_run_id: run, ...options, ...(cursor === undefined ? {} : { cursor }) } })
 )
 
 /** All step runs of a run, newest first. */

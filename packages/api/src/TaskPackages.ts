@@ -35,7 +35,9 @@ export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
   pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
 
 /** Makes a package without content; fails with `Conflict` when the name is taken. */
-export const create = Effect.fn("TaskPackages.create")((name: string) => call.create({ payload: { name, type: "zip" } }))
+export const create = Effect.fn("TaskPackages.create")((name: string) =>
+  call.create({ payload: { name, type: "zip" } })
+)
 
 /** Takes the content of a package from a git repository. */
 export const configureGit = Effect.fn("TaskPackages.configureGit")(

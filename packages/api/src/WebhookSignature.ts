@@ -121,7 +121,11 @@ const verifyStandard = Effect.fnUntraced(function* (
   if (!(yield* anyMatches(secrets.map(standardKey), tags, content))) return yield* mismatch()
 })
 
-const verifyRc = Effect.fnUntraced(function* (options: VerifyOptions, secrets: ReadonlyArray<string>, body: Uint8Array) {
+const verifyRc = Effect.fnUntraced(function* (
+  options: VerifyOptions,
+  secrets: ReadonlyArray<string>,
+  body: Uint8Array
+) {
   const tag = Hex.decode(yield* required(options.headers, webhookHeaders.rcSignature))
   if (Result.isFailure(tag)) {
     return yield* invalid("malformed", `the header ${webhookHeaders.rcSignature} is not in hex`)
@@ -153,9 +157,10 @@ export const verify = Effect.fn("WebhookSignature.verify")(function* (
     .map(reveal)
     .filter((secret) => secret !== "")
   const body = bytesOf(options.body)
-  const standard = options.scheme === undefined
-    ? headerOf(options.headers, webhookHeaders.signature) !== undefined
-    : options.scheme === "standard"
+  const standard =
+    options.scheme === undefined
+      ? headerOf(options.headers, webhookHeaders.signature) !== undefined
+      : options.scheme === "standard"
   yield* standard ? verifyStandard(options, secrets, body) : verifyRc(options, secrets, body)
 }, Effect.provide(layerMac))
 

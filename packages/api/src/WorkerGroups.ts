@@ -85,11 +85,7 @@ export const createLinkToken = Effect.fn("WorkerGroups.createLinkToken")(
 
 /** Changes the name of a token, or when it expires (null: not by itself). */
 export const updateLinkToken = Effect.fn("WorkerGroups.updateLinkToken")(
-  (
-    group: WorkerGroupId,
-    token: LinkTokenId,
-    change: { readonly name?: string; readonly expiresAt?: string | null }
-  ) =>
+  (group: WorkerGroupId, token: LinkTokenId, change: { readonly name?: string; readonly expiresAt?: string | null }) =>
     call.updateLinkToken({
       params: { worker_group_id: group, token_id: token },
       payload: {

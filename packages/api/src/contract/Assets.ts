@@ -104,20 +104,28 @@ export const create = HttpApiEndpoint.post("createAsset", "/workspaces/:workspac
   .annotateMerge(summary("Create an asset without content"))
 
 /** `data` is the content itself, in base64. The asset keeps its old content until the new one is whole. */
-export const createUpload = HttpApiEndpoint.post("createAssetUpload", "/workspaces/:workspace_id/assets/:asset_id/uploads", {
-  params,
-  payload: Schema.Struct({ content_type: ContentType, data: Schema.optionalKey(Schema.Uint8ArrayFromBase64) }),
-  success: AssetUploadCreated,
-  error: [InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse]
-})
+export const createUpload = HttpApiEndpoint.post(
+  "createAssetUpload",
+  "/workspaces/:workspace_id/assets/:asset_id/uploads",
+  {
+    params,
+    payload: Schema.Struct({ content_type: ContentType, data: Schema.optionalKey(Schema.Uint8ArrayFromBase64) }),
+    success: AssetUploadCreated,
+    error: [InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse]
+  }
+)
   .annotate(RequiredPermission, "Assets.write_asset_storage_assets")
   .annotateMerge(summary("Give an asset its content, or ask where to upload it"))
 
-export const getUpload = HttpApiEndpoint.get("getAssetUpload", "/workspaces/:workspace_id/assets/:asset_id/uploads/:upload_id", {
-  params: { workspace_id: WorkspaceId, asset_id: AssetId, upload_id: AssetUploadId },
-  success: AssetUpload,
-  error: NotFoundResponse
-})
+export const getUpload = HttpApiEndpoint.get(
+  "getAssetUpload",
+  "/workspaces/:workspace_id/assets/:asset_id/uploads/:upload_id",
+  {
+    params: { workspace_id: WorkspaceId, asset_id: AssetId, upload_id: AssetUploadId },
+    success: AssetUpload,
+    error: NotFoundResponse
+  }
+)
   .annotate(RequiredPermission, "Assets.write_asset_storage_assets")
   .annotateMerge(summary("Get an upload of an asset"))
 

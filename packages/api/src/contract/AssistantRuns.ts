@@ -50,11 +50,15 @@ export interface AssistantRunStarted extends Schema.Schema.Type<typeof Assistant
 
 const params = { workspace_id: WorkspaceId, assistant_run_id: AssistantRunId }
 
-export const get = HttpApiEndpoint.get("getAssistantRun", "/workspaces/:workspace_id/assistant-runs/:assistant_run_id", {
-  params,
-  success: AssistantRun,
-  error: NotFoundResponse
-})
+export const get = HttpApiEndpoint.get(
+  "getAssistantRun",
+  "/workspaces/:workspace_id/assistant-runs/:assistant_run_id",
+  {
+    params,
+    success: AssistantRun,
+    error: NotFoundResponse
+  }
+)
   .annotate(RequiredPermission, "Assistants.read_assistants")
   .annotateMerge(summary("Get an assistant run"))
 
@@ -69,32 +73,44 @@ export const list = HttpApiEndpoint.get("listAssistantRuns", "/workspaces/:works
   .annotateMerge(summary("List assistant runs, newest first"))
 
 /** Extension: starts a run, which the caller executes. An assistant whose package has no content is a 409. */
-export const start = HttpApiEndpoint.post("startAssistantRun", "/workspaces/:workspace_id/assistants/:assistant_id/runs", {
-  params: { workspace_id: WorkspaceId, assistant_id: AssistantId },
-  success: AssistantRunStarted,
-  error: [NotFoundResponse, ConflictResponse]
-})
+export const start = HttpApiEndpoint.post(
+  "startAssistantRun",
+  "/workspaces/:workspace_id/assistants/:assistant_id/runs",
+  {
+    params: { workspace_id: WorkspaceId, assistant_id: AssistantId },
+    success: AssistantRunStarted,
+    error: [NotFoundResponse, ConflictResponse]
+  }
+)
   .annotate(RequiredPermission, "Assistants.run_assistants")
   .annotateMerge(extension("Start a run of an assistant"))
 
 /** Extension: keeps a run alive. An ended run is a 409: stop the task. */
-export const heartbeat = HttpApiEndpoint.post("heartbeatAssistantRun", "/workspaces/:workspace_id/assistant-runs/:assistant_run_id/heartbeat", {
-  params,
-  success: AssistantRun,
-  error: [NotFoundResponse, ConflictResponse]
-})
+export const heartbeat = HttpApiEndpoint.post(
+  "heartbeatAssistantRun",
+  "/workspaces/:workspace_id/assistant-runs/:assistant_run_id/heartbeat",
+  {
+    params,
+    success: AssistantRun,
+    error: [NotFoundResponse, ConflictResponse]
+  }
+)
   .annotate(RequiredPermission, "Assistants.run_assistants")
   .annotateMerge(extension("Keep an assistant run alive"))
 
 /** Extension: ends a run; `error` null: well. Ending it again the same way changes nothing, another way is a 409. */
-export const complete = HttpApiEndpoint.post("completeAssistantRun", "/workspaces/:workspace_id/assistant-runs/:assistant_run_id/complete", {
-  params,
-  payload: Schema.Struct({
-    error: Schema.NullOr(Schema.Struct({ code: Schema.Literals(assistantRunErrorCodes) }))
-  }),
-  success: AssistantRun,
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
-})
+export const complete = HttpApiEndpoint.post(
+  "completeAssistantRun",
+  "/workspaces/:workspace_id/assistant-runs/:assistant_run_id/complete",
+  {
+    params,
+    payload: Schema.Struct({
+      error: Schema.NullOr(Schema.Struct({ code: Schema.Literals(assistantRunErrorCodes) }))
+    }),
+    success: AssistantRun,
+    error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
+  }
+)
   .annotate(RequiredPermission, "Assistants.run_assistants")
   .annotateMerge(extension("End an assistant run"))
 

@@ -5,7 +5,7 @@ import * as Context from "effect/Context"
 import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
 import * as Schema from "effect/Schema"
-import type { ProcessRunId, StepRunId, WorkerId, WorkspaceId } from "./Ids.ts"
+import type { AssistantRunId, ProcessRunId, StepRunId, WorkerId, WorkspaceId } from "./Ids.ts"
 import { ForbiddenResponse, InvalidRequestResponse, UnauthenticatedResponse } from "./Responses.ts"
 
 /** Every permission that a key can hold: the 18 of the service, then those of the extensions. */
@@ -36,7 +36,7 @@ export const Permission = Schema.Literals([
 export type Permission = typeof Permission.Type
 
 /**
- * What the token of a run may do on `/api/v1` and `/secrets-v1`, whose endpoints take it as a bearer token too: robots
+ * What the token of a run of a step or of an assistant may do on `/api/v1` and `/secrets-v1`, whose endpoints take it as a bearer token too: robots
  * read and write assets and secrets. The work items of its own run it reaches through the robot side alone.
  */
 export const runPermissions: ReadonlyArray<Permission> = [
@@ -51,7 +51,7 @@ export class RequiredPermission extends Context.Service<RequiredPermission, Perm
   "@signalbox/api/contract/RequiredPermission"
 ) {}
 
-/** Who is calling: a workspace key, a worker, or a run of a step. */
+/** Who is calling: a workspace key, a worker, a run of a step, or a run of an assistant. */
 export type Principal =
   | {
       readonly _tag: "ApiKey"
@@ -66,6 +66,7 @@ export type Principal =
       readonly processRunId: ProcessRunId
       readonly stepRunId: StepRunId
     }
+  | { readonly _tag: "AssistantRun"; readonly workspaceId: WorkspaceId; readonly assistantRunId: AssistantRunId }
 
 /** The principal of the request at hand. */
 export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principal>()(

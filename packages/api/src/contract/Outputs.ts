@@ -27,8 +27,8 @@ export const list = HttpApiEndpoint.get("listOutputs", "/workspaces/:workspace_i
   query: { ...listQuery, process_run_id: ProcessRunId },
   success: Page(Output),
   error: [InvalidRequestResponse, NotFoundResponse]
-}).annotate(RequiredPermission, "Processes.read_work_items").annotateMerge(summary("List the outputs of a process run, oldest first"))
+})
+  .annotate(RequiredPermission, "Processes.read_work_items")
+  .annotateMerge(summary("List the outputs of a process run, oldest first"))
 
-export const Outputs = HttpApiGroup.make("outputs")
-  .add(list)
-  .middleware(WorkspaceAuthorization)
+export const Outputs = HttpApiGroup.make("outputs").add(list).middleware(WorkspaceAuthorization)

@@ -78,7 +78,9 @@ export const get = HttpApiEndpoint.get("getProcessRun", "/workspaces/:workspace_
   params,
   success: ProcessRun,
   error: NotFoundResponse
-}).annotate(RequiredPermission, "Processes.read_processes").annotateMerge(summary("Get a process run"))
+})
+  .annotate(RequiredPermission, "Processes.read_processes")
+  .annotateMerge(summary("Get a process run"))
 
 export const list = HttpApiEndpoint.get("listProcessRuns", "/workspaces/:workspace_id/process-runs", {
   params: { workspace_id: WorkspaceId },
@@ -89,28 +91,48 @@ export const list = HttpApiEndpoint.get("listProcessRuns", "/workspaces/:workspa
   },
   success: Page(ProcessRun),
   error: InvalidRequestResponse
-}).annotate(RequiredPermission, "Processes.read_runs").annotateMerge(summary("List process runs, newest first"))
+})
+  .annotate(RequiredPermission, "Processes.read_runs")
+  .annotateMerge(summary("List process runs, newest first"))
 
-export const start = HttpApiEndpoint.post("startProcessRun", "/workspaces/:workspace_id/processes/:process_id/process-runs", {
-  params: { workspace_id: WorkspaceId, process_id: ProcessId },
-  payload: [StartInput, Schema.Undefined],
-  success: Started,
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
-}).annotate(RequiredPermission, "Processes.trigger_processes").annotateMerge(summary("Start a process run"))
+export const start = HttpApiEndpoint.post(
+  "startProcessRun",
+  "/workspaces/:workspace_id/processes/:process_id/process-runs",
+  {
+    params: { workspace_id: WorkspaceId, process_id: ProcessId },
+    payload: [StartInput, Schema.Undefined],
+    success: Started,
+    error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
+  }
+)
+  .annotate(RequiredPermission, "Processes.trigger_processes")
+  .annotateMerge(summary("Start a process run"))
 
-export const stop = HttpApiEndpoint.post("stopProcessRun", "/workspaces/:workspace_id/process-runs/:process_run_id/stop", {
-  params,
-  payload: StopRequest,
-  success: Schema.Struct({ accepted: Schema.Boolean }),
-  error: [InvalidRequestResponse, NotFoundResponse]
-}).annotate(RequiredPermission, "Processes.trigger_processes").annotateMerge(summary("Stop a process run"))
+export const stop = HttpApiEndpoint.post(
+  "stopProcessRun",
+  "/workspaces/:workspace_id/process-runs/:process_run_id/stop",
+  {
+    params,
+    payload: StopRequest,
+    success: Schema.Struct({ accepted: Schema.Boolean }),
+    error: [InvalidRequestResponse, NotFoundResponse]
+  }
+)
+  .annotate(RequiredPermission, "Processes.trigger_processes")
+  .annotateMerge(summary("Stop a process run"))
 
 /** Irreversible. Only an ended run can be deleted. */
-export const remove = HttpApiEndpoint.delete("deleteProcessRun", "/workspaces/:workspace_id/process-runs/:process_run_id", {
-  params,
-  success: Schema.Struct({ id: ProcessRunId, deleted: Schema.Literal(true) }),
-  error: [NotFoundResponse, ConflictResponse]
-}).annotate(RequiredPermission, "Processes.trigger_processes").annotateMerge(summary("Delete an ended process run"))
+export const remove = HttpApiEndpoint.delete(
+  "deleteProcessRun",
+  "/workspaces/:workspace_id/process-runs/:process_run_id",
+  {
+    params,
+    success: Schema.Struct({ id: ProcessRunId, deleted: Schema.Literal(true) }),
+    error: [NotFoundResponse, ConflictResponse]
+  }
+)
+  .annotate(RequiredPermission, "Processes.trigger_processes")
+  .annotateMerge(summary("Delete an ended process run"))
 
 export const ProcessRuns = HttpApiGroup.make("processRuns")
   .add(get, list, start, stop, remove)
@@ -137,12 +159,16 @@ export const StartRequest = Schema.Union([
 export type StartRequest = typeof StartRequest.Type
 
 /** The whole of `start`, with callbacks. */
-export const startFull = HttpApiEndpoint.post("startProcessRun", "/workspaces/:workspace_id/processes/:process_id/process-runs", {
-  params: { workspace_id: WorkspaceId, process_id: ProcessId },
-  payload: [StartRequest, Schema.Undefined],
-  success: Started,
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
-})
+export const startFull = HttpApiEndpoint.post(
+  "startProcessRun",
+  "/workspaces/:workspace_id/processes/:process_id/process-runs",
+  {
+    params: { workspace_id: WorkspaceId, process_id: ProcessId },
+    payload: [StartRequest, Schema.Undefined],
+    success: Started,
+    error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
+  }
+)
   .annotate(RequiredPermission, "Processes.trigger_processes")
   .annotateMerge(summary("Start a process run"))
 

@@ -20,7 +20,9 @@ export const Process = Schema.Struct({
 export interface Process extends Schema.Schema.Type<typeof Process> {}
 
 /** A process as lists show it. */
-export const ProcessSummary = Schema.Struct({ id: ProcessId, name: Schema.String, created_at: Timestamp }).annotate({ identifier: "ProcessSummary" })
+export const ProcessSummary = Schema.Struct({ id: ProcessId, name: Schema.String, created_at: Timestamp }).annotate({
+  identifier: "ProcessSummary"
+})
 export interface ProcessSummary extends Schema.Schema.Type<typeof ProcessSummary> {}
 
 /** What a step runs: a task of a task package, or a task that workers bring with them under this name. */
@@ -67,14 +69,18 @@ export const get = HttpApiEndpoint.get("getProcess", "/workspaces/:workspace_id/
   params,
   success: Process,
   error: NotFoundResponse
-}).annotate(RequiredPermission, "Processes.read_processes").annotateMerge(summary("Get a process"))
+})
+  .annotate(RequiredPermission, "Processes.read_processes")
+  .annotateMerge(summary("Get a process"))
 
 export const list = HttpApiEndpoint.get("listProcesses", "/workspaces/:workspace_id/processes", {
   params: { workspace_id: WorkspaceId },
   query: listQuery,
   success: Page(ProcessSummary),
   error: InvalidRequestResponse
-}).annotate(RequiredPermission, "Processes.read_processes").annotateMerge(summary("List the processes, newest first"))
+})
+  .annotate(RequiredPermission, "Processes.read_processes")
+  .annotateMerge(summary("List the processes, newest first"))
 
 /** Extension: makes a process. The name is unique in the workspace. */
 export const create = HttpApiEndpoint.post("createProcess", "/workspaces/:workspace_id/processes", {
@@ -82,7 +88,9 @@ export const create = HttpApiEndpoint.post("createProcess", "/workspaces/:worksp
   payload: ProcessDefinition,
   success: Process,
   error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
-}).annotate(RequiredPermission, "Processes.write_processes").annotateMerge(extension("Create a process"))
+})
+  .annotate(RequiredPermission, "Processes.write_processes")
+  .annotateMerge(extension("Create a process"))
 
 /** Extension: replaces the definition. A step keeps its id while its name stays; runs keep the steps they started with. */
 export const update = HttpApiEndpoint.post("updateProcess", "/workspaces/:workspace_id/processes/:process_id", {
@@ -90,14 +98,22 @@ export const update = HttpApiEndpoint.post("updateProcess", "/workspaces/:worksp
   payload: ProcessDefinition,
   success: Process,
   error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
-}).annotate(RequiredPermission, "Processes.write_processes").annotateMerge(extension("Replace the definition of a process"))
+})
+  .annotate(RequiredPermission, "Processes.write_processes")
+  .annotateMerge(extension("Replace the definition of a process"))
 
 /** Extension: the whole definition. */
-export const getDefinition = HttpApiEndpoint.get("getProcessDefinition", "/workspaces/:workspace_id/processes/:process_id/definition", {
-  params,
-  success: ProcessDefinition,
-  error: NotFoundResponse
-}).annotate(RequiredPermission, "Processes.read_processes").annotateMerge(extension("Get the definition of a process"))
+export const getDefinition = HttpApiEndpoint.get(
+  "getProcessDefinition",
+  "/workspaces/:workspace_id/processes/:process_id/definition",
+  {
+    params,
+    success: ProcessDefinition,
+    error: NotFoundResponse
+  }
+)
+  .annotate(RequiredPermission, "Processes.read_processes")
+  .annotateMerge(extension("Get the definition of a process"))
 
 export const Processes = HttpApiGroup.make("processes")
   .add(get, list, create, update, getDefinition)

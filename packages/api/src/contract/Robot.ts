@@ -52,12 +52,16 @@ export const release = HttpApiEndpoint.post(
 ).annotateMerge(summary("Settle the work item in hand"))
 
 /** Makes an output of the item in hand. */
-export const createOutput = HttpApiEndpoint.post("createOutput", "/workspaces/:workspace_id/processes/:process_id/work-items/:work_item_id/output", {
-  params: { workspace_id: WorkspaceId, process_id: ProcessId, work_item_id: WorkItemId },
-  payload: Schema.Struct({ payload: Schema.NullOr(Schema.Json) }),
-  success: Schema.Struct({ id: WorkItemId }),
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
-}).annotateMerge(summary("Create an output of the work item in hand"))
+export const createOutput = HttpApiEndpoint.post(
+  "createOutput",
+  "/workspaces/:workspace_id/processes/:process_id/work-items/:work_item_id/output",
+  {
+    params: { workspace_id: WorkspaceId, process_id: ProcessId, work_item_id: WorkItemId },
+    payload: Schema.Struct({ payload: Schema.NullOr(Schema.Json) }),
+    success: Schema.Struct({ id: WorkItemId }),
+    error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
+  }
+).annotateMerge(summary("Create an output of the work item in hand"))
 
 /** `/process-v1/workspaces/{w}/processes/{p}`. */
 export const RobotProcess = HttpApiGroup.make("robotProcess")
@@ -66,30 +70,46 @@ export const RobotProcess = HttpApiGroup.make("robotProcess")
 
 const itemParams = { workspace_id: WorkspaceId, work_item_id: WorkItemId }
 
-export const getData = HttpApiEndpoint.get("getWorkItemData", "/workspaces/:workspace_id/workitems/:work_item_id/data", {
-  params: itemParams,
-  success: Schema.NullOr(Schema.Json),
-  error: [NotFoundResponse, ConflictResponse]
-}).annotateMerge(summary("Get the payload of a work item"))
+export const getData = HttpApiEndpoint.get(
+  "getWorkItemData",
+  "/workspaces/:workspace_id/workitems/:work_item_id/data",
+  {
+    params: itemParams,
+    success: Schema.NullOr(Schema.Json),
+    error: [NotFoundResponse, ConflictResponse]
+  }
+).annotateMerge(summary("Get the payload of a work item"))
 
-export const listFiles = HttpApiEndpoint.get("listWorkItemFiles", "/workspaces/:workspace_id/workitems/:work_item_id/files", {
-  params: itemParams,
-  success: Schema.Array(Schema.Struct({ fileId: FileId, fileName: Schema.String, fileSize: Schema.Finite })),
-  error: [NotFoundResponse, ConflictResponse]
-}).annotateMerge(summary("List the files of a work item"))
+export const listFiles = HttpApiEndpoint.get(
+  "listWorkItemFiles",
+  "/workspaces/:workspace_id/workitems/:work_item_id/files",
+  {
+    params: itemParams,
+    success: Schema.Array(Schema.Struct({ fileId: FileId, fileName: Schema.String, fileSize: Schema.Finite })),
+    error: [NotFoundResponse, ConflictResponse]
+  }
+).annotateMerge(summary("List the files of a work item"))
 
-export const getFile = HttpApiEndpoint.get("getWorkItemFile", "/workspaces/:workspace_id/workitems/:work_item_id/files/:file_id", {
-  params: { ...itemParams, file_id: FileId },
-  success: Schema.Struct({ url: Schema.String }),
-  error: [NotFoundResponse, ConflictResponse]
-}).annotateMerge(summary("Get where a file is downloaded"))
+export const getFile = HttpApiEndpoint.get(
+  "getWorkItemFile",
+  "/workspaces/:workspace_id/workitems/:work_item_id/files/:file_id",
+  {
+    params: { ...itemParams, file_id: FileId },
+    success: Schema.Struct({ url: Schema.String }),
+    error: [NotFoundResponse, ConflictResponse]
+  }
+).annotateMerge(summary("Get where a file is downloaded"))
 
-export const createFile = HttpApiEndpoint.post("createRobotFile", "/workspaces/:workspace_id/workitems/:work_item_id/files", {
-  params: itemParams,
-  payload: Schema.Struct({ fileName: NewFile.fields.file_name, fileSize: NewFile.fields.file_size }),
-  success: Schema.Struct({ url: Schema.String, fields: Schema.Record(Schema.String, Schema.String) }),
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
-}).annotateMerge(summary("Get the form with which a file is uploaded"))
+export const createFile = HttpApiEndpoint.post(
+  "createRobotFile",
+  "/workspaces/:workspace_id/workitems/:work_item_id/files",
+  {
+    params: itemParams,
+    payload: Schema.Struct({ fileName: NewFile.fields.file_name, fileSize: NewFile.fields.file_size }),
+    success: Schema.Struct({ url: Schema.String, fields: Schema.Record(Schema.String, Schema.String) }),
+    error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
+  }
+).annotateMerge(summary("Get the form with which a file is uploaded"))
 
 /** `/json-v1/workspaces/{w}/workitems/{id}`. */
 export const RobotData = HttpApiGroup.make("robotData")
@@ -97,18 +117,26 @@ export const RobotData = HttpApiGroup.make("robotData")
   .middleware(TokenAuthorization)
 
 /** Replaces the payload of the item in hand, or of an output of it. */
-export const putData = HttpApiEndpoint.put("putWorkItemData", "/workspaces/:workspace_id/workitems/:work_item_id/data", {
-  params: itemParams,
-  payload: [Schema.Json, Schema.Undefined],
-  success: Schema.Struct({}),
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
-}).annotateMerge(summary("Replace the payload of a work item"))
+export const putData = HttpApiEndpoint.put(
+  "putWorkItemData",
+  "/workspaces/:workspace_id/workitems/:work_item_id/data",
+  {
+    params: itemParams,
+    payload: [Schema.Json, Schema.Undefined],
+    success: Schema.Struct({}),
+    error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
+  }
+).annotateMerge(summary("Replace the payload of a work item"))
 
-export const removeFile = HttpApiEndpoint.delete("deleteWorkItemFile", "/workspaces/:workspace_id/workitems/:work_item_id/files/:file_id", {
-  params: { ...itemParams, file_id: FileId },
-  success: Schema.Struct({}),
-  error: [NotFoundResponse, ConflictResponse]
-}).annotateMerge(summary("Delete a file of a work item"))
+export const removeFile = HttpApiEndpoint.delete(
+  "deleteWorkItemFile",
+  "/workspaces/:workspace_id/workitems/:work_item_id/files/:file_id",
+  {
+    params: { ...itemParams, file_id: FileId },
+    success: Schema.Struct({}),
+    error: [NotFoundResponse, ConflictResponse]
+  }
+).annotateMerge(summary("Delete a file of a work item"))
 
 /** The whole of `RobotData`; see `FullApi`. */
 export const RobotDataFull = RobotData.add(

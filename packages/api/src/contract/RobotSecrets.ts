@@ -50,8 +50,7 @@ export const get = HttpApiEndpoint.get("getSealedSecret", "/workspaces/:workspac
 export const getPublicKey = HttpApiEndpoint.get("getVaultPublicKey", "/workspaces/:workspace_id/secrets/publicKey", {
   params: { workspace_id: WorkspaceId },
   success: Schema.String.pipe(HttpApiSchema.asText())
-})
-.annotateMerge(summary("Get the key under which secrets are written"))
+}).annotateMerge(summary("Get the key under which secrets are written"))
 
 /** Makes the secret, or replaces all of it. The name in the body must be that in the path. */
 export const put = HttpApiEndpoint.put("putSealedSecret", "/workspaces/:workspace_id/secrets/:secret_name", {
@@ -69,4 +68,6 @@ export const put = HttpApiEndpoint.put("putSealedSecret", "/workspaces/:workspac
   .annotateMerge(summary("Write a secret, encrypted for the vault"))
 
 /** `/secrets-v1/workspaces/{w}/secrets`. */
-export const RobotSecrets = HttpApiGroup.make("robotSecrets").add(get, getPublicKey, put).middleware(WorkspaceAuthorization)
+export const RobotSecrets = HttpApiGroup.make("robotSecrets")
+  .add(get, getPublicKey, put)
+  .middleware(WorkspaceAuthorization)

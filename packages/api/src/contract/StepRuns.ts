@@ -55,7 +55,9 @@ export const StepRun = Schema.Struct({
 }).annotate({ identifier: "StepRun" })
 export interface StepRun extends Schema.Schema.Type<typeof StepRun> {}
 
-export const StepRunEvent = Schema.Struct({ timestamp: Timestamp, event_type: OpenEnum(stepRunEventTypes) }).annotate({ identifier: "StepRunEvent" })
+export const StepRunEvent = Schema.Struct({ timestamp: Timestamp, event_type: OpenEnum(stepRunEventTypes) }).annotate({
+  identifier: "StepRunEvent"
+})
 export interface StepRunEvent extends Schema.Schema.Type<typeof StepRunEvent> {}
 
 const params = { workspace_id: WorkspaceId, step_run_id: StepRunId }
@@ -64,26 +66,34 @@ export const get = HttpApiEndpoint.get("getStepRun", "/workspaces/:workspace_id/
   params,
   success: StepRun,
   error: NotFoundResponse
-}).annotate(RequiredPermission, "Processes.read_runs").annotateMerge(summary("Get a step run"))
+})
+  .annotate(RequiredPermission, "Processes.read_runs")
+  .annotateMerge(summary("Get a step run"))
 
 export const list = HttpApiEndpoint.get("listStepRuns", "/workspaces/:workspace_id/step-runs", {
   params: { workspace_id: WorkspaceId },
   query: { ...listQuery, process_run_id: ProcessRunId },
   success: Page(StepRun),
   error: [InvalidRequestResponse, NotFoundResponse]
-}).annotate(RequiredPermission, "Processes.read_processes").annotateMerge(summary("List the step runs of a process run, newest first"))
+})
+  .annotate(RequiredPermission, "Processes.read_processes")
+  .annotateMerge(summary("List the step runs of a process run, newest first"))
 
 /** Oldest first. */
-export const listEvents = HttpApiEndpoint.get("listStepRunEvents", "/workspaces/:workspace_id/step-runs/:step_run_id/events", {
-  params,
-  query: listQuery,
-  success: Page(StepRunEvent),
-  error: [InvalidRequestResponse, NotFoundResponse]
-}).annotate(RequiredPermission, "Processes.read_run_outputs").annotateMerge(summary("List the events of a step run, oldest first"))
+export const listEvents = HttpApiEndpoint.get(
+  "listStepRunEvents",
+  "/workspaces/:workspace_id/step-runs/:step_run_id/events",
+  {
+    params,
+    query: listQuery,
+    success: Page(StepRunEvent),
+    error: [InvalidRequestResponse, NotFoundResponse]
+  }
+)
+  .annotate(RequiredPermission, "Processes.read_run_outputs")
+  .annotateMerge(summary("List the events of a step run, oldest first"))
 
-export const StepRuns = HttpApiGroup.make("stepRuns")
-  .add(get, list, listEvents)
-  .middleware(WorkspaceAuthorization)
+export const StepRuns = HttpApiGroup.make("stepRuns").add(get, list, listEvents).middleware(WorkspaceAuthorization)
 
 /** A file that a step run left behind. `size` is in bytes. */
 export const ArtifactListed = Schema.Struct({ id: ArtifactId, name: Schema.String, size: Schema.Finite }).annotate({
@@ -103,12 +113,16 @@ export const ConsoleMessage = Schema.Struct({ timestamp: Timestamp, message: Sch
 })
 export interface ConsoleMessage extends Schema.Schema.Type<typeof ConsoleMessage> {}
 
-export const listArtifacts = HttpApiEndpoint.get("listStepRunArtifacts", "/workspaces/:workspace_id/step-runs/:step_run_id/artifacts", {
-  params,
-  query: listQuery,
-  success: Page(ArtifactListed),
-  error: [InvalidRequestResponse, NotFoundResponse]
-})
+export const listArtifacts = HttpApiEndpoint.get(
+  "listStepRunArtifacts",
+  "/workspaces/:workspace_id/step-runs/:step_run_id/artifacts",
+  {
+    params,
+    query: listQuery,
+    success: Page(ArtifactListed),
+    error: [InvalidRequestResponse, NotFoundResponse]
+  }
+)
   .annotate(RequiredPermission, "Processes.read_run_outputs")
   .annotateMerge(summary("List the artifacts of a step run, newest first"))
 

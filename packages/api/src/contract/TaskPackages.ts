@@ -44,11 +44,7 @@ const repository = {
    */
   credentials_secret: Schema.optionalKey(Schema.NullOr(SecretName)),
   /** Extension: the folder of the package inside the repository; null: its root. Kept when absent. */
-  directory: Schema.optionalKey(
-    Schema.NullOr(
-RelativePath
-    )
-  )
+  directory: Schema.optionalKey(Schema.NullOr(RelativePath))
 }
 
 /** Which commit of a repository the package is. */
@@ -86,21 +82,29 @@ export const create = HttpApiEndpoint.post("createTaskPackage", "/workspaces/:wo
   .annotateMerge(summary("Create a task package without content"))
 
 /** Fetches the repository before it answers. One that cannot be read is a 409, and nothing is changed. */
-export const configure = HttpApiEndpoint.post("configureTaskPackage", "/workspaces/:workspace_id/task-packages/:task_package_id", {
-  params,
-  payload: Schema.Struct({ type: Schema.Literals(["github", "gitlab"]), configuration: GitConfiguration }),
-  success: TaskPackageSummary,
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
-})
+export const configure = HttpApiEndpoint.post(
+  "configureTaskPackage",
+  "/workspaces/:workspace_id/task-packages/:task_package_id",
+  {
+    params,
+    payload: Schema.Struct({ type: Schema.Literals(["github", "gitlab"]), configuration: GitConfiguration }),
+    success: TaskPackageSummary,
+    error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
+  }
+)
   .annotate(RequiredPermission, "Tasks.write_task_packages")
   .annotateMerge(summary("Take a task package from a git repository"))
 
 /** Irreversible. A package that a step or an assistant names is a 409. */
-export const remove = HttpApiEndpoint.delete("deleteTaskPackage", "/workspaces/:workspace_id/task-packages/:task_package_id", {
-  params,
-  success: Deleted(TaskPackageId),
-  error: [NotFoundResponse, ConflictResponse]
-})
+export const remove = HttpApiEndpoint.delete(
+  "deleteTaskPackage",
+  "/workspaces/:workspace_id/task-packages/:task_package_id",
+  {
+    params,
+    success: Deleted(TaskPackageId),
+    error: [NotFoundResponse, ConflictResponse]
+  }
+)
   .annotate(RequiredPermission, "Tasks.write_task_packages")
   .annotateMerge(summary("Delete a task package"))
 
@@ -115,11 +119,15 @@ export const list = HttpApiEndpoint.get("listTaskPackages", "/workspaces/:worksp
   .annotateMerge(extension("List the task packages, newest first"))
 
 /** Extension: the form with which a new zip is uploaded, valid for one hour. A package from git is a 409. */
-export const getUpload = HttpApiEndpoint.get("getTaskPackageUpload", "/workspaces/:workspace_id/task-packages/:task_package_id/upload", {
-  params,
-  success: UploadForm,
-  error: [NotFoundResponse, ConflictResponse]
-})
+export const getUpload = HttpApiEndpoint.get(
+  "getTaskPackageUpload",
+  "/workspaces/:workspace_id/task-packages/:task_package_id/upload",
+  {
+    params,
+    success: UploadForm,
+    error: [NotFoundResponse, ConflictResponse]
+  }
+)
   .annotate(RequiredPermission, "Tasks.write_task_packages")
   .annotateMerge(extension("Get the form with which a zip is uploaded"))
 

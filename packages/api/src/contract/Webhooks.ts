@@ -133,12 +133,16 @@ export const test = HttpApiEndpoint.post("testWebhook", "/workspaces/:workspace_
   .annotateMerge(extension("Send a test event to a webhook"))
 
 /** Extension: what was sent in the last 14 days. */
-export const listDeliveries = HttpApiEndpoint.get("listWebhookDeliveries", "/workspaces/:workspace_id/webhooks/:webhook_id/deliveries", {
-  params,
-  query: { ...listQuery, state: Schema.optional(Schema.Literals(deliveryStates)) },
-  success: Page(WebhookDelivery),
-  error: [InvalidRequestResponse, NotFoundResponse]
-})
+export const listDeliveries = HttpApiEndpoint.get(
+  "listWebhookDeliveries",
+  "/workspaces/:workspace_id/webhooks/:webhook_id/deliveries",
+  {
+    params,
+    query: { ...listQuery, state: Schema.optional(Schema.Literals(deliveryStates)) },
+    success: Page(WebhookDelivery),
+    error: [InvalidRequestResponse, NotFoundResponse]
+  }
+)
   .annotate(RequiredPermission, "Webhooks.read_webhooks")
   .annotateMerge(extension("List the deliveries of a webhook, newest first"))
 

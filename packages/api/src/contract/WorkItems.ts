@@ -36,7 +36,11 @@ const summaryFields = {
   exception: Schema.NullOr(WorkItemException)
 }
 
-export const WorkItem = Schema.Struct({ ...summaryFields, payload: Schema.NullOr(Schema.Json), files: Schema.Array(File) }).annotate({ identifier: "WorkItem" })
+export const WorkItem = Schema.Struct({
+  ...summaryFields,
+  payload: Schema.NullOr(Schema.Json),
+  files: Schema.Array(File)
+}).annotate({ identifier: "WorkItem" })
 export interface WorkItem extends Schema.Schema.Type<typeof WorkItem> {}
 
 /** A work item in lists: payload and files only with `include_data=true`. */
@@ -56,7 +60,9 @@ export const get = HttpApiEndpoint.get("getWorkItem", "/workspaces/:workspace_id
   params,
   success: WorkItem,
   error: NotFoundResponse
-}).annotate(RequiredPermission, "Processes.read_work_items").annotateMerge(summary("Get a work item with payload and files"))
+})
+  .annotate(RequiredPermission, "Processes.read_work_items")
+  .annotateMerge(summary("Get a work item with payload and files"))
 
 export const list = HttpApiEndpoint.get("listWorkItems", "/workspaces/:workspace_id/work-items", {
   params: { workspace_id: WorkspaceId },
@@ -69,29 +75,45 @@ export const list = HttpApiEndpoint.get("listWorkItems", "/workspaces/:workspace
   },
   success: Page(WorkItemListed),
   error: InvalidRequestResponse
-}).annotate(RequiredPermission, "Processes.read_work_items").annotateMerge(summary("List work items, newest first"))
+})
+  .annotate(RequiredPermission, "Processes.read_work_items")
+  .annotateMerge(summary("List work items, newest first"))
 
 export const create = HttpApiEndpoint.post("createWorkItem", "/workspaces/:workspace_id/work-items", {
   params: { workspace_id: WorkspaceId },
   payload: Schema.Struct({ process: Ref(ProcessId), payload: Schema.optionalKey(Schema.NullOr(Schema.Json)) }),
   success: WorkItem,
   error: [InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse]
-}).annotate(RequiredPermission, "Processes.write_work_items").annotateMerge(summary("Create a work item in the queue of a process"))
+})
+  .annotate(RequiredPermission, "Processes.write_work_items")
+  .annotateMerge(summary("Create a work item in the queue of a process"))
 
 /** Asks for the form with which one file is uploaded. A file of the same name is replaced. */
-export const createFile = HttpApiEndpoint.post("createWorkItemFile", "/workspaces/:workspace_id/work-items/:work_item_id/files", {
-  params,
-  payload: NewFile,
-  success: Schema.Struct({ upload: UploadForm }),
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
-}).annotate(RequiredPermission, "Processes.write_work_items").annotateMerge(summary("Get the form with which a file is attached to a work item"))
+export const createFile = HttpApiEndpoint.post(
+  "createWorkItemFile",
+  "/workspaces/:workspace_id/work-items/:work_item_id/files",
+  {
+    params,
+    payload: NewFile,
+    success: Schema.Struct({ upload: UploadForm }),
+    error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
+  }
+)
+  .annotate(RequiredPermission, "Processes.write_work_items")
+  .annotateMerge(summary("Get the form with which a file is attached to a work item"))
 
-export const updatePayload = HttpApiEndpoint.post("updateWorkItemPayload", "/workspaces/:workspace_id/work-items/:work_item_id/payload", {
-  params,
-  payload: Schema.Struct({ payload: Schema.NullOr(Schema.Json) }),
-  success: Schema.Struct({ payload: Schema.NullOr(Schema.Json) }),
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
-}).annotate(RequiredPermission, "Processes.write_work_items").annotateMerge(summary("Replace the payload of a work item"))
+export const updatePayload = HttpApiEndpoint.post(
+  "updateWorkItemPayload",
+  "/workspaces/:workspace_id/work-items/:work_item_id/payload",
+  {
+    params,
+    payload: Schema.Struct({ payload: Schema.NullOr(Schema.Json) }),
+    success: Schema.Struct({ payload: Schema.NullOr(Schema.Json) }),
+    error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
+  }
+)
+  .annotate(RequiredPermission, "Processes.write_work_items")
+  .annotateMerge(summary("Replace the payload of a work item"))
 
 /** One operation on 1 to 10,000 items, all or none. */
 export const batch = HttpApiEndpoint.post("batchWorkItems", "/workspaces/:workspace_id/work-items/batch", {
@@ -102,7 +124,9 @@ export const batch = HttpApiEndpoint.post("batchWorkItems", "/workspaces/:worksp
   }),
   success: Schema.Struct({ accepted: Schema.Boolean }),
   error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
-}).annotate(RequiredPermission, "Processes.write_work_items").annotateMerge(summary("Retry, delete or settle work items, all or none"))
+})
+  .annotate(RequiredPermission, "Processes.write_work_items")
+  .annotateMerge(summary("Retry, delete or settle work items, all or none"))
 
 export const WorkItems = HttpApiGroup.make("workItems")
   .add(get, list, create, createFile, updatePayload, batch)

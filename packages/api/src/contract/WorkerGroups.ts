@@ -74,31 +74,43 @@ export const create = HttpApiEndpoint.post("createWorkerGroup", "/workspaces/:wo
   .annotateMerge(summary("Create a worker group"))
 
 /** Only values present are set. */
-export const update = HttpApiEndpoint.post("updateWorkerGroup", "/workspaces/:workspace_id/worker-groups/:worker_group_id", {
-  params,
-  payload: Schema.Struct({ name: Schema.optionalKey(Name) }),
-  success: WorkerGroup,
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
-})
+export const update = HttpApiEndpoint.post(
+  "updateWorkerGroup",
+  "/workspaces/:workspace_id/worker-groups/:worker_group_id",
+  {
+    params,
+    payload: Schema.Struct({ name: Schema.optionalKey(Name) }),
+    success: WorkerGroup,
+    error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
+  }
+)
   .annotate(RequiredPermission, "Workers.write_workers")
   .annotateMerge(summary("Rename a worker group"))
 
 /** Irreversible. Its workers stay, its link tokens go. A group that a step names is a 409. */
-export const remove = HttpApiEndpoint.delete("deleteWorkerGroup", "/workspaces/:workspace_id/worker-groups/:worker_group_id", {
-  params,
-  success: Deleted(WorkerGroupId),
-  error: [NotFoundResponse, ConflictResponse]
-})
+export const remove = HttpApiEndpoint.delete(
+  "deleteWorkerGroup",
+  "/workspaces/:workspace_id/worker-groups/:worker_group_id",
+  {
+    params,
+    success: Deleted(WorkerGroupId),
+    error: [NotFoundResponse, ConflictResponse]
+  }
+)
   .annotate(RequiredPermission, "Workers.write_workers")
   .annotateMerge(summary("Delete a worker group"))
 
 /** Adding a member again changes nothing. */
-export const addWorker = HttpApiEndpoint.post("addWorkerToGroup", "/workspaces/:workspace_id/worker-groups/:worker_group_id/workers", {
-  params,
-  payload: Schema.Struct({ worker: Ref(WorkerId) }),
-  success: Membership,
-  error: [InvalidRequestResponse, NotFoundResponse]
-})
+export const addWorker = HttpApiEndpoint.post(
+  "addWorkerToGroup",
+  "/workspaces/:workspace_id/worker-groups/:worker_group_id/workers",
+  {
+    params,
+    payload: Schema.Struct({ worker: Ref(WorkerId) }),
+    success: Membership,
+    error: [InvalidRequestResponse, NotFoundResponse]
+  }
+)
   .annotate(RequiredPermission, "Workers.write_workers")
   .annotateMerge(summary("Add a worker to a group"))
 

@@ -10,7 +10,13 @@ import { Deleted, Name, RelativePath, Text, TimestampInput } from "./Common.ts"
 import { extension } from "./Documentation.ts"
 import { NewFile, UploadForm } from "./Files.ts"
 import { ProcessId, ProcessRunId, StepRunId, WorkerId, WorkItemId, WorkspaceId } from "./Ids.ts"
-import { ConflictResponse, ForbiddenResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
+import {
+  ConflictResponse,
+  ForbiddenResponse,
+  InvalidRequestResponse,
+  NotFoundResponse,
+  PayloadTooLargeResponse
+} from "./Responses.ts"
 import { stepRunErrorCodes, stepRunEventTypes } from "./StepRuns.ts"
 
 const Tasks = Schema.Array(Name).check(Schema.isMaxLength(1000))
@@ -54,14 +60,18 @@ export const lease = HttpApiEndpoint.post("leaseStepRuns", "/lease", {
   }),
   success: Schema.Struct({ leases: Schema.Array(Lease) }),
   error: InvalidRequestResponse
-}).middleware(TokenAuthorization).annotateMerge(extension("Wait for step runs and lease them"))
+})
+  .middleware(TokenAuthorization)
+  .annotateMerge(extension("Wait for step runs and lease them"))
 
 /** Keeps the worker and its step runs alive; answers which of them must stop and which are no longer its own. */
 export const heartbeat = HttpApiEndpoint.post("heartbeat", "/heartbeat", {
   payload: Schema.Struct({ step_run_ids: Schema.Array(StepRunId) }),
   success: Schema.Struct({ stop: Schema.Array(StepRunId), lost: Schema.Array(StepRunId) }),
   error: InvalidRequestResponse
-}).middleware(TokenAuthorization).annotateMerge(extension("Keep a worker and its step runs alive"))
+})
+  .middleware(TokenAuthorization)
+  .annotateMerge(extension("Keep a worker and its step runs alive"))
 
 const stepRun = { params: { step_run_id: StepRunId }, success: Schema.Struct({ accepted: Schema.Literal(true) }) }
 
@@ -69,7 +79,9 @@ export const start = HttpApiEndpoint.post("startStepRun", "/step-runs/:step_run_
   ...stepRun,
   payload: Schema.Struct({ lease_token: Schema.String }),
   error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
-}).middleware(TokenAuthorization).annotateMerge(extension("Report that a leased step run starts"))
+})
+  .middleware(TokenAuthorization)
+  .annotateMerge(extension("Report that a leased step run starts"))
 
 /** `error` null: the task ended well. An item still reserved is settled by how the task ended. */
 export const finish = HttpApiEndpoint.post("finishStepRun", "/step-runs/:step_run_id/finish", {
@@ -79,7 +91,9 @@ export const finish = HttpApiEndpoint.post("finishStepRun", "/step-runs/:step_ru
     error: Schema.NullOr(Schema.Struct({ code: Schema.Literals(stepRunErrorCodes), message: Schema.String }))
   }),
   error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
-}).middleware(TokenAuthorization).annotateMerge(extension("Report that a step run has ended"))
+})
+  .middleware(TokenAuthorization)
+  .annotateMerge(extension("Report that a step run has ended"))
 
 export const WorkerProtocol = HttpApiGroup.make("workerProtocol").add(link, lease, heartbeat, start, finish)
 

@@ -11,23 +11,28 @@ import { WorkerId, WorkspaceId } from "./Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
 
 /** A token with which one worker links itself; `link_token` is shown only here. */
-export const LinkToken = Schema.Struct({ id: Schema.String, expires_at: Timestamp, link_token: Schema.String }).annotate({ identifier: "LinkToken" })
+export const LinkToken = Schema.Struct({
+  id: Schema.String,
+  expires_at: Timestamp,
+  link_token: Schema.String
+}).annotate({ identifier: "LinkToken" })
 export interface LinkToken extends Schema.Schema.Type<typeof LinkToken> {}
 
 /** Extension: makes a link token. Without `expires_at` it is valid for one hour. */
-export const createLinkToken = HttpApiEndpoint.post("createWorkerLinkToken", "/workspaces/:workspace_id/workers/link-tokens", {
-  params: { workspace_id: WorkspaceId },
-  payload: [
-    Schema.Struct({ expires_at: Schema.optionalKey(TimestampInput) }),
-    Schema.Undefined
-  ],
-  success: LinkToken,
-  error: InvalidRequestResponse
-}).annotate(RequiredPermission, "Workers.write_workers").annotateMerge(extension("Create a token with which one worker links itself"))
+export const createLinkToken = HttpApiEndpoint.post(
+  "createWorkerLinkToken",
+  "/workspaces/:workspace_id/workers/link-tokens",
+  {
+    params: { workspace_id: WorkspaceId },
+    payload: [Schema.Struct({ expires_at: Schema.optionalKey(TimestampInput) }), Schema.Undefined],
+    success: LinkToken,
+    error: InvalidRequestResponse
+  }
+)
+  .annotate(RequiredPermission, "Workers.write_workers")
+  .annotateMerge(extension("Create a token with which one worker links itself"))
 
-export const Workers = HttpApiGroup.make("workers")
-  .add(createLinkToken)
-  .middleware(WorkspaceAuthorization)
+export const Workers = HttpApiGroup.make("workers").add(createLinkToken).middleware(WorkspaceAuthorization)
 
 export const workerStates = ["offline", "idle", "busy"] as const
 export type WorkerState = (typeof workerStates)[number]

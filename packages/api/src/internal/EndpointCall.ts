@@ -20,11 +20,21 @@ import {
 } from "../ControlRoomError.ts"
 import { send, type Transport } from "./Transport.ts"
 
-type ErrorOfStatus<S> = S extends 404 ? NotFound : S extends 409 ? Conflict : S extends 400 | 413 ? InvalidRequest : never
+type ErrorOfStatus<S> = S extends 404
+  ? NotFound
+  : S extends 409
+    ? Conflict
+    : S extends 400 | 413
+      ? InvalidRequest
+      : never
 
 /** What a call of an endpoint fails with: the tags of the statuses that it declares, and `ControlRoomError`. */
 export type Failure<E extends HttpApiEndpoint.ConstraintRequest> =
-  | (HttpApiEndpoint.Error<E>["Type"] extends infer R ? (R extends { readonly status: infer S } ? ErrorOfStatus<S> : never) : never)
+  | (HttpApiEndpoint.Error<E>["Type"] extends infer R
+      ? R extends { readonly status: infer S }
+        ? ErrorOfStatus<S>
+        : never
+      : never)
   | ControlRoomError
 
 type Part<K extends string, S> = [S] extends [never]
@@ -83,7 +93,7 @@ const compile = (endpoint: HttpApiEndpoint.Top) => {
     payload: payload === undefined ? undefined : encodeWith(Schema.Union(payload.schemas)),
     decode: Schema.decodeUnknownEffect(answer, parseOptions),
     /** The answer says no more than that something is deleted. */
-    answersDeleted: endpoint.method === "DELETE" && Result.isSuccess(Schema.decodeUnknownResult(answer)(deleted("-"))),
+    answersDeleted: endpoint.method === "DELETE" && Result.isSuccess(Schema.decodeResult(answer)(deleted("-"))),
     tags,
     repeatable: endpoint.method !== "POST" && endpoint.method !== "PATCH"
   }
@@ -121,7 +131,8 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
         message: `${part} of ${endpoint.identifier} is not valid: ${describe(error)}`,
         request: { method: endpoint.method, path: endpoint.path, attempts: 0, requestId: null }
       })
-    const params = call.params === undefined ? {} : yield* Effect.mapError(call.params(input.params), invalid("the path"))
+    const params =
+      call.params === undefined ? {} : yield* Effect.mapError(call.params(input.params), invalid("the path"))
     const values = params as Readonly<Record<string, string>>
     const path = call.segments
       .map((segment) => (segment.startsWith(":") ? encodeURIComponent(values[segment.slice(1)] ?? "") : segment))

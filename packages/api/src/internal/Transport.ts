@@ -33,9 +33,7 @@ export interface SendOptions<A> {
   /** The attempt timeout applies. */
   readonly timed: boolean
   /** Reads the answer, as a part of the attempt: one that breaks off is as good as none. */
-  readonly read: (
-    response: HttpClientResponse.HttpClientResponse
-  ) => Effect.Effect<A, HttpClientError.HttpClientError>
+  readonly read: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<A, HttpClientError.HttpClientError>
 }
 
 /** An answer, and the request behind it. */

@@ -10,7 +10,8 @@ import { ControlRoom } from "../ControlRoom.ts"
 import { type Failure, type Input, make, type Success } from "./EndpointCall.ts"
 
 type WithoutWorkspace<I> = I extends { readonly params: infer P }
-  ? Omit<I, "params"> & (keyof Omit<P, "workspace_id"> extends never ? unknown : { readonly params: Omit<P, "workspace_id"> })
+  ? Omit<I, "params"> &
+      (keyof Omit<P, "workspace_id"> extends never ? unknown : { readonly params: Omit<P, "workspace_id"> })
   : I
 
 /** A function that calls the endpoint in the workspace of the `ControlRoom` at hand. */
@@ -35,7 +36,9 @@ const nextCursor = (page: Page<unknown>): string | undefined => {
 }
 
 /** All items of a list, one page at a time, as the consumer asks for them. */
-export const pages = <A, E, R>(fetch: (cursor: string | undefined) => Effect.Effect<Page<A>, E, R>): Stream.Stream<A, E, R> =>
+export const pages = <A, E, R>(
+  fetch: (cursor: string | undefined) => Effect.Effect<Page<A>, E, R>
+): Stream.Stream<A, E, R> =>
   Stream.paginate<string | undefined, A, E, R>(undefined, (cursor) =>
     Effect.map(fetch(cursor), (page) => [page.data, Option.fromUndefinedOr(nextCursor(page))] as const)
   )

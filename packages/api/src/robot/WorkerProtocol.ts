@@ -85,10 +85,7 @@ export const make = Effect.fnUntraced(function* (origin: string, identity: Worke
         params: { step_run_id: lease.step_run_id },
         payload: { lease_token: lease.lease_token }
       }),
-    finish: (
-      lease: contract.Lease,
-      error: { readonly code: StepRunErrorCode; readonly message: string } | null
-    ) =>
+    finish: (lease: contract.Lease, error: { readonly code: StepRunErrorCode; readonly message: string } | null) =>
       call.finish(transport, {
         params: { step_run_id: lease.step_run_id },
         payload: { lease_token: lease.lease_token, error }

@@ -1,0 +1,243 @@
+/**
+ * One answer of each resource as the service sends it, all keys present.
+ */
+import type * as Schema from "effect/Schema"
+import * as ApiKeys from "../../src/contract/ApiKeys.ts"
+import * as Assets from "../../src/contract/Assets.ts"
+import * as AssistantRuns from "../../src/contract/AssistantRuns.ts"
+import * as Assistants from "../../src/contract/Assistants.ts"
+import { Page } from "../../src/contract/Common.ts"
+import * as Outputs from "../../src/contract/Outputs.ts"
+import * as Processes from "../../src/contract/Processes.ts"
+import * as ProcessRuns from "../../src/contract/ProcessRuns.ts"
+import * as RobotSecrets from "../../src/contract/RobotSecrets.ts"
+import * as Secrets from "../../src/contract/Secrets.ts"
+import * as StepRuns from "../../src/contract/StepRuns.ts"
+import * as TaskPackages from "../../src/contract/TaskPackages.ts"
+import * as WebhookEvents from "../../src/contract/WebhookEvents.ts"
+import * as Webhooks from "../../src/contract/Webhooks.ts"
+import * as WorkerGroups from "../../src/contract/WorkerGroups.ts"
+import * as WorkerProtocol from "../../src/contract/WorkerProtocol.ts"
+import * as Workers from "../../src/contract/Workers.ts"
+import * as WorkItems from "../../src/contract/WorkItems.ts"
+import * as Workspaces from "../../src/contract/Workspaces.ts"
+
+export interface Example {
+  readonly name: string
+  readonly schema: Schema.Codec<unknown, unknown>
+  readonly json: Readonly<Record<string, unknown>>
+  /** The schema of the OpenAPI document that the JSON must satisfy; null for one that stands inline. */
+  readonly component: string | null
+}
+
+const at = "2026-11-20T08:15:30.000Z"
+const later = "2026-11-20T08:16:30.500Z"
+const file = { id: "f1", name: "orders.csv", size: 120, download: { url: "https://example.com/f1" } }
+const exception = { code: "BAD_ROW", type: "business", message: "row 7 has no amount" }
+const workItem = {
+  id: "i1",
+  created_at: at,
+  state: "failed",
+  state_updated_at: later,
+  process: { id: "p1" },
+  process_run: { id: "r1" },
+  step: { id: "s1" },
+  step_run: { id: "sr1" },
+  exception
+}
+const assistantRun = {
+  id: "ar1",
+  state: "failed",
+  error: { code: "SETUP_FAILURE" },
+  started_at: at,
+  ended_at: later,
+  duration: 60.5,
+  assistant: { id: "a1", name: "invoices" }
+}
+const webhook = {
+  id: "w1",
+  process: { id: "p1" },
+  enabled_events: ["process_run.started", "process_run.unresolved"],
+  endpoint: "https://example.com/hook",
+  enabled: true
+}
+const event = {
+  id: "e1",
+  webhookEventTimestamp: at,
+  event: "process_run",
+  action: "unresolved",
+  payload: {
+    workspaceId: "ws1",
+    processId: "p1",
+    processName: "orders",
+    processRunId: "r1",
+    state: "unresolved",
+    seqNo: 2,
+    startedAt: at,
+    endedAt: later,
+    duration: 60.5,
+    result: "error",
+    errorCode: "BAD_ROW"
+  }
+}
+const token = { id: "t1", name: "autoscaling", expires_at: later, worker_group: { id: "g1" } }
+
+const of = (
+  name: string,
+  schema: Schema.Codec<unknown, unknown>,
+  json: Readonly<Record<string, unknown>>,
+  component: string | null = name
+): Example => ({ name, schema, json, component })
+
+export const examples: ReadonlyArray<Example> = [
+  of("Workspace", Workspaces.Workspace, { id: "ws1", name: "accounting", organization: { id: "o1", name: "Acme" } }),
+  of("Asset", Assets.Asset, {
+    id: "as1",
+    name: "config",
+    payload: { type: "url", content_type: "application/json", url: "https://example.com/as1" }
+  }),
+  of("Asset without content", Assets.Asset, { id: "as1", name: "config", payload: { type: "empty" } }, "Asset"),
+  of("AssetSummary", Assets.AssetSummary, { id: "as1", name: "config" }),
+  of("AssetUpload", Assets.AssetUpload, { id: "u1", status: "failed", content_type: "text/plain", reason: "expired" }),
+  of(
+    "AssetUpload, pending",
+    Assets.AssetUpload,
+    { id: "u1", status: "pending", content_type: "text/plain" },
+    "AssetUpload"
+  ),
+  of("AssetUploadCreated", Assets.AssetUploadCreated, {
+    id: "u1",
+    status: "pending",
+    content_type: "text/plain",
+    upload_url: "https://example.com/u1"
+  }),
+  of("Assistant", Assistants.Assistant, {
+    id: "a1",
+    name: "invoices",
+    task: { name: "Main", package_id: "tp1" },
+    created_at: at
+  }),
+  of("AssistantRun", AssistantRuns.AssistantRun, assistantRun),
+  of("AssistantRunStarted", AssistantRuns.AssistantRunStarted, {
+    id: "ar1",
+    run_token: "secret",
+    task: { name: "Main" },
+    package: { digest: "sha256:00", url: "https://example.com/tp1" },
+    heartbeat_seconds: 30
+  }),
+  of("Process", Processes.Process, {
+    id: "p1",
+    name: "orders",
+    description: "all of them",
+    created_at: at,
+    steps: [{ id: "s1", name: "read" }]
+  }),
+  of("ProcessSummary", Processes.ProcessSummary, { id: "p1", name: "orders", created_at: at }),
+  of("ProcessRun", ProcessRuns.ProcessRun, {
+    id: "r1",
+    state: "completed",
+    created_at: at,
+    started_at: at,
+    ended_at: later,
+    process: { id: "p1", name: "orders" },
+    started_by: { type: "user", details: { id: "u1", first_name: "Ada", last_name: "Lovelace" } },
+    duration: 60.5
+  }),
+  of("Output", Outputs.Output, {
+    id: "i2",
+    created_at: at,
+    process: { id: "p1" },
+    process_run: { id: "r1" },
+    payload: { total: 7 },
+    files: [file]
+  }),
+  of("StepRun", StepRuns.StepRun, {
+    id: "sr1",
+    state: "failed",
+    state_updated_at: later,
+    error: { code: "ROBOT_FAILURE" },
+    started_at: at,
+    ended_at: later,
+    duration: 60.5,
+    step: { id: "s1", name: "read" }
+  }),
+  of("StepRunEvent", StepRuns.StepRunEvent, { timestamp: at, event_type: "START" }),
+  of("ArtifactListed", StepRuns.ArtifactListed, { id: "af1", name: "log.html", size: 12 }),
+  of("Artifact", StepRuns.Artifact, { id: "af1", name: "log.html", size: 12, url: "https://example.com/af1" }),
+  of("ConsoleMessage", StepRuns.ConsoleMessage, { timestamp: at, message: "hello" }),
+  of("WorkItem", WorkItems.WorkItem, { ...workItem, payload: ["any", { json: null }], files: [file] }),
+  of("WorkItemListed", WorkItems.WorkItemListed, workItem),
+  of("TaskPackage", TaskPackages.TaskPackage, {
+    id: "tp1",
+    name: "invoices",
+    type: "zip",
+    tasks: [{ name: "Main" }],
+    download: { url: "https://example.com/tp1" }
+  }),
+  of("TaskPackageSummary", TaskPackages.TaskPackageSummary, { id: "tp1", name: "invoices", type: "github" }),
+  of("Secret", Secrets.Secret, { name: "shop", description: "the shop's back office" }),
+  of("SealedSecret", RobotSecrets.SealedSecret, {
+    name: "shop",
+    description: "the shop's back office",
+    value: "AAEC",
+    encryption: { encryptionScheme: "robocloud-vault-transit-v2", encryptedAES: "AAEC", authTag: "AAEC", iv: "AAEC" }
+  }),
+  of("WebhookListed", Webhooks.WebhookListed, webhook),
+  of("Webhook", Webhooks.Webhook, { ...webhook, secret: "whsec_AAEC" }),
+  of("WebhookDelivery", Webhooks.WebhookDelivery, {
+    id: "d1",
+    event_id: "e1",
+    event_type: "process_run.started",
+    process_run: { id: "r1" },
+    state: "pending",
+    created_at: at,
+    attempts: 2,
+    last_attempt_at: later,
+    next_attempt_at: later,
+    response_status: 500,
+    error: "the endpoint answered 500",
+    body: JSON.stringify(event)
+  }),
+  of("WebhookEvent", WebhookEvents.WebhookEvent, event),
+  of("Worker", Workers.Worker, { id: "wk1", name: "machine 1", state: "idle" }),
+  of("LinkToken", Workers.LinkToken, { id: "t1", expires_at: later, link_token: "secret" }),
+  of("WorkerGroup", WorkerGroups.WorkerGroup, { id: "g1", name: "big machines" }),
+  of("Membership", WorkerGroups.Membership, {
+    worker: { id: "wk1" },
+    worker_groups: [{ id: "g1", name: "big machines" }]
+  }),
+  of("GroupLinkToken", WorkerGroups.GroupLinkToken, token),
+  of("GroupLinkTokenCreated", WorkerGroups.GroupLinkTokenCreated, { ...token, link_token: "secret" }),
+  of("ApiKey", ApiKeys.ApiKey, { id: "k1", name: "ci", permissions: ["Processes.read_runs"], created_at: at }),
+  of("ApiKeyCreated", ApiKeys.ApiKeyCreated, {
+    id: "k1",
+    name: "ci",
+    permissions: ["Processes.read_runs"],
+    created_at: at,
+    key: "sbk_k1_secret"
+  }),
+  of("Linked", WorkerProtocol.Linked, {
+    worker_id: "wk1",
+    workspace_id: "ws1",
+    worker_token: "secret",
+    heartbeat_seconds: 3
+  }),
+  of("Lease", WorkerProtocol.Lease, {
+    step_run_id: "sr1",
+    process_id: "p1",
+    process_run_id: "r1",
+    lease_token: "secret",
+    run_token: "secret",
+    task: { name: "Main" },
+    package: { digest: "sha256:00", url: "https://example.com/tp1" },
+    work_item_id: "i1",
+    timeout_seconds: 60,
+    env: { A: "b" }
+  }),
+  of(
+    "a page",
+    Page(Workers.Worker),
+    { data: [{ id: "wk1", name: "m", state: "busy" }], has_more: true, next: "https://example.com" },
+    null
+  )
+]
