@@ -10,6 +10,7 @@ import * as Stream from "effect/Stream"
 import { ProcessRunId, WorkItemId, WorkspaceId } from "../src/contract/Ids.ts"
 import { ControlRoom } from "../src/ControlRoom.ts"
 import { connect } from "../src/Promise.ts"
+import * as Processes from "../src/Processes.ts"
 import * as ProcessRuns from "../src/ProcessRuns.ts"
 import * as WorkItems from "../src/WorkItems.ts"
 import { answer, type FaultServer, make } from "./support/FaultServer.ts"
@@ -93,6 +94,21 @@ describe("an answer", () => {
             requestId: "r-1"
           }
         )
+      }).pipe(Effect.scoped)
+    )
+  }
+})
+
+describe("an operation that the service does not have", () => {
+  for (const status of [404, 405, 501]) {
+    it.live(`answered with ${status} says that it is an extension`, () =>
+      Effect.gen(function* () {
+        const server = yield* make
+        server.script([answer(status, "<html></html>")])
+        const error = yield* Effect.flip(Effect.provide(Processes.create({ name: "p", steps: [] }), connectTo(server)))
+        assert.include(error.message, "createProcess is an extension of Signalbox")
+        const own = yield* Effect.flip(Effect.provide(get, connectTo(server)))
+        assert.notInclude(own.message, "extension")
       }).pipe(Effect.scoped)
     )
   }

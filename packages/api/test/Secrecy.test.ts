@@ -77,8 +77,7 @@ it.live("a key, a payload, a signature or an answer shows nowhere", () =>
           const exit = yield* Effect.exit(call).pipe(
             Effect.tap((result) => Effect.logError("a call ended", result)),
             Effect.provideService(RetryPolicy, { ...defaultPolicy, attempts: 2, baseMillis: 1 }),
-            Effect.provide(connection),
-            Effect.provide(Logger.layer([logger])),
+            Effect.provide([connection, Logger.layer([logger])]),
             Effect.provideService(References.MinimumLogLevel, "All"),
             Effect.provideService(Tracer.Tracer, tracer)
           )

@@ -13,7 +13,7 @@ import OpenAI from "openai"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
-import Stripe from "stripe"
+import { Stripe } from "stripe"
 
 interface Contender {
   readonly name: string

@@ -26,7 +26,7 @@ const client = Effect.fnUntraced(function* <S extends Schema.ConstraintDecoder<u
   const { key, origin, workspaceId } = connection
   const all = ["--max-old-space-size=64", script, JSON.stringify({ key, origin, workspaceId }), ...args]
   const { stdout } = yield* Effect.promise(() => promisify(execFile)(process.execPath, all))
-  return Schema.decodeSync(Schema.fromJsonString(schema))(stdout)
+  return yield* Schema.decodeEffect(Schema.fromJsonString(schema))(stdout)
 })
 
 const Walked = Schema.Struct({

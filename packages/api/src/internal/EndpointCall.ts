@@ -9,13 +9,15 @@ import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { isExtension } from "../contract/Documentation.ts"
 import {
   type CallError,
   type Conflict,
   ControlRoomError,
   InvalidRequest,
   Malformed,
-  type NotFound,
+  NotFound,
+  type RequestInfo,
   Unexpected
 } from "../ControlRoomError.ts"
 import { send, type Transport } from "./Transport.ts"
@@ -70,6 +72,9 @@ const parseOptions = { errors: "first", reportInput: false } as const
 
 const statusAnnotation = SchemaAST.resolveAt<number>("httpApiStatus")
 
+/** Text that as a segment of a path would make another path. */
+const notIds: ReadonlySet<string> = new Set(["", ".", ".."])
+
 /** What a DELETE answers, of something identified by this. */
 const deleted = (id: string) => ({ id, name: id, deleted: true })
 
@@ -95,8 +100,19 @@ const compile = (endpoint: HttpApiEndpoint.Top) => {
     /** The answer says no more than that something is deleted. */
     answersDeleted: endpoint.method === "DELETE" && Result.isSuccess(Schema.decodeResult(answer)(deleted("-"))),
     tags,
+    isExtension: isExtension(endpoint),
     repeatable: endpoint.method !== "POST" && endpoint.method !== "PATCH"
   }
+}
+
+/** A service that does not have an operation answers as if a resource were missing: the message says what it may be. */
+const withHint = (error: CallError, operation: string): CallError => {
+  const hint = `${operation} is an extension of Signalbox, which the hosted service does not have`
+  if (error._tag === "NotFound") return new NotFound({ ...error, message: `${error.message} (${hint})` })
+  if (error._tag !== "ControlRoomError" || error.reason._tag !== "Unexpected") return error
+  if (error.reason.status !== 405 && error.reason.status !== 501) return error
+  const reason = new Unexpected({ ...error.reason, message: `${error.reason.message} (${hint})` })
+  return new ControlRoomError({ reason, request: error.request })
 }
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
@@ -125,15 +141,37 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
   let compiled: ReturnType<typeof compile> | undefined
   const execute = Effect.fnUntraced(function* (transport: Transport, input: AnyInput) {
     const call = (compiled ??= compile(endpoint))
+    /** What the operation does not declare is no meaning of its own. */
+    const narrow = (error: CallError): CallError => {
+      const hinted = call.isExtension ? withHint(error, endpoint.identifier) : error
+      return declaredOnly(hinted)
+    }
+    const declaredOnly = (error: CallError): CallError => {
+      if (error._tag === "ControlRoomError" || call.tags.has(error._tag)) return error
+      const reason = new Unexpected({ status: statusOf[error._tag], code: error.code, message: error.message })
+      return new ControlRoomError({ reason, request: error.request })
+    }
+    const unsent: RequestInfo = { method: endpoint.method, path: endpoint.path, attempts: 0, requestId: null }
     const invalid = (part: string) => (error: Schema.SchemaError) =>
-      new InvalidRequest({
-        code: "INVALID_REQUEST",
-        message: `${part} of ${endpoint.identifier} is not valid: ${describe(error)}`,
-        request: { method: endpoint.method, path: endpoint.path, attempts: 0, requestId: null }
-      })
+      narrow(
+        new InvalidRequest({
+          code: "INVALID_REQUEST",
+          message: `${part} of ${endpoint.identifier} is not valid: ${describe(error)}`,
+          request: unsent
+        })
+      )
     const params =
       call.params === undefined ? {} : yield* Effect.mapError(call.params(input.params), invalid("the path"))
     const values = params as Readonly<Record<string, string>>
+    // An id that is empty or dots would make another path of it, and text with half a character none at all.
+    const unfit = Object.keys(values).find((name) => {
+      const value = values[name] ?? ""
+      return notIds.has(value) || !value.isWellFormed()
+    })
+    if (unfit !== undefined) {
+      const message = `${unfit}: there is nothing with an id that is empty, dots or broken Unicode`
+      return yield* narrow(new NotFound({ code: "NOT_FOUND", message, request: unsent }))
+    }
     const path = call.segments
       .map((segment) => (segment.startsWith(":") ? encodeURIComponent(values[segment.slice(1)] ?? "") : segment))
       .join("/")
@@ -156,11 +194,7 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
       timed: true,
       read: (response) => response.text
     }).pipe(
-      Effect.mapError((error): CallError => {
-        if (error._tag === "ControlRoomError" || call.tags.has(error._tag)) return error
-        const reason = new Unexpected({ status: statusOf[error._tag], code: error.code, message: error.message })
-        return new ControlRoomError({ reason, request: error.request })
-      }),
+      Effect.mapError(narrow),
       Effect.catch((error) => {
         // A repeated DELETE that finds nothing: the answer to the first one was lost, and said this.
         const gone = call.answersDeleted && error._tag === "NotFound" && error.request.attempts > 1

@@ -1,0 +1,188 @@
+/**
+ * Every operation of the contract through the client, against a server made from the contract: what the client sends
+ * decodes there to what it was given, what the server answers decodes here to what was answered, and faults are met as
+ * the operation's method says.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as HttpApi from "effect/http-api/HttpApi"
+import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpClient from "effect/http/HttpClient"
+import { FullApi } from "../src/contract/FullApi.ts"
+import type { CallError } from "../src/ControlRoomError.ts"
+import * as Connection from "../src/internal/Connection.ts"
+import { make as makeCall } from "../src/internal/EndpointCall.ts"
+import { answer, type Fault, type FaultServer, make, settle } from "./support/FaultServer.ts"
+
+/** Called by others than the client: by services that only know an address, and by robots, as text. */
+const notCalled = new Set(["startProcessRunFromIntegration", "getVaultPublicKey"])
+
+const all: Array<HttpApiEndpoint.Top> = []
+HttpApi.reflect(FullApi, { onGroup: () => {}, onEndpoint: ({ endpoint }) => all.push(endpoint) })
+const endpoints = all.filter((endpoint) => !notCalled.has(endpoint.identifier))
+
+/** Payloads with rules that made-up values do not meet. */
+const payloads: Readonly<Record<string, unknown>> = {
+  createWebhook: {
+    endpoint: "https://example.com/hook",
+    enabled_events: ["process_run.completed"],
+    process: { id: "p" }
+  }
+}
+
+/** Of a union of payloads or answers, JSON. */
+const jsonPayload = (endpoint: HttpApiEndpoint.Top): Schema.Codec<unknown> | undefined => {
+  const payload = endpoint.payload.get("application/json")
+  // The members are codecs: an endpoint could not be served otherwise.
+  return payload === undefined ? undefined : (Schema.Union(payload.schemas) as unknown as Schema.Codec<unknown>)
+}
+
+const answerOf = (endpoint: HttpApiEndpoint.Top) =>
+  Schema.Union([...endpoint.success]) as unknown as Schema.Codec<unknown>
+
+const sample = <T>(schema: Schema.Schema<T>, seed: string) =>
+  Effect.map(Arbitrary.sampleEffect(Arbitrary.schema(schema), { seed, count: 1 }), (values) => values[0])
+
+/** An id for each parameter, with characters that a path must escape. */
+const idsOf = (path: string) =>
+  Object.fromEntries(
+    [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => [name, name === "secret_name" ? "secret_1" : `${name} 1/2?ü%`])
+  )
+
+/** An input and an answer of an operation, made up from its schemas; the same in every run. */
+const examples = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
+  const part = (schema: Schema.Top | undefined, name: string) =>
+    schema === undefined ? Effect.succeed(undefined) : sample(Schema.toType(schema), `${endpoint.identifier} ${name}`)
+  const params = endpoint.params === undefined ? undefined : idsOf(endpoint.path)
+  const query = yield* part(endpoint.query, "query")
+  const payload = payloads[endpoint.identifier] ?? (yield* part(jsonPayload(endpoint), "payload"))
+  const value = yield* part(answerOf(endpoint), "answer")
+  const json = yield* Schema.encodeUnknownEffect(answerOf(endpoint))(value)
+  return {
+    input: {
+      ...(params === undefined ? {} : { params }),
+      ...(query === undefined ? {} : { query }),
+      ...(payload === undefined ? {} : { payload })
+    },
+    json
+  }
+})
+
+type Call = Effect.Effect<unknown, CallError>
+
+const prepare = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top, server: FaultServer) {
+  const client = yield* HttpClient.HttpClient
+  const { input, json } = yield* examples(endpoint)
+  const transport = { baseUrl: server.origin, connection: Connection.make(client), authorization: "RC-WSKEY key" }
+  // The input was sampled from the schemas of this very endpoint.
+  const call = makeCall(endpoint, { keyed: true }) as unknown as (to: typeof transport, given: typeof input) => Call
+  return { call: call(transport, input), input, json }
+})
+
+/** The JSON that a value has on the wire, without what JSON leaves out. */
+const onWire = (schema: Schema.Codec<unknown>, value: unknown) =>
+  Effect.map(Schema.encodeUnknownEffect(schema)(value), (json): unknown => JSON.parse(JSON.stringify(json ?? null)))
+
+const run = (server: FaultServer, faults: ReadonlyArray<Fault>, call: Call) => {
+  server.script(faults)
+  return settle(server, Effect.result(call), 500)
+}
+
+const tagOf = (result: Result.Result<unknown, CallError>) =>
+  Result.isSuccess(result)
+    ? "success"
+    : result.failure._tag === "ControlRoomError"
+      ? result.failure.reason._tag
+      : result.failure._tag
+
+describe("every operation", () => {
+  it("is here", () => {
+    assert.isAtLeast(all.length, 99)
+    assert.strictEqual(endpoints.length, all.length - notCalled.size)
+  })
+
+  for (const endpoint of endpoints) {
+    const repeatable = endpoint.method !== "POST" && endpoint.method !== "PATCH"
+    it.effect(`${endpoint.method} ${endpoint.path}`, () =>
+      Effect.gen(function* () {
+        const server = yield* make
+        const { call, input, json } = yield* prepare(endpoint, server)
+        const good = answer(200, JSON.stringify(json ?? null))
+
+        // What is sent and what is answered keep their meaning.
+        const result = yield* run(server, [good], call)
+        if (Result.isFailure(result)) return assert.fail(`${result.failure._tag}: ${result.failure.message}`)
+        const [request] = server.received()
+        assert.strictEqual(request?.method, endpoint.method)
+        const path = request?.path.split("?")[0]?.split("/").map(decodeURIComponent)
+        const segments = endpoint.path.split("/").map((segment) => {
+          const ids: Readonly<Record<string, string>> = idsOf(endpoint.path)
+          return segment.startsWith(":") ? ids[segment.slice(1)] : segment
+        })
+        assert.deepStrictEqual(path, segments)
+        assert.strictEqual(request?.headers.authorization, "RC-WSKEY key")
+        assert.deepStrictEqual(
+          yield* onWire(answerOf(endpoint), result.success),
+          JSON.parse(JSON.stringify(json ?? null))
+        )
+        const payload = jsonPayload(endpoint)
+        if (payload !== undefined && input.payload !== undefined) {
+          const decoded = yield* Schema.decodeUnknownEffect(payload)(JSON.parse(request?.body ?? ""))
+          assert.deepStrictEqual(yield* onWire(payload, decoded), yield* onWire(payload, input.payload))
+        }
+
+        // Faults: sent again when that is safe, else not.
+        for (const fault of [
+          answer(503),
+          { _tag: "Reset" },
+          { _tag: "Half", body: "{" }
+        ] satisfies ReadonlyArray<Fault>) {
+          const again = yield* run(server, [fault, good], call)
+          assert.strictEqual(server.received().length, repeatable ? 2 : 1)
+          assert.strictEqual(Result.isSuccess(again), repeatable)
+        }
+        assert.strictEqual(tagOf(yield* run(server, [answer(429), good], call)), "success")
+        for (const malformed of ["{", "<html>", JSON.stringify(5)]) {
+          // An operation without a shape of its own, such as one that answers any JSON, takes what is JSON.
+          const shapeless = Result.isSuccess(Schema.decodeResult(answerOf(endpoint))(5)) && malformed === "5"
+          assert.strictEqual(
+            tagOf(yield* run(server, [answer(200, malformed)], call)),
+            shapeless ? "success" : "Malformed"
+          )
+        }
+
+        // The statuses that the operation declares have tags of their own; others do not.
+        const declared = new Set([...endpoint.error].map((schema) => schema.ast.annotations?.["httpApiStatus"]))
+        const tags = { 400: "InvalidRequest", 404: "NotFound", 409: "Conflict" } as const
+        for (const status of [400, 404, 409] as const) {
+          const tag = tagOf(yield* run(server, [answer(status)], call))
+          const known = declared.has(status) || (status === 400 && declared.has(413))
+          assert.strictEqual(tag, known ? tags[status] : "Unexpected", `${status}`)
+        }
+      }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped)
+    )
+  }
+})
+
+describe("an id that would make another path", () => {
+  for (const id of ["", ".", "..", "\ud800"]) {
+    it.effect(`${JSON.stringify(id)} is refused before anything is sent`, () =>
+      Effect.gen(function* () {
+        const server = yield* make
+        const endpoint = endpoints.find(({ identifier }) => identifier === "getWorkItem")
+        if (endpoint === undefined) return assert.fail("no such operation")
+        const client = yield* HttpClient.HttpClient
+        const transport = { baseUrl: server.origin, connection: Connection.make(client), authorization: null }
+        const call = makeCall(endpoint) as unknown as (to: typeof transport, given: unknown) => Call
+        const error = yield* Effect.flip(call(transport, { params: { workspace_id: "w", work_item_id: id } }))
+        assert.strictEqual(error._tag, "NotFound")
+        assert.include(error.message, "work_item_id")
+        assert.strictEqual(server.received().length, 0)
+      }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped)
+    )
+  }
+})
