@@ -1,0 +1,4 @@
+/**
+ * API keys, secrets, workers and their groups.
+ */
+export const statements: ReadonlyArray<string> = []

@@ -1,0 +1,4 @@
+/**
+ * Assets, assistants, task packages, artifacts and console messages.
+ */
+export const statements: ReadonlyArray<string> = []

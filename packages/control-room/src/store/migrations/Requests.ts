@@ -1,0 +1,4 @@
+/**
+ * Idempotency keys.
+ */
+export const statements: ReadonlyArray<string> = []

@@ -1,0 +1,4 @@
+/**
+ * Webhooks, callbacks and their deliveries.
+ */
+export const statements: ReadonlyArray<string> = []
