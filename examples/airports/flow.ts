@@ -35,9 +35,7 @@ export const saveOutputs = Flow.step("saveOutputs", {
     let done = 0
     const save = Effect.fnUntraced(function* (output: Outputs.Output) {
       for (const file of output.files) {
-        const bytes = yield* Stream.mkUint8Array(Files.download(file)).pipe(
-          Effect.catchTag(["NotFound", "Conflict", "InvalidRequest"], failed)
-        )
+        const bytes = yield* Stream.mkUint8Array(Files.download(file)).pipe(Effect.catchTag("NotFound", failed))
         yield* Effect.mapError(fs.writeFile(path.join(folder, file.name), bytes), failed)
       }
       yield* Flow.progress({ done: ++done })

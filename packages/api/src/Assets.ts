@@ -7,8 +7,8 @@ import * as Stream from "effect/Stream"
 import * as contract from "./contract/Assets.ts"
 import type { AssetId, AssetUploadId } from "./contract/Ids.ts"
 import { ControlRoom } from "./ControlRoom.ts"
-import { type CallError, ControlRoomError, Malformed } from "./ControlRoomError.ts"
-import { fetchSigned } from "./Files.ts"
+import { ControlRoomError, Malformed } from "./ControlRoomError.ts"
+import { type DownloadError, fetchSigned } from "./Files.ts"
 import { type AwaitOptions, awaitUntil } from "./internal/AwaitUntil.ts"
 import { inWorkspace, pages } from "./internal/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
@@ -133,7 +133,7 @@ export const put = Effect.fn("Assets.put")(function* (name: string, source: Uplo
 })
 
 /** The content of an asset, as it arrives; none of an asset without content. */
-export const download = (asset: contract.AssetRef): Stream.Stream<Uint8Array, CallError, ControlRoom> =>
+export const download = (asset: contract.AssetRef): Stream.Stream<Uint8Array, DownloadError, ControlRoom> =>
   Stream.unwrap(
     Effect.gen(function* () {
       const room = yield* ControlRoom

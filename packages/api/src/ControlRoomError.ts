@@ -100,5 +100,14 @@ export class ControlRoomError extends Schema.TaggedError<ControlRoomError>()("Co
   }
 }
 
+const statusOf = { InvalidRequest: 400, NotFound: 404, Conflict: 409 } as const
+
+/** An answer that the operation does not give by the contract, as what it then is: unexpected. */
+export const unexpected = (error: NotFound | Conflict | InvalidRequest): ControlRoomError =>
+  new ControlRoomError({
+    reason: new Unexpected({ status: statusOf[error._tag], code: error.code, message: error.message }),
+    request: error.request
+  })
+
 /** Everything that some operation can fail with. */
 export type CallError = NotFound | Conflict | InvalidRequest | ControlRoomError

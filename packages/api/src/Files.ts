@@ -6,16 +6,19 @@ import * as Stream from "effect/Stream"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { File } from "./contract/Files.ts"
 import { ControlRoom } from "./ControlRoom.ts"
-import { type CallError, ControlRoomError, Unreachable } from "./ControlRoomError.ts"
+import { ControlRoomError, type NotFound, unexpected, Unreachable } from "./ControlRoomError.ts"
 import { send, type Transport, unread } from "./internal/Transport.ts"
 
 export type { File } from "./contract/Files.ts"
+
+/** What a download fails with; `NotFound`: what is behind the address was deleted. */
+export type DownloadError = NotFound | ControlRoomError
 
 /** The bytes behind a signed address. No credentials are sent there. */
 export const fetchSigned = (
   transport: Pick<Transport, "connection">,
   url: string
-): Stream.Stream<Uint8Array, CallError> =>
+): Stream.Stream<Uint8Array, DownloadError> =>
   Stream.unwrap(
     Effect.gen(function* () {
       const path = new URL(url).pathname
@@ -25,7 +28,7 @@ export const fetchSigned = (
         keyed: false,
         timed: false,
         read: unread
-      })
+      }).pipe(Effect.catchTag(["Conflict", "InvalidRequest"], (error) => Effect.fail(unexpected(error))))
       return Stream.mapError(
         response.stream,
         () =>
@@ -38,5 +41,5 @@ export const fetchSigned = (
   )
 
 /** The bytes of a file, as they arrive. The address in the file is valid for one hour; fetch the item anew after that. */
-export const download = (file: Pick<File, "download">): Stream.Stream<Uint8Array, CallError, ControlRoom> =>
+export const download = (file: Pick<File, "download">): Stream.Stream<Uint8Array, DownloadError, ControlRoom> =>
   Stream.unwrap(Effect.map(ControlRoom, (room) => fetchSigned(room.transport, file.download.url)))

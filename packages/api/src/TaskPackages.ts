@@ -6,8 +6,7 @@ import * as Stream from "effect/Stream"
 import type { TaskPackageId } from "./contract/Ids.ts"
 import * as contract from "./contract/TaskPackages.ts"
 import { ControlRoom } from "./ControlRoom.ts"
-import type { CallError } from "./ControlRoomError.ts"
-import { fetchSigned } from "./Files.ts"
+import { type DownloadError, fetchSigned } from "./Files.ts"
 import { inWorkspace, pages } from "./internal/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 import { type OnProgress, open, sendForm, type UploadSource } from "./Upload.ts"
@@ -72,7 +71,7 @@ export const upload = Effect.fn("TaskPackages.upload")(function* (
 })
 
 /** The zip of a package, as it arrives; nothing while it has no content. */
-export const download = (taskPackage: TaskPackageId): Stream.Stream<Uint8Array, CallError, ControlRoom> =>
+export const download = (taskPackage: TaskPackageId): Stream.Stream<Uint8Array, DownloadError, ControlRoom> =>
   Stream.unwrap(
     Effect.gen(function* () {
       const room = yield* ControlRoom

@@ -6,6 +6,14 @@ import type * as Stream from "effect/Stream"
 import { describe, expectTypeOf, it } from "vitest"
 import type { ControlRoom } from "../src/ControlRoom.ts"
 import type { Conflict, ControlRoomError, InvalidRequest, NotFound } from "../src/ControlRoomError.ts"
+import type * as ApiKeys from "../src/ApiKeys.ts"
+import type * as Assets from "../src/Assets.ts"
+import type * as Assistants from "../src/Assistants.ts"
+import type * as Files from "../src/Files.ts"
+import type * as Secrets from "../src/Secrets.ts"
+import type * as TaskPackages from "../src/TaskPackages.ts"
+import type * as Webhooks from "../src/Webhooks.ts"
+import type * as WorkerGroups from "../src/WorkerGroups.ts"
 import type * as Outputs from "../src/Outputs.ts"
 import type * as Processes from "../src/Processes.ts"
 import type * as ProcessRuns from "../src/ProcessRuns.ts"
@@ -66,6 +74,51 @@ describe("the error channel", () => {
     expectTypeOf<Fails<typeof StepRuns.events>>().toEqualTypeOf<InvalidRequest | NotFound>()
     expectTypeOf<Fails<typeof Outputs.stream>>().toEqualTypeOf<InvalidRequest | NotFound>()
     expectTypeOf<Fails<typeof Workers.createLinkToken>>().toEqualTypeOf<InvalidRequest>()
+    expectTypeOf<Fails<typeof Processes.remove>>().toEqualTypeOf<NotFound | Conflict>()
+    expectTypeOf<Fails<typeof StepRuns.consoleMessages>>().toEqualTypeOf<InvalidRequest | NotFound>()
+    expectTypeOf<Fails<typeof StepRuns.artifacts>>().toEqualTypeOf<InvalidRequest | NotFound>()
+    expectTypeOf<Fails<typeof StepRuns.getArtifact>>().toEqualTypeOf<NotFound>()
+    expectTypeOf<Fails<typeof StepRuns.downloadArtifact>>().toEqualTypeOf<NotFound>()
+    expectTypeOf<Fails<typeof Files.download>>().toEqualTypeOf<NotFound>()
+    expectTypeOf<Fails<typeof Assets.get>>().toEqualTypeOf<NotFound>()
+    expectTypeOf<Fails<typeof Assets.create>>().toEqualTypeOf<InvalidRequest | Conflict>()
+    expectTypeOf<Fails<typeof Assets.upload>>().toEqualTypeOf<
+      InvalidRequest | NotFound | Conflict | UploadSourceError | Assets.AssetUploadFailed
+    >()
+    expectTypeOf<Fails<typeof Assets.getUpload>>().toEqualTypeOf<NotFound>()
+    expectTypeOf<Fails<typeof Assets.download>>().toEqualTypeOf<NotFound>()
+    expectTypeOf<Fails<typeof Assets.remove>>().toEqualTypeOf<NotFound>()
+    expectTypeOf<Fails<typeof Assistants.create>>().toEqualTypeOf<InvalidRequest | NotFound | Conflict>()
+    expectTypeOf<Fails<typeof Assistants.startRun>>().toEqualTypeOf<NotFound | Conflict>()
+    expectTypeOf<Fails<typeof Assistants.awaitRunEnd>>().toEqualTypeOf<NotFound>()
+    expectTypeOf<Fails<typeof Assistants.completeRun>>().toEqualTypeOf<InvalidRequest | NotFound | Conflict>()
+    expectTypeOf<Fails<typeof TaskPackages.create>>().toEqualTypeOf<InvalidRequest | Conflict>()
+    expectTypeOf<Fails<typeof TaskPackages.configureGit>>().toEqualTypeOf<InvalidRequest | NotFound | Conflict>()
+    expectTypeOf<Fails<typeof TaskPackages.upload>>().toEqualTypeOf<
+      InvalidRequest | NotFound | Conflict | UploadSourceError
+    >()
+    expectTypeOf<Fails<typeof TaskPackages.download>>().toEqualTypeOf<NotFound>()
+    expectTypeOf<Fails<typeof TaskPackages.remove>>().toEqualTypeOf<NotFound | Conflict>()
+    expectTypeOf<Fails<typeof Secrets.list>>().toEqualTypeOf<InvalidRequest>()
+    expectTypeOf<Fails<typeof Secrets.create>>().toEqualTypeOf<InvalidRequest | Conflict>()
+    expectTypeOf<Fails<typeof Secrets.update>>().toEqualTypeOf<InvalidRequest | NotFound>()
+    expectTypeOf<Fails<typeof Secrets.remove>>().toEqualTypeOf<NotFound>()
+    expectTypeOf<Fails<typeof Webhooks.create>>().toEqualTypeOf<InvalidRequest | NotFound>()
+    expectTypeOf<Fails<typeof Webhooks.update>>().toEqualTypeOf<InvalidRequest | NotFound>()
+    expectTypeOf<Fails<typeof Webhooks.test>>().toEqualTypeOf<NotFound>()
+    expectTypeOf<Fails<typeof Webhooks.deliveries>>().toEqualTypeOf<InvalidRequest | NotFound>()
+    expectTypeOf<Fails<typeof Webhooks.redeliver>>().toEqualTypeOf<NotFound | Conflict>()
+    expectTypeOf<Fails<typeof WorkerGroups.create>>().toEqualTypeOf<InvalidRequest | Conflict>()
+    expectTypeOf<Fails<typeof WorkerGroups.rename>>().toEqualTypeOf<InvalidRequest | NotFound | Conflict>()
+    expectTypeOf<Fails<typeof WorkerGroups.remove>>().toEqualTypeOf<NotFound | Conflict>()
+    expectTypeOf<Fails<typeof WorkerGroups.addWorker>>().toEqualTypeOf<InvalidRequest | NotFound>()
+    expectTypeOf<Fails<typeof WorkerGroups.removeWorker>>().toEqualTypeOf<NotFound>()
+    expectTypeOf<Fails<typeof WorkerGroups.linkTokens>>().toEqualTypeOf<InvalidRequest | NotFound>()
+    expectTypeOf<Fails<typeof Workers.get>>().toEqualTypeOf<NotFound>()
+    expectTypeOf<Fails<typeof Workers.rename>>().toEqualTypeOf<InvalidRequest | NotFound>()
+    expectTypeOf<Fails<typeof Workers.remove>>().toEqualTypeOf<NotFound | Conflict>()
+    expectTypeOf<Fails<typeof ApiKeys.create>>().toEqualTypeOf<InvalidRequest>()
+    expectTypeOf<Fails<typeof ApiKeys.remove>>().toEqualTypeOf<NotFound>()
   })
 })
 

@@ -18,7 +18,8 @@ import {
   Malformed,
   NotFound,
   type RequestInfo,
-  Unexpected
+  Unexpected,
+  unexpected
 } from "../ControlRoomError.ts"
 import { send, type Transport } from "./Transport.ts"
 
@@ -146,11 +147,8 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
       const hinted = call.isExtension ? withHint(error, endpoint.identifier) : error
       return declaredOnly(hinted)
     }
-    const declaredOnly = (error: CallError): CallError => {
-      if (error._tag === "ControlRoomError" || call.tags.has(error._tag)) return error
-      const reason = new Unexpected({ status: statusOf[error._tag], code: error.code, message: error.message })
-      return new ControlRoomError({ reason, request: error.request })
-    }
+    const declaredOnly = (error: CallError): CallError =>
+      error._tag === "ControlRoomError" || call.tags.has(error._tag) ? error : unexpected(error)
     const unsent: RequestInfo = { method: endpoint.method, path: endpoint.path, attempts: 0, requestId: null }
     const invalid = (part: string) => (error: Schema.SchemaError) =>
       narrow(
@@ -215,5 +213,3 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
   })
   return execute as (transport: Transport, input: Input<E>) => Effect.Effect<Success<E>, Failure<E>>
 }
-
-const statusOf = { InvalidRequest: 400, NotFound: 404, Conflict: 409 } as const

@@ -11,7 +11,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import type { FileId, ProcessId, ProcessRunId, StepRunId, WorkItemId, WorkspaceId } from "../contract/Ids.ts"
 import * as contract from "../contract/Robot.ts"
 import type { CallError } from "../ControlRoomError.ts"
-import { fetchSigned } from "../Files.ts"
+import { type DownloadError, fetchSigned } from "../Files.ts"
 import * as Connection from "../internal/Connection.ts"
 import { make as makeCall } from "../internal/EndpointCall.ts"
 import type { Transport } from "../internal/Transport.ts"
@@ -85,7 +85,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       ),
     payload: (item: WorkItemId) => call.getData(data, { params: itemParams(item) }),
     files: (item: WorkItemId) => call.listFiles(data, { params: itemParams(item) }),
-    download: (item: WorkItemId, file: FileId): Effect.Effect<Stream.Stream<Uint8Array, CallError>, CallError> =>
+    download: (item: WorkItemId, file: FileId): Effect.Effect<Stream.Stream<Uint8Array, DownloadError>, CallError> =>
       Effect.map(call.getFile(data, { params: { ...itemParams(item), file_id: file } }), ({ url }) =>
         fetchSigned({ connection }, url)
       ),
