@@ -6,10 +6,12 @@ import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import { tooLarge } from "./http/Failures.ts"
 
-/** Bytes; `jsonDepth` in levels. */
+/** Bytes; `jsonDepth` in levels, `formParameters` in number. */
 export const limits = {
   jsonBody: 8 * 1024 * 1024,
   jsonDepth: 256,
+  formBody: 1024 * 1024,
+  formParameters: 1000,
   itemPayload: 1024 * 1024,
   file: 1024 * 1024 * 1024
 } as const

@@ -19,7 +19,9 @@ import * as Edge from "./http/Edge.ts"
 import { FileLinks } from "./http/FileLinks.ts"
 import * as Handlers from "./http/Handlers.ts"
 import { Pagination } from "./http/Pagination.ts"
+import * as Probes from "./http/Probes.ts"
 import { PublicUrl } from "./http/PublicUrl.ts"
+import { defaultRateLimit, type RateLimit, RateLimits } from "./http/RateLimits.ts"
 import * as Robot from "./http/Robot.ts"
 import * as Transfers from "./http/Transfers.ts"
 import * as Validation from "./http/Validation.ts"
@@ -44,6 +46,8 @@ export interface Options {
   readonly data: string
   /** The address under which clients reach the service; default: where it listens. */
   readonly publicUrl?: string
+  /** How many requests a key may make; default 100 a second with bursts of 500, `null` for no limit. */
+  readonly rateLimit?: RateLimit | null
 }
 
 const repositories = Layer.mergeAll(
@@ -90,6 +94,7 @@ const routes = Layer.mergeAll(
     Layer.provide(Layer.mergeAll(Authorization.layer, Validation.layer))
   ),
   HttpApiScalar.layer(Api, { path: Edge.docsPath }),
+  Probes.layer,
   Transfers.layer,
   Edge.layer
 )
@@ -98,9 +103,15 @@ const routes = Layer.mergeAll(
  * The whole service on the storage and the `HttpServer` at hand. Routes of your own that are added to the same router
  * are served beside it.
  */
-export const layer = (options: Pick<Options, "publicUrl"> = {}) =>
+export const layer = (options: Omit<Options, "data"> = {}) =>
   HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true, routerConfig: Edge.routerConfig }).pipe(
-    Layer.provide(Layer.mergeAll(Pagination.layer, Views.layer)),
+    Layer.provide(
+      Layer.mergeAll(
+        Pagination.layer,
+        Views.layer,
+        RateLimits.layer(options.rateLimit === undefined ? defaultRateLimit : options.rateLimit)
+      )
+    ),
     Layer.provide(FileLinks.layer),
     Layer.provide(PublicUrl.layer(options.publicUrl)),
     Layer.provide(Runs.layerTicking),

@@ -21,6 +21,8 @@ import { StepRuns } from "../store/StepRuns.ts"
 import { Workers } from "../store/Workers.ts"
 import { Workspaces } from "../store/Workspaces.ts"
 import { forbidden, unauthenticated } from "./Failures.ts"
+import * as Forms from "./Forms.ts"
+import { RateLimits } from "./RateLimits.ts"
 
 const malformed = () =>
   unauthenticated("no usable key: send the header `Authorization: RC-WSKEY <key>` with a key of this control room")
@@ -32,10 +34,12 @@ const tokenOf = (request: HttpServerRequest.HttpServerRequest): Tokens.Token | n
   return match?.[1] === undefined ? null : Tokens.parse(match[1])
 }
 
-type Check<A> = (
+type ApiKeyPrincipal = Extract<Principal, { readonly _tag: "ApiKey" }>
+
+type Check<A, P extends Principal = Principal> = (
   about: A
 ) => Effect.Effect<
-  Principal,
+  P,
   UnauthenticatedResponse | ForbiddenResponse,
   HttpServerRequest.HttpServerRequest | HttpRouter.RouteContext
 >
@@ -44,7 +48,8 @@ const workspaceLayer = Layer.effect(
   WorkspaceAuthorization,
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
-    const check: Check<HttpApiEndpoint.Top> = Effect.fnUntraced(function* (endpoint) {
+    const rateLimits = yield* RateLimits
+    const check: Check<HttpApiEndpoint.Top, ApiKeyPrincipal> = Effect.fnUntraced(function* (endpoint) {
       const token = tokenOf(yield* HttpServerRequest.HttpServerRequest)
       if (token === null) return yield* malformed()
       const key = token.kind === "apiKey" ? yield* workspaces.findKey(token.id) : null
@@ -59,9 +64,20 @@ const workspaceLayer = Layer.effect(
       }
       return { _tag: "ApiKey", keyId: key.id, workspaceId: key.workspaceId, permissions: key.permissions }
     })
+    /** What holds for every request with a key: its permission, its rate, and forms read as JSON. */
+    const enter = <A, E, R>(effect: Effect.Effect<A, E, R>, endpoint: HttpApiEndpoint.Top) =>
+      Effect.gen(function* () {
+        const principal = yield* check(endpoint)
+        yield* rateLimits.admit(principal.keyId)
+        const request = yield* Forms.asJson(yield* HttpServerRequest.HttpServerRequest, endpoint)
+        return yield* effect.pipe(
+          Effect.provideService(CurrentPrincipal, principal),
+          Effect.provideService(HttpServerRequest.HttpServerRequest, request)
+        )
+      })
     return WorkspaceAuthorization.of({
-      wskey: (effect, { endpoint }) => Effect.provideServiceEffect(effect, CurrentPrincipal, check(endpoint)),
-      bearer: (effect, { endpoint }) => Effect.provideServiceEffect(effect, CurrentPrincipal, check(endpoint))
+      wskey: (effect, { endpoint }) => enter(effect, endpoint),
+      bearer: (effect, { endpoint }) => enter(effect, endpoint)
     })
   })
 )

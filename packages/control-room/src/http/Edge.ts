@@ -6,6 +6,7 @@ import { Api, basePath } from "@signalbox/api/contract/Api"
 import type { ErrorCode } from "@signalbox/api/contract/Responses"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as FindMyWay from "effect/http/FindMyWay"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -14,9 +15,12 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { isSqlError } from "effect/sql/SqlError"
 import type * as Types from "effect/Types"
+import { keptSeconds } from "../store/Idempotency.ts"
 import { body } from "./Failures.ts"
 import { transferPrefix } from "./FileLinks.ts"
 import { canonical, pathOf } from "./Incoming.ts"
+import * as Probes from "./Probes.ts"
+import { ResponseHeaders } from "./ResponseHeaders.ts"
 
 /** The router's settings; the look-up of methods below must agree with them. */
 export const routerConfig = { maxParamLength: 512, caseSensitive: true, ignoreTrailingSlash: true } as const
@@ -45,6 +49,7 @@ const methodsByPath = (() => {
   add(`${transferPrefix}/files/:file_id/:name`, "GET")
   add(openApiPath, "GET")
   add(docsPath, "GET")
+  for (const path of Object.values(Probes.paths)) add(path, "GET")
   const router = FindMyWay.make<ReadonlySet<string>>(routerConfig)
   for (const [path, allowed] of methods) router.on("GET", path as `/${string}`, allowed)
   return router
@@ -117,6 +122,23 @@ const plainTexts: Record<
     )
 }
 
+const requestSeconds = Metric.histogram("signalbox_http_request_seconds", {
+  description: "How long requests took",
+  boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+})
+
+/** Counts a request by method and status, and its time. */
+const measured =
+  (method: string) =>
+  <E, R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+    Effect.clockWith((clock) => {
+      const started = clock.currentTimeMillisUnsafe()
+      return Effect.tap(effect, (response) => {
+        const metric = Metric.withAttributes(requestSeconds, { method, status: String(response.status) })
+        return Metric.update(metric, (clock.currentTimeMillisUnsafe() - started) / 1000)
+      })
+    })
+
 /** The router answers some failures by itself, without the envelope. */
 const withEnvelope = (response: HttpServerResponse.HttpServerResponse, request: HttpServerRequest.HttpServerRequest) =>
   response.headers["content-type"]?.startsWith("application/json") === true
@@ -131,12 +153,16 @@ export const layer = HttpRouter.middleware(
       const request = canonical(received, methodFor)
       const given = request.headers["x-request-id"]
       const requestId = given !== undefined && /^[\w.-]{1,128}$/.test(given) ? given : crypto.randomUUID()
+      const headers = new Map([
+        ["x-request-id", requestId],
+        ["idempotency-key-ttl", String(keptSeconds)]
+      ])
       return effect.pipe(
         Effect.provideService(HttpServerRequest.HttpServerRequest, request),
+        Effect.provideService(ResponseHeaders, headers),
         Effect.catchCause((cause) => toResponse(cause, request, requestId)),
-        Effect.map((response) =>
-          HttpServerResponse.setHeader(withEnvelope(response, request), "x-request-id", requestId)
-        )
+        Effect.map((response) => HttpServerResponse.setHeaders(withEnvelope(response, request), headers)),
+        measured(request.method)
       )
     }),
   { global: true }

@@ -12,6 +12,7 @@ import {
   UnauthenticatedResponse
 } from "@signalbox/api/contract/Responses"
 import * as Effect from "effect/Effect"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { Refused } from "../Refused.ts"
 
 /** The envelope of every response with a status of 400 or more. */
@@ -22,6 +23,10 @@ export const unauthenticated = (message: string) => new UnauthenticatedResponse(
 export const forbidden = (message: string) => new ForbiddenResponse(body("FORBIDDEN", message))
 export const conflict = (message: string) => new ConflictResponse(body("CONFLICT", message))
 export const tooLarge = (message: string) => new PayloadTooLargeResponse(body("PAYLOAD_TOO_LARGE", message))
+
+/** Ends a request with a response that no endpoint declares, such as what holds for all of them. */
+export const dieWith = (status: number, code: ErrorCode, message: string, headers: Record<string, string> = {}) =>
+  Effect.die(HttpServerResponse.jsonUnsafe(body(code, message), { status, headers }))
 
 /** 404 for a resource that this workspace does not have. */
 export const notFound = (what: string, id: string) =>

@@ -7,10 +7,9 @@ import * as Effect from "effect/Effect"
 import * as Headers from "effect/http/Headers"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { isUtf8 } from "node:buffer"
 import { limits } from "../Limits.ts"
-import { body } from "./Failures.ts"
+import { dieWith } from "./Failures.ts"
 
 /** The path of a request without its query. */
 export const pathOf = (url: string): string => url.split("?", 1)[0] ?? ""
@@ -60,8 +59,7 @@ const tooDeep = (json: string): boolean => {
   return false
 }
 
-const unreadable = (message: string) =>
-  Effect.die(HttpServerResponse.jsonUnsafe(body("INVALID_REQUEST", message), { status: 400 }))
+const unreadable = (message: string) => dieWith(400, "INVALID_REQUEST", message)
 
 const textOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<string, HttpServerError.HttpServerError> =>
   Effect.flatMap(request.arrayBuffer, (buffer) => {

@@ -130,7 +130,7 @@ const service = (folder: string) =>
   )
 
 /** Everything, in a folder that stays. */
-export const layerIn = (folder: string) =>
+export const layerIn = (folder: string, options: Omit<Server.Options, "data"> = { rateLimit: null }) =>
   Layer.unwrap(
     Effect.map(Service, ({ key, origin, workspaceId }) =>
       ControlRoom.layerHttpClient({ baseUrl: origin, workspaceId, apiKey: Redacted.make(key) })
@@ -138,7 +138,7 @@ export const layerIn = (folder: string) =>
   ).pipe(
     Layer.provideMerge(service(folder)),
     Layer.provideMerge(NodeHttpClient.layerUndici),
-    Layer.provideMerge(Server.layer()),
+    Layer.provideMerge(Server.layer(options)),
     // The same instances as those of the service: a layer is built once.
     Layer.provideMerge(Runs.layer.pipe(Layer.provide(WorkSignal.layer))),
     Layer.provideMerge(Server.layerStorage({ data: folder })),
@@ -148,7 +148,7 @@ export const layerIn = (folder: string) =>
   )
 
 /** Everything, in a folder of its own. */
-export const layer = Layer.unwrap(Effect.map(temporaryFolder, layerIn))
+export const layer = Layer.unwrap(Effect.map(temporaryFolder, (folder) => layerIn(folder)))
 
 /** The calls of a linked worker and of its step runs. */
 export const workerAt = Effect.fnUntraced(function* (

@@ -1,0 +1,154 @@
+/**
+ * Form bodies: `application/x-www-form-urlencoded` with brackets, as the interface describes requests, decoded by the
+ * payload's own schema. A form becomes the JSON that it stands for, before the payload is decoded.
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as Headers from "effect/http/Headers"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import { limits } from "../Limits.ts"
+import { dieWith } from "./Failures.ts"
+
+/** A form as a tree: scalars are text. */
+type Tree = string | null | Array<Tree> | { [key: string]: Tree }
+
+/** Fields that hold any JSON: given as one value they are parsed, with brackets their leaves stay text. */
+const freeJson = new Set(["payload", "items"])
+
+/** `a[b][]` as `["a", "b", ""]`; null when the brackets do not fit. */
+const segmentsOf = (name: string): ReadonlyArray<string> | null => {
+  const match = /^([^[\]]+)((?:\[[^[\]]*\])*)$/.exec(name)
+  if (match?.[1] === undefined) return null
+  return [match[1], ...[...(match[2] ?? "").matchAll(/\[([^[\]]*)\]/g)].map(([, key = ""]) => key)]
+}
+
+/** Reads a form; text that says what is wrong with it otherwise. */
+export const parse = (form: string): Result.Result<Tree, string> => {
+  // No prototype: `__proto__` is a name like any other.
+  const root: { [key: string]: Tree } = Object.create(null)
+  const parameters = form === "" ? [] : form.split("&")
+  if (parameters.length > limits.formParameters) {
+    return Result.fail(`the form has ${parameters.length} parameters; ${limits.formParameters} is the most`)
+  }
+  for (const parameter of parameters) {
+    const [rawName = "", ...rest] = parameter.split("=")
+    const name = unescape(rawName)
+    const value = unescape(rest.join("="))
+    if (name === null || value === null) return Result.fail("the form is not valid percent-encoded UTF-8")
+    const segments = segmentsOf(name)
+    if (segments === null) return Result.fail(`${name}: the brackets do not fit; write a[b] or a[]`)
+    if (segments.length > limits.jsonDepth) return Result.fail(`the form nests deeper than ${limits.jsonDepth} levels`)
+    const clash = put(root, segments, value)
+    if (clash) return Result.fail(`${name}: given twice, or both as a value and with brackets`)
+  }
+  return Result.succeed(listed(root))
+}
+
+/** `a[0]`, `a[1]` and so on make a list, like `a[]` repeated. */
+const listed = (tree: Tree): Tree => {
+  if (typeof tree === "string" || tree === null) return tree
+  if (Array.isArray(tree)) return tree.map(listed)
+  const entries = Object.entries(tree).map(([key, value]) => [key, listed(value)] as const)
+  if (entries.length > 0 && entries.every(([key], index) => key === String(index)))
+    return entries.map(([, value]) => value)
+  const plain: { [key: string]: Tree } = Object.create(null)
+  for (const [key, value] of entries) plain[key] = value
+  return plain
+}
+
+const unescape = (text: string): string | null =>
+  Result.getOrElse(
+    Result.try(() => decodeURIComponent(text.replaceAll("+", " "))),
+    () => null
+  )
+
+/** Whether the value could not be put there. */
+const put = (root: { [key: string]: Tree }, segments: ReadonlyArray<string>, value: string): boolean => {
+  let at: Array<Tree> | { [key: string]: Tree } = root
+  for (const [index, key] of segments.entries()) {
+    const last = index === segments.length - 1
+    const next = last ? value : segments[index + 1] === "" ? [] : Object.create(null)
+    if (Array.isArray(at)) {
+      if (key !== "") return true
+      at.push(next)
+      if (!last) at = next
+      continue
+    }
+    if (key === "") return true
+    const known: Tree | undefined = at[key]
+    if (known === undefined) {
+      at[key] = next
+      if (!last) at = next
+      continue
+    }
+    if (last || typeof known === "string" || known === null || Array.isArray(known) !== Array.isArray(next)) return true
+    at = known
+  }
+  return false
+}
+
+/** Free JSON that was given as one value, parsed in place; the name of a field that is no JSON. */
+const parseFreeJson = (tree: Tree): string | null => {
+  if (typeof tree === "string" || tree === null) return null
+  for (const [key, value] of Object.entries(tree)) {
+    if (typeof value === "string" && freeJson.has(key)) {
+      const parsed = Result.try((): Tree => JSON.parse(value))
+      if (Result.isFailure(parsed)) return key
+      Object.assign(tree, { [key]: parsed.success })
+    } else {
+      const bad = parseFreeJson(value)
+      if (bad !== null) return `${key}.${bad}`
+    }
+  }
+  return null
+}
+
+type Decoder = (tree: unknown) => Effect.Effect<unknown, Schema.SchemaError>
+
+/** Gives texts the types that the payload has: `true`, numbers, null. Made once per endpoint. */
+const decoders = new WeakMap<HttpApiEndpoint.Top, Decoder>()
+
+const decoderOf = (endpoint: HttpApiEndpoint.Top): Decoder | undefined => {
+  const json = endpoint.payload.get("application/json")
+  if (json === undefined) return undefined
+  const known = decoders.get(endpoint)
+  if (known !== undefined) return known
+  // The encoded side of a payload is JSON, whose string tree needs no services.
+  const schema = Schema.toCodecStringTree(Schema.toEncoded(Schema.Union(json.schemas)))
+  const decoder: Decoder = Schema.decodeUnknownEffect(schema as unknown as Schema.Codec<unknown>)
+  decoders.set(endpoint, decoder)
+  return decoder
+}
+
+const isForm = (request: HttpServerRequest.HttpServerRequest) =>
+  request.headers["content-type"]?.trim().toLowerCase().startsWith("application/x-www-form-urlencoded") === true
+
+/** The request with a JSON body when it came with a form, else as it is. */
+export const asJson = Effect.fnUntraced(function* (
+  request: HttpServerRequest.HttpServerRequest,
+  endpoint: HttpApiEndpoint.Top
+) {
+  const decode = request.method === "POST" && isForm(request) ? decoderOf(endpoint) : undefined
+  if (decode === undefined) return request
+  const form = yield* Effect.orDie(request.text)
+  if (Buffer.byteLength(form) > limits.formBody) {
+    return yield* dieWith(413, "PAYLOAD_TOO_LARGE", `the form is larger than ${limits.formBody} bytes; send JSON`)
+  }
+  const parsed = parse(form)
+  if (Result.isFailure(parsed)) return yield* dieWith(400, "INVALID_REQUEST", parsed.failure)
+  const tree = parsed.success
+  const bad = parseFreeJson(tree)
+  if (bad !== null) {
+    return yield* dieWith(400, "INVALID_REQUEST", `${bad}: Expected JSON; a text is JSON in quotes`)
+  }
+  // What does not decode goes on as text: the payload's own decoder then names the field.
+  const typed = yield* Effect.orElseSucceed(decode(tree), () => tree)
+  const text = form === "" ? "" : JSON.stringify(typed)
+  const view: HttpServerRequest.HttpServerRequest = Object.create(request, {
+    headers: { value: Headers.set(request.headers, "content-type", "application/json") },
+    text: { value: Effect.succeed(text) }
+  })
+  return view
+})

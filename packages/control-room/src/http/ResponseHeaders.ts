@@ -1,0 +1,9 @@
+/**
+ * Headers that are known before there is a response. The edge sets them on whatever the response becomes.
+ */
+import * as Context from "effect/Context"
+
+export const ResponseHeaders = Context.Reference<Map<string, string>>("@signalbox/control-room/http/ResponseHeaders", {
+  // Outside a request nobody reads them.
+  defaultValue: () => new Map()
+})

@@ -1,0 +1,67 @@
+/**
+ * Idempotency records: what a POST with a key answered.
+ */
+import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Database } from "./Database.ts"
+
+interface Row {
+  readonly fingerprint: string
+  readonly status: number
+  readonly body: string
+}
+
+export interface IdempotencyRecord {
+  /** Of the method, the path and the body. */
+  readonly fingerprint: string
+  readonly status: number
+  /** Sealed: a response may hold a key. */
+  readonly body: string
+}
+
+/** How long a key is kept. */
+export const keptSeconds = 86_400
+
+const since = Effect.map(Clock.currentTimeMillis, (now) => new Date(now - keptSeconds * 1000).toISOString())
+
+export class Idempotency extends Context.Service<
+  Idempotency,
+  {
+    readonly find: (workspace: WorkspaceId, key: string) => Effect.Effect<IdempotencyRecord | null>
+    /** Keeps what was answered, in the transaction of what was done. */
+    readonly keep: (workspace: WorkspaceId, key: string, record: IdempotencyRecord) => Effect.Effect<void>
+    /** Forgets keys that are too old; answers how many. */
+    readonly sweep: Effect.Effect<number>
+  }
+>()("@signalbox/control-room/store/Idempotency") {
+  static readonly layer = Layer.effect(
+    Idempotency,
+    Effect.gen(function* () {
+      const { now, sql } = yield* Database
+      return Idempotency.of({
+        find: Effect.fnUntraced(function* (workspace, key) {
+          const [row] = yield* sql<Row>`
+            SELECT fingerprint, status, body FROM idempotency_key
+            WHERE workspace_id = ${workspace} AND key = ${key} AND created_at > ${yield* since}`
+          return row === undefined ? null : { fingerprint: row.fingerprint, status: row.status, body: row.body }
+        }, Effect.orDie),
+        keep: Effect.fnUntraced(function* (workspace, key, record) {
+          yield* sql`DELETE FROM idempotency_key WHERE workspace_id = ${workspace} AND key = ${key}`
+          yield* sql`INSERT INTO idempotency_key ${sql.insert({
+            workspace_id: workspace,
+            key,
+            ...record,
+            created_at: yield* now
+          })}`
+        }, Effect.orDie),
+        sweep: Effect.gen(function* () {
+          const rows = yield* sql`DELETE FROM idempotency_key WHERE created_at <= ${yield* since} RETURNING key`
+          return rows.length
+        }).pipe(Effect.orDie)
+      })
+    })
+  )
+}
