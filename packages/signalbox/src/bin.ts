@@ -13,17 +13,20 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import type * as Runtime from "effect/Runtime"
 import packageJson from "../package.json" with { type: "json" }
-import { up } from "./internal/Up.ts"
+import { items } from "./internal/commands/Items.ts"
+import { outputs, run, RunNotCompleted, runs } from "./internal/commands/Runs.ts"
+import { up } from "./internal/commands/Up.ts"
 
 const signalbox = Command.make("signalbox").pipe(
   Command.withDescription("Runs and operates an automation control room"),
-  Command.withSubcommands([up])
+  Command.withSubcommands([up, run, runs, items, outputs])
 )
 
-/** A stop by signal is a success; a command line that cannot be read is 2; anything else that fails is 1. */
+/** A stop by signal is a success; a command line that cannot be read is 2; a run says its own; all else that fails is 1. */
 const teardown: Runtime.Teardown = (exit, onExit) => {
   if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)
-  onExit(CliError.isCliError(Cause.squash(exit.cause)) ? 2 : 1)
+  const error = Cause.squash(exit.cause)
+  onExit(error instanceof RunNotCompleted ? error.exitCode : CliError.isCliError(error) ? 2 : 1)
 }
 
 /** What went wrong, in one line; the parser has already reported what it could not read. */

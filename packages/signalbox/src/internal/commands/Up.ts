@@ -11,7 +11,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
-import { Embedded, layer } from "../Embedded.ts"
+import { Embedded, layer } from "../../Embedded.ts"
 
 /** The file given with `--tasks` is not one. */
 export class TasksError extends Schema.TaggedError<TasksError>()("TasksError", { message: Schema.String }) {}

@@ -1,0 +1,88 @@
+/**
+ * `signalbox items`: read work items, and settle those that failed.
+ */
+import { ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
+import { workItemStates } from "@signalbox/api/contract/WorkItems"
+import * as WorkItems from "@signalbox/api/WorkItems"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { columns, connected, connectionFlags, print } from "../Connection.ts"
+
+const itemLine = (item: WorkItems.WorkItemListed) =>
+  columns(
+    [item.id, 36],
+    [item.state, 11],
+    [item.created_at, 24],
+    [item.exception === null ? "" : `${item.exception.type} ${item.exception.code}: ${item.exception.message}`, 0]
+  )
+
+const list = Command.make(
+  "list",
+  {
+    run: Flag.String("run").pipe(
+      Flag.withDescription("Only items of this run"),
+      Flag.withSchema(ProcessRunId),
+      Flag.optional
+    ),
+    state: Flag.Literals("state", workItemStates).pipe(Flag.withDescription("Only items in this state"), Flag.optional),
+    limit: Flag.Int("limit").pipe(Flag.withDescription("How many, the newest first"), Flag.withDefault(100)),
+    ...connectionFlags
+  },
+  Effect.fnUntraced(function* ({ data, json, limit, run, state }) {
+    const filter = {
+      ...(Option.isSome(run) ? { processRun: run.value } : {}),
+      ...(Option.isSome(state) ? { state: state.value } : {})
+    }
+    const found = Stream.take(WorkItems.stream(filter), limit)
+    yield* connected(data)(Stream.runForEach(found, (item) => print(json, item, itemLine)))
+  })
+).pipe(Command.withDescription("Lists work items, the newest first"))
+
+const itemArgument = Argument.String("item").pipe(
+  Argument.withDescription("The id of a work item"),
+  Argument.withSchema(WorkItemId)
+)
+
+const show = Command.make(
+  "show",
+  { item: itemArgument, ...connectionFlags },
+  Effect.fnUntraced(function* ({ data, item, json }) {
+    const found = yield* connected(data)(WorkItems.get(item))
+    if (json) return yield* Console.log(JSON.stringify(found))
+    yield* Console.log(itemLine(found))
+    yield* Console.log(JSON.stringify(found.payload, null, 2))
+    for (const file of found.files) yield* Console.log(columns([file.name, 40], [`${file.size} bytes`, 0]))
+  })
+).pipe(Command.withDescription("Shows a work item with its payload and files"))
+
+const operations = {
+  retry: { apply: WorkItems.retry, description: "Puts failed items back to work", said: "retried" },
+  done: { apply: WorkItems.markAsDone, description: "Marks failed items as done", said: "marked as done" },
+  delete: { apply: WorkItems.remove, description: "Deletes items; irreversible", said: "deleted" }
+} as const
+
+const settle = (name: keyof typeof operations) => {
+  const { apply, description, said } = operations[name]
+  return Command.make(
+    name,
+    { items: Argument.variadic(itemArgument, { min: 1 }), ...connectionFlags },
+    Effect.fnUntraced(function* ({ data, items, json }) {
+      yield* connected(data)(apply(items))
+      yield* print(
+        json,
+        { work_item_ids: items },
+        () => `${items.length} ${items.length === 1 ? "item" : "items"} ${said}`
+      )
+    })
+  ).pipe(Command.withDescription(`${description}; all or none`))
+}
+
+export const items = Command.make("items").pipe(
+  Command.withDescription("Lists, shows and settles work items"),
+  Command.withSubcommands([list, show, settle("retry"), settle("done"), settle("delete")])
+)

@@ -1,0 +1,178 @@
+/**
+ * The command as people use it: processes of their own, over HTTP.
+ */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+const bin = join(import.meta.dirname, "..", "src", "bin.ts")
+const tasksFile = join(import.meta.dirname, "support", "tasks.ts")
+
+const folder = mkdtempSync(join(tmpdir(), "signalbox-cli-"))
+const data = join(folder, "data")
+
+interface Ready {
+  readonly base_url: string
+  readonly workspace_id: string
+  readonly api_key: string
+  readonly docs_url: string
+  readonly spec_url: string
+}
+
+const up = (...args: ReadonlyArray<string>) =>
+  new Promise<{ readonly child: ChildProcess; readonly ready: Ready; readonly stdout: () => string }>(
+    (resolve, reject) => {
+      const child = spawn(process.execPath, [
+        bin,
+        "up",
+        "--port",
+        "0",
+        "--json",
+        "--data",
+        data,
+        "--tasks",
+        tasksFile,
+        ...args
+      ])
+      let stdout = ""
+      let stderr = ""
+      child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()))
+      child.stdout.on("data", (chunk: Buffer) => {
+        stdout += chunk.toString()
+        if (stdout.includes("\n"))
+          resolve({ child, ready: JSON.parse(stdout.split("\n")[0] ?? ""), stdout: () => stdout })
+      })
+      child.once("exit", (code) => reject(new Error(`up ended with ${code}: ${stderr}`)))
+    }
+  )
+
+const ended = (child: ChildProcess) => new Promise<number | null>((resolve) => child.once("exit", resolve))
+
+/** Runs a command against the control room of this test. */
+const signalbox = (...args: ReadonlyArray<string>) => {
+  const { status, stderr, stdout } = spawnSync(process.execPath, [bin, ...args, "--data", data], {
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"] }
+  })
+  return { status, stdout, stderr, lines: stdout.trim().split("\n") }
+}
+
+const post = async (ready: Ready, path: string, body: unknown) => {
+  const response = await fetch(`${ready.base_url}/workspaces/${ready.workspace_id}/${path}`, {
+    method: "POST",
+    headers: { authorization: `RC-WSKEY ${ready.api_key}`, "content-type": "application/json" },
+    body: JSON.stringify(body)
+  })
+  assert.strictEqual(response.status, 200, await response.clone().text())
+}
+
+let room: Awaited<ReturnType<typeof up>>
+
+beforeAll(async () => {
+  room = await up()
+  await post(room.ready, "processes", { name: "greeting", steps: [{ name: "greet", task: { name: "greet" } }] })
+}, 30_000)
+
+afterAll(async () => {
+  const gone = ended(room.child)
+  room.child.kill("SIGKILL")
+  await gone
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe("signalbox up", () => {
+  it("prints one line of JSON when it is ready, and keeps the credentials to the owner", async () => {
+    assert.strictEqual(room.stdout().trim().split("\n").length, 1)
+    const { api_key, base_url, docs_url, spec_url, workspace_id } = room.ready
+    const file = join(data, "credentials.json")
+    assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+    const credentials: unknown = JSON.parse(readFileSync(file, "utf8"))
+    assert.deepStrictEqual(credentials, { base_url: base_url.replace("/api/v1", ""), workspace_id, api_key })
+    assert.strictEqual((await fetch(docs_url)).status, 200)
+    assert.match(await (await fetch(spec_url)).text(), /^\{"openapi":"3\.1\.0"/)
+  })
+
+  it("refuses a folder that is in use, and a file without tasks, and says what to do", () => {
+    const second = spawnSync(process.execPath, [bin, "up", "--port", "0", "--data", data], { encoding: "utf8" })
+    assert.strictEqual(second.status, 1)
+    assert.match(second.stderr, /another process uses .*: stop it first, or choose another data folder/)
+    const empty = join(folder, "empty.ts")
+    writeFileSync(empty, "export const nothing = 1\n")
+    const without = spawnSync(process.execPath, [bin, "up", "--data", join(folder, "other"), "--tasks", empty], {
+      encoding: "utf8"
+    })
+    assert.strictEqual(without.status, 1)
+    assert.match(without.stderr, /--tasks: .*empty\.ts must export `tasks`/)
+  })
+
+  it("lets what runs end on SIGTERM, exits with 0, and goes on with the same key and data", async () => {
+    const before = room.ready
+    const gone = ended(room.child)
+    room.child.kill("SIGTERM")
+    assert.strictEqual(await gone, 0)
+    room = await up()
+    assert.strictEqual(room.ready.api_key, before.api_key)
+    assert.strictEqual(room.ready.workspace_id, before.workspace_id)
+    assert.strictEqual(signalbox("run", "greeting", "--payload", '{"name":"Ada"}', "--wait").status, 0)
+  }, 30_000)
+})
+
+describe("signalbox run", () => {
+  it("exits with 0 when the run completed, and its outputs can be read", () => {
+    const run = signalbox("run", "greeting", "--payload", '{"name":"Grace"}', "--wait", "--json")
+    assert.strictEqual(run.status, 0, run.stderr)
+    const { id, state } = JSON.parse(run.stdout)
+    assert.strictEqual(state, "completed")
+    const [output] = signalbox("outputs", id, "--json").lines
+    assert.deepStrictEqual(JSON.parse(output ?? "").payload, { greeting: "Hello, Grace" })
+    assert.match(signalbox("runs", "show", id).stdout, /completed[^]*greet/)
+  })
+
+  it("exits with 2 when items failed; they can be listed, shown and marked as done", () => {
+    const run = signalbox("run", "greeting", "--payload", '{"nobody":1}', "--wait", "--json")
+    assert.strictEqual(run.status, 2)
+    assert.match(run.stderr, /the run is unresolved: 1 work items failed/)
+    const { id } = JSON.parse(run.stdout)
+    const [item] = signalbox("items", "list", "--run", id, "--state", "failed", "--json").lines
+    const failed = JSON.parse(item ?? "")
+    assert.strictEqual(failed.exception.code, "INVALID_INPUT")
+    assert.match(signalbox("items", "show", failed.id).stdout, /"nobody": 1/)
+    assert.match(signalbox("items", "done", failed.id).stdout, /1 item marked as done/)
+    assert.match(signalbox("runs", "list", "--process", "greeting", "--limit", "1").stdout, /completed/)
+    assert.strictEqual(signalbox("items", "retry", failed.id).status, 1)
+  })
+
+  it("attaches files", () => {
+    const file = join(folder, "note.txt")
+    writeFileSync(file, "a note")
+    const run = signalbox("run", "greeting", "--payload", '{"name":"Ada"}', "--file", file, "--wait", "--json")
+    const [item] = signalbox("items", "list", "--run", JSON.parse(run.stdout).id, "--json").lines
+    assert.match(signalbox("items", "show", JSON.parse(item ?? "").id).stdout, /note\.txt +6 bytes/)
+  })
+})
+
+describe("bad input", () => {
+  const cases: ReadonlyArray<readonly [string, ReadonlyArray<string>, number, RegExp]> = [
+    ["an unknown process", ["run", "nobody"], 1, /no process with the name or id nobody/],
+    ["a payload that is no JSON", ["run", "greeting", "--payload", "{"], 1, /--payload: Expected JSON/],
+    ["a missing file", ["run", "greeting", "--file", "/nowhere"], 1, /cannot read \/nowhere/],
+    ["an unknown run", ["runs", "show", "nothing"], 1, /no process run nothing/],
+    ["an unknown subcommand", ["frob"], 2, /Unknown subcommand "frob"/],
+    ["an unknown state", ["runs", "list", "--state", "odd"], 2, /state/]
+  ]
+  for (const [what, args, status, message] of cases) {
+    it(`${what} is named, with exit code ${status}`, () => {
+      const answer = signalbox(...args)
+      assert.strictEqual(answer.status, status)
+      assert.match(answer.stderr, message)
+    })
+  }
+
+  it("without a control room says how to start one", () => {
+    const answer = spawnSync(process.execPath, [bin, "runs", "list"], { cwd: folder, encoding: "utf8", env: {} })
+    assert.strictEqual(answer.status, 1)
+    assert.match(answer.stderr, /start a control room here with `signalbox up`/)
+  })
+})
