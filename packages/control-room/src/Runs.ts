@@ -76,7 +76,7 @@ export class Runs extends Context.Service<
   static readonly layer = Layer.effect(
     Runs,
     Effect.gen(function* () {
-      const { newId, now, transaction } = yield* Database
+      const { newId, now, sql, transaction } = yield* Database
       const runs = yield* ProcessRuns
       const stepRuns = yield* StepRuns
       const items = yield* WorkItems
@@ -182,8 +182,9 @@ export class Runs extends Context.Service<
         return outcome.accepted
       }, transaction)
 
+      /** Once it is certain that no row names them: at once, or when a transaction around this one is committed. */
       const dropBlobs = (unused: ReadonlyArray<string>) =>
-        Effect.forEach(unused, (blob) => blobs.remove(blob), { discard: true })
+        sql.afterCommit(Effect.forEach(unused, (blob) => blobs.remove(blob), { discard: true }))
 
       const remove = Effect.fnUntraced(function* (id: ProcessRunId) {
         const unused = yield* transaction(
