@@ -11,7 +11,8 @@ export const limits = {
   jsonBody: 8 * 1024 * 1024,
   jsonDepth: 256,
   itemPayload: 1024 * 1024,
-  file: 1024 * 1024 * 1024
+  file: 1024 * 1024 * 1024,
+  secret: 64 * 1024
 } as const
 
 /** Files of one work item or output. */

@@ -23,9 +23,11 @@ export const forbidden = (message: string) => new ForbiddenResponse(body("FORBID
 export const conflict = (message: string) => new ConflictResponse(body("CONFLICT", message))
 export const tooLarge = (message: string) => new PayloadTooLargeResponse(body("PAYLOAD_TOO_LARGE", message))
 
-/** 404 for a resource that this workspace does not have. */
-export const notFound = (what: string, id: string) =>
-  new NotFoundResponse(body("NOT_FOUND", `there is no ${what} ${id} in this workspace`))
+/** 404 for a resource that this workspace does not have; `field`: where the request names it, if not in its path. */
+export const notFound = (what: string, id: string, field?: string) =>
+  new NotFoundResponse(
+    body("NOT_FOUND", `${field === undefined ? "" : `${field}: `}there is no ${what} ${id} in this workspace`)
+  )
 
 /** The resource, or a 404. */
 export const orNotFound = <A>(
