@@ -6,6 +6,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Permission } from "@signalbox/api/contract/Authorization"
 import * as NodeServer from "@signalbox/control-room/http/NodeServer"
 import * as Server from "@signalbox/control-room/Server"
+import { ApiKeys } from "@signalbox/control-room/store/ApiKeys"
 import { Processes } from "@signalbox/control-room/store/Processes"
 import { Workspaces } from "@signalbox/control-room/store/Workspaces"
 import * as Effect from "effect/Effect"
@@ -19,7 +20,7 @@ const announce = Layer.effectDiscard(
     const server = yield* HttpServer.HttpServer
     const workspaces = yield* Workspaces
     const workspace = yield* workspaces.create("bench")
-    const { key } = yield* workspaces.createKey(workspace.id, "bench", Permission.literals)
+    const { key } = yield* (yield* ApiKeys).create(workspace.id, "bench", Permission.literals)
     const made = yield* (yield* Processes).create(workspace.id, { name: "bench", steps: [] })
     const origin = HttpServer.formatAddress(server.address)
     console.log(JSON.stringify({ origin, key, workspaceId: workspace.id, processId: made?.view.id }))

@@ -13,7 +13,8 @@ export const limits = {
   formBody: 1024 * 1024,
   formParameters: 1000,
   itemPayload: 1024 * 1024,
-  file: 1024 * 1024 * 1024
+  file: 1024 * 1024 * 1024,
+  secret: 64 * 1024
 } as const
 
 /** Files of one work item or output. */

@@ -2,7 +2,13 @@
  * Carries out commands on runs: loads what a command touches, asks the engine, writes what it answers, and wakes who
  * waits, each in one transaction.
  */
-import { ProcessRunId, type WorkerId, type WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import {
+  type ProcessId,
+  ProcessRunId,
+  type WorkerId,
+  type WorkItemId,
+  type WorkspaceId
+} from "@signalbox/api/contract/Ids"
 import type { StartInput } from "@signalbox/api/contract/ProcessRuns"
 import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
 import type { BatchOperation } from "@signalbox/api/contract/WorkItems"
@@ -20,15 +26,14 @@ import { Refused } from "./Refused.ts"
 import { Database } from "./store/Database.ts"
 import { Files } from "./store/Files.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
-import type { StoredProcess } from "./store/Processes.ts"
+import { Processes, type StoredProcess } from "./store/Processes.ts"
 import { type Leased, type StoredStepRun, StepRuns } from "./store/StepRuns.ts"
+import { lostAfter } from "./store/Workers.ts"
 import { type StoredItem, WorkItems } from "./store/WorkItems.ts"
 import { WorkSignal } from "./WorkSignal.ts"
 
 /** A lease that is not started within this goes back. */
 const leaseTime = Duration.seconds(30)
-/** A worker that was not heard of for this long is lost. */
-const lostAfter = Duration.seconds(10)
 
 export interface StepRunError {
   readonly code: StepRunErrorCode
@@ -46,6 +51,8 @@ export class Runs extends Context.Service<
     ) => Effect.Effect<ProcessRunId | null, Refused>
     readonly stop: (run: ProcessRunId, command: Engine.StopCommand) => Effect.Effect<boolean>
     readonly remove: (run: ProcessRunId) => Effect.Effect<void, Refused>
+    /** Deletes a process with its ended runs. */
+    readonly removeProcess: (workspace: WorkspaceId, process: ProcessId) => Effect.Effect<void, Refused>
     readonly batch: (
       workspace: WorkspaceId,
       operation: BatchOperation,
@@ -77,6 +84,7 @@ export class Runs extends Context.Service<
     Runs,
     Effect.gen(function* () {
       const { newId, now, sql, transaction } = yield* Database
+      const processes = yield* Processes
       const runs = yield* ProcessRuns
       const stepRuns = yield* StepRuns
       const items = yield* WorkItems
@@ -136,7 +144,10 @@ export class Runs extends Context.Service<
         return { run, stepRun }
       })
 
-      const start = Effect.fnUntraced(function* (workspace: WorkspaceId, process: StoredProcess, input: StartInput) {
+      const start = Effect.fnUntraced(function* (workspace: WorkspaceId, known: StoredProcess, input: StartInput) {
+        // As it is now: it may have been changed or deleted since it was looked up.
+        const process = yield* processes.lock(workspace, known.view.id, "share")
+        if (process === null) return yield* processGone(known.view.id)
         const conflict = (message: string) => new Refused({ code: "CONFLICT", message })
         if (process.steps.length === 0) {
           return yield* conflict(`the process "${process.view.name}" has no steps; add one before starting it`)
@@ -172,6 +183,9 @@ export class Runs extends Context.Service<
         return run.id
       }, transaction)
 
+      const processGone = (id: ProcessId) =>
+        new Refused({ code: "NOT_FOUND", message: `there is no process ${id} in this workspace` })
+
       const stop = Effect.fnUntraced(function* (id: ProcessRunId, command: Engine.StopCommand) {
         const run = yield* runs.lock(id)
         if (run === null) return false
@@ -186,6 +200,13 @@ export class Runs extends Context.Service<
       const dropBlobs = (unused: ReadonlyArray<string>) =>
         sql.afterCommit(Effect.forEach(unused, (blob) => blobs.remove(blob), { discard: true }))
 
+      /** Deletes an ended run with all that is its own; answers the blobs that nothing needs any more. */
+      const forget = Effect.fnUntraced(function* (id: ProcessRunId) {
+        const freed = yield* files.removeOwners(yield* items.idsOfRun(id))
+        yield* runs.remove(id)
+        return freed
+      })
+
       const remove = Effect.fnUntraced(function* (id: ProcessRunId) {
         const unused = yield* transaction(
           Effect.gen(function* () {
@@ -196,8 +217,27 @@ export class Runs extends Context.Service<
                 message: `the run is ${run.state}; stop it and wait for its end before deleting it`
               })
             }
-            const freed = yield* files.removeOwners(yield* items.idsOfRun(id))
-            yield* runs.remove(id)
+            return yield* forget(id)
+          })
+        )
+        yield* dropBlobs(unused)
+      })
+
+      const removeProcess = Effect.fnUntraced(function* (workspace: WorkspaceId, id: ProcessId) {
+        const unused = yield* transaction(
+          Effect.gen(function* () {
+            const process = yield* processes.lock(workspace, id, "update")
+            if (process === null) return yield* processGone(id)
+            const { ended, live, waiting } = yield* processes.inUse(id)
+            if (live > 0 || waiting > 0) {
+              return yield* new Refused({
+                code: "CONFLICT",
+                message: `the process has ${live} live runs and ${waiting} waiting work items; stop the runs and wait for their end, and delete the items, before deleting it`
+              })
+            }
+            const freed: Array<string> = []
+            for (const run of ended) freed.push(...(yield* forget(run)))
+            yield* processes.remove(id)
             return freed
           })
         )
@@ -358,6 +398,7 @@ export class Runs extends Context.Service<
         start,
         stop,
         remove,
+        removeProcess,
         batch,
         lease,
         startStepRun,

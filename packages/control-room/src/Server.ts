@@ -14,31 +14,45 @@ import * as HttpApiScalar from "effect/http-api/HttpApiScalar"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as HttpRouter from "effect/http/HttpRouter"
 import { BlobStore } from "./blobs/BlobStore.ts"
+import * as ApiKeysHttp from "./http/ApiKeys.ts"
 import * as Authorization from "./http/Authorization.ts"
 import * as Edge from "./http/Edge.ts"
 import { FileLinks } from "./http/FileLinks.ts"
 import * as Handlers from "./http/Handlers.ts"
+import { Once } from "./http/Once.ts"
 import { Pagination } from "./http/Pagination.ts"
 import * as Probes from "./http/Probes.ts"
 import { PublicUrl } from "./http/PublicUrl.ts"
 import { defaultRateLimit, type RateLimit, RateLimits } from "./http/RateLimits.ts"
 import * as Robot from "./http/Robot.ts"
+import * as RobotSecrets from "./http/RobotSecrets.ts"
+import * as SecretsHttp from "./http/Secrets.ts"
 import * as Transfers from "./http/Transfers.ts"
 import * as Validation from "./http/Validation.ts"
 import { Views } from "./http/Views.ts"
+import * as WorkerGroupsHttp from "./http/WorkerGroups.ts"
 import * as WorkerProtocol from "./http/WorkerProtocol.ts"
+import * as WorkersHttp from "./http/Workers.ts"
 import { Signer } from "./Signer.ts"
 import { limits } from "./Limits.ts"
 import { Runs } from "./Runs.ts"
+import { ApiKeys } from "./store/ApiKeys.ts"
 import { Database } from "./store/Database.ts"
 import { Files } from "./store/Files.ts"
+import { Idempotency } from "./store/Idempotency.ts"
 import * as Migrations from "./store/Migrations.ts"
 import { Processes } from "./store/Processes.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
+import { Secrets } from "./store/Secrets.ts"
 import { StepRuns } from "./store/StepRuns.ts"
+import { TransitKeys } from "./store/TransitKeys.ts"
+import { WorkerGroups } from "./store/WorkerGroups.ts"
 import { Workers } from "./store/Workers.ts"
 import { WorkItems } from "./store/WorkItems.ts"
 import { Workspaces } from "./store/Workspaces.ts"
+import { DataKeys } from "./vault/DataKeys.ts"
+import { MasterKey } from "./vault/MasterKey.ts"
+import { Seal } from "./vault/Seal.ts"
 import { WorkSignal } from "./WorkSignal.ts"
 
 export interface Options {
@@ -57,8 +71,15 @@ const repositories = Layer.mergeAll(
   StepRuns.layer,
   WorkItems.layer,
   Files.layer,
-  Workers.layer
+  Idempotency.layer,
+  Workers.layer,
+  WorkerGroups.layer,
+  ApiKeys.layer,
+  Secrets.layer,
+  TransitKeys.layer
 )
+
+const vault = Seal.layer.pipe(Layer.provideMerge(DataKeys.layer))
 
 /** Deletes what a killed process left behind, before anything is served. */
 const sweep = Layer.effectDiscard(
@@ -81,8 +102,10 @@ export const layerStorage = (options: Pick<Options, "data">) =>
       )
       return sweep.pipe(
         Layer.provideMerge(BlobStore.layerDisk(path.join(options.data, "files"))),
-        Layer.provideMerge(Signer.layerFile(path.join(options.data, "master.key"))),
+        Layer.provideMerge(Signer.layer),
         Layer.provideMerge(repositories),
+        Layer.provideMerge(vault),
+        Layer.provideMerge(MasterKey.layerFile(path.join(options.data, "master.key"))),
         Layer.provideMerge(database)
       )
     })
@@ -90,7 +113,18 @@ export const layerStorage = (options: Pick<Options, "data">) =>
 
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: Edge.openApiPath }).pipe(
-    Layer.provide(Layer.mergeAll(Handlers.layer, WorkerProtocol.layer, Robot.layer)),
+    Layer.provide(
+      Layer.mergeAll(
+        Handlers.layer,
+        ApiKeysHttp.layer,
+        SecretsHttp.layer,
+        WorkersHttp.layer,
+        WorkerGroupsHttp.layer,
+        WorkerProtocol.layer,
+        Robot.layer,
+        RobotSecrets.layer
+      )
+    ),
     Layer.provide(Layer.mergeAll(Authorization.layer, Validation.layer))
   ),
   HttpApiScalar.layer(Api, { path: Edge.docsPath }),
@@ -109,6 +143,7 @@ export const layer = (options: Omit<Options, "data"> = {}) =>
       Layer.mergeAll(
         Pagination.layer,
         Views.layer,
+        Once.layer,
         RateLimits.layer(options.rateLimit === undefined ? defaultRateLimit : options.rateLimit)
       )
     ),

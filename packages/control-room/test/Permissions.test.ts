@@ -41,11 +41,11 @@ const pathIn = (workspace: string, { path }: Endpoint) =>
   path.replace(":workspace_id", workspace).replace(/:\w+/g, nobody)
 
 withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("permissions", (it) => {
-  it.effect("stand on every endpoint of a workspace but that of the workspace itself", () =>
+  it.effect("stand on every endpoint of a workspace but that of the workspace itself and the vault's public key", () =>
     Effect.sync(() => {
       assert.isAtLeast(endpoints.length, 20)
       const open = endpoints.filter(({ needed }) => needed === undefined).map(({ identifier }) => identifier)
-      assert.deepStrictEqual(open, ["getWorkspace"])
+      assert.deepStrictEqual(open, ["getWorkspace", "getVaultPublicKey"])
     })
   )
 
@@ -65,6 +65,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("permissi
             key: given,
             ...(method === "GET" || method === "DELETE" ? {} : { json: [] })
           })
+        // Made when it is first asked for.
+        yield* raw("GET", `/secrets-v1/workspaces/${workspaceId}/secrets/publicKey`)
         const before = yield* rows
         const refused: ReadonlyArray<readonly [string, number, string | null, string?]> = [
           ["no key", 401, null],

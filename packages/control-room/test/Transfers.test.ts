@@ -5,8 +5,10 @@ import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { Signer } from "../src/Signer.ts"
+import { MasterKey } from "../src/vault/MasterKey.ts"
 import { join } from "node:path"
 import { bodyAs, errorOf, multipart, type Part, send, sendRaw } from "./support/Http.ts"
 import { layer, Service } from "./support/Service.ts"
@@ -57,9 +59,13 @@ const uploaded = Effect.fnUntraced(function* (item: string, name: string, value:
   return found ?? assert.fail(`no file ${name}`)
 })
 
+/** What signs for the service in this folder. */
+const signerOf = (folder: string) =>
+  Effect.provide(Signer, Signer.layer.pipe(Layer.provide(MasterKey.layerFile(join(folder, "master.key")))))
+
 const sign = Effect.fnUntraced(function* (policy: object) {
   const { folder } = yield* Service
-  const signer = yield* Effect.provide(Signer, Signer.layerFile(join(folder, "master.key")))
+  const signer = yield* signerOf(folder)
   const encoded = Buffer.from(JSON.stringify(policy)).toString("base64url")
   return { policy: encoded, signature: signer.sign(`upload\n${encoded}`) }
 })
@@ -414,7 +420,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("download
         change(copy)
         return copy.pathname + copy.search
       }
-      const signer = yield* Effect.provide(Signer, Signer.layerFile(join(folder, "master.key")))
+      const signer = yield* signerOf(folder)
       const past = String(Date.now() - 1)
       const expired = signer.sign(`download\nGET\n${one.id}\none.txt\n${workspaceId}\n${past}`)
       const signature = url.searchParams.get("signature") ?? ""

@@ -3,14 +3,18 @@
  */
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as OpenApi from "effect/http-api/OpenApi"
+import { ApiKeys } from "./ApiKeys.ts"
 import { Validation } from "./Authorization.ts"
 import { Outputs } from "./Outputs.ts"
-import { Processes } from "./Processes.ts"
+import { ProcessesFull } from "./Processes.ts"
 import { ProcessRuns } from "./ProcessRuns.ts"
 import { RobotData, RobotProcess } from "./Robot.ts"
+import { RobotSecrets } from "./RobotSecrets.ts"
+import { Secrets } from "./Secrets.ts"
 import { StepRuns } from "./StepRuns.ts"
+import { WorkerGroups } from "./WorkerGroups.ts"
 import { WorkerProtocol } from "./WorkerProtocol.ts"
-import { Workers } from "./Workers.ts"
+import { WorkersFull } from "./Workers.ts"
 import { WorkItems } from "./WorkItems.ts"
 import { Workspaces } from "./Workspaces.ts"
 
@@ -20,15 +24,19 @@ export const basePath = "/api/v1"
 export const Api = HttpApi.make("signalbox")
   .add(
     Workspaces.prefix(basePath),
-    Processes.prefix(basePath),
+    ProcessesFull.prefix(basePath),
     WorkItems.prefix(basePath),
     ProcessRuns.prefix(basePath),
     StepRuns.prefix(basePath),
     Outputs.prefix(basePath),
-    Workers.prefix(basePath),
+    WorkersFull.prefix(basePath),
+    WorkerGroups.prefix(basePath),
+    ApiKeys.prefix(basePath),
+    Secrets.prefix(basePath),
     WorkerProtocol.prefix("/worker-v1"),
     RobotProcess.prefix("/process-v1"),
-    RobotData.prefix("/json-v1")
+    RobotData.prefix("/json-v1"),
+    RobotSecrets.prefix("/secrets-v1")
   )
   .middleware(Validation)
   .annotateMerge(OpenApi.annotations({ title: "Signalbox", version: "1.0.0" }))

@@ -95,7 +95,15 @@ export const finish = HttpApiEndpoint.post("finishStepRun", "/step-runs/:step_ru
   .middleware(TokenAuthorization)
   .annotateMerge(extension("Report that a step run has ended"))
 
-export const WorkerProtocol = HttpApiGroup.make("workerProtocol").add(link, lease, heartbeat, start, finish)
+/** Takes the worker out of the workspace; its token is dead. While it holds a lease: 409. */
+export const unlink = HttpApiEndpoint.delete("unlinkWorker", "/link", {
+  success: Deleted(WorkerId),
+  error: ConflictResponse
+})
+  .middleware(TokenAuthorization)
+  .annotateMerge(extension("Take a worker out of the workspace"))
+
+export const WorkerProtocol = HttpApiGroup.make("workerProtocol").add(link, lease, heartbeat, start, finish, unlink)
 
 /** How many lines or events this step run was sent before: what is sent again is kept once. */
 const offset = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -153,13 +161,5 @@ export const createArtifact = HttpApiEndpoint.post("createStepRunArtifact", "/st
   .middleware(TokenAuthorization)
   .annotateMerge(extension("Get the form with which an artifact is uploaded"))
 
-/** Takes the worker out of the workspace; its token is dead. While it holds a lease: 409. */
-export const unlink = HttpApiEndpoint.delete("unlinkWorker", "/link", {
-  success: Deleted(WorkerId),
-  error: ConflictResponse
-})
-  .middleware(TokenAuthorization)
-  .annotateMerge(extension("Take a worker out of the workspace"))
-
 /** The whole interface; see `FullApi`. */
-export const WorkerProtocolFull = WorkerProtocol.add(sendConsole, sendEvents, createArtifact, unlink)
+export const WorkerProtocolFull = WorkerProtocol.add(sendConsole, sendEvents, createArtifact)

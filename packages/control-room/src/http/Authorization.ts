@@ -4,7 +4,9 @@
 import {
   CurrentPrincipal,
   type Principal,
+  type Permission,
   RequiredPermission,
+  runPermissions,
   TokenAuthorization,
   WorkspaceAuthorization
 } from "@signalbox/api/contract/Authorization"
@@ -16,12 +18,14 @@ import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Tokens from "../Tokens.ts"
-import { StepRuns } from "../store/StepRuns.ts"
+import { ApiKeys } from "../store/ApiKeys.ts"
+import { type StoredStepRun, StepRuns } from "../store/StepRuns.ts"
 import { Workers } from "../store/Workers.ts"
-import { Workspaces } from "../store/Workspaces.ts"
 import { forbidden, unauthenticated } from "./Failures.ts"
 import * as Forms from "./Forms.ts"
+import { Once } from "./Once.ts"
 import { RateLimits } from "./RateLimits.ts"
 
 const malformed = () =>
@@ -34,43 +38,87 @@ const tokenOf = (request: HttpServerRequest.HttpServerRequest): Tokens.Token | n
   return match?.[1] === undefined ? null : Tokens.parse(match[1])
 }
 
-type ApiKeyPrincipal = Extract<Principal, { readonly _tag: "ApiKey" }>
+/** The step run whose token this is, dead or alive. */
+const principalOfRun = (stepRun: StoredStepRun | null, token: Tokens.Token): Principal | null =>
+  stepRun === null || stepRun.runTokenHash === null || !Tokens.matches(token.secret, stepRun.runTokenHash)
+    ? null
+    : {
+        _tag: "StepRun",
+        workspaceId: stepRun.workspaceId,
+        processRunId: stepRun.processRunId,
+        stepRunId: stepRun.id
+      }
 
-type Check<A, P extends Principal = Principal> = (
+type Check<A> = (
   about: A
 ) => Effect.Effect<
-  P,
+  Principal,
   UnauthenticatedResponse | ForbiddenResponse,
   HttpServerRequest.HttpServerRequest | HttpRouter.RouteContext
 >
 
+/** Who calls on `/api/v1` and `/secrets-v1`, and what it may do. */
+interface Caller {
+  readonly principal: Principal
+  readonly permissions: ReadonlySet<Permission>
+}
+
+const ofRuns: ReadonlySet<Permission> = new Set(runPermissions)
+
 const workspaceLayer = Layer.effect(
   WorkspaceAuthorization,
   Effect.gen(function* () {
-    const workspaces = yield* Workspaces
     const rateLimits = yield* RateLimits
-    const check: Check<HttpApiEndpoint.Top, ApiKeyPrincipal> = Effect.fnUntraced(function* (endpoint) {
+    const { once } = yield* Once
+    const apiKeys = yield* ApiKeys
+    const stepRuns = yield* StepRuns
+
+    const callerOf = Effect.fnUntraced(function* (
+      token: Tokens.Token
+    ): Effect.fn.Return<Caller | null, ForbiddenResponse> {
+      if (token.kind === "apiKey") {
+        const key = yield* apiKeys.authenticate(token)
+        if (key === null) return null
+        const { id, permissions, workspaceId } = key
+        return { principal: { _tag: "ApiKey", keyId: id, workspaceId, permissions }, permissions }
+      }
+      if (token.kind === "stepRun") {
+        const stepRun = yield* stepRuns.find(token.id)
+        const principal = principalOfRun(stepRun, token)
+        if (stepRun === null || principal === null) return null
+        if (stepRun.state !== "in_progress") {
+          return yield* forbidden(`the step run of this token is ${stepRun.state}: the token is dead; stop the task`)
+        }
+        return { principal, permissions: ofRuns }
+      }
+      return null
+    })
+
+    const check: Check<HttpApiEndpoint.Top> = Effect.fnUntraced(function* (endpoint) {
       const token = tokenOf(yield* HttpServerRequest.HttpServerRequest)
       if (token === null) return yield* malformed()
-      const key = token.kind === "apiKey" ? yield* workspaces.findKey(token.id) : null
-      if (key === null || !Tokens.matches(token.secret, key.secretHash)) return yield* unknown()
+      const caller = yield* callerOf(token)
+      if (caller === null) return yield* unknown()
       const { params } = yield* HttpRouter.RouteContext
-      if (params["workspace_id"] !== key.workspaceId) {
+      if (params["workspace_id"] !== caller.principal.workspaceId) {
         return yield* forbidden("the key does not belong to this workspace")
       }
       const needed = Context.getOrUndefined(endpoint.annotations, RequiredPermission)
-      if (needed !== undefined && !key.permissions.has(needed)) {
+      if (needed !== undefined && !caller.permissions.has(needed)) {
         return yield* forbidden(`the key lacks the permission ${needed}; use a key that has it`)
       }
-      return { _tag: "ApiKey", keyId: key.id, workspaceId: key.workspaceId, permissions: key.permissions }
+      return caller.principal
     })
-    /** What holds for every request with a key: its permission, its rate, and forms read as JSON. */
-    const enter = <A, E, R>(effect: Effect.Effect<A, E, R>, endpoint: HttpApiEndpoint.Top) =>
+    /** What holds for every request with a key: its permission, its rate, forms read as JSON, and idempotency keys. */
+    const enter = <E, R>(
+      effect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+      endpoint: HttpApiEndpoint.Top
+    ) =>
       Effect.gen(function* () {
         const principal = yield* check(endpoint)
-        yield* rateLimits.admit(principal.keyId)
+        if (principal._tag === "ApiKey") yield* rateLimits.admit(principal.keyId)
         const request = yield* Forms.asJson(yield* HttpServerRequest.HttpServerRequest, endpoint)
-        return yield* effect.pipe(
+        return yield* once(principal.workspaceId, effect).pipe(
           Effect.provideService(CurrentPrincipal, principal),
           Effect.provideService(HttpServerRequest.HttpServerRequest, request)
         )
@@ -111,15 +159,7 @@ const tokenLayer = Layer.effect(
         return { _tag: "Worker", workspaceId: worker.workspaceId, workerId: worker.id }
       }
       if (token.kind === "stepRun") {
-        const stepRun = yield* stepRuns.find(token.id)
-        const hash = stepRun?.runTokenHash
-        if (stepRun === null || hash === null || hash === undefined || !Tokens.matches(token.secret, hash)) return null
-        return {
-          _tag: "StepRun",
-          workspaceId: stepRun.workspaceId,
-          processRunId: stepRun.processRunId,
-          stepRunId: stepRun.id
-        }
+        return principalOfRun(yield* stepRuns.find(token.id), token)
       }
       return null
     })

@@ -60,9 +60,11 @@ const respond = (status: number, code: ErrorCode, message: string, headers: Reco
 
 const allowedAt = (path: string) => methodsByPath.find("GET", path)?.handler
 
-/** An update may come as PUT too. */
-const methodFor = (path: string, method: string): string =>
-  method === "PUT" && allowedAt(path)?.has("PUT") === true ? "POST" : method
+/** An update may come as PUT too; what is PUT by the contract stays so. */
+const methodFor = (path: string, method: string): string => {
+  const allowed = method === "PUT" ? allowedAt(path) : undefined
+  return allowed?.has("PUT") === true && allowed.has("POST") ? "POST" : method
+}
 
 const noRoute = (request: HttpServerRequest.HttpServerRequest) => {
   const path = pathOf(request.url)

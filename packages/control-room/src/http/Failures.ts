@@ -28,9 +28,11 @@ export const tooLarge = (message: string) => new PayloadTooLargeResponse(body("P
 export const dieWith = (status: number, code: ErrorCode, message: string, headers: Record<string, string> = {}) =>
   Effect.die(HttpServerResponse.jsonUnsafe(body(code, message), { status, headers }))
 
-/** 404 for a resource that this workspace does not have. */
-export const notFound = (what: string, id: string) =>
-  new NotFoundResponse(body("NOT_FOUND", `there is no ${what} ${id} in this workspace`))
+/** 404 for a resource that this workspace does not have; `field`: where the request names it, if not in its path. */
+export const notFound = (what: string, id: string, field?: string) =>
+  new NotFoundResponse(
+    body("NOT_FOUND", `${field === undefined ? "" : `${field}: `}there is no ${what} ${id} in this workspace`)
+  )
 
 /** The resource, or a 404. */
 export const orNotFound = <A>(

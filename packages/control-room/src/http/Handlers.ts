@@ -2,22 +2,22 @@
  * The workspace interface: one handler per endpoint. What they do stands in `Runs` and the repositories.
  */
 import { Api } from "@signalbox/api/contract/Api"
-import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
+import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { ProcessDefinition } from "@signalbox/api/contract/Processes"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { checkPayload, limits, maxFilesPerItem, tooManyFiles } from "../Limits.ts"
 import { Runs } from "../Runs.ts"
+import { Database } from "../store/Database.ts"
 import { Files } from "../store/Files.ts"
 import { Processes } from "../store/Processes.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
 import { StepRuns } from "../store/StepRuns.ts"
-import { Workers } from "../store/Workers.ts"
 import { type StoredItem, WorkItems } from "../store/WorkItems.ts"
+import { WorkerGroups } from "../store/WorkerGroups.ts"
 import { Workspaces } from "../store/Workspaces.ts"
-import { answering, conflict, invalidRequest, orNotFound, tooLarge } from "./Failures.ts"
+import { answering, conflict, invalidRequest, notFound, orNotFound, tooLarge } from "./Failures.ts"
 import { FileLinks } from "./FileLinks.ts"
 import { Pagination } from "./Pagination.ts"
 import { Views } from "./Views.ts"
@@ -38,7 +38,25 @@ const processes = HttpApiBuilder.group(
   "processes",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* Processes
+    const groups = yield* WorkerGroups
+    const runs = yield* Runs
+    const { transaction } = yield* Database
     const { page } = yield* Pagination
+    /** Writes a definition together with the look whether the worker groups that it names are there. */
+    const written = <A, E>(workspace: WorkspaceId, { steps }: ProcessDefinition, write: Effect.Effect<A, E>) =>
+      transaction(
+        Effect.gen(function* () {
+          const known = yield* groups.lock(workspace, [
+            ...new Set(steps.flatMap((step) => step.worker_group?.id ?? []))
+          ])
+          for (const [index, { worker_group }] of steps.entries()) {
+            if (worker_group !== undefined && worker_group !== null && !known.has(worker_group.id)) {
+              return yield* notFound("worker group", worker_group.id, `steps.${index}.worker_group.id`)
+            }
+          }
+          return yield* write
+        })
+      )
     const find = (params: Parameters<typeof findIn>[1]) => findIn(store, params)
     const taken = (name: string) =>
       conflict(`name: a process "${name}" exists already; choose another name or change that one`)
@@ -48,12 +66,15 @@ const processes = HttpApiBuilder.group(
         page(request, query, (from) => store.list(params.workspace_id, from), Effect.succeed),
       createProcess: Effect.fnUntraced(function* ({ params, payload }) {
         yield* checkDefinition(payload)
-        const created = yield* store.create(params.workspace_id, payload)
+        const created = yield* written(params.workspace_id, payload, store.create(params.workspace_id, payload))
         return created === null ? yield* taken(payload.name) : created.view
       }),
       updateProcess: Effect.fnUntraced(function* ({ params, payload }) {
         yield* checkDefinition(payload)
-        const updated = yield* store.update(params.workspace_id, yield* find(params), payload)
+        const { process_id, workspace_id } = params
+        const locked = orNotFound("process", process_id, store.lock(workspace_id, process_id, "update"))
+        const change = Effect.flatMap(locked, (existing) => store.update(workspace_id, existing, payload))
+        const updated = yield* written(workspace_id, payload, change)
         return updated === null ? yield* taken(payload.name) : updated.view
       }),
       getProcessDefinition: Effect.fnUntraced(function* ({ params }) {
@@ -64,6 +85,10 @@ const processes = HttpApiBuilder.group(
           steps: steps.map(({ id: _, ...step }) => step),
           ...(defaultWorkItem === null || defaultWorkItem === undefined ? {} : { default_work_item: defaultWorkItem })
         }
+      }),
+      deleteProcess: Effect.fnUntraced(function* ({ params }) {
+        yield* answering("NOT_FOUND", "CONFLICT")(runs.removeProcess(params.workspace_id, params.process_id))
+        return { id: params.process_id, deleted: true } as const
       })
     })
   })
@@ -99,6 +124,7 @@ const workItems = HttpApiBuilder.group(
     const files = yield* Files
     const links = yield* FileLinks
     const runs = yield* Runs
+    const { transaction } = yield* Database
     const views = yield* Views
     const { page } = yield* Pagination
     const find = (params: { readonly workspace_id: StoredItem["workspaceId"]; readonly work_item_id: string }) =>
@@ -128,9 +154,15 @@ const workItems = HttpApiBuilder.group(
           (rows) => views.items(rows, query.include_data === true)
         ),
       createWorkItem: Effect.fnUntraced(function* ({ params, payload }) {
-        yield* findIn(processStore, { workspace_id: params.workspace_id, process_id: payload.process.id })
+        const id = payload.process.id
+        yield* findIn(processStore, { workspace_id: params.workspace_id, process_id: id })
         yield* checkPayload(payload.payload ?? null)
-        const item = yield* store.create(params.workspace_id, payload.process.id, payload.payload ?? null)
+        const item = yield* transaction(
+          Effect.andThen(
+            orNotFound("process", id, processStore.lock(params.workspace_id, id, "share")),
+            store.create(params.workspace_id, id, payload.payload ?? null)
+          )
+        )
         return yield* views.item(item)
       }),
       createWorkItemFile: Effect.fnUntraced(function* ({ params, payload }) {
@@ -183,7 +215,7 @@ const processRuns = HttpApiBuilder.group(
         if (payload?.type === "with_payloads") {
           for (const [index, item] of payload.payloads.entries()) yield* checkPayload(item, `payloads.${index}`)
         }
-        const id = yield* answering("CONFLICT")(runs.start(params.workspace_id, process, payload ?? {}))
+        const id = yield* answering("CONFLICT", "NOT_FOUND")(runs.start(params.workspace_id, process, payload ?? {}))
         return id === null ? ({ started: false } as const) : ({ started: true, id } as const)
       }),
       stopProcessRun: Effect.fnUntraced(function* ({ params, payload }) {
@@ -246,23 +278,4 @@ const outputs = HttpApiBuilder.group(
   })
 )
 
-const linkTokenMillis = 60 * 60 * 1000
-
-const workers = HttpApiBuilder.group(
-  Api,
-  "workers",
-  Effect.fnUntraced(function* (handlers) {
-    const store = yield* Workers
-    return handlers.handleAll({
-      createWorkerLinkToken: Effect.fnUntraced(function* ({ payload }) {
-        const { workspaceId } = yield* CurrentPrincipal
-        const at = yield* Clock.currentTimeMillis
-        const expires = payload?.expires_at === undefined ? at + linkTokenMillis : Date.parse(payload.expires_at)
-        if (!(expires > at)) return yield* invalidRequest("expires_at: must be a time in the future")
-        return yield* store.createLinkToken(workspaceId, new Date(expires).toISOString())
-      })
-    })
-  })
-)
-
-export const layer = Layer.mergeAll(workspaces, processes, workItems, processRuns, stepRuns, outputs, workers)
+export const layer = Layer.mergeAll(workspaces, processes, workItems, processRuns, stepRuns, outputs)

@@ -14,7 +14,8 @@ import { Runs } from "../Runs.ts"
 import { type Leased, type StoredStepRun, StepRuns } from "../store/StepRuns.ts"
 import { Workers } from "../store/Workers.ts"
 import { WorkSignal } from "../WorkSignal.ts"
-import { answering, forbidden, notFound } from "./Failures.ts"
+import { answering, conflict, forbidden, notFound } from "./Failures.ts"
+import { holdsLease } from "./Workers.ts"
 
 /** How often a worker must be heard of. */
 const heartbeatSeconds = 3
@@ -119,6 +120,11 @@ export const layer = HttpApiBuilder.group(
         const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
         yield* answering("CONFLICT", "LEASE_LOST")(runs.finish(stepRun, payload.error))
         return { accepted: true } as const
+      }),
+      unlinkWorker: Effect.fnUntraced(function* () {
+        const worker = yield* ownWorker
+        if (!(yield* workers.remove(worker.id))) return yield* conflict(holdsLease)
+        return { id: worker.id, deleted: true } as const
       })
     })
   })

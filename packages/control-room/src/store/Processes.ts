@@ -1,7 +1,7 @@
 /**
  * Processes and their definitions.
  */
-import { ProcessId, StepId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import { ProcessId, ProcessRunId, StepId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { Process, ProcessDefinition, ProcessSummary } from "@signalbox/api/contract/Processes"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -54,6 +54,16 @@ export class Processes extends Context.Service<
       existing: StoredProcess,
       definition: ProcessDefinition
     ) => Effect.Effect<StoredProcess | null>
+    /** The process as it is; until the transaction ends, nobody deletes it, nor, with `update`, uses it. */
+    readonly lock: (workspace: WorkspaceId, id: string, how: "share" | "update") => Effect.Effect<StoredProcess | null>
+    /** Its ended runs, and how many live runs and waiting items it has. */
+    readonly inUse: (id: ProcessId) => Effect.Effect<{
+      readonly ended: ReadonlyArray<ProcessRunId>
+      readonly live: number
+      readonly waiting: number
+    }>
+    /** Deletes a process without runs and items. */
+    readonly remove: (id: ProcessId) => Effect.Effect<void>
   }
 >()("@signalbox/control-room/store/Processes") {
   static readonly layer = Layer.effect(
@@ -74,6 +84,8 @@ export class Processes extends Context.Service<
             definition.default_work_item === undefined ? null : JSON.stringify(definition.default_work_item)
         }
       })
+      const lockRows = (how: string) =>
+        sql.onDialectOrElse({ pg: () => sql.literal(`FOR ${how.toUpperCase()}`), orElse: () => sql.literal("") })
       return Processes.of({
         get: (workspace, id) =>
           Effect.orDie(
@@ -103,7 +115,27 @@ export class Processes extends Context.Service<
           const { created_at, id } = existing.view
           yield* sql`UPDATE process SET ${sql.update(changed)} WHERE id = ${id}`
           return parse({ id, workspace_id: workspace, created_at, ...changed })
-        }, nullWhenTaken)
+        }, nullWhenTaken),
+        lock: (workspace, id, how) =>
+          Effect.orDie(
+            Effect.map(
+              sql<Row>`SELECT * FROM process WHERE workspace_id = ${workspace} AND id = ${id} ${lockRows(how)}`,
+              ([row]) => (row === undefined ? null : parse(row))
+            )
+          ),
+        inUse: Effect.fnUntraced(function* (id) {
+          const runs = yield* sql<{ readonly id: string; readonly state: string }>`
+            SELECT id, state FROM process_run WHERE process_id = ${id} ORDER BY id`
+          const [items] = yield* sql<{ readonly n: number }>`
+            SELECT count(*) AS n FROM work_item WHERE process_id = ${id} AND state = 'new'`
+          const ended = runs.filter(({ state }) => state === "completed" || state === "unresolved")
+          return {
+            ended: ended.map((run) => ProcessRunId.make(run.id)),
+            live: runs.length - ended.length,
+            waiting: items?.n ?? 0
+          }
+        }, Effect.orDie),
+        remove: (id) => Effect.orDie(sql`DELETE FROM process WHERE id = ${id}`)
       })
     })
   )

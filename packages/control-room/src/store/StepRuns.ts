@@ -114,7 +114,7 @@ export class StepRuns extends Context.Service<
     ) => Effect.Effect<Rows<StepRunEvent & { readonly id: string }>>
     readonly live: (run: ProcessRunId) => Effect.Effect<ReadonlyArray<StoredStepRun>>
     readonly apply: (run: Run, change: StepRunChange) => Effect.Effect<void>
-    /** Hands out the oldest step runs that wait for one of these tasks. */
+    /** Hands out the oldest step runs that wait for one of these tasks and are not bound to a group without this worker. */
     readonly lease: (
       worker: { readonly id: WorkerId; readonly workspaceId: WorkspaceId },
       tasks: ReadonlyArray<string>,
@@ -172,6 +172,7 @@ export class StepRuns extends Context.Service<
               step_id: step.id,
               step_name: step.name,
               task_name: step.task.name,
+              worker_group_id: step.worker_group?.id ?? null,
               timeout_seconds: step.timeout_seconds ?? null,
               env: JSON.stringify(step.env ?? {}),
               state: change.state,
@@ -245,6 +246,9 @@ export class StepRuns extends Context.Service<
             SELECT * FROM step_run
             WHERE workspace_id = ${worker.workspaceId} AND ${sql.in("task_name", tasks)}
               AND state = 'awaiting_worker' AND worker_id IS NULL
+              AND EXISTS (SELECT 1 FROM worker WHERE worker.id = ${worker.id})
+              AND (worker_group_id IS NULL OR worker_group_id IN
+                (SELECT member.worker_group_id FROM worker_group_member AS member WHERE member.worker_id = ${worker.id}))
             ORDER BY id LIMIT ${limit} ${skipLocked}`
           const leased: Array<Leased> = []
           for (const row of rows) {

@@ -2,18 +2,32 @@
  * Workers and the tokens with which they are linked.
  */
 import { WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
-import type { LinkToken } from "@signalbox/api/contract/Workers"
+import type { LinkToken, Worker } from "@signalbox/api/contract/Workers"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Tokens from "../Tokens.ts"
-import { Database } from "./Database.ts"
+import { Database, type PageRequest, type Rows } from "./Database.ts"
+
+/** A worker that was not heard of for this long is offline, and lost if it was at work. */
+export const lostAfter = Duration.seconds(10)
 
 interface LinkRow {
-  readonly id: string
   readonly workspace_id: string
   readonly secret_hash: string
-  readonly expires_at: string
+}
+
+interface GroupLinkRow extends LinkRow {
+  readonly worker_group_id: string
+}
+
+interface ViewRow {
+  readonly id: string
+  readonly name: string
+  readonly last_seen_at: string
+  readonly leases: number
 }
 
 interface WorkerRow {
@@ -32,7 +46,15 @@ export class Workers extends Context.Service<
   Workers,
   {
     readonly createLinkToken: (workspace: WorkspaceId, expiresAt: string) => Effect.Effect<LinkToken>
-    /** Uses a link token up and makes the worker; null when the token is unknown, used or expired. */
+    readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<Worker | null>
+    readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<Worker>>
+    readonly rename: (id: WorkerId, name: string) => Effect.Effect<void>
+    /** Deletes a worker that holds no lease; false when it holds one, or is gone. */
+    readonly remove: (id: WorkerId) => Effect.Effect<boolean>
+    /**
+     * Makes the worker, null when the token is unknown, used or expired. The link token of a worker is used up; that of
+     * a group puts the worker into the group.
+     */
     readonly link: (
       token: Tokens.Token,
       name: string
@@ -44,8 +66,60 @@ export class Workers extends Context.Service<
   static readonly layer = Layer.effect(
     Workers,
     Effect.gen(function* () {
-      const { newId, now, sql, transaction } = yield* Database
+      const { newId, now, page, sql, transaction } = yield* Database
+
+      const leasesOf = sql.literal(
+        "(SELECT count(*) FROM step_run WHERE step_run.worker_id = worker.id AND step_run.state IN ('new', 'awaiting_worker', 'in_progress'))"
+      )
+      const select = sql`SELECT id, name, last_seen_at, ${leasesOf} AS leases FROM worker`
+      const views = Effect.fnUntraced(function* (rows: ReadonlyArray<ViewRow>) {
+        const cutoff = new Date((yield* Clock.currentTimeMillis) - Duration.toMillis(lostAfter)).toISOString()
+        return rows.map(({ id, last_seen_at, leases, name }): Worker => ({
+          id: WorkerId.make(id),
+          name,
+          state: last_seen_at < cutoff ? "offline" : leases > 0 ? "busy" : "idle"
+        }))
+      })
+
+      /** What a link token is good for. */
+      const redeem = Effect.fnUntraced(function* (token: Tokens.Token, at: string) {
+        // A wrong secret uses the token of a worker up too: guessing at one burns it.
+        const [single] = yield* sql<LinkRow>`
+          DELETE FROM link_token WHERE id = ${token.id} AND expires_at > ${at} RETURNING *`
+        const [group] = yield* sql<GroupLinkRow>`
+          SELECT group_link_token.secret_hash, group_link_token.worker_group_id, worker_group.workspace_id
+          FROM group_link_token JOIN worker_group ON worker_group.id = group_link_token.worker_group_id
+          WHERE group_link_token.id = ${token.id}
+            AND (group_link_token.expires_at IS NULL OR group_link_token.expires_at > ${at})`
+        const found = single ?? group
+        if (found === undefined || !Tokens.matches(token.secret, found.secret_hash)) return null
+        return { workspaceId: WorkspaceId.make(found.workspace_id), group: group?.worker_group_id ?? null }
+      })
+
       return Workers.of({
+        get: (workspace, id) =>
+          sql<ViewRow>`${select} WHERE workspace_id = ${workspace} AND id = ${id}`.pipe(
+            Effect.flatMap(views),
+            Effect.map(([worker]) => worker ?? null),
+            Effect.orDie
+          ),
+        list: Effect.fnUntraced(function* (workspace, request) {
+          const { hasMore, rows } = yield* page<ViewRow>(
+            select,
+            [sql`workspace_id = ${workspace}`],
+            "newest first",
+            request
+          )
+          return { hasMore, rows: yield* views(rows) }
+        }),
+        rename: (id, name) => Effect.orDie(sql`UPDATE worker SET name = ${name} WHERE id = ${id}`),
+        remove: (id) =>
+          Effect.orDie(
+            Effect.map(
+              sql`DELETE FROM worker WHERE id = ${id} AND ${leasesOf} = 0 RETURNING id`,
+              (rows) => rows.length === 1
+            )
+          ),
         createLinkToken: Effect.fnUntraced(function* (workspace, expiresAt) {
           const id = yield* newId
           const { hash, token } = Tokens.make("link", id)
@@ -53,32 +127,30 @@ export class Workers extends Context.Service<
           yield* Effect.orDie(sql`INSERT INTO link_token ${sql.insert(row)}`)
           return { id, expires_at: expiresAt, link_token: token }
         }),
-        link: Effect.fnUntraced(function* (token, name) {
-          const at = yield* now
-          const [row] = yield* Effect.orDie(
-            sql<LinkRow>`DELETE FROM link_token WHERE id = ${token.id} AND expires_at > ${at} RETURNING *`
-          )
-          // A wrong secret uses the token up too: guessing at one burns it.
-          if (row === undefined || !Tokens.matches(token.secret, row.secret_hash)) return null
-          const id = yield* newId
-          const made = Tokens.make("worker", id)
-          yield* Effect.orDie(
-            sql`INSERT INTO worker ${sql.insert({
+        link: Effect.fnUntraced(
+          function* (token, name) {
+            const at = yield* now
+            const redeemed = yield* redeem(token, at)
+            if (redeemed === null) return null
+            const id = yield* newId
+            const made = Tokens.make("worker", id)
+            yield* sql`INSERT INTO worker ${sql.insert({
               id,
-              workspace_id: row.workspace_id,
+              workspace_id: redeemed.workspaceId,
               name,
               secret_hash: made.hash,
               created_at: at,
               last_seen_at: at
             })}`
-          )
-          const worker = {
-            id: WorkerId.make(id),
-            workspaceId: WorkspaceId.make(row.workspace_id),
-            secretHash: made.hash
-          }
-          return { worker, token: made.token }
-        }, transaction),
+            if (redeemed.group !== null) {
+              yield* sql`INSERT INTO worker_group_member ${sql.insert({ worker_id: id, worker_group_id: redeemed.group })}`
+            }
+            const worker = { id: WorkerId.make(id), workspaceId: redeemed.workspaceId, secretHash: made.hash }
+            return { worker, token: made.token }
+          },
+          Effect.orDie,
+          transaction
+        ),
         find: (id) =>
           Effect.orDie(
             Effect.map(sql<WorkerRow>`SELECT * FROM worker WHERE id = ${id}`, ([row]) =>

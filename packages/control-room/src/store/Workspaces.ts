@@ -1,13 +1,11 @@
 /**
- * Workspaces and their API keys.
+ * Workspaces.
  */
-import type { Permission } from "@signalbox/api/contract/Authorization"
 import { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { Workspace } from "@signalbox/api/contract/Workspaces"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Tokens from "../Tokens.ts"
 import { Database } from "./Database.ts"
 
 interface WorkspaceRow {
@@ -17,20 +15,6 @@ interface WorkspaceRow {
   readonly organization_name: string
 }
 
-interface KeyRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly secret_hash: string
-  readonly permissions: string
-}
-
-export interface ApiKey {
-  readonly id: string
-  readonly workspaceId: WorkspaceId
-  readonly secretHash: string
-  readonly permissions: ReadonlySet<Permission>
-}
-
 export class Workspaces extends Context.Service<
   Workspaces,
   {
@@ -38,13 +22,6 @@ export class Workspaces extends Context.Service<
     /** The oldest workspace, null in an empty database. */
     readonly first: Effect.Effect<Workspace | null>
     readonly create: (name: string) => Effect.Effect<Workspace>
-    readonly findKey: (id: string) => Effect.Effect<ApiKey | null>
-    /** Makes a key; its text is given only here. */
-    readonly createKey: (
-      workspace: WorkspaceId,
-      name: string,
-      permissions: ReadonlyArray<Permission>
-    ) => Effect.Effect<{ readonly id: string; readonly key: string }>
   }
 >()("@signalbox/control-room/store/Workspaces") {
   static readonly layer = Layer.effect(
@@ -70,33 +47,6 @@ export class Workspaces extends Context.Service<
           }
           yield* Effect.orDie(sql`INSERT INTO workspace ${sql.insert(row)}`)
           return view(row)
-        }),
-        findKey: (id) =>
-          Effect.orDie(
-            Effect.map(sql<KeyRow>`SELECT * FROM api_key WHERE id = ${id}`, ([row]) =>
-              row === undefined
-                ? null
-                : {
-                    id: row.id,
-                    workspaceId: WorkspaceId.make(row.workspace_id),
-                    secretHash: row.secret_hash,
-                    permissions: new Set<Permission>(JSON.parse(row.permissions))
-                  }
-            )
-          ),
-        createKey: Effect.fnUntraced(function* (workspace, name, permissions) {
-          const id = yield* newId
-          const { hash, token } = Tokens.make("apiKey", id)
-          const row = {
-            id,
-            workspace_id: workspace,
-            name,
-            secret_hash: hash,
-            permissions: JSON.stringify(permissions),
-            created_at: yield* now
-          }
-          yield* Effect.orDie(sql`INSERT INTO api_key ${sql.insert(row)}`)
-          return { id, key: token }
         })
       })
     })

@@ -22,6 +22,7 @@ import { join } from "node:path"
 import { Runs } from "../../src/Runs.ts"
 import * as NodeServer from "../../src/http/NodeServer.ts"
 import * as Server from "../../src/Server.ts"
+import { ApiKeys } from "../../src/store/ApiKeys.ts"
 import { Workspaces } from "../../src/store/Workspaces.ts"
 import { WorkSignal } from "../../src/WorkSignal.ts"
 import { type Answer, send } from "./Http.ts"
@@ -79,11 +80,12 @@ const service = (folder: string) =>
     Effect.gen(function* () {
       const server = yield* HttpServer.HttpServer
       const workspaces = yield* Workspaces
+      const apiKeys = yield* ApiKeys
       const { tick } = yield* Runs
       const sql = yield* SqlClient.SqlClient
       const clock = yield* Clock.Clock
       const workspace = (yield* workspaces.first) ?? (yield* workspaces.create("test"))
-      const { key } = yield* workspaces.createKey(workspace.id, "test", Permission.literals)
+      const { key } = yield* apiKeys.create(workspace.id, "test", Permission.literals)
       const origin = HttpServer.formatAddress(server.address)
       return Service.of({
         origin,
@@ -91,7 +93,7 @@ const service = (folder: string) =>
         workspaceId: workspace.id,
         key,
         makeKey: (permissions, owner = workspace.id) =>
-          Effect.map(workspaces.createKey(owner, "test", permissions), (made) => made.key),
+          Effect.map(apiKeys.create(owner, "test", permissions), (made) => made.key),
         makeWorkspace: Effect.map(workspaces.create("other"), (other) => other.id),
         raw: (method, path, { body, headers, json, key: given = key } = {}) => {
           const target = path.startsWith("/") ? path : `/api/v1/workspaces/${workspace.id}/${path}`

@@ -4,6 +4,7 @@
 import { Permission } from "@signalbox/api/contract/Authorization"
 import { Credentials } from "@signalbox/api/node"
 import * as Tokens from "@signalbox/control-room/Tokens"
+import { ApiKeys } from "@signalbox/control-room/store/ApiKeys"
 import { Workspaces } from "@signalbox/control-room/store/Workspaces"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -33,7 +34,7 @@ export const ensureCredentials = Effect.fn("ensureCredentials")(function* (data:
   const usable = Option.isSome(old) && (yield* isKeyOf(workspace.id, old.value.api_key))
   const key = usable
     ? old.value.api_key
-    : (yield* workspaces.createKey(workspace.id, "first key", firstPermissions)).key
+    : (yield* (yield* ApiKeys).create(workspace.id, "first key", firstPermissions)).key
   const credentials: Credentials = { base_url: baseUrl, workspace_id: workspace.id, api_key: key }
   const temporary = `${file}.new`
   yield* fs.remove(temporary, { force: true })
@@ -44,6 +45,6 @@ export const ensureCredentials = Effect.fn("ensureCredentials")(function* (data:
 
 const isKeyOf = Effect.fnUntraced(function* (workspace: string, text: string) {
   const token = Tokens.parse(text)
-  const key = token === null ? null : yield* (yield* Workspaces).findKey(token.id)
-  return token !== null && key !== null && key.workspaceId === workspace && Tokens.matches(token.secret, key.secretHash)
+  const key = token === null ? null : yield* (yield* ApiKeys).authenticate(token)
+  return key?.workspaceId === workspace
 })

@@ -1,0 +1,116 @@
+/**
+ * Idempotency keys: a POST with a key is carried out once. What it answered is kept in the transaction of what it did, and
+ * given again when the same request comes with the same key.
+ */
+import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { createHash } from "node:crypto"
+import { Database } from "../store/Database.ts"
+import { Idempotency } from "../store/Idempotency.ts"
+import { Seal } from "../vault/Seal.ts"
+import { dieWith } from "./Failures.ts"
+import { pathOf } from "./Incoming.ts"
+import { ResponseHeaders } from "./ResponseHeaders.ts"
+
+const keyPattern = /^[\x21-\x7e]{1,255}$/
+
+/** Of everything that makes it the same request. */
+const fingerprintOf = (method: string, path: string, body: string) =>
+  createHash("sha256")
+    .update(`${method}\n${path}\n${meaningOf(body)}`)
+    .digest("hex")
+
+/** JSON with sorted keys and no white space, so that two spellings of one body are the same request. */
+const meaningOf = (body: string): string =>
+  Result.getOrElse(
+    Result.try(() => JSON.stringify(JSON.parse(body), sorted)),
+    () => body
+  )
+
+const sorted = (_key: string, value: unknown): unknown =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value
+
+const jsonOf = (response: HttpServerResponse.HttpServerResponse): string | null =>
+  response.body._tag === "Uint8Array" ? new TextDecoder().decode(response.body.body) : null
+
+export class Once extends Context.Service<
+  Once,
+  {
+    /** Runs a handler, or answers what it answered before. Without a key, or for another method, just runs it. */
+    readonly once: <E, R>(
+      workspace: WorkspaceId,
+      effect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | HttpServerRequest.HttpServerRequest>
+  }
+>()("@signalbox/control-room/http/Once") {
+  static readonly layer = Layer.effect(
+    Once,
+    Effect.gen(function* () {
+      const { transaction } = yield* Database
+      const records = yield* Idempotency
+      const { open, seal } = yield* Seal
+
+      const keyed = <E, R>(
+        workspace: WorkspaceId,
+        key: string,
+        fingerprint: string,
+        effect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+      ) =>
+        // A second request with the key waits here for the first, as every transaction that writes does.
+        transaction(
+          Effect.gen(function* () {
+            const context = `idempotency ${workspace} ${key}`
+            const known = yield* records.find(workspace, key)
+            if (known !== null && known.fingerprint !== fingerprint) {
+              return yield* dieWith(
+                409,
+                "IDEMPOTENCY_KEY_REUSED",
+                "Idempotency-Key: was used for another request; use a new key for each"
+              )
+            }
+            if (known !== null) {
+              const headers = yield* ResponseHeaders
+              headers.set("idempotent-replayed", "true")
+              return HttpServerResponse.text(yield* open(known.body, context), {
+                status: known.status,
+                contentType: "application/json"
+              })
+            }
+            const response = yield* effect
+            const json = jsonOf(response)
+            if (response.status < 300 && json !== null) {
+              const body = yield* seal(json, context)
+              yield* records.keep(workspace, key, { fingerprint, status: response.status, body })
+            }
+            return response
+          })
+        )
+
+      return Once.of({
+        once: (workspace, effect) =>
+          Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+            const key = request.headers["idempotency-key"]
+            if (key === undefined || request.method !== "POST") return effect
+            if (!keyPattern.test(key)) {
+              return dieWith(400, "INVALID_REQUEST", "Idempotency-Key: Expected 1 to 255 visible ASCII characters")
+            }
+            return Effect.flatMap(Effect.orDie(request.text), (body) => {
+              // The body was read here; the handler gets it from here.
+              const view: HttpServerRequest.HttpServerRequest = Object.create(request, {
+                text: { value: Effect.succeed(body) }
+              })
+              const handler = Effect.provideService(effect, HttpServerRequest.HttpServerRequest, view)
+              return keyed(workspace, key, fingerprintOf(request.method, pathOf(request.url), body), handler)
+            })
+          })
+      })
+    })
+  )
+}

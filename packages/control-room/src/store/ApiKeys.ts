@@ -1,0 +1,124 @@
+/**
+ * API keys of workspaces.
+ */
+import { type ApiKey as ApiKeyView } from "@signalbox/api/contract/ApiKeys"
+import type { Permission } from "@signalbox/api/contract/Authorization"
+import { ApiKeyId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Tokens from "../Tokens.ts"
+import { Database, type PageRequest, type Rows } from "./Database.ts"
+
+interface Row {
+  readonly id: string
+  readonly workspace_id: string
+  readonly name: string
+  readonly secret_hash: string
+  readonly permissions: string
+  readonly created_at: string
+}
+
+/** A key as requests are checked against it. */
+export interface ApiKey {
+  readonly id: ApiKeyId
+  readonly workspaceId: WorkspaceId
+  readonly secretHash: string
+  readonly permissions: ReadonlySet<Permission>
+}
+
+/** How many keys are remembered between requests; those used least recently go first. */
+const remembered = 10_000
+
+const parse = (row: Row): ApiKey => ({
+  id: ApiKeyId.make(row.id),
+  workspaceId: WorkspaceId.make(row.workspace_id),
+  secretHash: row.secret_hash,
+  permissions: new Set<Permission>(JSON.parse(row.permissions))
+})
+
+const view = (row: Row): ApiKeyView => ({
+  id: ApiKeyId.make(row.id),
+  name: row.name,
+  permissions: JSON.parse(row.permissions),
+  created_at: row.created_at
+})
+
+export class ApiKeys extends Context.Service<
+  ApiKeys,
+  {
+    /** The key with this text, null when it is unknown or revoked. Reads the database once for a key. */
+    readonly authenticate: (token: Tokens.Token) => Effect.Effect<ApiKey | null>
+    readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<ApiKeyView>>
+    /** Makes a key; its text is given only here. */
+    readonly create: (
+      workspace: WorkspaceId,
+      name: string,
+      permissions: ReadonlyArray<Permission>
+    ) => Effect.Effect<{ readonly view: ApiKeyView; readonly key: string }>
+    /** Revokes a key: from then on it is unknown. False when there is none. */
+    readonly remove: (workspace: WorkspaceId, id: string) => Effect.Effect<boolean>
+  }
+>()("@signalbox/control-room/store/ApiKeys") {
+  static readonly layer = Layer.effect(
+    ApiKeys,
+    Effect.gen(function* () {
+      const { newId, now, page, sql } = yield* Database
+      const known = new Map<string, ApiKey>()
+      let revocations = 0
+
+      const remember = (key: ApiKey) => {
+        known.delete(key.id)
+        known.set(key.id, key)
+        const oldest = known.size > remembered ? known.keys().next() : undefined
+        if (oldest?.done === false) known.delete(oldest.value)
+      }
+
+      const find = Effect.fnUntraced(function* (id: string) {
+        const [row] = yield* sql<Row>`SELECT * FROM api_key WHERE id = ${id}`
+        return row === undefined ? null : parse(row)
+      }, Effect.orDie)
+
+      return ApiKeys.of({
+        authenticate: Effect.fnUntraced(function* (token) {
+          const before = revocations
+          const key = token.kind === "apiKey" ? (known.get(token.id) ?? (yield* find(token.id))) : null
+          if (key === null || !Tokens.matches(token.secret, key.secretHash)) return null
+          // A key that was read before a revocation may be the one revoked: it serves this request and is forgotten.
+          if (revocations === before) remember(key)
+          return key
+        }),
+        list: (workspace, request) =>
+          Effect.map(
+            page<Row>(sql`SELECT * FROM api_key`, [sql`workspace_id = ${workspace}`], "newest first", request),
+            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(view) })
+          ),
+        create: Effect.fnUntraced(function* (workspace, name, permissions) {
+          const id = yield* newId
+          const { hash, token } = Tokens.make("apiKey", id)
+          const row: Row = {
+            id,
+            workspace_id: workspace,
+            name,
+            secret_hash: hash,
+            permissions: JSON.stringify([...new Set(permissions)]),
+            created_at: yield* now
+          }
+          yield* Effect.orDie(sql`INSERT INTO api_key ${sql.insert({ ...row })}`)
+          return { view: view(row), key: token }
+        }),
+        remove: Effect.fnUntraced(function* (workspace, id) {
+          const rows = yield* sql`DELETE FROM api_key WHERE workspace_id = ${workspace} AND id = ${id} RETURNING id`
+          if (rows.length === 0) return false
+          yield* sql.afterCommit(
+            Effect.sync(() => {
+              revocations++
+              known.delete(id)
+            })
+          )
+          return true
+        }, Effect.orDie)
+      })
+    })
+  )
+}

@@ -1,0 +1,147 @@
+/**
+ * Secrets: their items encrypted under a data key of their own, which is new with every write. Workspace, name and
+ * version are authenticated with them, so that no row can pass for another or for an older one.
+ */
+import { SecretName, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { Secret } from "@signalbox/api/contract/Secrets"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { DataKeys } from "../vault/DataKeys.ts"
+import { decrypt, encrypt } from "../vault/Encryption.ts"
+import { Database, type PageRequest, type Rows } from "./Database.ts"
+
+interface Row {
+  readonly id: string
+  readonly workspace_id: string
+  readonly name: string
+  readonly description: string | null
+  readonly version: number
+  readonly items: string
+}
+
+/** What is written of a secret. */
+export interface Content {
+  /** A JSON object. */
+  readonly items: Redacted.Redacted
+  /** Undefined: stays as it is, null in a new secret. */
+  readonly description: string | null | undefined
+}
+
+const view = (row: Pick<Row, "name" | "description">): Secret => ({
+  name: SecretName.make(row.name),
+  description: row.description
+})
+
+const contextOf = (row: Pick<Row, "workspace_id" | "name" | "version">) =>
+  `secret ${JSON.stringify([row.workspace_id, row.name, row.version])}`
+
+export class Secrets extends Context.Service<
+  Secrets,
+  {
+    readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<Secret & { readonly id: string }>>
+    /** Null when the name is taken. */
+    readonly create: (workspace: WorkspaceId, name: string, content: Content) => Effect.Effect<Secret | null>
+    /** Replaces all items. Null when there is none of this name. */
+    readonly update: (workspace: WorkspaceId, name: string, content: Content) => Effect.Effect<Secret | null>
+    /** Makes the secret, or replaces all of it. */
+    readonly put: (workspace: WorkspaceId, name: string, content: Content) => Effect.Effect<Secret>
+    /** False when there is none of this name. */
+    readonly remove: (workspace: WorkspaceId, name: string) => Effect.Effect<boolean>
+    /** A secret with its items as JSON. */
+    readonly read: (
+      workspace: WorkspaceId,
+      name: string
+    ) => Effect.Effect<{ readonly secret: Secret; readonly items: Redacted.Redacted } | null>
+  }
+>()("@signalbox/control-room/store/Secrets") {
+  static readonly layer = Layer.effect(
+    Secrets,
+    Effect.gen(function* () {
+      const { newId, now, page, sql, transaction } = yield* Database
+      const dataKeys = yield* DataKeys
+      const forUpdate = sql.onDialectOrElse({ pg: () => sql.literal("FOR UPDATE"), orElse: () => sql.literal("") })
+
+      const seal = (key: Buffer, row: Omit<Row, "items">, { items }: Content): Row => ({
+        ...row,
+        items: encrypt(key, Buffer.from(Redacted.value(items)), contextOf(row))
+      })
+
+      const create = Effect.fnUntraced(function* (workspace: WorkspaceId, name: string, content: Content) {
+        const id = yield* newId
+        const at = yield* now
+        const row = { id, workspace_id: workspace, name, description: content.description ?? null, version: 1 }
+        const key = yield* dataKeys.renew(id)
+        const made = yield* Effect.orDie(
+          sql`INSERT INTO secret ${sql.insert({ ...seal(key, row, content), created_at: at, updated_at: at })}
+            ON CONFLICT DO NOTHING RETURNING id`
+        )
+        if (made.length === 1) return view(row)
+        yield* dataKeys.remove(id)
+        return null
+      }, transaction)
+
+      const update = Effect.fnUntraced(
+        function* (workspace: WorkspaceId, name: string, content: Content) {
+          const [known] = yield* sql<Omit<Row, "items">>`
+          SELECT id, workspace_id, name, description, version FROM secret
+          WHERE workspace_id = ${workspace} AND name = ${name} ${forUpdate}`
+          if (known === undefined) return null
+          const description = content.description === undefined ? known.description : content.description
+          const key = yield* dataKeys.renew(known.id)
+          const row = seal(key, { ...known, description, version: known.version + 1 }, content)
+          const changed = { description, version: row.version, items: row.items, updated_at: yield* now }
+          yield* sql`UPDATE secret SET ${sql.update(changed)} WHERE id = ${known.id}`
+          return view(row)
+        },
+        Effect.orDie,
+        transaction
+      )
+
+      const put = (workspace: WorkspaceId, name: string, content: Content): Effect.Effect<Secret> =>
+        Effect.gen(function* () {
+          const whole = { items: content.items, description: content.description ?? null }
+          const written = (yield* update(workspace, name, whole)) ?? (yield* create(workspace, name, whole))
+          // Somebody else made it in between.
+          return written ?? (yield* put(workspace, name, content))
+        })
+
+      return Secrets.of({
+        list: (workspace, request) =>
+          page<Secret & { readonly id: string }>(
+            sql`SELECT id, name, description FROM secret`,
+            [sql`workspace_id = ${workspace}`],
+            "newest first",
+            request
+          ),
+        create,
+        update,
+        put,
+        remove: Effect.fnUntraced(
+          function* (workspace, name) {
+            const [removed] = yield* sql<{ readonly id: string }>`
+            DELETE FROM secret WHERE workspace_id = ${workspace} AND name = ${name} RETURNING id`
+            if (removed === undefined) return false
+            yield* dataKeys.remove(removed.id)
+            return true
+          },
+          Effect.orDie,
+          transaction
+        ),
+        read: Effect.fnUntraced(
+          function* (workspace, name) {
+            // Row and key belong together: nobody writes between the two.
+            const [row] = yield* sql<Row>`
+            SELECT * FROM secret WHERE workspace_id = ${workspace} AND name = ${name} ${forUpdate}`
+            if (row === undefined) return null
+            const items = yield* decrypt(yield* dataKeys.get(row.id), row.items, contextOf(row))
+            return { secret: view(row), items: Redacted.make(items.toString(), { label: "items of a secret" }) }
+          },
+          Effect.orDie,
+          transaction
+        )
+      })
+    })
+  )
+}

@@ -1,0 +1,58 @@
+/**
+ * The RSA keys of the vault, for which robots encrypt what they write: one pair for each workspace, so that what was
+ * written for one is nothing in another. Made when it is first asked for; the private half is sealed.
+ */
+import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { createPrivateKey, type KeyObject } from "node:crypto"
+import { Seal } from "../vault/Seal.ts"
+import * as Transit from "../vault/Transit.ts"
+import { Database } from "./Database.ts"
+
+interface Row {
+  readonly public_key: string
+  readonly private_key: string
+}
+
+export class TransitKeys extends Context.Service<
+  TransitKeys,
+  {
+    /** Base64 of the DER SubjectPublicKeyInfo. */
+    readonly publicKey: (workspace: WorkspaceId) => Effect.Effect<string>
+    readonly privateKey: (workspace: WorkspaceId) => Effect.Effect<KeyObject>
+  }
+>()("@signalbox/control-room/store/TransitKeys") {
+  static readonly layer = Layer.effect(
+    TransitKeys,
+    Effect.gen(function* () {
+      const { sql } = yield* Database
+      const { open, seal } = yield* Seal
+      const contextOf = (workspace: WorkspaceId) => `transit key ${workspace}`
+      const find = (workspace: WorkspaceId) =>
+        Effect.map(sql<Row>`SELECT * FROM transit_key WHERE workspace_id = ${workspace}`, ([row]) => row)
+      const get = Effect.fnUntraced(function* (workspace: WorkspaceId) {
+        const known = yield* find(workspace)
+        if (known !== undefined) return known
+        const { privateKey, publicKey } = yield* Transit.generate
+        const row = {
+          workspace_id: workspace,
+          public_key: publicKey.toString("base64"),
+          private_key: yield* seal(privateKey.toString("base64"), contextOf(workspace))
+        }
+        // Two may come here at once: the first one's pair stays, for both.
+        yield* sql`INSERT INTO transit_key ${sql.insert(row)} ON CONFLICT DO NOTHING`
+        return (yield* find(workspace)) ?? row
+      }, Effect.orDie)
+      return TransitKeys.of({
+        publicKey: (workspace) => Effect.map(get(workspace), (row) => row.public_key),
+        privateKey: Effect.fnUntraced(function* (workspace) {
+          const { private_key } = yield* get(workspace)
+          const der = Buffer.from(yield* open(private_key, contextOf(workspace)), "base64")
+          return createPrivateKey({ key: der, format: "der", type: "pkcs8" })
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,92 @@
+/**
+ * Data keys: one of 32 random bytes for each thing that is encrypted, stored wrapped under a key that comes from the
+ * master key. A new master key therefore touches these rows and nothing else.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { randomBytes } from "node:crypto"
+import { Database } from "../store/Database.ts"
+import { type CannotOpen, decrypt, encrypt } from "./Encryption.ts"
+import { MasterKey, MasterKeyError } from "./MasterKey.ts"
+
+interface Row {
+  readonly id: string
+  readonly wrapped: string
+}
+
+const wrappingKey = (master: MasterKey["Service"]) => master.derive("data-keys/v1")
+const fingerprint = (master: MasterKey["Service"]) => master.derive("fingerprint/v1").toString("hex")
+const contextOf = (id: string) => `data key ${id}`
+
+export class DataKeys extends Context.Service<
+  DataKeys,
+  {
+    /** The key of this id; made when there is none. */
+    readonly get: (id: string) => Effect.Effect<Buffer>
+    /** A fresh key in the place of the one of this id, if any: what was encrypted under that one is lost. */
+    readonly renew: (id: string) => Effect.Effect<Buffer>
+    readonly remove: (id: string) => Effect.Effect<void>
+    /**
+     * Wraps every data key anew under another master key, all or none, and answers how many. Call it while nothing else
+     * uses the database; from then on only the new master key opens it. Fails, with nothing changed, when a key does not
+     * open.
+     */
+    readonly rewrap: (next: MasterKey["Service"]) => Effect.Effect<number, CannotOpen>
+  }
+>()("@signalbox/control-room/vault/DataKeys") {
+  /** Refuses to start with a master key other than the one that the database belongs to. */
+  static readonly layer = Layer.effect(
+    DataKeys,
+    Effect.gen(function* () {
+      const { sql, transaction } = yield* Database
+      const master = yield* MasterKey
+      const wrapping = wrappingKey(master)
+
+      const own = fingerprint(master)
+      yield* sql`INSERT INTO master_key ${sql.insert({ id: 1, fingerprint: own })} ON CONFLICT DO NOTHING`
+      const [known] = yield* sql<{ readonly fingerprint: string }>`SELECT fingerprint FROM master_key`
+      if (known?.fingerprint !== own) {
+        return yield* new MasterKeyError({
+          message:
+            "this is not the master key of this database: its secrets would not open. Restore the key from a backup"
+        })
+      }
+
+      const wrap = (key: Uint8Array, id: string) => encrypt(wrapping, key, contextOf(id))
+      const find = Effect.fnUntraced(function* (id: string) {
+        const [row] = yield* sql<Row>`SELECT * FROM data_key WHERE id = ${id}`
+        return row === undefined ? null : yield* decrypt(wrapping, row.wrapped, contextOf(id))
+      })
+
+      return DataKeys.of({
+        get: Effect.fnUntraced(function* (id) {
+          const found = yield* find(id)
+          if (found !== null) return found
+          // Two may come here at once: the first one's key stays, for both.
+          const row = { id, wrapped: wrap(randomBytes(32), id) }
+          yield* sql`INSERT INTO data_key ${sql.insert(row)} ON CONFLICT DO NOTHING`
+          return (yield* find(id)) ?? (yield* Effect.die(new Error(`the data key ${id} was removed meanwhile`)))
+        }, Effect.orDie),
+        renew: Effect.fnUntraced(function* (id) {
+          const key = randomBytes(32)
+          yield* sql`INSERT INTO data_key ${sql.insert({ id, wrapped: wrap(key, id) })}
+            ON CONFLICT (id) DO UPDATE SET wrapped = excluded.wrapped`
+          return key
+        }, Effect.orDie),
+        remove: (id) => Effect.orDie(sql`DELETE FROM data_key WHERE id = ${id}`),
+        rewrap: Effect.fn("DataKeys.rewrap")(function* (next) {
+          const nextWrapping = wrappingKey(next)
+          const rows = yield* Effect.orDie(sql<Row>`SELECT * FROM data_key ORDER BY id`)
+          for (const { id, wrapped } of rows) {
+            const key = yield* decrypt(wrapping, wrapped, contextOf(id))
+            const changed = encrypt(nextWrapping, key, contextOf(id))
+            yield* Effect.orDie(sql`UPDATE data_key SET wrapped = ${changed} WHERE id = ${id}`)
+          }
+          yield* Effect.orDie(sql`UPDATE master_key SET fingerprint = ${fingerprint(next)}`)
+          return rows.length
+        }, transaction)
+      })
+    })
+  )
+}

@@ -1,0 +1,45 @@
+/**
+ * Seals texts that rows of other tables hold and that must not be readable there: secrets of webhooks, tokens of
+ * repositories, stored responses.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { DataKeys } from "./DataKeys.ts"
+import { decrypt, encrypt } from "./Encryption.ts"
+
+/**
+ * The context says where a sealed text belongs, such as `webhook secret ${id}`; it is no secret and opens the text only
+ * together with the key. Pure computation: fit for transactions.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import { Seal } from "@signalbox/control-room/vault/Seal"
+ *
+ * export const roundTrip = Effect.gen(function* () {
+ *   const { open, seal } = yield* Seal
+ *   const sealed = yield* seal("whsec_..", "webhook secret 1")
+ *   return yield* open(sealed, "webhook secret 1")
+ * })
+ * ```
+ */
+export class Seal extends Context.Service<
+  Seal,
+  {
+    readonly seal: (text: string, context: string) => Effect.Effect<string>
+    /** A text that does not open was changed or moved in the database: a defect, which names the context alone. */
+    readonly open: (sealed: string, context: string) => Effect.Effect<string>
+  }
+>()("@signalbox/control-room/vault/Seal") {
+  static readonly layer = Layer.effect(
+    Seal,
+    Effect.gen(function* () {
+      const key = yield* (yield* DataKeys).get("seal")
+      return Seal.of({
+        seal: (text, context) => Effect.sync(() => encrypt(key, Buffer.from(text), context)),
+        open: (sealed, context) =>
+          Effect.orDie(Effect.map(decrypt(key, sealed, context), (opened) => opened.toString()))
+      })
+    })
+  )
+}

@@ -1,0 +1,129 @@
+/**
+ * Idempotency keys: a POST with a key is carried out once.
+ */
+import { assert, layer as withLayer } from "@effect/vitest"
+import { withIdempotencyScope } from "@signalbox/api/Idempotency"
+import * as Processes from "@signalbox/api/Processes"
+import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+import * as WorkItems from "@signalbox/api/WorkItems"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { errorOf } from "./support/Http.ts"
+import { layer, Service } from "./support/Service.ts"
+
+let made = 0
+const newProcess = Effect.suspend(() =>
+  Processes.create({ name: `process ${++made}`, steps: [{ name: "a", task: { name: `nobody ${made}` } }] })
+)
+const itemsOf = (process: Processes.Process) =>
+  Effect.map(Stream.runCollect(WorkItems.stream({ process: process.id })), (items) => items.length)
+
+withLayer(layer, { excludeTestServices: true, timeout: "30 seconds" })("a POST with a key", (it) => {
+  it.effect("is carried out once, and answers the same again, marked as a replay", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const process = yield* newProcess
+      const post = (json: unknown) => raw("POST", "work-items", { json, headers: { "idempotency-key": "one" } })
+      const first = yield* post({ process: { id: process.id }, payload: { a: 1, b: [2] } })
+      assert.strictEqual(first.status, 200, first.text)
+      assert.isUndefined(first.headers["idempotent-replayed"])
+      assert.strictEqual(first.headers["idempotency-key-ttl"], "86400")
+      // Another spelling of the same JSON is the same request.
+      const second = yield* post({ payload: { b: [2], a: 1 }, process: { id: process.id } })
+      assert.strictEqual(second.text, first.text)
+      assert.strictEqual(second.headers["idempotent-replayed"], "true")
+      assert.match(second.headers["content-type"] ?? "", /^application\/json/)
+      assert.strictEqual(yield* itemsOf(process), 1)
+    })
+  )
+
+  it.effect("waits for the first one when both come at once", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const process = yield* newProcess
+      const json = { process: { id: process.id } }
+      const post = raw("POST", "work-items", { json, headers: { "idempotency-key": "at-once" } })
+      const answers = yield* Effect.all(
+        Array.from({ length: 10 }, () => post),
+        { concurrency: 10 }
+      )
+      assert.strictEqual(new Set(answers.map((answer) => answer.text)).size, 1)
+      assert.strictEqual(yield* itemsOf(process), 1)
+    })
+  )
+
+  it.effect("of another request is a 409 that changes nothing", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const process = yield* newProcess
+      const headers = { "idempotency-key": "two" }
+      yield* raw("POST", "work-items", { json: { process: { id: process.id } }, headers })
+      const others = [
+        raw("POST", "work-items", { json: { process: { id: process.id }, payload: 1 }, headers }),
+        raw("POST", `processes/${process.id}/process-runs`, { json: {}, headers })
+      ]
+      for (const other of others) {
+        const answer = yield* other
+        assert.strictEqual(answer.status, 409)
+        assert.strictEqual(errorOf(answer).error.code, "IDEMPOTENCY_KEY_REUSED")
+      }
+      assert.strictEqual(yield* itemsOf(process), 1)
+    })
+  )
+
+  it.effect("that failed may come again: only what was done is kept", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const process = yield* newProcess
+      const headers = { "idempotency-key": "three" }
+      const bad = yield* raw("POST", "work-items", { json: { process: {} }, headers })
+      assert.strictEqual(bad.status, 400)
+      const good = yield* raw("POST", "work-items", { json: { process: { id: process.id } }, headers })
+      assert.strictEqual(good.status, 200)
+    })
+  )
+
+  it.effect("belongs to its workspace, and says what a key may look like", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      for (const key of ["", "x".repeat(256), "with space", "ümlaut"]) {
+        const answer = yield* raw("POST", "work-items", {
+          json: {},
+          headers: { "idempotency-key": Buffer.from(key).toString("latin1") }
+        })
+        assert.strictEqual(answer.status, 400, key)
+        assert.match(errorOf(answer).message, /Idempotency-Key: Expected 1 to 255 visible/)
+      }
+    })
+  )
+
+  it.effect("keeps what it answered sealed", () =>
+    Effect.gen(function* () {
+      const { raw, rows } = yield* Service
+      const process = yield* newProcess
+      const json = { process: { id: process.id }, payload: "VERYSECRET" }
+      yield* raw("POST", "work-items", { json, headers: { "idempotency-key": "sealed" } })
+      const tables = yield* rows
+      const kept = JSON.stringify(Object.entries(tables).filter(([table]) => table === "idempotency_key"))
+      assert.include(kept, "sealed")
+      assert.notInclude(kept, "VERYSECRET")
+    })
+  )
+
+  it.effect("makes a program that is repeated do nothing twice", () =>
+    Effect.gen(function* () {
+      const process = yield* newProcess
+      const program = withIdempotencyScope(
+        `nightly-${process.id}`,
+        Effect.gen(function* () {
+          const item = yield* WorkItems.create({ process: process.id, payload: 1 })
+          return yield* ProcessRuns.start(process.id, { workItems: [item.id] })
+        })
+      )
+      const first = yield* program
+      assert.deepStrictEqual(yield* program, first)
+      assert.strictEqual(yield* itemsOf(process), 1)
+      assert.strictEqual(yield* Stream.runCount(ProcessRuns.stream({ process: process.id })), 1)
+    })
+  )
+})
