@@ -3,7 +3,7 @@
  * waits, each in one transaction.
  */
 import { ProcessRunId, type WorkerId, type WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
-import type { StartInput } from "@signalbox/api/contract/ProcessRuns"
+import type { Callback, StartInput } from "@signalbox/api/contract/ProcessRuns"
 import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
 import type { BatchOperation } from "@signalbox/api/contract/WorkItems"
 import * as Clock from "effect/Clock"
@@ -16,12 +16,14 @@ import * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
 import * as Engine from "./engine/Engine.ts"
 import { BlobStore } from "./blobs/BlobStore.ts"
+import { Outbox } from "./delivery/Outbox.ts"
 import { Refused } from "./Refused.ts"
 import { Database } from "./store/Database.ts"
 import { Files } from "./store/Files.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import type { StoredProcess } from "./store/Processes.ts"
 import { type Leased, type StoredStepRun, StepRuns } from "./store/StepRuns.ts"
+import { type NewCallback, Webhooks } from "./store/Webhooks.ts"
 import { type StoredItem, WorkItems } from "./store/WorkItems.ts"
 import { WorkSignal } from "./WorkSignal.ts"
 
@@ -38,11 +40,12 @@ export interface StepRunError {
 export class Runs extends Context.Service<
   Runs,
   {
-    /** Null when a start with the waiting inputs found none. */
+    /** Null when a start with the waiting inputs found none. `callback` is told of the run. */
     readonly start: (
       workspace: WorkspaceId,
       process: StoredProcess,
-      input: StartInput
+      input: StartInput,
+      callback?: Callback
     ) => Effect.Effect<ProcessRunId | null, Refused>
     readonly stop: (run: ProcessRunId, command: Engine.StopCommand) => Effect.Effect<boolean>
     readonly remove: (run: ProcessRunId) => Effect.Effect<void, Refused>
@@ -83,6 +86,8 @@ export class Runs extends Context.Service<
       const files = yield* Files
       const blobs = yield* BlobStore
       const signal = yield* WorkSignal
+      const outbox = yield* Outbox
+      const webhooks = yield* Webhooks
       const upSince = yield* Clock.currentTimeMillis
 
       const apply = Effect.fnUntraced(function* (run: Engine.Run, changes: ReadonlyArray<Engine.Change>) {
@@ -94,6 +99,9 @@ export class Runs extends Context.Service<
             case "OutputsDropped":
             case "OutputsReleased":
               yield* items.apply(run, change)
+              break
+            case "Notification":
+              yield* outbox.notify(run, change.action)
               break
             default:
               yield* stepRuns.apply(run, change)
@@ -136,7 +144,12 @@ export class Runs extends Context.Service<
         return { run, stepRun }
       })
 
-      const start = Effect.fnUntraced(function* (workspace: WorkspaceId, process: StoredProcess, input: StartInput) {
+      const startWith = Effect.fnUntraced(function* (
+        workspace: WorkspaceId,
+        process: StoredProcess,
+        input: StartInput,
+        callback: Omit<NewCallback, "processRun"> | null
+      ) {
         const conflict = (message: string) => new Refused({ code: "CONFLICT", message })
         if (process.steps.length === 0) {
           return yield* conflict(`the process "${process.view.name}" has no steps; add one before starting it`)
@@ -168,9 +181,22 @@ export class Runs extends Context.Service<
             "work_item_ids must name work items that are new and of this process; at least one is not, so nothing was started"
           )
         }
+        if (callback !== null) yield* webhooks.createCallback(workspace, { ...callback, processRun: run.id })
         yield* commit({ run, changes: [] })
         return run.id
       }, transaction)
+
+      const start = Effect.fnUntraced(function* (
+        workspace: WorkspaceId,
+        process: StoredProcess,
+        input: StartInput,
+        callback?: Callback
+      ) {
+        if (callback === undefined) return yield* startWith(workspace, process, input, null)
+        const events = callback.callback_events.map((action) => `process_run.${action}` as const)
+        const sealed = yield* webhooks.sealCallback(callback.secret)
+        return yield* startWith(workspace, process, input, { ...sealed, endpoint: callback.url, events })
+      })
 
       const stop = Effect.fnUntraced(function* (id: ProcessRunId, command: Engine.StopCommand) {
         const run = yield* runs.lock(id)

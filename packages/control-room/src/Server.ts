@@ -13,30 +13,39 @@ import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpApiScalar from "effect/http-api/HttpApiScalar"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as HttpRouter from "effect/http/HttpRouter"
+import * as UrlParams from "effect/http/UrlParams"
 import { BlobStore } from "./blobs/BlobStore.ts"
+import { Deliverer } from "./delivery/Deliverer.ts"
+import { Outbox } from "./delivery/Outbox.ts"
+import { TargetGuard } from "./delivery/TargetGuard.ts"
 import * as Authorization from "./http/Authorization.ts"
 import * as Edge from "./http/Edge.ts"
 import { FileLinks } from "./http/FileLinks.ts"
 import * as Handlers from "./http/Handlers.ts"
 import { Pagination } from "./http/Pagination.ts"
+import * as ProcessRunHandlers from "./http/ProcessRuns.ts"
 import { PublicUrl } from "./http/PublicUrl.ts"
 import * as Robot from "./http/Robot.ts"
 import * as Transfers from "./http/Transfers.ts"
 import * as Validation from "./http/Validation.ts"
 import { Views } from "./http/Views.ts"
+import * as WebhookHandlers from "./http/Webhooks.ts"
 import * as WorkerProtocol from "./http/WorkerProtocol.ts"
 import { Signer } from "./Signer.ts"
 import { limits } from "./Limits.ts"
 import { Runs } from "./Runs.ts"
 import { Database } from "./store/Database.ts"
+import { Deliveries } from "./store/Deliveries.ts"
 import { Files } from "./store/Files.ts"
 import * as Migrations from "./store/Migrations.ts"
 import { Processes } from "./store/Processes.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { StepRuns } from "./store/StepRuns.ts"
+import { Webhooks } from "./store/Webhooks.ts"
 import { Workers } from "./store/Workers.ts"
 import { WorkItems } from "./store/WorkItems.ts"
 import { Workspaces } from "./store/Workspaces.ts"
+import { Seal } from "./vault/Seal.ts"
 import { WorkSignal } from "./WorkSignal.ts"
 
 export interface Options {
@@ -44,6 +53,11 @@ export interface Options {
   readonly data: string
   /** The address under which clients reach the service; default: where it listens. */
   readonly publicUrl?: string
+  /**
+   * Whether webhooks and callbacks may lead to loopback, private and link-local addresses; default: only when the
+   * service itself listens on loopback.
+   */
+  readonly allowPrivateTargets?: boolean
 }
 
 const repositories = Layer.mergeAll(
@@ -53,7 +67,9 @@ const repositories = Layer.mergeAll(
   StepRuns.layer,
   WorkItems.layer,
   Files.layer,
-  Workers.layer
+  Workers.layer,
+  Webhooks.layer,
+  Deliveries.layer
 )
 
 /** Deletes what a killed process left behind, before anything is served. */
@@ -77,8 +93,10 @@ export const layerStorage = (options: Pick<Options, "data">) =>
       )
       return sweep.pipe(
         Layer.provideMerge(BlobStore.layerDisk(path.join(options.data, "files"))),
-        Layer.provideMerge(Signer.layerFile(path.join(options.data, "master.key"))),
+        Layer.provideMerge(Outbox.layer),
         Layer.provideMerge(repositories),
+        Layer.provideMerge(Seal.layerFile(path.join(options.data, "master.key"))),
+        Layer.provideMerge(Signer.layerFile(path.join(options.data, "master.key"))),
         Layer.provideMerge(database)
       )
     })
@@ -86,7 +104,9 @@ export const layerStorage = (options: Pick<Options, "data">) =>
 
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: Edge.openApiPath }).pipe(
-    Layer.provide(Layer.mergeAll(Handlers.layer, WorkerProtocol.layer, Robot.layer)),
+    Layer.provide(
+      Layer.mergeAll(Handlers.layer, ProcessRunHandlers.layer, WebhookHandlers.layer, WorkerProtocol.layer, Robot.layer)
+    ),
     Layer.provide(Layer.mergeAll(Authorization.layer, Validation.layer))
   ),
   HttpApiScalar.layer(Api, { path: Edge.docsPath }),
@@ -98,13 +118,17 @@ const routes = Layer.mergeAll(
  * The whole service on the storage and the `HttpServer` at hand. Routes of your own that are added to the same router
  * are served beside it.
  */
-export const layer = (options: Pick<Options, "publicUrl"> = {}) =>
+export const layer = (options: Pick<Options, "publicUrl" | "allowPrivateTargets"> = {}) =>
   HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true, routerConfig: Edge.routerConfig }).pipe(
     Layer.provide(Layer.mergeAll(Pagination.layer, Views.layer)),
     Layer.provide(FileLinks.layer),
     Layer.provide(PublicUrl.layer(options.publicUrl)),
     Layer.provide(Runs.layerTicking),
-    Layer.provide(Runs.layer),
+    Layer.provide(Deliverer.layerRunning),
+    Layer.provide(Layer.mergeAll(Runs.layer, Deliverer.layer)),
+    Layer.provide(TargetGuard.layer(options.allowPrivateTargets)),
     Layer.provide(WorkSignal.layer),
+    // Keys and signatures in addresses stay out of spans.
+    Layer.provide(Layer.succeed(UrlParams.CurrentRedactedNames, ["token", "signature"])),
     Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(limits.jsonBody)))
   )

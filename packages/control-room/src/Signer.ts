@@ -13,6 +13,22 @@ export class MasterKeyError extends Schema.TaggedError<MasterKeyError>()("Master
   message: Schema.String
 }) {}
 
+/** The master key of a data folder: 32 bytes in a file that only its owner reads; made at the first start. */
+export const masterKey = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  if (!(yield* fs.exists(path))) {
+    // Written whole before it gets its name: a start that is killed leaves no half key.
+    const temporary = `${path}.${randomBytes(4).toString("hex")}`
+    yield* fs.writeFile(temporary, randomBytes(32), { mode: 0o600, flag: "wx" })
+    yield* fs.rename(temporary, path)
+  }
+  const master = yield* fs.readFile(path)
+  if (master.length === 32) return master
+  return yield* new MasterKeyError({
+    message: `${path} must hold 32 bytes and holds ${master.length}: restore it from a backup`
+  })
+})
+
 export class Signer extends Context.Service<
   Signer,
   {
@@ -20,24 +36,12 @@ export class Signer extends Context.Service<
     readonly verify: (text: string, signature: string) => boolean
   }
 >()("@signalbox/control-room/Signer") {
-  /** From a master key of 32 bytes in a file that only its owner reads; made at the first start. */
+  /** From a master key in a file (see `masterKey`). */
   static readonly layerFile = (path: string) =>
     Layer.effect(
       Signer,
       Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        if (!(yield* fs.exists(path))) {
-          // Written whole before it gets its name: a start that is killed leaves no half key.
-          const temporary = `${path}.${randomBytes(4).toString("hex")}`
-          yield* fs.writeFile(temporary, randomBytes(32), { mode: 0o600, flag: "wx" })
-          yield* fs.rename(temporary, path)
-        }
-        const master = yield* fs.readFile(path)
-        if (master.length !== 32) {
-          return yield* new MasterKeyError({
-            message: `${path} must hold 32 bytes and holds ${master.length}: restore it from a backup`
-          })
-        }
+        const master = yield* masterKey(path)
         const key = Buffer.from(hkdfSync("sha256", master, "", "signalbox/signing/v1", 32))
         const sign = (text: string) => createHmac("sha256", key).update(text).digest("base64url")
         return Signer.of({

@@ -6,9 +6,10 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import { Validation } from "./Authorization.ts"
 import { Outputs } from "./Outputs.ts"
 import { Processes } from "./Processes.ts"
-import { ProcessRuns } from "./ProcessRuns.ts"
+import { ProcessRunsFull } from "./ProcessRuns.ts"
 import { RobotData, RobotProcess } from "./Robot.ts"
 import { StepRuns } from "./StepRuns.ts"
+import { Webhooks } from "./Webhooks.ts"
 import { WorkerProtocol } from "./WorkerProtocol.ts"
 import { Workers } from "./Workers.ts"
 import { WorkItems } from "./WorkItems.ts"
@@ -22,9 +23,10 @@ export const Api = HttpApi.make("signalbox")
     Workspaces.prefix(basePath),
     Processes.prefix(basePath),
     WorkItems.prefix(basePath),
-    ProcessRuns.prefix(basePath),
+    ProcessRunsFull.prefix(basePath),
     StepRuns.prefix(basePath),
     Outputs.prefix(basePath),
+    Webhooks.prefix(basePath),
     Workers.prefix(basePath),
     WorkerProtocol.prefix("/worker-v1"),
     RobotProcess.prefix("/process-v1"),

@@ -3,6 +3,7 @@
  */
 import {
   CurrentPrincipal,
+  IntegrationAuthorization,
   type Principal,
   RequiredPermission,
   TokenAuthorization,
@@ -16,6 +17,7 @@ import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Redacted from "effect/Redacted"
 import * as Tokens from "../Tokens.ts"
 import { StepRuns } from "../store/StepRuns.ts"
 import { Workers } from "../store/Workers.ts"
@@ -40,28 +42,53 @@ type Check<A> = (
   HttpServerRequest.HttpServerRequest | HttpRouter.RouteContext
 >
 
+/** Checks a key of the workspace that the path names. */
+const keyCheck = Effect.map(Workspaces, (workspaces) =>
+  Effect.fnUntraced(function* (
+    token: Tokens.Token,
+    endpoint: HttpApiEndpoint.Top
+  ): Effect.fn.Return<Principal, ForbiddenResponse, HttpRouter.RouteContext> {
+    const key = token.kind === "apiKey" ? yield* workspaces.findKey(token.id) : null
+    if (key === null || !Tokens.matches(token.secret, key.secretHash)) return yield* unknown()
+    const { params } = yield* HttpRouter.RouteContext
+    if (params["workspace_id"] !== key.workspaceId) {
+      return yield* forbidden("the key does not belong to this workspace")
+    }
+    const needed = Context.getOrUndefined(endpoint.annotations, RequiredPermission)
+    if (needed !== undefined && !key.permissions.has(needed)) {
+      return yield* forbidden(`the key lacks the permission ${needed}; use a key that has it`)
+    }
+    return { _tag: "ApiKey", keyId: key.id, workspaceId: key.workspaceId, permissions: key.permissions }
+  })
+)
+
 const workspaceLayer = Layer.effect(
   WorkspaceAuthorization,
   Effect.gen(function* () {
-    const workspaces = yield* Workspaces
+    const checkKey = yield* keyCheck
     const check: Check<HttpApiEndpoint.Top> = Effect.fnUntraced(function* (endpoint) {
       const token = tokenOf(yield* HttpServerRequest.HttpServerRequest)
-      if (token === null) return yield* malformed()
-      const key = token.kind === "apiKey" ? yield* workspaces.findKey(token.id) : null
-      if (key === null || !Tokens.matches(token.secret, key.secretHash)) return yield* unknown()
-      const { params } = yield* HttpRouter.RouteContext
-      if (params["workspace_id"] !== key.workspaceId) {
-        return yield* forbidden("the key does not belong to this workspace")
-      }
-      const needed = Context.getOrUndefined(endpoint.annotations, RequiredPermission)
-      if (needed !== undefined && !key.permissions.has(needed)) {
-        return yield* forbidden(`the key lacks the permission ${needed}; use a key that has it`)
-      }
-      return { _tag: "ApiKey", keyId: key.id, workspaceId: key.workspaceId, permissions: key.permissions }
+      return token === null ? yield* malformed() : yield* checkKey(token, endpoint)
     })
     return WorkspaceAuthorization.of({
       wskey: (effect, { endpoint }) => Effect.provideServiceEffect(effect, CurrentPrincipal, check(endpoint)),
       bearer: (effect, { endpoint }) => Effect.provideServiceEffect(effect, CurrentPrincipal, check(endpoint))
+    })
+  })
+)
+
+const integrationLayer = Layer.effect(
+  IntegrationAuthorization,
+  Effect.gen(function* () {
+    const checkKey = yield* keyCheck
+    const check = Effect.fnUntraced(function* (given: Redacted.Redacted, endpoint: HttpApiEndpoint.Top) {
+      const token = Tokens.parse(Redacted.value(given))
+      if (token !== null) return yield* checkKey(token, endpoint)
+      return yield* unauthenticated("no usable key: give the bare key of this control room as `token` in the query")
+    })
+    return IntegrationAuthorization.of({
+      token: (effect, { credential, endpoint }) =>
+        Effect.provideServiceEffect(effect, CurrentPrincipal, check(credential, endpoint))
     })
   })
 )
@@ -113,4 +140,4 @@ const tokenLayer = Layer.effect(
   })
 )
 
-export const layer = Layer.mergeAll(workspaceLayer, tokenLayer)
+export const layer = Layer.mergeAll(workspaceLayer, integrationLayer, tokenLayer)

@@ -19,6 +19,8 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Deliverer } from "../../src/delivery/Deliverer.ts"
+import { TargetGuard } from "../../src/delivery/TargetGuard.ts"
 import { Runs } from "../../src/Runs.ts"
 import * as NodeServer from "../../src/http/NodeServer.ts"
 import * as Server from "../../src/Server.ts"
@@ -54,6 +56,8 @@ export class Service extends Context.Service<
     readonly blobs: Effect.Effect<{ readonly kept: ReadonlyArray<string>; readonly staged: ReadonlyArray<string> }>
     /** One look of the service for what time has brought, as if this many milliseconds had gone by. */
     readonly tickIn: (millis: number) => Effect.Effect<void>
+    /** All deliveries that are due, as if this many milliseconds had gone by. */
+    readonly deliverIn: (millis: number) => Effect.Effect<void>
   }
 >()("test/Service") {}
 
@@ -73,6 +77,16 @@ export const blobsIn = (folder: string) =>
     }
   })
 
+const movedBy = (clock: Clock.Clock, millis: number): Clock.Clock => ({
+  currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
+  currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis),
+  currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(millis) * 1_000_000n,
+  currentTimeNanos: Effect.map(clock.currentTimeNanos, (now) => now + BigInt(millis) * 1_000_000n),
+  monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+  monotonicTimeNanos: clock.monotonicTimeNanos,
+  sleep: (duration) => clock.sleep(duration)
+})
+
 const service = (folder: string) =>
   Layer.effect(
     Service,
@@ -80,6 +94,7 @@ const service = (folder: string) =>
       const server = yield* HttpServer.HttpServer
       const workspaces = yield* Workspaces
       const { tick } = yield* Runs
+      const deliverer = yield* Deliverer
       const sql = yield* SqlClient.SqlClient
       const clock = yield* Clock.Clock
       const workspace = (yield* workspaces.first) ?? (yield* workspaces.create("test"))
@@ -115,22 +130,14 @@ const service = (folder: string) =>
           return rows
         }).pipe(Effect.orDie),
         blobs: blobsIn(folder),
-        tickIn: (millis) =>
-          Effect.provideService(tick, Clock.Clock, {
-            currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
-            currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis),
-            currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(millis) * 1_000_000n,
-            currentTimeNanos: Effect.map(clock.currentTimeNanos, (now) => now + BigInt(millis) * 1_000_000n),
-            monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
-            monotonicTimeNanos: clock.monotonicTimeNanos,
-            sleep: (duration) => clock.sleep(duration)
-          })
+        tickIn: (millis) => Effect.provideService(tick, Clock.Clock, movedBy(clock, millis)),
+        deliverIn: (millis) => Effect.provideService(deliverer.tick, Clock.Clock, movedBy(clock, millis))
       })
     })
   )
 
 /** Everything, in a folder that stays. */
-export const layerIn = (folder: string) =>
+export const layerIn = (folder: string, options: Parameters<typeof Server.layer>[0] = {}) =>
   Layer.unwrap(
     Effect.map(Service, ({ key, origin, workspaceId }) =>
       ControlRoom.layerHttpClient({ baseUrl: origin, workspaceId, apiKey: Redacted.make(key) })
@@ -138,9 +145,10 @@ export const layerIn = (folder: string) =>
   ).pipe(
     Layer.provideMerge(service(folder)),
     Layer.provideMerge(NodeHttpClient.layerUndici),
-    Layer.provideMerge(Server.layer()),
+    Layer.provideMerge(Server.layer(options)),
     // The same instances as those of the service: a layer is built once.
     Layer.provideMerge(Runs.layer.pipe(Layer.provide(WorkSignal.layer))),
+    Layer.provideMerge(Deliverer.layer.pipe(Layer.provide(TargetGuard.layer(options.allowPrivateTargets)))),
     Layer.provideMerge(Server.layerStorage({ data: folder })),
     Layer.provideMerge(
       NodeHttpServer.layer(NodeServer.create, { port: 0, host: "127.0.0.1", gracefulShutdownTimeout: 0 })
@@ -148,7 +156,7 @@ export const layerIn = (folder: string) =>
   )
 
 /** Everything, in a folder of its own. */
-export const layer = Layer.unwrap(Effect.map(temporaryFolder, layerIn))
+export const layer = Layer.unwrap(Effect.map(temporaryFolder, (folder) => layerIn(folder)))
 
 /** The calls of a linked worker and of its step runs. */
 export const workerAt = Effect.fnUntraced(function* (
