@@ -122,7 +122,7 @@ export class Deliverer extends Context.Service<
           attempt: claimed.attempts + 1,
           status,
           error,
-          duration: Duration.format(took)
+          milliseconds: Math.round(Duration.toMillis(took))
         })
       })
 
@@ -165,7 +165,7 @@ export class Deliverer extends Context.Service<
         }
       })
       yield* guarded("the look for deliveries failed", look).pipe(
-        Effect.andThen(Effect.raceFirst(next, Effect.sleep("1 second"))),
+        Effect.andThen(Effect.timeoutOption(next, "1 second")),
         Effect.forever,
         Effect.forkScoped
       )
