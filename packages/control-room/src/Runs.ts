@@ -9,7 +9,7 @@ import {
   type WorkItemId,
   type WorkspaceId
 } from "@signalbox/api/contract/Ids"
-import type { StartInput } from "@signalbox/api/contract/ProcessRuns"
+import type { Callback, StartInput } from "@signalbox/api/contract/ProcessRuns"
 import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
 import type { BatchOperation } from "@signalbox/api/contract/WorkItems"
 import * as Clock from "effect/Clock"
@@ -22,6 +22,7 @@ import * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
 import * as Engine from "./engine/Engine.ts"
 import { BlobStore } from "./blobs/BlobStore.ts"
+import { Outbox } from "./delivery/Outbox.ts"
 import { Refused } from "./Refused.ts"
 import { Database } from "./store/Database.ts"
 import { Files } from "./store/Files.ts"
@@ -29,6 +30,7 @@ import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { Processes, type StoredProcess } from "./store/Processes.ts"
 import { type Leased, type StoredStepRun, StepRuns } from "./store/StepRuns.ts"
 import { lostAfter } from "./store/Workers.ts"
+import { type NewCallback, Webhooks } from "./store/Webhooks.ts"
 import { type StoredItem, WorkItems } from "./store/WorkItems.ts"
 import { WorkSignal } from "./WorkSignal.ts"
 
@@ -43,11 +45,12 @@ export interface StepRunError {
 export class Runs extends Context.Service<
   Runs,
   {
-    /** Null when a start with the waiting inputs found none. */
+    /** Null when a start with the waiting inputs found none. `callback` is told of the run. */
     readonly start: (
       workspace: WorkspaceId,
       process: StoredProcess,
-      input: StartInput
+      input: StartInput,
+      callback?: Callback
     ) => Effect.Effect<ProcessRunId | null, Refused>
     readonly stop: (run: ProcessRunId, command: Engine.StopCommand) => Effect.Effect<boolean>
     readonly remove: (run: ProcessRunId) => Effect.Effect<void, Refused>
@@ -91,6 +94,8 @@ export class Runs extends Context.Service<
       const files = yield* Files
       const blobs = yield* BlobStore
       const signal = yield* WorkSignal
+      const outbox = yield* Outbox
+      const webhooks = yield* Webhooks
       const upSince = yield* Clock.currentTimeMillis
 
       const apply = Effect.fnUntraced(function* (run: Engine.Run, changes: ReadonlyArray<Engine.Change>) {
@@ -102,6 +107,9 @@ export class Runs extends Context.Service<
             case "OutputsDropped":
             case "OutputsReleased":
               yield* items.apply(run, change)
+              break
+            case "Notification":
+              yield* outbox.notify(run, change.action)
               break
             default:
               yield* stepRuns.apply(run, change)
@@ -144,7 +152,12 @@ export class Runs extends Context.Service<
         return { run, stepRun }
       })
 
-      const start = Effect.fnUntraced(function* (workspace: WorkspaceId, known: StoredProcess, input: StartInput) {
+      const startWith = Effect.fnUntraced(function* (
+        workspace: WorkspaceId,
+        known: StoredProcess,
+        input: StartInput,
+        callback: Omit<NewCallback, "processRun"> | null
+      ) {
         // As it is now: it may have been changed or deleted since it was looked up.
         const process = yield* processes.lock(workspace, known.view.id, "share")
         if (process === null) return yield* processGone(known.view.id)
@@ -179,12 +192,25 @@ export class Runs extends Context.Service<
             "work_item_ids must name work items that are new and of this process; at least one is not, so nothing was started"
           )
         }
+        if (callback !== null) yield* webhooks.createCallback(workspace, { ...callback, processRun: run.id })
         yield* commit({ run, changes: [] })
         return run.id
       }, transaction)
 
       const processGone = (id: ProcessId) =>
         new Refused({ code: "NOT_FOUND", message: `there is no process ${id} in this workspace` })
+
+      const start = Effect.fnUntraced(function* (
+        workspace: WorkspaceId,
+        process: StoredProcess,
+        input: StartInput,
+        callback?: Callback
+      ) {
+        if (callback === undefined) return yield* startWith(workspace, process, input, null)
+        const events = callback.callback_events.map((action) => `process_run.${action}` as const)
+        const sealed = yield* webhooks.sealCallback(callback.secret)
+        return yield* startWith(workspace, process, input, { ...sealed, endpoint: callback.url, events })
+      })
 
       const stop = Effect.fnUntraced(function* (id: ProcessRunId, command: Engine.StopCommand) {
         const run = yield* runs.lock(id)

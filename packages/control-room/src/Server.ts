@@ -13,8 +13,12 @@ import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpApiScalar from "effect/http-api/HttpApiScalar"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as HttpRouter from "effect/http/HttpRouter"
+import * as UrlParams from "effect/http/UrlParams"
 import { BlobStore } from "./blobs/BlobStore.ts"
 import * as ApiKeysHttp from "./http/ApiKeys.ts"
+import { Deliverer } from "./delivery/Deliverer.ts"
+import { Outbox } from "./delivery/Outbox.ts"
+import { TargetGuard } from "./delivery/TargetGuard.ts"
 import * as Authorization from "./http/Authorization.ts"
 import * as Edge from "./http/Edge.ts"
 import { FileLinks } from "./http/FileLinks.ts"
@@ -22,6 +26,7 @@ import * as Handlers from "./http/Handlers.ts"
 import { Once } from "./http/Once.ts"
 import { Pagination } from "./http/Pagination.ts"
 import * as Probes from "./http/Probes.ts"
+import * as ProcessRunHandlers from "./http/ProcessRuns.ts"
 import { PublicUrl } from "./http/PublicUrl.ts"
 import { defaultRateLimit, type RateLimit, RateLimits } from "./http/RateLimits.ts"
 import * as Robot from "./http/Robot.ts"
@@ -31,6 +36,7 @@ import * as Transfers from "./http/Transfers.ts"
 import * as Validation from "./http/Validation.ts"
 import { Views } from "./http/Views.ts"
 import * as WorkerGroupsHttp from "./http/WorkerGroups.ts"
+import * as WebhookHandlers from "./http/Webhooks.ts"
 import * as WorkerProtocol from "./http/WorkerProtocol.ts"
 import * as WorkersHttp from "./http/Workers.ts"
 import { Signer } from "./Signer.ts"
@@ -38,6 +44,7 @@ import { limits } from "./Limits.ts"
 import { Runs } from "./Runs.ts"
 import { ApiKeys } from "./store/ApiKeys.ts"
 import { Database } from "./store/Database.ts"
+import { Deliveries } from "./store/Deliveries.ts"
 import { Files } from "./store/Files.ts"
 import { Idempotency } from "./store/Idempotency.ts"
 import * as Migrations from "./store/Migrations.ts"
@@ -46,6 +53,7 @@ import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { Secrets } from "./store/Secrets.ts"
 import { StepRuns } from "./store/StepRuns.ts"
 import { TransitKeys } from "./store/TransitKeys.ts"
+import { Webhooks } from "./store/Webhooks.ts"
 import { WorkerGroups } from "./store/WorkerGroups.ts"
 import { Workers } from "./store/Workers.ts"
 import { WorkItems } from "./store/WorkItems.ts"
@@ -62,6 +70,11 @@ export interface Options {
   readonly publicUrl?: string
   /** How many requests a key may make; default 100 a second with bursts of 500, `null` for no limit. */
   readonly rateLimit?: RateLimit | null
+  /**
+   * Whether webhooks and callbacks may lead to loopback, private and link-local addresses; default: only when the
+   * service itself listens on loopback.
+   */
+  readonly allowPrivateTargets?: boolean
 }
 
 const repositories = Layer.mergeAll(
@@ -72,6 +85,8 @@ const repositories = Layer.mergeAll(
   WorkItems.layer,
   Files.layer,
   Idempotency.layer,
+  Webhooks.layer,
+  Deliveries.layer,
   Workers.layer,
   WorkerGroups.layer,
   ApiKeys.layer,
@@ -103,6 +118,7 @@ export const layerStorage = (options: Pick<Options, "data">) =>
       return sweep.pipe(
         Layer.provideMerge(BlobStore.layerDisk(path.join(options.data, "files"))),
         Layer.provideMerge(Signer.layer),
+        Layer.provideMerge(Outbox.layer),
         Layer.provideMerge(repositories),
         Layer.provideMerge(vault),
         Layer.provideMerge(MasterKey.layerFile(path.join(options.data, "master.key"))),
@@ -116,6 +132,8 @@ const routes = Layer.mergeAll(
     Layer.provide(
       Layer.mergeAll(
         Handlers.layer,
+        ProcessRunHandlers.layer,
+        WebhookHandlers.layer,
         ApiKeysHttp.layer,
         SecretsHttp.layer,
         WorkersHttp.layer,
@@ -150,7 +168,11 @@ export const layer = (options: Omit<Options, "data"> = {}) =>
     Layer.provide(FileLinks.layer),
     Layer.provide(PublicUrl.layer(options.publicUrl)),
     Layer.provide(Runs.layerTicking),
-    Layer.provide(Runs.layer),
+    Layer.provide(Deliverer.layerRunning),
+    Layer.provide(Layer.mergeAll(Runs.layer, Deliverer.layer)),
+    Layer.provide(TargetGuard.layer(options.allowPrivateTargets)),
     Layer.provide(WorkSignal.layer),
+    // Keys and signatures in addresses stay out of spans.
+    Layer.provide(Layer.succeed(UrlParams.CurrentRedactedNames, ["token", "signature"])),
     Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(limits.jsonBody)))
   )

@@ -128,6 +128,51 @@ describe("a run", () => {
   })
 })
 
+describe("the world", () => {
+  it("is told of the start, of every end, and of no more", () => {
+    const model = new Model([{}], 2)
+    assert.deepStrictEqual(model.notified, [])
+    start(model)
+    finish(model)
+    assert.deepStrictEqual(model.notified, ["started"])
+    start(model)
+    finish(model, { code: "ROBOT_FAILURE", message: "exit 1" })
+    assert.deepStrictEqual(model.notified, ["started", "unresolved"])
+    const failed = [...model.items.values()].filter((item) => item.state === "failed")
+    model.commit(succeed(Engine.batch(model.run, "retry", failed, model.now)))
+    start(model)
+    finish(model, { code: "ROBOT_FAILURE", message: "exit 1" })
+    assert.deepStrictEqual(model.notified, ["started", "unresolved", "unresolved"])
+    const again = [...model.items.values()].filter((item) => item.state === "failed")
+    model.commit(succeed(Engine.batch(model.run, "mark_as_done", again, model.now)))
+    assert.deepStrictEqual(model.notified, ["started", "unresolved", "unresolved", "completed"])
+  })
+
+  it("is told of the start when a run goes on that was stopped before it", () => {
+    const model = new Model([{}], 1)
+    const live = model.live().map((stepRun) => ({ stepRun, item: model.held(stepRun.id) }))
+    model.commit(Engine.stop(model.run, live, { asDone: false, terminate: false, reason: "" }, model.now))
+    assert.deepStrictEqual(model.notified, ["unresolved"])
+    model.commit(succeed(Engine.batch(model.run, "retry", [...model.items.values()], model.now)))
+    start(model)
+    finish(model)
+    assert.deepStrictEqual(model.notified, ["unresolved", "started", "completed"])
+  })
+
+  it("is told of an end by the outcome that brings it, of the run as it is then", () => {
+    const model = new Model([{}], 1)
+    start(model)
+    const stepRun = only(model.live())
+    const held = model.held(stepRun.id)
+    const done = succeed(Engine.finish(model.run, stepRun, held, { done: 0, held: 0 }, null, model.now))
+    assert.isFalse(done.changes.some((change) => change._tag === "Notification"))
+    const settled = Engine.settle(done.run, [], model.now)
+    assert.deepStrictEqual(settled.changes.at(-1), { _tag: "Notification", action: "completed" })
+    assert.strictEqual(settled.run.state, "completed")
+    assert.strictEqual(settled.run.endedAt, model.now)
+  })
+})
+
 describe("a failing item", () => {
   it("is retried by its step up to max_attempts, and not before the delay", () => {
     const model = new Model([{ retry: { max_attempts: 2, delay_seconds: 60 } }], 1)
@@ -362,6 +407,7 @@ describe("whatever happens in whatever order", () => {
         items
       )
       for (const command of commands) {
+        const before = { state: model.run.state, told: model.notified.length }
         perform(model, command)
         const { counts, failed } = model.recount()
         assert.deepStrictEqual(model.run.counts, counts)
@@ -370,6 +416,14 @@ describe("whatever happens in whatever order", () => {
         const ended = model.run.state === "completed" || model.run.state === "unresolved"
         assert.strictEqual(ended, quiet, `${model.run.state} while ${JSON.stringify(counts)}`)
         if (ended) assert.strictEqual(model.run.state === "unresolved", failed > 0)
+        // The world knows what there is to know: whether the run has started, once, and how it ended, each time.
+        const { notified } = model
+        const starts = notified.filter((action) => action === "started").length
+        assert.strictEqual(starts, model.run.startedAt === null ? 0 : 1)
+        const lastEnd = notified.findLast((action) => action !== "started")
+        if (ended) assert.strictEqual(lastEnd, model.run.state)
+        assert.isTrue(!notified.includes("completed") || notified.indexOf("completed") === notified.length - 1)
+        if (before.state === model.run.state) assert.strictEqual(notified.length, before.told, command.kind)
         for (const [step, count] of counts.entries()) {
           assert.isAtMost(count.live, model.run.steps[step]?.max_parallel ?? 1)
         }

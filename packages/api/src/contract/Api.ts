@@ -7,11 +7,12 @@ import { ApiKeys } from "./ApiKeys.ts"
 import { Validation } from "./Authorization.ts"
 import { Outputs } from "./Outputs.ts"
 import { ProcessesFull } from "./Processes.ts"
-import { ProcessRuns } from "./ProcessRuns.ts"
+import { ProcessRunsFull } from "./ProcessRuns.ts"
 import { RobotData, RobotProcess } from "./Robot.ts"
 import { RobotSecrets } from "./RobotSecrets.ts"
 import { Secrets } from "./Secrets.ts"
 import { StepRuns } from "./StepRuns.ts"
+import { Webhooks } from "./Webhooks.ts"
 import { WorkerGroups } from "./WorkerGroups.ts"
 import { WorkerProtocol } from "./WorkerProtocol.ts"
 import { WorkersFull } from "./Workers.ts"
@@ -26,13 +27,14 @@ export const Api = HttpApi.make("signalbox")
     Workspaces.prefix(basePath),
     ProcessesFull.prefix(basePath),
     WorkItems.prefix(basePath),
-    ProcessRuns.prefix(basePath),
+    ProcessRunsFull.prefix(basePath),
     StepRuns.prefix(basePath),
     Outputs.prefix(basePath),
     WorkersFull.prefix(basePath),
     WorkerGroups.prefix(basePath),
     ApiKeys.prefix(basePath),
     Secrets.prefix(basePath),
+    Webhooks.prefix(basePath),
     WorkerProtocol.prefix("/worker-v1"),
     RobotProcess.prefix("/process-v1"),
     RobotData.prefix("/json-v1"),

@@ -5,7 +5,7 @@
  */
 import type { ProcessRunId, ProcessId, StepId, StepRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { StepDefinition } from "@signalbox/api/contract/Processes"
-import type { ProcessRunState } from "@signalbox/api/contract/ProcessRuns"
+import type { ProcessRunAction, ProcessRunState } from "@signalbox/api/contract/ProcessRuns"
 import type { StepRunErrorCode, StepRunEventType, StepRunState } from "@signalbox/api/contract/StepRuns"
 import type { ExceptionType, WorkItemState } from "@signalbox/api/contract/WorkItems"
 import * as Result from "effect/Result"
@@ -115,6 +115,13 @@ export type Change =
       readonly type: StepRunEventType
       readonly item: WorkItemId | null
     }
+  | Notification
+
+/** What the world is told of the run. It holds for the run as the outcome has it. */
+export interface Notification {
+  readonly _tag: "Notification"
+  readonly action: ProcessRunAction
+}
 
 /** Why nothing was changed. */
 export interface Refusal {
@@ -168,7 +175,10 @@ class Draft {
 
   moveRun(to: ProcessRunState, patch: Partial<Pick<Run, "startedAt" | "endedAt" | "stop">> = {}): void {
     mustAllow(processRunMoves, this.run.state, to)
+    const starts = this.run.startedAt === null && (patch.startedAt ?? null) !== null
     this.run = { ...this.run, ...patch, state: to }
+    if (starts) this.changes.push({ _tag: "Notification", action: "started" })
+    if (to === "completed" || to === "unresolved") this.changes.push({ _tag: "Notification", action: to })
   }
 
   moveItem(

@@ -3,6 +3,7 @@
  */
 import {
   CurrentPrincipal,
+  IntegrationAuthorization,
   type Principal,
   type Permission,
   RequiredPermission,
@@ -19,6 +20,7 @@ import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Redacted from "effect/Redacted"
 import * as Tokens from "../Tokens.ts"
 import { ApiKeys } from "../store/ApiKeys.ts"
 import { type StoredStepRun, StepRuns } from "../store/StepRuns.ts"
@@ -65,49 +67,54 @@ interface Caller {
 
 const ofRuns: ReadonlySet<Permission> = new Set(runPermissions)
 
+/** Whether a caller may use an endpoint of the workspace that the path names. */
+const admitted = Effect.fnUntraced(function* (caller: Caller | null, endpoint: HttpApiEndpoint.Top) {
+  if (caller === null) return yield* unknown()
+  const { params } = yield* HttpRouter.RouteContext
+  if (params["workspace_id"] !== caller.principal.workspaceId) {
+    return yield* forbidden("the key does not belong to this workspace")
+  }
+  const needed = Context.getOrUndefined(endpoint.annotations, RequiredPermission)
+  if (needed !== undefined && !caller.permissions.has(needed)) {
+    return yield* forbidden(`the key lacks the permission ${needed}; use a key that has it`)
+  }
+  return caller.principal
+})
+
+/** The caller behind an API key, null for any other token. */
+const callerOfKey = Effect.map(ApiKeys, (apiKeys) =>
+  Effect.fnUntraced(function* (token: Tokens.Token): Effect.fn.Return<Caller | null> {
+    const key = token.kind === "apiKey" ? yield* apiKeys.authenticate(token) : null
+    if (key === null) return null
+    const { id, permissions, workspaceId } = key
+    return { principal: { _tag: "ApiKey", keyId: id, workspaceId, permissions }, permissions }
+  })
+)
+
 const workspaceLayer = Layer.effect(
   WorkspaceAuthorization,
   Effect.gen(function* () {
     const rateLimits = yield* RateLimits
     const { once } = yield* Once
-    const apiKeys = yield* ApiKeys
+    const ofKey = yield* callerOfKey
     const stepRuns = yield* StepRuns
 
     const callerOf = Effect.fnUntraced(function* (
       token: Tokens.Token
     ): Effect.fn.Return<Caller | null, ForbiddenResponse> {
-      if (token.kind === "apiKey") {
-        const key = yield* apiKeys.authenticate(token)
-        if (key === null) return null
-        const { id, permissions, workspaceId } = key
-        return { principal: { _tag: "ApiKey", keyId: id, workspaceId, permissions }, permissions }
+      if (token.kind !== "stepRun") return yield* ofKey(token)
+      const stepRun = yield* stepRuns.find(token.id)
+      const principal = principalOfRun(stepRun, token)
+      if (stepRun === null || principal === null) return null
+      if (stepRun.state !== "in_progress") {
+        return yield* forbidden(`the step run of this token is ${stepRun.state}: the token is dead; stop the task`)
       }
-      if (token.kind === "stepRun") {
-        const stepRun = yield* stepRuns.find(token.id)
-        const principal = principalOfRun(stepRun, token)
-        if (stepRun === null || principal === null) return null
-        if (stepRun.state !== "in_progress") {
-          return yield* forbidden(`the step run of this token is ${stepRun.state}: the token is dead; stop the task`)
-        }
-        return { principal, permissions: ofRuns }
-      }
-      return null
+      return { principal, permissions: ofRuns }
     })
 
     const check: Check<HttpApiEndpoint.Top> = Effect.fnUntraced(function* (endpoint) {
       const token = tokenOf(yield* HttpServerRequest.HttpServerRequest)
-      if (token === null) return yield* malformed()
-      const caller = yield* callerOf(token)
-      if (caller === null) return yield* unknown()
-      const { params } = yield* HttpRouter.RouteContext
-      if (params["workspace_id"] !== caller.principal.workspaceId) {
-        return yield* forbidden("the key does not belong to this workspace")
-      }
-      const needed = Context.getOrUndefined(endpoint.annotations, RequiredPermission)
-      if (needed !== undefined && !caller.permissions.has(needed)) {
-        return yield* forbidden(`the key lacks the permission ${needed}; use a key that has it`)
-      }
-      return caller.principal
+      return token === null ? yield* malformed() : yield* admitted(yield* callerOf(token), endpoint)
     })
     /** What holds for every request with a key: its permission, its rate, forms read as JSON, and idempotency keys. */
     const enter = <E, R>(
@@ -126,6 +133,27 @@ const workspaceLayer = Layer.effect(
     return WorkspaceAuthorization.of({
       wskey: (effect, { endpoint }) => enter(effect, endpoint),
       bearer: (effect, { endpoint }) => enter(effect, endpoint)
+    })
+  })
+)
+
+const integrationLayer = Layer.effect(
+  IntegrationAuthorization,
+  Effect.gen(function* () {
+    const rateLimits = yield* RateLimits
+    const ofKey = yield* callerOfKey
+    const check = Effect.fnUntraced(function* (given: Redacted.Redacted, endpoint: HttpApiEndpoint.Top) {
+      const token = Tokens.parse(Redacted.value(given))
+      if (token !== null) {
+        const principal = yield* admitted(yield* ofKey(token), endpoint)
+        if (principal._tag === "ApiKey") yield* rateLimits.admit(principal.keyId)
+        return principal
+      }
+      return yield* unauthenticated("no usable key: give the bare key of this control room as `token` in the query")
+    })
+    return IntegrationAuthorization.of({
+      token: (effect, { credential, endpoint }) =>
+        Effect.provideServiceEffect(effect, CurrentPrincipal, check(credential, endpoint))
     })
   })
 )
@@ -169,4 +197,4 @@ const tokenLayer = Layer.effect(
   })
 )
 
-export const layer = Layer.mergeAll(workspaceLayer, tokenLayer)
+export const layer = Layer.mergeAll(workspaceLayer, integrationLayer, tokenLayer)

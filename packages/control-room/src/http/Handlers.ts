@@ -190,52 +190,6 @@ const workItems = HttpApiBuilder.group(
   })
 )
 
-const processRuns = HttpApiBuilder.group(
-  Api,
-  "processRuns",
-  Effect.fnUntraced(function* (handlers) {
-    const store = yield* ProcessRuns
-    const processStore = yield* Processes
-    const runs = yield* Runs
-    const { page } = yield* Pagination
-    const find = (params: { readonly workspace_id: StoredItem["workspaceId"]; readonly process_run_id: string }) =>
-      orNotFound("process run", params.process_run_id, store.get(params.workspace_id, params.process_run_id))
-    return handlers.handleAll({
-      getProcessRun: ({ params }) => find(params),
-      listProcessRuns: ({ params, query, request }) =>
-        page(
-          request,
-          query,
-          (from) =>
-            store.list(params.workspace_id, { processId: query.process_id ?? null, state: query.state ?? null }, from),
-          Effect.succeed
-        ),
-      startProcessRun: Effect.fnUntraced(function* ({ params, payload }) {
-        const process = yield* findIn(processStore, params)
-        if (payload?.type === "with_payloads") {
-          for (const [index, item] of payload.payloads.entries()) yield* checkPayload(item, `payloads.${index}`)
-        }
-        const id = yield* answering("CONFLICT", "NOT_FOUND")(runs.start(params.workspace_id, process, payload ?? {}))
-        return id === null ? ({ started: false } as const) : ({ started: true, id } as const)
-      }),
-      stopProcessRun: Effect.fnUntraced(function* ({ params, payload }) {
-        const run = yield* find(params)
-        const accepted = yield* runs.stop(run.id, {
-          asDone: payload.set_remaining_work_items_as_done,
-          terminate: payload.terminate_ongoing_activity_runs,
-          reason: payload.reason ?? "the run was stopped"
-        })
-        return { accepted }
-      }),
-      deleteProcessRun: Effect.fnUntraced(function* ({ params }) {
-        const run = yield* find(params)
-        yield* answering("CONFLICT")(runs.remove(run.id))
-        return { id: run.id, deleted: true } as const
-      })
-    })
-  })
-)
-
 const stepRuns = HttpApiBuilder.group(
   Api,
   "stepRuns",
@@ -278,4 +232,4 @@ const outputs = HttpApiBuilder.group(
   })
 )
 
-export const layer = Layer.mergeAll(workspaces, processes, workItems, processRuns, stepRuns, outputs)
+export const layer = Layer.mergeAll(workspaces, processes, workItems, stepRuns, outputs)

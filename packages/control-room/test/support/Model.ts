@@ -43,6 +43,7 @@ export class Model {
   readonly stepRuns = new Map<StepRunId, ModelStepRun>()
   readonly outputs = new Map<WorkItemId, ModelOutput>()
   readonly released: Array<WorkItemId> = []
+  readonly notified: Array<Engine.Notification["action"]> = []
   private ids = 0
 
   constructor(steps: ReadonlyArray<Partial<Engine.RunStep>>, items: number) {
@@ -127,6 +128,9 @@ export class Model {
           if (change.step === null) this.released.push(output.id)
           else this.addItem(change.step, change.state, output.id)
         }
+        return
+      case "Notification":
+        this.notified.push(change.action)
         return
       case "Event":
         return

@@ -19,6 +19,8 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Deliverer } from "../../src/delivery/Deliverer.ts"
+import { TargetGuard } from "../../src/delivery/TargetGuard.ts"
 import { Runs } from "../../src/Runs.ts"
 import * as NodeServer from "../../src/http/NodeServer.ts"
 import * as Server from "../../src/Server.ts"
@@ -55,6 +57,8 @@ export class Service extends Context.Service<
     readonly blobs: Effect.Effect<{ readonly kept: ReadonlyArray<string>; readonly staged: ReadonlyArray<string> }>
     /** One look of the service for what time has brought, as if this many milliseconds had gone by. */
     readonly tickIn: (millis: number) => Effect.Effect<void>
+    /** All deliveries that are due, as if this many milliseconds had gone by. */
+    readonly deliverIn: (millis: number) => Effect.Effect<void>
   }
 >()("test/Service") {}
 
@@ -74,6 +78,16 @@ export const blobsIn = (folder: string) =>
     }
   })
 
+const movedBy = (clock: Clock.Clock, millis: number): Clock.Clock => ({
+  currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
+  currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis),
+  currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(millis) * 1_000_000n,
+  currentTimeNanos: Effect.map(clock.currentTimeNanos, (now) => now + BigInt(millis) * 1_000_000n),
+  monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+  monotonicTimeNanos: clock.monotonicTimeNanos,
+  sleep: (duration) => clock.sleep(duration)
+})
+
 const service = (folder: string) =>
   Layer.effect(
     Service,
@@ -82,6 +96,7 @@ const service = (folder: string) =>
       const workspaces = yield* Workspaces
       const apiKeys = yield* ApiKeys
       const { tick } = yield* Runs
+      const deliverer = yield* Deliverer
       const sql = yield* SqlClient.SqlClient
       const clock = yield* Clock.Clock
       const workspace = (yield* workspaces.first) ?? (yield* workspaces.create("test"))
@@ -117,16 +132,8 @@ const service = (folder: string) =>
           return rows
         }).pipe(Effect.orDie),
         blobs: blobsIn(folder),
-        tickIn: (millis) =>
-          Effect.provideService(tick, Clock.Clock, {
-            currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
-            currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis),
-            currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(millis) * 1_000_000n,
-            currentTimeNanos: Effect.map(clock.currentTimeNanos, (now) => now + BigInt(millis) * 1_000_000n),
-            monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
-            monotonicTimeNanos: clock.monotonicTimeNanos,
-            sleep: (duration) => clock.sleep(duration)
-          })
+        tickIn: (millis) => Effect.provideService(tick, Clock.Clock, movedBy(clock, millis)),
+        deliverIn: (millis) => Effect.provideService(deliverer.tick, Clock.Clock, movedBy(clock, millis))
       })
     })
   )
@@ -143,6 +150,7 @@ export const layerIn = (folder: string, options: Omit<Server.Options, "data"> = 
     Layer.provideMerge(Server.layer(options)),
     // The same instances as those of the service: a layer is built once.
     Layer.provideMerge(Runs.layer.pipe(Layer.provide(WorkSignal.layer))),
+    Layer.provideMerge(Deliverer.layer.pipe(Layer.provide(TargetGuard.layer(options.allowPrivateTargets)))),
     Layer.provideMerge(Server.layerStorage({ data: folder })),
     Layer.provideMerge(
       NodeHttpServer.layer(NodeServer.create, { port: 0, host: "127.0.0.1", gracefulShutdownTimeout: 0 })

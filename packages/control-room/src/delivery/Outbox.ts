@@ -1,0 +1,157 @@
+/**
+ * Writes down what is to be delivered, in the transaction of what it tells of: an event is never lost, and never told
+ * of something that did not happen.
+ */
+import { EventId, ProcessId, ProcessRunId } from "@signalbox/api/contract/Ids"
+import type { ProcessRunAction } from "@signalbox/api/contract/ProcessRuns"
+import { WebhookEvent } from "@signalbox/api/contract/WebhookEvents"
+import type { WebhookDelivery } from "@signalbox/api/contract/Webhooks"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as PubSub from "effect/PubSub"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import type { Exception, Run } from "../engine/Engine.ts"
+import { Refused } from "../Refused.ts"
+import { Database } from "../store/Database.ts"
+import { Deliveries } from "../store/Deliveries.ts"
+import { secondsBetween } from "../store/ProcessRuns.ts"
+import { type StoredWebhook, Webhooks } from "../store/Webhooks.ts"
+
+const bodyOf = Schema.encodeSync(Schema.fromJsonString(Schema.toCodecJson(WebhookEvent)))
+
+/** The id of no process and no run. */
+const nobody = "00000000-0000-0000-0000-000000000000"
+
+export class Outbox extends Context.Service<
+  Outbox,
+  {
+    /** Tells of an event of a run, as it is now, whoever listens. For the transaction that brings the event about. */
+    readonly notify: (run: Run, action: ProcessRunAction) => Effect.Effect<void>
+    /** Sends an event of no run to one webhook, also when it is not enabled. */
+    readonly test: (webhook: StoredWebhook) => Effect.Effect<WebhookDelivery>
+    /** The same event once more, as a new delivery. */
+    readonly redeliver: (webhook: StoredWebhook, delivery: WebhookDelivery) => Effect.Effect<WebhookDelivery, Refused>
+    /** Says that there may be something to deliver. */
+    readonly wake: Effect.Effect<void>
+    /** From now on, no signal is missed: the inner effect waits for the next one. */
+    readonly listen: Effect.Effect<Effect.Effect<void>, never, Scope.Scope>
+  }
+>()("@signalbox/control-room/delivery/Outbox") {
+  static readonly layer = Layer.effect(
+    Outbox,
+    Effect.gen(function* () {
+      const { newId, now, sql, transaction } = yield* Database
+      const webhooks = yield* Webhooks
+      const deliveries = yield* Deliveries
+      const signals = yield* PubSub.sliding<void>(1)
+      const wake = Effect.asVoid(PubSub.publish(signals, undefined))
+
+      /** The next number of the run's events, and the name of its process. */
+      const count = Effect.fnUntraced(function* (run: ProcessRunId) {
+        const [row] = yield* sql<{ readonly event_seq: number; readonly process_name: string }>`
+          UPDATE process_run SET event_seq = event_seq + 1 WHERE id = ${run} RETURNING event_seq, process_name`
+        return row ?? { event_seq: 1, process_name: "" }
+      }, Effect.orDie)
+
+      const lastFailure = Effect.fnUntraced(function* (run: ProcessRunId) {
+        const [row] = yield* sql<{ readonly exception: string | null }>`
+          SELECT exception FROM work_item WHERE process_run_id = ${run} AND state = 'failed'
+          ORDER BY state_updated_at DESC, id DESC LIMIT 1`
+        if (row === undefined || row.exception === null) return null
+        const exception: Exception = JSON.parse(row.exception)
+        return exception.code
+      }, Effect.orDie)
+
+      const event = Effect.fnUntraced(function* (action: WebhookEvent["action"], payload: WebhookEvent["payload"]) {
+        const id = EventId.make(yield* newId)
+        const at = yield* now
+        const body = bodyOf({ id, webhookEventTimestamp: at, event: "process_run", action, payload })
+        return { id, body }
+      })
+
+      return Outbox.of({
+        notify: Effect.fnUntraced(function* (run, action) {
+          const { event_seq, process_name } = yield* count(run.id)
+          const listeners = yield* webhooks.listening(run, `process_run.${action}`)
+          if (listeners.length === 0) return
+          const { body, id } = yield* event(action, {
+            workspaceId: run.workspaceId,
+            processId: run.processId,
+            processName: process_name,
+            processRunId: run.id,
+            state: run.state,
+            seqNo: event_seq,
+            startedAt: run.startedAt,
+            endedAt: run.endedAt,
+            duration: secondsBetween(run.startedAt, run.endedAt),
+            result: action === "started" ? null : action === "completed" ? "success" : "error",
+            errorCode: action === "unresolved" ? yield* lastFailure(run.id) : null
+          })
+          for (const listener of listeners) {
+            yield* deliveries.create({
+              webhook: listener.id,
+              endpoint: listener.endpoint,
+              eventId: id,
+              eventType: `process_run.${action}`,
+              processRun: run.id,
+              body
+            })
+          }
+          yield* sql.afterCommit(wake)
+        }),
+        test: Effect.fnUntraced(function* ({ view, workspaceId }) {
+          const { body, id } = yield* event("test", {
+            workspaceId,
+            processId: ProcessId.make(nobody),
+            processRunId: ProcessRunId.make(nobody),
+            processName: "test event",
+            state: "completed",
+            seqNo: 0,
+            startedAt: null,
+            endedAt: null,
+            duration: null,
+            result: null,
+            errorCode: null
+          })
+          const delivery = yield* deliveries.create({
+            webhook: view.id,
+            endpoint: view.endpoint,
+            eventId: id,
+            eventType: "process_run.test",
+            processRun: null,
+            body
+          })
+          yield* wake
+          return delivery
+        }),
+        redeliver: Effect.fnUntraced(function* ({ view }, known) {
+          const delivery = yield* transaction(
+            Effect.gen(function* () {
+              const old = yield* deliveries.get(view.id, known.id)
+              if (old === null || old.state === "pending") {
+                return yield* new Refused({
+                  code: "CONFLICT",
+                  message: "the delivery is still under way; wait for its end, or for its next attempt"
+                })
+              }
+              return yield* deliveries.create({
+                webhook: view.id,
+                endpoint: view.endpoint,
+                eventId: old.event_id,
+                eventType: old.event_type,
+                processRun: old.process_run?.id ?? null,
+                body: old.body
+              })
+            })
+          )
+          yield* wake
+          return delivery
+        }),
+        wake,
+        listen: Effect.map(PubSub.subscribe(signals), (subscription) => Effect.asVoid(PubSub.take(subscription)))
+      })
+    })
+  )
+}

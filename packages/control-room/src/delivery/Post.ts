@@ -1,0 +1,67 @@
+/**
+ * One POST to an endpoint: a connection of its own, no redirects, the answer's status and nothing else of it.
+ */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http"
+import { request as httpsRequest } from "node:https"
+import type { LookupFunction } from "node:net"
+import { urlToHttpOptions } from "node:url"
+import { refusalOf } from "./TargetGuard.ts"
+
+/** How long an attempt may take in all. */
+export const attemptTime = "15 seconds"
+
+/** Bytes of an answer that are read, and thrown away, before the connection is closed. */
+const answerLimit = 64 * 1024
+
+/** There was no answer. */
+export class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly message: string }> {}
+
+/** What is said of a failed connection: never the address, which may hold a key. */
+const said = (error: NodeJS.ErrnoException): string =>
+  refusalOf(error) ?? `no connection: ${error.code ?? "the endpoint does not speak HTTP"}`
+
+/** Sends the body and answers the status. */
+export const post = (options: {
+  readonly endpoint: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+  readonly lookup: LookupFunction
+}): Effect.Effect<number, NoAnswer> =>
+  Effect.callback<number, NoAnswer>((resume) => {
+    const url = new URL(options.endpoint)
+    const { hostname, ...target } = urlToHttpOptions(url)
+    const send = url.protocol === "https:" ? httpsRequest : httpRequest
+    const fail = (error: NodeJS.ErrnoException) => resume(Effect.fail(new NoAnswer({ message: said(error) })))
+    const answered = (response: IncomingMessage) => {
+      let size = 0
+      const done = () => {
+        request.destroy()
+        resume(Effect.succeed(response.statusCode ?? 0))
+      }
+      response.on("data", (chunk: Buffer) => {
+        size += chunk.length
+        if (size > answerLimit) done()
+      })
+      response.on("end", done)
+      response.on("error", done)
+    }
+    const request: ClientRequest = send({
+      ...target,
+      hostname: String(hostname).replace(/\.+$/, ""),
+      method: "POST",
+      headers: { ...options.headers, "content-length": options.body.length },
+      lookup: options.lookup,
+      agent: false
+    })
+    request.on("response", answered)
+    request.on("error", fail)
+    request.end(options.body)
+    return Effect.sync(() => request.destroy())
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: attemptTime,
+      orElse: () => Effect.fail(new NoAnswer({ message: `no answer within ${attemptTime}` }))
+    })
+  )

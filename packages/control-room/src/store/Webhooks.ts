@@ -1,0 +1,269 @@
+/**
+ * Webhooks, and callbacks, which are webhooks of one run. Their secrets are sealed.
+ */
+import { ProcessId, type ProcessRunId, WebhookId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { WebhookEventType, WebhookListed } from "@signalbox/api/contract/Webhooks"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { randomBytes } from "node:crypto"
+import { Seal } from "../vault/Seal.ts"
+import { Database, type PageRequest, type Rows } from "./Database.ts"
+
+/** How long deliveries are signed with the secret before the last one too. */
+const rotationTime = Duration.hours(24)
+
+interface Row {
+  readonly id: string
+  readonly workspace_id: string
+  readonly process_id: string | null
+  readonly process_run_id: string | null
+  readonly endpoint: string
+  readonly events: string
+  readonly enabled: number
+  readonly secret: string
+  readonly previous_secret: string | null
+  readonly previous_until: string | null
+}
+
+export interface StoredWebhook {
+  readonly view: WebhookListed
+  readonly workspaceId: WorkspaceId
+  readonly sealed: SealedSecrets
+}
+
+/** The secrets of a webhook as stored. */
+export interface SealedSecrets {
+  readonly webhook: WebhookId
+  readonly secret: string
+  readonly previous: string | null
+  readonly previousUntil: string | null
+}
+
+export interface NewWebhook {
+  readonly endpoint: string
+  readonly events: ReadonlyArray<WebhookEventType>
+  readonly process: ProcessId | null
+}
+
+export interface WebhookChange extends Partial<NewWebhook> {
+  readonly enabled?: boolean
+  readonly rotateSecret?: boolean
+}
+
+export interface NewCallback extends Omit<NewWebhook, "process"> {
+  readonly processRun: ProcessRunId
+  /** Sealed with `sealCallback`. */
+  readonly secret: string
+  readonly id: WebhookId
+}
+
+/** Who is to be told of an event. */
+export interface Listener {
+  readonly id: WebhookId
+  readonly endpoint: string
+}
+
+const parse = (row: Row): StoredWebhook => ({
+  view: {
+    id: WebhookId.make(row.id),
+    process: row.process_id === null ? null : { id: ProcessId.make(row.process_id) },
+    enabled_events: JSON.parse(row.events),
+    endpoint: row.endpoint,
+    enabled: row.enabled === 1
+  },
+  workspaceId: WorkspaceId.make(row.workspace_id),
+  sealed: {
+    webhook: WebhookId.make(row.id),
+    secret: row.secret,
+    previous: row.previous_secret,
+    previousUntil: row.previous_until
+  }
+})
+
+const contextOf = (webhook: WebhookId) => `webhook/${webhook}`
+
+const eventsText = (events: ReadonlyArray<WebhookEventType>) => JSON.stringify([...new Set(events)])
+
+export class Webhooks extends Context.Service<
+  Webhooks,
+  {
+    readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredWebhook | null>
+    readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<WebhookListed>>
+    /** Makes a webhook with a secret of its own. */
+    readonly create: (workspace: WorkspaceId, webhook: NewWebhook) => Effect.Effect<StoredWebhook>
+    /** Null when it is gone. */
+    readonly update: (
+      workspace: WorkspaceId,
+      id: WebhookId,
+      change: WebhookChange
+    ) => Effect.Effect<StoredWebhook | null>
+    /** Deletes a webhook with its deliveries; false when there is none. */
+    readonly remove: (workspace: WorkspaceId, id: WebhookId) => Effect.Effect<boolean>
+    /** Seals the secret of a callback that will be made: outside of the transaction that makes it. */
+    readonly sealCallback: (secret: Redacted.Redacted<string>) => Effect.Effect<Pick<NewCallback, "id" | "secret">>
+    readonly createCallback: (workspace: WorkspaceId, callback: NewCallback) => Effect.Effect<void>
+    /** Who is to be told of an event of a run: enabled webhooks of the workspace and of the process, and callbacks. */
+    readonly listening: (
+      run: { readonly id: ProcessRunId; readonly workspaceId: WorkspaceId; readonly processId: ProcessId },
+      event: WebhookEventType
+    ) => Effect.Effect<ReadonlyArray<Listener>>
+    /** The secrets to sign with now, the newest first. */
+    readonly secrets: (
+      sealed: SealedSecrets
+    ) => Effect.Effect<readonly [Redacted.Redacted, ...ReadonlyArray<Redacted.Redacted>]>
+    /** Nothing more is sent; what was to be delivered has failed. */
+    readonly disable: (id: WebhookId, reason: string) => Effect.Effect<void>
+    /** Forgets the callbacks of deleted runs that have nothing to deliver any more. */
+    readonly sweepCallbacks: Effect.Effect<void>
+  }
+>()("@signalbox/control-room/store/Webhooks") {
+  static readonly layer = Layer.effect(
+    Webhooks,
+    Effect.gen(function* () {
+      const { newId, now, page, sql, transaction } = yield* Database
+      const seal = yield* Seal
+      const open = (sealed: string, context: string) =>
+        Effect.map(seal.open(sealed, context), (text) => Redacted.make(text))
+
+      const newSecret = (webhook: WebhookId) =>
+        seal.seal(`whsec_${randomBytes(32).toString("base64")}`, contextOf(webhook))
+
+      const find = (workspace: WorkspaceId, id: string) =>
+        Effect.orDie(
+          Effect.map(
+            sql<Row>`
+              SELECT * FROM webhook WHERE workspace_id = ${workspace} AND id = ${id} AND process_run_id IS NULL`,
+            ([row]) => (row === undefined ? null : parse(row))
+          )
+        )
+
+      const insert = Effect.fnUntraced(function* (
+        row: Omit<Row, "enabled" | "previous_secret" | "previous_until">
+      ): Effect.fn.Return<StoredWebhook> {
+        const whole: Row = { ...row, enabled: 1, previous_secret: null, previous_until: null }
+        yield* Effect.orDie(sql`INSERT INTO webhook ${sql.insert({ ...whole, created_at: yield* now })}`)
+        return parse(whole)
+      })
+
+      const disable = Effect.fnUntraced(function* (id: WebhookId, reason: string) {
+        yield* sql`UPDATE webhook SET enabled = 0 WHERE id = ${id}`
+        yield* sql`
+          UPDATE webhook_delivery SET state = 'failed', next_attempt_at = NULL, error = ${reason}
+          WHERE webhook_id = ${id} AND state = 'pending'`
+      }, Effect.orDie)
+
+      return Webhooks.of({
+        get: find,
+        list: (workspace, request) =>
+          Effect.map(
+            page<Row>(
+              sql`SELECT * FROM webhook`,
+              [sql`workspace_id = ${workspace}`, sql`process_run_id IS NULL`],
+              "newest first",
+              request
+            ),
+            ({ hasMore, rows }) => ({ hasMore, rows: rows.map((row) => parse(row).view) })
+          ),
+        create: Effect.fnUntraced(function* (workspace, webhook) {
+          const id = WebhookId.make(yield* newId)
+          return yield* insert({
+            id,
+            workspace_id: workspace,
+            process_id: webhook.process,
+            process_run_id: null,
+            endpoint: webhook.endpoint,
+            events: eventsText(webhook.events),
+            secret: yield* newSecret(id)
+          })
+        }),
+        update: Effect.fnUntraced(function* (workspace, id, change) {
+          const secret = change.rotateSecret === true ? yield* newSecret(id) : null
+          const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(rotationTime)
+          return yield* transaction(
+            Effect.gen(function* () {
+              const known = yield* find(workspace, id)
+              if (known === null) return null
+              const changed = {
+                ...(change.endpoint === undefined ? {} : { endpoint: change.endpoint }),
+                ...(change.events === undefined ? {} : { events: eventsText(change.events) }),
+                ...(change.process === undefined ? {} : { process_id: change.process }),
+                ...(change.enabled === undefined ? {} : { enabled: change.enabled ? 1 : 0 }),
+                ...(secret === null
+                  ? {}
+                  : {
+                      secret,
+                      previous_secret: known.sealed.secret,
+                      previous_until: new Date(until).toISOString()
+                    })
+              }
+              if (Object.keys(changed).length === 0) return known
+              yield* sql`UPDATE webhook SET ${sql.update(changed)} WHERE id = ${id}`
+              if (change.endpoint !== undefined) {
+                yield* sql`
+                  UPDATE webhook_delivery SET endpoint = ${change.endpoint} WHERE webhook_id = ${id} AND state = 'pending'`
+              }
+              if (change.enabled === false && known.view.enabled) yield* disable(id, "the webhook was disabled")
+              return yield* find(workspace, id)
+            }).pipe(Effect.orDie)
+          )
+        }),
+        remove: (workspace, id) =>
+          Effect.orDie(
+            Effect.map(
+              sql`
+                DELETE FROM webhook WHERE workspace_id = ${workspace} AND id = ${id} AND process_run_id IS NULL
+                RETURNING id`,
+              (rows) => rows.length === 1
+            )
+          ),
+        sealCallback: Effect.fnUntraced(function* (secret) {
+          const id = WebhookId.make(yield* newId)
+          return { id, secret: yield* seal.seal(Redacted.value(secret), contextOf(id)) }
+        }),
+        createCallback: (workspace, callback) =>
+          Effect.asVoid(
+            insert({
+              id: callback.id,
+              workspace_id: workspace,
+              process_id: null,
+              process_run_id: callback.processRun,
+              endpoint: callback.endpoint,
+              events: eventsText(callback.events),
+              secret: callback.secret
+            })
+          ),
+        listening: Effect.fnUntraced(function* (run, event) {
+          const rows = yield* sql<Row>`
+            SELECT * FROM webhook
+            WHERE workspace_id = ${run.workspaceId} AND process_run_id IS NULL AND enabled = 1
+              AND (process_id IS NULL OR process_id = ${run.processId})
+            UNION ALL
+            SELECT * FROM webhook WHERE process_run_id = ${run.id} AND enabled = 1`
+          return rows.flatMap((row): ReadonlyArray<Listener> => {
+            const { view } = parse(row)
+            return view.enabled_events.some((enabled) => enabled === event)
+              ? [{ id: view.id, endpoint: view.endpoint }]
+              : []
+          })
+        }, Effect.orDie),
+        secrets: Effect.fnUntraced(function* ({ previous, previousUntil, secret, webhook }) {
+          const newest = yield* open(secret, contextOf(webhook))
+          return previous !== null && previousUntil !== null && previousUntil > (yield* now)
+            ? ([newest, yield* open(previous, contextOf(webhook))] as const)
+            : ([newest] as const)
+        }),
+        disable,
+        sweepCallbacks: Effect.orDie(
+          Effect.asVoid(sql`
+            DELETE FROM webhook WHERE process_run_id IS NOT NULL
+              AND NOT EXISTS (SELECT 1 FROM process_run WHERE process_run.id = webhook.process_run_id)
+              AND NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE webhook_delivery.webhook_id = webhook.id)`)
+        )
+      })
+    })
+  )
+}
