@@ -18,10 +18,13 @@ import * as Engine from "./engine/Engine.ts"
 import { BlobStore } from "./blobs/BlobStore.ts"
 import { Refused } from "./Refused.ts"
 import { Database } from "./store/Database.ts"
+import { Assets } from "./store/Assets.ts"
+import { Assistants, silentAfter } from "./store/Assistants.ts"
 import { Files } from "./store/Files.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import type { StoredProcess } from "./store/Processes.ts"
 import { type Leased, type StoredStepRun, StepRuns } from "./store/StepRuns.ts"
+import { TaskPackages } from "./store/TaskPackages.ts"
 import { type StoredItem, WorkItems } from "./store/WorkItems.ts"
 import { WorkSignal } from "./WorkSignal.ts"
 
@@ -54,6 +57,7 @@ export class Runs extends Context.Service<
     readonly lease: (
       worker: { readonly id: WorkerId; readonly workspaceId: WorkspaceId },
       tasks: ReadonlyArray<string>,
+      packages: boolean,
       limit: number
     ) => Effect.Effect<ReadonlyArray<Leased>>
     readonly startStepRun: (stepRun: StoredStepRun) => Effect.Effect<void, Refused>
@@ -81,6 +85,9 @@ export class Runs extends Context.Service<
       const stepRuns = yield* StepRuns
       const items = yield* WorkItems
       const files = yield* Files
+      const assets = yield* Assets
+      const assistants = yield* Assistants
+      const taskPackages = yield* TaskPackages
       const blobs = yield* BlobStore
       const signal = yield* WorkSignal
       const upSince = yield* Clock.currentTimeMillis
@@ -140,6 +147,9 @@ export class Runs extends Context.Service<
         const conflict = (message: string) => new Refused({ code: "CONFLICT", message })
         if (process.steps.length === 0) {
           return yield* conflict(`the process "${process.view.name}" has no steps; add one before starting it`)
+        }
+        for (const { task } of process.steps) {
+          if (task.package_id !== undefined) yield* taskPackages.forTask(workspace, task.package_id, task.name)
         }
         const taken =
           input.type === "with_inputs"
@@ -260,10 +270,11 @@ export class Runs extends Context.Service<
       const lease = Effect.fnUntraced(function* (
         worker: { readonly id: WorkerId; readonly workspaceId: WorkspaceId },
         tasks: ReadonlyArray<string>,
+        packages: boolean,
         limit: number
       ) {
         const expires = (yield* Clock.currentTimeMillis) + Duration.toMillis(leaseTime)
-        return yield* stepRuns.lease(worker, tasks, limit, new Date(expires).toISOString())
+        return yield* stepRuns.lease(worker, tasks, packages, limit, new Date(expires).toISOString())
       }, transaction)
 
       const startStepRun = Effect.fnUntraced(function* (known: StoredStepRun) {
@@ -347,6 +358,9 @@ export class Runs extends Context.Service<
             yield* end(stepRun, { code: "WORKER_LOST", message: "the worker was not heard of any more" })
           }
         }
+        const silent = (yield* Clock.currentTimeMillis) - silentAfter
+        if (silent >= upSince) yield* assistants.failSilent(new Date(silent).toISOString())
+        yield* assets.expireUploads
         for (const stepRun of yield* stepRuns.overdue) {
           yield* end(stepRun, { code: "TIMEOUT", message: "the step run took longer than the step allows" })
         }

@@ -14,6 +14,9 @@ import * as HttpApiScalar from "effect/http-api/HttpApiScalar"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as HttpRouter from "effect/http/HttpRouter"
 import { BlobStore } from "./blobs/BlobStore.ts"
+import { Deposits } from "./Deposits.ts"
+import * as AssetHandlers from "./http/Assets.ts"
+import * as AssistantHandlers from "./http/Assistants.ts"
 import * as Authorization from "./http/Authorization.ts"
 import * as Edge from "./http/Edge.ts"
 import { FileLinks } from "./http/FileLinks.ts"
@@ -21,6 +24,8 @@ import * as Handlers from "./http/Handlers.ts"
 import { Pagination } from "./http/Pagination.ts"
 import { PublicUrl } from "./http/PublicUrl.ts"
 import * as Robot from "./http/Robot.ts"
+import * as StepRunHandlers from "./http/StepRuns.ts"
+import * as TaskPackageHandlers from "./http/TaskPackages.ts"
 import * as Transfers from "./http/Transfers.ts"
 import * as Validation from "./http/Validation.ts"
 import { Views } from "./http/Views.ts"
@@ -28,12 +33,16 @@ import * as WorkerProtocol from "./http/WorkerProtocol.ts"
 import { Signer } from "./Signer.ts"
 import { limits } from "./Limits.ts"
 import { Runs } from "./Runs.ts"
+import { Assets } from "./store/Assets.ts"
+import { Assistants } from "./store/Assistants.ts"
 import { Database } from "./store/Database.ts"
 import { Files } from "./store/Files.ts"
 import * as Migrations from "./store/Migrations.ts"
 import { Processes } from "./store/Processes.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { StepRuns } from "./store/StepRuns.ts"
+import { TaskPackages } from "./store/TaskPackages.ts"
+import { WorkerReports } from "./store/WorkerReports.ts"
 import { Workers } from "./store/Workers.ts"
 import { WorkItems } from "./store/WorkItems.ts"
 import { Workspaces } from "./store/Workspaces.ts"
@@ -53,8 +62,13 @@ const repositories = Layer.mergeAll(
   StepRuns.layer,
   WorkItems.layer,
   Files.layer,
-  Workers.layer
+  Workers.layer,
+  WorkerReports.layer,
+  Assistants.layer
 )
+
+/** What keeps its bytes as files. */
+const content = Layer.mergeAll(Assets.layer, TaskPackages.layer)
 
 /** Deletes what a killed process left behind, before anything is served. */
 const sweep = Layer.effectDiscard(
@@ -78,6 +92,7 @@ export const layerStorage = (options: Pick<Options, "data">) =>
       return sweep.pipe(
         Layer.provideMerge(BlobStore.layerDisk(path.join(options.data, "files"))),
         Layer.provideMerge(Signer.layerFile(path.join(options.data, "master.key"))),
+        Layer.provideMerge(content),
         Layer.provideMerge(repositories),
         Layer.provideMerge(database)
       )
@@ -86,7 +101,17 @@ export const layerStorage = (options: Pick<Options, "data">) =>
 
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: Edge.openApiPath }).pipe(
-    Layer.provide(Layer.mergeAll(Handlers.layer, WorkerProtocol.layer, Robot.layer)),
+    Layer.provide(
+      Layer.mergeAll(
+        Handlers.layer,
+        StepRunHandlers.layer,
+        AssetHandlers.layer,
+        TaskPackageHandlers.layer,
+        AssistantHandlers.layer,
+        WorkerProtocol.layer,
+        Robot.layer
+      )
+    ),
     Layer.provide(Layer.mergeAll(Authorization.layer, Validation.layer))
   ),
   HttpApiScalar.layer(Api, { path: Edge.docsPath }),
@@ -101,6 +126,7 @@ const routes = Layer.mergeAll(
 export const layer = (options: Pick<Options, "publicUrl"> = {}) =>
   HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true, routerConfig: Edge.routerConfig }).pipe(
     Layer.provide(Layer.mergeAll(Pagination.layer, Views.layer)),
+    Layer.provide(Deposits.layer),
     Layer.provide(FileLinks.layer),
     Layer.provide(PublicUrl.layer(options.publicUrl)),
     Layer.provide(Runs.layerTicking),

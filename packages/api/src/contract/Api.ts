@@ -3,13 +3,17 @@
  */
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as OpenApi from "effect/http-api/OpenApi"
+import { AssistantRuns } from "./AssistantRuns.ts"
+import { Assistants } from "./Assistants.ts"
+import { Assets } from "./Assets.ts"
 import { Validation } from "./Authorization.ts"
 import { Outputs } from "./Outputs.ts"
 import { Processes } from "./Processes.ts"
 import { ProcessRuns } from "./ProcessRuns.ts"
-import { RobotData, RobotProcess } from "./Robot.ts"
-import { StepRuns } from "./StepRuns.ts"
-import { WorkerProtocol } from "./WorkerProtocol.ts"
+import { RobotDataFull, RobotProcess } from "./Robot.ts"
+import { StepRunsFull } from "./StepRuns.ts"
+import { TaskPackages } from "./TaskPackages.ts"
+import { WorkerProtocolFull } from "./WorkerProtocol.ts"
 import { Workers } from "./Workers.ts"
 import { WorkItems } from "./WorkItems.ts"
 import { Workspaces } from "./Workspaces.ts"
@@ -23,12 +27,16 @@ export const Api = HttpApi.make("signalbox")
     Processes.prefix(basePath),
     WorkItems.prefix(basePath),
     ProcessRuns.prefix(basePath),
-    StepRuns.prefix(basePath),
+    StepRunsFull.prefix(basePath),
     Outputs.prefix(basePath),
+    Assets.prefix(basePath),
+    TaskPackages.prefix(basePath),
+    Assistants.prefix(basePath),
+    AssistantRuns.prefix(basePath),
     Workers.prefix(basePath),
-    WorkerProtocol.prefix("/worker-v1"),
+    WorkerProtocolFull.prefix("/worker-v1"),
     RobotProcess.prefix("/process-v1"),
-    RobotData.prefix("/json-v1")
+    RobotDataFull.prefix("/json-v1")
   )
   .middleware(Validation)
   .annotateMerge(OpenApi.annotations({ title: "Signalbox", version: "1.0.0" }))

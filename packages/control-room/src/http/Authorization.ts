@@ -5,6 +5,7 @@ import {
   CurrentPrincipal,
   type Principal,
   RequiredPermission,
+  runPermissions,
   TokenAuthorization,
   WorkspaceAuthorization
 } from "@signalbox/api/contract/Authorization"
@@ -17,6 +18,7 @@ import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Tokens from "../Tokens.ts"
+import { Assistants } from "../store/Assistants.ts"
 import { StepRuns } from "../store/StepRuns.ts"
 import { Workers } from "../store/Workers.ts"
 import { Workspaces } from "../store/Workspaces.ts"
@@ -40,13 +42,54 @@ type Check<A> = (
   HttpServerRequest.HttpServerRequest | HttpRouter.RouteContext
 >
 
+/** The tokens of runs open the assets and secrets of their workspace, for as long as the run lives. */
+const makeOfRun = Effect.gen(function* () {
+  const stepRuns = yield* StepRuns
+  const assistants = yield* Assistants
+  const principalOf = Effect.fnUntraced(function* ({
+    id,
+    kind,
+    secret
+  }: Tokens.Token): Effect.fn.Return<Exclude<Principal, { readonly _tag: "ApiKey" }> | null> {
+    if (kind === "assistantRun") {
+      const run = yield* assistants.findRun(id)
+      if (run?.state !== "in_progress" || !Tokens.matches(secret, run.runTokenHash)) return null
+      return { _tag: "AssistantRun", workspaceId: run.workspaceId, assistantRunId: run.id }
+    }
+    const run = yield* stepRuns.find(id)
+    if (run?.state !== "in_progress" || run.runTokenHash === null) return null
+    if (!Tokens.matches(secret, run.runTokenHash)) return null
+    return {
+      _tag: "StepRun",
+      workspaceId: run.workspaceId,
+      processRunId: run.processRunId,
+      stepRunId: run.id
+    }
+  })
+  const check = Effect.fnUntraced(function* (token: Tokens.Token, endpoint: HttpApiEndpoint.Top) {
+    const principal = yield* principalOf(token)
+    const { params } = yield* HttpRouter.RouteContext
+    if (principal === null || params["workspace_id"] !== principal.workspaceId) {
+      return yield* forbidden("the token is unknown, its run has ended, or it does not belong to this workspace")
+    }
+    const needed = Context.getOrUndefined(endpoint.annotations, RequiredPermission)
+    if (needed !== undefined && !runPermissions.includes(needed)) {
+      return yield* forbidden(`the token of a run lacks the permission ${needed}; use a key that has it`)
+    }
+    return principal
+  })
+  return check
+})
+
 const workspaceLayer = Layer.effect(
   WorkspaceAuthorization,
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
+    const ofRun = yield* makeOfRun
     const check: Check<HttpApiEndpoint.Top> = Effect.fnUntraced(function* (endpoint) {
       const token = tokenOf(yield* HttpServerRequest.HttpServerRequest)
       if (token === null) return yield* malformed()
+      if (token.kind === "stepRun" || token.kind === "assistantRun") return yield* ofRun(token, endpoint)
       const key = token.kind === "apiKey" ? yield* workspaces.findKey(token.id) : null
       if (key === null || !Tokens.matches(token.secret, key.secretHash)) return yield* unknown()
       const { params } = yield* HttpRouter.RouteContext

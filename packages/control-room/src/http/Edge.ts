@@ -8,15 +8,17 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as FindMyWay from "effect/http/FindMyWay"
+import * as HttpBody from "effect/http/HttpBody"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { isSqlError } from "effect/sql/SqlError"
+import type * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
 import { body } from "./Failures.ts"
 import { transferPrefix } from "./FileLinks.ts"
-import { canonical, pathOf } from "./Incoming.ts"
+import { canonical, pathOf, wantsBareForm } from "./Incoming.ts"
 
 /** The router's settings; the look-up of methods below must agree with them. */
 export const routerConfig = { maxParamLength: 512, caseSensitive: true, ignoreTrailingSlash: true } as const
@@ -42,6 +44,7 @@ const methodsByPath = (() => {
     }
   })
   add(`${transferPrefix}/uploads`, "POST")
+  add(`${transferPrefix}/assets/:upload_id`, "PUT")
   add(`${transferPrefix}/files/:file_id/:name`, "GET")
   add(openApiPath, "GET")
   add(docsPath, "GET")
@@ -56,8 +59,11 @@ const respond = (status: number, code: ErrorCode, message: string, headers: Reco
 const allowedAt = (path: string) => methodsByPath.find("GET", path)?.handler
 
 /** An update may come as PUT too. */
-const methodFor = (path: string, method: string): string =>
-  method === "PUT" && allowedAt(path)?.has("PUT") === true ? "POST" : method
+const methodFor = (path: string, method: string): string => {
+  const allowed = method === "PUT" ? allowedAt(path) : undefined
+  // Where only PUT is allowed, it is meant.
+  return allowed?.has("PUT") === true && allowed.has("POST") ? "POST" : method
+}
 
 const noRoute = (request: HttpServerRequest.HttpServerRequest) => {
   const path = pathOf(request.url)
@@ -69,7 +75,11 @@ const noRoute = (request: HttpServerRequest.HttpServerRequest) => {
 
 const badRequest = (tooLarge: boolean) =>
   tooLarge
-    ? respond(413, "PAYLOAD_TOO_LARGE", "the body is larger than allowed")
+    ? respond(
+        413,
+        "PAYLOAD_TOO_LARGE",
+        "the body is larger than allowed; send bytes to upload_url or upload.url instead"
+      )
     : respond(400, "INVALID_REQUEST", "the body could not be read")
 
 const unexpected = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>, requestId: string) {
@@ -123,6 +133,13 @@ const withEnvelope = (response: HttpServerResponse.HttpServerResponse, request: 
     ? response
     : (plainTexts[response.status]?.(request) ?? response)
 
+/** Older clients expect the form for a file itself. */
+const bareForm = (response: HttpServerResponse.HttpServerResponse) => {
+  if (response.status !== 200 || response.body._tag !== "Uint8Array") return response
+  const { upload }: { readonly upload: Schema.Json } = JSON.parse(new TextDecoder().decode(response.body.body))
+  return HttpServerResponse.setBody(response, HttpBody.jsonUnsafe(upload))
+}
+
 export const layer = HttpRouter.middleware(
   (
     effect
@@ -135,7 +152,11 @@ export const layer = HttpRouter.middleware(
         Effect.provideService(HttpServerRequest.HttpServerRequest, request),
         Effect.catchCause((cause) => toResponse(cause, request, requestId)),
         Effect.map((response) =>
-          HttpServerResponse.setHeader(withEnvelope(response, request), "x-request-id", requestId)
+          HttpServerResponse.setHeader(
+            withEnvelope(wantsBareForm(received.url) ? bareForm(response) : response, request),
+            "x-request-id",
+            requestId
+          )
         )
       )
     }),

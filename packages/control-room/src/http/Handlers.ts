@@ -3,6 +3,7 @@
  */
 import { Api } from "@signalbox/api/contract/Api"
 import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
+import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { ProcessDefinition } from "@signalbox/api/contract/Processes"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -10,14 +11,15 @@ import * as Layer from "effect/Layer"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { checkPayload, limits, maxFilesPerItem, tooManyFiles } from "../Limits.ts"
 import { Runs } from "../Runs.ts"
+import { Database } from "../store/Database.ts"
 import { Files } from "../store/Files.ts"
 import { Processes } from "../store/Processes.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
-import { StepRuns } from "../store/StepRuns.ts"
+import { TaskPackages } from "../store/TaskPackages.ts"
 import { Workers } from "../store/Workers.ts"
 import { type StoredItem, WorkItems } from "../store/WorkItems.ts"
 import { Workspaces } from "../store/Workspaces.ts"
-import { answering, conflict, invalidRequest, orNotFound, tooLarge } from "./Failures.ts"
+import { answering, conflict, invalidRequest, notFound, orNotFound, tooLarge } from "./Failures.ts"
 import { FileLinks } from "./FileLinks.ts"
 import { Pagination } from "./Pagination.ts"
 import { Views } from "./Views.ts"
@@ -38,7 +40,9 @@ const processes = HttpApiBuilder.group(
   "processes",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* Processes
+    const packages = yield* TaskPackages
     const { page } = yield* Pagination
+    const { transaction } = yield* Database
     const find = (params: Parameters<typeof findIn>[1]) => findIn(store, params)
     const taken = (name: string) =>
       conflict(`name: a process "${name}" exists already; choose another name or change that one`)
@@ -47,15 +51,15 @@ const processes = HttpApiBuilder.group(
       listProcesses: ({ params, query, request }) =>
         page(request, query, (from) => store.list(params.workspace_id, from), Effect.succeed),
       createProcess: Effect.fnUntraced(function* ({ params, payload }) {
-        yield* checkDefinition(payload)
+        yield* checkDefinition(payload, packages, params.workspace_id)
         const created = yield* store.create(params.workspace_id, payload)
         return created === null ? yield* taken(payload.name) : created.view
-      }),
+      }, transaction),
       updateProcess: Effect.fnUntraced(function* ({ params, payload }) {
-        yield* checkDefinition(payload)
+        yield* checkDefinition(payload, packages, params.workspace_id)
         const updated = yield* store.update(params.workspace_id, yield* find(params), payload)
         return updated === null ? yield* taken(payload.name) : updated.view
-      }),
+      }, transaction),
       getProcessDefinition: Effect.fnUntraced(function* ({ params }) {
         const { defaultWorkItem, steps, view } = yield* find(params)
         return {
@@ -74,7 +78,11 @@ const findIn = (
   params: { readonly workspace_id: StoredItem["workspaceId"]; readonly process_id: string }
 ) => orNotFound("process", params.process_id, store.get(params.workspace_id, params.process_id))
 
-const checkDefinition = Effect.fnUntraced(function* ({ default_work_item, steps }: ProcessDefinition) {
+const checkDefinition = Effect.fnUntraced(function* (
+  { default_work_item, steps }: ProcessDefinition,
+  packages: TaskPackages["Service"],
+  workspace: WorkspaceId
+) {
   if (default_work_item !== undefined) yield* checkPayload(default_work_item.payload, "default_work_item.payload")
   const names = new Set<string>()
   for (const [index, step] of steps.entries()) {
@@ -82,10 +90,9 @@ const checkDefinition = Effect.fnUntraced(function* ({ default_work_item, steps 
       return yield* invalidRequest(`steps.${index}.name: "${step.name}" is the name of another step; names are unique`)
     }
     names.add(step.name)
-    if (step.task.package_id !== undefined) {
-      return yield* invalidRequest(
-        `steps.${index}.task.package_id: there is no task package ${step.task.package_id}; leave it out for a task that workers bring with them`
-      )
+    const id = step.task.package_id
+    if (id !== undefined && (yield* packages.get(workspace, id)) === null) {
+      return yield* notFound(`task package (steps.${index}.task.package_id)`, id)
     }
   }
 })
@@ -204,30 +211,6 @@ const processRuns = HttpApiBuilder.group(
   })
 )
 
-const stepRuns = HttpApiBuilder.group(
-  Api,
-  "stepRuns",
-  Effect.fnUntraced(function* (handlers) {
-    const store = yield* StepRuns
-    const runStore = yield* ProcessRuns
-    const { page } = yield* Pagination
-    const find = (params: { readonly workspace_id: StoredItem["workspaceId"]; readonly step_run_id: string }) =>
-      orNotFound("step run", params.step_run_id, store.get(params.workspace_id, params.step_run_id))
-    return handlers.handleAll({
-      getStepRun: ({ params }) => find(params),
-      listStepRuns: Effect.fnUntraced(function* ({ params, query, request }) {
-        const id = query.process_run_id
-        const run = yield* orNotFound("process run", id, runStore.get(params.workspace_id, id))
-        return yield* page(request, query, (from) => store.list(run.id, from), Effect.succeed)
-      }),
-      listStepRunEvents: Effect.fnUntraced(function* ({ params, query, request }) {
-        const stepRun = yield* find(params)
-        return yield* page(request, query, (from) => store.listEvents(stepRun.id, from), Effect.succeed)
-      })
-    })
-  })
-)
-
 const outputs = HttpApiBuilder.group(
   Api,
   "outputs",
@@ -265,4 +248,4 @@ const workers = HttpApiBuilder.group(
   })
 )
 
-export const layer = Layer.mergeAll(workspaces, processes, workItems, processRuns, stepRuns, outputs, workers)
+export const layer = Layer.mergeAll(workspaces, processes, workItems, processRuns, outputs, workers)

@@ -36,7 +36,9 @@ export class Pagination extends Context.Service<
       request: HttpServerRequest.HttpServerRequest,
       query: ListQuery,
       fetch: (page: PageRequest) => Effect.Effect<Rows<A>>,
-      view: (rows: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>>
+      view: (rows: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>>,
+      /** Of lists whose pages have a fixed size. */
+      size?: number
     ) => Effect.Effect<Page<B>, InvalidRequestResponse>
   }
 >()("@signalbox/control-room/http/Pagination") {
@@ -51,7 +53,7 @@ export class Pagination extends Context.Service<
         return dot > 0 && signer.verify(`cursor\n${scope}\n${after}`, cursor.slice(dot + 1)) ? after : null
       }
       return Pagination.of({
-        page: Effect.fnUntraced(function* (request, query, fetch, view) {
+        page: Effect.fnUntraced(function* (request, query, fetch, view, size) {
           const url = new URL(request.url, publicUrl)
           const scope = scopeOf(url.pathname, query)
           const after = query.cursor === undefined ? null : read(query.cursor, scope)
@@ -60,7 +62,7 @@ export class Pagination extends Context.Service<
               "cursor: not one of this list with these filters; start again without it, or follow `next` as it is"
             )
           }
-          const limit = Math.min(query.limit ?? defaultLimit, maxLimit)
+          const limit = size ?? Math.min(query.limit ?? defaultLimit, maxLimit)
           const { hasMore, rows } = yield* fetch({ after, limit })
           const last = rows.at(-1)?.id
           if (hasMore && last !== undefined) {
