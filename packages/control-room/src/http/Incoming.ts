@@ -34,7 +34,7 @@ export const wantsBareForm = (url: string): boolean => oldFileForm.test(oneSlash
  */
 const assetByName = (path: string, method: string): string | null => {
   const [, before, rest = ""] =
-    /^(\/+(?:api\/+)?v1\/+workspaces\/+[^/]+\/+assets\/+)name(?::|%3a)(.*)$/is.exec(path) ?? []
+    /^(\/+(?:api\/+)?v1\/+workspaces\/+[^/]+\/+assets\/+)name(?::|%3[Aa])(.*)$/s.exec(path) ?? []
   if (before === undefined) return null
   const [, name = "", uploads = ""] = (method === "POST" ? /^(.*)(\/uploads)\/*$/s : /^(.*?)()\/?$/s).exec(rest) ?? [
     "",
