@@ -1,7 +1,7 @@
 /**
  * Takes in bytes that have arrived whole: the blob first, then the row that names it, if what it is for still wants it.
  */
-import { AssetUploadId, StepRunId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import { StepRunId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -112,15 +112,7 @@ export class Deposits extends Context.Service<
           }
         }),
         asset: (workspace, upload, content) =>
-          keep(content, (blob) =>
-            Effect.flatMap(
-              assets.complete(workspace, AssetUploadId.make(upload), { size: content.size, blob }),
-              (replaced) =>
-                replaced === false
-                  ? refuse("NOT_FOUND", "the upload has failed or its asset was deleted; ask for a new upload")
-                  : Effect.succeed(replaced)
-            )
-          )
+          keep(content, (blob) => assets.complete(workspace, upload, { size: content.size, blob }))
       })
     })
   )

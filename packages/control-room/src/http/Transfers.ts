@@ -13,7 +13,7 @@ import { BlobStore, type Staged } from "../blobs/BlobStore.ts"
 import { Deposits } from "../Deposits.ts"
 import { limits } from "../Limits.ts"
 import { Refused } from "../Refused.ts"
-import { Assets } from "../store/Assets.ts"
+import { Assets, uploadGone } from "../store/Assets.ts"
 import { Files } from "../store/Files.ts"
 import { body } from "./Failures.ts"
 import { FileLinks, transferPrefix, type UploadPolicy } from "./FileLinks.ts"
@@ -217,7 +217,7 @@ const assets = HttpRouter.use(
         )
       }
       if ((yield* store.ofUpload(workspace, upload)) === null) {
-        return yield* refuse("NOT_FOUND", "the upload has failed or its asset was deleted; ask for a new upload")
+        return yield* refuse("NOT_FOUND", uploadGone)
       }
       const tooLarge = Effect.suspend(() => {
         const reason = `the content is larger than the ${limits.asset} bytes that an asset may have`

@@ -122,13 +122,14 @@ export const inspect = Effect.fn("TaskArchive.inspect")(function* (path: string,
       return yield* refuse(`robot.yaml has more than ${limits.robotYaml} bytes`)
     }
     let size = 0
+    // Unpacking is work for the processor: others get their turn after each chunk.
     yield* Stream.runForEach(entry.body, (chunk) => {
       size += chunk.length
       total += chunk.length
       if (isRobot) robotYaml.push(chunk)
       // Stops here: a few bytes can unpack to more than any disk holds.
       if (total > limits.packageUnpacked) return Effect.fail(tooMuch())
-      return size > listed.size ? Effect.fail(damaged(`${shown(listed.name)} is larger than it says`)) : Effect.void
+      return size > listed.size ? Effect.fail(damaged(`${shown(listed.name)} is larger than it says`)) : Effect.yieldNow
     })
     if (size !== listed.size) return yield* damaged(`${shown(listed.name)} is smaller than it says`)
   })

@@ -6,6 +6,7 @@ import { AssetId, AssetUploadId, WorkspaceId } from "@signalbox/api/contract/Ids
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { Refused } from "../Refused.ts"
 import { Database, nullWhenTaken, type PageRequest, type Rows } from "./Database.ts"
 import { Files } from "./Files.ts"
 
@@ -38,6 +39,9 @@ export interface NewContent {
   readonly blob: string
 }
 
+/** What is said of an upload that can not get content any more. */
+export const uploadGone = "the upload has failed or its asset was deleted; ask for a new upload"
+
 const parse = (row: Row): StoredAsset => ({
   id: AssetId.make(row.id),
   workspaceId: WorkspaceId.make(row.workspace_id),
@@ -66,14 +70,14 @@ export class Assets extends Context.Service<
     /** The asset of an upload that may still be sent: not failed, and its asset is there. */
     readonly ofUpload: (workspace: WorkspaceId, upload: string) => Effect.Effect<StoredAsset | null>
     /**
-     * Ends an upload well: from now on the asset has this content. Answers the blob that it had before, if any; false
+     * Ends an upload well: from now on the asset has this content. Answers the blob that it had before, if any; refused
      * when the upload failed, or the asset was deleted, in between.
      */
     readonly complete: (
       workspace: WorkspaceId,
       upload: string,
       content: NewContent
-    ) => Effect.Effect<string | null | false>
+    ) => Effect.Effect<string | null, Refused>
     /** Ends a pending upload badly; one that has ended stays as it is. */
     readonly fail: (upload: string, reason: string) => Effect.Effect<void>
     /** Ends the uploads that did not come in time. */
@@ -143,7 +147,7 @@ export class Assets extends Context.Service<
           Effect.map(ofUpload(workspace, upload), (row) => (row === null ? null : parse(row))),
         complete: Effect.fnUntraced(function* (workspace, upload, content) {
           const row = yield* ofUpload(workspace, upload)
-          if (row === null) return false
+          if (row === null) return yield* new Refused({ code: "NOT_FOUND", message: uploadGone })
           yield* Effect.orDie(sql`UPDATE asset_upload SET status = 'completed' WHERE id = ${upload}`)
           yield* Effect.orDie(sql`UPDATE asset SET content_type = ${row.upload_type} WHERE id = ${row.id}`)
           return yield* files.putNew(workspace, { ownerId: row.id, name: "content", ...content })
