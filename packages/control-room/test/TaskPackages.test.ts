@@ -5,7 +5,9 @@ import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
 import * as WorkItems from "@signalbox/api/WorkItems"
+import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
@@ -34,6 +36,17 @@ const post = Effect.fnUntraced(function* (id: string, zip: Uint8Array) {
   const fields = Object.entries(form_data).map(([name, value]) => ({ name, value }))
   const parts = [...fields, { name: "file", filename: "p.zip", value: zip }]
   return yield* send(origin, "POST", url.slice(origin.length), multipart(parts))
+})
+
+/** A worker of another workspace. */
+const workerElsewhere = Effect.gen(function* () {
+  const { makeKey, makeWorkspace, origin, raw } = yield* Service
+  const other = yield* makeWorkspace
+  const key = yield* makeKey(["Workers.write_workers"], other)
+  const answer = yield* raw("POST", `/api/v1/workspaces/${other}/workers/link-tokens`, { key })
+  const { link_token } = bodyAs(Schema.Struct({ link_token: Schema.String }), answer)
+  const linkToken = Redacted.make(link_token)
+  return yield* WorkerProtocol.make(origin, yield* WorkerProtocol.link({ origin, linkToken, name: "w", tasks: [] }))
 })
 
 withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })("task packages", (it) => {
@@ -241,6 +254,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })("task pa
       // A worker that brings a task of this name with it is not meant, nor one that takes no packages.
       const { protocol } = yield* linkWorker(["Run"])
       assert.deepStrictEqual(yield* protocol.lease({ free: 5, tasks: ["Run"], waitSeconds: 0 }), [])
+      const foreign = yield* workerElsewhere
+      assert.deepStrictEqual(yield* foreign.lease({ free: 5, tasks: ["Run"], packages: true, waitSeconds: 0 }), [])
       const [lease] = yield* protocol.lease({ free: 5, tasks: [], packages: true, waitSeconds: 0 })
       assert.deepStrictEqual(lease?.task, { name: "Run" })
       const digest = `sha256:${createHash("sha256").update(zip.bytes).digest("hex")}`

@@ -9,7 +9,7 @@ import * as Redacted from "effect/Redacted"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Assistants, heartbeatSeconds } from "../store/Assistants.ts"
 import { TaskPackages } from "../store/TaskPackages.ts"
-import { answering, conflict, notFound, orNotFound } from "./Failures.ts"
+import { answering, notFound, orNotFound } from "./Failures.ts"
 import { FileLinks } from "./FileLinks.ts"
 import { Pagination } from "./Pagination.ts"
 import { locate } from "./TaskPackages.ts"
@@ -55,7 +55,6 @@ const runs = HttpApiBuilder.group(
         const { name, package_id } = assistant.task
         const { content, taskPackage } = yield* answering("CONFLICT")(packages.forTask(workspace_id, package_id, name))
         const located = yield* locate(links, taskPackage, content)
-        if (located === null) return yield* conflict(`the task package "${taskPackage.name}" has no content`)
         const started = yield* store.start(workspace_id, assistant)
         return {
           id: started.id,

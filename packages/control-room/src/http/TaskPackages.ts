@@ -7,23 +7,21 @@ import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { BlobStore } from "../blobs/BlobStore.ts"
 import { limits } from "../Limits.ts"
-import { type StoredPackage, TaskPackages } from "../store/TaskPackages.ts"
+import { type PackageContent, type StoredPackage, TaskPackages } from "../store/TaskPackages.ts"
 import { answering, conflict, orNotFound } from "./Failures.ts"
 import { FileLinks } from "./FileLinks.ts"
 import { Pagination } from "./Pagination.ts"
 
 /** Where the zip of a package is fetched, and its digest. */
-export const locate = (links: FileLinks["Service"], taskPackage: StoredPackage, content: StoredPackage["content"]) =>
-  content === null
-    ? Effect.succeed(null)
-    : Effect.map(
-        links.download(taskPackage.workspaceId, {
-          id: content.file.id,
-          name: `${taskPackage.name}.zip`,
-          type: "application/zip"
-        }),
-        (url) => ({ digest: content.digest, url })
-      )
+export const locate = (
+  links: FileLinks["Service"],
+  { name, workspaceId }: StoredPackage,
+  { digest, file }: PackageContent
+) =>
+  Effect.map(links.download(workspaceId, { id: file.id, name: `${name}.zip`, type: "application/zip" }), (url) => ({
+    digest,
+    url
+  }))
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -38,8 +36,7 @@ export const layer = HttpApiBuilder.group(
 
     const view = Effect.fnUntraced(function* (taskPackage: StoredPackage) {
       const { content, id, name, tasks, type } = taskPackage
-      const located = yield* locate(links, taskPackage, content)
-      const download = located === null ? null : { url: located.url }
+      const download = content === null ? null : { url: (yield* locate(links, taskPackage, content)).url }
       return { id, name, type, tasks: tasks.map((task) => ({ name: task })), download }
     })
 

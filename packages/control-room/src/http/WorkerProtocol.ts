@@ -54,7 +54,7 @@ export const layer = HttpApiBuilder.group(
 
     const packageOf = Effect.fnUntraced(function* ({ packageId, workspaceId }: StoredStepRun) {
       const found = packageId === null ? null : yield* packages.get(workspaceId, packageId)
-      return found === null ? null : yield* locate(links, found, found.content)
+      return found === null || found.content === null ? null : yield* locate(links, found, found.content)
     })
 
     const view = Effect.fnUntraced(function* ({ leaseToken, runToken, stepRun }: Leased): Effect.fn.Return<Lease> {
