@@ -14,11 +14,19 @@ export const limits = {
   formParameters: 1000,
   itemPayload: 1024 * 1024,
   file: 1024 * 1024 * 1024,
-  secret: 64 * 1024
+  secret: 64 * 1024,
+  asset: 5 * 1024 * 1024 * 1024,
+  /** The zip of a task package. */
+  package: 500 * 1024 * 1024,
+  packageUnpacked: 5 * 1024 * 1024 * 1024,
+  robotYaml: 256 * 1024
 } as const
 
 /** Files of one work item or output. */
 export const maxFilesPerItem = 100
+
+/** Entries of the zip of a task package. */
+export const maxPackageEntries = 20_000
 
 /** What is said when an item has all the files it may have. */
 export const tooManyFiles = `the work item has ${maxFilesPerItem} files, the most it may have; replace or leave out one`

@@ -25,12 +25,15 @@ import { BlobStore } from "./blobs/BlobStore.ts"
 import { Outbox } from "./delivery/Outbox.ts"
 import { Refused } from "./Refused.ts"
 import { Database } from "./store/Database.ts"
+import { Assets } from "./store/Assets.ts"
+import { Assistants, silentAfter } from "./store/Assistants.ts"
 import { Files } from "./store/Files.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { Processes, type StoredProcess } from "./store/Processes.ts"
 import { type Leased, type StoredStepRun, StepRuns } from "./store/StepRuns.ts"
 import { lostAfter } from "./store/Workers.ts"
 import { type NewCallback, Webhooks } from "./store/Webhooks.ts"
+import { TaskPackages } from "./store/TaskPackages.ts"
 import { type StoredItem, WorkItems } from "./store/WorkItems.ts"
 import { WorkSignal } from "./WorkSignal.ts"
 
@@ -64,6 +67,7 @@ export class Runs extends Context.Service<
     readonly lease: (
       worker: { readonly id: WorkerId; readonly workspaceId: WorkspaceId },
       tasks: ReadonlyArray<string>,
+      packages: boolean,
       limit: number
     ) => Effect.Effect<ReadonlyArray<Leased>>
     readonly startStepRun: (stepRun: StoredStepRun) => Effect.Effect<void, Refused>
@@ -92,6 +96,9 @@ export class Runs extends Context.Service<
       const stepRuns = yield* StepRuns
       const items = yield* WorkItems
       const files = yield* Files
+      const assets = yield* Assets
+      const assistants = yield* Assistants
+      const taskPackages = yield* TaskPackages
       const blobs = yield* BlobStore
       const signal = yield* WorkSignal
       const outbox = yield* Outbox
@@ -164,6 +171,9 @@ export class Runs extends Context.Service<
         const conflict = (message: string) => new Refused({ code: "CONFLICT", message })
         if (process.steps.length === 0) {
           return yield* conflict(`the process "${process.view.name}" has no steps; add one before starting it`)
+        }
+        for (const { task } of process.steps) {
+          if (task.package_id !== undefined) yield* taskPackages.forTask(workspace, task.package_id, task.name)
         }
         const taken =
           input.type === "with_inputs"
@@ -327,10 +337,11 @@ export class Runs extends Context.Service<
       const lease = Effect.fnUntraced(function* (
         worker: { readonly id: WorkerId; readonly workspaceId: WorkspaceId },
         tasks: ReadonlyArray<string>,
+        packages: boolean,
         limit: number
       ) {
         const expires = (yield* Clock.currentTimeMillis) + Duration.toMillis(leaseTime)
-        return yield* stepRuns.lease(worker, tasks, limit, new Date(expires).toISOString())
+        return yield* stepRuns.lease(worker, tasks, packages, limit, new Date(expires).toISOString())
       }, transaction)
 
       const startStepRun = Effect.fnUntraced(function* (known: StoredStepRun) {
@@ -414,6 +425,9 @@ export class Runs extends Context.Service<
             yield* end(stepRun, { code: "WORKER_LOST", message: "the worker was not heard of any more" })
           }
         }
+        const silent = (yield* Clock.currentTimeMillis) - silentAfter
+        if (silent >= upSince) yield* assistants.failSilent(new Date(silent).toISOString())
+        yield* assets.expireUploads
         for (const stepRun of yield* stepRuns.overdue) {
           yield* end(stepRun, { code: "TIMEOUT", message: "the step run took longer than the step allows" })
         }

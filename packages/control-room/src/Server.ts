@@ -19,6 +19,9 @@ import * as ApiKeysHttp from "./http/ApiKeys.ts"
 import { Deliverer } from "./delivery/Deliverer.ts"
 import { Outbox } from "./delivery/Outbox.ts"
 import { TargetGuard } from "./delivery/TargetGuard.ts"
+import { Deposits } from "./Deposits.ts"
+import * as AssetHandlers from "./http/Assets.ts"
+import * as AssistantHandlers from "./http/Assistants.ts"
 import * as Authorization from "./http/Authorization.ts"
 import * as Edge from "./http/Edge.ts"
 import { FileLinks } from "./http/FileLinks.ts"
@@ -32,6 +35,8 @@ import { defaultRateLimit, type RateLimit, RateLimits } from "./http/RateLimits.
 import * as Robot from "./http/Robot.ts"
 import * as RobotSecrets from "./http/RobotSecrets.ts"
 import * as SecretsHttp from "./http/Secrets.ts"
+import * as StepRunHandlers from "./http/StepRuns.ts"
+import * as TaskPackageHandlers from "./http/TaskPackages.ts"
 import * as Transfers from "./http/Transfers.ts"
 import * as Validation from "./http/Validation.ts"
 import { Views } from "./http/Views.ts"
@@ -43,6 +48,8 @@ import { Signer } from "./Signer.ts"
 import { limits } from "./Limits.ts"
 import { Runs } from "./Runs.ts"
 import { ApiKeys } from "./store/ApiKeys.ts"
+import { Assets } from "./store/Assets.ts"
+import { Assistants } from "./store/Assistants.ts"
 import { Database } from "./store/Database.ts"
 import { Deliveries } from "./store/Deliveries.ts"
 import { Files } from "./store/Files.ts"
@@ -55,6 +62,8 @@ import { StepRuns } from "./store/StepRuns.ts"
 import { TransitKeys } from "./store/TransitKeys.ts"
 import { Webhooks } from "./store/Webhooks.ts"
 import { WorkerGroups } from "./store/WorkerGroups.ts"
+import { TaskPackages } from "./store/TaskPackages.ts"
+import { WorkerReports } from "./store/WorkerReports.ts"
 import { Workers } from "./store/Workers.ts"
 import { WorkItems } from "./store/WorkItems.ts"
 import { Workspaces } from "./store/Workspaces.ts"
@@ -88,6 +97,8 @@ const repositories = Layer.mergeAll(
   Webhooks.layer,
   Deliveries.layer,
   Workers.layer,
+  WorkerReports.layer,
+  Assistants.layer,
   WorkerGroups.layer,
   ApiKeys.layer,
   Secrets.layer,
@@ -95,6 +106,9 @@ const repositories = Layer.mergeAll(
 )
 
 const vault = Seal.layer.pipe(Layer.provideMerge(DataKeys.layer))
+
+/** What keeps its bytes as files. */
+const content = Layer.mergeAll(Assets.layer, TaskPackages.layer)
 
 /** Deletes what a killed process left behind, before anything is served. */
 const sweep = Layer.effectDiscard(
@@ -119,6 +133,7 @@ export const layerStorage = (options: Pick<Options, "data">) =>
         Layer.provideMerge(BlobStore.layerDisk(path.join(options.data, "files"))),
         Layer.provideMerge(Signer.layer),
         Layer.provideMerge(Outbox.layer),
+        Layer.provideMerge(content),
         Layer.provideMerge(repositories),
         Layer.provideMerge(vault),
         Layer.provideMerge(MasterKey.layerFile(path.join(options.data, "master.key"))),
@@ -132,6 +147,10 @@ const routes = Layer.mergeAll(
     Layer.provide(
       Layer.mergeAll(
         Handlers.layer,
+        StepRunHandlers.layer,
+        AssetHandlers.layer,
+        TaskPackageHandlers.layer,
+        AssistantHandlers.layer,
         ProcessRunHandlers.layer,
         WebhookHandlers.layer,
         ApiKeysHttp.layer,
@@ -165,6 +184,7 @@ export const layer = (options: Omit<Options, "data"> = {}) =>
         RateLimits.layer(options.rateLimit === undefined ? defaultRateLimit : options.rateLimit)
       )
     ),
+    Layer.provide(Deposits.layer),
     Layer.provide(FileLinks.layer),
     Layer.provide(PublicUrl.layer(options.publicUrl)),
     Layer.provide(Runs.layerTicking),

@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto"
 
-const kinds = { apiKey: "sbk", worker: "sbw", stepRun: "sbr", link: "sbl" } as const
+const kinds = { apiKey: "sbk", worker: "sbw", stepRun: "sbr", assistantRun: "sba", link: "sbl" } as const
 export type TokenKind = keyof typeof kinds
 
 export interface Token {
@@ -23,7 +23,7 @@ export const make = (kind: TokenKind, id: string): { readonly token: string; rea
 
 /** Null when the text is no token of ours. */
 export const parse = (text: string): Token | null => {
-  const match = /^(sb[kwrl])_([0-9a-f-]{36})_([A-Za-z0-9_-]{43})$/.exec(text)
+  const match = /^(sb[kwral])_([0-9a-f-]{36})_([A-Za-z0-9_-]{43})$/.exec(text)
   if (match === null) return null
   const [, prefix, id = "", secret = ""] = match
   const kind = (Object.keys(kinds) as Array<TokenKind>).find((name) => kinds[name] === prefix)

@@ -185,7 +185,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("the edge
         define(
           "an unknown package",
           { steps: [{ name: "a", task: { name: "t", package_id: unknownId } }] },
-          400,
+          404,
           /package_id/
         ),
         define(
@@ -420,8 +420,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("the edge
         ]
         for (const [url, request] of requests) {
           for (const authorization of [credentials(path), "Bearer \u00ff"]) {
-            // The one call that takes anything, for it needs nothing.
-            if (path.endsWith("/workers/link-tokens") && authorization.includes(key)) continue
+            // The calls that take one of these, for they need nothing, or a name.
+            if (/\/(link-tokens|assets)$/.test(path) && authorization.includes(key)) continue
             // A worker group needs nothing but a name.
             if (method === "POST" && path.endsWith("/worker-groups") && String(request.body).includes('"name"'))
               continue

@@ -108,4 +108,26 @@ describe("memory stays flat", () => {
       }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped),
     180_000
   )
+
+  it.live(
+    "for client and service while an asset of 200 MB goes up and down",
+    () =>
+      Effect.gen(function* () {
+        const service = yield* Child.start(yield* temporaryFolder)
+        let peak = 0
+        const watch = Effect.sync(() => (peak = Math.max(peak, megabytesOf(service.pid)))).pipe(
+          Effect.andThen(Effect.sleep("20 millis")),
+          Effect.forever
+        )
+        const size = 200_000_000
+        const done = yield* Effect.raceFirst(client(Transferred, service, "asset", "large/one", String(size)), watch)
+        assert.strictEqual(done.sent, size)
+        assert.strictEqual(done.received, size)
+        assert.isTrue(done.sevens)
+        assert.isBelow(done.peakMegabytes, 250)
+        assert.isAbove(peak, 0)
+        assert.isBelow(peak, 300)
+      }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped),
+    120_000
+  )
 })

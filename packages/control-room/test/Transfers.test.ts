@@ -422,13 +422,16 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("download
       }
       const signer = yield* signerOf(folder)
       const past = String(Date.now() - 1)
-      const expired = signer.sign(`download\nGET\n${one.id}\none.txt\n${workspaceId}\n${past}`)
+      const expired = signer.sign(
+        `download\n${JSON.stringify(["GET", one.id, "one.txt", "application/octet-stream", workspaceId, past])}`
+      )
       const signature = url.searchParams.get("signature") ?? ""
       const addresses: ReadonlyArray<readonly [string, string]> = [
         ["another file", changed((copy) => (copy.pathname = copy.pathname.replace(one.id, two.id)))],
         ["another name", changed((copy) => (copy.pathname = copy.pathname.replace("one.txt", "one.exe")))],
         ["another workspace", changed((copy) => copy.searchParams.set("workspace", other))],
         ["a later end", changed((copy) => copy.searchParams.set("expires", String(Date.now() * 2)))],
+        ["another type", changed((copy) => copy.searchParams.set("type", "text/html"))],
         ["no end", changed((copy) => copy.searchParams.delete("expires"))],
         ["no signature", changed((copy) => copy.searchParams.delete("signature"))],
         ["an empty signature", changed((copy) => copy.searchParams.set("signature", ""))],
@@ -439,7 +442,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("download
           changed((copy) => copy.searchParams.set("signature", "é".repeat(43)))
         ],
         ["no query", url.pathname],
-        ["an expired address", `${url.pathname}?workspace=${workspaceId}&expires=${past}&signature=${expired}`]
+        [
+          "an expired address",
+          `${url.pathname}?type=application/octet-stream&workspace=${workspaceId}&expires=${past}&signature=${expired}`
+        ]
       ]
       for (const [what, path] of addresses) {
         for (const method of ["GET", "HEAD"]) {

@@ -4,17 +4,21 @@
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { ApiKeys } from "./ApiKeys.ts"
+import { AssistantRuns } from "./AssistantRuns.ts"
+import { Assistants } from "./Assistants.ts"
+import { Assets } from "./Assets.ts"
 import { Validation } from "./Authorization.ts"
 import { Outputs } from "./Outputs.ts"
 import { ProcessesFull } from "./Processes.ts"
 import { ProcessRunsFull } from "./ProcessRuns.ts"
-import { RobotData, RobotProcess } from "./Robot.ts"
+import { RobotDataFull, RobotProcess } from "./Robot.ts"
 import { RobotSecrets } from "./RobotSecrets.ts"
 import { Secrets } from "./Secrets.ts"
-import { StepRuns } from "./StepRuns.ts"
+import { StepRunsFull } from "./StepRuns.ts"
+import { TaskPackages } from "./TaskPackages.ts"
 import { Webhooks } from "./Webhooks.ts"
 import { WorkerGroups } from "./WorkerGroups.ts"
-import { WorkerProtocol } from "./WorkerProtocol.ts"
+import { WorkerProtocolFull } from "./WorkerProtocol.ts"
 import { WorkersFull } from "./Workers.ts"
 import { WorkItems } from "./WorkItems.ts"
 import { Workspaces } from "./Workspaces.ts"
@@ -28,16 +32,20 @@ export const Api = HttpApi.make("signalbox")
     ProcessesFull.prefix(basePath),
     WorkItems.prefix(basePath),
     ProcessRunsFull.prefix(basePath),
-    StepRuns.prefix(basePath),
+    StepRunsFull.prefix(basePath),
     Outputs.prefix(basePath),
+    Assets.prefix(basePath),
+    TaskPackages.prefix(basePath),
+    Assistants.prefix(basePath),
+    AssistantRuns.prefix(basePath),
     WorkersFull.prefix(basePath),
     WorkerGroups.prefix(basePath),
     ApiKeys.prefix(basePath),
     Secrets.prefix(basePath),
     Webhooks.prefix(basePath),
-    WorkerProtocol.prefix("/worker-v1"),
+    WorkerProtocolFull.prefix("/worker-v1"),
     RobotProcess.prefix("/process-v1"),
-    RobotData.prefix("/json-v1"),
+    RobotDataFull.prefix("/json-v1"),
     RobotSecrets.prefix("/secrets-v1")
   )
   .middleware(Validation)

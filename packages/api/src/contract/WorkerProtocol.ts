@@ -56,6 +56,8 @@ export const lease = HttpApiEndpoint.post("leaseStepRuns", "/lease", {
   payload: Schema.Struct({
     free: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 })),
     tasks: Tasks,
+    /** Whether this worker runs tasks of task packages too; default false. */
+    packages: Schema.optionalKey(Schema.Boolean),
     wait_seconds: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 30 }))
   }),
   success: Schema.Struct({ leases: Schema.Array(Lease) }),

@@ -22,9 +22,11 @@ const call = {
   release: makeCall(contract.release, { repeatable: true }),
   createOutput: makeCall(contract.createOutput),
   getData: makeCall(contract.getData),
+  putData: makeCall(contract.putData, { repeatable: true }),
   listFiles: makeCall(contract.listFiles),
   getFile: makeCall(contract.getFile),
-  createFile: makeCall(contract.createFile, { repeatable: true })
+  createFile: makeCall(contract.createFile, { repeatable: true }),
+  removeFile: makeCall(contract.removeFile)
 }
 
 /** Where a step run belongs, and the token that it was given. */
@@ -84,6 +86,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         (answer) => answer.id
       ),
     payload: (item: WorkItemId) => call.getData(data, { params: itemParams(item) }),
+    /** Replaces the payload of the item in hand, or of an output of it. */
+    setPayload: (item: WorkItemId, payload: Schema.Json | null) =>
+      Effect.asVoid(call.putData(data, { params: itemParams(item), payload })),
     files: (item: WorkItemId) => call.listFiles(data, { params: itemParams(item) }),
     download: (item: WorkItemId, file: FileId): Effect.Effect<Stream.Stream<Uint8Array, DownloadError>, CallError> =>
       Effect.map(call.getFile(data, { params: { ...itemParams(item), file_id: file } }), ({ url }) =>
@@ -95,7 +100,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         payload: { fileName: source.name, fileSize: source.size }
       })
       yield* sendForm(connection, { url: form.url, form_data: form.fields }, source)
-    })
+    }),
+    /** Deletes a file of the item in hand, or of an output of it. */
+    removeFile: (item: WorkItemId, file: FileId) =>
+      Effect.asVoid(call.removeFile(data, { params: { ...itemParams(item), file_id: file } }))
   }
 })
 

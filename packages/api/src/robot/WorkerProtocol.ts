@@ -67,9 +67,22 @@ export const make = Effect.fnUntraced(function* (origin: string, identity: Worke
   const transport = transportTo(client, origin, Redacted.value(identity.token))
   return {
     /** Waits up to `waitSeconds` (at most 30) for work. */
-    lease: (options: { readonly free: number; readonly tasks: ReadonlyArray<string>; readonly waitSeconds: number }) =>
+    lease: (options: {
+      readonly free: number
+      readonly tasks: ReadonlyArray<string>
+      /** Whether this worker runs tasks of task packages too; default false. */
+      readonly packages?: boolean
+      readonly waitSeconds: number
+    }) =>
       call
-        .lease(transport, { payload: { free: options.free, tasks: options.tasks, wait_seconds: options.waitSeconds } })
+        .lease(transport, {
+          payload: {
+            free: options.free,
+            tasks: options.tasks,
+            wait_seconds: options.waitSeconds,
+            ...(options.packages === undefined ? {} : { packages: options.packages })
+          }
+        })
         .pipe(
           Effect.map((answer) => answer.leases),
           Effect.provideService(RetryPolicy, {

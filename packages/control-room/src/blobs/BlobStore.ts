@@ -16,6 +16,8 @@ import { Files } from "../store/Files.ts"
 export interface Staged {
   /** Bytes received. */
   readonly size: number
+  /** Where they lie until they are kept or gone. */
+  readonly path: string
   /** Makes the blob permanent and answers its name. */
   readonly keep: Effect.Effect<string>
 }
@@ -61,7 +63,7 @@ export class BlobStore extends Context.Service<
             yield* fs.rename(temporary, pathOf(name))
             return name
           }).pipe(Effect.orDie)
-          return { size, keep } satisfies Staged
+          return { size, path: temporary, keep } satisfies Staged
         })
 
         const sweep = Effect.gen(function* () {

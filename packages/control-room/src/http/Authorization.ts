@@ -23,6 +23,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
 import * as Tokens from "../Tokens.ts"
 import { ApiKeys } from "../store/ApiKeys.ts"
+import { Assistants } from "../store/Assistants.ts"
 import { type StoredStepRun, StepRuns } from "../store/StepRuns.ts"
 import { Workers } from "../store/Workers.ts"
 import { forbidden, unauthenticated } from "./Failures.ts"
@@ -98,10 +99,17 @@ const workspaceLayer = Layer.effect(
     const { once } = yield* Once
     const ofKey = yield* callerOfKey
     const stepRuns = yield* StepRuns
+    const assistants = yield* Assistants
 
     const callerOf = Effect.fnUntraced(function* (
       token: Tokens.Token
     ): Effect.fn.Return<Caller | null, ForbiddenResponse> {
+      if (token.kind === "assistantRun") {
+        const run = yield* assistants.findRun(token.id)
+        if (run?.state !== "in_progress" || !Tokens.matches(token.secret, run.runTokenHash)) return null
+        const { id, workspaceId } = run
+        return { principal: { _tag: "AssistantRun", workspaceId, assistantRunId: id }, permissions: ofRuns }
+      }
       if (token.kind !== "stepRun") return yield* ofKey(token)
       const stepRun = yield* stepRuns.find(token.id)
       const principal = principalOfRun(stepRun, token)

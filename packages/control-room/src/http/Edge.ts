@@ -9,16 +9,18 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as FindMyWay from "effect/http/FindMyWay"
+import * as HttpBody from "effect/http/HttpBody"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { isSqlError } from "effect/sql/SqlError"
+import type * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
 import { keptSeconds } from "../store/Idempotency.ts"
 import { body } from "./Failures.ts"
 import { transferPrefix } from "./FileLinks.ts"
-import { canonical, pathOf } from "./Incoming.ts"
+import { canonical, pathOf, wantsBareForm } from "./Incoming.ts"
 import * as Probes from "./Probes.ts"
 import { ResponseHeaders } from "./ResponseHeaders.ts"
 
@@ -46,6 +48,7 @@ const methodsByPath = (() => {
     }
   })
   add(`${transferPrefix}/uploads`, "POST")
+  add(`${transferPrefix}/assets/:upload_id`, "PUT")
   add(`${transferPrefix}/files/:file_id/:name`, "GET")
   add(openApiPath, "GET")
   add(docsPath, "GET")
@@ -76,7 +79,11 @@ const noRoute = (request: HttpServerRequest.HttpServerRequest) => {
 
 const badRequest = (tooLarge: boolean) =>
   tooLarge
-    ? respond(413, "PAYLOAD_TOO_LARGE", "the body is larger than allowed")
+    ? respond(
+        413,
+        "PAYLOAD_TOO_LARGE",
+        "the body is larger than allowed; send bytes to upload_url or upload.url instead"
+      )
     : respond(400, "INVALID_REQUEST", "the body could not be read")
 
 const unexpected = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>, requestId: string) {
@@ -147,6 +154,13 @@ const withEnvelope = (response: HttpServerResponse.HttpServerResponse, request: 
     ? response
     : (plainTexts[response.status]?.(request) ?? response)
 
+/** Older clients expect the form for a file itself. */
+const bareForm = (response: HttpServerResponse.HttpServerResponse) => {
+  if (response.status !== 200 || response.body._tag !== "Uint8Array") return response
+  const { upload }: { readonly upload: Schema.Json } = JSON.parse(new TextDecoder().decode(response.body.body))
+  return HttpServerResponse.setBody(response, HttpBody.jsonUnsafe(upload))
+}
+
 export const layer = HttpRouter.middleware(
   (
     effect
@@ -163,6 +177,7 @@ export const layer = HttpRouter.middleware(
         Effect.provideService(HttpServerRequest.HttpServerRequest, request),
         Effect.provideService(ResponseHeaders, headers),
         Effect.catchCause((cause) => toResponse(cause, request, requestId)),
+        Effect.map((response) => (wantsBareForm(received.url) ? bareForm(response) : response)),
         Effect.map((response) => HttpServerResponse.setHeaders(withEnvelope(response, request), headers)),
         measured(request.method)
       )

@@ -3,7 +3,7 @@
  * which file of which size.
  */
 import type { File, NewFile, UploadForm } from "@signalbox/api/contract/Files"
-import { StepRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { type AssetUploadId, StepRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -16,20 +16,30 @@ import { PublicUrl } from "./PublicUrl.ts"
 /** Byte transfers live under a prefix of their own. */
 export const transferPrefix = "/transfer/v1"
 
-const validMillis = 60 * 60 * 1000
+/** How long addresses and forms are valid. */
+export const validMillis = 60 * 60 * 1000
 
 /** What an upload form allows. */
 export const UploadPolicy = Schema.Struct({
+  /** A file of a work item or output, an artifact of a step run, or the zip of a task package. */
+  kind: Schema.Literals(["file", "artifact", "package"]),
   workspace: WorkspaceId,
-  /** The work item or output that gets the file. */
+  /** The work item, output, step run or task package that gets the file. */
   owner: Schema.String,
   /** The step run that writes it; null: the holder of a workspace key. */
   step_run: Schema.NullOr(StepRunId),
   name: Schema.String,
+  /** In bytes: of a package the most that it may have, else what it must have. */
   size: Schema.Finite,
   expires: Schema.Finite
 })
 export interface UploadPolicy extends Schema.Schema.Type<typeof UploadPolicy> {}
+
+/** The last part of a name that may have slashes, as a path in an address can have it. */
+const lastPart = (name: string) => {
+  const last = name.slice(name.lastIndexOf("/") + 1)
+  return last === "" || last === "." || last === ".." ? "content" : last
+}
 
 const decodePolicy = Schema.decodeUnknownOption(Schema.fromJsonString(UploadPolicy))
 
@@ -37,14 +47,33 @@ export class FileLinks extends Context.Service<
   FileLinks,
   {
     readonly file: (workspace: WorkspaceId, file: StoredFile) => Effect.Effect<File>
+    /** Where the bytes of a file are fetched, under this name and with this content type. */
+    readonly download: (
+      workspace: WorkspaceId,
+      file: { readonly id: string; readonly name: string; readonly type: string }
+    ) => Effect.Effect<string>
     readonly uploadForm: (
-      owner: { readonly workspace: WorkspaceId; readonly id: string; readonly stepRun: StepRunId | null },
+      owner: {
+        readonly workspace: WorkspaceId
+        readonly id: string
+        readonly stepRun: StepRunId | null
+        /** Default `file`. */
+        readonly kind?: UploadPolicy["kind"]
+      },
       file: NewFile
     ) => Effect.Effect<UploadForm>
+    /** Where the content of an asset is put until then (milliseconds since 1970). */
+    readonly assetUpload: (workspace: WorkspaceId, upload: AssetUploadId, expires: number) => string
+    /** The workspace of such an address, null when it is not ours or has expired. */
+    readonly readAssetUpload: (upload: string, query: URLSearchParams) => Effect.Effect<WorkspaceId | null>
     /** The policy of a form, null when it is not ours or has expired. */
     readonly readForm: (fields: ReadonlyMap<string, string>) => Effect.Effect<UploadPolicy | null>
-    /** The workspace of a download address, null when it is not ours or has expired. */
-    readonly readDownload: (fileId: string, name: string, query: URLSearchParams) => Effect.Effect<WorkspaceId | null>
+    /** The workspace and content type of a download address, null when it is not ours or has expired. */
+    readonly readDownload: (
+      fileId: string,
+      name: string,
+      query: URLSearchParams
+    ) => Effect.Effect<{ readonly workspace: WorkspaceId; readonly type: string } | null>
   }
 >()("@signalbox/control-room/http/FileLinks") {
   static readonly layer = Layer.effect(
@@ -52,27 +81,33 @@ export class FileLinks extends Context.Service<
     Effect.gen(function* () {
       const signer = yield* Signer
       const publicUrl = yield* PublicUrl
-      const downloadText = (id: string, name: string, workspace: string, expires: string) =>
-        `download\nGET\n${id}\n${name}\n${workspace}\n${expires}`
+      // As JSON, so that no name can pass for the fields after it.
+      const downloadText = (id: string, name: string, type: string, workspace: string, expires: string) =>
+        `download\n${JSON.stringify(["GET", id, name, type, workspace, expires])}`
+      const assetText = (upload: string, workspace: string, expires: string) =>
+        `asset\n${JSON.stringify(["PUT", upload, workspace, expires])}`
+      const download = Effect.fnUntraced(function* (
+        workspace: WorkspaceId,
+        file: { readonly id: string; readonly name: string; readonly type: string }
+      ) {
+        const expires = String((yield* Clock.currentTimeMillis) + validMillis)
+        const name = lastPart(file.name)
+        const signature = signer.sign(downloadText(file.id, name, file.type, workspace, expires))
+        const query = new URLSearchParams({ type: file.type, workspace, expires, signature })
+        return `${publicUrl}${transferPrefix}/files/${file.id}/${encodeURIComponent(name)}?${query}`
+      })
       return FileLinks.of({
-        file: Effect.fnUntraced(function* (workspace, file) {
-          const expires = String((yield* Clock.currentTimeMillis) + validMillis)
-          const query = new URLSearchParams({
-            workspace,
-            expires,
-            signature: signer.sign(downloadText(file.id, file.name, workspace, expires))
-          })
-          return {
-            id: file.id,
-            name: file.name,
-            size: file.size,
-            download: {
-              url: `${publicUrl}${transferPrefix}/files/${file.id}/${encodeURIComponent(file.name)}?${query}`
-            }
-          }
-        }),
+        file: (workspace, { id, name, size }) =>
+          Effect.map(download(workspace, { id, name, type: "application/octet-stream" }), (url) => ({
+            id,
+            name,
+            size,
+            download: { url }
+          })),
+        download,
         uploadForm: Effect.fnUntraced(function* (owner, file) {
           const policy: UploadPolicy = {
+            kind: owner.kind ?? "file",
             workspace: owner.workspace,
             owner: owner.id,
             step_run: owner.stepRun,
@@ -92,11 +127,28 @@ export class FileLinks extends Context.Service<
           const policy = decodePolicy(Buffer.from(encoded, "base64url").toString())
           return policy._tag === "Some" && policy.value.expires > (yield* Clock.currentTimeMillis) ? policy.value : null
         }),
-        readDownload: Effect.fnUntraced(function* (fileId, name, query) {
+        assetUpload: (workspace, upload, expires) => {
+          const signature = signer.sign(assetText(upload, workspace, String(expires)))
+          const query = new URLSearchParams({ workspace, expires: String(expires), signature })
+          return `${publicUrl}${transferPrefix}/assets/${upload}?${query}`
+        },
+        readAssetUpload: Effect.fnUntraced(function* (upload, query) {
           const workspace = query.get("workspace") ?? ""
           const expires = query.get("expires") ?? ""
-          const genuine = signer.verify(downloadText(fileId, name, workspace, expires), query.get("signature") ?? "")
+          const genuine = signer.verify(assetText(upload, workspace, expires), query.get("signature") ?? "")
           return genuine && Number(expires) > (yield* Clock.currentTimeMillis) ? WorkspaceId.make(workspace) : null
+        }),
+        readDownload: Effect.fnUntraced(function* (fileId, name, query) {
+          const [type = "", workspace = "", expires = "", signature = ""] = [
+            "type",
+            "workspace",
+            "expires",
+            "signature"
+          ].map((field) => query.get(field) ?? "")
+          const genuine = signer.verify(downloadText(fileId, name, type, workspace, expires), signature)
+          return genuine && Number(expires) > (yield* Clock.currentTimeMillis)
+            ? { workspace: WorkspaceId.make(workspace), type }
+            : null
         })
       })
     })

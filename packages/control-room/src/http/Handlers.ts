@@ -13,7 +13,7 @@ import { Database } from "../store/Database.ts"
 import { Files } from "../store/Files.ts"
 import { Processes } from "../store/Processes.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
-import { StepRuns } from "../store/StepRuns.ts"
+import { TaskPackages } from "../store/TaskPackages.ts"
 import { type StoredItem, WorkItems } from "../store/WorkItems.ts"
 import { WorkerGroups } from "../store/WorkerGroups.ts"
 import { Workspaces } from "../store/Workspaces.ts"
@@ -39,6 +39,7 @@ const processes = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const store = yield* Processes
     const groups = yield* WorkerGroups
+    const packages = yield* TaskPackages
     const runs = yield* Runs
     const { transaction } = yield* Database
     const { page } = yield* Pagination
@@ -65,18 +66,18 @@ const processes = HttpApiBuilder.group(
       listProcesses: ({ params, query, request }) =>
         page(request, query, (from) => store.list(params.workspace_id, from), Effect.succeed),
       createProcess: Effect.fnUntraced(function* ({ params, payload }) {
-        yield* checkDefinition(payload)
+        yield* checkDefinition(payload, packages, params.workspace_id)
         const created = yield* written(params.workspace_id, payload, store.create(params.workspace_id, payload))
         return created === null ? yield* taken(payload.name) : created.view
-      }),
+      }, transaction),
       updateProcess: Effect.fnUntraced(function* ({ params, payload }) {
-        yield* checkDefinition(payload)
+        yield* checkDefinition(payload, packages, params.workspace_id)
         const { process_id, workspace_id } = params
         const locked = orNotFound("process", process_id, store.lock(workspace_id, process_id, "update"))
         const change = Effect.flatMap(locked, (existing) => store.update(workspace_id, existing, payload))
         const updated = yield* written(workspace_id, payload, change)
         return updated === null ? yield* taken(payload.name) : updated.view
-      }),
+      }, transaction),
       getProcessDefinition: Effect.fnUntraced(function* ({ params }) {
         const { defaultWorkItem, steps, view } = yield* find(params)
         return {
@@ -99,7 +100,11 @@ const findIn = (
   params: { readonly workspace_id: StoredItem["workspaceId"]; readonly process_id: string }
 ) => orNotFound("process", params.process_id, store.get(params.workspace_id, params.process_id))
 
-const checkDefinition = Effect.fnUntraced(function* ({ default_work_item, steps }: ProcessDefinition) {
+const checkDefinition = Effect.fnUntraced(function* (
+  { default_work_item, steps }: ProcessDefinition,
+  packages: TaskPackages["Service"],
+  workspace: WorkspaceId
+) {
   if (default_work_item !== undefined) yield* checkPayload(default_work_item.payload, "default_work_item.payload")
   const names = new Set<string>()
   for (const [index, step] of steps.entries()) {
@@ -107,10 +112,9 @@ const checkDefinition = Effect.fnUntraced(function* ({ default_work_item, steps 
       return yield* invalidRequest(`steps.${index}.name: "${step.name}" is the name of another step; names are unique`)
     }
     names.add(step.name)
-    if (step.task.package_id !== undefined) {
-      return yield* invalidRequest(
-        `steps.${index}.task.package_id: there is no task package ${step.task.package_id}; leave it out for a task that workers bring with them`
-      )
+    const id = step.task.package_id
+    if (id !== undefined && (yield* packages.get(workspace, id)) === null) {
+      return yield* notFound(`task package (steps.${index}.task.package_id)`, id)
     }
   }
 })
@@ -190,30 +194,6 @@ const workItems = HttpApiBuilder.group(
   })
 )
 
-const stepRuns = HttpApiBuilder.group(
-  Api,
-  "stepRuns",
-  Effect.fnUntraced(function* (handlers) {
-    const store = yield* StepRuns
-    const runStore = yield* ProcessRuns
-    const { page } = yield* Pagination
-    const find = (params: { readonly workspace_id: StoredItem["workspaceId"]; readonly step_run_id: string }) =>
-      orNotFound("step run", params.step_run_id, store.get(params.workspace_id, params.step_run_id))
-    return handlers.handleAll({
-      getStepRun: ({ params }) => find(params),
-      listStepRuns: Effect.fnUntraced(function* ({ params, query, request }) {
-        const id = query.process_run_id
-        const run = yield* orNotFound("process run", id, runStore.get(params.workspace_id, id))
-        return yield* page(request, query, (from) => store.list(run.id, from), Effect.succeed)
-      }),
-      listStepRunEvents: Effect.fnUntraced(function* ({ params, query, request }) {
-        const stepRun = yield* find(params)
-        return yield* page(request, query, (from) => store.listEvents(stepRun.id, from), Effect.succeed)
-      })
-    })
-  })
-)
-
 const outputs = HttpApiBuilder.group(
   Api,
   "outputs",
@@ -232,4 +212,4 @@ const outputs = HttpApiBuilder.group(
   })
 )
 
-export const layer = Layer.mergeAll(workspaces, processes, workItems, stepRuns, outputs)
+export const layer = Layer.mergeAll(workspaces, processes, workItems, outputs)

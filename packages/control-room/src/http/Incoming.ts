@@ -14,17 +14,45 @@ import { dieWith } from "./Failures.ts"
 /** The path of a request without its query. */
 export const pathOf = (url: string): string => url.split("?", 1)[0] ?? ""
 
+const oneSlash = (path: string): string => path.replace(/\/{2,}/g, "/").replace(/(.)\/$/, "$1")
+
+/** What stands below a resource in older generations, and where it is now: a list with that resource as its filter. */
+const listsBelow = [
+  { path: /^(.*\/workspaces\/[^/]+)\/process-runs\/([^/]+)\/outputs$/, list: "outputs?process_run_id" },
+  { path: /^(.*\/workspaces\/[^/]+)\/assistants\/([^/]+)\/assistant-runs$/, list: "assistant-runs?assistant_id" }
+] as const
+
+const oldFileForm = /^(\/(?:api\/)?v1\/workspaces\/[^/]+\/work-items\/[^/]+\/files)\/upload$/
+
+/** Whether the request is for a file form of the older generation, whose answer is the form itself. */
+export const wantsBareForm = (url: string): boolean => oldFileForm.test(oneSlash(pathOf(url)))
+
+/**
+ * The name of an asset as one part of the path, whatever slashes it has: all that follows `name:`, but for a slash at
+ * the end, and for `uploads` when something is posted there.
+ */
+const assetByName = (path: string, method: string): string | null => {
+  const [, before, rest = ""] =
+    /^(\/+(?:api\/+)?v1\/+workspaces\/+[^/]+\/+assets\/+)name(?::|%3[Aa])(.*)$/s.exec(path) ?? []
+  if (before === undefined) return null
+  const [, name = "", uploads = ""] = (method === "POST" ? /^(.*)(\/uploads)\/*$/s : /^(.*?)()\/?$/s).exec(rest) ?? [
+    "",
+    rest
+  ]
+  return `${oneSlash(before)}/name%3A${name.replaceAll("/", "%2F")}${uploads}`
+}
+
 /** One slash where several came, none at the end, and the paths that older clients use as those of the contract. */
-const canonicalUrl = (url: string): string => {
+const canonicalUrl = (url: string, method: string): string => {
   const given = pathOf(url)
   const query = url.slice(given.length + 1)
-  const path = given
-    .replace(/\/{2,}/g, "/")
-    .replace(/(.)\/$/, "$1")
-    .replace(/^\/v1(?=\/)/, basePath)
-  const outputs = /^(.*\/workspaces\/[^/]+)\/process-runs\/([^/]+)\/outputs$/.exec(path)
-  if (outputs?.[1] !== undefined && path.startsWith(basePath)) {
-    return `${outputs[1]}/outputs?process_run_id=${outputs[2]}${query === "" ? "" : `&${query}`}`
+  const path = (assetByName(given, method) ?? oneSlash(given).replace(oldFileForm, "$1")).replace(
+    /^\/v1(?=\/)/,
+    basePath
+  )
+  for (const below of listsBelow) {
+    const [, workspace, id] = (path.startsWith(basePath) ? below.path.exec(path) : null) ?? []
+    if (workspace !== undefined) return `${workspace}/${below.list}=${id}${query === "" ? "" : `&${query}`}`
   }
   return query === "" ? path : `${path}?${query}`
 }
@@ -74,7 +102,7 @@ export const canonical = (
   request: HttpServerRequest.HttpServerRequest,
   methodFor: (path: string, method: string) => string
 ): HttpServerRequest.HttpServerRequest => {
-  const url = canonicalUrl(request.url)
+  const url = canonicalUrl(request.url, request.method)
   // A view of the request: `modify` can change neither the method nor how the body is read.
   const view: HttpServerRequest.HttpServerRequest = Object.create(request, {
     url: { value: url },

@@ -8,10 +8,12 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import { BlobStore } from "../blobs/BlobStore.ts"
 import type { Exception } from "../engine/Engine.ts"
 import { checkPayload, limits, maxFilesPerItem, tooManyFiles } from "../Limits.ts"
 import { Refused } from "../Refused.ts"
 import { Runs } from "../Runs.ts"
+import { Database } from "../store/Database.ts"
 import { Files } from "../store/Files.ts"
 import { type StoredStepRun, StepRuns } from "../store/StepRuns.ts"
 import { WorkItems } from "../store/WorkItems.ts"
@@ -104,6 +106,9 @@ const data = HttpApiBuilder.group(
   "robotData",
   Effect.fnUntraced(function* (handlers) {
     const items = yield* WorkItems
+    const blobs = yield* BlobStore
+    const { transaction } = yield* Database
+    const notInHand = () => conflict("the work item is not in the hand of this step run; reserve it first")
     const files = yield* Files
     const links = yield* FileLinks
     /** An item of the run, or an output that this step run is making. */
@@ -136,11 +141,30 @@ const data = HttpApiBuilder.group(
         if (file === null || file.ownerId !== found.id) return yield* notFound("file", params.file_id)
         return { url: (yield* links.file(params.workspace_id, file)).download.url }
       }),
+      putWorkItemData: Effect.fnUntraced(function* ({ params, payload }) {
+        const stepRun = yield* liveStepRun
+        const found = yield* find(stepRun, params.work_item_id)
+        yield* checkPayload(payload ?? null, "the payload")
+        if (!(yield* items.setPayload(stepRun.id, found.id, payload ?? null))) return yield* notInHand()
+        return {}
+      }),
+      deleteWorkItemFile: Effect.fnUntraced(function* ({ params }) {
+        const stepRun = yield* liveStepRun
+        const removed = Effect.gen(function* () {
+          const found = yield* find(stepRun, params.work_item_id)
+          if (!found.writable) return yield* notInHand()
+          return yield* files.remove(found.id, params.file_id)
+        })
+        const blob = yield* transaction(removed)
+        if (blob === null) return yield* notFound("file", params.file_id)
+        yield* blobs.remove(blob)
+        return {}
+      }),
       createRobotFile: Effect.fnUntraced(function* ({ params, payload }) {
         const stepRun = yield* liveStepRun
         const found = yield* find(stepRun, params.work_item_id)
         if (!found.writable) {
-          return yield* conflict("the work item is not in the hand of this step run; reserve it first")
+          return yield* notInHand()
         }
         if (payload.fileSize > limits.file) {
           return yield* tooLarge(`fileSize: ${payload.fileSize} bytes are more than the ${limits.file} allowed`)

@@ -2,8 +2,6 @@
  * Bytes in and out: uploads to signed forms, downloads from signed addresses. They carry no key; the signature is the
  * permission.
  */
-import { FileId } from "@signalbox/api/contract/Ids"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
@@ -12,13 +10,11 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Multipart from "effect/http/Multipart"
 import { BlobStore, type Staged } from "../blobs/BlobStore.ts"
-import { limits, maxFilesPerItem, tooManyFiles } from "../Limits.ts"
+import { Deposits } from "../Deposits.ts"
+import { limits } from "../Limits.ts"
 import { Refused } from "../Refused.ts"
-import { Database } from "../store/Database.ts"
+import { Assets, uploadGone } from "../store/Assets.ts"
 import { Files } from "../store/Files.ts"
-import { ProcessRuns } from "../store/ProcessRuns.ts"
-import { StepRuns } from "../store/StepRuns.ts"
-import { WorkItems } from "../store/WorkItems.ts"
 import { body } from "./Failures.ts"
 import { FileLinks, transferPrefix, type UploadPolicy } from "./FileLinks.ts"
 
@@ -38,49 +34,8 @@ const refuse = (code: Refused["code"], message: string) => Effect.fail(new Refus
 const uploads = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const blobs = yield* BlobStore
-    const files = yield* Files
-    const items = yield* WorkItems
-    const runs = yield* ProcessRuns
-    const stepRuns = yield* StepRuns
     const links = yield* FileLinks
-    const random = yield* SecureRandom.SecureRandom
-    const { transaction } = yield* Database
-
-    /** Whether the owner may still get the file: it may have moved on while the bytes were under way. */
-    const checkOwner = Effect.fnUntraced(function* (policy: UploadPolicy) {
-      const item = yield* items.get(policy.workspace, policy.owner)
-      if (item?.processRunId != null) yield* runs.lock(item.processRunId)
-      const now = yield* items.get(policy.workspace, policy.owner)
-      if (policy.step_run === null) {
-        if (now === null) return yield* refuse("NOT_FOUND", `there is no work item ${policy.owner} any more`)
-        const free = now.state === "new" || now.state === "failed" || (now.state === "pending" && now.stepRun === null)
-        return free
-          ? undefined
-          : yield* refuse("CONFLICT", `the work item is ${now.state} by now; its files can not change`)
-      }
-      const stepRun = yield* stepRuns.find(policy.step_run)
-      const inHand = now !== null && now.state === "in_progress" && now.stepRun === policy.step_run
-      const open = inHand || (yield* items.openOutput(policy.owner))?.stepRunId === policy.step_run
-      if (stepRun?.state !== "in_progress" || !open) {
-        return yield* refuse("LEASE_LOST", "the step run has ended or gave the work item back; stop the task")
-      }
-    })
-
-    /** The blob, then its row. Not to be interrupted, or a blob could go although its row is there. */
-    const keep = Effect.fnUntraced(function* (policy: UploadPolicy, file: Staged) {
-      const blob = yield* file.keep
-      const id = FileId.make(yield* random.uuidV7())
-      const put = Effect.gen(function* () {
-        yield* checkOwner(policy)
-        if ((yield* files.countOthers(policy.owner, policy.name)) >= maxFilesPerItem) {
-          return yield* refuse("CONFLICT", tooManyFiles)
-        }
-        const { name, owner, size, workspace } = policy
-        return yield* files.put(workspace, { id, ownerId: owner, name, size, blob })
-      })
-      const replaced = yield* Effect.onError(transaction(put), () => blobs.remove(blob))
-      if (replaced !== null) yield* blobs.remove(replaced)
-    }, Effect.uninterruptible)
+    const deposits = yield* Deposits
 
     const receive = Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
@@ -124,7 +79,7 @@ const uploads = HttpRouter.use(
                 ? Effect.void
                 : refuse(
                     "PAYLOAD_TOO_LARGE",
-                    `file: larger than the ${policy.size} bytes declared in file_size; nothing was kept`
+                    `file: larger than the ${policy.size} bytes ${policy.kind === "package" ? "allowed" : "declared in file_size"}; nothing was kept`
                   )
             })
             staged = { policy, file: yield* blobs.stage(counted) }
@@ -146,13 +101,13 @@ const uploads = HttpRouter.use(
         return yield* refuse("INVALID_REQUEST", "file: missing; send it as the last part of the form")
       }
       const { file, policy } = staged
-      if (file.size !== policy.size) {
+      if (policy.kind !== "package" && file.size !== policy.size) {
         return yield* refuse(
           "INVALID_REQUEST",
           `file: ${file.size} bytes came and file_size declared ${policy.size}; nothing was kept`
         )
       }
-      yield* keep(policy, file)
+      yield* deposits.form(policy, file)
       return HttpServerResponse.empty({ status: 204 })
     }).pipe(
       Effect.scoped,
@@ -196,19 +151,20 @@ const downloads = HttpRouter.use(
       const { params } = yield* HttpRouter.RouteContext
       const id = params["file_id"] ?? ""
       const query = new URL(request.url, "http://localhost").searchParams
-      const workspace = yield* links.readDownload(id, params["name"] ?? "", query)
-      if (workspace === null) {
+      const name = params["name"] ?? ""
+      const link = yield* links.readDownload(id, name, query)
+      if (link === null) {
         return HttpServerResponse.jsonUnsafe(
           body("FORBIDDEN", "the address is not signed by this service, or it has expired; fetch the item anew"),
           { status: 403 }
         )
       }
-      const file = yield* files.find(workspace, id)
+      const file = yield* files.find(link.workspace, id)
       const deleted = toResponse(new Refused({ code: "NOT_FOUND", message: "the file was deleted" }))
       if (file === null) return deleted
       const headers = {
         "accept-ranges": "bytes",
-        "content-disposition": `attachment; filename*=UTF-8''${encodeName(file.name)}`,
+        "content-disposition": `attachment; filename*=UTF-8''${encodeName(name)}`,
         "content-security-policy": "sandbox",
         "x-content-type-options": "nosniff"
       }
@@ -220,7 +176,7 @@ const downloads = HttpRouter.use(
         })
       }
       const path = blobs.pathOf(file.blob)
-      const contentType = "application/octet-stream"
+      const contentType = link.type
       const response =
         range === null
           ? HttpServerResponse.file(path, { headers, contentType })
@@ -233,7 +189,7 @@ const downloads = HttpRouter.use(
             })
       // Bytes that are not there although their row is: replaced or deleted just now, or else lost.
       return yield* Effect.catch(response, (error) =>
-        Effect.flatMap(files.find(workspace, id), (still) =>
+        Effect.flatMap(files.find(link.workspace, id), (still) =>
           still === null ? Effect.succeed(deleted) : Effect.die(error)
         )
       )
@@ -242,4 +198,58 @@ const downloads = HttpRouter.use(
   })
 )
 
-export const layer = Layer.provide(Layer.mergeAll(uploads, downloads), SecureRandom.layerWebCrypto)
+/** The content of assets: raw bytes, as often as the sender likes until the address expires. */
+const assets = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const blobs = yield* BlobStore
+    const links = yield* FileLinks
+    const deposits = yield* Deposits
+    const store = yield* Assets
+    const receive = Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const { params } = yield* HttpRouter.RouteContext
+      const upload = params["upload_id"] ?? ""
+      const workspace = yield* links.readAssetUpload(upload, new URL(request.url, "http://localhost").searchParams)
+      if (workspace === null) {
+        return HttpServerResponse.jsonUnsafe(
+          body("FORBIDDEN", "the address is not signed by this service, or it has expired; ask for a new upload"),
+          { status: 403 }
+        )
+      }
+      if ((yield* store.ofUpload(workspace, upload)) === null) {
+        return yield* refuse("NOT_FOUND", uploadGone)
+      }
+      const tooLarge = Effect.suspend(() => {
+        const reason = `the content is larger than the ${limits.asset} bytes that an asset may have`
+        return Effect.andThen(store.fail(upload, reason), refuse("PAYLOAD_TOO_LARGE", `${reason}; nothing was kept`))
+      })
+      const declared = request.headers["content-length"]
+      if (declared !== undefined && Number(declared) > limits.asset) return yield* tooLarge
+      let size = 0
+      const counted = Stream.tap(request.stream, (chunk) => {
+        size += chunk.length
+        return size <= limits.asset ? Effect.void : tooLarge
+      })
+      const staged = yield* blobs.stage(counted)
+      if (declared !== undefined && Number(declared) !== staged.size) {
+        return yield* refuse(
+          "INVALID_REQUEST",
+          `${staged.size} bytes came and content-length said ${declared}; nothing was kept`
+        )
+      }
+      yield* deposits.asset(workspace, upload, staged)
+      return HttpServerResponse.empty({ status: 204 })
+    }).pipe(
+      Effect.scoped,
+      Effect.catchTag("HttpServerError", () =>
+        Effect.fail(
+          new Refused({ code: "INVALID_REQUEST", message: "the upload broke off; nothing was kept, send it again" })
+        )
+      ),
+      Effect.catchTag("Refused", (refused) => Effect.succeed(toResponse(refused)))
+    )
+    yield* router.add("PUT", `${transferPrefix}/assets/:upload_id`, receive)
+  })
+)
+
+export const layer = Layer.mergeAll(uploads, assets, downloads)

@@ -8,17 +8,30 @@ import type { Lease } from "@signalbox/api/contract/WorkerProtocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import { limits } from "../Limits.ts"
 import * as Tokens from "../Tokens.ts"
 import { Refused } from "../Refused.ts"
 import { Runs } from "../Runs.ts"
 import { type Leased, type StoredStepRun, StepRuns } from "../store/StepRuns.ts"
+import { TaskPackages } from "../store/TaskPackages.ts"
+import { WorkerReports } from "../store/WorkerReports.ts"
 import { Workers } from "../store/Workers.ts"
 import { WorkSignal } from "../WorkSignal.ts"
-import { answering, conflict, forbidden, notFound } from "./Failures.ts"
+import { answering, conflict, forbidden, invalidRequest, notFound, tooLarge } from "./Failures.ts"
+import { FileLinks } from "./FileLinks.ts"
+import { locate } from "./TaskPackages.ts"
 import { holdsLease } from "./Workers.ts"
 
 /** How often a worker must be heard of. */
 const heartbeatSeconds = 3
+
+/** A time in the form in which all are stored. */
+const timeOf = (text: string, field: string) => {
+  const time = Date.parse(text)
+  return Number.isNaN(time)
+    ? Effect.fail(invalidRequest(`${field}: there is no such time`))
+    : Effect.succeed(new Date(time).toISOString())
+}
 
 const ownWorker = Effect.gen(function* () {
   const principal = yield* CurrentPrincipal
@@ -36,18 +49,28 @@ export const layer = HttpApiBuilder.group(
     const stepRuns = yield* StepRuns
     const runs = yield* Runs
     const signal = yield* WorkSignal
+    const reports = yield* WorkerReports
+    const packages = yield* TaskPackages
+    const links = yield* FileLinks
 
-    const view = ({ leaseToken, runToken, stepRun }: Leased): Lease => ({
-      step_run_id: stepRun.id,
-      process_id: stepRun.processId,
-      process_run_id: stepRun.processRunId,
-      lease_token: leaseToken,
-      run_token: runToken,
-      task: { name: stepRun.taskName },
-      package: null,
-      work_item_id: stepRun.firstItem,
-      timeout_seconds: stepRun.timeoutSeconds,
-      env: stepRun.env
+    const packageOf = Effect.fnUntraced(function* ({ packageId, workspaceId }: StoredStepRun) {
+      const found = packageId === null ? null : yield* packages.get(workspaceId, packageId)
+      return found === null || found.content === null ? null : yield* locate(links, found, found.content)
+    })
+
+    const view = Effect.fnUntraced(function* ({ leaseToken, runToken, stepRun }: Leased): Effect.fn.Return<Lease> {
+      return {
+        step_run_id: stepRun.id,
+        process_id: stepRun.processId,
+        process_run_id: stepRun.processRunId,
+        lease_token: leaseToken,
+        run_token: runToken,
+        task: { name: stepRun.taskName },
+        package: yield* packageOf(stepRun),
+        work_item_id: stepRun.firstItem,
+        timeout_seconds: stepRun.timeoutSeconds,
+        env: stepRun.env
+      }
     })
 
     /** The step run of the URL, if this worker leased it with this token. */
@@ -63,14 +86,14 @@ export const layer = HttpApiBuilder.group(
       return own ? stepRun : yield* notLeased(stepRun, id)
     })
     const notLeased = (stepRun: StoredStepRun | null, id: string) =>
-      stepRun === null
-        ? Effect.fail(notFound("step run", id))
-        : answering("LEASE_LOST")(
-            new Refused({
-              code: "LEASE_LOST",
-              message: "this worker does not hold this step run any more; stop the task"
-            })
-          )
+      stepRun === null ? Effect.fail(notFound("step run", id)) : leaseLost()
+    const leaseLost = () =>
+      answering("LEASE_LOST")(
+        new Refused({
+          code: "LEASE_LOST",
+          message: "this worker does not hold this step run any more; stop the task"
+        })
+      )
 
     return handlers.handleAll({
       linkWorker: Effect.fnUntraced(function* ({ payload }) {
@@ -89,7 +112,7 @@ export const layer = HttpApiBuilder.group(
       leaseStepRuns: Effect.fnUntraced(function* ({ payload }) {
         const worker = yield* ownWorker
         yield* workers.seen(worker.id)
-        const take = runs.lease(worker, payload.tasks, payload.free)
+        const take = runs.lease(worker, payload.tasks, payload.packages === true, payload.free)
         const deadline = (yield* Clock.currentTimeMillis) + payload.wait_seconds * 1000
         const listening = Effect.gen(function* () {
           // Listens before it looks, so that nothing falls between the two.
@@ -102,7 +125,7 @@ export const layer = HttpApiBuilder.group(
           }
         })
         const found = yield* Effect.scoped(listening)
-        return { leases: found.map(view) }
+        return { leases: yield* Effect.forEach(found, view) }
       }),
       heartbeat: Effect.fnUntraced(function* ({ payload }) {
         const worker = yield* ownWorker
@@ -120,6 +143,35 @@ export const layer = HttpApiBuilder.group(
         const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
         yield* answering("CONFLICT", "LEASE_LOST")(runs.finish(stepRun, payload.error))
         return { accepted: true } as const
+      }),
+      sendStepRunConsole: Effect.fnUntraced(function* ({ params, payload }) {
+        const worker = yield* ownWorker
+        const messages = yield* Effect.forEach(payload.messages, ({ message, timestamp }, index) =>
+          Effect.map(timeOf(timestamp, `messages.${index}.timestamp`), (at) => ({ message, timestamp: at }))
+        )
+        const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
+        yield* answering("CONFLICT", "LEASE_LOST")(reports.addMessages(stepRun, payload.offset, messages))
+        return { accepted: true } as const
+      }),
+      sendStepRunEvents: Effect.fnUntraced(function* ({ params, payload }) {
+        const worker = yield* ownWorker
+        const events = yield* Effect.forEach(payload.events, ({ event_type, timestamp }, index) =>
+          Effect.map(timeOf(timestamp, `events.${index}.timestamp`), (at) => ({ type: event_type, timestamp: at }))
+        )
+        const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
+        yield* answering("CONFLICT", "LEASE_LOST")(reports.addEvents(stepRun, payload.offset, events))
+        return { accepted: true } as const
+      }),
+      createStepRunArtifact: Effect.fnUntraced(function* ({ params, payload: { lease_token, name, size } }) {
+        const worker = yield* ownWorker
+        const { id, state, workspaceId } = yield* leased(worker.id, params.step_run_id, lease_token)
+        if (state === "awaiting_worker") return yield* conflict("the step run has not started; start it first")
+        if (state !== "in_progress") return yield* leaseLost()
+        if (size > limits.file) {
+          return yield* tooLarge(`size: ${size} bytes are more than the ${limits.file} allowed`)
+        }
+        const owner = { workspace: workspaceId, id, stepRun: id, kind: "artifact" } as const
+        return { upload: yield* links.uploadForm(owner, { file_name: name, file_size: size }) }
       }),
       unlinkWorker: Effect.fnUntraced(function* () {
         const worker = yield* ownWorker

@@ -1,11 +1,12 @@
 /**
- * Files of work items and outputs. The bytes are blobs; a row is written after its bytes are whole.
+ * Files: of work items and outputs, and the content of assets, task packages and artifacts. The bytes are blobs; a row is
+ * written after its bytes are whole.
  */
 import { FileId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Database } from "./Database.ts"
+import { Database, type PageRequest, type Rows } from "./Database.ts"
 
 interface Row {
   readonly id: string
@@ -18,7 +19,7 @@ interface Row {
 
 export interface StoredFile {
   readonly id: FileId
-  /** The work item or the output that has it. */
+  /** The work item, output, asset, task package or step run that has it. */
   readonly ownerId: string
   readonly name: string
   readonly size: number
@@ -43,6 +44,12 @@ export class Files extends Context.Service<
     readonly countOthers: (owner: string, name: string) => Effect.Effect<number>
     /** Adds a file or replaces the one of its name; answers the blob that nothing needs any more. */
     readonly put: (workspace: WorkspaceId, file: StoredFile) => Effect.Effect<string | null>
+    /** As above, with an id of its own. */
+    readonly putNew: (workspace: WorkspaceId, file: Omit<StoredFile, "id">) => Effect.Effect<string | null>
+    /** The files of one owner, newest first. */
+    readonly list: (owner: string, page: PageRequest) => Effect.Effect<Rows<StoredFile>>
+    /** Forgets one file of an owner; answers its blob, null when there is none. */
+    readonly remove: (owner: string, id: string) => Effect.Effect<string | null>
     /** Forgets the files of these owners; answers their blobs. */
     readonly removeOwners: (owners: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>
     /** Of these blobs, those that a file has. */
@@ -52,7 +59,21 @@ export class Files extends Context.Service<
   static readonly layer = Layer.effect(
     Files,
     Effect.gen(function* () {
-      const { now, sql } = yield* Database
+      const { newId, now, page, sql } = yield* Database
+      const put = Effect.fnUntraced(function* (workspace: WorkspaceId, file: StoredFile) {
+        const [old] = yield* sql<{ readonly blob: string }>`
+          DELETE FROM file WHERE owner_id = ${file.ownerId} AND name = ${file.name} RETURNING blob`
+        yield* sql`INSERT INTO file ${sql.insert({
+          id: file.id,
+          workspace_id: workspace,
+          owner_id: file.ownerId,
+          name: file.name,
+          size: file.size,
+          blob: file.blob,
+          created_at: yield* now
+        })}`
+        return old?.blob ?? null
+      }, Effect.orDie)
       return Files.of({
         find: (workspace, id) =>
           Effect.orDie(
@@ -76,20 +97,21 @@ export class Files extends Context.Service<
               ([row]) => row?.n ?? 0
             )
           ),
-        put: Effect.fnUntraced(function* (workspace, file) {
-          const [old] = yield* sql<{ readonly blob: string }>`
-            DELETE FROM file WHERE owner_id = ${file.ownerId} AND name = ${file.name} RETURNING blob`
-          yield* sql`INSERT INTO file ${sql.insert({
-            id: file.id,
-            workspace_id: workspace,
-            owner_id: file.ownerId,
-            name: file.name,
-            size: file.size,
-            blob: file.blob,
-            created_at: yield* now
-          })}`
-          return old?.blob ?? null
-        }, Effect.orDie),
+        put,
+        putNew: (workspace, file) => Effect.flatMap(newId, (id) => put(workspace, { ...file, id: FileId.make(id) })),
+        list: (owner, request) =>
+          Effect.map(
+            page<Row>(sql`SELECT * FROM file`, [sql`owner_id = ${owner}`], "newest first", request),
+            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(parse) })
+          ),
+        remove: (owner, id) =>
+          Effect.orDie(
+            Effect.map(
+              sql<{ readonly blob: string }>`
+                DELETE FROM file WHERE owner_id = ${owner} AND id = ${id} RETURNING blob`,
+              ([row]) => row?.blob ?? null
+            )
+          ),
         removeOwners: (owners) =>
           owners.length === 0
             ? Effect.succeed([])

@@ -46,6 +46,7 @@ interface Row {
   readonly worker_id: string | null
   readonly lease_hash: string | null
   readonly run_token_hash: string | null
+  readonly package_id: string | null
 }
 
 /** A step run as stored. */
@@ -60,6 +61,8 @@ export interface StoredStepRun extends StepRun {
   readonly workerId: string | null
   readonly leaseHash: string | null
   readonly runTokenHash: string | null
+  /** Null for a task that workers bring with them. */
+  readonly packageId: string | null
 }
 
 /** A step run handed to a worker, with the texts of its tokens. */
@@ -82,7 +85,8 @@ const parse = (row: Row): StoredStepRun => ({
   firstItem: WorkItemId.make(row.first_item_id),
   workerId: row.worker_id,
   leaseHash: row.lease_hash,
-  runTokenHash: row.run_token_hash
+  runTokenHash: row.run_token_hash,
+  packageId: row.package_id
 })
 
 const view = (row: Row): StepRunView => ({
@@ -114,10 +118,14 @@ export class StepRuns extends Context.Service<
     ) => Effect.Effect<Rows<StepRunEvent & { readonly id: string }>>
     readonly live: (run: ProcessRunId) => Effect.Effect<ReadonlyArray<StoredStepRun>>
     readonly apply: (run: Run, change: StepRunChange) => Effect.Effect<void>
-    /** Hands out the oldest step runs that wait for one of these tasks and are not bound to a group without this worker. */
+    /**
+     * Hands out the oldest step runs that wait for one of these tasks or, with `packages`, for a task of a package, and
+     * are not bound to a group without this worker.
+     */
     readonly lease: (
       worker: { readonly id: WorkerId; readonly workspaceId: WorkspaceId },
       tasks: ReadonlyArray<string>,
+      packages: boolean,
       limit: number,
       expiresAt: string
     ) => Effect.Effect<ReadonlyArray<Leased>>
@@ -173,6 +181,7 @@ export class StepRuns extends Context.Service<
               step_name: step.name,
               task_name: step.task.name,
               worker_group_id: step.worker_group?.id ?? null,
+              package_id: step.task.package_id ?? null,
               timeout_seconds: step.timeout_seconds ?? null,
               env: JSON.stringify(step.env ?? {}),
               state: change.state,
@@ -240,11 +249,15 @@ export class StepRuns extends Context.Service<
             )
           ),
         apply,
-        lease: Effect.fnUntraced(function* (worker, tasks, limit, expiresAt) {
-          if (tasks.length === 0) return []
+        lease: Effect.fnUntraced(function* (worker, tasks, packages, limit, expiresAt) {
+          const takes = [
+            ...(tasks.length === 0 ? [] : [sql.and([sql.in("task_name", tasks), sql`package_id IS NULL`])]),
+            ...(packages ? [sql`package_id IS NOT NULL`] : [])
+          ]
+          if (takes.length === 0) return []
           const rows = yield* sql<Row>`
             SELECT * FROM step_run
-            WHERE workspace_id = ${worker.workspaceId} AND ${sql.in("task_name", tasks)}
+            WHERE workspace_id = ${worker.workspaceId} AND ${sql.or(takes)}
               AND state = 'awaiting_worker' AND worker_id IS NULL
               AND EXISTS (SELECT 1 FROM worker WHERE worker.id = ${worker.id})
               AND (worker_group_id IS NULL OR worker_group_id IN

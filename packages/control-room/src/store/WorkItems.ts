@@ -129,7 +129,9 @@ export class WorkItems extends Context.Service<
       held: WorkItemId | null
     ) => Effect.Effect<{ readonly held: number; readonly done: number }>
     readonly listOutputs: (run: ProcessRunId, page: PageRequest) => Effect.Effect<Rows<StoredOutput>>
-    /** Ids of all items and outputs of a run. */
+    /** Replaces the payload of the item in hand of a step run, or of an output of it; false when it is neither. */
+    readonly setPayload: (stepRun: StepRunId, id: string, payload: Schema.Json) => Effect.Effect<boolean>
+    /** Ids of all that may have files in a run: its items, outputs and step runs. */
     readonly idsOfRun: (run: ProcessRunId) => Effect.Effect<ReadonlyArray<string>>
   }
 >()("@signalbox/control-room/store/WorkItems") {
@@ -312,6 +314,17 @@ export class WorkItems extends Context.Service<
           })}`
           return WorkItemId.make(id)
         }, Effect.orDie),
+        setPayload: Effect.fnUntraced(function* (stepRun, id, payload) {
+          const json = JSON.stringify(payload)
+          const items = yield* sql`
+            UPDATE work_item SET payload = ${json}
+            WHERE id = ${id} AND step_run_id = ${stepRun} AND state = 'in_progress' RETURNING id`
+          if (items.length === 1) return true
+          const outputs = yield* sql`
+            UPDATE output SET payload = ${json}
+            WHERE id = ${id} AND step_run_id = ${stepRun} AND released = 0 RETURNING id`
+          return outputs.length === 1
+        }, Effect.orDie),
         openOutput: (id) =>
           Effect.orDie(
             Effect.map(sql<OutputRow>`SELECT * FROM output WHERE id = ${id} AND released = 0`, ([row]) =>
@@ -345,7 +358,8 @@ export class WorkItems extends Context.Service<
             Effect.map(
               sql<{ readonly id: string }>`
                 SELECT id FROM work_item WHERE process_run_id = ${run}
-                UNION ALL SELECT id FROM output WHERE process_run_id = ${run}`,
+                UNION ALL SELECT id FROM output WHERE process_run_id = ${run}
+                UNION ALL SELECT id FROM step_run WHERE process_run_id = ${run}`,
               (rows) => rows.map((row) => row.id)
             )
           )

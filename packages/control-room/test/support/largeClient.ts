@@ -1,10 +1,11 @@
 /**
  * A client in a process of its own with a small heap, for what must not depend on size. Arguments: the connection as
- * JSON, then `walk RUN` or `transfer ITEM BYTES`. Prints one line of JSON.
+ * JSON, then `walk RUN`, `transfer ITEM BYTES` or `asset NAME BYTES`. Prints one line of JSON.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { ProcessRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Assets from "@signalbox/api/Assets"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as Files from "@signalbox/api/Files"
 import * as WorkItems from "@signalbox/api/WorkItems"
@@ -36,15 +37,38 @@ const walk = Effect.gen(function* () {
   return { items, requests: requests.length, distinct: new Set(requests).size }
 })
 
+const size = Number(bytes)
+const chunk = new Uint8Array(64 * 1024).fill(7)
+const stream = Stream.fromIterable({
+  *[Symbol.iterator]() {
+    for (let left = size; left > 0; left -= chunk.length) yield left < chunk.length ? chunk.subarray(0, left) : chunk
+  }
+})
+
+const receive = Effect.fnUntraced(function* <E, R>(download: Stream.Stream<Uint8Array, E, R>) {
+  let received = 0
+  let sevens = true
+  yield* Stream.runForEach(download, (part) =>
+    Effect.sync(() => {
+      received += part.length
+      sevens &&= part[0] === 7 && part.at(-1) === 7
+    })
+  )
+  return { received, sevens }
+})
+
+const asset = Effect.gen(function* () {
+  let sent = 0
+  yield* Assets.put(
+    id,
+    { name: "large.bin", size, stream },
+    { onProgress: (sentBytes) => Effect.sync(() => void (sent = sentBytes)) }
+  )
+  return { sent, ...(yield* receive(Assets.download(`name:${id}`))) }
+})
+
 const transfer = Effect.gen(function* () {
   const item = WorkItemId.make(id)
-  const size = Number(bytes)
-  const chunk = new Uint8Array(64 * 1024).fill(7)
-  const stream = Stream.fromIterable({
-    *[Symbol.iterator]() {
-      for (let left = size; left > 0; left -= chunk.length) yield left < chunk.length ? chunk.subarray(0, left) : chunk
-    }
-  })
   let sent = 0
   yield* WorkItems.attachFile(
     item,
@@ -54,19 +78,11 @@ const transfer = Effect.gen(function* () {
   const { files } = yield* WorkItems.get(item)
   const [file] = files
   if (file === undefined) return { sent, received: -1, sevens: false }
-  let received = 0
-  let sevens = true
-  yield* Stream.runForEach(Files.download(file), (part) =>
-    Effect.sync(() => {
-      received += part.length
-      sevens &&= part[0] === 7 && part.at(-1) === 7
-    })
-  )
-  return { sent, received, sevens }
+  return { sent, ...(yield* receive(Files.download(file))) }
 })
 
 Effect.gen(function* () {
-  const result = yield* mode === "walk" ? walk : transfer
+  const result = yield* mode === "walk" ? walk : mode === "asset" ? asset : transfer
   console.log(JSON.stringify({ ...result, peakMegabytes: process.resourceUsage().maxRSS / 1024 }))
 }).pipe(
   Effect.provide(

@@ -14,6 +14,8 @@ export interface MemoryItem {
 export type Action =
   | { readonly did: "output"; readonly of: string; readonly payload: Schema.Json | null }
   | { readonly did: "file"; readonly on: string; readonly name: string; readonly text: string }
+  | { readonly did: "payload"; readonly on: string; readonly payload: Schema.Json | null }
+  | { readonly did: "remove"; readonly file: string; readonly of: string }
   | { readonly did: "release"; readonly item: string; readonly how: Release }
 
 const request = { method: "POST", path: "/test", attempts: 1, requestId: null }
@@ -60,6 +62,7 @@ export const make = (
         // `payload` declares no Conflict, so the client gives a dead lease as an unexpected status.
         Effect.catchTag("Conflict", Effect.die)
       ),
+    setPayload: (item, payload) => Effect.sync(() => void actions.push({ did: "payload", on: item, payload })),
     files: (item) =>
       Effect.succeed(
         filesOf(item).map((file, index) => ({
@@ -76,7 +79,8 @@ export const make = (
         Effect.map((text) => {
           actions.push({ did: "file", on: item, name: source.name, text })
         })
-      )
+      ),
+    removeFile: (item, file) => Effect.sync(() => void actions.push({ did: "remove", file, of: item }))
   }
   return { session, actions }
 }

@@ -1,0 +1,167 @@
+/**
+ * Assets and the uploads of their content. The content itself is a file whose owner is the asset.
+ */
+import type { Asset, AssetUpload } from "@signalbox/api/contract/Assets"
+import { AssetId, AssetUploadId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Refused } from "../Refused.ts"
+import { Database, nullWhenTaken, type PageRequest, type Rows } from "./Database.ts"
+import { Files } from "./Files.ts"
+
+interface Row {
+  readonly id: string
+  readonly workspace_id: string
+  readonly name: string
+  readonly content_type: string | null
+}
+
+interface UploadRow {
+  readonly id: string
+  readonly asset_id: string
+  readonly content_type: string
+  readonly status: "pending" | "completed" | "failed"
+  readonly reason: string | null
+}
+
+export interface StoredAsset {
+  readonly id: AssetId
+  readonly workspaceId: WorkspaceId
+  readonly name: string
+  /** Null while it has no content. */
+  readonly contentType: string | null
+}
+
+/** Bytes that are on disk already. */
+export interface NewContent {
+  readonly size: number
+  readonly blob: string
+}
+
+/** What is said of an upload that can not get content any more. */
+export const uploadGone = "the upload has failed or its asset was deleted; ask for a new upload"
+
+const parse = (row: Row): StoredAsset => ({
+  id: AssetId.make(row.id),
+  workspaceId: WorkspaceId.make(row.workspace_id),
+  name: row.name,
+  contentType: row.content_type
+})
+
+const viewUpload = ({ content_type, id, reason, status }: UploadRow): AssetUpload => {
+  const shared = { id: AssetUploadId.make(id), content_type }
+  return status === "failed" ? { ...shared, status, reason: reason ?? "" } : { ...shared, status }
+}
+
+export class Assets extends Context.Service<
+  Assets,
+  {
+    /** By id, or with `name:` by name. */
+    readonly get: (workspace: WorkspaceId, ref: string) => Effect.Effect<StoredAsset | null>
+    readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<Pick<Asset, "id" | "name">>>
+    /** Null when the name is taken. */
+    readonly create: (workspace: WorkspaceId, name: string) => Effect.Effect<StoredAsset | null>
+    /** Deletes an asset; answers the blobs that nothing needs any more. */
+    readonly remove: (asset: AssetId) => Effect.Effect<ReadonlyArray<string>>
+    /** A pending upload, for as long as its address is valid. */
+    readonly createUpload: (asset: AssetId, contentType: string, expiresAt: string) => Effect.Effect<AssetUploadId>
+    readonly getUpload: (asset: AssetId, upload: string) => Effect.Effect<AssetUpload | null>
+    /** The asset of an upload that may still be sent: not failed, and its asset is there. */
+    readonly ofUpload: (workspace: WorkspaceId, upload: string) => Effect.Effect<StoredAsset | null>
+    /**
+     * Ends an upload well: from now on the asset has this content. Answers the blob that it had before, if any; refused
+     * when the upload failed, or the asset was deleted, in between.
+     */
+    readonly complete: (
+      workspace: WorkspaceId,
+      upload: string,
+      content: NewContent
+    ) => Effect.Effect<string | null, Refused>
+    /** Ends a pending upload badly; one that has ended stays as it is. */
+    readonly fail: (upload: string, reason: string) => Effect.Effect<void>
+    /** Ends the uploads that did not come in time. */
+    readonly expireUploads: Effect.Effect<void>
+  }
+>()("@signalbox/control-room/store/Assets") {
+  static readonly layer = Layer.effect(
+    Assets,
+    Effect.gen(function* () {
+      const { newId, now, page, sql, transaction } = yield* Database
+      const files = yield* Files
+      const ofUpload = (workspace: WorkspaceId, upload: string) =>
+        Effect.orDie(
+          Effect.map(
+            sql<Row & { readonly upload_type: string }>`
+              SELECT asset.*, asset_upload.content_type AS upload_type
+              FROM asset_upload JOIN asset ON asset.id = asset_upload.asset_id
+              WHERE asset_upload.id = ${upload} AND asset.workspace_id = ${workspace}
+                AND asset_upload.status <> 'failed'`,
+            ([row]) => row ?? null
+          )
+        )
+      return Assets.of({
+        get: (workspace, ref) => {
+          const which = ref.startsWith("name:") ? sql`name = ${ref.slice("name:".length)}` : sql`id = ${ref}`
+          return Effect.orDie(
+            Effect.map(sql<Row>`SELECT * FROM asset WHERE workspace_id = ${workspace} AND ${which}`, ([row]) =>
+              row === undefined ? null : parse(row)
+            )
+          )
+        },
+        list: (workspace, request) =>
+          page<Pick<Asset, "id" | "name">>(
+            sql`SELECT id, name FROM asset`,
+            [sql`workspace_id = ${workspace}`],
+            "newest first",
+            request
+          ),
+        create: Effect.fnUntraced(function* (workspace, name) {
+          const row = { id: yield* newId, workspace_id: workspace, name, content_type: null, created_at: yield* now }
+          yield* sql`INSERT INTO asset ${sql.insert(row)}`
+          return parse(row)
+        }, nullWhenTaken),
+        remove: Effect.fnUntraced(function* (asset) {
+          yield* Effect.orDie(sql`DELETE FROM asset WHERE id = ${asset}`)
+          return yield* files.removeOwners([asset])
+        }, transaction),
+        createUpload: Effect.fnUntraced(function* (asset, contentType, expiresAt) {
+          const id = yield* newId
+          yield* sql`INSERT INTO asset_upload ${sql.insert({
+            id,
+            asset_id: asset,
+            content_type: contentType,
+            status: "pending",
+            expires_at: expiresAt
+          })}`
+          return AssetUploadId.make(id)
+        }, Effect.orDie),
+        getUpload: (asset, upload) =>
+          Effect.orDie(
+            Effect.map(
+              sql<UploadRow>`SELECT * FROM asset_upload WHERE id = ${upload} AND asset_id = ${asset}`,
+              ([row]) => (row === undefined ? null : viewUpload(row))
+            )
+          ),
+        ofUpload: (workspace, upload) =>
+          Effect.map(ofUpload(workspace, upload), (row) => (row === null ? null : parse(row))),
+        complete: Effect.fnUntraced(function* (workspace, upload, content) {
+          const row = yield* ofUpload(workspace, upload)
+          if (row === null) return yield* new Refused({ code: "NOT_FOUND", message: uploadGone })
+          yield* Effect.orDie(sql`UPDATE asset_upload SET status = 'completed' WHERE id = ${upload}`)
+          yield* Effect.orDie(sql`UPDATE asset SET content_type = ${row.upload_type} WHERE id = ${row.id}`)
+          return yield* files.putNew(workspace, { ownerId: row.id, name: "content", ...content })
+        }, transaction),
+        fail: (upload, reason) =>
+          Effect.orDie(
+            sql`UPDATE asset_upload SET status = 'failed', reason = ${reason} WHERE id = ${upload} AND status = 'pending'`
+          ),
+        expireUploads: Effect.gen(function* () {
+          yield* sql`
+            UPDATE asset_upload SET status = 'failed', reason = 'the content did not come within one hour'
+            WHERE status = 'pending' AND expires_at < ${yield* now}`
+        }).pipe(Effect.orDie)
+      })
+    })
+  )
+}

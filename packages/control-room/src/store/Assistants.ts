@@ -1,0 +1,231 @@
+/**
+ * Assistants and their runs.
+ */
+import type { AssistantRun, AssistantRunErrorCode, AssistantRunState } from "@signalbox/api/contract/AssistantRuns"
+import type { Assistant } from "@signalbox/api/contract/Assistants"
+import { AssistantId, AssistantRunId, TaskPackageId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Tokens from "../Tokens.ts"
+import { Refused } from "../Refused.ts"
+import { Database, nullWhenTaken, type PageRequest, type Rows } from "./Database.ts"
+import { secondsBetween } from "./ProcessRuns.ts"
+
+/** How often the machine that runs an assistant must be heard of, in seconds. */
+export const heartbeatSeconds = 10
+/** After this many milliseconds of silence, three heartbeats, its run has failed. */
+export const silentAfter = 3 * heartbeatSeconds * 1000
+
+interface Row {
+  readonly id: string
+  readonly name: string
+  readonly task_name: string
+  readonly package_id: string
+  readonly created_at: string
+}
+
+interface RunRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly assistant_id: string
+  readonly assistant_name: string
+  readonly state: AssistantRunState
+  readonly error_code: AssistantRunErrorCode | null
+  readonly started_at: string
+  readonly ended_at: string | null
+  readonly run_token_hash: string
+}
+
+/** What a run's token is checked against. */
+export interface StoredAssistantRun {
+  readonly id: AssistantRunId
+  readonly workspaceId: WorkspaceId
+  readonly state: AssistantRunState
+  readonly runTokenHash: string
+}
+
+const view = (row: Row): Assistant => ({
+  id: AssistantId.make(row.id),
+  name: row.name,
+  task: { name: row.task_name, package_id: TaskPackageId.make(row.package_id) },
+  created_at: row.created_at
+})
+
+const viewRun = (row: RunRow): AssistantRun => ({
+  id: AssistantRunId.make(row.id),
+  state: row.state,
+  error: row.error_code === null ? null : { code: row.error_code },
+  started_at: row.started_at,
+  ended_at: row.ended_at,
+  duration: secondsBetween(row.started_at, row.ended_at),
+  assistant: { id: AssistantId.make(row.assistant_id), name: row.assistant_name }
+})
+
+const ended = (row: RunRow) =>
+  new Refused({
+    code: "CONFLICT",
+    message: `the assistant run is ${row.state}${row.error_code === null ? "" : ` (${row.error_code})`}; stop its task`
+  })
+
+export class Assistants extends Context.Service<
+  Assistants,
+  {
+    readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<Assistant | null>
+    readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<Assistant>>
+    /** Refused when there is no such package, or the name is taken. */
+    readonly create: (
+      workspace: WorkspaceId,
+      name: string,
+      task: Assistant["task"]
+    ) => Effect.Effect<Assistant, Refused>
+    readonly getRun: (workspace: WorkspaceId, id: string) => Effect.Effect<AssistantRun | null>
+    readonly listRuns: (
+      workspace: WorkspaceId,
+      assistant: string | null,
+      page: PageRequest
+    ) => Effect.Effect<Rows<AssistantRun>>
+    /** A run in progress, and the text of its token, which is given only here. */
+    readonly start: (
+      workspace: WorkspaceId,
+      assistant: Assistant
+    ) => Effect.Effect<{ readonly id: AssistantRunId; readonly token: string }>
+    readonly findRun: (id: string) => Effect.Effect<StoredAssistantRun | null>
+    /** Null when there is no such run; refused when it has ended. */
+    readonly seen: (workspace: WorkspaceId, id: string) => Effect.Effect<AssistantRun | null, Refused>
+    /** Ends a run; null when there is none, refused when it has ended another way. */
+    readonly complete: (
+      workspace: WorkspaceId,
+      id: string,
+      error: AssistantRunErrorCode | null
+    ) => Effect.Effect<AssistantRun | null, Refused>
+    /** Ends the runs that were last seen before `cutoff`. */
+    readonly failSilent: (cutoff: string) => Effect.Effect<void>
+  }
+>()("@signalbox/control-room/store/Assistants") {
+  static readonly layer = Layer.effect(
+    Assistants,
+    Effect.gen(function* () {
+      const { newId, now, page, sql, transaction } = yield* Database
+      const runRow = (workspace: WorkspaceId, id: string) =>
+        Effect.orDie(
+          Effect.map(
+            sql<RunRow>`SELECT * FROM assistant_run WHERE workspace_id = ${workspace} AND id = ${id}`,
+            ([row]) => row ?? null
+          )
+        )
+      const insert = Effect.fnUntraced(function* (workspace: WorkspaceId, name: string, task: Assistant["task"]) {
+        const row = {
+          id: yield* newId,
+          workspace_id: workspace,
+          name,
+          task_name: task.name,
+          package_id: task.package_id,
+          created_at: yield* now
+        }
+        yield* sql`INSERT INTO assistant ${sql.insert(row)}`
+        return view(row)
+      }, nullWhenTaken)
+      return Assistants.of({
+        get: (workspace, id) =>
+          Effect.orDie(
+            Effect.map(sql<Row>`SELECT * FROM assistant WHERE workspace_id = ${workspace} AND id = ${id}`, ([row]) =>
+              row === undefined ? null : view(row)
+            )
+          ),
+        list: (workspace, request) =>
+          Effect.map(
+            page<Row>(sql`SELECT * FROM assistant`, [sql`workspace_id = ${workspace}`], "newest first", request),
+            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(view) })
+          ),
+        create: Effect.fnUntraced(function* (workspace, name, task) {
+          const found = yield* Effect.orDie(
+            sql`SELECT id FROM task_package WHERE workspace_id = ${workspace} AND id = ${task.package_id}`
+          )
+          if (found.length === 0) {
+            return yield* new Refused({
+              code: "NOT_FOUND",
+              message: `task.package_id: there is no task package ${task.package_id} in this workspace`
+            })
+          }
+          const created = yield* insert(workspace, name, task)
+          return (
+            created ??
+            (yield* new Refused({
+              code: "CONFLICT",
+              message: `name: an assistant "${name}" exists already; choose another name`
+            }))
+          )
+        }, transaction),
+        getRun: (workspace, id) => Effect.map(runRow(workspace, id), (row) => (row === null ? null : viewRun(row))),
+        listRuns: (workspace, assistant, request) =>
+          Effect.map(
+            page<RunRow>(
+              sql`SELECT * FROM assistant_run`,
+              [sql`workspace_id = ${workspace}`, ...(assistant === null ? [] : [sql`assistant_id = ${assistant}`])],
+              "newest first",
+              request
+            ),
+            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(viewRun) })
+          ),
+        start: Effect.fnUntraced(function* (workspace, assistant) {
+          const id = yield* newId
+          const at = yield* now
+          const { hash, token } = Tokens.make("assistantRun", id)
+          yield* Effect.orDie(
+            sql`INSERT INTO assistant_run ${sql.insert({
+              id,
+              workspace_id: workspace,
+              assistant_id: assistant.id,
+              assistant_name: assistant.name,
+              state: "in_progress",
+              started_at: at,
+              last_seen_at: at,
+              run_token_hash: hash
+            })}`
+          )
+          return { id: AssistantRunId.make(id), token }
+        }),
+        findRun: (id) =>
+          Effect.orDie(
+            Effect.map(sql<RunRow>`SELECT * FROM assistant_run WHERE id = ${id}`, ([row]) =>
+              row === undefined
+                ? null
+                : {
+                    id: AssistantRunId.make(row.id),
+                    workspaceId: WorkspaceId.make(row.workspace_id),
+                    state: row.state,
+                    runTokenHash: row.run_token_hash
+                  }
+            )
+          ),
+        seen: Effect.fnUntraced(function* (workspace, id) {
+          yield* Effect.orDie(
+            sql`UPDATE assistant_run SET last_seen_at = ${yield* now}
+              WHERE workspace_id = ${workspace} AND id = ${id} AND state = 'in_progress'`
+          )
+          const row = yield* runRow(workspace, id)
+          if (row === null) return null
+          return row.state === "in_progress" ? viewRun(row) : yield* ended(row)
+        }, transaction),
+        complete: Effect.fnUntraced(function* (workspace, id, error) {
+          const state = error === null ? "completed" : "failed"
+          yield* Effect.orDie(
+            sql`UPDATE assistant_run SET ${sql.update({ state, error_code: error, ended_at: yield* now })}
+              WHERE workspace_id = ${workspace} AND id = ${id} AND state = 'in_progress'`
+          )
+          const row = yield* runRow(workspace, id)
+          if (row === null) return null
+          return row.state === state && row.error_code === error ? viewRun(row) : yield* ended(row)
+        }, transaction),
+        failSilent: Effect.fnUntraced(function* (cutoff) {
+          yield* sql`UPDATE assistant_run SET ${sql.update({
+            state: "failed",
+            error_code: "UNKNOWN",
+            ended_at: yield* now
+          })} WHERE state = 'in_progress' AND last_seen_at < ${cutoff}`
+        }, Effect.orDie)
+      })
+    })
+  )
+}

@@ -1,0 +1,174 @@
+/**
+ * Task packages. The zip of a package is a file whose owner is the package.
+ */
+import { TaskPackageId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { TaskPackageSummary, TaskPackageType } from "@signalbox/api/contract/TaskPackages"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Refused } from "../Refused.ts"
+import { Database, nullWhenTaken, type PageRequest, type Rows } from "./Database.ts"
+import { Files, type StoredFile } from "./Files.ts"
+
+interface Row {
+  readonly id: string
+  readonly workspace_id: string
+  readonly name: string
+  readonly type: TaskPackageType
+  readonly tasks: string
+  readonly digest: string | null
+}
+
+/** The zip that a package has now. */
+export interface PackageContent {
+  readonly file: StoredFile
+  /** `sha256:` and the hex digest of the zip. */
+  readonly digest: string
+}
+
+export interface StoredPackage {
+  readonly id: TaskPackageId
+  readonly workspaceId: WorkspaceId
+  readonly name: string
+  readonly type: TaskPackageType
+  /** The names of its tasks; none while it has no content. */
+  readonly tasks: ReadonlyArray<string>
+  readonly content: PackageContent | null
+}
+
+export class TaskPackages extends Context.Service<
+  TaskPackages,
+  {
+    readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredPackage | null>
+    readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<TaskPackageSummary>>
+    /** Null when the name is taken. */
+    readonly create: (workspace: WorkspaceId, name: string) => Effect.Effect<StoredPackage | null>
+    /** Gives a package its zip; answers the blob of the old one, if any. */
+    readonly put: (
+      workspace: WorkspaceId,
+      id: string,
+      content: {
+        readonly tasks: ReadonlyArray<string>
+        readonly digest: string
+        readonly size: number
+        readonly blob: string
+      }
+    ) => Effect.Effect<string | null, Refused>
+    /** Deletes a package that no step and no assistant names; answers the blobs that nothing needs any more. */
+    readonly remove: (taskPackage: StoredPackage) => Effect.Effect<ReadonlyArray<string>, Refused>
+    /** The package with its content, if it has the task; what is missing is a conflict that names it. */
+    readonly forTask: (
+      workspace: WorkspaceId,
+      id: string,
+      task: string
+    ) => Effect.Effect<{ readonly taskPackage: StoredPackage; readonly content: PackageContent }, Refused>
+  }
+>()("@signalbox/control-room/store/TaskPackages") {
+  static readonly layer = Layer.effect(
+    TaskPackages,
+    Effect.gen(function* () {
+      const { newId, now, page, sql, transaction } = yield* Database
+      const files = yield* Files
+      const get = Effect.fnUntraced(function* (
+        workspace: WorkspaceId,
+        id: string
+      ): Effect.fn.Return<StoredPackage | null> {
+        const [row] = yield* Effect.orDie(
+          sql<Row>`SELECT * FROM task_package WHERE workspace_id = ${workspace} AND id = ${id}`
+        )
+        if (row === undefined) return null
+        const [file] = yield* files.ofOwners([row.id])
+        return {
+          id: TaskPackageId.make(row.id),
+          workspaceId: workspace,
+          name: row.name,
+          type: row.type,
+          tasks: JSON.parse(row.tasks),
+          content: file === undefined || row.digest === null ? null : { file, digest: row.digest }
+        }
+      })
+      /** Whether a step of a process, or of a run that may still go on, names the package. */
+      const userOf = Effect.fnUntraced(function* (id: string) {
+        // The id is one of ours, so it holds nothing that a pattern would take for more than itself.
+        const named = `%"package_id":"${id}"%`
+        const [used] = yield* sql<{ readonly what: string }>`
+          SELECT 'the process ' || name AS what FROM process WHERE steps LIKE ${named}
+          UNION ALL SELECT 'the assistant ' || name FROM assistant WHERE package_id = ${id}
+          UNION ALL SELECT 'the process run ' || id FROM process_run
+            WHERE state <> 'completed' AND steps LIKE ${named}
+          LIMIT 1`
+        return used?.what ?? null
+      }, Effect.orDie)
+      return TaskPackages.of({
+        get,
+        list: (workspace, request) =>
+          page<TaskPackageSummary>(
+            sql`SELECT id, name, type FROM task_package`,
+            [sql`workspace_id = ${workspace}`],
+            "newest first",
+            request
+          ),
+        create: Effect.fnUntraced(function* (workspace, name) {
+          const id = yield* newId
+          yield* sql`INSERT INTO task_package ${sql.insert({
+            id,
+            workspace_id: workspace,
+            name,
+            type: "zip",
+            tasks: "[]",
+            created_at: yield* now
+          })}`
+          return {
+            id: TaskPackageId.make(id),
+            workspaceId: workspace,
+            name,
+            type: "zip",
+            tasks: [],
+            content: null
+          } satisfies StoredPackage
+        }, nullWhenTaken),
+        put: Effect.fnUntraced(function* (workspace, id, { blob, digest, size, tasks }) {
+          const changed = yield* Effect.orDie(
+            sql`UPDATE task_package SET ${sql.update({ digest, tasks: JSON.stringify(tasks) })}
+              WHERE id = ${id} AND workspace_id = ${workspace} RETURNING id`
+          )
+          if (changed.length === 0) {
+            return yield* new Refused({ code: "NOT_FOUND", message: `there is no task package ${id} any more` })
+          }
+          return yield* files.putNew(workspace, { ownerId: id, name: "package.zip", size, blob })
+        }, transaction),
+        remove: Effect.fnUntraced(function* (taskPackage) {
+          const user = yield* userOf(taskPackage.id)
+          if (user !== null) {
+            return yield* new Refused({
+              code: "CONFLICT",
+              message: `${user} uses the task package "${taskPackage.name}"; change or delete that first`
+            })
+          }
+          yield* Effect.orDie(sql`DELETE FROM task_package WHERE id = ${taskPackage.id}`)
+          return yield* files.removeOwners([taskPackage.id])
+        }, transaction),
+        forTask: Effect.fnUntraced(function* (workspace, id, task) {
+          const taskPackage = yield* get(workspace, id)
+          const content = taskPackage?.content
+          if (taskPackage === null || content === null || content === undefined) {
+            return yield* new Refused({
+              code: "CONFLICT",
+              message: `the task package "${taskPackage?.name ?? id}" has no content; upload its zip first`
+            })
+          }
+          if (!taskPackage.tasks.includes(task)) {
+            return yield* new Refused({
+              code: "CONFLICT",
+              message: `the task package "${taskPackage.name}" has no task "${task}"; it has ${taskPackage.tasks
+                .slice(0, 10)
+                .map((name) => `"${name}"`)
+                .join(", ")}`
+            })
+          }
+          return { taskPackage, content }
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,126 @@
+/**
+ * What workers report of their step runs besides start and end. Reports are numbered, so that what is sent again is
+ * kept once.
+ */
+import type { StepRunId, WorkerId } from "@signalbox/api/contract/Ids"
+import type { ConsoleMessage } from "@signalbox/api/contract/StepRuns"
+import * as Arr from "effect/Array"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Refused } from "../Refused.ts"
+import { Database, type PageRequest, type Rows } from "./Database.ts"
+import type { StoredStepRun } from "./StepRuns.ts"
+
+interface Received {
+  readonly state: string
+  readonly lease_hash: string | null
+  readonly messages_received: number
+  readonly events_received: number
+}
+
+export class WorkerReports extends Context.Service<
+  WorkerReports,
+  {
+    /** Oldest first. */
+    readonly listMessages: (
+      stepRun: StepRunId,
+      page: PageRequest
+    ) => Effect.Effect<Rows<ConsoleMessage & { readonly id: string }>>
+    /** `offset`: how many messages were sent before. */
+    readonly addMessages: (
+      stepRun: StoredStepRun,
+      offset: number,
+      messages: ReadonlyArray<ConsoleMessage>
+    ) => Effect.Effect<void, Refused>
+    /** `offset`: how many events were sent before. */
+    readonly addEvents: (
+      stepRun: StoredStepRun,
+      offset: number,
+      events: ReadonlyArray<{ readonly timestamp: string; readonly type: string }>
+    ) => Effect.Effect<void, Refused>
+    /** Forgets a worker that holds no lease. */
+    readonly unlink: (worker: WorkerId) => Effect.Effect<void, Refused>
+  }
+>()("@signalbox/control-room/store/WorkerReports") {
+  static readonly layer = Layer.effect(
+    WorkerReports,
+    Effect.gen(function* () {
+      const { newId, page, sql, transaction } = yield* Database
+      const forUpdate = sql.onDialectOrElse({ pg: () => sql.literal("FOR UPDATE"), orElse: () => sql.literal("") })
+
+      /** Of what was sent, the part that has not come before. */
+      const fresh = Effect.fnUntraced(function* <A>(
+        known: StoredStepRun,
+        offset: number,
+        sent: ReadonlyArray<A>,
+        countOf: (row: Received) => number
+      ) {
+        const [row] = yield* Effect.orDie(
+          sql<Received>`
+            SELECT state, lease_hash, messages_received, events_received FROM step_run
+            WHERE id = ${known.id} ${forUpdate}`
+        )
+        if (row?.state === "awaiting_worker" && row.lease_hash === known.leaseHash) {
+          return yield* new Refused({ code: "CONFLICT", message: "the step run has not started; start it first" })
+        }
+        if (row?.state !== "in_progress" || row.lease_hash !== known.leaseHash) {
+          return yield* new Refused({ code: "LEASE_LOST", message: "the step run has ended; stop the task" })
+        }
+        const received = countOf(row)
+        if (offset > received) {
+          return yield* new Refused({
+            code: "CONFLICT",
+            message: `offset: ${received} were received before; send what comes after these`
+          })
+        }
+        return sent.slice(received - offset)
+      })
+
+      return WorkerReports.of({
+        listMessages: (stepRun, request) =>
+          page<ConsoleMessage & { readonly id: string }>(
+            sql`SELECT id, timestamp, message FROM console_message`,
+            [sql`step_run_id = ${stepRun}`],
+            "oldest first",
+            request
+          ),
+        addMessages: Effect.fnUntraced(function* (stepRun, offset, messages) {
+          const added = yield* fresh(stepRun, offset, messages, (row) => row.messages_received)
+          if (!Arr.isReadonlyArrayNonEmpty(added)) return
+          const rows = yield* Effect.forEach(added, ({ message, timestamp }) =>
+            Effect.map(newId, (id) => ({ id, step_run_id: stepRun.id, timestamp, message }))
+          )
+          yield* Effect.orDie(sql`INSERT INTO console_message ${sql.insert(rows)}`)
+          yield* Effect.orDie(
+            sql`UPDATE step_run SET messages_received = messages_received + ${added.length} WHERE id = ${stepRun.id}`
+          )
+        }, transaction),
+        addEvents: Effect.fnUntraced(function* (stepRun, offset, events) {
+          const added = yield* fresh(stepRun, offset, events, (row) => row.events_received)
+          if (!Arr.isReadonlyArrayNonEmpty(added)) return
+          const rows = yield* Effect.forEach(added, ({ timestamp, type }) =>
+            Effect.map(newId, (id) => ({ id, step_run_id: stepRun.id, event_type: type, created_at: timestamp }))
+          )
+          yield* Effect.orDie(sql`INSERT INTO step_run_event ${sql.insert(rows)}`)
+          yield* Effect.orDie(
+            sql`UPDATE step_run SET events_received = events_received + ${added.length} WHERE id = ${stepRun.id}`
+          )
+        }, transaction),
+        unlink: Effect.fnUntraced(function* (worker) {
+          const held = yield* Effect.orDie(
+            sql`SELECT id FROM step_run
+              WHERE worker_id = ${worker} AND state IN ('awaiting_worker', 'in_progress') LIMIT 1`
+          )
+          if (held.length > 0) {
+            return yield* new Refused({
+              code: "CONFLICT",
+              message: "the worker holds a lease; let its step runs end before it leaves"
+            })
+          }
+          yield* Effect.orDie(sql`DELETE FROM worker WHERE id = ${worker}`)
+        }, transaction)
+      })
+    })
+  )
+}

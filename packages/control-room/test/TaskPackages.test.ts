@@ -1,0 +1,308 @@
+import { assert, layer as withLayer } from "@effect/vitest"
+import { TaskPackageId } from "@signalbox/api/contract/Ids"
+import * as Assistants from "@signalbox/api/Assistants"
+import * as Processes from "@signalbox/api/Processes"
+import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+import * as TaskPackages from "@signalbox/api/TaskPackages"
+import * as WorkItems from "@signalbox/api/WorkItems"
+import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { createHash } from "node:crypto"
+import { bodyAs, errorOf, multipart, send } from "./support/Http.ts"
+import { layer, linkWorker, Service } from "./support/Service.ts"
+import * as Zip from "./support/Zip.ts"
+
+const Form = Schema.Struct({ url: Schema.String, form_data: Schema.Record(Schema.String, Schema.String) })
+
+const zipped = (...tasks: ReadonlyArray<string>) =>
+  Effect.map(Zip.make({ "robot.yaml": Zip.robotYaml(...tasks), "tasks.py": "print(1)\n" }), (bytes) => ({
+    name: "p.zip",
+    bytes
+  }))
+
+const withTasks = Effect.fnUntraced(function* (name: string, ...tasks: ReadonlyArray<string>) {
+  const { id } = yield* TaskPackages.create(name)
+  yield* TaskPackages.upload(id, yield* zipped(...tasks))
+  return id
+})
+
+/** Sends a zip as a form, and answers what comes back. */
+const post = Effect.fnUntraced(function* (id: string, zip: Uint8Array) {
+  const { origin, raw } = yield* Service
+  const { form_data, url } = bodyAs(Form, yield* raw("GET", `task-packages/${id}/upload`))
+  const fields = Object.entries(form_data).map(([name, value]) => ({ name, value }))
+  const parts = [...fields, { name: "file", filename: "p.zip", value: zip }]
+  return yield* send(origin, "POST", url.slice(origin.length), multipart(parts))
+})
+
+/** A worker of another workspace. */
+const workerElsewhere = Effect.gen(function* () {
+  const { makeKey, makeWorkspace, origin, raw } = yield* Service
+  const other = yield* makeWorkspace
+  const key = yield* makeKey(["Workers.write_workers"], other)
+  const answer = yield* raw("POST", `/api/v1/workspaces/${other}/workers/link-tokens`, { key })
+  const { link_token } = bodyAs(Schema.Struct({ link_token: Schema.String }), answer)
+  const linkToken = Redacted.make(link_token)
+  return yield* WorkerProtocol.make(origin, yield* WorkerProtocol.link({ origin, linkToken, name: "w", tasks: [] }))
+})
+
+withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })("task packages", (it) => {
+  it.effect("are made, get their zip, and give it back with the names of their tasks", () =>
+    Effect.gen(function* () {
+      const { origin } = yield* Service
+      const made = yield* TaskPackages.create("invoices")
+      assert.deepStrictEqual(made, { id: made.id, name: "invoices", type: "zip", tasks: [], download: null })
+      assert.deepStrictEqual(yield* TaskPackages.get(made.id), made)
+      assert.strictEqual((yield* Effect.flip(TaskPackages.create("invoices")))._tag, "Conflict")
+      const zip = yield* zipped("Read", "Write all", "naïve 漢字")
+      yield* TaskPackages.upload(made.id, zip)
+      const filled = yield* TaskPackages.get(made.id)
+      assert.deepStrictEqual(filled.tasks, [{ name: "Read" }, { name: "Write all" }, { name: "naïve 漢字" }])
+      assert.deepStrictEqual(yield* Stream.mkUint8Array(TaskPackages.download(made.id)), zip.bytes)
+      const answer = yield* send(origin, "HEAD", (filled.download?.url ?? "").slice(origin.length))
+      assert.strictEqual(answer.headers["content-type"], "application/zip")
+      assert.strictEqual(answer.headers["content-disposition"], "attachment; filename*=UTF-8''invoices.zip")
+      yield* TaskPackages.upload(made.id, yield* zipped("Other"))
+      assert.deepStrictEqual((yield* TaskPackages.get(made.id)).tasks, [{ name: "Other" }])
+      assert.deepStrictEqual((yield* TaskPackages.list()).data, [{ id: made.id, name: "invoices", type: "zip" }])
+      const { blobs } = yield* Service
+      const kept = (yield* blobs).kept.length
+      yield* TaskPackages.remove(made.id)
+      assert.strictEqual((yield* blobs).kept.length, kept - 1)
+      assert.strictEqual((yield* Effect.flip(TaskPackages.remove(made.id)))._tag, "NotFound")
+    })
+  )
+
+  it.effect("refuse bad requests and changes nothing", () =>
+    Effect.gen(function* () {
+      const { makeKey, makeWorkspace, raw, rows } = yield* Service
+      const { id } = yield* TaskPackages.create("plain")
+      const other = yield* makeWorkspace
+      const key = yield* makeKey(["Tasks.read_task_packages", "Tasks.write_task_packages"], other)
+      const git = { type: "github", configuration: { mode: "detached", reference: "main", repository: "https://a/b" } }
+      const before = yield* rows
+      const cases: ReadonlyArray<readonly [number, string, string, unknown?, string?]> = [
+        [400, "POST", "task-packages", { name: "", type: "zip" }],
+        [400, "POST", "task-packages", { name: "x" }],
+        [400, "POST", "task-packages", { name: "x", type: "github" }],
+        [400, "POST", `task-packages/${id}`, { type: "zip" }],
+        [400, "POST", `task-packages/${id}`, { ...git, configuration: { mode: "detached" } }],
+        [409, "POST", `task-packages/${id}`, git],
+        [404, "POST", "task-packages/nobody", git],
+        [404, "GET", "task-packages/nobody/upload"],
+        [404, "GET", `/api/v1/workspaces/${other}/task-packages/${id}`, undefined, key],
+        [404, "GET", `/api/v1/workspaces/${other}/task-packages/${id}/upload`, undefined, key],
+        [404, "DELETE", `/api/v1/workspaces/${other}/task-packages/${id}`, undefined, key]
+      ]
+      for (const [status, method, path, json, given] of cases) {
+        const answer = yield* raw(method, path, {
+          ...(json === undefined ? {} : { json }),
+          ...(given === undefined ? {} : { key: given })
+        })
+        assert.strictEqual(answer.status, status, `${method} ${path}: ${answer.text}`)
+        assert.isNotEmpty(errorOf(answer).message)
+      }
+      assert.deepStrictEqual(yield* rows, before)
+    })
+  )
+
+  it.effect("refuse zips that no worker should unpack, and keep what they have", () =>
+    Effect.gen(function* () {
+      const { blobs, rows } = yield* Service
+      const id = yield* withTasks("hostile", "Kept")
+      const robot: Zip.Entry = { name: "robot.yaml", content: Zip.robotYaml("New") }
+      const named = (name: string | Uint8Array) => Zip.raw([robot, { name, content: "x" }])
+      const yaml = (content: string | Uint8Array) => Zip.raw([{ name: "robot.yaml", content }])
+      const well = Zip.raw([robot])
+      const bomb = Buffer.alloc(64 * 1024 * 1024)
+      const cases: ReadonlyArray<readonly [what: string, zip: Uint8Array, says: RegExp]> = [
+        ["a path upwards", named("../up"), /"\.\.\/up".*`\.\.`/],
+        ["a path upwards in the middle", named("a/../../up"), /`\.\.`/],
+        ["a path upwards at the end", named("a/.."), /`\.\.`/],
+        ["a folder upwards", Zip.raw([robot, { name: "../", mode: 0o40755 }]), /`\.\.`/],
+        ["a path with a dot", named("./a"), /`\.`/],
+        ["an empty part", named("a//b"), /empty part/],
+        ["an empty name", named(""), /empty part/],
+        ["an absolute path", named("/etc/passwd"), /absolute/],
+        ["a drive", named("C:/x"), /absolute/],
+        ["a drive's folder", named("c:x"), /absolute/],
+        ["a backslash", named("a\\..\\..\\x"), /backslash/],
+        ["a line break", named("a\nb"), /control character/],
+        ["a NUL", named("a\u0000b"), /control character|NUL/],
+        ["a name that is no UTF-8", named(Buffer.from([0x61, 0xff])), /UTF-8/],
+        ["a long path", named("a/".repeat(512) + "bb"), /too long/],
+        ["a deep path", named("a/".repeat(64) + "b"), /too long/],
+        ["a symbolic link", Zip.raw([robot, { name: "l", content: "/etc", mode: 0o120777 }]), /link/],
+        ["a device", Zip.raw([robot, { name: "d", mode: 0o60644 }]), /special/],
+        ["a folder named like a file", Zip.raw([robot, { name: "d", mode: 0o40755 }]), /not what its name says/],
+        ["a file named like a folder", Zip.raw([robot, { name: "d/", mode: 0o100644 }]), /not what its name says/],
+        ["a name twice", Zip.raw([robot, { name: "a" }, { name: "a" }]), /twice/],
+        ["robot.yaml twice", Zip.raw([robot, robot]), /twice/],
+        ["names that differ in case", Zip.raw([robot, { name: "A" }, { name: "a" }]), /"A" and "a"/],
+        ["folders that differ in case", Zip.raw([robot, { name: "A/x" }, { name: "a/y" }]), /"A" and "a"/],
+        ["a second Robot.yaml", Zip.raw([robot, { name: "Robot.YAML" }]), /would be one/],
+        ["names that differ in form", Zip.raw([robot, { name: "\u00e9" }, { name: "e\u0301" }]), /would be one/],
+        ["names that fold together", Zip.raw([robot, { name: "ß" }, { name: "SS" }]), /would be one/],
+        ["a file and a folder", Zip.raw([robot, { name: "a" }, { name: "a/b" }]), /would be one/],
+        ["a folder and a file", Zip.raw([robot, { name: "a/b" }, { name: "a" }]), /would be one/],
+        ["another name in the directory", Zip.raw([robot, { name: "a", listedAs: "../a" }]), /`\.\.`/],
+        ["another harmless name there", Zip.raw([robot, { name: "a", listedAs: "b" }]), /not in its directory/],
+        ["an entry that is not listed", Zip.raw([robot, { name: "../a", unlisted: true }]), /directory/],
+        ["an entry before the rest", Zip.raw([{ name: "a", unlisted: true }, robot]), /directory/],
+        ["a wrong count", Zip.raw([robot], { count: 2 }), /directory/],
+        ["20,001 entries", Zip.raw([robot], { count: 20_001 }), /20000/],
+        ["bytes before it", Zip.raw([robot], { before: Buffer.from("#!/bin/sh\n") }), /zip/],
+        ["bytes after it", Zip.raw([robot], { after: Buffer.from("more") }), /end/],
+        ["two zips in one", Buffer.concat([well, well]), /directory/],
+        ["half of it", well.subarray(0, 40), /end/],
+        ["all but a byte", well.subarray(0, -1), /end/],
+        ["no zip", Buffer.from("hello"), /end/],
+        ["nothing", new Uint8Array(0), /end/],
+        ["nothing in it", Zip.raw([]), /robot\.yaml/],
+        ["encryption", Zip.raw([robot, { name: "a", content: "x", flags: 0x801 }]), /encrypted/],
+        ["a wrong checksum", Buffer.from(well.toString("latin1").replace("New", "Old"), "latin1"), /CRC/],
+        ["a size that is too small", Zip.raw([robot, { name: "a", content: bomb, deflate: true, size: 9 }]), /zip/],
+        [
+          "a size above 5 GB",
+          Zip.raw([robot, ...["a", "b"].map((name) => ({ name, size: 4_000_000_000 }))]),
+          /5368709120/
+        ],
+        ["no robot.yaml", Zip.raw([{ name: "a" }]), /robot\.yaml/],
+        ["one below a folder", Zip.raw([{ name: "p/robot.yaml", content: Zip.robotYaml("a") }]), /root/],
+        ["an empty one", yaml(""), /robot\.yaml/],
+        ["no YAML", yaml("tasks: [}"), /robot\.yaml/],
+        ["no text", yaml(Buffer.from([0xff, 0xfe, 0x00])), /robot\.yaml/],
+        ["no tasks", yaml("devTasks: {}\n"), /tasks/],
+        ["tasks that are a list", yaml("tasks:\n  - a\n"), /tasks/],
+        ["tasks that are empty", yaml("tasks: {}\n"), /no task/],
+        ["a task without a command", yaml("tasks:\n  a:\n    x: 1\n"), /"a" needs/],
+        ["a task that is null", yaml("tasks:\n  a:\n"), /"a" needs/],
+        ["a name that is too long", yaml(Zip.robotYaml("x".repeat(256))), /255/],
+        ["a robot.yaml that is too large", yaml(`#${"x".repeat(300_000)}\n${Zip.robotYaml("a")}`), /262144/],
+        ["one that is deep", yaml(`tasks: ${"[".repeat(100_000)}`), /robot\.yaml/]
+      ]
+      const before = { rows: yield* rows, blobs: yield* blobs }
+      for (const [what, zip, says] of cases) {
+        const answer = yield* post(id, zip)
+        assert.strictEqual(answer.status, 400, `${what}: ${answer.status} ${answer.text}`)
+        const { error } = errorOf(answer)
+        assert.strictEqual(error.code, "INVALID_REQUEST", what)
+        assert.match(error.message, says, what)
+        assert.match(error.message, /nothing was kept/, what)
+      }
+      assert.deepStrictEqual({ rows: yield* rows, blobs: yield* blobs }, before)
+      assert.deepStrictEqual((yield* TaskPackages.get(id)).tasks, [{ name: "Kept" }])
+      assert.strictEqual((yield* post(id, well)).status, 204)
+      assert.deepStrictEqual((yield* TaskPackages.get(id)).tasks, [{ name: "New" }])
+    })
+  )
+
+  it.effect("take every zip that is well made", () =>
+    Effect.gen(function* () {
+      const { id } = yield* TaskPackages.create("fine")
+      const robot: Zip.Entry = { name: "robot.yaml", content: Zip.robotYaml("A"), deflate: true }
+      const many = Array.from({ length: 19_999 }, (_, n): Zip.Entry => ({ name: `folder ${n % 50}/${n}` }))
+      const deep = Object.fromEntries([
+        ["robot.yaml", Zip.robotYaml("A")],
+        ["a/".repeat(60) + "b", "x"]
+      ])
+      const zips: ReadonlyArray<readonly [string, Uint8Array]> = [
+        ["folders", Zip.raw([{ name: "a/", mode: 0o40755 }, robot, { name: "a/b" }, { name: "c/", mode: 0 }])],
+        [
+          "no modes",
+          Zip.raw([
+            { ...robot, mode: 0 },
+            { name: "a.py", mode: 0 }
+          ])
+        ],
+        ["20,000 entries", Zip.raw([robot, ...many])],
+        ["streamed sizes and folders", yield* Zip.make(deep)],
+        ["dots in names", Zip.raw([robot, { name: "...a/..b/c.." }, { name: ".hidden" }])],
+        ["100 MB that compress well", yield* Zip.make({ "robot.yaml": Zip.robotYaml("A"), big: Buffer.alloc(1e8) })]
+      ]
+      for (const [what, zip] of zips) {
+        const answer = yield* post(id, zip)
+        assert.strictEqual(answer.status, 204, `${what}: ${answer.text}`)
+        assert.deepStrictEqual((yield* TaskPackages.get(id)).tasks, [{ name: "A" }], what)
+      }
+    })
+  )
+
+  it.effect("are named by steps: a run starts when there is a zip with the task, and workers get it", () =>
+    Effect.gen(function* () {
+      const { origin, raw } = yield* Service
+      const unknown = TaskPackageId.make("01900000-0000-7000-8000-000000000000")
+      const step = (package_id: TaskPackageId, name = "Run") => [{ name: "s", task: { package_id, name } }]
+      const refused = yield* raw("POST", "processes", { json: { name: "p", steps: step(unknown) } })
+      assert.strictEqual(refused.status, 404)
+      assert.include(errorOf(refused).message, "steps.0.task.package_id")
+      const { id } = yield* TaskPackages.create("the package")
+      const process = yield* Processes.create({ name: "with a package", steps: step(id) })
+      const empty = yield* Effect.flip(ProcessRuns.start(process.id))
+      assert.strictEqual(empty._tag, "Conflict")
+      assert.include(empty.message, "the package")
+      yield* TaskPackages.upload(id, yield* zipped("Other"))
+      const lacking = yield* Effect.flip(ProcessRuns.start(process.id))
+      assert.strictEqual(lacking._tag, "Conflict")
+      assert.match(lacking.message, /the package.*"Run".*"Other"/)
+      const zip = yield* zipped("Run")
+      yield* TaskPackages.upload(id, zip)
+      assert.isTrue((yield* ProcessRuns.start(process.id)).started)
+      // A worker that brings a task of this name with it is not meant, nor one that takes no packages.
+      const { protocol } = yield* linkWorker(["Run"])
+      assert.deepStrictEqual(yield* protocol.lease({ free: 5, tasks: ["Run"], waitSeconds: 0 }), [])
+      const foreign = yield* workerElsewhere
+      assert.deepStrictEqual(yield* foreign.lease({ free: 5, tasks: ["Run"], packages: true, waitSeconds: 0 }), [])
+      const [lease] = yield* protocol.lease({ free: 5, tasks: [], packages: true, waitSeconds: 0 })
+      assert.deepStrictEqual(lease?.task, { name: "Run" })
+      const digest = `sha256:${createHash("sha256").update(zip.bytes).digest("hex")}`
+      assert.strictEqual(lease?.package?.digest, digest)
+      const fetched = yield* send(origin, "GET", (lease?.package?.url ?? "").slice(origin.length))
+      assert.isTrue(fetched.bytes.equals(zip.bytes))
+      if (lease === undefined) return assert.fail("no lease")
+      yield* protocol.start(lease)
+      yield* protocol.finish(lease, null)
+      assert.strictEqual((yield* ProcessRuns.get(lease.process_run_id)).state, "completed")
+      // A task that workers bring with them goes to those that bring it, whatever packages they take.
+      const own = yield* Processes.create({ name: "own", steps: [{ name: "s", task: { name: "Run" } }] })
+      yield* ProcessRuns.start(own.id)
+      assert.deepStrictEqual(yield* protocol.lease({ free: 1, tasks: [], packages: true, waitSeconds: 0 }), [])
+      const [bare] = yield* protocol.lease({ free: 1, tasks: ["Run"], packages: true, waitSeconds: 0 })
+      assert.strictEqual(bare?.package, null)
+    })
+  )
+
+  it.effect("stay while a step or an assistant names them", () =>
+    Effect.gen(function* () {
+      const id = yield* withTasks("in use", "A")
+      const steps = [{ name: "s", task: { package_id: id, name: "A" } }]
+      const process = yield* Processes.create({ name: "uses it", steps })
+      const held = Effect.fnUntraced(function* (says: string) {
+        const error = yield* Effect.flip(TaskPackages.remove(id))
+        assert.strictEqual(error._tag, "Conflict")
+        assert.include(error.message, says)
+      })
+      yield* held("the process uses it")
+      const run = yield* ProcessRuns.start(process.id)
+      if (!run.started) return assert.fail("not started")
+      yield* Processes.update(process.id, { name: "uses it", steps: [] })
+      // The run keeps the steps that it started with, also while its failed items may be retried.
+      yield* held(run.id)
+      yield* ProcessRuns.stop(run.id)
+      assert.strictEqual((yield* ProcessRuns.get(run.id)).state, "unresolved")
+      yield* held(run.id)
+      const { data } = yield* WorkItems.list({ processRun: run.id })
+      yield* WorkItems.markAsDone(data.map((item) => item.id))
+      assert.strictEqual((yield* ProcessRuns.get(run.id)).state, "completed")
+      yield* TaskPackages.remove(id)
+      const other = yield* withTasks("used by people", "A")
+      yield* Assistants.create({ name: "helper", task: "A", taskPackage: other })
+      const error = yield* Effect.flip(TaskPackages.remove(other))
+      assert.strictEqual(error._tag, "Conflict")
+      assert.include(error.message, "helper")
+    })
+  )
+})

@@ -1,0 +1,82 @@
+/**
+ * Zips of task packages: well made ones, and ones that say of themselves whatever a test wants.
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Zip from "effect/encoding/Zip"
+import { crc32, deflateRawSync } from "node:zlib"
+
+export const robotYaml = (...tasks: ReadonlyArray<string>) =>
+  `tasks:\n${tasks.map((task) => `  ${JSON.stringify(task)}:\n    shell: python -m robocorp.tasks run tasks.py\n`).join("")}`
+
+/** A zip as every tool makes it. */
+export const make = (files: Readonly<Record<string, string | Uint8Array>>) =>
+  Stream.fromIterable(Object.entries(files)).pipe(
+    Stream.map(([path, content]) => Zip.file(path, content)),
+    Stream.pipeThroughChannel(Zip.encode()),
+    Stream.mkUint8Array,
+    Effect.orDie
+  )
+
+export interface Entry {
+  readonly name: string | Uint8Array
+  readonly content?: string | Uint8Array
+  readonly deflate?: boolean
+  /** The name in the directory, when it is another. */
+  readonly listedAs?: string
+  /** Leaves the entry out of the directory. */
+  readonly unlisted?: boolean
+  /** The size in the directory and the local header, when it is another. */
+  readonly size?: number
+  /** Upper half of the external attributes. */
+  readonly mode?: number
+  readonly flags?: number
+}
+
+export interface Shape {
+  readonly before?: Uint8Array
+  readonly after?: Uint8Array
+  readonly count?: number
+}
+
+/** A zip with these entries as they are given, and no care. */
+export const raw = (entries: ReadonlyArray<Entry>, { after, before, count }: Shape = {}): Buffer => {
+  const parts: Array<Buffer> = [Buffer.from(before ?? [])]
+  const directory: Array<Buffer> = []
+  const length = () => parts.reduce((sum, part) => sum + part.length, 0)
+  for (const entry of entries) {
+    const content = Buffer.from(entry.content ?? "")
+    const data = entry.deflate === true ? deflateRawSync(content) : content
+    const name = Buffer.from(entry.name)
+    const size = entry.size ?? content.length
+    const fields = Buffer.alloc(26)
+    fields.writeUInt16LE(20, 0)
+    fields.writeUInt16LE(entry.flags ?? 0x800, 2)
+    fields.writeUInt16LE(entry.deflate === true ? 8 : 0, 4)
+    fields.writeUInt32LE(crc32(content), 10)
+    fields.writeUInt32LE(data.length, 14)
+    fields.writeUInt32LE(size, 18)
+    fields.writeUInt16LE(name.length, 22)
+    const at = length()
+    parts.push(Buffer.from("PK\u0003\u0004"), fields, name, data)
+    if (entry.unlisted === true) continue
+    const listed = entry.listedAs === undefined ? name : Buffer.from(entry.listedAs)
+    const central = Buffer.alloc(46)
+    central.write("PK\u0001\u0002", 0, "latin1")
+    central.writeUInt16LE(0x0314, 4)
+    fields.copy(central, 6)
+    central.writeUInt16LE(listed.length, 28)
+    central.writeUInt32LE(((entry.mode ?? 0o100644) << 16) >>> 0, 38)
+    central.writeUInt32LE(at, 42)
+    directory.push(central, listed)
+  }
+  const list = Buffer.concat(directory)
+  const end = Buffer.alloc(22)
+  end.write("PK\u0005\u0006", 0, "latin1")
+  const listed = count ?? entries.filter((entry) => entry.unlisted !== true).length
+  end.writeUInt16LE(listed & 0xffff, 8)
+  end.writeUInt16LE(listed & 0xffff, 10)
+  end.writeUInt32LE(list.length, 12)
+  end.writeUInt32LE(length(), 16)
+  return Buffer.concat([...parts, list, end, Buffer.from(after ?? [])])
+}
