@@ -2,7 +2,13 @@
  * Carries out commands on runs: loads what a command touches, asks the engine, writes what it answers, and wakes who
  * waits, each in one transaction.
  */
-import { type ProcessId, ProcessRunId, type WorkerId, type WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import {
+  type ProcessId,
+  ProcessRunId,
+  type WorkerId,
+  type WorkItemId,
+  type WorkspaceId
+} from "@signalbox/api/contract/Ids"
 import type { StartInput } from "@signalbox/api/contract/ProcessRuns"
 import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
 import type { BatchOperation } from "@signalbox/api/contract/WorkItems"

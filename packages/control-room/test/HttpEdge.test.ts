@@ -414,14 +414,17 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("the edge
         const urls = ids.map((id) => path.replace(":workspace_id", workspaceId).replace(/:\w+/g, id))
         const requests: Array<readonly [string, RawRequest]> = [
           ...urls.flatMap((url) => queries.map((query) => [url + query, { body: "{}", headers: json }] as const)),
-          ...(method === "POST" || method === "PUT" ? bodies : []).map((body) => [urls[0] ?? path, { body, headers: json }] as const)
+          ...(method === "POST" || method === "PUT" ? bodies : []).map(
+            (body) => [urls[0] ?? path, { body, headers: json }] as const
+          )
         ]
         for (const [url, request] of requests) {
           for (const authorization of [credentials(path), "Bearer \u00ff"]) {
             // The one call that takes anything, for it needs nothing.
             if (path.endsWith("/workers/link-tokens") && authorization.includes(key)) continue
             // A worker group needs nothing but a name.
-            if (method === "POST" && path.endsWith("/worker-groups") && String(request.body).includes('"name"')) continue
+            if (method === "POST" && path.endsWith("/worker-groups") && String(request.body).includes('"name"'))
+              continue
             const answer = yield* raw(method, url, {
               ...request,
               key: null,

@@ -186,9 +186,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("secrets"
         [{ name: "a", items: { a: canary + "x".repeat(64 * 1024) } }, /items: .*65536/, 413]
       ]
       for (const [json, says, status = 400] of bad) {
-        for (const [path, names] of [["secrets", true], ["secrets/there", false]] as const) {
-          if (!names && !says.test("items description")) continue
-          if (!names && says.source === "name") continue
+        const ofContent = says.source.startsWith("items") || says.source.startsWith("description")
+        for (const path of ofContent ? ["secrets", "secrets/there"] : ["secrets"]) {
           const answer = yield* raw("POST", path, { json })
           assertError(answer, status, status === 413 ? "PAYLOAD_TOO_LARGE" : "INVALID_REQUEST", says)
           assert.notInclude(answer.text, canary)
@@ -281,7 +280,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("secrets"
       // Each answer is encrypted afresh, and only for the reader.
       assert.notStrictEqual(bodyAs(Sealed, yield* get("from_robot")).value, bodyAs(Sealed, read).value)
       assert.notInclude(read.text, Buffer.from('{"only"').toString("base64").slice(0, 8))
-      assert.include((yield* Stream.runCollect(Secrets.stream())).map(({ name }) => String(name)), "from_robot")
+      assert.include(
+        (yield* Stream.runCollect(Secrets.stream())).map(({ name }) => String(name)),
+        "from_robot"
+      )
 
       yield* end
       assertError(yield* get("from_robot"), 403, "FORBIDDEN", /token is dead/)
@@ -355,7 +357,11 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("secrets"
         ["changed", { ...good, value: flipped.toString("base64") }, /value: does not decrypt/],
         ["a tag of another", withEncryption({ authTag: other.encryption.authTag }), /does not decrypt/],
         // Eight bytes of a tag are easier to guess than sixteen.
-        ["a tag cut short", withEncryption({ authTag: bytes(good.encryption.authTag).subarray(0, 8).toString("base64") }), /does not decrypt/],
+        [
+          "a tag cut short",
+          withEncryption({ authTag: bytes(good.encryption.authTag).subarray(0, 8).toString("base64") }),
+          /does not decrypt/
+        ],
         ["an empty iv", withEncryption({ iv: "" }), /does not decrypt/],
         ["another scheme", withEncryption({ encryptionScheme: "none" }), /encryptionScheme/],
         ["no JSON", encrypted(vaultKey, "firm", "sent-value"), /value: must be a JSON object/],

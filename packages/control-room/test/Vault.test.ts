@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Workspaces } from "../src/store/Workspaces.ts"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as SqlClient from "effect/sql/SqlClient"
 import { randomBytes } from "node:crypto"
@@ -12,6 +12,7 @@ import * as Server from "../src/Server.ts"
 import { Signer } from "../src/Signer.ts"
 import { Secrets } from "../src/store/Secrets.ts"
 import { TransitKeys } from "../src/store/TransitKeys.ts"
+import { Workspaces } from "../src/store/Workspaces.ts"
 import { DataKeys } from "../src/vault/DataKeys.ts"
 import { MasterKey } from "../src/vault/MasterKey.ts"
 import { Seal } from "../src/vault/Seal.ts"
@@ -19,7 +20,7 @@ import { temporaryFolder } from "./support/Service.ts"
 
 /** One life of the storage in a folder. */
 const during = <A, E, R>(folder: string, effect: Effect.Effect<A, E, R>) =>
-  effect.pipe(Effect.provide(Server.layerStorage({ data: folder })), Effect.provide(NodeServices.layer))
+  Effect.provide(effect, Server.layerStorage({ data: folder }).pipe(Layer.provide(NodeServices.layer)))
 
 const content = (value: string) => ({ items: Redacted.make(JSON.stringify({ value })), description: undefined })
 
@@ -113,7 +114,10 @@ describe("the vault", () => {
         })
       )
       // The next start opens it.
-      const opened = during(folder, Effect.flatMap(Seal, ({ open }) => open(sealed, "webhook secret 1")))
+      const opened = during(
+        folder,
+        Effect.flatMap(Seal, ({ open }) => open(sealed, "webhook secret 1"))
+      )
       assert.strictEqual(yield* opened, "whsec_zażółć")
     })
   )
@@ -133,7 +137,10 @@ describe("the vault", () => {
           const secrets = yield* sql`SELECT * FROM secret ORDER BY id`
           const keys = yield* sql<{ readonly id: string; readonly wrapped: string }>`SELECT * FROM data_key ORDER BY id`
           assert.strictEqual(yield* (yield* DataKeys).rewrap(MasterKey.fromBytes(next)), 3)
-          const after = yield* sql<{ readonly id: string; readonly wrapped: string }>`SELECT * FROM data_key ORDER BY id`
+          const after = yield* sql<{
+            readonly id: string
+            readonly wrapped: string
+          }>`SELECT * FROM data_key ORDER BY id`
           assert.deepStrictEqual(
             after.map(({ id }) => id),
             keys.map(({ id }) => id)

@@ -46,7 +46,9 @@ const processes = HttpApiBuilder.group(
     const written = <A, E>(workspace: WorkspaceId, { steps }: ProcessDefinition, write: Effect.Effect<A, E>) =>
       transaction(
         Effect.gen(function* () {
-          const known = yield* groups.lock(workspace, [...new Set(steps.flatMap((step) => step.worker_group?.id ?? []))])
+          const known = yield* groups.lock(workspace, [
+            ...new Set(steps.flatMap((step) => step.worker_group?.id ?? []))
+          ])
           for (const [index, { worker_group }] of steps.entries()) {
             if (worker_group !== undefined && worker_group !== null && !known.has(worker_group.id)) {
               return yield* notFound("worker group", worker_group.id, `steps.${index}.worker_group.id`)

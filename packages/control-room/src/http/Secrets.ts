@@ -49,7 +49,8 @@ export const layer = HttpApiBuilder.group(
         const content = { items: yield* checkItems(items, "items"), description }
         const created = yield* store.create(params.workspace_id, name, content)
         return (
-          created ?? (yield* conflict(`name: a secret "${name}" exists already; choose another name or change that one`))
+          created ??
+          (yield* conflict(`name: a secret "${name}" exists already; choose another name or change that one`))
         )
       }),
       updateSecret: Effect.fnUntraced(function* ({ params, payload: { description, items } }) {

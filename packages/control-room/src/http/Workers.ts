@@ -12,7 +12,8 @@ import { Pagination } from "./Pagination.ts"
 
 const linkTokenMillis = 60 * 60 * 1000
 
-export const holdsLease = "the worker holds a lease; stop the worker, or the run, and try again when its step run has ended"
+export const holdsLease =
+  "the worker holds a lease; stop the worker, or the run, and try again when its step run has ended"
 
 /** When a link token expires, as stored. */
 export const expiryOf = Effect.fnUntraced(function* (given: string) {

@@ -55,11 +55,7 @@ export class Processes extends Context.Service<
       definition: ProcessDefinition
     ) => Effect.Effect<StoredProcess | null>
     /** The process as it is; until the transaction ends, nobody deletes it, nor, with `update`, uses it. */
-    readonly lock: (
-      workspace: WorkspaceId,
-      id: string,
-      how: "share" | "update"
-    ) => Effect.Effect<StoredProcess | null>
+    readonly lock: (workspace: WorkspaceId, id: string, how: "share" | "update") => Effect.Effect<StoredProcess | null>
     /** Its ended runs, and how many live runs and waiting items it has. */
     readonly inUse: (id: ProcessId) => Effect.Effect<{
       readonly ended: ReadonlyArray<ProcessRunId>

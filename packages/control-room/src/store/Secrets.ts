@@ -40,10 +40,7 @@ const contextOf = (row: Pick<Row, "workspace_id" | "name" | "version">) =>
 export class Secrets extends Context.Service<
   Secrets,
   {
-    readonly list: (
-      workspace: WorkspaceId,
-      page: PageRequest
-    ) => Effect.Effect<Rows<Secret & { readonly id: string }>>
+    readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<Secret & { readonly id: string }>>
     /** Null when the name is taken. */
     readonly create: (workspace: WorkspaceId, name: string, content: Content) => Effect.Effect<Secret | null>
     /** Replaces all items. Null when there is none of this name. */
@@ -85,18 +82,22 @@ export class Secrets extends Context.Service<
         return null
       }, transaction)
 
-      const update = Effect.fnUntraced(function* (workspace: WorkspaceId, name: string, content: Content) {
-        const [known] = yield* sql<Omit<Row, "items">>`
+      const update = Effect.fnUntraced(
+        function* (workspace: WorkspaceId, name: string, content: Content) {
+          const [known] = yield* sql<Omit<Row, "items">>`
           SELECT id, workspace_id, name, description, version FROM secret
           WHERE workspace_id = ${workspace} AND name = ${name} ${forUpdate}`
-        if (known === undefined) return null
-        const description = content.description === undefined ? known.description : content.description
-        const key = yield* dataKeys.renew(known.id)
-        const row = seal(key, { ...known, description, version: known.version + 1 }, content)
-        const changed = { description, version: row.version, items: row.items, updated_at: yield* now }
-        yield* sql`UPDATE secret SET ${sql.update(changed)} WHERE id = ${known.id}`
-        return view(row)
-      }, Effect.orDie, transaction)
+          if (known === undefined) return null
+          const description = content.description === undefined ? known.description : content.description
+          const key = yield* dataKeys.renew(known.id)
+          const row = seal(key, { ...known, description, version: known.version + 1 }, content)
+          const changed = { description, version: row.version, items: row.items, updated_at: yield* now }
+          yield* sql`UPDATE secret SET ${sql.update(changed)} WHERE id = ${known.id}`
+          return view(row)
+        },
+        Effect.orDie,
+        transaction
+      )
 
       const put = (workspace: WorkspaceId, name: string, content: Content): Effect.Effect<Secret> =>
         Effect.gen(function* () {
@@ -117,21 +118,29 @@ export class Secrets extends Context.Service<
         create,
         update,
         put,
-        remove: Effect.fnUntraced(function* (workspace, name) {
-          const [removed] = yield* sql<{ readonly id: string }>`
+        remove: Effect.fnUntraced(
+          function* (workspace, name) {
+            const [removed] = yield* sql<{ readonly id: string }>`
             DELETE FROM secret WHERE workspace_id = ${workspace} AND name = ${name} RETURNING id`
-          if (removed === undefined) return false
-          yield* dataKeys.remove(removed.id)
-          return true
-        }, Effect.orDie, transaction),
-        read: Effect.fnUntraced(function* (workspace, name) {
-          // Row and key belong together: nobody writes between the two.
-          const [row] = yield* sql<Row>`
+            if (removed === undefined) return false
+            yield* dataKeys.remove(removed.id)
+            return true
+          },
+          Effect.orDie,
+          transaction
+        ),
+        read: Effect.fnUntraced(
+          function* (workspace, name) {
+            // Row and key belong together: nobody writes between the two.
+            const [row] = yield* sql<Row>`
             SELECT * FROM secret WHERE workspace_id = ${workspace} AND name = ${name} ${forUpdate}`
-          if (row === undefined) return null
-          const items = yield* decrypt(yield* dataKeys.get(row.id), row.items, contextOf(row))
-          return { secret: view(row), items: Redacted.make(items.toString(), { label: "items of a secret" }) }
-        }, Effect.orDie, transaction)
+            if (row === undefined) return null
+            const items = yield* decrypt(yield* dataKeys.get(row.id), row.items, contextOf(row))
+            return { secret: view(row), items: Redacted.make(items.toString(), { label: "items of a secret" }) }
+          },
+          Effect.orDie,
+          transaction
+        )
       })
     })
   )

@@ -127,26 +127,30 @@ export class Workers extends Context.Service<
           yield* Effect.orDie(sql`INSERT INTO link_token ${sql.insert(row)}`)
           return { id, expires_at: expiresAt, link_token: token }
         }),
-        link: Effect.fnUntraced(function* (token, name) {
-          const at = yield* now
-          const redeemed = yield* redeem(token, at)
-          if (redeemed === null) return null
-          const id = yield* newId
-          const made = Tokens.make("worker", id)
-          yield* sql`INSERT INTO worker ${sql.insert({
-            id,
-            workspace_id: redeemed.workspaceId,
-            name,
-            secret_hash: made.hash,
-            created_at: at,
-            last_seen_at: at
-          })}`
-          if (redeemed.group !== null) {
-            yield* sql`INSERT INTO worker_group_member ${sql.insert({ worker_id: id, worker_group_id: redeemed.group })}`
-          }
-          const worker = { id: WorkerId.make(id), workspaceId: redeemed.workspaceId, secretHash: made.hash }
-          return { worker, token: made.token }
-        }, Effect.orDie, transaction),
+        link: Effect.fnUntraced(
+          function* (token, name) {
+            const at = yield* now
+            const redeemed = yield* redeem(token, at)
+            if (redeemed === null) return null
+            const id = yield* newId
+            const made = Tokens.make("worker", id)
+            yield* sql`INSERT INTO worker ${sql.insert({
+              id,
+              workspace_id: redeemed.workspaceId,
+              name,
+              secret_hash: made.hash,
+              created_at: at,
+              last_seen_at: at
+            })}`
+            if (redeemed.group !== null) {
+              yield* sql`INSERT INTO worker_group_member ${sql.insert({ worker_id: id, worker_group_id: redeemed.group })}`
+            }
+            const worker = { id: WorkerId.make(id), workspaceId: redeemed.workspaceId, secretHash: made.hash }
+            return { worker, token: made.token }
+          },
+          Effect.orDie,
+          transaction
+        ),
         find: (id) =>
           Effect.orDie(
             Effect.map(sql<WorkerRow>`SELECT * FROM worker WHERE id = ${id}`, ([row]) =>

@@ -48,7 +48,8 @@ export class DataKeys extends Context.Service<
       const [known] = yield* sql<{ readonly fingerprint: string }>`SELECT fingerprint FROM master_key`
       if (known?.fingerprint !== own) {
         return yield* new MasterKeyError({
-          message: "this is not the master key of this database: its secrets would not open. Restore the key from a backup"
+          message:
+            "this is not the master key of this database: its secrets would not open. Restore the key from a backup"
         })
       }
 

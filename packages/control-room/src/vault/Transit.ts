@@ -78,7 +78,8 @@ export const open = (own: KeyObject, { encryption, value }: Sealed): Effect.Effe
     },
     catch: () =>
       new TransitError({
-        message: "does not decrypt: encrypt it for the key at `publicKey` of this workspace, with the 16 bytes of iv as nonce"
+        message:
+          "does not decrypt: encrypt it for the key at `publicKey` of this workspace, with the 16 bytes of iv as nonce"
       })
   })
 
