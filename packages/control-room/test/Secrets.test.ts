@@ -1,5 +1,4 @@
 import { assert, layer as withLayer } from "@effect/vitest"
-import { type ErrorCode } from "@signalbox/api/contract/Responses"
 import { Permission } from "@signalbox/api/contract/Authorization"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
@@ -21,7 +20,7 @@ import {
 } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { type Answer, bodyAs, errorOf } from "./support/Http.ts"
+import { type Answer, assertError, bodyAs, errorOf } from "./support/Http.ts"
 import { layer, linkWorker, Service } from "./support/Service.ts"
 
 const scheme = "robocloud-vault-transit-v2"
@@ -75,12 +74,6 @@ const encrypted = (vaultKey: string, name: string, text: string, description: st
       iv: iv.toString("base64")
     }
   }
-}
-
-const assertError = (answer: Answer, status: number, code: ErrorCode, says: RegExp) => {
-  assert.strictEqual(answer.status, status, answer.text)
-  assert.strictEqual(errorOf(answer).error.code, code)
-  assert.match(errorOf(answer).error.message, says)
 }
 
 /** Requests of a robot with this token; of the bearer scheme, as robots send it. */

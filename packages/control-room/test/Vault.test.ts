@@ -89,6 +89,13 @@ describe("the vault", () => {
           yield* (yield* Secrets).update(workspace, "two", content("newer"))
           yield* sql`UPDATE secret SET items = ${two.items}, version = 1 WHERE id = ${two.id}`
           assert.include(yield* deathOf(valueOf("two")), "does not open in its place")
+          // A data key serves in its own place alone.
+          const { get, renew } = yield* DataKeys
+          const a = yield* renew("a")
+          assert.isTrue(a.equals(yield* get("a")))
+          assert.isFalse(a.equals(yield* renew("b")))
+          yield* sql`UPDATE data_key SET wrapped = (SELECT wrapped FROM data_key WHERE id = 'b') WHERE id = 'a'`
+          assert.include(yield* deathOf(get("a")), "does not open in its place: data key a")
           // A deleted secret takes its key with it.
           yield* (yield* Secrets).remove(workspace, "two")
           assert.deepStrictEqual(yield* sql`SELECT * FROM data_key WHERE id = ${two.id}`, [])

@@ -1,5 +1,4 @@
 import { assert, layer as withLayer } from "@effect/vitest"
-import { type ErrorCode } from "@signalbox/api/contract/Responses"
 import { Linked } from "@signalbox/api/contract/WorkerProtocol"
 import { GroupLinkTokenCreated } from "@signalbox/api/contract/WorkerGroups"
 import { LinkToken } from "@signalbox/api/contract/Workers"
@@ -14,17 +13,11 @@ import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
-import { type Answer, bodyAs, errorOf } from "./support/Http.ts"
+import { assertError, bodyAs } from "./support/Http.ts"
 import { layer, linkWorker, Service, workerAt } from "./support/Service.ts"
 
 const exception = { type: "APPLICATION", code: "E", message: "m" } as const
 const nobody = "01900000-0000-7000-8000-000000000000"
-
-const assertError = (answer: Answer, status: number, code: ErrorCode, says: RegExp) => {
-  assert.strictEqual(answer.status, status, answer.text)
-  assert.strictEqual(errorOf(answer).error.code, code)
-  assert.match(errorOf(answer).error.message, says)
-}
 
 const unique = (what: string) => `${what} ${crypto.randomUUID()}`
 
@@ -272,10 +265,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("worker g
       assert.strictEqual(dated.expires_at, "2099-01-01T00:00:00.000Z")
       assert.strictEqual(dated.name, "autoscaler")
       assert.strictEqual((yield* WorkerGroups.updateLinkToken(group.id, made.id, { name: "renamed" })).name, "renamed")
-      assert.strictEqual(
-        (yield* WorkerGroups.getLinkToken(group.id, made.id)).expires_at,
-        "2099-01-01T00:00:00.000Z"
-      )
+      assert.strictEqual((yield* WorkerGroups.getLinkToken(group.id, made.id)).expires_at, "2099-01-01T00:00:00.000Z")
       const past = { json: { name: "n", expires_at: "2020-01-01T00:00:00Z" } }
       assertError(yield* raw("POST", path, past), 400, "INVALID_REQUEST", /expires_at/)
       assertError(yield* raw("POST", `${path}/${made.id}`, past), 400, "INVALID_REQUEST", /expires_at/)
@@ -368,79 +358,6 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("worker g
       yield* WorkItems.markAsDone([lease.work_item_id])
       assert.strictEqual((yield* ProcessRuns.get(run)).state, "completed")
       yield* WorkerGroups.remove(group.id)
-    })
-  )
-})
-
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("the end of a process", (it) => {
-  it.effect("waits for its live runs and waiting items, and takes all that was its own", () =>
-    Effect.gen(function* () {
-      const { blobs, raw, rows } = yield* Service
-      const empty = yield* rows
-      const { process, task } = yield* newProcess()
-      const other = yield* newProcess()
-      const kept = yield* WorkItems.create({ process: other.process.id, payload: 1 })
-      yield* WorkItems.attachFile(kept.id, { name: "kept.txt", bytes: new TextEncoder().encode("kept") })
-      const worker = yield* linkWorker([task])
-      const path = `processes/${process.id}`
-
-      const item = yield* WorkItems.create({ process: process.id, payload: { a: 1 } })
-      yield* WorkItems.attachFile(item.id, { name: "in.txt", bytes: new TextEncoder().encode("in") })
-      assertError(yield* raw("DELETE", path), 409, "CONFLICT", /1 waiting work items/)
-      const run = yield* ProcessRuns.start(process.id, { workItems: [item.id] })
-      if (!run.started) return assert.fail("not started")
-      assertError(yield* raw("DELETE", path), 409, "CONFLICT", /1 live runs/)
-      const { lease, session } = yield* worker.take
-      assertError(yield* raw("DELETE", path), 409, "CONFLICT", /1 live runs/)
-      const output = yield* session.createOutput(item.id, { out: 1 })
-      yield* session.attachFile(output, { name: "out.txt", size: 2, stream: Stream.make(new Uint8Array([79, 75])) })
-      yield* worker.protocol.finish(lease, null)
-      // A second run, which ends unresolved.
-      const failed = yield* started(process)
-      const second = yield* worker.take
-      yield* second.session.release(second.lease.work_item_id, { state: "FAILED", exception })
-      yield* worker.protocol.finish(second.lease, null)
-      assert.strictEqual((yield* ProcessRuns.get(failed)).state, "unresolved")
-      assert.strictEqual((yield* blobs).kept.length, 3)
-
-      assert.deepStrictEqual(yield* Processes.remove(process.id), { id: process.id, deleted: true })
-      assert.strictEqual((yield* raw("DELETE", path)).status, 404)
-      assert.strictEqual((yield* raw("GET", path)).status, 404)
-      for (const id of [run.id, failed]) assert.strictEqual((yield* raw("GET", `process-runs/${id}`)).status, 404)
-      assert.strictEqual((yield* raw("GET", `step-runs/${lease.step_run_id}`)).status, 404)
-      assert.strictEqual((yield* raw("POST", `${path}/process-runs`)).status, 404)
-      assert.strictEqual((yield* raw("POST", "work-items", { json: { process: { id: process.id } } })).status, 404)
-      // What was another's is untouched, and nothing else is left.
-      assert.strictEqual((yield* blobs).kept.length, 1)
-      assert.deepStrictEqual((yield* WorkItems.get(kept.id)).files.map(({ name }) => name), ["kept.txt"])
-      const left = yield* rows
-      for (const table of ["process_run", "step_run", "step_run_event", "output"]) {
-        assert.deepStrictEqual(left[table], empty[table], table)
-      }
-      // Its name is free again.
-      yield* Processes.create({ name: process.name, steps: [] })
-    })
-  )
-
-  it.effect("comes between no start and its run", () =>
-    Effect.gen(function* () {
-      const { raw } = yield* Service
-      for (let round = 0; round < 10; round++) {
-        const { process } = yield* newProcess()
-        const path = `processes/${process.id}`
-        const [run, item, removed] = yield* Effect.all(
-          [
-            raw("POST", `${path}/process-runs`),
-            raw("POST", "work-items", { json: { process: { id: process.id } } }),
-            raw("DELETE", path)
-          ],
-          { concurrency: "unbounded" }
-        )
-        const gone = removed.status === 200
-        assert.include(gone ? [404] : [200], run.status, run.text)
-        assert.include(gone ? [404] : [200], item.status, item.text)
-        if (!gone) assert.strictEqual(removed.status, 409)
-      }
     })
   )
 })
