@@ -4,6 +4,7 @@ import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import * as SqlClient from "effect/sql/SqlClient"
 import { Runs } from "../src/Runs.ts"
 import { Processes as ProcessStore } from "../src/store/Processes.ts"
 import { assertError } from "./support/Http.ts"
@@ -70,6 +71,26 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("the end 
       }
       // Its name is free again.
       yield* Processes.create({ name: process.name, steps: [] })
+    })
+  )
+
+  it.effect("takes runs of any size", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { process, task } = yield* newProcess
+      const worker = yield* linkWorker([task])
+      const run = yield* ProcessRuns.start(process.id)
+      const { lease } = yield* worker.take
+      yield* worker.protocol.finish(lease, null)
+      if (!run.started) return assert.fail("not started")
+      // More items than a statement has parameters.
+      yield* sql`
+        INSERT INTO work_item (id, workspace_id, process_id, process_run_id, state, created_at, payload, attempts)
+        WITH RECURSIVE counter (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counter WHERE n < 40000)
+        SELECT ${run.id} || '-' || n, workspace_id, process_id, ${run.id}, 'done', created_at, 'null', 0
+        FROM counter, work_item WHERE process_run_id = ${run.id}`
+      yield* Processes.remove(process.id)
+      assert.deepStrictEqual(yield* sql`SELECT id FROM work_item WHERE process_run_id = ${run.id}`, [])
     })
   )
 
