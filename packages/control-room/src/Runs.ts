@@ -238,9 +238,14 @@ export class Runs extends Context.Service<
 
       /** Deletes an ended run with all that is its own; answers the blobs that nothing needs any more. */
       const forget = Effect.fnUntraced(function* (id: ProcessRunId) {
-        const freed = yield* files.removeOwners(yield* items.idsOfRun(id))
+        const owners = yield* items.idsOfRun(id)
+        const freed: Array<ReadonlyArray<string>> = []
+        // A statement takes only so many parameters, and a run may have any number of items.
+        for (let from = 0; from < owners.length; from += 10_000) {
+          freed.push(yield* files.removeOwners(owners.slice(from, from + 10_000)))
+        }
         yield* runs.remove(id)
-        return freed
+        return freed.flat()
       })
 
       const remove = Effect.fnUntraced(function* (id: ProcessRunId) {
@@ -271,10 +276,9 @@ export class Runs extends Context.Service<
                 message: `the process has ${live} live runs and ${waiting} waiting work items; stop the runs and wait for their end, and delete the items, before deleting it`
               })
             }
-            const freed: Array<string> = []
-            for (const run of ended) freed.push(...(yield* forget(run)))
+            const freed = yield* Effect.forEach(ended, forget)
             yield* processes.remove(id)
-            return freed
+            return freed.flat()
           })
         )
         yield* dropBlobs(unused)

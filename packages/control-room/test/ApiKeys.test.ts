@@ -1,10 +1,11 @@
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as ApiKeys from "@signalbox/api/ApiKeys"
 import { ApiKeyCreated } from "@signalbox/api/contract/ApiKeys"
-import { type ErrorCode } from "@signalbox/api/contract/Responses"
 import { Permission } from "@signalbox/api/contract/Authorization"
 import { ApiKeyId } from "@signalbox/api/contract/Ids"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -12,16 +13,10 @@ import * as Layer from "effect/Layer"
 import { ApiKeys as Store } from "../src/store/ApiKeys.ts"
 import { Database } from "../src/store/Database.ts"
 import * as Tokens from "../src/Tokens.ts"
-import { type Answer, bodyAs, errorOf } from "./support/Http.ts"
+import { assertError, bodyAs } from "./support/Http.ts"
 import { layer, Service } from "./support/Service.ts"
 
 const nobody = "01900000-0000-7000-8000-000000000000"
-
-const assertError = (answer: Answer, status: number, code: ErrorCode, says: RegExp) => {
-  assert.strictEqual(answer.status, status, answer.text)
-  assert.strictEqual(errorOf(answer).error.code, code)
-  assert.match(errorOf(answer).error.message, says)
-}
 
 withLayer(layer, { excludeTestServices: true, timeout: "30 seconds" })("API keys", (it) => {
   it.effect("are made, serve, are listed without their text, and are refused once revoked", () =>
@@ -117,16 +112,31 @@ withLayer(layer, { excludeTestServices: true, timeout: "30 seconds" })("API keys
   it.effect("are not remembered by a request that began before their revocation", () =>
     Effect.gen(function* () {
       const { workspaceId } = yield* Service
-      const store = yield* Store
-      for (let round = 0; round < 50; round++) {
-        const { key, view } = yield* store.create(workspaceId, "race", ["Vault.read_secrets"])
-        const token = Tokens.parse(key)
-        if (token === null) return assert.fail("no token")
-        yield* Effect.all([store.authenticate(token), store.remove(workspaceId, view.id), store.authenticate(token)], {
-          concurrency: "unbounded"
-        })
-        assert.isNull(yield* store.authenticate(token))
-      }
+      const database = yield* Effect.provide(Database, Database.layer)
+      const [read, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      // A database whose answers to look-ups arrive when the test says so.
+      const slow = new Proxy(database.sql, {
+        apply: (target, self, given) => {
+          const statement: Effect.Effect<unknown> = Reflect.apply(target, self, given)
+          const lookUp = String(given[0]).includes("FROM api_key WHERE id")
+          return lookUp
+            ? Effect.tap(statement, () => Effect.andThen(Deferred.succeed(read, undefined), Deferred.await(go)))
+            : statement
+        }
+      })
+      const store = yield* Effect.provide(
+        Store,
+        Layer.fresh(Store.layer).pipe(Layer.provide(Layer.succeed(Database, { ...database, sql: slow })))
+      )
+      const { key, view } = yield* store.create(workspaceId, "race", ["Vault.read_secrets"])
+      const token = Tokens.parse(key)
+      if (token === null) return assert.fail("no token")
+      const before = yield* Effect.forkChild(store.authenticate(token))
+      yield* Deferred.await(read)
+      assert.isTrue(yield* store.remove(workspaceId, view.id))
+      yield* Deferred.succeed(go, undefined)
+      assert.strictEqual((yield* Fiber.join(before))?.id, view.id)
+      assert.isNull(yield* store.authenticate(token))
     })
   )
 })

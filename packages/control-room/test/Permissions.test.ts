@@ -5,7 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpApi from "effect/http-api/HttpApi"
 import { bodyAs, errorOf } from "./support/Http.ts"
-import { layer, Service } from "./support/Service.ts"
+import { layer, linkWorker, Service } from "./support/Service.ts"
 import * as Schema from "effect/Schema"
 
 interface Endpoint {
@@ -124,8 +124,23 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("permissi
         Schema.Struct({ data: Schema.Array(Id) }),
         yield* raw("GET", `step-runs?process_run_id=${run.id}`)
       )
+      const group = bodyAs(Id, yield* raw("POST", "worker-groups", { json: { name: "hidden" } }))
+      const token = bodyAs(
+        Id,
+        yield* raw("POST", `worker-groups/${group.id}/link-tokens`, { json: { name: "hidden" } })
+      )
+      const { identity } = yield* linkWorker([])
+      yield* raw("POST", "secrets", { json: { name: "hidden", items: {} } })
+      const apiKey = bodyAs(
+        Id,
+        yield* raw("POST", "api-keys", { json: { name: "hidden", permissions: ["Vault.read_secrets"] } })
+      )
       const other = yield* makeWorkspace
       const key = yield* makeKey(Permission.literals, other)
+      const otherGroup = bodyAs(
+        Id,
+        yield* raw("POST", `/api/v1/workspaces/${other}/worker-groups`, { key, json: { name: "own" } })
+      )
       const foreign: ReadonlyArray<readonly [string, string, unknown?]> = [
         ["GET", `processes/${process.id}`],
         ["GET", `processes/${process.id}/definition`],
@@ -146,7 +161,26 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("permissi
         ["GET", `outputs?process_run_id=${run.id}`],
         ["GET", `step-runs?process_run_id=${run.id}`],
         ["GET", `step-runs/${data[0]?.id}`],
-        ["GET", `step-runs/${data[0]?.id}/events`]
+        ["GET", `step-runs/${data[0]?.id}/events`],
+        ["DELETE", `processes/${process.id}`],
+        ["POST", "processes", { name: "n", steps: [{ ...steps[0], worker_group: { id: group.id } }] }],
+        ["GET", `workers/${identity.workerId}`],
+        ["POST", `workers/${identity.workerId}`, { name: "taken over" }],
+        ["DELETE", `workers/${identity.workerId}`],
+        ["GET", `worker-groups/${group.id}`],
+        ["POST", `worker-groups/${group.id}`, { name: "taken over" }],
+        ["DELETE", `worker-groups/${group.id}`],
+        ["POST", `worker-groups/${group.id}/workers`, { worker: { id: identity.workerId } }],
+        ["POST", `worker-groups/${otherGroup.id}/workers`, { worker: { id: identity.workerId } }],
+        ["DELETE", `worker-groups/${group.id}/workers/${identity.workerId}`],
+        ["GET", `worker-groups/${group.id}/link-tokens`],
+        ["POST", `worker-groups/${group.id}/link-tokens`, { name: "n" }],
+        ["GET", `worker-groups/${group.id}/link-tokens/${token.id}`],
+        ["POST", `worker-groups/${group.id}/link-tokens/${token.id}`, { name: "taken over" }],
+        ["DELETE", `worker-groups/${group.id}/link-tokens/${token.id}`],
+        ["POST", "secrets/hidden", { items: {} }],
+        ["DELETE", "secrets/hidden"],
+        ["DELETE", `api-keys/${apiKey.id}`]
       ]
       const { rows } = yield* Service
       const before = yield* rows

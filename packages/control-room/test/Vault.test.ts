@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Workspaces } from "../src/store/Workspaces.ts"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as SqlClient from "effect/sql/SqlClient"
 import { randomBytes } from "node:crypto"
@@ -12,6 +12,7 @@ import * as Server from "../src/Server.ts"
 import { Signer } from "../src/Signer.ts"
 import { Secrets } from "../src/store/Secrets.ts"
 import { TransitKeys } from "../src/store/TransitKeys.ts"
+import { Workspaces } from "../src/store/Workspaces.ts"
 import { DataKeys } from "../src/vault/DataKeys.ts"
 import { MasterKey } from "../src/vault/MasterKey.ts"
 import { Seal } from "../src/vault/Seal.ts"
@@ -19,7 +20,7 @@ import { temporaryFolder } from "./support/Service.ts"
 
 /** One life of the storage in a folder. */
 const during = <A, E, R>(folder: string, effect: Effect.Effect<A, E, R>) =>
-  effect.pipe(Effect.provide(Server.layerStorage({ data: folder })), Effect.provide(NodeServices.layer))
+  Effect.provide(effect, Server.layerStorage({ data: folder }).pipe(Layer.provide(NodeServices.layer)))
 
 const content = (value: string) => ({ items: Redacted.make(JSON.stringify({ value })), description: undefined })
 
@@ -88,6 +89,13 @@ describe("the vault", () => {
           yield* (yield* Secrets).update(workspace, "two", content("newer"))
           yield* sql`UPDATE secret SET items = ${two.items}, version = 1 WHERE id = ${two.id}`
           assert.include(yield* deathOf(valueOf("two")), "does not open in its place")
+          // A data key serves in its own place alone.
+          const { get, renew } = yield* DataKeys
+          const a = yield* renew("a")
+          assert.isTrue(a.equals(yield* get("a")))
+          assert.isFalse(a.equals(yield* renew("b")))
+          yield* sql`UPDATE data_key SET wrapped = (SELECT wrapped FROM data_key WHERE id = 'b') WHERE id = 'a'`
+          assert.include(yield* deathOf(get("a")), "does not open in its place: data key a")
           // A deleted secret takes its key with it.
           yield* (yield* Secrets).remove(workspace, "two")
           assert.deepStrictEqual(yield* sql`SELECT * FROM data_key WHERE id = ${two.id}`, [])

@@ -1,7 +1,8 @@
 /**
  * HTTP as any client could speak it: every method, path, header and byte as given, and what comes back as text.
  */
-import { ErrorBody } from "@signalbox/api/contract/Responses"
+import { assert } from "@effect/vitest"
+import { ErrorBody, type ErrorCode } from "@signalbox/api/contract/Responses"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { request as nodeRequest } from "node:http"
@@ -73,6 +74,13 @@ export const bodyAs = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, a
 
 /** The envelope of a failure; fails the test when the body is another. */
 export const errorOf = (answer: Answer) => bodyAs(ErrorBody, answer)
+
+/** The answer is this failure, in the envelope, with a message that says so. */
+export const assertError = (answer: Answer, status: number, code: ErrorCode, says: RegExp) => {
+  assert.strictEqual(answer.status, status, answer.text)
+  assert.strictEqual(errorOf(answer).error.code, code)
+  assert.match(errorOf(answer).error.message, says)
+}
 
 export interface Part {
   readonly name: string

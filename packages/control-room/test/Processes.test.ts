@@ -1,0 +1,124 @@
+import { assert, layer as withLayer } from "@effect/vitest"
+import * as Processes from "@signalbox/api/Processes"
+import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+import * as WorkItems from "@signalbox/api/WorkItems"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as SqlClient from "effect/sql/SqlClient"
+import { Runs } from "../src/Runs.ts"
+import { Processes as ProcessStore } from "../src/store/Processes.ts"
+import { assertError } from "./support/Http.ts"
+import { layer, linkWorker, Service } from "./support/Service.ts"
+
+const exception = { type: "APPLICATION", code: "E", message: "m" } as const
+
+/** A process with one step for a task of its own. */
+const newProcess = Effect.suspend(() => {
+  const task = `task ${crypto.randomUUID()}`
+  const definition = { name: `process of ${task}`, steps: [{ name: "s", task: { name: task } }] }
+  return Effect.map(Processes.create(definition), (process) => ({ process, task }))
+})
+
+withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("the end of a process", (it) => {
+  it.effect("waits for its live runs and waiting items, and takes all that was its own", () =>
+    Effect.gen(function* () {
+      const { blobs, raw, rows } = yield* Service
+      const empty = yield* rows
+      const { process, task } = yield* newProcess
+      const other = yield* newProcess
+      const kept = yield* WorkItems.create({ process: other.process.id, payload: 1 })
+      yield* WorkItems.attachFile(kept.id, { name: "kept.txt", bytes: new TextEncoder().encode("kept") })
+      const worker = yield* linkWorker([task])
+      const path = `processes/${process.id}`
+
+      const item = yield* WorkItems.create({ process: process.id, payload: { a: 1 } })
+      yield* WorkItems.attachFile(item.id, { name: "in.txt", bytes: new TextEncoder().encode("in") })
+      assertError(yield* raw("DELETE", path), 409, "CONFLICT", /1 waiting work items/)
+      const run = yield* ProcessRuns.start(process.id, { workItems: [item.id] })
+      if (!run.started) return assert.fail("not started")
+      assertError(yield* raw("DELETE", path), 409, "CONFLICT", /1 live runs/)
+      const { lease, session } = yield* worker.take
+      assertError(yield* raw("DELETE", path), 409, "CONFLICT", /1 live runs/)
+      const output = yield* session.createOutput(item.id, { out: 1 })
+      yield* session.attachFile(output, { name: "out.txt", size: 2, stream: Stream.make(new Uint8Array([79, 75])) })
+      yield* worker.protocol.finish(lease, null)
+      // A second run, which ends unresolved.
+      const again = yield* ProcessRuns.start(process.id)
+      if (!again.started) return assert.fail("not started")
+      const failed = again.id
+      const second = yield* worker.take
+      yield* second.session.release(second.lease.work_item_id, { state: "FAILED", exception })
+      yield* worker.protocol.finish(second.lease, null)
+      assert.strictEqual((yield* ProcessRuns.get(failed)).state, "unresolved")
+      assert.strictEqual((yield* blobs).kept.length, 3)
+
+      assert.deepStrictEqual(yield* Processes.remove(process.id), { id: process.id, deleted: true })
+      assert.strictEqual((yield* raw("DELETE", path)).status, 404)
+      assert.strictEqual((yield* raw("GET", path)).status, 404)
+      for (const id of [run.id, failed]) assert.strictEqual((yield* raw("GET", `process-runs/${id}`)).status, 404)
+      assert.strictEqual((yield* raw("GET", `step-runs/${lease.step_run_id}`)).status, 404)
+      assert.strictEqual((yield* raw("POST", `${path}/process-runs`)).status, 404)
+      assert.strictEqual((yield* raw("POST", "work-items", { json: { process: { id: process.id } } })).status, 404)
+      // What was another's is untouched, and nothing else is left.
+      assert.strictEqual((yield* blobs).kept.length, 1)
+      assert.deepStrictEqual(
+        (yield* WorkItems.get(kept.id)).files.map(({ name }) => name),
+        ["kept.txt"]
+      )
+      const left = yield* rows
+      for (const table of ["process_run", "step_run", "step_run_event", "output"]) {
+        assert.deepStrictEqual(left[table], empty[table], table)
+      }
+      // Its name is free again.
+      yield* Processes.create({ name: process.name, steps: [] })
+    })
+  )
+
+  it.effect("takes runs of any size", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { process, task } = yield* newProcess
+      const worker = yield* linkWorker([task])
+      const run = yield* ProcessRuns.start(process.id)
+      const { lease } = yield* worker.take
+      yield* worker.protocol.finish(lease, null)
+      if (!run.started) return assert.fail("not started")
+      // More items than a statement has parameters.
+      yield* sql`
+        INSERT INTO work_item (id, workspace_id, process_id, process_run_id, state, created_at, payload, attempts)
+        WITH RECURSIVE counter (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counter WHERE n < 40000)
+        SELECT ${run.id} || '-' || n, workspace_id, process_id, ${run.id}, 'done', created_at, 'null', 0
+        FROM counter, work_item WHERE process_run_id = ${run.id}`
+      yield* Processes.remove(process.id)
+      assert.deepStrictEqual(yield* sql`SELECT id FROM work_item WHERE process_run_id = ${run.id}`, [])
+    })
+  )
+
+  it.effect("comes between no start and its run", () =>
+    Effect.gen(function* () {
+      const { raw, workspaceId } = yield* Service
+      // A start that looked the process up just before it went.
+      const { process: gone } = yield* newProcess
+      const known = yield* (yield* ProcessStore).get(workspaceId, gone.id)
+      if (known === null) return assert.fail("no process")
+      yield* Processes.remove(gone.id)
+      assert.strictEqual((yield* Effect.flip((yield* Runs).start(workspaceId, known, {}))).code, "NOT_FOUND")
+      for (let round = 0; round < 10; round++) {
+        const { process } = yield* newProcess
+        const path = `processes/${process.id}`
+        const [run, item, removed] = yield* Effect.all(
+          [
+            raw("POST", `${path}/process-runs`),
+            raw("POST", "work-items", { json: { process: { id: process.id } } }),
+            raw("DELETE", path)
+          ],
+          { concurrency: "unbounded" }
+        )
+        const gone = removed.status === 200
+        assert.include(gone ? [404] : [200], run.status, run.text)
+        assert.include(gone ? [404] : [200], item.status, item.text)
+        if (!gone) assert.strictEqual(removed.status, 409)
+      }
+    })
+  )
+})
