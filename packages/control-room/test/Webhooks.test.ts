@@ -642,7 +642,9 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("callback
       ]
       for (const [given, says] of bad) {
         for (const input of [{}, { type: "with_payloads", payloads: [1] }, { type: "with_inputs" }]) {
-          const answer = yield* raw("POST", `processes/${process}/process-runs`, { json: { ...input, callback: given } })
+          const answer = yield* raw("POST", `processes/${process}/process-runs`, {
+            json: { ...input, callback: given }
+          })
           assert.strictEqual(answer.status, 400, `${JSON.stringify(given)}: ${answer.text}`)
           assert.match(errorOf(answer).message, says)
         }
@@ -658,9 +660,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("callback
   )
 })
 
-const guarded = Layer.unwrap(
-  Effect.map(temporaryFolder, (folder) => layerIn(folder, { allowPrivateTargets: false }))
-)
+const guarded = Layer.unwrap(Effect.map(temporaryFolder, (folder) => layerIn(folder, { allowPrivateTargets: false })))
 
 withLayer(guarded, { excludeTestServices: true, timeout: "60 seconds" })("a service that guards its network", (it) => {
   it.effect("refuses webhooks and callbacks whose address is private by its text", () =>
