@@ -2,6 +2,7 @@
  * Deliveries when the service dies: nothing that happened is left untold, and nothing is told that did not happen.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, it } from "@effect/vitest"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
@@ -10,6 +11,8 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import * as SqlClient from "effect/sql/SqlClient"
+import * as Server from "../src/Server.ts"
 import * as Child from "./support/Child.ts"
 import { type Received, receiver } from "./support/Receiver.ts"
 import { layerIn, linkWorkerAt, Service, temporaryFolder } from "./support/Service.ts"
@@ -125,6 +128,14 @@ it.live(
         yield* target.take("/hook", 1)
         return webhook.id
       }).pipe(Effect.provide(layerIn(folder)))
+      const claims = yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        return yield* sql`SELECT state, attempts, claim, claimed_until FROM webhook_delivery`
+      }).pipe(
+        Effect.provide(Layer.provide(Server.layerStorage({ data: folder }), NodeServices.layer)),
+        Effect.map((rows) => rows.map((row) => ({ ...row })))
+      )
+      assert.deepStrictEqual(claims, [{ state: "pending", attempts: 0, claim: null, claimed_until: null }])
       yield* target.on("/hook", (received) => received.answer(200))
       const delivered = yield* Effect.gen(function* () {
         yield* target.take("/hook", 2)
