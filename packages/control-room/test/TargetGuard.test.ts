@@ -82,6 +82,7 @@ const refusedUrls = [
   "http://[64:ff9b:1::10.0.0.1]/",
   "http://[2002:7f00:1::]/",
   "http://[2002:a00:1::1]/",
+  "http://[2002:a00:1:5db8:d822::1]/",
   "http://[2001:0:4136:e378:8000:63bf:3fff:fdd2]/",
   "http://[fe80::1]/",
   "http://[febf::1]/",
@@ -113,6 +114,7 @@ const allowedUrls = [
   "http://[2a00:1450::1]/",
   "http://[::ffff:93.184.216.34]/",
   "http://[64:ff9b::93.184.216.34]/",
+  "http://[2002:5db8:d822::1]/",
   "https://public.example/hook",
   "https://public.example./hook",
   "http://localhost.public.example/"

@@ -27,6 +27,8 @@ export interface Options<T extends Task.Any> {
   readonly port?: number
   /** The address under which clients reach the service; default: where it listens. */
   readonly publicUrl?: string
+  /** Whether webhooks may lead to private addresses; default: only when the host is loopback. */
+  readonly allowPrivateTargets?: boolean
   /** The tasks that the local workers bring. */
   readonly tasks?: ReadonlyArray<T>
   /** Local workers, one step run at a time each; default 1, 0 for none. */
@@ -97,7 +99,11 @@ const workers = <T extends Task.Any>(tasks: ReadonlyArray<T>, count: number) =>
  */
 export const layer = <T extends Task.Any = never>(options: Options<T> = {}) => {
   const { data = ".signalbox", host = "127.0.0.1", port = 4700, publicUrl } = options
-  const server = Server.layer(publicUrl === undefined ? {} : { publicUrl }).pipe(
+  const { allowPrivateTargets } = options
+  const server = Server.layer({
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(allowPrivateTargets === undefined ? {} : { allowPrivateTargets })
+  }).pipe(
     Layer.provideMerge(Server.layerStorage({ data })),
     Layer.provideMerge(NodeHttpServer.layer(NodeServer.create, { host, port, gracefulShutdownTimeout: "10 seconds" }))
   )

@@ -74,6 +74,10 @@ export const up = Command.make(
       Flag.withDescription("The address under which clients reach the service, when it is another"),
       Flag.optional
     ),
+    allowPrivateTargets: Flag.Boolean("allow-private-targets").pipe(
+      Flag.withDescription("Let webhooks lead to private addresses (on a loopback host they may anyway)"),
+      Flag.withDefault(false)
+    ),
     workers: Flag.Int("workers").pipe(
       Flag.withDescription("Local workers, one step run at a time each"),
       Flag.withDefault(1)
@@ -87,7 +91,7 @@ export const up = Command.make(
       Flag.withDefault(false)
     )
   },
-  Effect.fnUntraced(function* ({ data, host, json, port, publicUrl, tasks, workers }) {
+  Effect.fnUntraced(function* ({ allowPrivateTargets, data, host, json, port, publicUrl, tasks, workers }) {
     const loaded = Option.isNone(tasks) ? [] : yield* loadTasks(tasks.value)
     const embedded = layer({
       data,
@@ -95,7 +99,8 @@ export const up = Command.make(
       port,
       workers,
       tasks: loaded,
-      ...(Option.isSome(publicUrl) ? { publicUrl: publicUrl.value } : {})
+      ...(Option.isSome(publicUrl) ? { publicUrl: publicUrl.value } : {}),
+      ...(allowPrivateTargets ? { allowPrivateTargets } : {})
     })
     return yield* Layer.launch(Layer.provide(ready({ data, json, tasks: loaded }), embedded))
   })

@@ -1,0 +1,98 @@
+import { assert, layer as withLayer } from "@effect/vitest"
+import * as Processes from "@signalbox/api/Processes"
+import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+import * as Webhooks from "@signalbox/api/Webhooks"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import { send } from "./support/Http.ts"
+import { receiver } from "./support/Receiver.ts"
+import { makeRecording } from "./support/Recording.ts"
+import { layerIn, linkWorker, Service, temporaryFolder } from "./support/Service.ts"
+
+const unknownId = "01900000-0000-7000-8000-000000000000"
+const { layer: recording, said } = makeRecording()
+const layer = Layer.unwrap(Effect.map(temporaryFolder, (folder) => layerIn(folder))).pipe(Layer.provideMerge(recording))
+
+withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("logs and spans", (it) => {
+  const newProcess = Effect.gen(function* () {
+    const name = `secrecy ${crypto.randomUUID()}`
+    const { id } = yield* Processes.create({ name, steps: [{ name: "only", task: { name } }] })
+    return { process: id, tasks: [name] }
+  })
+
+  it.effect("hold no key of an integration, whatever comes of its request", () =>
+    Effect.gen(function* () {
+      const { key, origin, workspaceId } = yield* Service
+      const { process } = yield* newProcess
+      said.length = 0
+      const path = `/api/v1/workspaces/${workspaceId}/processes/${process}/process-runs-integrations`
+      const json = { "content-type": "application/json" }
+      const requests: ReadonlyArray<readonly [string, string, string, Record<string, string>]> = [
+        ["POST", path, "{}", json],
+        ["POST", path, "{", json],
+        ["POST", path, "<a/>", { "content-type": "application/xml" }],
+        ["POST", path.replace(process, unknownId), "{}", json],
+        ["POST", `${path}/`, "{}", json],
+        ["POST", `${path}/nowhere`, "{}", json],
+        ["POST", path.replace("/api/v1", "/v1"), "{}", json],
+        ["GET", path, "", {}]
+      ]
+      for (const [method, at, body, headers] of requests) {
+        for (const token of [key, key.slice(0, -1)]) {
+          yield* send(origin, method, `${at}?x=1&token=${token}`, { headers, body })
+        }
+      }
+      const all = said.join("\n")
+      assert.include(all, "process-runs-integrations")
+      assert.notInclude(all, key.slice(-42, -1))
+    })
+  )
+
+  it.effect("hold every attempt of a delivery, and neither secrets nor addresses nor payloads", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { deliverIn } = yield* Service
+        const target = yield* receiver
+        const { process, tasks } = yield* newProcess
+        said.length = 0
+        const secret = "the-secret-of-a-callback"
+        const events = ["started", "completed"] as const
+        yield* target.on("/hook?key=in-the-address", (received, index) => received.answer(index === 0 ? 500 : 200))
+        const webhook = yield* Webhooks.create({
+          endpoint: `${target.origin}/hook?key=in-the-address`,
+          events: ["process_run.completed"],
+          process
+        })
+        const { secret: rotated } = yield* Webhooks.rotateSecret(webhook.id)
+        const worker = yield* linkWorker(tasks)
+        const callback = { url: `http://name:password@127.0.0.1:${target.port}/callback`, secret, events }
+        yield* ProcessRuns.start(process, { payloads: ["in-the-payload"] }, { callback })
+        const { lease } = yield* worker.take
+        yield* worker.protocol.finish(lease, null)
+        yield* target.take("/callback", 2)
+        yield* Effect.repeat(Stream.runHead(Webhooks.deliveries(webhook.id)), {
+          until: (delivery) => delivery._tag === "Some" && delivery.value.attempts === 1
+        })
+        yield* deliverIn(10_000)
+        assert.strictEqual(target.at("/hook?key=in-the-address").length, 2)
+        const all = said.join("\n")
+        assert.include(all, "webhook not delivered")
+        assert.include(all, "webhook delivered")
+        assert.match(all, /"attempt":1,"status":500,"error":"the endpoint answered 500[^"]*","milliseconds":\d+/)
+        assert.match(all, /"attempt":2,"status":200,"error":null,"milliseconds":\d+/)
+        for (const hidden of [
+          secret,
+          Redacted.value(webhook.secret).slice(6),
+          Redacted.value(rotated).slice(6),
+          "in-the-address",
+          "password",
+          "in-the-payload"
+        ]) {
+          assert.notInclude(all, hidden)
+        }
+      })
+    )
+  )
+})
