@@ -15,7 +15,7 @@ export type { Callback, ProcessRun, ProcessRunAction, ProcessRunState, Started }
 const call = {
   get: inWorkspace(contract.get),
   list: inWorkspace(contract.list),
-  start: inWorkspace(contract.startFull),
+  start: inWorkspace(contract.start),
   stop: inWorkspace(contract.stop),
   remove: inWorkspace(contract.remove)
 }

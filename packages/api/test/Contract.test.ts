@@ -12,7 +12,7 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { RequiredPermission } from "../src/contract/Authorization.ts"
-import { FullApi } from "../src/contract/FullApi.ts"
+import { Api } from "../src/contract/Api.ts"
 import { StartRequest } from "../src/contract/ProcessRuns.ts"
 import { NewSecretName } from "../src/contract/Secrets.ts"
 import { GitConfiguration } from "../src/contract/TaskPackages.ts"
@@ -29,7 +29,7 @@ const written = [
 const writtenExtensions = [...lines(extensions, "/api/v1"), ...lines(workerSide, "/worker-v1")]
 
 const declared: Array<{ readonly line: string; readonly extension: boolean }> = []
-HttpApi.reflect(FullApi, {
+HttpApi.reflect(Api, {
   onGroup: () => {},
   onEndpoint: ({ endpoint }) => {
     const permission = Context.getOrUndefined(endpoint.annotations, RequiredPermission) ?? "-"
@@ -50,7 +50,7 @@ interface Operation {
   readonly [extension: `x-${string}`]: unknown
 }
 
-const document: unknown = JSON.parse(JSON.stringify(OpenApi.fromApi(FullApi)))
+const document: unknown = JSON.parse(JSON.stringify(OpenApi.fromApi(Api)))
 const { components, paths } = document as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: { readonly schemas: Readonly<Record<string, object>> }

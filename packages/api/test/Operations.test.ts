@@ -12,7 +12,7 @@ import * as Schema from "effect/Schema"
 import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpClient from "effect/http/HttpClient"
-import { FullApi } from "../src/contract/FullApi.ts"
+import { Api } from "../src/contract/Api.ts"
 import type { CallError } from "../src/ControlRoomError.ts"
 import * as Connection from "../src/internal/Connection.ts"
 import { make as makeCall } from "../src/internal/EndpointCall.ts"
@@ -22,7 +22,7 @@ import { answer, type Fault, type FaultServer, make, settle } from "./support/Fa
 const notCalled = new Set(["startProcessRunFromIntegration", "getVaultPublicKey"])
 
 const all: Array<HttpApiEndpoint.Top> = []
-HttpApi.reflect(FullApi, { onGroup: () => {}, onEndpoint: ({ endpoint }) => all.push(endpoint) })
+HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ endpoint }) => all.push(endpoint) })
 const endpoints = all.filter((endpoint) => !notCalled.has(endpoint.identifier))
 
 /** Payloads with rules that made-up values do not meet. */

@@ -2,6 +2,7 @@
  * The peer: a minimal fastify app with the same rows and the same work (key by SHA-256 from a table, compiled schemas,
  * SQLite with WAL and full sync), and nothing else. Prints where it is when it is ready.
  */
+/* oxlint-disable oxc/no-async-endpoint-handlers -- the rule is for Express; fastify awaits its handlers */
 import Fastify from "fastify"
 import { createHash, randomUUID } from "node:crypto"
 import { DatabaseSync } from "node:sqlite"

@@ -95,19 +95,6 @@ export const list = HttpApiEndpoint.get("listProcessRuns", "/workspaces/:workspa
   .annotate(RequiredPermission, "Processes.read_runs")
   .annotateMerge(summary("List process runs, newest first"))
 
-export const start = HttpApiEndpoint.post(
-  "startProcessRun",
-  "/workspaces/:workspace_id/processes/:process_id/process-runs",
-  {
-    params: { workspace_id: WorkspaceId, process_id: ProcessId },
-    payload: [StartInput, Schema.Undefined],
-    success: Started,
-    error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
-  }
-)
-  .annotate(RequiredPermission, "Processes.trigger_processes")
-  .annotateMerge(summary("Start a process run"))
-
 export const stop = HttpApiEndpoint.post(
   "stopProcessRun",
   "/workspaces/:workspace_id/process-runs/:process_run_id/stop",
@@ -134,10 +121,6 @@ export const remove = HttpApiEndpoint.delete(
   .annotate(RequiredPermission, "Processes.trigger_processes")
   .annotateMerge(summary("Delete an ended process run"))
 
-export const ProcessRuns = HttpApiGroup.make("processRuns")
-  .add(get, list, start, stop, remove)
-  .middleware(WorkspaceAuthorization)
-
 /** Who is told of the run, and with which secret the deliveries are signed (see `WebhookEvents`). */
 export const Callback = Schema.Struct({
   url: CallbackUrl,
@@ -158,8 +141,7 @@ export const StartRequest = Schema.Union([
 ])
 export type StartRequest = typeof StartRequest.Type
 
-/** The whole of `start`, with callbacks. */
-export const startFull = HttpApiEndpoint.post(
+export const start = HttpApiEndpoint.post(
   "startProcessRun",
   "/workspaces/:workspace_id/processes/:process_id/process-runs",
   {
@@ -192,8 +174,7 @@ export const startFromIntegration = HttpApiEndpoint.post(
   .annotate(RequiredPermission, "Processes.trigger_processes")
   .annotateMerge(summary("Start a process run from an integration"))
 
-/** The whole resource; see `FullApi`. */
-export const ProcessRunsFull = HttpApiGroup.make("processRuns")
-  .add(get, list, startFull, stop, remove)
+export const ProcessRuns = HttpApiGroup.make("processRuns")
+  .add(get, list, start, stop, remove)
   .middleware(WorkspaceAuthorization)
   .add(startFromIntegration.middleware(IntegrationAuthorization))

@@ -115,10 +115,6 @@ export const getDefinition = HttpApiEndpoint.get(
   .annotate(RequiredPermission, "Processes.read_processes")
   .annotateMerge(extension("Get the definition of a process"))
 
-export const Processes = HttpApiGroup.make("processes")
-  .add(get, list, create, update, getDefinition)
-  .middleware(WorkspaceAuthorization)
-
 /** Extension. Irreversible. A process with a live run or waiting items is a 409. */
 export const remove = HttpApiEndpoint.delete("deleteProcess", "/workspaces/:workspace_id/processes/:process_id", {
   params,
@@ -128,5 +124,6 @@ export const remove = HttpApiEndpoint.delete("deleteProcess", "/workspaces/:work
   .annotate(RequiredPermission, "Processes.write_processes")
   .annotateMerge(extension("Delete a process"))
 
-/** The whole resource; see `FullApi`. */
-export const ProcessesFull = Processes.add(remove.middleware(WorkspaceAuthorization))
+export const Processes = HttpApiGroup.make("processes")
+  .add(get, list, create, update, getDefinition, remove)
+  .middleware(WorkspaceAuthorization)

@@ -111,11 +111,6 @@ export const createFile = HttpApiEndpoint.post(
   }
 ).annotateMerge(summary("Get the form with which a file is uploaded"))
 
-/** `/json-v1/workspaces/{w}/workitems/{id}`. */
-export const RobotData = HttpApiGroup.make("robotData")
-  .add(getData, listFiles, getFile, createFile)
-  .middleware(TokenAuthorization)
-
 /** Replaces the payload of the item in hand, or of an output of it. */
 export const putData = HttpApiEndpoint.put(
   "putWorkItemData",
@@ -138,8 +133,7 @@ export const removeFile = HttpApiEndpoint.delete(
   }
 ).annotateMerge(summary("Delete a file of a work item"))
 
-/** The whole of `RobotData`; see `FullApi`. */
-export const RobotDataFull = RobotData.add(
-  putData.middleware(TokenAuthorization),
-  removeFile.middleware(TokenAuthorization)
-)
+/** `/json-v1/workspaces/{w}/workitems/{id}`. */
+export const RobotData = HttpApiGroup.make("robotData")
+  .add(getData, listFiles, getFile, createFile, putData, removeFile)
+  .middleware(TokenAuthorization)

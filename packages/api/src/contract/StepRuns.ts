@@ -93,8 +93,6 @@ export const listEvents = HttpApiEndpoint.get(
   .annotate(RequiredPermission, "Processes.read_run_outputs")
   .annotateMerge(summary("List the events of a step run, oldest first"))
 
-export const StepRuns = HttpApiGroup.make("stepRuns").add(get, list, listEvents).middleware(WorkspaceAuthorization)
-
 /** A file that a step run left behind. `size` is in bytes. */
 export const ArtifactListed = Schema.Struct({ id: ArtifactId, name: Schema.String, size: Schema.Finite }).annotate({
   identifier: "ArtifactListed"
@@ -148,9 +146,6 @@ export const listConsoleMessages = HttpApiEndpoint.get(
   .annotate(RequiredPermission, "Processes.read_run_outputs")
   .annotateMerge(summary("List the console messages of a step run, oldest first"))
 
-/** The whole resource; see `FullApi`. */
-export const StepRunsFull = StepRuns.add(
-  listArtifacts.middleware(WorkspaceAuthorization),
-  getArtifact.middleware(WorkspaceAuthorization),
-  listConsoleMessages.middleware(WorkspaceAuthorization)
-)
+export const StepRuns = HttpApiGroup.make("stepRuns")
+  .add(get, list, listEvents, listArtifacts, getArtifact, listConsoleMessages)
+  .middleware(WorkspaceAuthorization)

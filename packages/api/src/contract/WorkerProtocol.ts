@@ -105,8 +105,6 @@ export const unlink = HttpApiEndpoint.delete("unlinkWorker", "/link", {
   .middleware(TokenAuthorization)
   .annotateMerge(extension("Take a worker out of the workspace"))
 
-export const WorkerProtocol = HttpApiGroup.make("workerProtocol").add(link, lease, heartbeat, start, finish, unlink)
-
 /** How many lines or events this step run was sent before: what is sent again is kept once. */
 const offset = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
@@ -163,5 +161,14 @@ export const createArtifact = HttpApiEndpoint.post("createStepRunArtifact", "/st
   .middleware(TokenAuthorization)
   .annotateMerge(extension("Get the form with which an artifact is uploaded"))
 
-/** The whole interface; see `FullApi`. */
-export const WorkerProtocolFull = WorkerProtocol.add(sendConsole, sendEvents, createArtifact)
+export const WorkerProtocol = HttpApiGroup.make("workerProtocol").add(
+  link,
+  lease,
+  heartbeat,
+  start,
+  finish,
+  unlink,
+  sendConsole,
+  sendEvents,
+  createArtifact
+)

@@ -32,8 +32,6 @@ export const createLinkToken = HttpApiEndpoint.post(
   .annotate(RequiredPermission, "Workers.write_workers")
   .annotateMerge(extension("Create a token with which one worker links itself"))
 
-export const Workers = HttpApiGroup.make("workers").add(createLinkToken).middleware(WorkspaceAuthorization)
-
 export const workerStates = ["offline", "idle", "busy"] as const
 export type WorkerState = (typeof workerStates)[number]
 
@@ -83,10 +81,6 @@ export const remove = HttpApiEndpoint.delete("deleteWorker", "/workspaces/:works
   .annotate(RequiredPermission, "Workers.write_workers")
   .annotateMerge(summary("Delete a worker"))
 
-/** The whole resource; see `FullApi`. */
-export const WorkersFull = Workers.add(
-  get.middleware(WorkspaceAuthorization),
-  list.middleware(WorkspaceAuthorization),
-  update.middleware(WorkspaceAuthorization),
-  remove.middleware(WorkspaceAuthorization)
-)
+export const Workers = HttpApiGroup.make("workers")
+  .add(get, list, update, remove, createLinkToken)
+  .middleware(WorkspaceAuthorization)
