@@ -383,7 +383,7 @@ export class Runs extends Context.Service<
       }, transaction)
 
       const createOutput = Effect.fnUntraced(function* (known: StoredStepRun, id: WorkItemId, payload: Schema.Json) {
-        const { stepRun } = yield* lockedStepRun(known)
+        const { run, stepRun } = yield* lockedStepRun(known)
         const item = yield* itemOf(stepRun, id)
         if (stepRun.state !== "in_progress") {
           return yield* new Refused({ code: "LEASE_LOST", message: `the step run is ${stepRun.state}; stop the task` })
@@ -395,7 +395,7 @@ export class Runs extends Context.Service<
           })
         }
         const output = yield* items.createOutput(item, stepRun.id, payload)
-        yield* stepRuns.apply(yield* locked(stepRun.processRunId), {
+        yield* stepRuns.apply(run, {
           _tag: "Event",
           stepRun: stepRun.id,
           type: "OUTPUT_CREATED",

@@ -15,7 +15,7 @@ import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as UrlParams from "effect/http/UrlParams"
 import { BlobStore } from "./blobs/BlobStore.ts"
-import * as ApiKeysHttp from "./http/ApiKeys.ts"
+import * as ApiKeyHandlers from "./http/ApiKeys.ts"
 import { Deliverer } from "./delivery/Deliverer.ts"
 import { Outbox } from "./delivery/Outbox.ts"
 import { TargetGuard } from "./delivery/TargetGuard.ts"
@@ -34,16 +34,16 @@ import { PublicUrl } from "./http/PublicUrl.ts"
 import { defaultRateLimit, type RateLimit, RateLimits } from "./http/RateLimits.ts"
 import * as Robot from "./http/Robot.ts"
 import * as RobotSecrets from "./http/RobotSecrets.ts"
-import * as SecretsHttp from "./http/Secrets.ts"
+import * as SecretHandlers from "./http/Secrets.ts"
 import * as StepRunHandlers from "./http/StepRuns.ts"
 import * as TaskPackageHandlers from "./http/TaskPackages.ts"
 import * as Transfers from "./http/Transfers.ts"
 import * as Validation from "./http/Validation.ts"
 import { Views } from "./http/Views.ts"
-import * as WorkerGroupsHttp from "./http/WorkerGroups.ts"
+import * as WorkerGroupHandlers from "./http/WorkerGroups.ts"
 import * as WebhookHandlers from "./http/Webhooks.ts"
 import * as WorkerProtocol from "./http/WorkerProtocol.ts"
-import * as WorkersHttp from "./http/Workers.ts"
+import * as WorkerHandlers from "./http/Workers.ts"
 import { Signer } from "./Signer.ts"
 import { limits } from "./Limits.ts"
 import { Runs } from "./Runs.ts"
@@ -153,10 +153,10 @@ const routes = Layer.mergeAll(
         AssistantHandlers.layer,
         ProcessRunHandlers.layer,
         WebhookHandlers.layer,
-        ApiKeysHttp.layer,
-        SecretsHttp.layer,
-        WorkersHttp.layer,
-        WorkerGroupsHttp.layer,
+        ApiKeyHandlers.layer,
+        SecretHandlers.layer,
+        WorkerHandlers.layer,
+        WorkerGroupHandlers.layer,
         WorkerProtocol.layer,
         Robot.layer,
         RobotSecrets.layer

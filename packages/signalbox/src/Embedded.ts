@@ -5,7 +5,6 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { layer as connect } from "@signalbox/api/node"
-import type { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as Workers from "@signalbox/api/Workers"
 import * as NodeServer from "@signalbox/control-room/http/NodeServer"
 import * as Server from "@signalbox/control-room/Server"
@@ -116,6 +115,3 @@ export const layer = <T extends Task.Any = never>(options: Options<T> = {}) => {
     options.tasks === undefined || options.tasks.length === 0 ? 0 : (options.workers ?? 1)
   ).pipe(Layer.provide(NodeHttpClient.layerUndici), Layer.provideMerge(connected))
 }
-
-/** What `layer` gives to the rest of a program. */
-export type Provided = ControlRoom | Embedded

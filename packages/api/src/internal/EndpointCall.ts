@@ -127,7 +127,7 @@ const describe = (error: Schema.SchemaError): string => {
 
 /**
  * `make(endpoint)` is `(transport, input) => Effect`. The one place where the types of the contract meet the untyped
- * interpreter: the casts below say that a decoded value has the type of its schema.
+ * interpreter: the casts of this file say that a decoded value has the type of its schema.
  */
 export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
   declared: E,

@@ -20,7 +20,7 @@ import { Workspaces } from "../store/Workspaces.ts"
 import { answering, conflict, invalidRequest, notFound, orNotFound, tooLarge } from "./Failures.ts"
 import { FileLinks } from "./FileLinks.ts"
 import { Pagination } from "./Pagination.ts"
-import { Views } from "./Views.ts"
+import { Views, whole } from "./Views.ts"
 
 const workspaces = HttpApiBuilder.group(
   Api,
@@ -43,21 +43,17 @@ const processes = HttpApiBuilder.group(
     const runs = yield* Runs
     const { transaction } = yield* Database
     const { page } = yield* Pagination
-    /** Writes a definition together with the look whether the worker groups that it names are there. */
+    /** Writes a definition once the worker groups that it names are known to be there, in the transaction around it. */
     const written = <A, E>(workspace: WorkspaceId, { steps }: ProcessDefinition, write: Effect.Effect<A, E>) =>
-      transaction(
-        Effect.gen(function* () {
-          const known = yield* groups.lock(workspace, [
-            ...new Set(steps.flatMap((step) => step.worker_group?.id ?? []))
-          ])
-          for (const [index, { worker_group }] of steps.entries()) {
-            if (worker_group !== undefined && worker_group !== null && !known.has(worker_group.id)) {
-              return yield* notFound("worker group", worker_group.id, `steps.${index}.worker_group.id`)
-            }
+      Effect.gen(function* () {
+        const known = yield* groups.lock(workspace, [...new Set(steps.flatMap((step) => step.worker_group?.id ?? []))])
+        for (const [index, { worker_group }] of steps.entries()) {
+          if (worker_group !== undefined && worker_group !== null && !known.has(worker_group.id)) {
+            return yield* notFound("worker group", worker_group.id, `steps.${index}.worker_group.id`)
           }
-          return yield* write
-        })
-      )
+        }
+        return yield* write
+      })
     const find = (params: Parameters<typeof findIn>[1]) => findIn(store, params)
     const taken = (name: string) =>
       conflict(`name: a process "${name}" exists already; choose another name or change that one`)
@@ -159,7 +155,6 @@ const workItems = HttpApiBuilder.group(
         ),
       createWorkItem: Effect.fnUntraced(function* ({ params, payload }) {
         const id = payload.process.id
-        yield* findIn(processStore, { workspace_id: params.workspace_id, process_id: id })
         yield* checkPayload(payload.payload ?? null)
         const item = yield* transaction(
           Effect.andThen(
@@ -167,7 +162,7 @@ const workItems = HttpApiBuilder.group(
             store.create(params.workspace_id, id, payload.payload ?? null)
           )
         )
-        return yield* views.item(item)
+        return whole(item, [])
       }),
       createWorkItemFile: Effect.fnUntraced(function* ({ params, payload }) {
         const item = yield* find(params)

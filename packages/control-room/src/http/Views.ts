@@ -24,6 +24,13 @@ const summary = (item: StoredItem): WorkItemListed => ({
   exception: item.exception
 })
 
+/** A work item with its payload and files. */
+export const whole = (item: StoredItem, files: ReadonlyArray<File>): WorkItem => ({
+  ...summary(item),
+  payload: item.payload,
+  files
+})
+
 export class Views extends Context.Service<
   Views,
   {
@@ -56,12 +63,12 @@ export class Views extends Context.Service<
       return Views.of({
         item: Effect.fnUntraced(function* (item) {
           const ofOwner = yield* filesOf([item])
-          return { ...summary(item), payload: item.payload, files: ofOwner(item.id) }
+          return whole(item, ofOwner(item.id))
         }),
         items: Effect.fnUntraced(function* (items, data) {
           if (!data) return items.map(summary)
           const ofOwner = yield* filesOf(items)
-          return items.map((item) => ({ ...summary(item), payload: item.payload, files: ofOwner(item.id) }))
+          return items.map((item) => whole(item, ofOwner(item.id)))
         }),
         outputs: Effect.fnUntraced(function* (outputs) {
           const ofOwner = yield* filesOf(outputs)

@@ -3,6 +3,7 @@
  */
 import { ProcessId, ProcessRunId, StepId, StepRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
+import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -242,9 +243,12 @@ export class WorkItems extends Context.Service<
         createInRun: Effect.fnUntraced(function* (run, payloads) {
           const [step] = run.steps
           if (step === undefined) return
-          for (const payload of payloads) {
-            const row = yield* newRow(run.workspaceId, run.processId, payload, { id: run.id, step })
-            yield* sql`INSERT INTO work_item ${sql.insert(row)}`
+          // A statement takes only so many parameters.
+          for (const some of Arr.chunksOf(payloads, 1000)) {
+            const rows = yield* Effect.forEach(some, (payload) =>
+              newRow(run.workspaceId, run.processId, payload, { id: run.id, step })
+            )
+            yield* sql`INSERT INTO work_item ${sql.insert(rows)}`
           }
         }, Effect.orDie),
         takeIntoRun: Effect.fnUntraced(function* (run, items) {
