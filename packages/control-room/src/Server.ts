@@ -11,7 +11,6 @@ import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
-import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpApiScalar from "effect/http-api/HttpApiScalar"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -24,7 +23,8 @@ import { TargetGuard } from "./delivery/TargetGuard.ts"
 import { Deposits } from "./Deposits.ts"
 import * as AssetHandlers from "./http/Assets.ts"
 import * as AssistantHandlers from "./http/Assistants.ts"
-import * as Authorization from "./http/Authorization.ts"
+import { Authorization } from "./http/Authorization.ts"
+import * as Endpoints from "./http/Endpoints.ts"
 import * as Edge from "./http/Edge.ts"
 import { FileLinks } from "./http/FileLinks.ts"
 import * as Handlers from "./http/Handlers.ts"
@@ -40,7 +40,6 @@ import * as SecretHandlers from "./http/Secrets.ts"
 import * as StepRunHandlers from "./http/StepRuns.ts"
 import * as TaskPackageHandlers from "./http/TaskPackages.ts"
 import * as Transfers from "./http/Transfers.ts"
-import * as Validation from "./http/Validation.ts"
 import { Views } from "./http/Views.ts"
 import * as WorkerGroupHandlers from "./http/WorkerGroups.ts"
 import * as WebhookHandlers from "./http/Webhooks.ts"
@@ -144,28 +143,27 @@ export const layerStorage = (options: Pick<Options, "data">) =>
     })
   )
 
+/** The whole contract. */
+const endpoints = Layer.mergeAll(
+  Handlers.layer,
+  StepRunHandlers.layer,
+  AssetHandlers.layer,
+  TaskPackageHandlers.layer,
+  AssistantHandlers.layer,
+  ProcessRunHandlers.layer,
+  WebhookHandlers.layer,
+  ApiKeyHandlers.layer,
+  SecretHandlers.layer,
+  WorkerHandlers.layer,
+  WorkerGroupHandlers.layer,
+  WorkerProtocol.layer,
+  Robot.layer,
+  RobotSecrets.layer
+)
+
 const routes = Layer.mergeAll(
-  HttpApiBuilder.layer(Api, { openapiPath: Edge.openApiPath }).pipe(
-    Layer.provide(
-      Layer.mergeAll(
-        Handlers.layer,
-        StepRunHandlers.layer,
-        AssetHandlers.layer,
-        TaskPackageHandlers.layer,
-        AssistantHandlers.layer,
-        ProcessRunHandlers.layer,
-        WebhookHandlers.layer,
-        ApiKeyHandlers.layer,
-        SecretHandlers.layer,
-        WorkerHandlers.layer,
-        WorkerGroupHandlers.layer,
-        WorkerProtocol.layer,
-        Robot.layer,
-        RobotSecrets.layer
-      )
-    ),
-    Layer.provide(Layer.mergeAll(Authorization.layer, Validation.layer))
-  ),
+  Layer.provide(endpoints, Authorization.layer),
+  Endpoints.layerDocument(Edge.openApiPath),
   HttpApiScalar.layer(Api, { path: Edge.docsPath }),
   Probes.layer,
   Transfers.layer,
