@@ -12,7 +12,6 @@ import {
 import type { Callback, StartInput } from "@signalbox/api/contract/ProcessRuns"
 import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
 import type { BatchOperation } from "@signalbox/api/contract/WorkItems"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -90,7 +89,7 @@ export class Runs extends Context.Service<
   static readonly layer = Layer.effect(
     Runs,
     Effect.gen(function* () {
-      const { newId, now, sql, transaction } = yield* Database
+      const { millis, newId, now, sql, transaction } = yield* Database
       const processes = yield* Processes
       const runs = yield* ProcessRuns
       const stepRuns = yield* StepRuns
@@ -103,7 +102,7 @@ export class Runs extends Context.Service<
       const signal = yield* WorkSignal
       const outbox = yield* Outbox
       const webhooks = yield* Webhooks
-      const upSince = yield* Clock.currentTimeMillis
+      const upSince = yield* millis
 
       const apply = Effect.fnUntraced(function* (run: Engine.Run, changes: ReadonlyArray<Engine.Change>) {
         for (const change of changes) {
@@ -344,7 +343,7 @@ export class Runs extends Context.Service<
         packages: boolean,
         limit: number
       ) {
-        const expires = (yield* Clock.currentTimeMillis) + Duration.toMillis(leaseTime)
+        const expires = (yield* millis) + Duration.toMillis(leaseTime)
         return yield* stepRuns.lease(worker, tasks, packages, limit, new Date(expires).toISOString())
       }, transaction)
 
@@ -421,15 +420,15 @@ export class Runs extends Context.Service<
       }, transaction)
 
       const tick = Effect.gen(function* () {
-        if ((yield* stepRuns.expireLeases) > 0) yield* signal.wake
-        const cutoff = (yield* Clock.currentTimeMillis) - Duration.toMillis(lostAfter)
+        if ((yield* stepRuns.expireLeases) > 0) yield* signal.afterCommit
+        const cutoff = (yield* millis) - Duration.toMillis(lostAfter)
         // While the service was away no worker could be heard: after a start each gets its time to call again.
         if (cutoff >= upSince) {
           for (const stepRun of yield* stepRuns.withLostWorker(new Date(cutoff).toISOString())) {
             yield* end(stepRun, { code: "WORKER_LOST", message: "the worker was not heard of any more" })
           }
         }
-        const silent = (yield* Clock.currentTimeMillis) - silentAfter
+        const silent = (yield* millis) - silentAfter
         if (silent >= upSince) yield* assistants.failSilent(new Date(silent).toISOString())
         yield* assets.expireUploads
         for (const stepRun of yield* stepRuns.overdue) {

@@ -13,6 +13,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import { createHmac } from "node:crypto"
+import { Database } from "../store/Database.ts"
 import { type Attempted, type Claimed, Deliveries } from "../store/Deliveries.ts"
 import { Webhooks } from "../store/Webhooks.ts"
 import { Outbox } from "./Outbox.ts"
@@ -80,6 +81,7 @@ export class Deliverer extends Context.Service<
   static readonly layer = Layer.effect(
     Deliverer,
     Effect.gen(function* () {
+      const { millis } = yield* Database
       const deliveries = yield* Deliveries
       const webhooks = yield* Webhooks
       const guard = yield* TargetGuard
@@ -97,7 +99,7 @@ export class Deliverer extends Context.Service<
         const delay = delays[attempts]
         if (delay === undefined) return null
         const factor = 1 - jitter + 2 * jitter * (yield* Random.next)
-        return new Date((yield* Clock.currentTimeMillis) + Duration.toMillis(delay) * factor).toISOString()
+        return new Date((yield* millis) + Duration.toMillis(delay) * factor).toISOString()
       })
 
       const attempt = Effect.fn("Deliverer.attempt")(function* (claimed: Claimed) {

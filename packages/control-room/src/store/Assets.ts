@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Refused } from "../Refused.ts"
-import { Database, nullWhenTaken, type PageRequest, type Rows } from "./Database.ts"
+import { Database, type PageRequest, type Rows } from "./Database.ts"
 import { Files } from "./Files.ts"
 
 interface Row {
@@ -87,7 +87,7 @@ export class Assets extends Context.Service<
   static readonly layer = Layer.effect(
     Assets,
     Effect.gen(function* () {
-      const { newId, now, page, sql, transaction } = yield* Database
+      const { newId, now, nullWhenTaken, page, sql, transaction } = yield* Database
       const files = yield* Files
       const ofUpload = (workspace: WorkspaceId, upload: string) =>
         Effect.orDie(

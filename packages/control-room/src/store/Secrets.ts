@@ -11,6 +11,7 @@ import * as Redacted from "effect/Redacted"
 import { DataKeys } from "../vault/DataKeys.ts"
 import { decrypt, encrypt } from "../vault/Encryption.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import * as Dialect from "./Dialect.ts"
 
 interface Row {
   readonly id: string
@@ -61,7 +62,7 @@ export class Secrets extends Context.Service<
     Effect.gen(function* () {
       const { newId, now, page, sql, transaction } = yield* Database
       const dataKeys = yield* DataKeys
-      const forUpdate = sql.onDialectOrElse({ pg: () => sql.literal("FOR UPDATE"), orElse: () => sql.literal("") })
+      const forUpdate = Dialect.forUpdate(sql)
 
       const seal = (key: Buffer, row: Omit<Row, "items">, { items }: Content): Row => ({
         ...row,

@@ -22,6 +22,7 @@ import * as Layer from "effect/Layer"
 import type { Change, Run, StepRun } from "../engine/Engine.ts"
 import * as Tokens from "../Tokens.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import * as Dialect from "./Dialect.ts"
 import { secondsBetween } from "./ProcessRuns.ts"
 
 interface Row {
@@ -146,10 +147,7 @@ export class StepRuns extends Context.Service<
     StepRuns,
     Effect.gen(function* () {
       const { newId, now, page, sql } = yield* Database
-      const skipLocked = sql.onDialectOrElse({
-        pg: () => sql.literal("FOR UPDATE SKIP LOCKED"),
-        orElse: () => sql.literal("")
-      })
+      const skipLocked = Dialect.skipLocked(sql, "step_run")
       const many = (rows: ReadonlyArray<Row>) => rows.map(parse)
 
       const event = Effect.fnUntraced(function* (stepRun: string, type: string, item: string | null) {

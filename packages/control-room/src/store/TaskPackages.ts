@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Refused } from "../Refused.ts"
-import { Database, nullWhenTaken, type PageRequest, type Rows } from "./Database.ts"
+import { Database, type PageRequest, type Rows } from "./Database.ts"
 import { Files, type StoredFile } from "./Files.ts"
 
 interface Row {
@@ -67,7 +67,7 @@ export class TaskPackages extends Context.Service<
   static readonly layer = Layer.effect(
     TaskPackages,
     Effect.gen(function* () {
-      const { newId, now, page, sql, transaction } = yield* Database
+      const { newId, now, nullWhenTaken, page, sql, transaction } = yield* Database
       const files = yield* Files
       const get = Effect.fnUntraced(function* (
         workspace: WorkspaceId,

@@ -3,7 +3,6 @@
  */
 import { ProcessId, type ProcessRunId, WebhookId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { WebhookEventType, WebhookListed } from "@signalbox/api/contract/Webhooks"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -124,7 +123,7 @@ export class Webhooks extends Context.Service<
   static readonly layer = Layer.effect(
     Webhooks,
     Effect.gen(function* () {
-      const { newId, now, page, sql, transaction } = yield* Database
+      const { millis, newId, now, page, sql, transaction } = yield* Database
       const seal = yield* Seal
       const open = (sealed: string, context: string) =>
         Effect.map(seal.open(sealed, context), (text) => Redacted.make(text))
@@ -182,7 +181,7 @@ export class Webhooks extends Context.Service<
         }),
         update: Effect.fnUntraced(function* (workspace, id, change) {
           const secret = change.rotateSecret === true ? yield* newSecret(id) : null
-          const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(rotationTime)
+          const until = (yield* millis) + Duration.toMillis(rotationTime)
           return yield* transaction(
             Effect.gen(function* () {
               const known = yield* find(workspace, id)

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Refused } from "../Refused.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import * as Dialect from "./Dialect.ts"
 import type { StoredStepRun } from "./StepRuns.ts"
 
 interface Received {
@@ -47,7 +48,7 @@ export class WorkerReports extends Context.Service<
     WorkerReports,
     Effect.gen(function* () {
       const { newId, page, sql, transaction } = yield* Database
-      const forUpdate = sql.onDialectOrElse({ pg: () => sql.literal("FOR UPDATE"), orElse: () => sql.literal("") })
+      const forUpdate = Dialect.forUpdate(sql)
 
       /** Of what was sent, the part that has not come before. */
       const fresh = Effect.fnUntraced(function* <A>(

@@ -3,7 +3,6 @@
  */
 import { WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { LinkToken, Worker } from "@signalbox/api/contract/Workers"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -66,14 +65,14 @@ export class Workers extends Context.Service<
   static readonly layer = Layer.effect(
     Workers,
     Effect.gen(function* () {
-      const { newId, now, page, sql, transaction } = yield* Database
+      const { millis, newId, now, page, sql, transaction } = yield* Database
 
       const leasesOf = sql.literal(
         "(SELECT count(*) FROM step_run WHERE step_run.worker_id = worker.id AND step_run.state IN ('new', 'awaiting_worker', 'in_progress'))"
       )
       const select = sql`SELECT id, name, last_seen_at, ${leasesOf} AS leases FROM worker`
       const views = Effect.fnUntraced(function* (rows: ReadonlyArray<ViewRow>) {
-        const cutoff = new Date((yield* Clock.currentTimeMillis) - Duration.toMillis(lostAfter)).toISOString()
+        const cutoff = new Date((yield* millis) - Duration.toMillis(lostAfter)).toISOString()
         return rows.map(({ id, last_seen_at, leases, name }): Worker => ({
           id: WorkerId.make(id),
           name,
