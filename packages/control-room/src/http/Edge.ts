@@ -17,6 +17,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { isSqlError } from "effect/sql/SqlError"
 import type * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
+import { isGone } from "../store/Dialect.ts"
 import { keptSeconds } from "../store/Idempotency.ts"
 import { body } from "./Failures.ts"
 import { transferPrefix } from "./FileLinks.ts"
@@ -93,6 +94,10 @@ const unexpected = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>, req
       isSqlError(reason.defect) &&
       (reason.defect.reason._tag === "ConnectionError" || reason.defect.reason._tag === "LockTimeoutError")
   )
+  const gone = cause.reasons.some(
+    (reason) => Cause.isDieReason(reason) && isSqlError(reason.defect) && isGone(reason.defect)
+  )
+  if (gone) return respond(409, "CONFLICT", "what the request refers to was deleted meanwhile; nothing was changed")
   yield* Effect.logError("a request failed", cause).pipe(Effect.annotateLogs({ requestId }))
   return away
     ? respond(503, "UNAVAILABLE", "the database is away; try again in a moment", { "retry-after": "1" })

@@ -114,6 +114,7 @@ export class Deliveries extends Context.Service<
     Deliveries,
     Effect.gen(function* () {
       const { millis, newId, now, page, sql, transaction } = yield* Database
+      const forUpdate = Dialect.forUpdate(sql)
       const skipLocked = Dialect.skipLocked(sql, "webhook_delivery")
 
       /** Endpoints that something waits for: one step in the index for each, however much waits. */
@@ -128,6 +129,8 @@ export class Deliveries extends Context.Service<
         SELECT endpoint FROM waiting WHERE endpoint IS NOT NULL`
 
       const claimAt = Effect.fnUntraced(function* (endpoint: string, limit: number) {
+        // Of the nodes that claim there at once, each counts what the one before has claimed.
+        yield* Dialect.holdName(sql, `deliveries ${endpoint}`)
         const time = yield* millis
         const at = new Date(time).toISOString()
         const until = new Date(time + Duration.toMillis(claimTime)).toISOString()
@@ -225,7 +228,8 @@ export class Deliveries extends Context.Service<
         ),
         record: Effect.fnUntraced(
           function* ({ claim, id }, { error, nextAttemptAt, status }) {
-            const [row] = yield* sql<Row>`SELECT * FROM webhook_delivery WHERE id = ${id} AND claim = ${claim}`
+            const [row] = yield* sql<Row>`
+              SELECT * FROM webhook_delivery WHERE id = ${id} AND claim = ${claim} ${forUpdate}`
             if (row === undefined) return
             const failed = error !== null
             // What was given up meanwhile stays so, unless it has arrived after all.

@@ -20,6 +20,12 @@ export const forUpdate = (sql: Sql) => onPostgres(sql, "FOR UPDATE")
 /** Until the transaction ends, nobody changes or deletes the rows; others may hold them so too. */
 export const forShare = (sql: Sql) => onPostgres(sql, "FOR SHARE")
 
+/** Until the transaction ends, nobody deletes the rows. */
+export const forKey = (sql: Sql) => onPostgres(sql, "FOR KEY SHARE")
+
+/** As `FOR UPDATE`, of the rows of one table of a join. */
+export const forUpdateOf = (sql: Sql, table: string) => onPostgres(sql, `FOR UPDATE OF ${table}`)
+
 /** As `FOR UPDATE`, without the rows of `table` that somebody else has locked. */
 export const skipLocked = (sql: Sql, table: string) => onPostgres(sql, `FOR UPDATE OF ${table} SKIP LOCKED`)
 
@@ -28,17 +34,6 @@ export const holdName = (sql: Sql, name: string) =>
   sql.onDialectOrElse({
     pg: () => Effect.asVoid(sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`),
     orElse: () => Effect.void
-  })
-
-/** Holds this name until the end of the transaction at hand; false, at once, when another one does. */
-export const tryHoldName = (sql: Sql, name: string) =>
-  sql.onDialectOrElse({
-    pg: () =>
-      Effect.map(
-        sql<{ readonly held: boolean }>`SELECT pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) AS held`,
-        ([row]) => row?.held === true
-      ),
-    orElse: () => Effect.succeed(true)
   })
 
 /** Texts compare by their bytes and integers have 64 bits, as on SQLite. */
@@ -107,3 +102,9 @@ export const clockOffset = (sql: Sql): Effect.Effect<number, SqlError> =>
       }),
     orElse: () => Effect.succeed(0)
   })
+
+/** What a row refers to was deleted between the look for it and the write. */
+export const isGone = ({ reason: { cause } }: SqlError): boolean => {
+  if (typeof cause !== "object" || cause === null) return false
+  return ("code" in cause && cause.code === "23503") || ("errno" in cause && cause.errno === 787)
+}

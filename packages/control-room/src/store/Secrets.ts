@@ -63,6 +63,7 @@ export class Secrets extends Context.Service<
       const { newId, now, page, sql, transaction } = yield* Database
       const dataKeys = yield* DataKeys
       const forUpdate = Dialect.forUpdate(sql)
+      const forShare = Dialect.forShare(sql)
 
       const seal = (key: Buffer, row: Omit<Row, "items">, { items }: Content): Row => ({
         ...row,
@@ -134,7 +135,7 @@ export class Secrets extends Context.Service<
           function* (workspace, name) {
             // Row and key belong together: nobody writes between the two.
             const [row] = yield* sql<Row>`
-            SELECT * FROM secret WHERE workspace_id = ${workspace} AND name = ${name} ${forUpdate}`
+            SELECT * FROM secret WHERE workspace_id = ${workspace} AND name = ${name} ${forShare}`
             if (row === undefined) return null
             const items = yield* decrypt(yield* dataKeys.get(row.id), row.items, contextOf(row))
             return { secret: view(row), items: Redacted.make(items.toString(), { label: "items of a secret" }) }

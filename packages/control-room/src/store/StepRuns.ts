@@ -112,6 +112,8 @@ export class StepRuns extends Context.Service<
   {
     readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<StepRunView | null>
     readonly find: (id: string) => Effect.Effect<StoredStepRun | null>
+    /** As it is now; until the transaction ends, nobody else changes it. For those who have locked its run. */
+    readonly lock: (id: StepRunId) => Effect.Effect<StoredStepRun | null>
     readonly list: (run: ProcessRunId, page: PageRequest) => Effect.Effect<Rows<StepRunView>>
     readonly listEvents: (
       stepRun: StepRunId,
@@ -147,6 +149,8 @@ export class StepRuns extends Context.Service<
     StepRuns,
     Effect.gen(function* () {
       const { newId, now, page, sql } = yield* Database
+      const forUpdate = Dialect.forUpdate(sql)
+      const forKey = Dialect.forKey(sql)
       const skipLocked = Dialect.skipLocked(sql, "step_run")
       const many = (rows: ReadonlyArray<Row>) => rows.map(parse)
 
@@ -225,6 +229,12 @@ export class StepRuns extends Context.Service<
               row === undefined ? null : parse(row)
             )
           ),
+        lock: (id) =>
+          Effect.orDie(
+            Effect.map(sql<Row>`SELECT * FROM step_run WHERE id = ${id} ${forUpdate}`, ([row]) =>
+              row === undefined ? null : parse(row)
+            )
+          ),
         list: (run, request) =>
           Effect.map(
             page<Row>(sql`SELECT * FROM step_run`, [sql`process_run_id = ${run}`], "newest first", request),
@@ -253,11 +263,13 @@ export class StepRuns extends Context.Service<
             ...(packages ? [sql`package_id IS NOT NULL`] : [])
           ]
           if (takes.length === 0) return []
+          // Nobody deletes the worker until it has its leases; one that is deleted gets none.
+          const known = yield* sql`SELECT id FROM worker WHERE id = ${worker.id} ${forKey}`
+          if (known.length === 0) return []
           const rows = yield* sql<Row>`
             SELECT * FROM step_run
             WHERE workspace_id = ${worker.workspaceId} AND ${sql.or(takes)}
               AND state = 'awaiting_worker' AND worker_id IS NULL
-              AND EXISTS (SELECT 1 FROM worker WHERE worker.id = ${worker.id})
               AND (worker_group_id IS NULL OR worker_group_id IN
                 (SELECT member.worker_group_id FROM worker_group_member AS member WHERE member.worker_id = ${worker.id}))
             ORDER BY id LIMIT ${limit} ${skipLocked}`

@@ -2,7 +2,7 @@
  * What workers report of their step runs besides start and end. Reports are numbered, so that what is sent again is
  * kept once.
  */
-import type { StepRunId, WorkerId } from "@signalbox/api/contract/Ids"
+import type { StepRunId } from "@signalbox/api/contract/Ids"
 import type { ConsoleMessage } from "@signalbox/api/contract/StepRuns"
 import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
@@ -40,8 +40,6 @@ export class WorkerReports extends Context.Service<
       offset: number,
       events: ReadonlyArray<{ readonly timestamp: string; readonly type: string }>
     ) => Effect.Effect<void, Refused>
-    /** Forgets a worker that holds no lease. */
-    readonly unlink: (worker: WorkerId) => Effect.Effect<void, Refused>
   }
 >()("@signalbox/control-room/store/WorkerReports") {
   static readonly layer = Layer.effect(
@@ -89,8 +87,14 @@ export class WorkerReports extends Context.Service<
         addMessages: Effect.fnUntraced(function* (stepRun, offset, messages) {
           const added = yield* fresh(stepRun, offset, messages, (row) => row.messages_received)
           if (!Arr.isReadonlyArrayNonEmpty(added)) return
+          // Tasks print what they like; databases keep no NUL.
           const rows = yield* Effect.forEach(added, ({ message, timestamp }) =>
-            Effect.map(newId, (id) => ({ id, step_run_id: stepRun.id, timestamp, message }))
+            Effect.map(newId, (id) => ({
+              id,
+              step_run_id: stepRun.id,
+              timestamp,
+              message: message.replaceAll("\0", "\ufffd")
+            }))
           )
           yield* Effect.orDie(sql`INSERT INTO console_message ${sql.insert(rows)}`)
           yield* Effect.orDie(
@@ -107,19 +111,6 @@ export class WorkerReports extends Context.Service<
           yield* Effect.orDie(
             sql`UPDATE step_run SET events_received = events_received + ${added.length} WHERE id = ${stepRun.id}`
           )
-        }, transaction),
-        unlink: Effect.fnUntraced(function* (worker) {
-          const held = yield* Effect.orDie(
-            sql`SELECT id FROM step_run
-              WHERE worker_id = ${worker} AND state IN ('awaiting_worker', 'in_progress') LIMIT 1`
-          )
-          if (held.length > 0) {
-            return yield* new Refused({
-              code: "CONFLICT",
-              message: "the worker holds a lease; let its step runs end before it leaves"
-            })
-          }
-          yield* Effect.orDie(sql`DELETE FROM worker WHERE id = ${worker}`)
         }, transaction)
       })
     })
