@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import type { SqlError } from "effect/sql/SqlError"
 import { createHash, randomUUID } from "node:crypto"
 import { Database } from "./Database.ts"
 import { Listening, type Options } from "./Postgres.ts"
@@ -54,11 +55,21 @@ export class Notices extends Context.Service<
           const [from = "", topic = "", about = ""] = text.split("\n")
           return from === node ? Effect.void : publish(topic, about)
         }
-        yield* Effect.suspend(() => Stream.runForEach(listening.texts(channel, missed), received)).pipe(
-          Effect.tapCause((cause) =>
-            Effect.logWarning("the connection that listens to the other nodes is lost", cause)
-          ),
-          Effect.ignoreCause,
+        let connected = false
+        const begun = Effect.andThen(
+          Effect.sync(() => {
+            connected = true
+          }),
+          missed
+        )
+        const lost = (error: SqlError) =>
+          Effect.suspend(() => {
+            const log = connected ? Effect.logWarning : Effect.logDebug
+            connected = false
+            return log(`no connection to hear the other nodes, trying again: ${error.message}`)
+          })
+        yield* Effect.suspend(() => Stream.runForEach(listening.texts(channel, begun), received)).pipe(
+          Effect.catch(lost),
           Effect.repeat(Schedule.spaced("500 millis")),
           Effect.forkScoped
         )
