@@ -134,10 +134,9 @@ it.live(
         const [old, next] = [left, yield* Child.start(folder)]
         yield* Effect.gen(function* () {
           const crews = yield* Effect.forkChild(
-            Effect.all(
-              [old, next].map(({ client, origin }) =>
-                Effect.exit(Effect.provide(crew(origin, "killed", []), Layer.fresh(client)))
-              ),
+            Effect.forEach(
+              [old, next],
+              ({ client, origin }) => Effect.exit(Effect.provide(crew(origin, "killed", []), Layer.fresh(client))),
               { concurrency: "unbounded" }
             )
           )
@@ -249,10 +248,7 @@ it.live("an endpoint gets four requests at once at most from all nodes together"
       const { id } = yield* Webhooks.create({ endpoint: `${target.origin}/busy`, events })
       yield* Effect.forEach(Array.from({ length: 60 }), () => Webhooks.test(id), { concurrency: 6 })
     }).pipe(Effect.provide(first.context))
-    yield* Effect.all(
-      nodes.map(({ deliverIn }) => deliverIn(0)),
-      { concurrency: "unbounded" }
-    )
+    yield* Effect.forEach(nodes, ({ deliverIn }) => deliverIn(0), { concurrency: "unbounded" })
     yield* target.take("/busy", 60)
     assert.isAtMost(most, 4)
     assert.isAbove(most, 1)
@@ -276,10 +272,7 @@ it.live("looks for what time has brought do no harm on all nodes at once", () =>
       yield* Effect.forEach(leases, (lease) => worker.protocol.start(lease), { concurrency: 5 })
       return run.started ? run.id : yield* Effect.die(new Error("not started"))
     }).pipe(Effect.provide(first.context))
-    yield* Effect.all(
-      nodes.map(({ tickIn }) => tickIn(11_000)),
-      { concurrency: "unbounded" }
-    )
+    yield* Effect.forEach(nodes, ({ tickIn }) => tickIn(11_000), { concurrency: "unbounded" })
     // Each item was given back once: three attempts are allowed, and one was used.
     const rows = (yield* first.rows)["work_item"] ?? []
     assert.lengthOf(rows, 20)
