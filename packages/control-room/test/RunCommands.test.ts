@@ -81,7 +81,7 @@ const Step = Schema.Struct({
 
 const sequences = Arbitrary.all({
   steps: Arbitrary.array(Arbitrary.schema(Step), { minLength: 1, maxLength: 3 }),
-  commands: Arbitrary.array(Arbitrary.schema(Command), { minLength: 1, maxLength: 60 })
+  commands: Arbitrary.array(Arbitrary.schema(Command), { minLength: 10, maxLength: 60 })
 })
 
 const definitionOf = (steps: ReadonlyArray<typeof Step.Type>) =>
@@ -279,8 +279,7 @@ const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Ty
     })
 
   /** The ids of the database for those of the model, both sides being the same so far. */
-  const translation = Effect.gen(function* () {
-    const rows = yield* rowsOf(process.view.id)
+  const translation = (rows: ProcessRows) => {
     const pair = (model: Iterable<string>, stored: ReadonlyArray<{ readonly id: string }>) => {
       const inOrder = stored.map(({ id }) => id).sort()
       return new Map([...model].sort().map((id, index) => [id, inOrder[index] ?? "none"]))
@@ -300,13 +299,13 @@ const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Ty
       item: (id: string) => (item.get(id) ?? "none") as WorkItemId,
       run: (id: string) => (run.get(id) ?? "none") as ProcessRunId
     }
-  })
+  }
 
-  const step = Effect.fnUntraced(function* ({ kind, pick }: Command) {
+  const step = Effect.fnUntraced(function* ({ kind, pick }: Command, before: ProcessRows) {
     const choose = <A>(values: ReadonlyArray<A>): A | undefined => values[pick % Math.max(1, values.length)]
     const some = <A>(values: ReadonlyArray<A>): ReadonlyArray<A> =>
       values.filter((_, index) => ((pick >> (index % 8)) & 1) === 1)
-    const to = yield* translation
+    const to = translation(before)
     const models = [...world.runs.values()]
     /** Mostly a lease that is good for something, now and then any. */
     const lease = (state: string) => {
@@ -314,7 +313,7 @@ const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Ty
         const current = world.leases.get(model)?.version === version
         return current && world.runOf(model)?.stepRuns.get(model)?.state === state
       })
-      return pick % 7 === 0 || good.length === 0 ? choose(leases) : choose(good)
+      return pick % 7 === 0 ? choose(leases) : choose(good)
     }
     /** Mostly the item in hand, now and then any. */
     const itemFor = ({ model }: Known): WorkItemId | undefined => {
@@ -403,7 +402,7 @@ const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Ty
         return
       }
       case "time": {
-        const millis = [500, 3000, 9000, 11_000, 31_000][pick % 5] ?? 0
+        const millis = [1, 3000, 10_000, 20_000, 30_000][pick % 5] ?? 0
         yield* TestClock.adjust(millis)
         for (const [index, worker] of workers.entries()) {
           if (world.workers[index]?.silent === false) yield* workerStore.seen(worker.id)
@@ -440,9 +439,10 @@ const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Ty
     }
   })
 
+  let rows = yield* rowsOf(process.view.id)
   for (const command of commands) {
-    yield* step(command)
-    const rows = yield* rowsOf(process.view.id)
+    yield* step(command, rows)
+    rows = yield* rowsOf(process.view.id)
     const ids = workers.map(({ id }) => id)
     assert.deepStrictEqual(picture(rows, ids), predicted(world), `after ${command.kind} ${command.pick}`)
     assertSound(rows)
