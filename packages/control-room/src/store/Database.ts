@@ -44,6 +44,11 @@ export class Database extends Context.Service<
       order: "oldest first" | "newest first",
       request: PageRequest
     ) => Effect.Effect<Rows<A>>
+    /**
+     * A page filtered by what `parents` looks up, empty when there is no such row. That one belongs to the workspace is
+     * then known, and no condition of the page: with two that have an index, a database may walk the wrong one.
+     */
+    readonly below: <A>(parents: Fragment, rows: Effect.Effect<Rows<A>>) => Effect.Effect<Rows<A>>
   }
 >()("@signalbox/control-room/store/Database") {
   static readonly layer = Layer.effect(
@@ -51,9 +56,12 @@ export class Database extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const random = yield* SecureRandom.SecureRandom
+      const empty = { rows: [], hasMore: false }
       return Database.of({
         sql,
         transaction: (effect) => Effect.catchIf(sql.withTransaction(effect), isSqlError, (error) => Effect.die(error)),
+        below: (parents, rows) =>
+          Effect.flatMap(Effect.orDie(sql`${parents}`), (found) => (found.length === 0 ? Effect.succeed(empty) : rows)),
         now: Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString()),
         newId: random.uuidV7(),
         page: <A extends object>(

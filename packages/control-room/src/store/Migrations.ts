@@ -9,6 +9,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as Access from "./migrations/Access.ts"
 import * as Content from "./migrations/Content.ts"
 import * as Init from "./migrations/Init.ts"
+import * as Pages from "./migrations/Pages.ts"
 import * as Requests from "./migrations/Requests.ts"
 import * as Webhooks from "./migrations/Webhooks.ts"
 
@@ -23,7 +24,8 @@ const loader = Migrator.fromRecord({
   "0002_access": run(Access.statements),
   "0003_webhooks": run(Webhooks.statements),
   "0004_content": run(Content.statements),
-  "0005_requests": run(Requests.statements)
+  "0005_requests": run(Requests.statements),
+  "0006_pages": run(Pages.statements)
 })
 
 /** Brings the database to the newest schema; does nothing when it is there already. */
