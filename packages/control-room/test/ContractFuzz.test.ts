@@ -10,18 +10,16 @@ import { ErrorBody } from "@signalbox/api/contract/Responses"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
-import * as References from "effect/References"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import { type Endpoint, endpoints } from "./support/Endpoints.ts"
 import { type FuzzRequest, requestOf, samplesOf } from "./support/Fuzz.ts"
 import { type Answer, send } from "./support/Http.ts"
-import { seed, type Seed } from "./support/Seed.ts"
-import { layer, Service } from "./support/Service.ts"
+import { quiet, seed, type Seed } from "./support/Seed.ts"
+import { Service } from "./support/Service.ts"
 
 const settings = Config.all({
   runs: Config.withDefault(Config.Int("SIGNALBOX_FUZZ_RUNS"), 40),
@@ -96,9 +94,6 @@ const seeded = Effect.gen(function* () {
   yield* Ref.set(current, { ...fresh, used: fresh.used + 1 })
   return fresh.seed
 })
-
-// What deliveries to nobody say is of no interest; a 5xx says why.
-const quiet = Layer.provideMerge(layer, Layer.succeed(References.MinimumLogLevel, "Error"))
 
 withLayer(quiet, { excludeTestServices: true, timeout: "60 seconds" })("whatever is asked of", (it) => {
   for (const endpoint of endpoints) {

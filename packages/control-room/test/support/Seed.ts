@@ -4,11 +4,13 @@
  */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as References from "effect/References"
 import * as Schema from "effect/Schema"
 import type { Door } from "./Endpoints.ts"
 import { type Answer, bodyAs, multipart, send } from "./Http.ts"
-import { linkWorker, type RawRequest, Service } from "./Service.ts"
+import { layer, linkWorker, type RawRequest, Service } from "./Service.ts"
 import * as Zip from "./Zip.ts"
 
 const Identified = Schema.Struct({ id: Schema.String })
@@ -28,6 +30,9 @@ export interface Seed {
   readonly task: string
   readonly names: { readonly process: string; readonly asset: string }
 }
+
+/** The service; what its deliveries to nobody say is of no interest, a 5xx says why. */
+export const quiet = Layer.provideMerge(layer, Layer.succeed(References.MinimumLogLevel, "Error"))
 
 /** The header of a door; the door of the query has none. */
 export const headersOf = (door: Door, token: string): Readonly<Record<string, string>> =>
