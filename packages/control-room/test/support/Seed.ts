@@ -25,6 +25,8 @@ export interface Seed {
   /** The text that opens a door; for `none` an empty one. */
   readonly tokens: Readonly<Record<Door, string>>
   readonly leaseToken: string
+  /** Of an assistant run that goes on. */
+  readonly assistantToken: string
   readonly linkToken: string
   /** What a worker says that it runs. */
   readonly task: string
@@ -100,7 +102,10 @@ export const seed = Effect.gen(function* () {
   const packageForm = yield* ask("GET", `task-packages/${taskPackage}/upload`)
   yield* upload(bodyAs(Form, packageForm), yield* Zip.make({ "robot.yaml": Zip.robotYaml("Help") }))
   const assistant = yield* made("assistants", { name, task: { name: "Help", package_id: taskPackage } })
-  const assistantRun = yield* made(`assistants/${assistant}/runs`)
+  const assistantRun = bodyAs(
+    Schema.Struct({ id: Schema.String, run_token: Schema.String }),
+    yield* ask("POST", `assistants/${assistant}/runs`)
+  )
   const webhook = yield* made("webhooks", {
     endpoint: "http://127.0.0.1:9/nobody",
     enabled_events: ["process_run.completed"],
@@ -129,7 +134,7 @@ export const seed = Effect.gen(function* () {
     secret_name: secret,
     task_package_id: taskPackage,
     assistant_id: assistant,
-    assistant_run_id: assistantRun,
+    assistant_run_id: assistantRun.id,
     webhook_id: webhook,
     delivery_id: delivery,
     worker_id: worker.identity.workerId,
@@ -143,6 +148,7 @@ export const seed = Effect.gen(function* () {
     robotIds: { ...ids, work_item_id: lease.work_item_id },
     tokens: { key, keyInQuery: key, worker: workerToken, run: lease.run_token, none: "" },
     leaseToken: lease.lease_token,
+    assistantToken: assistantRun.run_token,
     linkToken: link_token,
     task: name,
     names: { process: name, asset: name }
