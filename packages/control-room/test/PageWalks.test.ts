@@ -243,6 +243,9 @@ const paged = endpoints
   .map(({ identifier }) => identifier)
   .filter((identifier) => identifier !== "listWorkItemFiles")
 
+/** All others give the newest first. */
+const oldestFirst = new Set(["listOutputs", "listStepRunEvents", "listStepRunConsoleMessages"])
+
 /** Walks a list while things come and go between its pages. */
 const walk = Effect.fnUntraced(function* (name: string, { before = 11, field, make, makeMany, path, remove }: Walk) {
   const { raw } = yield* Service
@@ -273,6 +276,13 @@ const walk = Effect.fnUntraced(function* (name: string, { before = 11, field, ma
     yield* take([...staying].find((one) => !seen.includes(one)))
   }
   assert.isAtLeast(pages, before > 100 ? 2 : 4, name)
+  // In the order in which they were made, or the other way round.
+  const order = oldestFirst.has(name) ? made : made.toReversed()
+  assert.deepStrictEqual(
+    seen.filter((one) => made.includes(one)),
+    order.filter((one) => seen.includes(one)),
+    name
+  )
   const counted = new Map<string, number>()
   for (const one of seen) counted.set(one, (counted.get(one) ?? 0) + 1)
   for (const one of staying) assert.strictEqual(counted.get(one), 1, `${name}: ${one} is there all the time`)
