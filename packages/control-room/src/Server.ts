@@ -23,6 +23,7 @@ import { Deposits } from "./Deposits.ts"
 import * as AssetHandlers from "./http/Assets.ts"
 import * as AssistantHandlers from "./http/Assistants.ts"
 import * as Authorization from "./http/Authorization.ts"
+import * as Cors from "./http/Cors.ts"
 import * as Edge from "./http/Edge.ts"
 import { FileLinks } from "./http/FileLinks.ts"
 import * as Handlers from "./http/Handlers.ts"
@@ -42,6 +43,7 @@ import * as Validation from "./http/Validation.ts"
 import { Views } from "./http/Views.ts"
 import * as WorkerGroupHandlers from "./http/WorkerGroups.ts"
 import * as WebhookHandlers from "./http/Webhooks.ts"
+import * as WorkspaceHandlers from "./http/Workspaces.ts"
 import * as WorkerProtocol from "./http/WorkerProtocol.ts"
 import * as WorkerHandlers from "./http/Workers.ts"
 import { Signer } from "./Signer.ts"
@@ -84,6 +86,10 @@ export interface Options {
    * service itself listens on loopback.
    */
   readonly allowPrivateTargets?: boolean
+  /** Origins whose pages may call `/api/v1` and transfer files, `*` for all; default: none. */
+  readonly cors?: ReadonlyArray<string>
+  /** Whether keys that manage keys may make further workspaces; default true. */
+  readonly createWorkspaces?: boolean
 }
 
 const repositories = Layer.mergeAll(
@@ -142,11 +148,12 @@ export const layerStorage = (options: Pick<Options, "data">) =>
     })
   )
 
-const routes = Layer.mergeAll(
+const routes = ({ cors = [], createWorkspaces = true }: Pick<Options, "cors" | "createWorkspaces">) => Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: Edge.openApiPath }).pipe(
     Layer.provide(
       Layer.mergeAll(
         Handlers.layer,
+        WorkspaceHandlers.layer(createWorkspaces),
         StepRunHandlers.layer,
         AssetHandlers.layer,
         TaskPackageHandlers.layer,
@@ -167,7 +174,8 @@ const routes = Layer.mergeAll(
   HttpApiScalar.layer(Api, { path: Edge.docsPath }),
   Probes.layer,
   Transfers.layer,
-  Edge.layer
+  Edge.layer,
+  cors.length === 0 ? Layer.empty : Cors.layer(cors)
 )
 
 /**
@@ -175,7 +183,7 @@ const routes = Layer.mergeAll(
  * are served beside it.
  */
 export const layer = (options: Omit<Options, "data"> = {}) =>
-  HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true, routerConfig: Edge.routerConfig }).pipe(
+  HttpRouter.serve(routes(options), { disableLogger: true, disableListenLog: true, routerConfig: Edge.routerConfig }).pipe(
     Layer.provide(
       Layer.mergeAll(
         Pagination.layer,

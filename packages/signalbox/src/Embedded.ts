@@ -28,6 +28,12 @@ export interface Options<T extends Task.Any> {
   readonly publicUrl?: string
   /** Whether webhooks may lead to private addresses; default: only when the host is loopback. */
   readonly allowPrivateTargets?: boolean
+  /** How many requests a key may make; default 100 a second with bursts of 500, `null` for no limit. */
+  readonly rateLimit?: Server.Options["rateLimit"]
+  /** Origins whose pages may call the service, `*` for all; default: none. */
+  readonly cors?: ReadonlyArray<string>
+  /** Whether keys that manage keys may make further workspaces; default true. */
+  readonly createWorkspaces?: boolean
   /** The tasks that the local workers bring. */
   readonly tasks?: ReadonlyArray<T>
   /** Local workers, one step run at a time each; default 1, 0 for none. */
@@ -98,10 +104,13 @@ const workers = <T extends Task.Any>(tasks: ReadonlyArray<T>, count: number) =>
  */
 export const layer = <T extends Task.Any = never>(options: Options<T> = {}) => {
   const { data = ".signalbox", host = "127.0.0.1", port = 4700, publicUrl } = options
-  const { allowPrivateTargets } = options
+  const { allowPrivateTargets, cors, createWorkspaces, rateLimit } = options
   const server = Server.layer({
     ...(publicUrl === undefined ? {} : { publicUrl }),
-    ...(allowPrivateTargets === undefined ? {} : { allowPrivateTargets })
+    ...(allowPrivateTargets === undefined ? {} : { allowPrivateTargets }),
+    ...(cors === undefined ? {} : { cors }),
+    ...(createWorkspaces === undefined ? {} : { createWorkspaces }),
+    ...(rateLimit === undefined ? {} : { rateLimit })
   }).pipe(
     Layer.provideMerge(Server.layerStorage({ data })),
     Layer.provideMerge(NodeHttpServer.layer(NodeServer.create, { host, port, gracefulShutdownTimeout: "10 seconds" }))

@@ -10,23 +10,43 @@ import * as CliError from "effect/cli/CliError"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
 import type * as Runtime from "effect/Runtime"
 import packageJson from "../package.json" with { type: "json" }
-import { items } from "./internal/commands/Items.ts"
-import { outputs, run, RunNotCompleted, runs } from "./internal/commands/Runs.ts"
-import { up } from "./internal/commands/Up.ts"
+import * as Logging from "./internal/Logging.ts"
+import * as Problem from "./internal/Problem.ts"
+import * as Telemetry from "./internal/Telemetry.ts"
 
-const signalbox = Command.make("signalbox").pipe(
-  Command.withDescription("Runs and operates an automation control room"),
-  Command.withSubcommands([up, run, runs, items, outputs])
+/** Each command is loaded when it is asked for: `up` must be ready soon. */
+const commands = {
+  up: () => import("./internal/commands/Up.ts").then((module) => module.up),
+  run: () => import("./internal/commands/Runs.ts").then((module) => module.run),
+  runs: () => import("./internal/commands/Runs.ts").then((module) => module.runs),
+  items: () => import("./internal/commands/Items.ts").then((module) => module.items),
+  outputs: () => import("./internal/commands/Runs.ts").then((module) => module.outputs),
+  config: () => import("./internal/commands/Config.ts").then((module) => module.config)
+} as const
+
+const isCommand = (name: string | undefined): name is keyof typeof commands =>
+  name !== undefined && Object.hasOwn(commands, name)
+
+/** The one that is asked for; all of them where the help lists them. */
+const asked = Effect.suspend(() => {
+  const [name] = process.argv.slice(2)
+  const names = isCommand(name) ? [name] : Object.keys(commands).filter(isCommand)
+  return Effect.forEach(names, (name) => Effect.promise(async () => commands[name]()))
+})
+
+const signalbox = Effect.map(asked, (subcommands) =>
+  Command.make("signalbox").pipe(
+    Command.withDescription("Runs and operates an automation control room"),
+    Command.withSubcommands(subcommands)
+  )
 )
 
 /** A stop by signal is a success; a command line that cannot be read is 2; a run says its own; all else that fails is 1. */
 const teardown: Runtime.Teardown = (exit, onExit) => {
   if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)
-  const error = Cause.squash(exit.cause)
-  onExit(error instanceof RunNotCompleted ? error.exitCode : CliError.isCliError(error) ? 2 : 1)
+  onExit(Problem.exitCode(Cause.squash(exit.cause)))
 }
 
 /** What went wrong, in one line; the parser has already reported what it could not read. */
@@ -34,12 +54,13 @@ const report = (cause: Cause.Cause<unknown>) =>
   Effect.sync(() => {
     const error = Cause.squash(cause)
     if (Cause.hasInterruptsOnly(cause) || CliError.isCliError(error)) return
-    process.stderr.write(`signalbox: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.stderr.write(`signalbox: ${Problem.lineOf(error)}\n`)
   })
 
 signalbox.pipe(
-  Command.run({ version: packageJson.version }),
+  Effect.flatMap(Command.run({ version: packageJson.version })),
+  Effect.provide(Layer.merge(Logging.layer, Telemetry.layer)),
+  Effect.provide(NodeServices.layer),
   Effect.tapCause(report),
-  Effect.provide(Layer.merge(NodeServices.layer, Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)]))),
   NodeRuntime.runMain({ teardown, disableErrorReporting: true })
 )
