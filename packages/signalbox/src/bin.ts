@@ -23,6 +23,10 @@ const commands = {
   runs: () => import("./internal/commands/Runs.ts").then((module) => module.runs),
   items: () => import("./internal/commands/Items.ts").then((module) => module.items),
   outputs: () => import("./internal/commands/Runs.ts").then((module) => module.outputs),
+  keys: () => import("./internal/commands/Keys.ts").then((module) => module.keys),
+  workspaces: () => import("./internal/commands/Workspaces.ts").then((module) => module.workspaces),
+  migrate: () => import("./internal/commands/Migrate.ts").then((module) => module.migrate),
+  vault: () => import("./internal/commands/Vault.ts").then((module) => module.vault),
   config: () => import("./internal/commands/Config.ts").then((module) => module.config)
 } as const
 

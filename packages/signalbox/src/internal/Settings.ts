@@ -47,18 +47,17 @@ const Count = Schema.FiniteFromString.pipe(
   Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 })))
 )
 
-const logLevels = ["All", "Trace", "Debug", "Info", "Warn", "Error", "Fatal", "None"] as const
-const LogLevel = Schema.String.pipe(
-  Schema.decodeTo(
-    Schema.Literals(logLevels),
-    SchemaTransformation.transform({
-      // What is none of them is refused by the literals.
-      decode: (text) =>
-        logLevels.find((level) => level.toLowerCase() === text.toLowerCase()) ?? (text as (typeof logLevels)[number]),
-      encode: (level) => level
-    })
-  )
-)
+const logLevels = {
+  all: "All",
+  trace: "Trace",
+  debug: "Debug",
+  info: "Info",
+  warn: "Warn",
+  error: "Error",
+  fatal: "Fatal",
+  none: "None"
+} as const
+const LogLevel = Schema.Literals(["all", "trace", "debug", "info", "warn", "error", "fatal", "none"])
 
 interface Setting<A> {
   /** Of `up`, without dashes; null: the environment alone. */
@@ -194,7 +193,7 @@ export const definitions = {
     null,
     "What is logged at least; `--log-level` of a command wins",
     schema(LogLevel),
-    "Info"
+    "info"
   )
 } as const
 
@@ -336,6 +335,9 @@ export const storageOptions = Effect.fnUntraced(function* ({ data, databaseUrl }
 
 /** How every command logs. */
 export const logging = Effect.mapError(
-  Config.all({ logFormat: definitions.logFormat.config, logLevel: definitions.logLevel.config }),
+  Config.all({
+    logFormat: definitions.logFormat.config,
+    logLevel: Config.map(definitions.logLevel.config, (level) => logLevels[level])
+  }),
   (error) => new SettingsError({ message: `SIGNALBOX_LOG_FORMAT or SIGNALBOX_LOG_LEVEL: ${expected(error)}` })
 )
