@@ -148,42 +148,47 @@ export const layerStorage = (options: Pick<Options, "data">) =>
     })
   )
 
-const routes = ({ cors = [], createWorkspaces = true }: Pick<Options, "cors" | "createWorkspaces">) => Layer.mergeAll(
-  HttpApiBuilder.layer(Api, { openapiPath: Edge.openApiPath }).pipe(
-    Layer.provide(
-      Layer.mergeAll(
-        Handlers.layer,
-        WorkspaceHandlers.layer(createWorkspaces),
-        StepRunHandlers.layer,
-        AssetHandlers.layer,
-        TaskPackageHandlers.layer,
-        AssistantHandlers.layer,
-        ProcessRunHandlers.layer,
-        WebhookHandlers.layer,
-        ApiKeyHandlers.layer,
-        SecretHandlers.layer,
-        WorkerHandlers.layer,
-        WorkerGroupHandlers.layer,
-        WorkerProtocol.layer,
-        Robot.layer,
-        RobotSecrets.layer
-      )
+const routes = ({ cors = [], createWorkspaces = true }: Pick<Options, "cors" | "createWorkspaces">) =>
+  Layer.mergeAll(
+    HttpApiBuilder.layer(Api, { openapiPath: Edge.openApiPath }).pipe(
+      Layer.provide(
+        Layer.mergeAll(
+          Handlers.layer,
+          WorkspaceHandlers.layer(createWorkspaces),
+          StepRunHandlers.layer,
+          AssetHandlers.layer,
+          TaskPackageHandlers.layer,
+          AssistantHandlers.layer,
+          ProcessRunHandlers.layer,
+          WebhookHandlers.layer,
+          ApiKeyHandlers.layer,
+          SecretHandlers.layer,
+          WorkerHandlers.layer,
+          WorkerGroupHandlers.layer,
+          WorkerProtocol.layer,
+          Robot.layer,
+          RobotSecrets.layer
+        )
+      ),
+      Layer.provide(Layer.mergeAll(Authorization.layer, Validation.layer))
     ),
-    Layer.provide(Layer.mergeAll(Authorization.layer, Validation.layer))
-  ),
-  HttpApiScalar.layer(Api, { path: Edge.docsPath }),
-  Probes.layer,
-  Transfers.layer,
-  Edge.layer,
-  cors.length === 0 ? Layer.empty : Cors.layer(cors)
-)
+    HttpApiScalar.layer(Api, { path: Edge.docsPath }),
+    Probes.layer,
+    Transfers.layer,
+    Edge.layer,
+    cors.length === 0 ? Layer.empty : Cors.layer(cors)
+  )
 
 /**
  * The whole service on the storage and the `HttpServer` at hand. Routes of your own that are added to the same router
  * are served beside it.
  */
 export const layer = (options: Omit<Options, "data"> = {}) =>
-  HttpRouter.serve(routes(options), { disableLogger: true, disableListenLog: true, routerConfig: Edge.routerConfig }).pipe(
+  HttpRouter.serve(routes(options), {
+    disableLogger: true,
+    disableListenLog: true,
+    routerConfig: Edge.routerConfig
+  }).pipe(
     Layer.provide(
       Layer.mergeAll(
         Pagination.layer,

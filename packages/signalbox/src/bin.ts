@@ -25,6 +25,7 @@ const commands = {
   outputs: () => import("./internal/commands/Runs.ts").then((module) => module.outputs),
   keys: () => import("./internal/commands/Keys.ts").then((module) => module.keys),
   workspaces: () => import("./internal/commands/Workspaces.ts").then((module) => module.workspaces),
+  apply: () => import("./internal/commands/Apply.ts").then((module) => module.apply),
   migrate: () => import("./internal/commands/Migrate.ts").then((module) => module.migrate),
   vault: () => import("./internal/commands/Vault.ts").then((module) => module.vault),
   config: () => import("./internal/commands/Config.ts").then((module) => module.config)

@@ -2,6 +2,7 @@
  * What went wrong, as a command says it: in one line, with the remedy where there is one, and an exit code.
  */
 import { ControlRoomError } from "@signalbox/api/ControlRoomError"
+import * as Cause from "effect/Cause"
 import * as CliError from "effect/cli/CliError"
 
 const hasExitCode = (error: unknown): error is { readonly exitCode: number } =>
@@ -25,3 +26,6 @@ const textOf = (error: unknown): string => {
 }
 
 export const lineOf = (error: unknown): string => textOf(error).replace(/\s*\n\s*/g, " ")
+
+/** Of whatever ended an effect. */
+export const ofCause = (cause: Cause.Cause<unknown>): string => lineOf(Cause.squash(cause))

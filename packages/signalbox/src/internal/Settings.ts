@@ -243,7 +243,9 @@ export const flags = {
   tasks: Flag.String("tasks").pipe(described("tasks"), Flag.optional)
 }
 
-type Given = Partial<Readonly<Record<keyof Definitions, Option.Option<string | number | boolean> | ReadonlyArray<string>>>>
+type Given = Partial<
+  Readonly<Record<keyof Definitions, Option.Option<string | number | boolean> | ReadonlyArray<string>>>
+>
 
 const isDefinition = (name: string): name is keyof Definitions => name in definitions
 
@@ -252,7 +254,9 @@ const providerOf = (given: Given) => {
   const values: Record<string, string> = {}
   for (const [name, value] of Object.entries(given)) {
     if (!isDefinition(name)) continue
-    const text = Option.isOption(value) ? Option.map(value, String) : Option.liftPredicate(value.join(","), (t) => t !== "")
+    const text = Option.isOption(value)
+      ? Option.map(value, String)
+      : Option.liftPredicate(value.join(","), (t) => t !== "")
     if (Option.isSome(text)) values[definitions[name].variable] = text.value
   }
   return ConfigProvider.fromUnknown(values)
@@ -278,7 +282,10 @@ export interface Shown {
 }
 
 const isThere = (provider: ConfigProvider.ConfigProvider, variable: string) =>
-  Effect.map(Effect.orElseSucceed(provider.load([variable]), () => undefined), (node) => node !== undefined)
+  Effect.map(
+    Effect.orElseSucceed(provider.load([variable]), () => undefined),
+    (node) => node !== undefined
+  )
 
 const sourcesOf = Effect.fnUntraced(function* (given: Given) {
   const fromFlags = providerOf(given)
@@ -327,7 +334,8 @@ export const read = Effect.fnUntraced(function* (given: Given): Effect.fn.Return
 export const storageOptions = Effect.fnUntraced(function* ({ data, databaseUrl }: Settings) {
   if (databaseUrl !== null) {
     return yield* new SettingsError({
-      message: "--database-url or SIGNALBOX_DATABASE_URL: Postgres is not there yet; leave it out to use SQLite in --data"
+      message:
+        "--database-url or SIGNALBOX_DATABASE_URL: Postgres is not there yet; leave it out to use SQLite in --data"
     })
   }
   return { data }

@@ -12,11 +12,15 @@ export const config = Command.make(
   "config",
   {
     ...Settings.flags,
-    json: Flag.Boolean("json").pipe(Flag.withDescription("Print JSON, a line for each setting"), Flag.withDefault(false))
+    json: Flag.Boolean("json").pipe(
+      Flag.withDescription("Print JSON, a line for each setting"),
+      Flag.withDefault(false)
+    )
   },
   Effect.fnUntraced(function* ({ json, ...given }) {
     const settings = yield* Settings.show(given)
-    if (json) return yield* Effect.forEach(settings, (setting) => Console.log(JSON.stringify(setting)), { discard: true })
+    if (json)
+      return yield* Effect.forEach(settings, (setting) => Console.log(JSON.stringify(setting)), { discard: true })
     yield* Console.log(
       table(
         ["setting", "value", "from", "default", "what it is"],
@@ -31,7 +35,9 @@ export const config = Command.make(
     )
   })
 ).pipe(
-  Command.withDescription("Shows every setting, its value and where it comes from: a flag, the environment or its default"),
+  Command.withDescription(
+    "Shows every setting, its value and where it comes from: a flag, the environment or its default"
+  ),
   Command.withExamples([
     { command: "signalbox config", description: "What `signalbox up` would do here" },
     { command: "SIGNALBOX_PORT=8080 signalbox config --json", description: "For programs; secrets are never shown" }

@@ -30,13 +30,16 @@ const create = Command.make(
     const text = Redacted.value(key)
     if (json) return yield* Console.log(JSON.stringify({ ...made, key: text }))
     yield* Console.log(text)
-    yield* Console.error(`This is key ${made.id}. It is shown only now; revoke it with \`signalbox keys revoke ${made.id}\``)
+    yield* Console.error(
+      `This is key ${made.id}. It is shown only now; revoke it with \`signalbox keys revoke ${made.id}\``
+    )
   })
 ).pipe(
   Command.withDescription("Makes a key and prints it, this once"),
   Command.withExamples([
     {
-      command: "signalbox keys create --name ci --permission Processes.trigger_processes --permission Processes.read_runs",
+      command:
+        "signalbox keys create --name ci --permission Processes.trigger_processes --permission Processes.read_runs",
       description: "A key that starts runs and watches them"
     },
     {
