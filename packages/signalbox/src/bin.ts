@@ -64,7 +64,8 @@ const report = (cause: Cause.Cause<unknown>) =>
 
 signalbox.pipe(
   Effect.flatMap(Command.run({ version: packageJson.version })),
-  Effect.provide(Layer.merge(Logging.layer, Telemetry.layer)),
+  // The exporter of logs joins the loggers that are there.
+  Effect.provide(Telemetry.layer.pipe(Layer.provideMerge(Logging.layer))),
   Effect.provide(NodeServices.layer),
   Effect.tapCause(report),
   NodeRuntime.runMain({ teardown, disableErrorReporting: true })

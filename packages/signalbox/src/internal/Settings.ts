@@ -43,6 +43,11 @@ const Url = Schema.String.check(
   Schema.isPattern(/^https?:\/\/[^\s/]+\S*$/i, { message: "Expected an absolute http or https address" })
 )
 
+/** 0 picks a free one, which `Config.Port` does not know. */
+const Port = Schema.FiniteFromString.pipe(
+  Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 })))
+)
+
 const Count = Schema.FiniteFromString.pipe(
   Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 })))
 )
@@ -109,7 +114,7 @@ const hidden = (value: Redacted.Redacted | null) => (value === null ? "" : "<red
 /** Every setting, in the order in which they are shown. */
 export const definitions = {
   host: define("SIGNALBOX_HOST", "host", "The address to listen on", schema(Schema.NonEmptyString), "127.0.0.1"),
-  port: define("SIGNALBOX_PORT", "port", "The port to listen on; 0 picks a free one", Config.Port, 4700),
+  port: define("SIGNALBOX_PORT", "port", "The port to listen on; 0 picks a free one", schema(Port), 4700),
   data: define(
     "SIGNALBOX_DATA",
     "data",
