@@ -65,8 +65,7 @@ const report = (cause: Cause.Cause<unknown>) =>
 signalbox.pipe(
   Effect.flatMap(Command.run({ version: packageJson.version })),
   // The exporter of logs joins the loggers that are there.
-  Effect.provide(Telemetry.layer.pipe(Layer.provideMerge(Logging.layer))),
-  Effect.provide(NodeServices.layer),
+  Effect.provide(Telemetry.layer.pipe(Layer.provideMerge(Logging.layer), Layer.provideMerge(NodeServices.layer))),
   Effect.tapCause(report),
   NodeRuntime.runMain({ teardown, disableErrorReporting: true })
 )

@@ -20,7 +20,8 @@ const wanted = Effect.gen(function* () {
 
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
-    if (!(yield* wanted)) return Layer.empty
+    const disabled = yield* Effect.orElseSucceed(Config.Boolean("OTEL_SDK_DISABLED"), () => false)
+    if (disabled || !(yield* wanted)) return Layer.empty
     const { layer } = yield* Effect.promise(async () => import("./TelemetryExport.ts"))
     return layer
   })

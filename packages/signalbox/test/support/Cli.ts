@@ -9,6 +9,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 export const bin = join(import.meta.dirname, "..", "..", "src", "bin.ts")
+/** Preloaded, it tells what is loaded. */
+export const loadedFile = join(import.meta.dirname, "loaded.ts")
 export const tasksFile = join(import.meta.dirname, "tasks.ts")
 
 export type Env = Readonly<Record<string, string>>
@@ -25,7 +27,7 @@ export const temporaryFolder = (name: string) => {
 }
 
 /** Only what is given is in the environment, so that what is set on the machine changes no test. */
-const start = (args: ReadonlyArray<string>, env: Env, cwd?: string) =>
+export const start = (args: ReadonlyArray<string>, env: Env, cwd?: string) =>
   spawn(process.execPath, [bin, ...args], { cwd, env: { PATH: process.env["PATH"], ...env } })
 
 export interface Ended {

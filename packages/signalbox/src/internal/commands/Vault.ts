@@ -5,10 +5,15 @@ import { DataKeys } from "@signalbox/control-room/vault/DataKeys"
 import { replaceFile } from "@signalbox/control-room/vault/MasterKey"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Schema from "effect/Schema"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Settings from "../Settings.ts"
 import { keyFileOf, layerDataKeys } from "../Storage.ts"
+
+/** The folder is not that of a control room. */
+export class NoMasterKey extends Schema.TaggedError<NoMasterKey>()("NoMasterKey", { message: Schema.String }) {}
 
 const rotateKey = Command.make(
   "rotate-key",
@@ -19,6 +24,11 @@ const rotateKey = Command.make(
   Effect.fnUntraced(function* ({ json, ...given }) {
     const settings = yield* Settings.read(given)
     const file = keyFileOf(settings)
+    if (!(yield* (yield* FileSystem.FileSystem).exists(file))) {
+      return yield* new NoMasterKey({
+        message: `there is no ${file}: give the folder of the control room with --data`
+      })
+    }
     const rotated = Effect.flatMap(DataKeys, ({ rewrap }) => replaceFile(file, rewrap))
     const rewrapped = yield* Effect.provide(rotated, layerDataKeys(settings))
     yield* Console.log(
