@@ -26,9 +26,11 @@ export const temporaryFolder = (name: string) => {
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** Only what is given is in the environment, so that what is set on the machine changes no test. */
+/** Of the environment of the machine only this, so that what is set there changes no test. */
+const machine = { PATH: process.env["PATH"], HOME: process.env["HOME"] }
+
 export const start = (args: ReadonlyArray<string>, env: Env, cwd?: string) =>
-  spawn(process.execPath, [bin, ...args], { cwd, env: { PATH: process.env["PATH"], ...env } })
+  spawn(process.execPath, [bin, ...args], { cwd, env: { ...machine, ...env } })
 
 export interface Ended {
   readonly status: number | null
