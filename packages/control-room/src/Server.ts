@@ -9,7 +9,8 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
-import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import * as References from "effect/References"
+import * as Tracer from "effect/Tracer"
 import * as HttpApiScalar from "effect/http-api/HttpApiScalar"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -22,8 +23,9 @@ import { TargetGuard } from "./delivery/TargetGuard.ts"
 import { Deposits } from "./Deposits.ts"
 import * as AssetHandlers from "./http/Assets.ts"
 import * as AssistantHandlers from "./http/Assistants.ts"
-import * as Authorization from "./http/Authorization.ts"
+import { Authorization } from "./http/Authorization.ts"
 import * as Cors from "./http/Cors.ts"
+import * as Endpoints from "./http/Endpoints.ts"
 import * as Edge from "./http/Edge.ts"
 import { FileLinks } from "./http/FileLinks.ts"
 import * as Handlers from "./http/Handlers.ts"
@@ -39,7 +41,6 @@ import * as SecretHandlers from "./http/Secrets.ts"
 import * as StepRunHandlers from "./http/StepRuns.ts"
 import * as TaskPackageHandlers from "./http/TaskPackages.ts"
 import * as Transfers from "./http/Transfers.ts"
-import * as Validation from "./http/Validation.ts"
 import { Views } from "./http/Views.ts"
 import * as WorkerGroupHandlers from "./http/WorkerGroups.ts"
 import * as WebhookHandlers from "./http/Webhooks.ts"
@@ -148,36 +149,43 @@ export const layerStorage = (options: Pick<Options, "data">) =>
     })
   )
 
+/** The whole contract. */
+const endpoints = (createWorkspaces: boolean) =>
+  Layer.mergeAll(
+    Handlers.layer,
+    WorkspaceHandlers.layer(createWorkspaces),
+    StepRunHandlers.layer,
+    AssetHandlers.layer,
+    TaskPackageHandlers.layer,
+    AssistantHandlers.layer,
+    ProcessRunHandlers.layer,
+    WebhookHandlers.layer,
+    ApiKeyHandlers.layer,
+    SecretHandlers.layer,
+    WorkerHandlers.layer,
+    WorkerGroupHandlers.layer,
+    WorkerProtocol.layer,
+    Robot.layer,
+    RobotSecrets.layer
+  )
+
 const routes = ({ cors = [], createWorkspaces = true }: Pick<Options, "cors" | "createWorkspaces">) =>
   Layer.mergeAll(
-    HttpApiBuilder.layer(Api, { openapiPath: Edge.openApiPath }).pipe(
-      Layer.provide(
-        Layer.mergeAll(
-          Handlers.layer,
-          WorkspaceHandlers.layer(createWorkspaces),
-          StepRunHandlers.layer,
-          AssetHandlers.layer,
-          TaskPackageHandlers.layer,
-          AssistantHandlers.layer,
-          ProcessRunHandlers.layer,
-          WebhookHandlers.layer,
-          ApiKeyHandlers.layer,
-          SecretHandlers.layer,
-          WorkerHandlers.layer,
-          WorkerGroupHandlers.layer,
-          WorkerProtocol.layer,
-          Robot.layer,
-          RobotSecrets.layer
-        )
-      ),
-      Layer.provide(Layer.mergeAll(Authorization.layer, Validation.layer))
-    ),
+    Layer.provide(endpoints(createWorkspaces), Authorization.layer),
+    Endpoints.layerDocument(Edge.openApiPath),
     HttpApiScalar.layer(Api, { path: Edge.docsPath }),
     Probes.layer,
     Transfers.layer,
     Edge.layer,
     cors.length === 0 ? Layer.empty : Cors.layer(cors)
   )
+
+/** Spans are made only where somebody collects them. */
+const quietTracer = Layer.unwrap(
+  Effect.map(Tracer.Tracer, (tracer) =>
+    tracer === Tracer.nativeTracer ? Layer.succeed(References.TracerEnabled, false) : Layer.empty
+  )
+)
 
 /**
  * The whole service on the storage and the `HttpServer` at hand. Routes of your own that are added to the same router
@@ -205,6 +213,7 @@ export const layer = (options: Omit<Options, "data"> = {}) =>
     Layer.provide(Layer.mergeAll(Runs.layer, Deliverer.layer)),
     Layer.provide(TargetGuard.layer(options.allowPrivateTargets)),
     Layer.provide(WorkSignal.layer),
+    Layer.provide(quietTracer),
     // Keys and signatures in addresses stay out of spans.
     Layer.provide(Layer.succeed(UrlParams.CurrentRedactedNames, ["token", "signature"])),
     Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(limits.jsonBody)))

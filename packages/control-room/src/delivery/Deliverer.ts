@@ -13,6 +13,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import { createHmac } from "node:crypto"
+import { Database } from "../store/Database.ts"
 import { type Attempted, type Claimed, Deliveries } from "../store/Deliveries.ts"
 import { Webhooks } from "../store/Webhooks.ts"
 import { Outbox } from "./Outbox.ts"
@@ -80,6 +81,7 @@ export class Deliverer extends Context.Service<
   static readonly layer = Layer.effect(
     Deliverer,
     Effect.gen(function* () {
+      const { transaction } = yield* Database
       const deliveries = yield* Deliveries
       const webhooks = yield* Webhooks
       const guard = yield* TargetGuard
@@ -113,8 +115,9 @@ export class Deliverer extends Context.Service<
           error,
           nextAttemptAt: error === null || gone ? null : yield* nextAttempt(claimed.attempts)
         }
-        yield* deliveries.record(claimed, attempted)
-        if (gone && error !== null) yield* webhooks.disable(claimed.sealed.webhook, error)
+        const record = deliveries.record(claimed, attempted)
+        const disable = gone && error !== null ? webhooks.disable(claimed.sealed.webhook, error) : Effect.void
+        yield* transaction(Effect.andThen(record, disable))
         const log = error === null ? Effect.logDebug("webhook delivered") : Effect.logInfo("webhook not delivered")
         yield* Effect.annotateLogs(log, {
           webhook: claimed.sealed.webhook,

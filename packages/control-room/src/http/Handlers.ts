@@ -1,12 +1,13 @@
 /**
  * The workspace interface: one handler per endpoint. What they do stands in `Runs` and the repositories.
  */
-import { Api } from "@signalbox/api/contract/Api"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { Page } from "@signalbox/api/contract/Common"
 import type { ProcessDefinition } from "@signalbox/api/contract/Processes"
+import type { WorkItem, WorkItemListed } from "@signalbox/api/contract/WorkItems"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { checkPayload, limits, maxFilesPerItem, tooManyFiles } from "../Limits.ts"
 import { Runs } from "../Runs.ts"
 import { Database } from "../store/Database.ts"
@@ -16,13 +17,13 @@ import { ProcessRuns } from "../store/ProcessRuns.ts"
 import { TaskPackages } from "../store/TaskPackages.ts"
 import { type StoredItem, WorkItems } from "../store/WorkItems.ts"
 import { WorkerGroups } from "../store/WorkerGroups.ts"
+import * as Endpoints from "./Endpoints.ts"
 import { answering, conflict, invalidRequest, notFound, orNotFound, tooLarge } from "./Failures.ts"
 import { FileLinks } from "./FileLinks.ts"
 import { Pagination } from "./Pagination.ts"
 import { Views, whole } from "./Views.ts"
 
-const processes = HttpApiBuilder.group(
-  Api,
+const processes = Endpoints.group(
   "processes",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* Processes
@@ -103,8 +104,13 @@ const checkDefinition = Effect.fnUntraced(function* (
   }
 })
 
-const workItems = HttpApiBuilder.group(
-  Api,
+/**
+ * Work items are written as they are: their views have the type of the contract, whose schema changes nothing on the way
+ * out, and to walk it once more would cost as much as the rest of the request.
+ */
+const written = (view: WorkItem | Page<WorkItemListed>) => HttpServerResponse.jsonUnsafe(view)
+
+const workItems = Endpoints.group(
   "workItems",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* WorkItems
@@ -124,22 +130,25 @@ const workItems = HttpApiBuilder.group(
     const changeable = (item: StoredItem) =>
       item.state === "new" || item.state === "failed" || (item.state === "pending" && item.stepRun === null)
     return handlers.handleAll({
-      getWorkItem: ({ params }) => Effect.flatMap(find(params), views.item),
+      getWorkItem: ({ params }) => Effect.map(Effect.flatMap(find(params), views.item), written),
       listWorkItems: ({ params, query, request }) =>
-        page(
-          request,
-          query,
-          (from) =>
-            store.list(
-              params.workspace_id,
-              {
-                processId: query.process_id ?? null,
-                processRunId: query.process_run_id ?? null,
-                state: query.state ?? null
-              },
-              from
-            ),
-          (rows) => views.items(rows, query.include_data === true)
+        Effect.map(
+          page(
+            request,
+            query,
+            (from) =>
+              store.list(
+                params.workspace_id,
+                {
+                  processId: query.process_id ?? null,
+                  processRunId: query.process_run_id ?? null,
+                  state: query.state ?? null
+                },
+                from
+              ),
+            (rows) => views.items(rows, query.include_data === true)
+          ),
+          written
         ),
       createWorkItem: Effect.fnUntraced(function* ({ params, payload }) {
         const id = payload.process.id
@@ -150,7 +159,7 @@ const workItems = HttpApiBuilder.group(
             store.create(params.workspace_id, id, payload.payload ?? null)
           )
         )
-        return whole(item, [])
+        return written(whole(item, []))
       }),
       createWorkItemFile: Effect.fnUntraced(function* ({ params, payload }) {
         const item = yield* find(params)
@@ -177,8 +186,7 @@ const workItems = HttpApiBuilder.group(
   })
 )
 
-const outputs = HttpApiBuilder.group(
-  Api,
+const outputs = Endpoints.group(
   "outputs",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* WorkItems

@@ -2,20 +2,18 @@
  * Workspaces over HTTP. Whoever manages the keys of one may make another: it starts empty, and the key that made it opens
  * nothing of it.
  */
-import { Api } from "@signalbox/api/contract/Api"
 import { CurrentPrincipal, firstKeyPermissions } from "@signalbox/api/contract/Authorization"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { ApiKeys } from "../store/ApiKeys.ts"
 import { Database } from "../store/Database.ts"
 import { Workspaces } from "../store/Workspaces.ts"
+import * as Endpoints from "./Endpoints.ts"
 import { forbidden, orNotFound } from "./Failures.ts"
 
 /** `mayCreate`: whether further workspaces may be made over HTTP. */
 export const layer = (mayCreate: boolean) =>
-  HttpApiBuilder.group(
-    Api,
+  Endpoints.group(
     "workspaces",
     Effect.fnUntraced(function* (handlers) {
       const store = yield* Workspaces
