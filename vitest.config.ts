@@ -1,8 +1,30 @@
 import { defineConfig } from "vitest/config"
 
+const everyTest = ["packages/*/test/**/*.test.ts", "examples/test/**/*.test.ts"]
+
+/** What the service does on any database runs on SQLite and on Postgres; what is about files of SQLite on SQLite alone. */
+const service = "packages/control-room/test"
+const onBoth = `${service}/*.test.ts`
+const withoutDatabase = ["Engine", "TargetGuard"].map((name) => `${service}/${name}.test.ts`)
+/** The command, where it opens a Postgres itself. */
+const command = "packages/signalbox/test/Postgres.test.ts"
+const postgresOnly = [...["Postgres", "Nodes"].map((name) => `${service}/${name}.test.ts`), command]
+
 export default defineConfig({
   test: {
-    include: ["packages/*/test/**/*.test.ts", "examples/test/**/*.test.ts"],
-    testTimeout: 30_000
+    testTimeout: 30_000,
+    projects: [
+      { extends: true, test: { name: "sqlite", include: everyTest, exclude: postgresOnly } },
+      {
+        extends: true,
+        test: {
+          name: "postgres",
+          include: [onBoth, command],
+          exclude: withoutDatabase,
+          globalSetup: ["packages/testkit/src/Postgres.ts"],
+          setupFiles: ["packages/testkit/src/UsePostgres.ts"]
+        }
+      }
+    ]
   }
 })

@@ -18,8 +18,15 @@ import * as HttpServer from "effect/http/HttpServer"
 import { type Credentials, ensureCredentials } from "./internal/Credentials.ts"
 
 export interface Options<T extends Task.Any> {
-  /** The folder that holds everything; default `.signalbox`. One process at a time. */
+  /**
+   * The folder that holds everything; default `.signalbox`. One process at a time, unless there is a `database`: then one
+   * folder that all nodes share.
+   */
   readonly data?: string
+  /** Postgres, for any number of nodes; default: SQLite in the data folder. */
+  readonly database?: Server.StorageOptions["database"]
+  /** Base64 of 32 bytes. Needed with a `database`; default: a file in the data folder, made at the first start. */
+  readonly masterKey?: Redacted.Redacted
   /** Default 127.0.0.1: only this machine. */
   readonly host?: string
   /** Default 4700; 0 picks a free one. */
@@ -104,7 +111,7 @@ const workers = <T extends Task.Any>(tasks: ReadonlyArray<T>, count: number) =>
  */
 export const layer = <T extends Task.Any = never>(options: Options<T> = {}) => {
   const { data = ".signalbox", host = "127.0.0.1", port = 4700, publicUrl } = options
-  const { allowPrivateTargets, cors, createWorkspaces, rateLimit } = options
+  const { allowPrivateTargets, cors, createWorkspaces, database, masterKey, rateLimit } = options
   const server = Server.layer({
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(allowPrivateTargets === undefined ? {} : { allowPrivateTargets }),
@@ -112,7 +119,13 @@ export const layer = <T extends Task.Any = never>(options: Options<T> = {}) => {
     ...(createWorkspaces === undefined ? {} : { createWorkspaces }),
     ...(rateLimit === undefined ? {} : { rateLimit })
   }).pipe(
-    Layer.provideMerge(Server.layerStorage({ data })),
+    Layer.provideMerge(
+      Server.layerStorage({
+        data,
+        ...(database === undefined ? {} : { database }),
+        ...(masterKey === undefined ? {} : { masterKey })
+      })
+    ),
     Layer.provideMerge(NodeHttpServer.layer(NodeServer.create, { host, port, gracefulShutdownTimeout: "10 seconds" }))
   )
   const connected = client.pipe(

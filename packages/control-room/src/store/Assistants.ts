@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Tokens from "../Tokens.ts"
 import { Refused } from "../Refused.ts"
-import { Database, nullWhenTaken, type PageRequest, type Rows } from "./Database.ts"
+import { Database, type PageRequest, type Rows } from "./Database.ts"
 import { secondsBetween } from "./ProcessRuns.ts"
 
 /** How often the machine that runs an assistant must be heard of, in seconds. */
@@ -106,7 +106,7 @@ export class Assistants extends Context.Service<
   static readonly layer = Layer.effect(
     Assistants,
     Effect.gen(function* () {
-      const { newId, now, page, sql, transaction } = yield* Database
+      const { newId, now, nullWhenTaken, page, sql, transaction } = yield* Database
       const runRow = (workspace: WorkspaceId, id: string) =>
         Effect.orDie(
           Effect.map(

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Run } from "../engine/Engine.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import * as Dialect from "./Dialect.ts"
 
 interface Row {
   readonly id: string
@@ -83,7 +84,7 @@ export class ProcessRuns extends Context.Service<
     ProcessRuns,
     Effect.gen(function* () {
       const { now, page, sql } = yield* Database
-      const forUpdate = sql.onDialectOrElse({ pg: () => sql.literal("FOR UPDATE"), orElse: () => sql.literal("") })
+      const forUpdate = Dialect.forUpdate(sql)
       return ProcessRuns.of({
         get: (workspace, id) =>
           Effect.orDie(

@@ -4,6 +4,7 @@
 import { ControlRoomError } from "@signalbox/api/ControlRoomError"
 import * as Cause from "effect/Cause"
 import * as CliError from "effect/cli/CliError"
+import { isSqlError } from "effect/sql/SqlError"
 
 const hasExitCode = (error: unknown): error is { readonly exitCode: number } =>
   typeof error === "object" && error !== null && "exitCode" in error && typeof error.exitCode === "number"
@@ -21,6 +22,9 @@ const remedies: Partial<Record<ControlRoomError["reason"]["_tag"], string>> = {
 
 const textOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
+  if (isSqlError(error)) {
+    return `the database: ${error.message}; check SIGNALBOX_DATABASE_URL or --database-url, and that it can be reached`
+  }
   const remedy = error instanceof ControlRoomError ? remedies[error.reason._tag] : undefined
   return remedy === undefined ? error.message : `${error.message}; ${remedy}`
 }

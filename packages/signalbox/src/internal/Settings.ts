@@ -2,11 +2,12 @@
  * The settings of `signalbox up`, and of all that opens its storage: one `Config`, read from flags, then the environment,
  * then defaults.
  */
+import type { StorageOptions } from "@signalbox/control-room/Server"
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
+import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaTransformation from "effect/SchemaTransformation"
@@ -336,14 +337,10 @@ export const read = Effect.fnUntraced(function* (given: Given): Effect.fn.Return
 })
 
 /** What the storage is opened with. */
-export const storageOptions = Effect.fnUntraced(function* ({ data, databaseUrl }: Settings) {
-  if (databaseUrl !== null) {
-    return yield* new SettingsError({
-      message:
-        "--database-url or SIGNALBOX_DATABASE_URL: Postgres is not there yet; leave it out to use SQLite in --data"
-    })
-  }
-  return { data }
+export const storageOptions = ({ data, databaseUrl, masterKey }: Settings): StorageOptions => ({
+  data,
+  ...(databaseUrl === null ? {} : { database: { url: databaseUrl } }),
+  ...(masterKey === null ? {} : { masterKey })
 })
 
 /** How every command logs. */

@@ -70,10 +70,9 @@ export const up = Command.make(
   Effect.fnUntraced(function* ({ json, ...given }) {
     const settings = yield* Settings.read(given)
     const { allowPrivateTargets, cors, createWorkspaces, host, port, publicUrl, rateLimit, workers } = settings
-    const storage = yield* Settings.storageOptions(settings)
     const tasks = settings.tasks === null ? [] : yield* loadTasks(settings.tasks)
     const embedded = layer({
-      ...storage,
+      ...Settings.storageOptions(settings),
       host,
       port,
       workers,
