@@ -11,7 +11,9 @@ const onBoth = `${service}/*.test.ts`
 const notOnPostgres = ["Availability", "Engine", "PageQueries", "RunCommands", "TargetGuard"].map(
   (name) => `${service}/${name}.test.ts`
 )
-const postgresOnly = ["Postgres", "Nodes"].map((name) => `${service}/${name}.test.ts`)
+/** The command, where it opens a Postgres itself. */
+const command = "packages/signalbox/test/Postgres.test.ts"
+const postgresOnly = [...["Postgres", "Nodes"].map((name) => `${service}/${name}.test.ts`), command]
 
 export default defineConfig({
   test: {
@@ -22,7 +24,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "postgres",
-          include: [onBoth],
+          include: [onBoth, command],
           exclude: notOnPostgres,
           globalSetup: ["packages/testkit/src/Postgres.ts"],
           setupFiles: ["packages/testkit/src/UsePostgres.ts"]

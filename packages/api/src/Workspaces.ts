@@ -1,10 +1,19 @@
 /**
  * The workspace that the client is connected to.
  */
+import * as Effect from "effect/Effect"
 import * as contract from "./contract/Workspaces.ts"
 import { inWorkspace } from "./internal/Workspace.ts"
 
-export type { Workspace } from "./contract/Workspaces.ts"
+export type { Workspace, WorkspaceCreated } from "./contract/Workspaces.ts"
 
 /** The workspace itself. Any valid key of the workspace will do. */
 export const get = inWorkspace(contract.get)({})
+
+const call = { create: inWorkspace(contract.create) }
+
+/**
+ * Makes another workspace, with a first key that is shown only here. An extension of the hosted service's interface, which
+ * a service may refuse.
+ */
+export const create = Effect.fn("Workspaces.create")((name: string) => call.create({ payload: { name } }))

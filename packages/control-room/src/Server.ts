@@ -26,6 +26,7 @@ import { Deposits } from "./Deposits.ts"
 import * as AssetHandlers from "./http/Assets.ts"
 import * as AssistantHandlers from "./http/Assistants.ts"
 import { Authorization } from "./http/Authorization.ts"
+import * as Cors from "./http/Cors.ts"
 import * as Endpoints from "./http/Endpoints.ts"
 import * as Edge from "./http/Edge.ts"
 import { FileLinks } from "./http/FileLinks.ts"
@@ -45,6 +46,7 @@ import * as Transfers from "./http/Transfers.ts"
 import { Views } from "./http/Views.ts"
 import * as WorkerGroupHandlers from "./http/WorkerGroups.ts"
 import * as WebhookHandlers from "./http/Webhooks.ts"
+import * as WorkspaceHandlers from "./http/Workspaces.ts"
 import * as WorkerProtocol from "./http/WorkerProtocol.ts"
 import * as WorkerHandlers from "./http/Workers.ts"
 import { Signer } from "./Signer.ts"
@@ -99,6 +101,10 @@ export interface Options extends StorageOptions {
    * service itself listens on loopback.
    */
   readonly allowPrivateTargets?: boolean
+  /** Origins whose pages may call `/api/v1` and transfer files, `*` for all; default: none. */
+  readonly cors?: ReadonlyArray<string>
+  /** Whether keys that manage keys may make further workspaces; default true. */
+  readonly createWorkspaces?: boolean
 }
 
 const repositories = Layer.mergeAll(
@@ -180,31 +186,35 @@ export const layerStorage = ({ data, database, masterKey }: StorageOptions) =>
   )
 
 /** The whole contract. */
-const endpoints = Layer.mergeAll(
-  Handlers.layer,
-  StepRunHandlers.layer,
-  AssetHandlers.layer,
-  TaskPackageHandlers.layer,
-  AssistantHandlers.layer,
-  ProcessRunHandlers.layer,
-  WebhookHandlers.layer,
-  ApiKeyHandlers.layer,
-  SecretHandlers.layer,
-  WorkerHandlers.layer,
-  WorkerGroupHandlers.layer,
-  WorkerProtocol.layer,
-  Robot.layer,
-  RobotSecrets.layer
-)
+const endpoints = (createWorkspaces: boolean) =>
+  Layer.mergeAll(
+    Handlers.layer,
+    WorkspaceHandlers.layer(createWorkspaces),
+    StepRunHandlers.layer,
+    AssetHandlers.layer,
+    TaskPackageHandlers.layer,
+    AssistantHandlers.layer,
+    ProcessRunHandlers.layer,
+    WebhookHandlers.layer,
+    ApiKeyHandlers.layer,
+    SecretHandlers.layer,
+    WorkerHandlers.layer,
+    WorkerGroupHandlers.layer,
+    WorkerProtocol.layer,
+    Robot.layer,
+    RobotSecrets.layer
+  )
 
-const routes = Layer.mergeAll(
-  Layer.provide(endpoints, Authorization.layer),
-  Endpoints.layerDocument(Edge.openApiPath),
-  HttpApiScalar.layer(Api, { path: Edge.docsPath }),
-  Probes.layer,
-  Transfers.layer,
-  Edge.layer
-)
+const routes = ({ cors = [], createWorkspaces = true }: Pick<Options, "cors" | "createWorkspaces">) =>
+  Layer.mergeAll(
+    Layer.provide(endpoints(createWorkspaces), Authorization.layer),
+    Endpoints.layerDocument(Edge.openApiPath),
+    HttpApiScalar.layer(Api, { path: Edge.docsPath }),
+    Probes.layer,
+    Transfers.layer,
+    Edge.layer,
+    cors.length === 0 ? Layer.empty : Cors.layer(cors)
+  )
 
 /** Spans are made only where somebody collects them. */
 const quietTracer = Layer.unwrap(
@@ -218,7 +228,11 @@ const quietTracer = Layer.unwrap(
  * are served beside it.
  */
 export const layer = (options: Omit<Options, keyof StorageOptions> = {}) =>
-  HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true, routerConfig: Edge.routerConfig }).pipe(
+  HttpRouter.serve(routes(options), {
+    disableLogger: true,
+    disableListenLog: true,
+    routerConfig: Edge.routerConfig
+  }).pipe(
     Layer.provide(
       Layer.mergeAll(
         Pagination.layer,

@@ -427,8 +427,12 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("the edge
           for (const authorization of [credentials(path), "Bearer \u00ff"]) {
             // The calls that take one of these, for they need nothing, or a name.
             if (/\/(link-tokens|assets)$/.test(path) && authorization.includes(key)) continue
-            // A worker group needs nothing but a name.
-            if (method === "POST" && path.endsWith("/worker-groups") && String(request.body).includes('"name"'))
+            // A worker group, and a workspace, needs nothing but a name.
+            if (
+              method === "POST" &&
+              /\/(worker-groups|workspaces)$/.test(path) &&
+              String(request.body).includes('"name"')
+            )
               continue
             const answer = yield* raw(method, url, {
               ...request,

@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as SqlClient from "effect/sql/SqlClient"
 import { randomBytes } from "node:crypto"
-import { statSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Server from "../src/Server.ts"
 import { Signer } from "../src/Signer.ts"
@@ -14,7 +15,7 @@ import { Secrets } from "../src/store/Secrets.ts"
 import { TransitKeys } from "../src/store/TransitKeys.ts"
 import { Workspaces } from "../src/store/Workspaces.ts"
 import { DataKeys } from "../src/vault/DataKeys.ts"
-import { MasterKey } from "../src/vault/MasterKey.ts"
+import { MasterKey, replaceFile } from "../src/vault/MasterKey.ts"
 import { Seal } from "../src/vault/Seal.ts"
 import { temporaryFolder } from "./support/Service.ts"
 
@@ -175,6 +176,55 @@ describe("the vault", () => {
         })
       )
     })
+  )
+
+  it.live("changes the file of its master key, and opens whatever moment that was killed at", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const file = join(folder, "master.key")
+      const bytes = Effect.sync(() => readFileSync(file).toString("hex"))
+      const opens = Effect.gen(function* () {
+        assert.strictEqual(yield* during(folder, valueOf("one")), '{"value":"first-value"}')
+        assert.isFalse(existsSync(`${file}.new`) && (yield* bytes) === readFileSync(`${file}.new`).toString("hex"))
+      })
+      const rotated = (change: (rewrap: DataKeys["Service"]["rewrap"]) => DataKeys["Service"]["rewrap"]) =>
+        Effect.exit(
+          during(
+            folder,
+            Effect.flatMap(DataKeys, ({ rewrap }) => replaceFile(file, change(rewrap)))
+          )
+        )
+      yield* during(folder, seeded)
+      const first = yield* bytes
+
+      // Before the database knows of the next key.
+      assert.isTrue(Exit.isFailure(yield* rotated(() => () => Effect.die("killed"))))
+      assert.isTrue(existsSync(`${file}.new`))
+      yield* opens
+      assert.strictEqual(yield* bytes, first)
+
+      // While the next key was written.
+      writeFileSync(`${file}.new`, "half")
+      yield* opens
+      assert.strictEqual(yield* bytes, first)
+
+      // After the database has changed, before the file has its name.
+      assert.isTrue(
+        Exit.isFailure(yield* rotated((rewrap) => (next) => Effect.andThen(rewrap(next), Effect.die("killed"))))
+      )
+      assert.strictEqual(yield* bytes, first)
+      yield* opens
+      const second = yield* bytes
+      assert.notStrictEqual(second, first)
+      assert.isFalse(existsSync(`${file}.new`))
+
+      // Not killed at all.
+      assert.isTrue(Exit.isSuccess(yield* rotated((rewrap) => rewrap)))
+      assert.notInclude([first, second], yield* bytes)
+      assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+      assert.isFalse(existsSync(`${file}.new`))
+      yield* opens
+    }).pipe(Effect.provide(NodeServices.layer))
   )
 
   it.live("changes nothing when one key does not open", () =>

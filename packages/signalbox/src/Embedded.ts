@@ -18,8 +18,15 @@ import * as HttpServer from "effect/http/HttpServer"
 import { type Credentials, ensureCredentials } from "./internal/Credentials.ts"
 
 export interface Options<T extends Task.Any> {
-  /** The folder that holds everything; default `.signalbox`. One process at a time. */
+  /**
+   * The folder that holds everything; default `.signalbox`. One process at a time, unless there is a `database`: then one
+   * folder that all nodes share.
+   */
   readonly data?: string
+  /** Postgres, for any number of nodes; default: SQLite in the data folder. */
+  readonly database?: Server.StorageOptions["database"]
+  /** Base64 of 32 bytes. Needed with a `database`; default: a file in the data folder, made at the first start. */
+  readonly masterKey?: Redacted.Redacted
   /** Default 127.0.0.1: only this machine. */
   readonly host?: string
   /** Default 4700; 0 picks a free one. */
@@ -28,6 +35,12 @@ export interface Options<T extends Task.Any> {
   readonly publicUrl?: string
   /** Whether webhooks may lead to private addresses; default: only when the host is loopback. */
   readonly allowPrivateTargets?: boolean
+  /** How many requests a key may make; default 100 a second with bursts of 500, `null` for no limit. */
+  readonly rateLimit?: Server.Options["rateLimit"]
+  /** Origins whose pages may call the service, `*` for all; default: none. */
+  readonly cors?: ReadonlyArray<string>
+  /** Whether keys that manage keys may make further workspaces; default true. */
+  readonly createWorkspaces?: boolean
   /** The tasks that the local workers bring. */
   readonly tasks?: ReadonlyArray<T>
   /** Local workers, one step run at a time each; default 1, 0 for none. */
@@ -98,12 +111,21 @@ const workers = <T extends Task.Any>(tasks: ReadonlyArray<T>, count: number) =>
  */
 export const layer = <T extends Task.Any = never>(options: Options<T> = {}) => {
   const { data = ".signalbox", host = "127.0.0.1", port = 4700, publicUrl } = options
-  const { allowPrivateTargets } = options
+  const { allowPrivateTargets, cors, createWorkspaces, database, masterKey, rateLimit } = options
   const server = Server.layer({
     ...(publicUrl === undefined ? {} : { publicUrl }),
-    ...(allowPrivateTargets === undefined ? {} : { allowPrivateTargets })
+    ...(allowPrivateTargets === undefined ? {} : { allowPrivateTargets }),
+    ...(cors === undefined ? {} : { cors }),
+    ...(createWorkspaces === undefined ? {} : { createWorkspaces }),
+    ...(rateLimit === undefined ? {} : { rateLimit })
   }).pipe(
-    Layer.provideMerge(Server.layerStorage({ data })),
+    Layer.provideMerge(
+      Server.layerStorage({
+        data,
+        ...(database === undefined ? {} : { database }),
+        ...(masterKey === undefined ? {} : { masterKey })
+      })
+    ),
     Layer.provideMerge(NodeHttpServer.layer(NodeServer.create, { host, port, gracefulShutdownTimeout: "10 seconds" }))
   )
   const connected = client.pipe(

@@ -35,6 +35,11 @@ export const Permission = Schema.Literals([
 ])
 export type Permission = typeof Permission.Type
 
+/** What the first key of a workspace may do: everything but reading the values of secrets. */
+export const firstKeyPermissions: ReadonlyArray<Permission> = Permission.literals.filter(
+  (permission) => permission !== "Vault.read_secret_values"
+)
+
 /**
  * What the token of a run of a step or of an assistant may do on `/api/v1` and `/secrets-v1`, whose endpoints take it as a bearer token too: robots
  * read and write assets and secrets. The work items of its own run it reaches through the robot side alone.

@@ -4,17 +4,27 @@
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
-import { WorkspaceAuthorization } from "./Authorization.ts"
-import { summary } from "./Documentation.ts"
+import { ApiKeyCreated } from "./ApiKeys.ts"
+import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
+import { Name } from "./Common.ts"
+import { extension, summary } from "./Documentation.ts"
 import { WorkspaceId } from "./Ids.ts"
-import { NotFoundResponse } from "./Responses.ts"
+import { ForbiddenResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
 
-export const Workspace = Schema.Struct({
+const fields = {
   id: WorkspaceId,
   name: Schema.String,
   organization: Schema.Struct({ id: Schema.String, name: Schema.String })
-}).annotate({ identifier: "Workspace" })
+}
+
+export const Workspace = Schema.Struct(fields).annotate({ identifier: "Workspace" })
 export interface Workspace extends Schema.Schema.Type<typeof Workspace> {}
+
+/** A new workspace with its first key, whose text is shown only here. */
+export const WorkspaceCreated = Schema.Struct({ ...fields, api_key: ApiKeyCreated }).annotate({
+  identifier: "WorkspaceCreated"
+})
+export interface WorkspaceCreated extends Schema.Schema.Type<typeof WorkspaceCreated> {}
 
 /** `GET /workspaces/{workspace_id}`: any valid key of the workspace will do. */
 export const get = HttpApiEndpoint.get("getWorkspace", "/workspaces/:workspace_id", {
@@ -23,4 +33,16 @@ export const get = HttpApiEndpoint.get("getWorkspace", "/workspaces/:workspace_i
   error: NotFoundResponse
 }).annotateMerge(summary("Get the workspace"))
 
-export const Workspaces = HttpApiGroup.make("workspaces").add(get).middleware(WorkspaceAuthorization)
+/**
+ * Extension: makes a workspace in the organization of the caller's own, with a key that has every permission but
+ * `Vault.read_secret_values`. The caller's key sees nothing of it. A service may refuse this to everybody (403).
+ */
+export const create = HttpApiEndpoint.post("createWorkspace", "/workspaces", {
+  payload: Schema.Struct({ name: Name }),
+  success: WorkspaceCreated,
+  error: [InvalidRequestResponse, ForbiddenResponse]
+})
+  .annotate(RequiredPermission, "Workspace.manage_api_keys")
+  .annotateMerge(extension("Create a workspace"))
+
+export const Workspaces = HttpApiGroup.make("workspaces").add(get, create).middleware(WorkspaceAuthorization)

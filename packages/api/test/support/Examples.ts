@@ -216,6 +216,18 @@ export const examples: ReadonlyArray<Example> = [
     created_at: at,
     key: "sbk_k1_secret"
   }),
+  of("WorkspaceCreated", Workspaces.WorkspaceCreated, {
+    id: "ws2",
+    name: "staging",
+    organization: { id: "o1", name: "Acme" },
+    api_key: {
+      id: "k1",
+      name: "first key",
+      permissions: ["Processes.read_runs"],
+      created_at: at,
+      key: "sbk_k1_secret"
+    }
+  }),
   of("Linked", WorkerProtocol.Linked, {
     worker_id: "wk1",
     workspace_id: "ws1",

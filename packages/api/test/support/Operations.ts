@@ -100,6 +100,8 @@ POST   /workspaces/{w}/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver 
 GET    /workspaces/{w}/api-keys                                        Workspace.manage_api_keys
 POST   /workspaces/{w}/api-keys                                        Workspace.manage_api_keys
 DELETE /workspaces/{w}/api-keys/{api_key_id}                           Workspace.manage_api_keys
+
+POST   /workspaces                                                     Workspace.manage_api_keys
 `
 
 /** The workers' own interface, below `/worker-v1`; an extension too. */

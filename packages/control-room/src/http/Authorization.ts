@@ -65,7 +65,9 @@ const ofRuns: ReadonlySet<Permission> = new Set(runPermissions)
 const admitted = Effect.fnUntraced(function* (caller: Caller | null, endpoint: HttpApiEndpoint.Top) {
   if (caller === null) return yield* unknown()
   const { params } = yield* HttpRouter.RouteContext
-  if (params["workspace_id"] !== caller.principal.workspaceId) {
+  const workspace = params["workspace_id"]
+  // The one path without a workspace makes a new one.
+  if (workspace === undefined ? endpoint.path.includes(":workspace_id") : workspace !== caller.principal.workspaceId) {
     return yield* forbidden("the key does not belong to this workspace")
   }
   const needed = Context.getOrUndefined(endpoint.annotations, RequiredPermission)

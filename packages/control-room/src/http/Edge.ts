@@ -21,6 +21,7 @@ import type * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
 import { isGone } from "../store/Dialect.ts"
 import { keptSeconds } from "../store/Idempotency.ts"
+import * as Tokens from "../Tokens.ts"
 import { body } from "./Failures.ts"
 import { transferPrefix } from "./FileLinks.ts"
 import { canonical, pathOf, wantsBareForm } from "./Incoming.ts"
@@ -124,8 +125,12 @@ const toResponse = (
       }
     }
   }
-  return unexpected(cause, requestId)
+  return Effect.annotateLogs(unexpected(cause, requestId), { keyId: keyIdOf(request) })
 }
+
+/** The id of the key or token that a request came with, for the log; never the key itself. */
+const keyIdOf = (request: HttpServerRequest.HttpServerRequest): string =>
+  Tokens.parse(/\S+$/.exec(request.headers["authorization"] ?? "")?.[0] ?? "")?.id ?? "none"
 
 const requestSeconds = Metric.histogram("signalbox_http_request_seconds", {
   description: "How long requests took",

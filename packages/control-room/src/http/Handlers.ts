@@ -17,22 +17,11 @@ import { ProcessRuns } from "../store/ProcessRuns.ts"
 import { TaskPackages } from "../store/TaskPackages.ts"
 import { type StoredItem, WorkItems } from "../store/WorkItems.ts"
 import { WorkerGroups } from "../store/WorkerGroups.ts"
-import { Workspaces } from "../store/Workspaces.ts"
 import * as Endpoints from "./Endpoints.ts"
 import { answering, conflict, invalidRequest, notFound, orNotFound, tooLarge } from "./Failures.ts"
 import { FileLinks } from "./FileLinks.ts"
 import { Pagination } from "./Pagination.ts"
 import { Views, whole } from "./Views.ts"
-
-const workspaces = Endpoints.group(
-  "workspaces",
-  Effect.fnUntraced(function* (handlers) {
-    const store = yield* Workspaces
-    return handlers.handleAll({
-      getWorkspace: ({ params }) => orNotFound("workspace", params.workspace_id, store.get(params.workspace_id))
-    })
-  })
-)
 
 const processes = Endpoints.group(
   "processes",
@@ -214,4 +203,4 @@ const outputs = Endpoints.group(
   })
 )
 
-export const layer = Layer.mergeAll(workspaces, processes, workItems, outputs)
+export const layer = Layer.mergeAll(processes, workItems, outputs)

@@ -21,7 +21,8 @@ export class Workspaces extends Context.Service<
     readonly get: (id: WorkspaceId) => Effect.Effect<Workspace | null>
     /** The oldest workspace, null in an empty database. */
     readonly first: Effect.Effect<Workspace | null>
-    readonly create: (name: string) => Effect.Effect<Workspace>
+    /** Without an organization, in a new one of the same name. */
+    readonly create: (name: string, organization?: Workspace["organization"]) => Effect.Effect<Workspace>
   }
 >()("@signalbox/control-room/store/Workspaces") {
   static readonly layer = Layer.effect(
@@ -37,12 +38,12 @@ export class Workspaces extends Context.Service<
       return Workspaces.of({
         get: (id) => Effect.orDie(Effect.map(sql<WorkspaceRow>`SELECT * FROM workspace WHERE id = ${id}`, one)),
         first: Effect.orDie(Effect.map(sql<WorkspaceRow>`SELECT * FROM workspace ORDER BY id LIMIT 1`, one)),
-        create: Effect.fnUntraced(function* (name) {
+        create: Effect.fnUntraced(function* (name, organization) {
           const row = {
             id: yield* newId,
             name,
-            organization_id: yield* newId,
-            organization_name: name,
+            organization_id: organization?.id ?? (yield* newId),
+            organization_name: organization?.name ?? name,
             created_at: yield* now
           }
           yield* Effect.orDie(sql`INSERT INTO workspace ${sql.insert(row)}`)

@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import { randomBytes } from "node:crypto"
 import { Database } from "../store/Database.ts"
 import { type CannotOpen, decrypt, encrypt } from "./Encryption.ts"
-import { MasterKey, MasterKeyError } from "./MasterKey.ts"
+import { fingerprint, MasterKey, MasterKeyError } from "./MasterKey.ts"
 
 interface Row {
   readonly id: string
@@ -16,7 +16,6 @@ interface Row {
 }
 
 const wrappingKey = (master: MasterKey["Service"]) => master.derive("data-keys/v1")
-const fingerprint = (master: MasterKey["Service"]) => master.derive("fingerprint/v1").toString("hex")
 const contextOf = (id: string) => `data key ${id}`
 
 export class DataKeys extends Context.Service<

@@ -1,7 +1,7 @@
 /**
  * The first workspace and key of a data folder, and the file that says how to connect.
  */
-import { Permission } from "@signalbox/api/contract/Authorization"
+import { firstKeyPermissions } from "@signalbox/api/contract/Authorization"
 import { Credentials } from "@signalbox/api/node"
 import * as Tokens from "@signalbox/control-room/Tokens"
 import { ApiKeys } from "@signalbox/control-room/store/ApiKeys"
@@ -15,9 +15,6 @@ import * as Schema from "effect/Schema"
 export { Credentials }
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Credentials))
-
-/** All that the first key may do: everything but reading the values of secrets. */
-const firstPermissions = Permission.literals.filter((permission) => permission !== "Vault.read_secret_values")
 
 /**
  * Makes the first workspace and a key where there are none, and writes `credentials.json` (0600) with the address of
@@ -34,7 +31,7 @@ export const ensureCredentials = Effect.fn("ensureCredentials")(function* (data:
   const usable = Option.isSome(old) && (yield* isKeyOf(workspace.id, old.value.api_key))
   const key = usable
     ? old.value.api_key
-    : (yield* (yield* ApiKeys).create(workspace.id, "first key", firstPermissions)).key
+    : (yield* (yield* ApiKeys).create(workspace.id, "first key", firstKeyPermissions)).key
   const credentials: Credentials = { base_url: baseUrl, workspace_id: workspace.id, api_key: key }
   const temporary = `${file}.new`
   yield* fs.remove(temporary, { force: true })

@@ -41,7 +41,12 @@ const list = Command.make(
     const found = Stream.take(WorkItems.stream(filter), limit)
     yield* connected(data)(Stream.runForEach(found, (item) => print(json, item, itemLine)))
   })
-).pipe(Command.withDescription("Lists work items, the newest first"))
+).pipe(
+  Command.withDescription("Lists work items, the newest first"),
+  Command.withExamples([
+    { command: "signalbox items list --run 0199a1b2-... --state failed", description: "What failed, and why" }
+  ])
+)
 
 const itemArgument = Argument.String("item").pipe(
   Argument.withDescription("The id of a work item"),
@@ -58,7 +63,10 @@ const show = Command.make(
     yield* Console.log(JSON.stringify(found.payload, null, 2))
     for (const file of found.files) yield* Console.log(columns([file.name, 40], [`${file.size} bytes`, 0]))
   })
-).pipe(Command.withDescription("Shows a work item with its payload and files"))
+).pipe(
+  Command.withDescription("Shows a work item with its payload and files"),
+  Command.withExamples([{ command: "signalbox items show 0199a1b2-...", description: "One item" }])
+)
 
 const operations = {
   retry: { apply: WorkItems.retry, description: "Puts failed items back to work", said: "retried" },
@@ -79,7 +87,10 @@ const settle = (name: keyof typeof operations) => {
         () => `${items.length} ${items.length === 1 ? "item" : "items"} ${said}`
       )
     })
-  ).pipe(Command.withDescription(`${description}; all or none`))
+  ).pipe(
+    Command.withDescription(`${description}; all or none`),
+    Command.withExamples([{ command: `signalbox items ${name} 0199a1b2-... 0199a1b3-...`, description: "Two at once" }])
+  )
 }
 
 export const items = Command.make("items").pipe(

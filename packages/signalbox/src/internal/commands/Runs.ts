@@ -138,7 +138,12 @@ const list = Command.make(
     })
     yield* connected(data)(program)
   })
-).pipe(Command.withDescription("Lists runs, the newest first"))
+).pipe(
+  Command.withDescription("Lists runs, the newest first"),
+  Command.withExamples([
+    { command: "signalbox runs list --process airports --state unresolved", description: "What needs a look" }
+  ])
+)
 
 const stepRunLine = (stepRun: StepRuns.StepRun) =>
   columns(
@@ -162,7 +167,10 @@ const show = Command.make(
     })
     return yield* connected(data)(program)
   })
-).pipe(Command.withDescription("Shows a run and its step runs"))
+).pipe(
+  Command.withDescription("Shows a run and its step runs"),
+  Command.withExamples([{ command: "signalbox runs show 0199a1b2-...", description: "How far is it?" }])
+)
 
 const stop = Command.make(
   "stop",
@@ -191,7 +199,13 @@ const stop = Command.make(
     )
     yield* connected(data)(program)
   })
-).pipe(Command.withDescription("Stops a run"))
+).pipe(
+  Command.withDescription("Stops a run"),
+  Command.withExamples([
+    { command: "signalbox runs stop 0199a1b2-...", description: "What runs ends its item; what waits has failed" },
+    { command: "signalbox runs stop 0199a1b2-... --terminate --done", description: "At once; what waits is done" }
+  ])
+)
 
 export const runs = Command.make("runs").pipe(
   Command.withDescription("Lists, shows and stops process runs"),
@@ -210,4 +224,9 @@ export const outputs = Command.make(
       )
     yield* connected(data)(Stream.runForEach(Outputs.stream(run), (output) => print(json, output, line)))
   })
-).pipe(Command.withDescription("Prints the outputs of a run, the oldest first"))
+).pipe(
+  Command.withDescription("Prints the outputs of a run, the oldest first"),
+  Command.withExamples([
+    { command: "signalbox outputs 0199a1b2-... --json", description: "A line for each, with files" }
+  ])
+)

@@ -5,13 +5,13 @@ import * as Task from "@signalbox/worker/Task"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { Embedded, layer } from "../../Embedded.ts"
+import * as Settings from "../Settings.ts"
 
 /** The file given with `--tasks` is not one. */
 export class TasksError extends Schema.TaggedError<TasksError>()("TasksError", { message: Schema.String }) {}
@@ -61,56 +61,43 @@ const ready = (options: { readonly data: string; readonly json: boolean; readonl
 export const up = Command.make(
   "up",
   {
-    host: Flag.String("host").pipe(Flag.withDescription("The address to listen on"), Flag.withDefault("127.0.0.1")),
-    port: Flag.Int("port").pipe(
-      Flag.withDescription("The port to listen on; 0 picks a free one"),
-      Flag.withDefault(4700)
-    ),
-    data: Flag.String("data").pipe(
-      Flag.withDescription("The folder that holds everything"),
-      Flag.withDefault(".signalbox")
-    ),
-    publicUrl: Flag.String("public-url").pipe(
-      Flag.withDescription("The address under which clients reach the service, when it is another"),
-      Flag.optional
-    ),
-    allowPrivateTargets: Flag.Boolean("allow-private-targets").pipe(
-      Flag.withDescription("Let webhooks lead to private addresses (on a loopback host they may anyway)"),
-      Flag.withDefault(false)
-    ),
-    workers: Flag.Int("workers").pipe(
-      Flag.withDescription("Local workers, one step run at a time each"),
-      Flag.withDefault(1)
-    ),
-    tasks: Flag.String("tasks").pipe(
-      Flag.withDescription("A TypeScript or JavaScript file that exports `tasks` for the local workers"),
-      Flag.optional
-    ),
+    ...Settings.flags,
     json: Flag.Boolean("json").pipe(
       Flag.withDescription("Print one line of JSON when ready; logs go to stderr"),
       Flag.withDefault(false)
     )
   },
-  Effect.fnUntraced(function* ({ allowPrivateTargets, data, host, json, port, publicUrl, tasks, workers }) {
-    const loaded = Option.isNone(tasks) ? [] : yield* loadTasks(tasks.value)
+  Effect.fnUntraced(function* ({ json, ...given }) {
+    const settings = yield* Settings.read(given)
+    const { allowPrivateTargets, cors, createWorkspaces, host, port, publicUrl, rateLimit, workers } = settings
+    const tasks = settings.tasks === null ? [] : yield* loadTasks(settings.tasks)
     const embedded = layer({
-      data,
+      ...Settings.storageOptions(settings),
       host,
       port,
       workers,
-      tasks: loaded,
-      ...(Option.isSome(publicUrl) ? { publicUrl: publicUrl.value } : {}),
-      ...(allowPrivateTargets ? { allowPrivateTargets } : {})
+      tasks,
+      cors,
+      createWorkspaces,
+      rateLimit,
+      ...(publicUrl === null ? {} : { publicUrl }),
+      ...(allowPrivateTargets === null ? {} : { allowPrivateTargets })
     })
-    return yield* Layer.launch(Layer.provide(ready({ data, json, tasks: loaded }), embedded))
+    return yield* Layer.launch(Layer.provide(ready({ data: settings.data, json, tasks }), embedded))
   })
 ).pipe(
-  Command.withDescription("Starts the control room and its local workers"),
+  Command.withDescription(
+    "Starts the control room and its local workers. Every flag has an environment variable; see `signalbox config`"
+  ),
   Command.withExamples([
     { command: "signalbox up", description: "Listen on 127.0.0.1:4700, keep everything in .signalbox" },
     {
       command: "signalbox up --port 0 --json --tasks tasks.ts",
       description: "For scripts: a free port, one line of JSON"
+    },
+    {
+      command: "signalbox up --host 0.0.0.0 --public-url https://room.example.com --cors https://app.example.com",
+      description: "For others than this machine, behind a proxy, with a page of its own"
     }
   ])
 )

@@ -1,0 +1,117 @@
+/**
+ * What a browser asks and reads before it lets a page of another origin call the service.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { exposedHeaders } from "../src/http/Cors.ts"
+import type { RawRequest } from "./support/Service.ts"
+import { layerIn, Service, temporaryFolder } from "./support/Service.ts"
+
+const app = "https://app.example.com"
+
+const serving = <A, E>(cors: ReadonlyArray<string>, effect: Effect.Effect<A, E, Service>) =>
+  Effect.gen(function* () {
+    const folder = yield* temporaryFolder
+    return yield* Effect.provide(effect, layerIn(folder, { rateLimit: { perSecond: 1, burst: 3 }, cors }))
+  })
+
+const from = (origin: string, request: RawRequest = {}): RawRequest => ({
+  ...request,
+  headers: { ...request.headers, origin }
+})
+
+const preflight = (origin: string) =>
+  from(origin, {
+    key: null,
+    headers: {
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "authorization,content-type,idempotency-key"
+    }
+  })
+
+describe("CORS", () => {
+  it.live("answers the preflight of an origin that is allowed, with what it may send", () =>
+    serving(
+      [app, "http://127.0.0.1:5173"],
+      Effect.gen(function* () {
+        const { raw } = yield* Service
+        const { headers, status } = yield* raw("OPTIONS", "work-items", preflight(app))
+        assert.strictEqual(status, 204)
+        assert.strictEqual(headers["access-control-allow-origin"], app)
+        assert.match(headers["access-control-allow-methods"] ?? "", /POST/)
+        assert.strictEqual(headers["access-control-allow-headers"], "authorization,content-type,idempotency-key")
+        assert.match(headers["vary"] ?? "", /Origin/)
+        assert.isUndefined(headers["access-control-allow-credentials"])
+        const transfer = yield* raw("OPTIONS", "/transfer/v1/uploads", preflight("http://127.0.0.1:5173"))
+        assert.strictEqual(transfer.headers["access-control-allow-origin"], "http://127.0.0.1:5173")
+      })
+    )
+  )
+
+  it.live("lets it read answers and refusals of every kind, with their headers", () =>
+    serving(
+      [app],
+      Effect.gen(function* () {
+        const { raw } = yield* Service
+        const answers = [
+          [200, yield* raw("GET", "processes", from(app))],
+          [400, yield* raw("POST", "processes", from(app, { json: {} }))],
+          [401, yield* raw("GET", "processes", from(app, { key: null }))],
+          [403, yield* raw("GET", "/api/v1/workspaces/other/processes", from(app))],
+          [404, yield* raw("GET", "processes/none", from(app))],
+          [404, yield* raw("GET", "/api/v1/nothing", from(app))],
+          [405, yield* raw("DELETE", "processes", from(app))],
+          [429, yield* raw("GET", "processes", from(app))]
+        ] as const
+        for (const [status, answer] of answers) {
+          assert.strictEqual(answer.status, status, answer.text)
+          assert.strictEqual(answer.headers["access-control-allow-origin"], app, `${status}`)
+          assert.match(answer.headers["vary"] ?? "", /Origin/)
+          const exposed = (answer.headers["access-control-expose-headers"] ?? "").split(",")
+          for (const name of exposedHeaders) assert.include(exposed, name)
+          // What a client of ours reads can be read.
+          for (const name of Object.keys(answer.headers)) {
+            if (/^(x-|ratelimit-|retry-|idempot|allow$)/.test(name)) assert.include(exposed, name)
+          }
+        }
+      })
+    )
+  )
+
+  it.live("gives other origins no leave, and leaves other paths alone", () =>
+    serving(
+      [app],
+      Effect.gen(function* () {
+        const { raw } = yield* Service
+        for (const origin of ["https://evil.example.com", "https://app.example.com.evil.com", "null"]) {
+          for (const method of ["OPTIONS", "GET"]) {
+            const { headers } = yield* raw(method, "processes", preflight(origin))
+            assert.isUndefined(headers["access-control-allow-origin"], `${method} ${origin}`)
+          }
+        }
+        const health = yield* raw("OPTIONS", "/healthz", preflight(app))
+        assert.strictEqual(health.status, 405)
+        assert.isUndefined(health.headers["access-control-allow-origin"])
+      })
+    )
+  )
+
+  it.live("is open to all with `*`, and closed unless asked for", () =>
+    Effect.gen(function* () {
+      const headersWith = (cors: ReadonlyArray<string>) =>
+        serving(
+          cors,
+          Effect.gen(function* () {
+            const { raw } = yield* Service
+            return (yield* raw("GET", "processes", from("https://any.example.com"))).headers
+          })
+        )
+      assert.strictEqual((yield* headersWith(["*"]))["access-control-allow-origin"], "*")
+      const closed = yield* headersWith([])
+      assert.deepStrictEqual(
+        Object.keys(closed).filter((name) => name.startsWith("access-control")),
+        []
+      )
+    })
+  )
+})

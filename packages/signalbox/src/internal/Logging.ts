@@ -1,0 +1,17 @@
+/**
+ * Logs go to standard error, in the form and from the level that the settings name.
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as References from "effect/References"
+import * as Settings from "./Settings.ts"
+
+export const layer = Layer.unwrap(
+  Effect.map(Settings.logging, ({ logFormat, logLevel }) =>
+    Layer.merge(
+      Logger.layer([Logger.withConsoleError(logFormat === "json" ? Logger.formatJson : Logger.formatLogFmt)]),
+      Layer.succeed(References.MinimumLogLevel, logLevel)
+    )
+  )
+)

@@ -1,0 +1,35 @@
+/**
+ * What went wrong, as a command says it: in one line, with the remedy where there is one, and an exit code.
+ */
+import { ControlRoomError } from "@signalbox/api/ControlRoomError"
+import * as Cause from "effect/Cause"
+import * as CliError from "effect/cli/CliError"
+import { isSqlError } from "effect/sql/SqlError"
+
+const hasExitCode = (error: unknown): error is { readonly exitCode: number } =>
+  typeof error === "object" && error !== null && "exitCode" in error && typeof error.exitCode === "number"
+
+/** A command line that cannot be read is 2; a run says its own; all else that fails is 1. */
+export const exitCode = (error: unknown): number =>
+  hasExitCode(error) ? error.exitCode : CliError.isCliError(error) ? 2 : 1
+
+const remedies: Partial<Record<ControlRoomError["reason"]["_tag"], string>> = {
+  Unreachable: "start it with `signalbox up`, or check SIGNALBOX_BASE_URL or --data",
+  Timeout: "check SIGNALBOX_BASE_URL, and whether the control room is busy",
+  Unauthorized: "check SIGNALBOX_API_KEY",
+  Malformed: "check that SIGNALBOX_BASE_URL leads to a control room"
+}
+
+const textOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  if (isSqlError(error)) {
+    return `the database: ${error.message}; check SIGNALBOX_DATABASE_URL or --database-url, and that it can be reached`
+  }
+  const remedy = error instanceof ControlRoomError ? remedies[error.reason._tag] : undefined
+  return remedy === undefined ? error.message : `${error.message}; ${remedy}`
+}
+
+export const lineOf = (error: unknown): string => textOf(error).replace(/\s*\n\s*/g, " ")
+
+/** Of whatever ended an effect. */
+export const ofCause = (cause: Cause.Cause<unknown>): string => lineOf(Cause.squash(cause))

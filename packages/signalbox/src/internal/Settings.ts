@@ -1,0 +1,353 @@
+/**
+ * The settings of `signalbox up`, and of all that opens its storage: one `Config`, read from flags, then the environment,
+ * then defaults.
+ */
+import type { StorageOptions } from "@signalbox/control-room/Server"
+import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+import * as SchemaTransformation from "effect/SchemaTransformation"
+import * as Flag from "effect/cli/Flag"
+
+/** A setting has a value that cannot be used, or two of them do not go together. */
+export class SettingsError extends Schema.TaggedError<SettingsError>()("SettingsError", { message: Schema.String }) {}
+
+/** `off`, or how many requests a second and, after a colon, how many at once. */
+const RateLimit = Schema.String.check(
+  Schema.isPattern(/^(off|[1-9]\d{0,6}(:[1-9]\d{0,6})?)$/, {
+    message: "Expected `off`, or requests a second with or without a burst, such as 100 or 100:500"
+  })
+).pipe(
+  Schema.decodeTo(
+    Schema.NullOr(Schema.Struct({ perSecond: Schema.Int, burst: Schema.Int })),
+    SchemaTransformation.transform({
+      decode: (text) => {
+        const [perSecond = 0, burst = perSecond * 5] = text === "off" ? [] : text.split(":").map(Number)
+        return text === "off" ? null : { perSecond, burst }
+      },
+      encode: (limit) => (limit === null ? "off" : `${limit.perSecond}:${limit.burst}`)
+    })
+  )
+)
+
+const Origin = Schema.String.check(
+  Schema.isPattern(/^(\*|https?:\/\/[^\s/,]+)$/i, {
+    message: "Expected `*` or origins without a path, such as https://app.example.com"
+  })
+)
+
+const Url = Schema.String.check(
+  Schema.isPattern(/^https?:\/\/[^\s/]+\S*$/i, { message: "Expected an absolute http or https address" })
+)
+
+/** 0 picks a free one, which `Config.Port` does not know. */
+const Port = Schema.FiniteFromString.pipe(
+  Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 })))
+)
+
+const Count = Schema.FiniteFromString.pipe(
+  Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 })))
+)
+
+const logLevels = {
+  all: "All",
+  trace: "Trace",
+  debug: "Debug",
+  info: "Info",
+  warn: "Warn",
+  error: "Error",
+  fatal: "Fatal",
+  none: "None"
+} as const
+const LogLevel = Schema.Literals(["all", "trace", "debug", "info", "warn", "error", "fatal", "none"])
+
+interface Setting<A> {
+  /** Of `up`, without dashes; null: the environment alone. */
+  readonly flag: string | null
+  readonly variable: string
+  readonly description: string
+  readonly config: Config.Config<A>
+  /** The value as people read it. */
+  readonly shown: Config.Config<string>
+  /** What holds when nothing is given, as people read it. */
+  readonly fallback: string
+}
+
+const define = <A>(
+  variable: string,
+  flag: string | null,
+  description: string,
+  config: (variable: string) => Config.Config<A>,
+  fallback: A,
+  options: { readonly show?: (value: A) => string; readonly fallback?: string } = {}
+): Setting<A> => {
+  const show = options.show ?? String
+  const value = Config.withDefault(config(variable), fallback)
+  return {
+    flag,
+    variable,
+    description,
+    config: value,
+    shown: Config.map(value, show),
+    fallback: options.fallback ?? show(fallback)
+  }
+}
+
+const schema =
+  <A>(codec: Schema.ConstraintCodec<A, unknown>) =>
+  (variable: string) =>
+    Config.schema(codec, variable)
+
+const orNothing = (value: unknown) => (value === null ? "" : String(value))
+
+const optional =
+  <A>(codec: Schema.ConstraintCodec<A, unknown>) =>
+  (variable: string): Config.Config<A | null> =>
+    Config.schema(codec, variable)
+
+const secret = (variable: string): Config.Config<Redacted.Redacted | null> => Config.Redacted(variable)
+const hidden = (value: Redacted.Redacted | null) => (value === null ? "" : "<redacted>")
+
+/** Every setting, in the order in which they are shown. */
+export const definitions = {
+  host: define("SIGNALBOX_HOST", "host", "The address to listen on", schema(Schema.NonEmptyString), "127.0.0.1"),
+  port: define("SIGNALBOX_PORT", "port", "The port to listen on; 0 picks a free one", schema(Port), 4700),
+  data: define(
+    "SIGNALBOX_DATA",
+    "data",
+    "The folder that holds everything",
+    schema(Schema.NonEmptyString),
+    ".signalbox"
+  ),
+  databaseUrl: define(
+    "SIGNALBOX_DATABASE_URL",
+    "database-url",
+    "Keeps everything but bytes in this Postgres database; better from the environment, since flags can be seen by others",
+    secret,
+    null,
+    { show: hidden, fallback: "SQLite in the data folder" }
+  ),
+  masterKey: define(
+    "SIGNALBOX_MASTER_KEY",
+    null,
+    "The master key of the vault, 32 bytes in base64; needed on Postgres",
+    secret,
+    null,
+    { show: hidden, fallback: "`master.key` in the data folder" }
+  ),
+  publicUrl: define(
+    "SIGNALBOX_PUBLIC_URL",
+    "public-url",
+    "The address under which clients reach the service, when it is another",
+    optional(Url),
+    null,
+    { show: orNothing, fallback: "where it listens" }
+  ),
+  cors: define(
+    "SIGNALBOX_CORS",
+    "cors",
+    "Origins whose pages may call the service; `*` for all. Separated by commas, or the flag repeated",
+    (variable) => Config.Array(Origin, variable),
+    [],
+    { show: (origins) => origins.join(","), fallback: "none" }
+  ),
+  rateLimit: define(
+    "SIGNALBOX_RATE_LIMIT",
+    "rate-limit",
+    "Requests a second of a key, and after a colon how many at once; `off` for no limit",
+    schema(RateLimit),
+    { perSecond: 100, burst: 500 },
+    { show: (limit) => (limit === null ? "off" : `${limit.perSecond}:${limit.burst}`) }
+  ),
+  allowPrivateTargets: define(
+    "SIGNALBOX_ALLOW_PRIVATE_TARGETS",
+    "allow-private-targets",
+    "Lets webhooks lead to private addresses",
+    (variable): Config.Config<boolean | null> => Config.Boolean(variable),
+    null,
+    { show: orNothing, fallback: "when the host is loopback" }
+  ),
+  createWorkspaces: define(
+    "SIGNALBOX_CREATE_WORKSPACES",
+    "create-workspaces",
+    "Lets keys that manage keys make further workspaces",
+    Config.Boolean,
+    true
+  ),
+  workers: define("SIGNALBOX_WORKERS", "workers", "Local workers, one step run at a time each", schema(Count), 1),
+  tasks: define(
+    "SIGNALBOX_TASKS",
+    "tasks",
+    "A TypeScript or JavaScript file that exports `tasks` for the local workers",
+    optional(Schema.NonEmptyString),
+    null,
+    { show: orNothing, fallback: "none" }
+  ),
+  logFormat: define(
+    "SIGNALBOX_LOG_FORMAT",
+    null,
+    "How logs are written to standard error: `logfmt` or `json`",
+    (variable) => Config.Literals(["logfmt", "json"], variable),
+    "logfmt"
+  ),
+  logLevel: define(
+    "SIGNALBOX_LOG_LEVEL",
+    null,
+    "What is logged at least; `--log-level` of a command wins",
+    schema(LogLevel),
+    "info"
+  )
+} as const
+
+type Definitions = typeof definitions
+export type Settings = { readonly [K in keyof Definitions]: Config.Success<Definitions[K]["config"]> }
+
+/** All settings as one value. */
+export const config: Config.Config<Settings> = Config.all({
+  host: definitions.host.config,
+  port: definitions.port.config,
+  data: definitions.data.config,
+  databaseUrl: definitions.databaseUrl.config,
+  masterKey: definitions.masterKey.config,
+  publicUrl: definitions.publicUrl.config,
+  cors: definitions.cors.config,
+  rateLimit: definitions.rateLimit.config,
+  allowPrivateTargets: definitions.allowPrivateTargets.config,
+  createWorkspaces: definitions.createWorkspaces.config,
+  workers: definitions.workers.config,
+  tasks: definitions.tasks.config,
+  logFormat: definitions.logFormat.config,
+  logLevel: definitions.logLevel.config
+})
+
+const described =
+  (name: keyof Definitions) =>
+  <A>(flag: Flag.Flag<A>) =>
+    Flag.withDescription(flag, definitions[name].description)
+
+/** Where the storage is: of `up` and of all commands that open it. */
+export const storageFlags = {
+  data: Flag.String("data").pipe(described("data"), Flag.optional),
+  databaseUrl: Flag.String("database-url").pipe(described("databaseUrl"), Flag.optional)
+}
+
+/** Of `up`, and of `config`, which shows what `up` would do. */
+export const flags = {
+  host: Flag.String("host").pipe(described("host"), Flag.optional),
+  port: Flag.Int("port").pipe(described("port"), Flag.optional),
+  ...storageFlags,
+  publicUrl: Flag.String("public-url").pipe(described("publicUrl"), Flag.optional),
+  cors: Flag.String("cors").pipe(described("cors"), Flag.withMetavar("ORIGIN"), Flag.atLeast(0)),
+  rateLimit: Flag.String("rate-limit").pipe(described("rateLimit"), Flag.optional),
+  allowPrivateTargets: Flag.Boolean("allow-private-targets").pipe(described("allowPrivateTargets"), Flag.optional),
+  createWorkspaces: Flag.Boolean("create-workspaces").pipe(described("createWorkspaces"), Flag.optional),
+  workers: Flag.Int("workers").pipe(described("workers"), Flag.optional),
+  tasks: Flag.String("tasks").pipe(described("tasks"), Flag.optional)
+}
+
+type Given = Partial<
+  Readonly<Record<keyof Definitions, Option.Option<string | number | boolean> | ReadonlyArray<string>>>
+>
+
+const isDefinition = (name: string): name is keyof Definitions => name in definitions
+
+/** The flags as a source of configuration. */
+const providerOf = (given: Given) => {
+  const values: Record<string, string> = {}
+  for (const [name, value] of Object.entries(given)) {
+    if (!isDefinition(name)) continue
+    const text = Option.isOption(value)
+      ? Option.map(value, String)
+      : Option.liftPredicate(value.join(","), (t) => t !== "")
+    if (Option.isSome(text)) values[definitions[name].variable] = text.value
+  }
+  return ConfigProvider.fromUnknown(values)
+}
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** What was expected, never what was there: values may be secret. */
+const expected = (error: Config.ConfigError): string =>
+  error.cause._tag === "SchemaError"
+    ? (format(error.cause.issue).issues[0]?.message ?? "not valid").replace(/, got .*$/s, "")
+    : "cannot be read"
+
+/** A setting as `signalbox config` shows it. */
+export interface Shown {
+  readonly name: string
+  readonly flag: string | null
+  readonly variable: string
+  readonly value: string
+  readonly source: "flag" | "environment" | "default"
+  readonly default: string
+  readonly description: string
+}
+
+const isThere = (provider: ConfigProvider.ConfigProvider, variable: string) =>
+  Effect.map(
+    Effect.orElseSucceed(provider.load([variable]), () => undefined),
+    (node) => node !== undefined
+  )
+
+const sourcesOf = Effect.fnUntraced(function* (given: Given) {
+  const fromFlags = providerOf(given)
+  return { fromFlags, all: ConfigProvider.orElse(fromFlags, yield* ConfigProvider.ConfigProvider) }
+})
+
+const all: Readonly<Record<string, Setting<unknown>>> = definitions
+
+/** Each setting with its value and where it comes from. Fails with the first that cannot be used. */
+export const show = Effect.fnUntraced(function* (given: Given) {
+  const sources = yield* sourcesOf(given)
+  return yield* Effect.forEach(Object.entries(all), ([name, { description, fallback, flag, shown, variable }]) =>
+    Effect.gen(function* () {
+      const value = yield* shown.parse(sources.all)
+      const given = yield* isThere(sources.fromFlags, variable)
+      const source = given ? "flag" : (yield* isThere(sources.all, variable)) ? "environment" : "default"
+      const entry: Shown = {
+        name,
+        flag: flag === null ? null : `--${flag}`,
+        variable,
+        value: source === "default" ? fallback : value,
+        source,
+        default: fallback,
+        description
+      }
+      return entry
+    }).pipe(
+      Effect.mapError((error) => {
+        const where = flag === null ? variable : `--${flag} or ${variable}`
+        return new SettingsError({ message: `${where}: ${expected(error)}` })
+      })
+    )
+  )
+})
+
+/** The settings in force, with these flags. */
+export const read = Effect.fnUntraced(function* (given: Given): Effect.fn.Return<Settings, SettingsError> {
+  const { all } = yield* sourcesOf(given)
+  return yield* Effect.catch(config.parse(all), (error) =>
+    // Shown one by one, the one at fault says its name.
+    Effect.flatMap(show(given), () => Effect.fail(new SettingsError({ message: expected(error) })))
+  )
+})
+
+/** What the storage is opened with. */
+export const storageOptions = ({ data, databaseUrl, masterKey }: Settings): StorageOptions => ({
+  data,
+  ...(databaseUrl === null ? {} : { database: { url: databaseUrl } }),
+  ...(masterKey === null ? {} : { masterKey })
+})
+
+/** How every command logs. */
+export const logging = Effect.mapError(
+  Config.all({
+    logFormat: definitions.logFormat.config,
+    logLevel: Config.map(definitions.logLevel.config, (level) => logLevels[level])
+  }),
+  (error) => new SettingsError({ message: `SIGNALBOX_LOG_FORMAT or SIGNALBOX_LOG_LEVEL: ${expected(error)}` })
+)

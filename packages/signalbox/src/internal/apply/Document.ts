@@ -1,0 +1,115 @@
+/**
+ * The file that `signalbox apply` takes: what a workspace should hold, by name.
+ */
+import { CallbackUrl, Name } from "@signalbox/api/contract/Common"
+import { StepDefinition, ProcessDefinition } from "@signalbox/api/contract/Processes"
+import { NewSecretName } from "@signalbox/api/contract/Secrets"
+import { webhookEventTypes } from "@signalbox/api/contract/Webhooks"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+import * as Yaml from "effect/encoding/Yaml"
+
+/** The file, or what it names, cannot be applied; nothing was changed. */
+export class ApplyFileError extends Schema.TaggedError<ApplyFileError>()("ApplyFileError", {
+  message: Schema.String
+}) {}
+
+const PathText = Schema.NonEmptyString
+
+/** A task of a package of this name, or one that workers bring. */
+const Task = Schema.Struct({ name: Name, package: Schema.optionalKey(Name) })
+
+const Step = Schema.Struct({ ...StepDefinition.fields, task: Task, worker_group: Schema.optionalKey(Name) })
+
+const Process = Schema.Struct({
+  description: ProcessDefinition.fields.description,
+  steps: Schema.Array(Step).check(Schema.isMaxLength(100)),
+  default_work_item: ProcessDefinition.fields.default_work_item
+})
+export type Process = typeof Process.Type
+
+const Package = Schema.Struct({ zip: PathText })
+
+const Assistant = Schema.Struct({ task: Schema.Struct({ name: Name, package: Name }) })
+
+/** The content of an asset: bytes of a file, a text, or JSON. */
+const Asset = Schema.Union([
+  Schema.Struct({ file: PathText, content_type: Schema.optionalKey(Schema.NonEmptyString) }),
+  Schema.Struct({ text: Schema.String, content_type: Schema.optionalKey(Schema.NonEmptyString) }),
+  Schema.Struct({ json: Schema.Json })
+])
+export type Asset = typeof Asset.Type
+
+/** The value of an item: as it stands, or from where it is kept. */
+const SecretItem = Schema.Union([
+  Schema.String,
+  Schema.Finite,
+  Schema.Boolean,
+  Schema.Struct({ env: Schema.NonEmptyString }),
+  Schema.Struct({ file: PathText }),
+  Schema.Struct({ value: Schema.Json })
+])
+export type SecretItem = typeof SecretItem.Type
+
+const Secret = Schema.Struct({
+  description: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  items: Schema.Record(Schema.String, SecretItem)
+})
+export type Secret = typeof Secret.Type
+
+const Webhook = Schema.Struct({
+  endpoint: CallbackUrl,
+  events: Schema.Array(Schema.Literals(webhookEventTypes)).check(Schema.isMinLength(1)),
+  process: Schema.optionalKey(Name),
+  enabled: Schema.optionalKey(Schema.Boolean)
+})
+export type Webhook = typeof Webhook.Type
+
+/** A section that is absent is left alone. */
+export const Document = Schema.Struct({
+  secrets: Schema.optionalKey(Schema.Record(NewSecretName, Secret)),
+  packages: Schema.optionalKey(Schema.Record(Name, Package)),
+  worker_groups: Schema.optionalKey(Schema.Array(Name).check(Schema.isUnique())),
+  assets: Schema.optionalKey(Schema.Record(Name, Asset)),
+  processes: Schema.optionalKey(Schema.Record(Name, Process)),
+  assistants: Schema.optionalKey(Schema.Record(Name, Assistant)),
+  webhooks: Schema.optionalKey(Schema.Array(Webhook))
+})
+export type Document = typeof Document.Type
+
+const parse = (path: string, text: string) =>
+  Effect.try({
+    try: (): unknown => (path.endsWith(".json") ? JSON.parse(text) : Yaml.parse(text)),
+    catch: (cause) =>
+      new ApplyFileError({
+        message: `${path}: not ${path.endsWith(".json") ? "JSON" : "YAML"}: ${cause instanceof Error ? cause.message : "cannot be read"}`
+      })
+  })
+
+const decode = Schema.decodeUnknownEffect(Document, { errors: "all", onExcessProperty: "error", reportInput: false })
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** Where and what was expected, never what was there: values may be secret. */
+const describe = (error: Schema.SchemaError): string =>
+  format(error.issue)
+    .issues.map(({ message, path }) => {
+      const field = (path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
+      return `${field === "" ? "the file" : field}: ${message === "Expected no excess property" ? "unknown key; check its spelling, or take it out" : message.replace(/, got .*$/s, "")}`
+    })
+    .join("; ")
+
+/** Reads and checks the file. An empty one is an empty document. */
+export const load = Effect.fn("apply.load")(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const text = yield* Effect.mapError(
+    fs.readFileString(path),
+    () => new ApplyFileError({ message: `cannot read ${path}` })
+  )
+  const parsed = yield* parse(path, text)
+  return yield* Effect.mapError(
+    decode(parsed ?? {}),
+    (error) => new ApplyFileError({ message: `${path}: ${describe(error)}` })
+  )
+})

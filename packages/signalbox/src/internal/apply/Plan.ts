@@ -1,0 +1,111 @@
+/**
+ * What has to be done so that the workspace holds what the file says, in an order in which it can be done.
+ */
+import * as Processes from "@signalbox/api/Processes"
+import * as TaskPackages from "@signalbox/api/TaskPackages"
+import * as WorkerGroups from "@signalbox/api/WorkerGroups"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Assets from "./Assets.ts"
+import * as Assistants from "./Assistants.ts"
+import { ApplyFileError, type Document } from "./Document.ts"
+import * as Packages from "./Packages.ts"
+import * as ProcessPlan from "./Processes.ts"
+import * as Secrets from "./Secrets.ts"
+import type { Ids, Section, Step } from "./Step.ts"
+import * as Webhooks from "./Webhooks.ts"
+import * as Groups from "./WorkerGroups.ts"
+
+export interface Options {
+  /** Where the paths in the file start. */
+  readonly folder: string
+  /** Whether what the file does not name is deleted, in the sections that it has. */
+  readonly prune: boolean
+  readonly rewriteSecrets: boolean
+}
+
+export interface Plan {
+  readonly steps: ReadonlyArray<Step>
+  /** How much the workspace has, in the sections of the file, that the file does not name and that stays. */
+  readonly besides: number
+}
+
+interface Reference {
+  readonly field: string
+  readonly name: string
+}
+
+/** Which packages, groups and processes the file refers to, and where. */
+const referencesOf = ({ assistants = {}, processes = {}, webhooks = [] }: Document) => {
+  const packages: Array<Reference> = []
+  const groups: Array<Reference> = []
+  for (const [process, { steps }] of Object.entries(processes)) {
+    for (const [index, { task, worker_group }] of steps.entries()) {
+      const field = `processes.${process}.steps.${index}`
+      if (task.package !== undefined) packages.push({ field: `${field}.task.package`, name: task.package })
+      if (worker_group !== undefined) groups.push({ field: `${field}.worker_group`, name: worker_group })
+    }
+  }
+  for (const [name, { task }] of Object.entries(assistants)) {
+    packages.push({ field: `assistants.${name}.task.package`, name: task.package })
+  }
+  const ofWebhooks = webhooks.flatMap(({ process }, index) =>
+    process === undefined ? [] : [{ field: `webhooks.${index}.process`, name: process }]
+  )
+  return { packages, groups, processes: ofWebhooks }
+}
+
+const check = (
+  what: string,
+  references: ReadonlyArray<Reference>,
+  known: { readonly there: ReadonlyMap<string, string>; readonly wanted: ReadonlyArray<string> }
+) => {
+  const missing = references.find(({ name }) => !known.there.has(name) && !known.wanted.includes(name))
+  return missing === undefined
+    ? Effect.void
+    : Effect.fail(
+        new ApplyFileError({
+          message: `${missing.field}: there is no ${what} "${missing.name}" in the file or in the workspace`
+        })
+      )
+}
+
+const listed = <I extends string, E, R>(
+  needed: boolean,
+  stream: Stream.Stream<{ readonly id: I; readonly name: string }, E, R>
+) =>
+  needed
+    ? Effect.map(Stream.runCollect(stream), (all) => new Map(all.map(({ id, name }) => [name, id])))
+    : Effect.succeed(new Map<string, I>())
+
+const nothing: Section = { steps: [], extra: [] }
+
+/** Compares the file with the workspace. Changes nothing; what the file names on this machine is read. */
+export const make = Effect.fn("apply.plan")(function* (document: Document, options: Options) {
+  const references = referencesOf(document)
+  const { assets, assistants, packages, processes, secrets, webhooks, worker_groups } = document
+  const all = { limit: 500 }
+  const ids: Ids = {
+    packages: yield* listed(packages !== undefined || references.packages.length > 0, TaskPackages.stream(all)),
+    groups: yield* listed(worker_groups !== undefined || references.groups.length > 0, WorkerGroups.stream(all)),
+    processes: yield* listed(processes !== undefined || webhooks !== undefined, Processes.stream(all))
+  }
+  yield* check("package", references.packages, { there: ids.packages, wanted: Object.keys(packages ?? {}) })
+  yield* check("worker group", references.groups, { there: ids.groups, wanted: worker_groups ?? [] })
+  yield* check("process", references.processes, { there: ids.processes, wanted: Object.keys(processes ?? {}) })
+
+  // Each after what it may refer to; deletions the other way round.
+  const sections: ReadonlyArray<Section> = [
+    secrets === undefined ? nothing : yield* Secrets.plan(secrets, options.folder, options.rewriteSecrets),
+    packages === undefined ? nothing : yield* Packages.plan(packages, options.folder, ids),
+    worker_groups === undefined ? nothing : Groups.plan(worker_groups, ids),
+    assets === undefined ? nothing : yield* Assets.plan(assets, options.folder),
+    processes === undefined ? nothing : yield* ProcessPlan.plan(processes, ids),
+    assistants === undefined ? nothing : yield* Assistants.plan(assistants, ids),
+    webhooks === undefined ? nothing : yield* Webhooks.plan(webhooks, ids)
+  ]
+  const steps = sections.flatMap((section) => section.steps)
+  const extra = sections.toReversed().flatMap((section) => section.extra)
+  const plan: Plan = options.prune ? { steps: [...steps, ...extra], besides: 0 } : { steps, besides: extra.length }
+  return plan
+})

@@ -1,0 +1,86 @@
+import type { ProcessDefinition } from "@signalbox/api/contract/Processes"
+import * as Processes from "@signalbox/api/Processes"
+import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import type { Document, Process } from "./Document.ts"
+import { idOf, type Ids, type Section, type Step, unchanged } from "./Step.ts"
+
+/** The definition with ids in the place of names. */
+const resolved = Effect.fnUntraced(function* (name: string, { steps, ...process }: Process, ids: Ids) {
+  const definition: ProcessDefinition = {
+    ...process,
+    name,
+    steps: yield* Effect.forEach(steps, ({ task, worker_group, ...step }) =>
+      Effect.gen(function* () {
+        const package_id = task.package === undefined ? {} : { package_id: yield* idOf(ids.packages, task.package) }
+        const group = worker_group === undefined ? {} : { worker_group: { id: yield* idOf(ids.groups, worker_group) } }
+        return { ...step, task: { name: task.name, ...package_id }, ...group }
+      })
+    )
+  }
+  return definition
+})
+
+const nameOf = <I>(ids: ReadonlyMap<string, I>, id: I) => [...ids].find(([, known]) => known === id)?.[0] ?? String(id)
+
+/** A definition as the file would have it, each part on its own. */
+const parts = (process: Process): Readonly<Record<string, Schema.Json>> => ({
+  description: process.description ?? null,
+  steps: JSON.parse(JSON.stringify(process.steps)),
+  default_work_item: process.default_work_item ?? null
+})
+
+const named = ({ name: _, steps, ...definition }: ProcessDefinition, ids: Ids): Process => ({
+  ...definition,
+  steps: steps.map(({ task, worker_group, ...step }) => ({
+    ...step,
+    task: {
+      name: task.name,
+      ...(task.package_id === undefined ? {} : { package: nameOf(ids.packages, task.package_id) })
+    },
+    ...(worker_group === undefined || worker_group === null
+      ? {}
+      : { worker_group: nameOf(ids.groups, worker_group.id) })
+  }))
+})
+
+/** The same text for the same JSON, whatever the order of its keys. */
+const canonical = (json: Schema.Json): string =>
+  JSON.stringify(json, (_, value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : value
+  )
+
+/** Processes: a definition that differs is replaced. */
+export const plan = Effect.fnUntraced(function* (wanted: NonNullable<Document["processes"]>, ids: Ids) {
+  const steps: Array<Step> = []
+  for (const [name, process] of Object.entries(wanted)) {
+    const definition = resolved(name, process, ids)
+    const id = ids.processes.get(name)
+    if (id === undefined) {
+      const run = Effect.gen(function* () {
+        const made = yield* Processes.create(yield* definition)
+        ids.processes.set(name, made.id)
+      })
+      steps.push({ kind: "process", name, action: "create", detail: "", run })
+      continue
+    }
+    const before = parts(named(yield* Processes.getDefinition(id), ids))
+    const after = parts(process)
+    const changed = Object.keys(after).filter(
+      (part) => canonical(before[part] ?? null) !== canonical(after[part] ?? null)
+    )
+    if (changed.length === 0) {
+      steps.push(unchanged("process", name))
+      continue
+    }
+    const run = Effect.flatMap(definition, (next) => Processes.update(id, next))
+    steps.push({ kind: "process", name, action: "change", detail: changed.join(", "), run })
+  }
+  const extra = [...ids.processes]
+    .filter(([name]) => !Object.hasOwn(wanted, name))
+    .map(([name, id]): Step => ({ kind: "process", name, action: "delete", detail: "", run: Processes.remove(id) }))
+  const section: Section = { steps, extra }
+  return section
+})

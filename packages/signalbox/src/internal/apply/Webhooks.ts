@@ -1,0 +1,65 @@
+import type { WebhookListed } from "@signalbox/api/contract/Webhooks"
+import * as Webhooks from "@signalbox/api/Webhooks"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { ApplyFileError, type Webhook } from "./Document.ts"
+import { idOf, type Ids, type Section, type Step, unchanged } from "./Step.ts"
+
+const label = (endpoint: string, process: string | undefined) =>
+  process === undefined ? endpoint : `${endpoint} (${process})`
+
+/** Webhooks have no name: one is known by its endpoint and its process. */
+export const plan = Effect.fnUntraced(function* (wanted: ReadonlyArray<Webhook>, ids: Ids) {
+  const left: Array<WebhookListed> = [...(yield* Stream.runCollect(Webhooks.stream({ limit: 500 })))]
+  const nameOfProcess = (listed: WebhookListed) =>
+    [...ids.processes].find(([, id]) => id === listed.process?.id)?.[0] ?? listed.process?.id
+  const labels = new Set<string>()
+  const steps: Array<Step> = []
+  for (const [index, { enabled, endpoint, events, process }] of wanted.entries()) {
+    const name = label(endpoint, process)
+    if (labels.has(name)) {
+      return yield* new ApplyFileError({
+        message: `webhooks.${index}: another one has the same endpoint and process; name all events in one`
+      })
+    }
+    labels.add(name)
+    const at = left.findIndex((listed) => listed.endpoint === endpoint && nameOfProcess(listed) === process)
+    const found = at < 0 ? undefined : left.splice(at, 1)[0]
+    if (found === undefined) {
+      const run = Effect.gen(function* () {
+        const of = process === undefined ? {} : { process: yield* idOf(ids.processes, process) }
+        const { id } = yield* Webhooks.create({ endpoint, events, ...of })
+        if (enabled === false) yield* Webhooks.update(id, { enabled })
+      })
+      steps.push({ kind: "webhook", name, action: "create", detail: events.join(", "), run })
+      continue
+    }
+    const same = (a: ReadonlyArray<string>, b: ReadonlyArray<string>) =>
+      [...new Set(a)].toSorted().join() === [...new Set(b)].toSorted().join()
+    const change = {
+      ...(same(found.enabled_events, events) ? {} : { events }),
+      ...(enabled === undefined || enabled === found.enabled ? {} : { enabled })
+    }
+    const changed = Object.keys(change)
+    steps.push(
+      changed.length === 0
+        ? unchanged("webhook", name)
+        : {
+            kind: "webhook",
+            name,
+            action: "change",
+            detail: changed.join(", "),
+            run: Webhooks.update(found.id, change)
+          }
+    )
+  }
+  const extra = left.map((listed): Step => ({
+    kind: "webhook",
+    name: label(listed.endpoint, nameOfProcess(listed)),
+    action: "delete",
+    detail: "",
+    run: Webhooks.remove(listed.id)
+  }))
+  const section: Section = { steps, extra }
+  return section
+})

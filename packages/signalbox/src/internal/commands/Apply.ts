@@ -1,0 +1,116 @@
+/**
+ * `signalbox apply`: brings a workspace to what a file says.
+ */
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { dirname } from "node:path"
+import { load } from "../apply/Document.ts"
+import * as Plan from "../apply/Plan.ts"
+import type { Step } from "../apply/Step.ts"
+import { columns, connected, connectionFlags } from "../Connection.ts"
+import * as Problem from "../Problem.ts"
+
+/** A step failed; those before it stand, those after it were not tried. */
+export class ApplyFailed extends Schema.TaggedError<ApplyFailed>()("ApplyFailed", { message: Schema.String }) {}
+
+type Status = "planned" | "unchanged" | "done" | "failed" | "not done"
+
+const marks = { create: "+", change: "~", delete: "-", unchanged: "=" } as const
+
+const line = ({ action, detail, kind, name }: Step) =>
+  columns([marks[action], 1], [action, 9], [kind, 12], [name, 0], [detail === "" ? "" : `(${detail})`, 0])
+
+const tell = (json: boolean, step: Step, status: Status, error?: string) => {
+  const { action, detail, kind, name } = step
+  if (json)
+    return Console.log(
+      JSON.stringify({ action, kind, name, detail, status, ...(error === undefined ? {} : { error }) })
+    )
+  return status === "done" ? Console.log(`done: ${action} ${kind} ${name}`) : Effect.void
+}
+
+const count = (steps: ReadonlyArray<Step>, action: Step["action"]) =>
+  steps.filter((step) => step.action === action).length
+
+/** The plan as people read it. */
+const showPlan = Effect.fnUntraced(function* ({ besides, steps }: Plan.Plan) {
+  for (const step of steps) yield* Console.log(line(step))
+  const counts = [
+    `${count(steps, "create")} to create`,
+    `${count(steps, "change")} to change`,
+    `${count(steps, "delete")} to delete`,
+    `${count(steps, "unchanged")} unchanged`
+  ]
+  yield* Console.log(`Plan: ${counts.join(", ")}.`)
+  if (besides > 0) yield* Console.log(`${besides} more in the workspace are not in the file; --prune deletes them.`)
+})
+
+const named = (steps: ReadonlyArray<Step>) =>
+  steps.length === 0 ? "nothing" : steps.map(({ action, kind, name }) => `${action} ${kind} ${name}`).join(", ")
+
+/** Step by step; the first that fails ends it. */
+const carryOut = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, json: boolean) {
+  for (const [index, step] of steps.entries()) {
+    const exit = yield* Effect.exit(step.run)
+    if (Exit.isSuccess(exit)) {
+      yield* tell(json, step, "done")
+      continue
+    }
+    const error = Problem.ofCause(exit.cause)
+    const rest = steps.slice(index + 1)
+    yield* tell(json, step, "failed", error)
+    for (const other of rest) yield* tell(json, other, "not done")
+    return yield* new ApplyFailed({
+      message: `${named([step])} failed: ${error}; done: ${named(steps.slice(0, index))}; not done: ${named(rest)}; apply again to go on`
+    })
+  }
+})
+
+export const apply = Command.make(
+  "apply",
+  {
+    file: Argument.String("file").pipe(Argument.withDescription("A YAML or JSON file; see the README of signalbox")),
+    dryRun: Flag.Boolean("dry-run").pipe(
+      Flag.withAlias("plan"),
+      Flag.withDescription("Show the plan and change nothing"),
+      Flag.withDefault(false)
+    ),
+    prune: Flag.Boolean("prune").pipe(
+      Flag.withDescription("Delete what the file does not name, in the sections that it has. Irreversible"),
+      Flag.withDefault(false)
+    ),
+    rewriteSecrets: Flag.Boolean("rewrite-secrets").pipe(
+      Flag.withDescription("Write the values of secrets that are there already: they cannot be compared"),
+      Flag.withDefault(false)
+    ),
+    ...connectionFlags
+  },
+  Effect.fnUntraced(function* ({ data, dryRun, file, json, prune, rewriteSecrets }) {
+    const document = yield* load(file)
+    const program = Effect.gen(function* () {
+      const plan = yield* Plan.make(document, { folder: dirname(file), prune, rewriteSecrets })
+      const work = plan.steps.filter(({ action }) => action !== "unchanged")
+      const kept = plan.steps.filter(({ action }) => action === "unchanged")
+      if (json) for (const step of kept) yield* tell(json, step, "unchanged")
+      else yield* showPlan(plan)
+      if (dryRun) return yield* Effect.forEach(work, (step) => tell(json, step, "planned"), { discard: true })
+      if (work.length === 0) return json ? undefined : yield* Console.log("Nothing to do.")
+      return yield* carryOut(work, json)
+    })
+    return yield* connected(data)(program)
+  })
+).pipe(
+  Command.withDescription(
+    "Brings the workspace to what a file says: packages, groups, processes, assistants, assets, secrets, webhooks"
+  ),
+  Command.withExamples([
+    { command: "signalbox apply workspace.yaml --dry-run", description: "What would be done" },
+    { command: "signalbox apply workspace.yaml", description: "Safe to repeat: a second run finds nothing to do" },
+    { command: "signalbox apply workspace.yaml --prune --json", description: "Delete the rest too; for programs" }
+  ])
+)

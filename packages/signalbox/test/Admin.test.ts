@@ -1,0 +1,138 @@
+/**
+ * `keys` and `workspaces`, and what commands say when they cannot reach a control room.
+ */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Permission } from "@signalbox/api/contract/Authorization"
+import { join } from "node:path"
+import { type Env, type Room, signalbox, succeed, temporaryFolder, up } from "./support/Cli.ts"
+
+const { folder, remove } = temporaryFolder("admin")
+const data = join(folder, "data")
+
+let room: Room
+let connection: Env
+
+beforeAll(async () => {
+  room = await up(data)
+  const { api_key, base_url, workspace_id } = room.ready
+  connection = { SIGNALBOX_BASE_URL: base_url, SIGNALBOX_API_KEY: api_key, SIGNALBOX_WORKSPACE_ID: workspace_id }
+}, 30_000)
+
+afterAll(async () => {
+  await room.end("SIGKILL")
+  remove()
+})
+
+const ask = (path: string, key: string) =>
+  fetch(`${room.ready.base_url}/workspaces/${room.ready.workspace_id}/${path}`, {
+    headers: { authorization: `RC-WSKEY ${key}` }
+  })
+
+describe("signalbox keys", () => {
+  it("makes a key that serves, shows it this once, lists it without its text, and revokes it", async () => {
+    const made = await succeed([
+      "keys",
+      "create",
+      "--name",
+      "ci",
+      "--permission",
+      "Processes.read_processes",
+      "--data",
+      data
+    ])
+    const key = made.stdout.trim()
+    assert.match(key, /^sbk_[\w-]+$/)
+    assert.match(made.stderr, /shown only now/)
+    assert.strictEqual((await ask("processes", key)).status, 200)
+    assert.strictEqual((await ask("work-items", key)).status, 403)
+
+    const list = await succeed(["keys", "list", "--data", data])
+    assert.match(list.lines[0] ?? "", /^id +name +created at +permissions$/)
+    assert.match(list.lines[1] ?? "", /^\S+ +ci +\S+ +Processes\.read_processes$/)
+    assert.notInclude(list.stdout, key.slice(-43))
+    const [listed] = (await succeed(["keys", "list", "--json"], { env: connection })).lines
+    const { id, ...rest } = JSON.parse(listed ?? "")
+    assert.deepInclude(rest, { name: "ci", permissions: ["Processes.read_processes"] })
+    assert.notProperty(rest, "key")
+
+    assert.match((await succeed(["keys", "revoke", id, "--data", data])).stdout, /is revoked/)
+    assert.strictEqual((await ask("processes", key)).status, 403)
+    const again = await signalbox(["keys", "revoke", id, "--data", data])
+    assert.strictEqual(again.status, 1)
+    assert.match(again.stderr, new RegExp(`^signalbox: .*no API key ${id}`))
+  })
+
+  it("prints one line of JSON for programs", async () => {
+    const permissions = ["Processes.read_runs", "Processes.trigger_processes"]
+    const args = permissions.flatMap((permission) => ["--permission", permission])
+    const { lines, stderr } = await succeed(["keys", "create", "--name", "two", ...args, "--json", "--data", data])
+    assert.strictEqual(lines.length, 1)
+    const made = JSON.parse(lines[0] ?? "")
+    assert.deepStrictEqual(Object.keys(made).toSorted(), ["created_at", "id", "key", "name", "permissions"])
+    assert.deepStrictEqual(made.permissions, permissions)
+    assert.strictEqual(stderr, "")
+  })
+
+  it("names the permissions there are when one is not, and makes nothing", async () => {
+    const before = (await succeed(["keys", "list", "--data", data])).stdout
+    const wrong = await signalbox(["keys", "create", "--name", "n", "--permission", "Vault.everything", "--data", data])
+    assert.strictEqual(wrong.status, 2)
+    for (const permission of Permission.literals) assert.include(wrong.stderr, permission)
+    assert.strictEqual((await signalbox(["keys", "create", "--name", "n", "--data", data])).status, 2)
+    assert.strictEqual((await succeed(["keys", "list", "--data", data])).stdout, before)
+  })
+
+  it("says which permission the key at hand lacks", async () => {
+    const made = await succeed(["keys", "create", "--name", "n", "--permission", "Vault.read_secrets", "--data", data])
+    const env = { ...connection, SIGNALBOX_API_KEY: made.stdout.trim() }
+    const refused = await signalbox(["keys", "list"], { env })
+    assert.strictEqual(refused.status, 1)
+    assert.match(refused.stderr, /^signalbox: Forbidden: the key lacks the permission Workspace\.manage_api_keys/)
+    assert.notInclude(refused.stderr, made.stdout.trim().slice(-43))
+  })
+})
+
+describe("signalbox workspaces", () => {
+  it("shows the workspace, and makes another that the printed variables lead to", async () => {
+    assert.match(
+      (await succeed(["workspaces", "show", "--data", data])).stdout,
+      new RegExp(`^${room.ready.workspace_id}  default`)
+    )
+    const made = await succeed(["workspaces", "create", "--name", "staging", "--data", data])
+    const printed = Object.fromEntries(made.lines.map((line) => line.split("=")))
+    assert.deepStrictEqual(Object.keys(printed).toSorted(), ["SIGNALBOX_API_KEY", "SIGNALBOX_WORKSPACE_ID"])
+    const shown = await succeed(["workspaces", "show", "--json"], { env: { ...connection, ...printed } })
+    assert.deepInclude(JSON.parse(shown.stdout), { id: printed["SIGNALBOX_WORKSPACE_ID"], name: "staging" })
+  })
+})
+
+describe("without a way to the control room", () => {
+  const cases: ReadonlyArray<readonly [string, Env, RegExp]> = [
+    [
+      "no service",
+      { SIGNALBOX_BASE_URL: "http://127.0.0.1:9" },
+      /nothing answers.*start it with `signalbox up`, or check SIGNALBOX_BASE_URL/
+    ],
+    ["a malformed key", { SIGNALBOX_API_KEY: "nonsense" }, /Unauthorized.*check SIGNALBOX_API_KEY/],
+    [
+      "an unknown key",
+      { SIGNALBOX_API_KEY: `sbk_01900000-0000-7000-8000-000000000000_${"x".repeat(43)}` },
+      /Forbidden.*revoked.*keys create/
+    ],
+    [
+      "another workspace",
+      { SIGNALBOX_WORKSPACE_ID: "01900000-0000-7000-8000-000000000000" },
+      /Forbidden.*does not belong to this workspace/
+    ]
+  ]
+  for (const [what, env, message] of cases) {
+    it(`says so in one line: ${what}`, async () => {
+      const { status, stderr, stdout } = await signalbox(["keys", "list"], { env: { ...connection, ...env } })
+      assert.strictEqual(status, 1)
+      assert.strictEqual(stdout, "")
+      assert.strictEqual(stderr.trim().split("\n").length, 1)
+      assert.match(stderr, message)
+      assert.notInclude(stderr, "xxxx")
+    })
+  }
+})

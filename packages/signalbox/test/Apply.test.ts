@@ -1,0 +1,289 @@
+/**
+ * `signalbox apply`: the example of the README and what can go wrong with a file.
+ */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { type Room, signalbox, succeed, temporaryFolder, up } from "./support/Cli.ts"
+import { robotZip } from "./support/Zip.ts"
+
+const { folder, remove } = temporaryFolder("apply")
+const password = "hush-hush-4711"
+const certificate = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----"
+const env = { SHOP_PASSWORD: password }
+const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8")
+const example = /```yaml\n([^]*?)```/.exec(readme)?.[1] ?? ""
+
+let room: Room
+let data = ""
+
+beforeAll(async () => {
+  data = join(folder, "data")
+  room = await up(data)
+  mkdirSync(join(folder, "dist"))
+  writeFileSync(join(folder, "workspace.yaml"), example)
+  writeFileSync(join(folder, "shop.pem"), `${certificate}\n`)
+  writeFileSync(join(folder, "prices.csv"), "item,price\na,1\n")
+  writeFileSync(join(folder, "dist", "invoices.zip"), await Effect.runPromise(robotZip("Read orders")))
+}, 30_000)
+
+afterAll(async () => {
+  await room.end("SIGKILL")
+  remove()
+})
+
+const file = (name: string, text: string) => {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return path
+}
+
+interface Line {
+  readonly action: string
+  readonly kind: string
+  readonly name: string
+  readonly detail: string
+  readonly status: string
+}
+
+const applied = async (path: string, ...flags: ReadonlyArray<string>) => {
+  const { stderr, stdout } = await succeed(["apply", path, "--json", "--data", data, ...flags], { env })
+  for (const text of [stdout, stderr]) for (const secret of [password, "MIIB"]) assert.notInclude(text, secret)
+  const lines: ReadonlyArray<Line> = stdout
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line))
+  return lines
+}
+
+const facts = (lines: ReadonlyArray<Line>) =>
+  lines.map(({ action, kind, name, status }) => `${status}: ${action} ${kind} ${name}`)
+const worked = (lines: ReadonlyArray<Line>) => lines.filter(({ status }) => status !== "unchanged")
+
+const read = async (path: string, key = room.ready.api_key): Promise<unknown> => {
+  const response = await fetch(`${room.ready.base_url}/workspaces/${room.ready.workspace_id}/${path}`, {
+    headers: { authorization: `RC-WSKEY ${key}` }
+  })
+  assert.strictEqual(response.status, 200)
+  return response.json()
+}
+
+const everything = async () =>
+  JSON.stringify(
+    await Promise.all(
+      ["secrets", "task-packages", "worker-groups", "assets", "processes", "assistants", "webhooks"].map((path) =>
+        read(path)
+      )
+    )
+  )
+
+describe("signalbox apply", () => {
+  it("plans and changes nothing with --dry-run", async () => {
+    const before = await everything()
+    const lines = await applied(join(folder, "workspace.yaml"), "--dry-run")
+    assert.deepStrictEqual(facts(lines), [
+      "planned: create secret shop",
+      "planned: create package invoices",
+      "planned: create worker group linux",
+      "planned: create asset prices",
+      "planned: create asset currency",
+      "planned: create asset limits",
+      "planned: create process orders",
+      "planned: create assistant reader",
+      "planned: create webhook https://example.com/hook (orders)"
+    ])
+    assert.strictEqual(await everything(), before)
+  })
+
+  it("applies the example of the README, and finds nothing to do after that", async () => {
+    const lines = await applied(join(folder, "workspace.yaml"))
+    assert.deepStrictEqual([...new Set(lines.map(({ status }) => status))], ["done"])
+    assert.strictEqual(lines.length, 9)
+
+    const listed = await everything()
+    for (const name of [
+      "shop",
+      "invoices",
+      "linux",
+      "prices",
+      "currency",
+      "limits",
+      "orders",
+      "reader",
+      "https://example.com/hook"
+    ]) {
+      assert.include(listed, `"${name}"`)
+    }
+    const id = (text: string, kind: string) => new RegExp(`"id":"([^"]+)","name":"${kind}"`).exec(text)?.[1] ?? ""
+    const definition = JSON.stringify(await read(`processes/${id(listed, "orders")}/definition`))
+    assert.include(definition, `"package_id":"${id(listed, "invoices")}"`)
+    assert.include(definition, `"worker_group":{"id":"${id(listed, "linux")}"}`)
+    assert.include(definition, '"max_parallel":4')
+    assert.include(definition, '"start_after":"previous_step"')
+    assert.include(definition, '"default_work_item":{"payload":{"day":"today"}}')
+    assert.include(
+      JSON.stringify(await read(`task-packages/${id(listed, "invoices")}`)),
+      '"tasks":[{"name":"Read orders"}]'
+    )
+    assert.include(JSON.stringify(await read(`assets/${id(listed, "prices")}`)), '"content_type":"text/csv"')
+
+    const again = await applied(join(folder, "workspace.yaml"))
+    assert.deepStrictEqual([...new Set(again.map(({ status }) => status))], ["unchanged"])
+    const told = await succeed(["apply", join(folder, "workspace.yaml"), "--data", data])
+    assert.match(told.stdout, /Plan: 0 to create, 0 to change, 0 to delete, 9 unchanged\.\nNothing to do\.\n$/)
+    assert.strictEqual(await everything(), listed)
+  })
+
+  it("changes what differs and nothing else, by its parts", async () => {
+    writeFileSync(join(folder, "prices.csv"), "item,price\na,2\n")
+    const changed = example
+      .replace("Reads the orders of a day", "Reads all orders")
+      .replace("text: EUR", "text: EUR, content_type: text/html")
+      .replace("[process_run.completed, process_run.unresolved]", "[process_run.unresolved]")
+      .replace("The shop's back office", "The back office")
+    const lines = worked(await applied(file("workspace.yaml", changed)))
+    assert.deepStrictEqual(
+      lines.map(({ action, detail, name, status }) => [status, action, name, detail]),
+      [
+        ["done", "change", "shop", "description, values"],
+        ["done", "change", "prices", "content"],
+        ["done", "change", "currency", "content type"],
+        ["done", "change", "orders", "description"],
+        ["done", "change", "https://example.com/hook (orders)", "events"]
+      ]
+    )
+    assert.deepStrictEqual(worked(await applied(join(folder, "workspace.yaml"))), [])
+    const zip = await Effect.runPromise(robotZip("Read orders", "Other"))
+    writeFileSync(join(folder, "dist", "invoices.zip"), zip)
+    assert.deepStrictEqual(facts(worked(await applied(join(folder, "workspace.yaml")))), [
+      "done: change package invoices"
+    ])
+  })
+
+  it("writes values of secrets that are there only when asked, and asks for what they come from only then", async () => {
+    const path = join(folder, "workspace.yaml")
+    assert.strictEqual((await signalbox(["apply", path, "--data", data])).status, 0)
+    assert.deepStrictEqual(facts(worked(await applied(path, "--rewrite-secrets"))), ["done: change secret shop"])
+    const without = await signalbox(["apply", path, "--rewrite-secrets", "--data", data])
+    assert.strictEqual(without.status, 1)
+    assert.match(
+      without.stderr,
+      /^signalbox: secrets\.shop\.items\.password: the environment variable SHOP_PASSWORD is not set\n$/
+    )
+  })
+
+  it("deletes what the file does not name with --prune alone, in the sections that it has", async () => {
+    const path = file("less.yaml", "worker_groups: [windows]\nassets: {}\n")
+    const kept = await succeed(["apply", path, "--data", data])
+    assert.match(kept.stdout, /4 more in the workspace are not in the file; --prune deletes them\./)
+    // A step still names this group: its deletion is refused, and said.
+    const stuck = await signalbox(["apply", path, "--prune", "--data", data])
+    assert.strictEqual(stuck.status, 1)
+    assert.match(
+      stuck.stderr,
+      /^signalbox: delete worker group linux failed: .*; done: delete asset .*; not done: nothing; apply again to go on\n$/
+    )
+    const rest = await read("assets")
+    assert.deepStrictEqual(rest, { data: [], has_more: false, next: null })
+
+    const none = file("none.yaml", "webhooks: []\nprocesses: {}\nworker_groups: [windows]\n")
+    assert.deepStrictEqual(facts(worked(await applied(none, "--prune"))), [
+      "done: delete webhook https://example.com/hook (orders)",
+      "done: delete process orders",
+      "done: delete worker group linux"
+    ])
+    assert.include(JSON.stringify(await read("secrets")), '"shop"')
+  })
+
+  it("says what was done and what was not when a step fails, and goes on where it was", async () => {
+    const bad = file("broken.zip", "no zip at all")
+    const text = `worker_groups: [late]\npackages: { first: { zip: dist/invoices.zip }, broken: { zip: ${bad} } }\n`
+    const failed = await signalbox(["apply", file("half.yaml", text), "--json", "--data", data])
+    assert.strictEqual(failed.status, 1)
+    const statuses = failed.lines.map((line) => JSON.parse(line)).map(({ name, status }) => [name, status])
+    assert.deepStrictEqual(statuses, [
+      ["first", "done"],
+      ["broken", "failed"],
+      ["late", "not done"]
+    ])
+    assert.match(
+      failed.stderr,
+      /create package broken failed: .*; done: create package first; not done: create worker group late; apply again to go on/
+    )
+    writeFileSync(bad, await Effect.runPromise(robotZip("a")))
+    assert.deepStrictEqual(facts(await applied(join(folder, "half.yaml"))), [
+      "unchanged: unchanged package first",
+      "done: change package broken",
+      "done: create worker group late"
+    ])
+  })
+
+  const files: ReadonlyArray<readonly [what: string, name: string, text: string, message: RegExp]> = [
+    ["an unknown section", "a.yaml", "process: {}\n", /process: unknown key/],
+    [
+      "an unknown key of a step",
+      "b.yaml",
+      "processes: { a: { steps: [{ name: s, task: { name: t }, retries: 3 }] } }",
+      /processes\.a\.steps\.0\.retries: unknown key/
+    ],
+    [
+      "a missing task",
+      "c.json",
+      '{"processes":{"a":{"steps":[{"name":"s"}]}}}',
+      /processes\.a\.steps\.0\.task: Missing key/
+    ],
+    [
+      "an unknown event",
+      "d.yaml",
+      "webhooks: [{ endpoint: 'https://a.example', events: [done] }]",
+      /webhooks\.0\.events\.0: Expected .*process_run\.completed/
+    ],
+    ["a wrong name of a secret", "e.yaml", "secrets: { 'a b': { items: {} } }", /secrets\.a b/],
+    [
+      "a value of a secret of the wrong kind",
+      "f.yaml",
+      `secrets: { a: { items: { password: [${password}] } } }`,
+      /secrets\.a\.items\.password/
+    ],
+    ["no YAML", "g.yaml", "assets: [\n", /g\.yaml: not YAML/],
+    ["no JSON", "h.json", "{", /h\.json: not JSON/],
+    [
+      "an unknown package",
+      "i.yaml",
+      "assistants: { a: { task: { name: t, package: nowhere } } }",
+      /assistants\.a\.task\.package: there is no package "nowhere" in the file or in the workspace/
+    ],
+    [
+      "an unknown process",
+      "j.yaml",
+      "webhooks: [{ endpoint: 'https://a.example', events: [process_run.started], process: gone }]",
+      /webhooks\.0\.process: there is no process "gone"/
+    ],
+    [
+      "a file that is not there",
+      "k.yaml",
+      "packages: { a: { zip: nowhere.zip } }",
+      /packages\.a\.zip: cannot read .*nowhere\.zip; paths are relative to the file/
+    ],
+    [
+      "an assistant that would change",
+      "l.yaml",
+      "assistants: { reader: { task: { name: Other, package: invoices } } }",
+      /assistants\.reader\.task: .*cannot be changed/
+    ]
+  ]
+  it("names the field and the remedy of a file that cannot be applied, and changes nothing", async () => {
+    const before = await everything()
+    await Promise.all(
+      files.map(async ([what, name, text, message]) => {
+        const { status, stderr, stdout } = await signalbox(["apply", file(name, text), "--data", data], { env })
+        assert.strictEqual(status, 1, what)
+        assert.match(stderr, message, what)
+        assert.strictEqual(stderr.trim().split("\n").length, 1, what)
+        assert.notInclude(stderr + stdout, password, what)
+      })
+    )
+    assert.strictEqual(await everything(), before)
+  }, 60_000)
+})

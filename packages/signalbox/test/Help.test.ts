@@ -1,0 +1,39 @@
+/**
+ * What the help says, and that the README knows every command.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { signalbox, succeed } from "./support/Cli.ts"
+
+const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8")
+
+const namesIn = (help: string) =>
+  [...(help.split("SUBCOMMANDS\n")[1] ?? "").matchAll(/^ {2}(\S+) {2,}\S/gm)].map(([, name = ""]) => name)
+
+describe("the help", () => {
+  it("lists every command, each has examples, and the README tells of each", async () => {
+    const groups = namesIn((await succeed(["--help"])).stdout)
+    assert.includeMembers(groups, ["up", "run", "keys", "workspaces", "apply", "migrate", "vault", "config"])
+    const check = async (group: string) => {
+      const { stdout } = await succeed([group, "--help"])
+      const subcommands = namesIn(stdout)
+      assert.include(readme, `signalbox ${group}`)
+      if (subcommands.length === 0) assert.match(stdout, /EXAMPLES\n/, group)
+      for (const name of subcommands) {
+        const help = (await succeed([group, name, "--help"])).stdout
+        assert.match(help, /EXAMPLES\n/, `${group} ${name}`)
+        assert.match(readme, new RegExp(`signalbox ${group} [^\\n]*\\b${name}\\b`))
+      }
+    }
+    await Promise.all(groups.map(check))
+  }, 60_000)
+
+  it("stands beside the error when a command line cannot be read, which exits with 2", async () => {
+    for (const args of [["keys", "frob"], ["frob"], ["up", "--frob"]]) {
+      const { status, stderr } = await signalbox(args)
+      assert.strictEqual(status, 2, stderr)
+      assert.match(stderr, /frob/)
+    }
+  }, 60_000)
+})

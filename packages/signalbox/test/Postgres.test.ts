@@ -1,0 +1,90 @@
+/**
+ * The command with a Postgres: `up`, `migrate` and `vault rotate-key` by its address in the environment.
+ */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { dropSchema, urlVariable } from "@signalbox/testkit/Postgres"
+import * as Effect from "effect/Effect"
+import { randomBytes } from "node:crypto"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { type Room, signalbox, succeed, temporaryFolder, up } from "./support/Cli.ts"
+
+const { folder, remove } = temporaryFolder("postgres")
+const data = join(folder, "data")
+const url = process.env[urlVariable] ?? ""
+const newKey = () => randomBytes(32).toString("base64")
+const [first, second] = [newKey(), newKey()]
+const env = { SIGNALBOX_DATABASE_URL: url, SIGNALBOX_MASTER_KEY: first }
+const next = { ...env, SIGNALBOX_NEW_MASTER_KEY: second }
+
+// Nobody else uses the schema that the command has by default.
+const clean = () => Effect.runPromise(dropSchema(url, "signalbox"))
+beforeAll(clean)
+afterAll(async () => {
+  await clean()
+  remove()
+})
+
+const webhooks = ({ ready }: Room) => `${ready.base_url}/workspaces/${ready.workspace_id}/webhooks`
+const headersOf = ({ ready }: Room) => ({
+  authorization: `RC-WSKEY ${ready.api_key}`,
+  "content-type": "application/json"
+})
+
+describe("signalbox with a Postgres", () => {
+  let secret = ""
+  let webhook = ""
+
+  it("migrates, starts, and keeps nothing but files in its folder", async () => {
+    assert.strictEqual((await succeed(["migrate"], { env })).lines[0], "applied 0001_init")
+    assert.match((await succeed(["migrate"], { env })).stdout, /nothing to do/)
+    const room = await up(data, [], env)
+    const body = JSON.stringify({ endpoint: "https://example.com", enabled_events: ["process_run.started"] })
+    const made = await fetch(webhooks(room), { method: "POST", headers: headersOf(room), body })
+    assert.strictEqual(made.status, 200)
+    ;({ id: webhook, secret } = await made.json())
+    assert.isFalse(existsSync(join(data, "control-room.db")))
+    assert.isFalse(existsSync(join(data, "master.key")))
+
+    const { status, stderr } = await signalbox(["vault", "rotate-key"], { env: next })
+    assert.strictEqual(status, 1)
+    assert.match(stderr, /^signalbox: \d+ nodes use this database: stop them first\n$/)
+    assert.strictEqual(await room.end(), 0)
+  })
+
+  it("changes the master key to the one of the environment, after which only that opens the vault", async () => {
+    const without = await signalbox(["vault", "rotate-key"], { env })
+    assert.strictEqual(without.status, 1)
+    assert.match(without.stderr, /SIGNALBOX_NEW_MASTER_KEY: set it to the new key/)
+    const short = await signalbox(["vault", "rotate-key"], { env: { ...next, SIGNALBOX_NEW_MASTER_KEY: "c2hvcnQ=" } })
+    assert.match(short.stderr, /must be base64 of 32 bytes/)
+    const { rewrapped } = JSON.parse((await succeed(["vault", "rotate-key", "--json"], { env: next })).stdout)
+    assert.isAtLeast(rewrapped, 1)
+
+    const old = await signalbox(["up", "--port", "0", "--data", data], { env })
+    assert.strictEqual(old.status, 1)
+    assert.match(old.stderr, /not the master key of this database/)
+    const room = await up(data, [], { ...env, SIGNALBOX_MASTER_KEY: second })
+    const opened = await (await fetch(`${webhooks(room)}/${webhook}`, { headers: headersOf(room) })).json()
+    assert.strictEqual(opened.secret, secret)
+    assert.strictEqual(await room.end(), 0)
+  })
+
+  it("says in one line what is missing or away, and never the address", async () => {
+    const password = "hunter2hunter2"
+    const cases: ReadonlyArray<readonly [Readonly<Record<string, string>>, RegExp]> = [
+      [{ SIGNALBOX_DATABASE_URL: url }, /master key/],
+      [{ ...env, SIGNALBOX_DATABASE_URL: `postgres://u:${password}@127.0.0.1:9/x` }, /database/],
+      [{ ...env, SIGNALBOX_DATABASE_URL: `nonsense ${password}` }, /database/]
+    ]
+    for (const [given, message] of cases) {
+      const { status, stderr, stdout } = await signalbox(["up", "--port", "0", "--data", join(folder, "none")], {
+        env: given
+      })
+      assert.strictEqual(status, 1)
+      assert.match(stderr, message)
+      assert.strictEqual(stderr.trim().split("\n").length, 1)
+      assert.notInclude(stderr + stdout, password)
+    }
+  }, 60_000)
+})

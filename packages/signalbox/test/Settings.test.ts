@@ -1,0 +1,146 @@
+/**
+ * Flags, the environment and defaults, as `signalbox config` shows them and as `up` takes them.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { definitions, logging, read } from "../src/internal/Settings.ts"
+import { type Env, freePort, signalbox, succeed, temporaryFolder, up } from "./support/Cli.ts"
+
+const shown = async (args: ReadonlyArray<string>, env: Env = {}) => {
+  const { lines, stdout } = await succeed(["config", "--json", ...args], { env })
+  const settings: ReadonlyArray<Readonly<Record<string, string>>> = lines.map((line) => JSON.parse(line))
+  return { stdout, of: (name: string) => settings.find((setting) => setting["name"] === name), settings }
+}
+
+const password = "hunter2hunter2"
+
+describe("signalbox config", () => {
+  it("shows every setting, its default, and where its value is from: a flag wins over the environment", async () => {
+    const { of, settings } = await shown(
+      ["--port", "1", "--cors", "https://a.example.com", "--cors", "https://b.example.com"],
+      {
+        SIGNALBOX_PORT: "2",
+        SIGNALBOX_HOST: "0.0.0.0",
+        SIGNALBOX_RATE_LIMIT: "10",
+        SIGNALBOX_WORKERS: "",
+        SIGNALBOX_ALLOW_PRIVATE_TARGETS: "true"
+      }
+    )
+    assert.deepStrictEqual(
+      settings.map(({ name }) => name),
+      Object.keys(definitions)
+    )
+    const facts = (name: string) => [of(name)?.["value"], of(name)?.["source"], of(name)?.["default"]]
+    assert.deepStrictEqual(facts("port"), ["1", "flag", "4700"])
+    assert.deepStrictEqual(facts("host"), ["0.0.0.0", "environment", "127.0.0.1"])
+    assert.deepStrictEqual(facts("cors"), ["https://a.example.com,https://b.example.com", "flag", "none"])
+    assert.deepStrictEqual(facts("rateLimit"), ["10:50", "environment", "100:500"])
+    assert.deepStrictEqual(facts("workers"), ["1", "default", "1"])
+    assert.deepStrictEqual(facts("allowPrivateTargets"), ["true", "environment", "when the host is loopback"])
+    assert.deepStrictEqual(facts("data"), [".signalbox", "default", ".signalbox"])
+  })
+
+  it("shows no secret, in either form", async () => {
+    const env = { SIGNALBOX_DATABASE_URL: `postgres://u:${password}@db/x`, SIGNALBOX_MASTER_KEY: password }
+    const { of, stdout } = await shown([], env)
+    assert.strictEqual(of("databaseUrl")?.["value"], "<redacted>")
+    assert.strictEqual(of("masterKey")?.["source"], "environment")
+    const table = await succeed(["config"], { env })
+    for (const text of [stdout, table.stdout, table.stderr]) assert.notInclude(text, password)
+    assert.match(table.stdout, /--port, SIGNALBOX_PORT +4700 +default +4700 +The port to listen on/)
+  })
+
+  const wrong: ReadonlyArray<readonly [Env, RegExp]> = [
+    [{ SIGNALBOX_PORT: "http" }, /^--port or SIGNALBOX_PORT: Expected/],
+    [{ SIGNALBOX_PORT: "70000" }, /--port or SIGNALBOX_PORT: Expected a value between 0 and 65535/],
+    [{ SIGNALBOX_RATE_LIMIT: "fast" }, /--rate-limit or SIGNALBOX_RATE_LIMIT: Expected `off`, or requests a second/],
+    [
+      { SIGNALBOX_CORS: "https://a.example.com/path" },
+      /--cors or SIGNALBOX_CORS: Expected `\*` or origins without a path/
+    ],
+    [{ SIGNALBOX_PUBLIC_URL: "room.example.com" }, /--public-url or SIGNALBOX_PUBLIC_URL: Expected an absolute http/],
+    [{ SIGNALBOX_WORKERS: "-1" }, /--workers or SIGNALBOX_WORKERS: Expected/],
+    [{ SIGNALBOX_LOG_FORMAT: "xml" }, /SIGNALBOX_LOG_FORMAT.*"logfmt" \| "json"/],
+    [{ SIGNALBOX_LOG_LEVEL: "loud" }, /SIGNALBOX_LOG_LEVEL.*"info"/]
+  ]
+  for (const [env, message] of wrong) {
+    it.effect(`refuses ${JSON.stringify(env)}`, () =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(Effect.andThen(logging, read({})))
+        assert.match(error.message, message)
+      }).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnvRecord(env)))
+    )
+  }
+
+  it("refuses what cannot be used in one line, and so does up", async () => {
+    for (const command of ["config", "up"]) {
+      const { status, stderr } = await signalbox([command], { env: { SIGNALBOX_PORT: "http" } })
+      assert.strictEqual(status, 1)
+      assert.match(stderr, /^signalbox: --port or SIGNALBOX_PORT: Expected[^\n]*\n$/)
+    }
+  })
+
+  it("is in the README, setting by setting", () => {
+    const cell = (text: string) => text.replaceAll("|", "\\|")
+    const rows = Object.values(definitions).map(({ description, fallback, flag, variable }) =>
+      [flag === null ? "" : `\`--${flag}\``, `\`${variable}\``, fallback, description].map((text) => cell(text))
+    )
+    const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8")
+    const table = readme.split("\n").filter((line) => line.includes("`SIGNALBOX_") && line.startsWith("|"))
+    const found = table.map((line) =>
+      line
+        .split(/(?<!\\)\|/)
+        .slice(1, -1)
+        .map((text) => text.trim())
+    )
+    assert.deepStrictEqual(found, rows)
+  })
+})
+
+describe("signalbox up", () => {
+  it("takes its settings from the environment, and says what it logs in the form asked for", async () => {
+    const { folder, remove } = temporaryFolder("settings")
+    const port = await freePort()
+    const room = await up(join(folder, "data"), ["--port", String(port)], {
+      SIGNALBOX_HOST: "localhost",
+      SIGNALBOX_CORS: "*",
+      SIGNALBOX_RATE_LIMIT: "1:2",
+      SIGNALBOX_CREATE_WORKSPACES: "false",
+      SIGNALBOX_PUBLIC_URL: "https://room.example.com",
+      SIGNALBOX_LOG_FORMAT: "json"
+    })
+    const { api_key, base_url, workspace_id } = room.ready
+    assert.strictEqual(base_url, "https://room.example.com/api/v1")
+    const credentials = JSON.parse(readFileSync(join(folder, "data", "credentials.json"), "utf8"))
+    assert.strictEqual(credentials.base_url, "https://room.example.com")
+    const headers = {
+      authorization: `RC-WSKEY ${api_key}`,
+      origin: "https://any.example.com",
+      "content-type": "application/json"
+    }
+    const url = `http://localhost:${port}/api/v1/workspaces`
+    const first = await fetch(`${url}/${workspace_id}`, { headers })
+    assert.strictEqual(first.headers.get("access-control-allow-origin"), "*")
+    assert.strictEqual(first.headers.get("ratelimit-limit"), "2")
+    const create = await fetch(url, { method: "POST", headers, body: '{"name":"n"}' })
+    assert.strictEqual(create.status, 403)
+    assert.strictEqual((await fetch(`${url}/${workspace_id}`, { headers })).status, 429)
+    const [warning] = room.stderr().trim().split("\n")
+    assert.deepInclude(JSON.parse(warning ?? ""), { level: "WARN" })
+    assert.match(JSON.parse(warning ?? "").message, /CORS is open to every origin/)
+    assert.strictEqual(await room.end(), 0)
+    remove()
+  })
+
+  it("never shows the address of a database", async () => {
+    const { status, stderr, stdout } = await signalbox(["up"], {
+      env: { SIGNALBOX_DATABASE_URL: `postgres://u:${password}@127.0.0.1:9/x`, SIGNALBOX_LOG_LEVEL: "all" }
+    })
+    assert.strictEqual(status, 1)
+    assert.notInclude(stderr + stdout, password)
+    assert.match(stderr, /SIGNALBOX_DATABASE_URL|database/)
+  })
+})

@@ -1,0 +1,108 @@
+/**
+ * `migrate` and `vault rotate-key`: commands that open the storage while the service does not.
+ */
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { existsSync, readFileSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { type Room, signalbox, start, succeed, temporaryFolder, up } from "./support/Cli.ts"
+
+const { folder, remove } = temporaryFolder("storage")
+afterAll(remove)
+
+const secretsOf = async ({ ready }: Room) => {
+  const response = await fetch(`${ready.base_url}/workspaces/${ready.workspace_id}/webhooks`, {
+    headers: { authorization: `RC-WSKEY ${ready.api_key}` }
+  })
+  const page = await response.json()
+  const [first] = page.data
+  const one = await fetch(`${ready.base_url}/workspaces/${ready.workspace_id}/webhooks/${first.id}`, {
+    headers: { authorization: `RC-WSKEY ${ready.api_key}` }
+  })
+  assert.strictEqual(one.status, 200)
+  return (await one.json()).secret
+}
+
+describe("signalbox migrate", () => {
+  it("brings a database to the newest schema, says what it did, and has nothing to do after that", async () => {
+    const data = join(folder, "migrate")
+    const first = await succeed(["migrate", "--data", data])
+    assert.strictEqual(first.lines[0], "applied 0001_init")
+    const newest = first.lines.at(-1) ?? ""
+    assert.match(newest, /^the schema is at \d{4}_\w+$/)
+    assert.strictEqual((await succeed(["migrate", "--data", data])).stdout.trim(), `${newest}; nothing to do`)
+    const json = JSON.parse((await succeed(["migrate", "--data", data, "--json"])).stdout)
+    assert.deepStrictEqual(json, { applied: [], schema: newest.replace("the schema is at ", "") })
+    const room = await up(data)
+    assert.strictEqual(await room.end(), 0)
+  })
+})
+
+describe("signalbox vault rotate-key", () => {
+  const data = join(folder, "vault")
+  const file = join(data, "master.key")
+  const bytes = () => readFileSync(file).toString("hex")
+
+  it("needs a folder with a key, and makes none", async () => {
+    const { status, stderr } = await signalbox(["vault", "rotate-key", "--data", join(folder, "typo")])
+    assert.strictEqual(status, 1)
+    assert.match(stderr, /there is no .*master\.key: give the folder of the control room with --data/)
+    assert.isFalse(existsSync(join(folder, "typo")))
+  })
+
+  it("refuses a folder that the service has open, and changes nothing; so does migrate", async () => {
+    const room = await up(data)
+    const headers = { authorization: `RC-WSKEY ${room.ready.api_key}`, "content-type": "application/json" }
+    const made = await fetch(`${room.ready.base_url}/workspaces/${room.ready.workspace_id}/webhooks`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ endpoint: "https://example.com", enabled_events: ["process_run.started"] })
+    })
+    assert.strictEqual(made.status, 200)
+    const before = bytes()
+    for (const command of [["vault", "rotate-key"], ["migrate"]]) {
+      const { status, stderr } = await signalbox([...command, "--data", data])
+      assert.strictEqual(status, 1)
+      assert.match(stderr, /another process uses .*: stop it first/)
+    }
+    assert.strictEqual(bytes(), before)
+    assert.isFalse(existsSync(`${file}.new`))
+    assert.strictEqual(await room.end(), 0)
+  })
+
+  it("gives the vault a new key that opens all that was sealed under the old one", async () => {
+    const before = await up(data)
+    const secret = await secretsOf(before)
+    assert.strictEqual(await before.end(), 0)
+    const old = bytes()
+    const { rewrapped } = JSON.parse((await succeed(["vault", "rotate-key", "--data", data, "--json"])).stdout)
+    assert.isAtLeast(rewrapped, 1)
+    assert.notStrictEqual(bytes(), old)
+    assert.strictEqual(statSync(file).size, 32)
+    assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+    const after = await up(data)
+    assert.strictEqual(await secretsOf(after), secret)
+    assert.strictEqual(await after.end(), 0)
+  })
+
+  it("leaves a vault that opens when it is killed, at whatever moment", async () => {
+    const started = Date.now()
+    await succeed(["vault", "rotate-key", "--data", data])
+    const whole = Date.now() - started
+    const keys = new Set<string>()
+    for (const share of [0.6, 0.75, 0.85, 0.9, 0.95, 1]) {
+      const child = start(["vault", "rotate-key", "--data", data], {})
+      const gone = new Promise((resolve) => child.once("exit", resolve))
+      await sleep(whole * share)
+      child.kill("SIGKILL")
+      await gone
+      const opened = await signalbox(["vault", "rotate-key", "--data", data, "--json"])
+      assert.strictEqual(opened.status, 0, `killed at ${share}: ${opened.stderr}`)
+      keys.add(bytes())
+    }
+    assert.strictEqual(keys.size, 6)
+    const room = await up(data)
+    assert.match(await secretsOf(room), /^whsec_/)
+    assert.strictEqual(await room.end(), 0)
+  }, 60_000)
+})

@@ -1,0 +1,107 @@
+/**
+ * The command as people use it: in processes of its own.
+ */
+import { assert } from "@effect/vitest"
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+export const bin = join(import.meta.dirname, "..", "..", "src", "bin.ts")
+/** Preloaded, it tells what is loaded. */
+export const loadedFile = join(import.meta.dirname, "loaded.ts")
+export const tasksFile = join(import.meta.dirname, "tasks.ts")
+
+export type Env = Readonly<Record<string, string>>
+
+export interface Ready {
+  readonly base_url: string
+  readonly workspace_id: string
+  readonly api_key: string
+}
+
+export const temporaryFolder = (name: string) => {
+  const folder = mkdtempSync(join(tmpdir(), `signalbox-${name}-`))
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+/** Of the environment of the machine only this, so that what is set there changes no test. */
+const machine = { PATH: process.env["PATH"], HOME: process.env["HOME"] }
+
+export const start = (args: ReadonlyArray<string>, env: Env, cwd?: string) =>
+  spawn(process.execPath, [bin, ...args], { cwd, env: { ...machine, ...env } })
+
+export interface Ended {
+  readonly status: number | null
+  readonly stdout: string
+  readonly stderr: string
+  /** Of standard output. */
+  readonly lines: ReadonlyArray<string>
+}
+
+/** Runs a command to its end. */
+export const signalbox = (args: ReadonlyArray<string>, options: { readonly env?: Env; readonly cwd?: string } = {}) =>
+  new Promise<Ended>((resolve) => {
+    const child = start(args, options.env ?? {}, options.cwd)
+    let stdout = ""
+    let stderr = ""
+    child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()))
+    child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()))
+    child.once("close", (status) => resolve({ status, stdout, stderr, lines: stdout.trim().split("\n") }))
+  })
+
+/** As `signalbox`, for a command that must exit with 0. */
+export const succeed = async (
+  args: ReadonlyArray<string>,
+  options: { readonly env?: Env; readonly cwd?: string } = {}
+) => {
+  const ended = await signalbox(args, options)
+  assert.strictEqual(ended.status, 0, `${args.join(" ")}: ${ended.stderr}`)
+  return ended
+}
+
+export const freePort = () =>
+  new Promise<number>((resolve) => {
+    const server = createServer()
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
+    })
+  })
+
+export interface Room {
+  readonly child: ChildProcess
+  readonly ready: Ready
+  readonly stdout: () => string
+  readonly stderr: () => string
+  /** Ends it with this signal and answers its exit code. */
+  readonly end: (signal?: NodeJS.Signals) => Promise<number | null>
+}
+
+/** A control room on a free port. */
+export const up = (data: string, args: ReadonlyArray<string> = [], env: Env = {}) =>
+  new Promise<Room>((resolve, reject) => {
+    const port = args.includes("--port") ? [] : ["--port", "0"]
+    const child = start(["up", ...port, "--json", "--data", data, ...args], env)
+    let stdout = ""
+    let stderr = ""
+    const exited = new Promise<number | null>((done) => child.once("exit", done))
+    child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()))
+    child.stdout.on("data", (chunk: Buffer) => {
+      stdout += chunk.toString()
+      if (!stdout.includes("\n")) return
+      const end = (signal: NodeJS.Signals = "SIGTERM") => {
+        child.kill(signal)
+        return exited
+      }
+      resolve({
+        child,
+        ready: JSON.parse(stdout.split("\n")[0] ?? ""),
+        stdout: () => stdout,
+        stderr: () => stderr,
+        end
+      })
+    })
+    child.once("exit", (code) => reject(new Error(`up ended with ${code}: ${stderr}`)))
+  })

@@ -1,0 +1,12 @@
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Zip from "effect/encoding/Zip"
+
+/** A task package with these tasks. */
+export const robotZip = (...tasks: ReadonlyArray<string>) =>
+  Stream.succeed(
+    Zip.file(
+      "robot.yaml",
+      `tasks:\n${tasks.map((task) => `  ${JSON.stringify(task)}:\n    shell: python tasks.py\n`).join("")}`
+    )
+  ).pipe(Stream.pipeThroughChannel(Zip.encode()), Stream.mkUint8Array, Effect.orDie)
