@@ -117,4 +117,51 @@ withLayer(quiet, { excludeTestServices: true, timeout: "60 seconds" })("a body t
       assert.deepStrictEqual(yield* rows, before)
     })
   )
+
+  it.effect("with a variant that is not known is refused, and never taken for another", () =>
+    Effect.gen(function* () {
+      const { raw, rows } = yield* Service
+      const of = yield* seed
+      yield* raw("DELETE", `webhooks/${of.ids["webhook_id"]}`)
+      const start = `processes/${of.ids["process_id"]}/process-runs`
+      const configure = `task-packages/${of.ids["task_package_id"]}`
+      const attached = { mode: "attached", branch: "main", automatic_deployment: true }
+      const callback = { url: "http://127.0.0.1:9/", secret: "s", callback_events: ["started"] }
+      const cases: ReadonlyArray<readonly [path: string, json: unknown]> = [
+        [start, { type: "with_everything" }],
+        [start, { type: "WITH_INPUTS" }],
+        [start, { type: "" }],
+        [start, { type: null }],
+        [start, { type: 5 }],
+        [start, { type: ["with_inputs"] }],
+        [start, { type: "__proto__" }],
+        [start, { type: "with_payloads" }],
+        [start, { type: "with_payloads", work_item_ids: [of.ids["work_item_id"]] }],
+        [start, { type: "with_work_item_ids", payloads: [1] }],
+        [start, { callback: {} }],
+        [start, { callback: { ...callback, url: undefined } }],
+        [start, { callback: { ...callback, secret: undefined } }],
+        [start, { callback: { ...callback, callback_events: undefined } }],
+        [start, { callback: { ...callback, callback_events: ["process_run.started"] } }],
+        [start, { type: "with_inputs", callback: null }],
+        [configure, { type: "zip", configuration: attached }],
+        [configure, { type: "bitbucket", configuration: attached }],
+        [configure, { type: "github", configuration: { ...attached, mode: "floating" } }],
+        [configure, { type: "github", configuration: { ...attached, mode: "detached" } }],
+        [configure, { type: "github", configuration: attached.mode }],
+        ["task-packages", { name: "variant", type: "github" }],
+        ["webhooks", { endpoint: "http://127.0.0.1:9/", enabled_events: ["process_run.paused"] }],
+        ["work-items/batch", { batch_operation: "archive", work_item_ids: [of.ids["work_item_id"]] }],
+        ["api-keys", { name: "variant", permissions: ["Vault.read_everything"] }],
+        ["processes", { name: "variant", steps: [{ name: "s", task: { name: "t" }, start_after: "lunch" }] }]
+      ]
+      const before = yield* rows
+      for (const [path, json] of cases) {
+        const answer = yield* raw("POST", path, { json })
+        assert.strictEqual(answer.status, 400, `${path} ${JSON.stringify(json)}: ${answer.text}`)
+        assertError(answer, 400, "INVALID_REQUEST", /./)
+      }
+      assert.deepStrictEqual(yield* rows, before)
+    })
+  )
 })
