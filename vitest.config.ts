@@ -1,8 +1,33 @@
 import { defineConfig } from "vitest/config"
 
+const everyTest = ["packages/*/test/**/*.test.ts", "examples/test/**/*.test.ts"]
+
+/**
+ * What the service does on any database runs on SQLite and on Postgres. What needs no database, or is about that of SQLite
+ * (its lock, its plans, virtual time) runs once.
+ */
+const service = "packages/control-room/test"
+const onBoth = `${service}/*.test.ts`
+const notOnPostgres = ["Availability", "Engine", "PageQueries", "RunCommands", "TargetGuard"].map(
+  (name) => `${service}/${name}.test.ts`
+)
+const postgresOnly = ["Postgres", "Nodes"].map((name) => `${service}/${name}.test.ts`)
+
 export default defineConfig({
   test: {
-    include: ["packages/*/test/**/*.test.ts", "examples/test/**/*.test.ts"],
-    testTimeout: 30_000
+    testTimeout: 30_000,
+    projects: [
+      { extends: true, test: { name: "sqlite", include: everyTest, exclude: postgresOnly } },
+      {
+        extends: true,
+        test: {
+          name: "postgres",
+          include: [onBoth],
+          exclude: notOnPostgres,
+          globalSetup: ["packages/testkit/src/Postgres.ts"],
+          setupFiles: ["packages/testkit/src/UsePostgres.ts"]
+        }
+      }
+    ]
   }
 })

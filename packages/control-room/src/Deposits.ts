@@ -41,7 +41,7 @@ export class Deposits extends Context.Service<
       const stepRuns = yield* StepRuns
       const assets = yield* Assets
       const packages = yield* TaskPackages
-      const { transaction } = yield* Database
+      const { sql, transaction } = yield* Database
 
       /** The blob, then its row. Not to be interrupted, or a blob could go although its row is there. */
       const keep = (file: Staged, write: (blob: string) => Effect.Effect<string | null, Refused>) =>
@@ -49,15 +49,17 @@ export class Deposits extends Context.Service<
           Effect.gen(function* () {
             const blob = yield* file.keep
             const replaced = yield* Effect.onError(write(blob), () => blobs.remove(blob))
-            if (replaced !== null) yield* blobs.remove(replaced)
+            if (replaced !== null) yield* sql.afterCommit(blobs.remove(replaced))
           })
         )
 
       /** Whether the owner may still get the file: it may have moved on while the bytes were under way. */
       const checkOwner = Effect.fnUntraced(function* (policy: UploadPolicy) {
         const item = yield* items.get(policy.workspace, policy.owner)
-        if (item?.processRunId != null) yield* runs.lock(item.processRunId)
-        const now = yield* items.get(policy.workspace, policy.owner)
+        const maker = policy.step_run === null ? null : yield* stepRuns.find(policy.step_run)
+        const run = item?.processRunId ?? maker?.processRunId
+        if (run !== undefined) yield* runs.lock(run)
+        const now = yield* items.lock(policy.workspace, policy.owner)
         if (policy.step_run === null) {
           if (now === null) return yield* refuse("NOT_FOUND", `there is no work item ${policy.owner} any more`)
           const free =
@@ -87,7 +89,7 @@ export class Deposits extends Context.Service<
         const id = StepRunId.make(policy.owner)
         const known = yield* stepRuns.find(id)
         const run = known === null ? null : yield* runs.lock(known.processRunId)
-        const stepRun = yield* stepRuns.find(id)
+        const stepRun = yield* stepRuns.lock(id)
         if (run === null || stepRun?.state !== "in_progress") {
           return yield* refuse("LEASE_LOST", "the step run has ended; its artifacts can not change")
         }

@@ -12,7 +12,6 @@ import {
 import type { Callback, StartInput } from "@signalbox/api/contract/ProcessRuns"
 import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
 import type { BatchOperation } from "@signalbox/api/contract/WorkItems"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -90,7 +89,7 @@ export class Runs extends Context.Service<
   static readonly layer = Layer.effect(
     Runs,
     Effect.gen(function* () {
-      const { newId, now, sql, transaction } = yield* Database
+      const { millis, newId, now, sql, transaction } = yield* Database
       const processes = yield* Processes
       const runs = yield* ProcessRuns
       const stepRuns = yield* StepRuns
@@ -103,7 +102,8 @@ export class Runs extends Context.Service<
       const signal = yield* WorkSignal
       const outbox = yield* Outbox
       const webhooks = yield* Webhooks
-      const upSince = yield* Clock.currentTimeMillis
+      let upSince = yield* millis
+      let failed = false
 
       const apply = Effect.fnUntraced(function* (run: Engine.Run, changes: ReadonlyArray<Engine.Change>) {
         for (const change of changes) {
@@ -152,7 +152,7 @@ export class Runs extends Context.Service<
       /** The run for a change, and the step run as it is now. */
       const lockedStepRun = Effect.fnUntraced(function* (known: StoredStepRun) {
         const run = yield* locked(known.processRunId)
-        const stepRun = yield* stepRuns.find(known.id)
+        const stepRun = yield* stepRuns.lock(known.id)
         if (stepRun === null || stepRun.leaseHash !== known.leaseHash) {
           return yield* new Refused({ code: "LEASE_LOST", message: "the lease was taken back; stop the task" })
         }
@@ -226,7 +226,10 @@ export class Runs extends Context.Service<
         const run = yield* runs.lock(id)
         if (run === null) return false
         const live: Array<{ readonly stepRun: StoredStepRun; readonly item: StoredItem | null }> = []
-        for (const stepRun of yield* stepRuns.live(id)) live.push({ stepRun, item: yield* items.held(stepRun.id) })
+        for (const { id: held } of yield* stepRuns.live(id)) {
+          const stepRun = yield* stepRuns.lock(held)
+          if (stepRun !== null) live.push({ stepRun, item: yield* items.held(stepRun.id) })
+        }
         const outcome = Engine.stop(run, live, command, yield* now)
         if (outcome.changes.length > 0 || outcome.run !== run) yield* commit(outcome)
         return outcome.accepted
@@ -276,6 +279,16 @@ export class Runs extends Context.Service<
                 message: `the process has ${live} live runs and ${waiting} waiting work items; stop the runs and wait for their end, and delete the items, before deleting it`
               })
             }
+            // A retry may have set one going again since.
+            for (const run of ended) {
+              const { state } = yield* locked(run)
+              if (state !== "completed" && state !== "unresolved") {
+                return yield* new Refused({
+                  code: "CONFLICT",
+                  message: `the run ${run} is ${state} again; wait for its end before deleting the process`
+                })
+              }
+            }
             const freed = yield* Effect.forEach(ended, forget)
             yield* processes.remove(id)
             return freed.flat()
@@ -295,7 +308,8 @@ export class Runs extends Context.Service<
           names.slice(0, 10).join(", ") + (names.length > 10 ? ` and ${names.length - 10} more` : "")
         const unused = yield* transaction(
           Effect.gen(function* () {
-            // Runs are locked before their items are read, so that the states checked here are those that change.
+            // Runs are locked before their items, and both before they are read for good, so that the states checked here
+            // are those that change.
             const before = yield* items.getMany(ids)
             const runIds = [...new Set(before.flatMap((item) => item.processRunId ?? []))].sort()
             const lockedRuns = new Map<ProcessRunId, Engine.Run>()
@@ -303,7 +317,7 @@ export class Runs extends Context.Service<
               const run = yield* runs.lock(id)
               if (run !== null) lockedRuns.set(id, run)
             }
-            const found = (yield* items.getMany(ids)).filter((item) => item.workspaceId === workspace)
+            const found = (yield* items.lockMany(ids)).filter((item) => item.workspaceId === workspace)
             const known = new Set<string>(found.map((item) => item.id))
             const missing = ids.filter((id) => !known.has(id))
             if (new Set(ids).size !== ids.length) {
@@ -322,6 +336,13 @@ export class Runs extends Context.Service<
                 message: `${operation} takes work items that are ${allowed.from.join(" or ")}; not so: ${firstTen(
                   wrong.map((item) => `${item.id} (${item.state})`)
                 )}; nothing was changed`
+              })
+            }
+            const taken = found.find(({ processRunId }) => processRunId !== null && !lockedRuns.has(processRunId))
+            if (taken !== undefined) {
+              return yield* new Refused({
+                code: "CONFLICT",
+                message: `the work item ${taken.id} was just taken into a run; nothing was changed, try again`
               })
             }
             const todo = found.filter((item) => isIn(allowed.from, item))
@@ -344,7 +365,7 @@ export class Runs extends Context.Service<
         packages: boolean,
         limit: number
       ) {
-        const expires = (yield* Clock.currentTimeMillis) + Duration.toMillis(leaseTime)
+        const expires = (yield* millis) + Duration.toMillis(leaseTime)
         return yield* stepRuns.lease(worker, tasks, packages, limit, new Date(expires).toISOString())
       }, transaction)
 
@@ -421,22 +442,31 @@ export class Runs extends Context.Service<
       }, transaction)
 
       const tick = Effect.gen(function* () {
-        if ((yield* stepRuns.expireLeases) > 0) yield* signal.wake
-        const cutoff = (yield* Clock.currentTimeMillis) - Duration.toMillis(lostAfter)
-        // While the service was away no worker could be heard: after a start each gets its time to call again.
+        if ((yield* stepRuns.expireLeases) > 0) yield* signal.afterCommit
+        if (failed) upSince = yield* millis
+        failed = false
+        const cutoff = (yield* millis) - Duration.toMillis(lostAfter)
+        // While service or database were away no worker could be heard: each gets its time to call again.
         if (cutoff >= upSince) {
           for (const stepRun of yield* stepRuns.withLostWorker(new Date(cutoff).toISOString())) {
             yield* end(stepRun, { code: "WORKER_LOST", message: "the worker was not heard of any more" })
           }
         }
-        const silent = (yield* Clock.currentTimeMillis) - silentAfter
+        const silent = (yield* millis) - silentAfter
         if (silent >= upSince) yield* assistants.failSilent(new Date(silent).toISOString())
         yield* assets.expireUploads
         for (const stepRun of yield* stepRuns.overdue) {
           yield* end(stepRun, { code: "TIMEOUT", message: "the step run took longer than the step allows" })
         }
         for (const run of yield* items.runsWithDelayOver) yield* wake(run)
-      }).pipe(Effect.withSpan("Runs.tick"))
+      }).pipe(
+        Effect.onError(() =>
+          Effect.sync(() => {
+            failed = true
+          })
+        ),
+        Effect.withSpan("Runs.tick")
+      )
 
       return Runs.of({
         start,

@@ -5,10 +5,12 @@
 import { Api } from "@signalbox/api/contract/Api"
 import * as SqliteClient from "@signalbox/sqlite/SqliteClient"
 import * as ByteSize from "effect/ByteSize"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
+import type * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
 import * as HttpApiScalar from "effect/http-api/HttpApiScalar"
@@ -56,6 +58,8 @@ import { Deliveries } from "./store/Deliveries.ts"
 import { Files } from "./store/Files.ts"
 import { Idempotency } from "./store/Idempotency.ts"
 import * as Migrations from "./store/Migrations.ts"
+import { Notices } from "./store/Notices.ts"
+import * as Postgres from "./store/Postgres.ts"
 import { Processes } from "./store/Processes.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { Secrets } from "./store/Secrets.ts"
@@ -73,9 +77,19 @@ import { MasterKey } from "./vault/MasterKey.ts"
 import { Seal } from "./vault/Seal.ts"
 import { WorkSignal } from "./WorkSignal.ts"
 
-export interface Options {
-  /** The folder of the database, the files and the keys; made when it is missing. One process at a time. */
+export interface StorageOptions {
+  /**
+   * The folder of the files; made when it is missing. With SQLite, also of the database and the master key, for one process
+   * at a time; with Postgres, one folder that all nodes share.
+   */
   readonly data: string
+  /** Postgres, for any number of nodes; default: SQLite in the data folder. */
+  readonly database?: Postgres.Options
+  /** Base64 of 32 bytes. Needed with Postgres; default with SQLite: a file in the data folder, made at the first start. */
+  readonly masterKey?: Redacted.Redacted
+}
+
+export interface Options extends StorageOptions {
   /** The address under which clients reach the service; default: where it listens. */
   readonly publicUrl?: string
   /** How many requests a key may make; default 100 a second with bursts of 500, `null` for no limit. */
@@ -119,26 +133,48 @@ const sweep = Layer.effectDiscard(
   })
 )
 
-/** The state of a control room in a data folder, without any interface. */
-export const layerStorage = (options: Pick<Options, "data">) =>
+/** The tables in a file of the data folder, for one process. */
+const sqlite = (file: string) =>
+  Notices.layerLocal.pipe(
+    Layer.provideMerge(Database.layer),
+    Layer.provideMerge(Migrations.layer),
+    Layer.provideMerge(SqliteClient.layer({ filename: file }))
+  )
+
+/** The tables in a schema of a Postgres, for any number of nodes. */
+const postgres = (options: Postgres.Options) =>
+  Notices.layerPostgres(options).pipe(
+    Layer.provideMerge(Database.layer),
+    Layer.provideMerge(Migrations.layer),
+    Layer.provideMerge(Postgres.layer(options))
+  )
+
+/** An upload takes less time than this. */
+const sweepAfter = Duration.days(1)
+
+/** The state of a control room, without any interface. */
+export const layerStorage = ({ data, database, masterKey }: StorageOptions) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
-      yield* fs.makeDirectory(options.data, { recursive: true, mode: 0o700 })
-      const database = Database.layer.pipe(
-        Layer.provideMerge(Migrations.layer),
-        Layer.provideMerge(SqliteClient.layer({ filename: path.join(options.data, "control-room.db") }))
-      )
+      yield* fs.makeDirectory(data, { recursive: true, mode: 0o700 })
+      const files = path.join(data, "files")
       return sweep.pipe(
-        Layer.provideMerge(BlobStore.layerDisk(path.join(options.data, "files"))),
+        Layer.provideMerge(
+          database === undefined ? BlobStore.layerDisk(files) : BlobStore.layerDisk(files, sweepAfter)
+        ),
         Layer.provideMerge(Signer.layer),
         Layer.provideMerge(Outbox.layer),
         Layer.provideMerge(content),
         Layer.provideMerge(repositories),
         Layer.provideMerge(vault),
-        Layer.provideMerge(MasterKey.layerFile(path.join(options.data, "master.key"))),
-        Layer.provideMerge(database)
+        Layer.provideMerge(
+          database === undefined && masterKey === undefined
+            ? MasterKey.layerFile(path.join(data, "master.key"))
+            : MasterKey.layerText(masterKey)
+        ),
+        Layer.provideMerge(database === undefined ? sqlite(path.join(data, "control-room.db")) : postgres(database))
       )
     })
   )
@@ -181,7 +217,7 @@ const quietTracer = Layer.unwrap(
  * The whole service on the storage and the `HttpServer` at hand. Routes of your own that are added to the same router
  * are served beside it.
  */
-export const layer = (options: Omit<Options, "data"> = {}) =>
+export const layer = (options: Omit<Options, keyof StorageOptions> = {}) =>
   HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true, routerConfig: Edge.routerConfig }).pipe(
     Layer.provide(
       Layer.mergeAll(

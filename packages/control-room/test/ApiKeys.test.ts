@@ -4,6 +4,7 @@ import { ApiKeyCreated } from "@signalbox/api/contract/ApiKeys"
 import { Permission } from "@signalbox/api/contract/Authorization"
 import { ApiKeyId } from "@signalbox/api/contract/Ids"
 import * as Deferred from "effect/Deferred"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
@@ -94,7 +95,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "30 seconds" })("API keys
       const { workspaceId } = yield* Service
       const sql = yield* SqlClient.SqlClient
       // A store of its own, whose queries are counted.
-      const store = yield* Effect.provide(Store, Layer.fresh(Store.layer).pipe(Layer.provide(Database.layer)))
+      const store = Context.get(yield* Layer.build(Layer.fresh(Store.layer).pipe(Layer.provide(Database.layer))), Store)
       const { key, view } = yield* store.create(workspaceId, "cached", ["Vault.read_secrets"])
       const token = Tokens.parse(key)
       if (token === null) return assert.fail("no token")
@@ -124,9 +125,11 @@ withLayer(layer, { excludeTestServices: true, timeout: "30 seconds" })("API keys
             : statement
         }
       })
-      const store = yield* Effect.provide(
-        Store,
-        Layer.fresh(Store.layer).pipe(Layer.provide(Layer.succeed(Database, { ...database, sql: slow })))
+      const store = Context.get(
+        yield* Layer.build(
+          Layer.fresh(Store.layer).pipe(Layer.provide(Layer.succeed(Database, { ...database, sql: slow })))
+        ),
+        Store
       )
       const { key, view } = yield* store.create(workspaceId, "race", ["Vault.read_secrets"])
       const token = Tokens.parse(key)

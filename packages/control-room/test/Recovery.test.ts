@@ -21,6 +21,7 @@ import {
   layerIn,
   linkWorker,
   linkWorkerAt,
+  onPostgres,
   Service,
   temporaryFolder,
   workerAt
@@ -293,7 +294,8 @@ it.live(
       yield* Effect.gen(function* () {
         const { blobs, origin, tickIn } = yield* Service
         const sql = yield* SqlClient.SqlClient
-        assert.deepStrictEqual((yield* blobs).staged, [])
+        // Another node might still write what lies there: with Postgres it is swept when it is old.
+        assert.lengthOf((yield* blobs).staged, onPostgres ? 1 : 0)
         assert.strictEqual((yield* blobs).kept.length, 1)
         const stored = new Set(
           (yield* Stream.runCollect(WorkItems.stream({ process: process.id }))).map(({ id }) => id)
@@ -400,8 +402,8 @@ it.live(
   60_000
 )
 
-it.live(
-  "refuses a second process on the folder, and says why",
+it.live.skipIf(onPostgres)(
+  "refuses a second process on the folder of a SQLite file, and says why",
   () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder

@@ -62,7 +62,7 @@ export const Ref = <S extends Schema.Top>(id: S) => Schema.Struct({ id })
 export const Deleted = <S extends Schema.Top>(id: S) => Schema.Struct({ id, deleted: Schema.Literal(true) })
 
 /** An address that the service calls: `http` or `https`, absolute. */
-export const CallbackUrl = Schema.String.check(
+export const CallbackUrl = Text.check(
   Schema.isMaxLength(2048),
   Schema.isPattern(/^https?:\/\/[^\s/]+\S*$/i, { message: "Expected an absolute http or https address" })
 )

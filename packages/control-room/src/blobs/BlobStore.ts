@@ -3,10 +3,13 @@
  * name it. What no row names is swept away.
  */
 import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -30,12 +33,15 @@ export class BlobStore extends Context.Service<
     /** The path of a blob on disk, for serving ranges of it. */
     readonly pathOf: (blob: string) => string
     readonly remove: (blob: string) => Effect.Effect<void>
-    /** Deletes blobs and temporary files that nothing names; safe at start, before anything is served. */
+    /** Deletes blobs and temporary files that nothing names and that are as old as the store wants them. */
     readonly sweep: Effect.Effect<number>
   }
 >()("@signalbox/control-room/blobs/BlobStore") {
-  /** Blobs as files below a folder. */
-  static readonly layerDisk = (folder: string) =>
+  /**
+   * Blobs as files below a folder, which several nodes may share. `sweepAfter`: how old a file must be before it is known
+   * that nobody is about to name it; nothing for a folder of one process, which sweeps before it serves.
+   */
+  static readonly layerDisk = (folder: string, sweepAfter: Duration.Duration = Duration.zero) =>
     Layer.effect(
       BlobStore,
       Effect.gen(function* () {
@@ -66,19 +72,31 @@ export class BlobStore extends Context.Service<
           return { size, path: temporary, keep } satisfies Staged
         })
 
+        /** One that is gone meanwhile was swept by another node. */
+        const removeOld = Effect.fnUntraced(function* (file: string) {
+          const cutoff = (yield* Clock.currentTimeMillis) - Duration.toMillis(sweepAfter)
+          const { mtime } = yield* fs.stat(file)
+          if (Option.isSome(mtime) && mtime.value.getTime() > cutoff) return 0
+          yield* fs.remove(file)
+          return 1
+        })
+        const removeIfOld = (file: string) =>
+          Effect.catchIf(
+            removeOld(file),
+            ({ reason }) => reason._tag === "NotFound",
+            () => Effect.succeed(0)
+          )
         const sweep = Effect.gen(function* () {
           let swept = 0
           for (const name of yield* fs.readDirectory(staging)) {
-            yield* fs.remove(path.join(staging, name))
-            swept++
+            swept += yield* removeIfOld(path.join(staging, name))
           }
           for (const shard of yield* fs.readDirectory(folder)) {
             if (!/^[0-9a-f]{2}$/.test(shard)) continue
             const names = yield* fs.readDirectory(path.join(folder, shard))
             const known = yield* files.referenced(names)
             for (const name of names.filter((name) => !known.has(name))) {
-              yield* fs.remove(path.join(folder, shard, name))
-              swept++
+              swept += yield* removeIfOld(path.join(folder, shard, name))
             }
           }
           return swept

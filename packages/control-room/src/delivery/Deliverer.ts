@@ -81,7 +81,7 @@ export class Deliverer extends Context.Service<
   static readonly layer = Layer.effect(
     Deliverer,
     Effect.gen(function* () {
-      const { transaction } = yield* Database
+      const { millis, transaction } = yield* Database
       const deliveries = yield* Deliveries
       const webhooks = yield* Webhooks
       const guard = yield* TargetGuard
@@ -99,7 +99,7 @@ export class Deliverer extends Context.Service<
         const delay = delays[attempts]
         if (delay === undefined) return null
         const factor = 1 - jitter + 2 * jitter * (yield* Random.next)
-        return new Date((yield* Clock.currentTimeMillis) + Duration.toMillis(delay) * factor).toISOString()
+        return new Date((yield* millis) + Duration.toMillis(delay) * factor).toISOString()
       })
 
       const attempt = Effect.fn("Deliverer.attempt")(function* (claimed: Claimed) {

@@ -3,12 +3,12 @@
  */
 import { type Asset, maxDirectAssetBytes } from "@signalbox/api/contract/Assets"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { BlobStore } from "../blobs/BlobStore.ts"
 import { Deposits } from "../Deposits.ts"
 import { Assets, type StoredAsset } from "../store/Assets.ts"
+import { Database } from "../store/Database.ts"
 import { Files } from "../store/Files.ts"
 import * as Endpoints from "./Endpoints.ts"
 import { answering, conflict, orNotFound, tooLarge } from "./Failures.ts"
@@ -19,6 +19,7 @@ export const layer = Endpoints.group(
   "assets",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* Assets
+    const { millis } = yield* Database
     const files = yield* Files
     const blobs = yield* BlobStore
     const deposits = yield* Deposits
@@ -51,7 +52,7 @@ export const layer = Endpoints.group(
             `data: ${data.length} bytes; content of ${maxDirectAssetBytes} bytes and more goes to upload_url: leave data out`
           )
         }
-        const expires = (yield* Clock.currentTimeMillis) + validMillis
+        const expires = (yield* millis) + validMillis
         const id = yield* store.createUpload(asset.id, content_type, new Date(expires).toISOString())
         if (data === undefined) {
           const upload_url = links.assetUpload(params.workspace_id, id, expires)

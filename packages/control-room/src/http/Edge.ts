@@ -19,6 +19,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { isSqlError } from "effect/sql/SqlError"
 import type * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
+import { isGone } from "../store/Dialect.ts"
 import { keptSeconds } from "../store/Idempotency.ts"
 import { body } from "./Failures.ts"
 import { transferPrefix } from "./FileLinks.ts"
@@ -95,10 +96,16 @@ const unexpected = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>, req
       isSqlError(reason.defect) &&
       (reason.defect.reason._tag === "ConnectionError" || reason.defect.reason._tag === "LockTimeoutError")
   )
+  const gone = cause.reasons.some(
+    (reason) => Cause.isDieReason(reason) && isSqlError(reason.defect) && isGone(reason.defect)
+  )
+  if (gone) return respond(409, "CONFLICT", "what the request refers to was deleted meanwhile; nothing was changed")
+  if (away) {
+    yield* Effect.annotateLogs(Effect.logWarning("the database is away"), { requestId })
+    return respond(503, "UNAVAILABLE", "the database is away; try again in a moment", { "retry-after": "1" })
+  }
   yield* Effect.logError("a request failed", cause).pipe(Effect.annotateLogs({ requestId }))
-  return away
-    ? respond(503, "UNAVAILABLE", "the database is away; try again in a moment", { "retry-after": "1" })
-    : respond(500, "UNEXPECTED_ERROR", `something went wrong on our side; the log has it as request ${requestId}`)
+  return respond(500, "UNEXPECTED_ERROR", `something went wrong on our side; the log has it as request ${requestId}`)
 })
 
 const toResponse = (

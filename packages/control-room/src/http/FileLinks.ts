@@ -4,12 +4,12 @@
  */
 import type { File, NewFile, UploadForm } from "@signalbox/api/contract/Files"
 import { type AssetUploadId, StepRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { Signer } from "../Signer.ts"
+import { Database } from "../store/Database.ts"
 import type { StoredFile } from "../store/Files.ts"
 import { PublicUrl } from "./PublicUrl.ts"
 
@@ -80,6 +80,7 @@ export class FileLinks extends Context.Service<
     FileLinks,
     Effect.gen(function* () {
       const signer = yield* Signer
+      const { millis } = yield* Database
       const publicUrl = yield* PublicUrl
       // As JSON, so that no name can pass for the fields after it.
       const downloadText = (id: string, name: string, type: string, workspace: string, expires: string) =>
@@ -90,7 +91,7 @@ export class FileLinks extends Context.Service<
         workspace: WorkspaceId,
         file: { readonly id: string; readonly name: string; readonly type: string }
       ) {
-        const expires = String((yield* Clock.currentTimeMillis) + validMillis)
+        const expires = String((yield* millis) + validMillis)
         const name = lastPart(file.name)
         const signature = signer.sign(downloadText(file.id, name, file.type, workspace, expires))
         const query = new URLSearchParams({ type: file.type, workspace, expires, signature })
@@ -113,7 +114,7 @@ export class FileLinks extends Context.Service<
             step_run: owner.stepRun,
             name: file.file_name,
             size: file.file_size,
-            expires: (yield* Clock.currentTimeMillis) + validMillis
+            expires: (yield* millis) + validMillis
           }
           const encoded = Buffer.from(JSON.stringify(policy)).toString("base64url")
           return {
@@ -125,7 +126,7 @@ export class FileLinks extends Context.Service<
           const encoded = fields.get("policy") ?? ""
           if (!signer.verify(`upload\n${encoded}`, fields.get("signature") ?? "")) return null
           const policy = decodePolicy(Buffer.from(encoded, "base64url").toString())
-          return policy._tag === "Some" && policy.value.expires > (yield* Clock.currentTimeMillis) ? policy.value : null
+          return policy._tag === "Some" && policy.value.expires > (yield* millis) ? policy.value : null
         }),
         assetUpload: (workspace, upload, expires) => {
           const signature = signer.sign(assetText(upload, workspace, String(expires)))
@@ -136,7 +137,7 @@ export class FileLinks extends Context.Service<
           const workspace = query.get("workspace") ?? ""
           const expires = query.get("expires") ?? ""
           const genuine = signer.verify(assetText(upload, workspace, expires), query.get("signature") ?? "")
-          return genuine && Number(expires) > (yield* Clock.currentTimeMillis) ? WorkspaceId.make(workspace) : null
+          return genuine && Number(expires) > (yield* millis) ? WorkspaceId.make(workspace) : null
         }),
         readDownload: Effect.fnUntraced(function* (fileId, name, query) {
           const [type = "", workspace = "", expires = "", signature = ""] = [
@@ -146,9 +147,7 @@ export class FileLinks extends Context.Service<
             "signature"
           ].map((field) => query.get(field) ?? "")
           const genuine = signer.verify(downloadText(fileId, name, type, workspace, expires), signature)
-          return genuine && Number(expires) > (yield* Clock.currentTimeMillis)
-            ? { workspace: WorkspaceId.make(workspace), type }
-            : null
+          return genuine && Number(expires) > (yield* millis) ? { workspace: WorkspaceId.make(workspace), type } : null
         })
       })
     })

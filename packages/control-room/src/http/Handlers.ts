@@ -109,7 +109,7 @@ const checkDefinition = Effect.fnUntraced(function* (
     }
     names.add(step.name)
     const id = step.task.package_id
-    if (id !== undefined && (yield* packages.get(workspace, id)) === null) {
+    if (id !== undefined && !(yield* packages.lock(workspace, id))) {
       return yield* notFound(`task package (steps.${index}.task.package_id)`, id)
     }
   }

@@ -63,10 +63,11 @@ export class Once extends Context.Service<
         fingerprint: string,
         effect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
       ) =>
-        // A second request with the key waits here for the first, as every transaction that writes does.
         transaction(
           Effect.gen(function* () {
             const context = `idempotency ${workspace} ${key}`
+            // A second request with the key waits here for the first.
+            yield* records.hold(workspace, key)
             const known = yield* records.find(workspace, key)
             if (known !== null && known.fingerprint !== fingerprint) {
               return yield* dieWith(

@@ -13,6 +13,7 @@ import { Refused } from "../Refused.ts"
 import { Runs } from "../Runs.ts"
 import { Database } from "../store/Database.ts"
 import { Files } from "../store/Files.ts"
+import { ProcessRuns } from "../store/ProcessRuns.ts"
 import { type StoredStepRun, StepRuns } from "../store/StepRuns.ts"
 import { WorkItems } from "../store/WorkItems.ts"
 import * as Endpoints from "./Endpoints.ts"
@@ -106,6 +107,7 @@ const data = Endpoints.group(
   Effect.fnUntraced(function* (handlers) {
     const { live } = yield* stepRunOfToken
     const items = yield* WorkItems
+    const runs = yield* ProcessRuns
     const blobs = yield* BlobStore
     const { transaction } = yield* Database
     const notInHand = () => conflict("the work item is not in the hand of this step run; reserve it first")
@@ -151,6 +153,7 @@ const data = Endpoints.group(
       deleteWorkItemFile: Effect.fnUntraced(function* ({ params }) {
         const stepRun = yield* live
         const removed = Effect.gen(function* () {
+          yield* runs.lock(stepRun.processRunId)
           const found = yield* find(stepRun, params.work_item_id)
           if (!found.writable) return yield* notInHand()
           return yield* files.remove(found.id, params.file_id)

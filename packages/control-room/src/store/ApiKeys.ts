@@ -4,11 +4,13 @@
 import { type ApiKey as ApiKeyView } from "@signalbox/api/contract/ApiKeys"
 import type { Permission } from "@signalbox/api/contract/Authorization"
 import { ApiKeyId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Tokens from "../Tokens.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import { Notices } from "./Notices.ts"
 
 interface Row {
   readonly id: string
@@ -29,6 +31,8 @@ export interface ApiKey {
 
 /** How many keys are remembered between requests; those used least recently go first. */
 const remembered = 10_000
+/** For how long, where other nodes may revoke a key. */
+const rememberedMillis = 5000
 
 const parse = (row: Row): ApiKey => ({
   id: ApiKeyId.make(row.id),
@@ -63,13 +67,24 @@ export class ApiKeys extends Context.Service<
   static readonly layer = Layer.effect(
     ApiKeys,
     Effect.gen(function* () {
-      const { newId, now, page, sql } = yield* Database
-      const known = new Map<string, ApiKey>()
+      const { newId, now, page, sql, transaction } = yield* Database
+      const notices = yield* Notices
+      const known = new Map<string, { readonly key: ApiKey; readonly until: number }>()
       let revocations = 0
 
-      const remember = (key: ApiKey) => {
+      // The nodes tell each other of revocations; one that could not be told asks again soon.
+      const clock = notices.shared ? Clock.currentTimeMillis : Effect.succeed(0)
+      yield* notices.hear("key revoked", (id) =>
+        Effect.sync(() => {
+          revocations++
+          if (id === null) known.clear()
+          else known.delete(id)
+        })
+      )
+
+      const remember = (key: ApiKey, until: number) => {
         known.delete(key.id)
-        known.set(key.id, key)
+        known.set(key.id, { key, until })
         const oldest = known.size > remembered ? known.keys().next() : undefined
         if (oldest?.done === false) known.delete(oldest.value)
       }
@@ -81,11 +96,15 @@ export class ApiKeys extends Context.Service<
 
       return ApiKeys.of({
         authenticate: Effect.fnUntraced(function* (token) {
+          if (token.kind !== "apiKey") return null
           const before = revocations
-          const key = token.kind === "apiKey" ? (known.get(token.id) ?? (yield* find(token.id))) : null
+          const time = yield* clock
+          const entry = known.get(token.id)
+          const fresh = entry !== undefined && entry.until > time
+          const key = fresh ? entry.key : yield* find(token.id)
           if (key === null || !Tokens.matches(token.secret, key.secretHash)) return null
           // A key that was read before a revocation may be the one revoked: it serves this request and is forgotten.
-          if (revocations === before) remember(key)
+          if (revocations === before) remember(key, fresh ? entry.until : time + rememberedMillis)
           return key
         }),
         list: (workspace, request) =>
@@ -107,17 +126,16 @@ export class ApiKeys extends Context.Service<
           yield* Effect.orDie(sql`INSERT INTO api_key ${sql.insert({ ...row })}`)
           return { view: view(row), key: token }
         }),
-        remove: Effect.fnUntraced(function* (workspace, id) {
-          const rows = yield* sql`DELETE FROM api_key WHERE workspace_id = ${workspace} AND id = ${id} RETURNING id`
-          if (rows.length === 0) return false
-          yield* sql.afterCommit(
-            Effect.sync(() => {
-              revocations++
-              known.delete(id)
-            })
-          )
-          return true
-        }, Effect.orDie)
+        remove: Effect.fnUntraced(
+          function* (workspace, id) {
+            const rows = yield* sql`DELETE FROM api_key WHERE workspace_id = ${workspace} AND id = ${id} RETURNING id`
+            if (rows.length === 0) return false
+            yield* notices.tell("key revoked", id)
+            return true
+          },
+          Effect.orDie,
+          transaction
+        )
       })
     })
   )

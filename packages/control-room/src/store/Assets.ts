@@ -6,8 +6,10 @@ import { AssetId, AssetUploadId, WorkspaceId } from "@signalbox/api/contract/Ids
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { Fragment } from "effect/sql/Statement"
 import { Refused } from "../Refused.ts"
-import { Database, nullWhenTaken, type PageRequest, type Rows } from "./Database.ts"
+import { Database, type PageRequest, type Rows } from "./Database.ts"
+import * as Dialect from "./Dialect.ts"
 import { Files } from "./Files.ts"
 
 interface Row {
@@ -87,16 +89,17 @@ export class Assets extends Context.Service<
   static readonly layer = Layer.effect(
     Assets,
     Effect.gen(function* () {
-      const { newId, now, page, sql, transaction } = yield* Database
+      const { newId, now, nullWhenTaken, page, sql, transaction } = yield* Database
       const files = yield* Files
-      const ofUpload = (workspace: WorkspaceId, upload: string) =>
+      const forUpdateOfAsset = Dialect.forUpdateOf(sql, "asset")
+      const ofUpload = (workspace: WorkspaceId, upload: string, lock: Fragment = sql.literal("")) =>
         Effect.orDie(
           Effect.map(
             sql<Row & { readonly upload_type: string }>`
               SELECT asset.*, asset_upload.content_type AS upload_type
               FROM asset_upload JOIN asset ON asset.id = asset_upload.asset_id
               WHERE asset_upload.id = ${upload} AND asset.workspace_id = ${workspace}
-                AND asset_upload.status <> 'failed'`,
+                AND asset_upload.status <> 'failed' ${lock}`,
             ([row]) => row ?? null
           )
         )
@@ -146,9 +149,15 @@ export class Assets extends Context.Service<
         ofUpload: (workspace, upload) =>
           Effect.map(ofUpload(workspace, upload), (row) => (row === null ? null : parse(row))),
         complete: Effect.fnUntraced(function* (workspace, upload, content) {
-          const row = yield* ofUpload(workspace, upload)
-          if (row === null) return yield* new Refused({ code: "NOT_FOUND", message: uploadGone })
-          yield* Effect.orDie(sql`UPDATE asset_upload SET status = 'completed' WHERE id = ${upload}`)
+          const row = yield* ofUpload(workspace, upload, forUpdateOfAsset)
+          const done =
+            row === null
+              ? []
+              : yield* Effect.orDie(
+                  sql`
+                    UPDATE asset_upload SET status = 'completed' WHERE id = ${upload} AND status <> 'failed' RETURNING id`
+                )
+          if (row === null || done.length === 0) return yield* new Refused({ code: "NOT_FOUND", message: uploadGone })
           yield* Effect.orDie(sql`UPDATE asset SET content_type = ${row.upload_type} WHERE id = ${row.id}`)
           return yield* files.putNew(workspace, { ownerId: row.id, name: "content", ...content })
         }, transaction),

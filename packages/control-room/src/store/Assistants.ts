@@ -10,7 +10,7 @@ import * as Layer from "effect/Layer"
 import type { Fragment } from "effect/sql/Statement"
 import * as Tokens from "../Tokens.ts"
 import { Refused } from "../Refused.ts"
-import { Database, nullWhenTaken, type PageRequest, type Rows } from "./Database.ts"
+import { Database, type PageRequest, type Rows } from "./Database.ts"
 import { secondsBetween } from "./ProcessRuns.ts"
 
 /** How often the machine that runs an assistant must be heard of, in seconds. */
@@ -107,7 +107,7 @@ export class Assistants extends Context.Service<
   static readonly layer = Layer.effect(
     Assistants,
     Effect.gen(function* () {
-      const { below, newId, now, page, sql, transaction } = yield* Database
+      const { below, newId, now, nullWhenTaken, page, sql, transaction } = yield* Database
       const runRow = (workspace: WorkspaceId, id: string) =>
         Effect.orDie(
           Effect.map(

@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
+import * as Dialect from "./Dialect.ts"
 
 /** Where a page of a list starts and how long it is. */
 export interface PageRequest {
@@ -33,6 +34,8 @@ export class Database extends Context.Service<
     readonly sql: SqlClient.SqlClient
     /** All or nothing. Holds statements only: no HTTP and no disk inside. */
     readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /** Now in milliseconds since 1970, by the clock of the database where it has one: the same on all nodes. */
+    readonly millis: Effect.Effect<number>
     /** Now, as stored. */
     readonly now: Effect.Effect<string>
     /** A new UUIDv7, greater than all before it. */
@@ -44,6 +47,8 @@ export class Database extends Context.Service<
       order: "oldest first" | "newest first",
       request: PageRequest
     ) => Effect.Effect<Rows<A>>
+    /** Null instead of a unique violation. */
+    readonly nullWhenTaken: <A, R>(effect: Effect.Effect<A, SqlError, R>) => Effect.Effect<A | null, never, R>
     /**
      * A page filtered by what `parents` looks up, empty when there is no such row. That one belongs to the workspace is
      * then known, and no condition of the page: with two that have an index, a database may walk the wrong one.
@@ -56,13 +61,31 @@ export class Database extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const random = yield* SecureRandom.SecureRandom
+      const guarded = Dialect.guarded(sql)
+      let offset = yield* Effect.orDie(Dialect.clockOffset(sql))
+      yield* Effect.ignore(
+        Effect.map(Dialect.clockOffset(sql), (measured) => {
+          offset = measured
+        })
+      ).pipe(
+        Effect.delay("1 minute"),
+        Effect.forever,
+        Effect.forkScoped,
+        Effect.when(Effect.succeed(Dialect.isPostgres(sql)))
+      )
+      const millis = Effect.map(Clock.currentTimeMillis, (local) => local + offset)
       const empty = { rows: [], hasMore: false }
       return Database.of({
         sql,
-        transaction: (effect) => Effect.catchIf(sql.withTransaction(effect), isSqlError, (error) => Effect.die(error)),
+        transaction: (effect) =>
+          Dialect.persistent(
+            sql,
+            Effect.catchIf(sql.withTransaction(effect), isSqlError, (error) => Effect.die(error))
+          ),
         below: (parents, rows) =>
           Effect.flatMap(Effect.orDie(sql`${parents}`), (found) => (found.length === 0 ? Effect.succeed(empty) : rows)),
-        now: Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString()),
+        millis,
+        now: Effect.map(millis, (time) => new Date(time).toISOString()),
         newId: random.uuidV7(),
         page: <A extends object>(
           select: Fragment,
@@ -80,18 +103,16 @@ export class Database extends Context.Service<
               (rows): Rows<A> => ({ rows: rows.slice(0, limit), hasMore: rows.length > limit })
             )
           )
-        }
+        },
+        nullWhenTaken: (effect) =>
+          guarded(effect).pipe(
+            Effect.catchIf(
+              (error) => error.reason._tag === "UniqueViolation",
+              () => Effect.succeed(null)
+            ),
+            Effect.orDie
+          )
       })
     })
   ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
 }
-
-/** Null instead of a unique violation. */
-export const nullWhenTaken = <A, R>(effect: Effect.Effect<A, SqlError, R>): Effect.Effect<A | null, never, R> =>
-  effect.pipe(
-    Effect.catchIf(
-      (error) => error.reason._tag === "UniqueViolation",
-      () => Effect.succeed(null)
-    ),
-    Effect.orDie
-  )

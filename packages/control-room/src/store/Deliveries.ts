@@ -4,12 +4,12 @@
  */
 import { EventId, ProcessRunId, WebhookDeliveryId, WebhookId } from "@signalbox/api/contract/Ids"
 import type { DeliveryState, WebhookDelivery } from "@signalbox/api/contract/Webhooks"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import * as Dialect from "./Dialect.ts"
 import type { SealedSecrets } from "./Webhooks.ts"
 
 /** How many attempts to one endpoint are made at once, at most. */
@@ -113,11 +113,9 @@ export class Deliveries extends Context.Service<
   static readonly layer = Layer.effect(
     Deliveries,
     Effect.gen(function* () {
-      const { newId, now, page, sql, transaction } = yield* Database
-      const skipLocked = sql.onDialectOrElse({
-        pg: () => sql.literal("FOR UPDATE OF webhook_delivery SKIP LOCKED"),
-        orElse: () => sql.literal("")
-      })
+      const { millis, newId, now, page, sql, transaction } = yield* Database
+      const forUpdate = Dialect.forUpdate(sql)
+      const skipLocked = Dialect.skipLocked(sql, "webhook_delivery")
 
       /** Endpoints that something waits for: one step in the index for each, however much waits. */
       const endpoints = sql<{ readonly endpoint: string }>`
@@ -131,9 +129,11 @@ export class Deliveries extends Context.Service<
         SELECT endpoint FROM waiting WHERE endpoint IS NOT NULL`
 
       const claimAt = Effect.fnUntraced(function* (endpoint: string, limit: number) {
-        const millis = yield* Clock.currentTimeMillis
-        const at = new Date(millis).toISOString()
-        const until = new Date(millis + Duration.toMillis(claimTime)).toISOString()
+        // Of the nodes that claim there at once, each counts what the one before has claimed.
+        yield* Dialect.holdName(sql, `deliveries ${endpoint}`)
+        const time = yield* millis
+        const at = new Date(time).toISOString()
+        const until = new Date(time + Duration.toMillis(claimTime)).toISOString()
         const [busy] = yield* sql<{ readonly n: number }>`
           SELECT count(*) AS n FROM webhook_delivery
           WHERE endpoint = ${endpoint} AND claim IS NOT NULL AND claimed_until > ${at}`
@@ -228,7 +228,8 @@ export class Deliveries extends Context.Service<
         ),
         record: Effect.fnUntraced(
           function* ({ claim, id }, { error, nextAttemptAt, status }) {
-            const [row] = yield* sql<Row>`SELECT * FROM webhook_delivery WHERE id = ${id} AND claim = ${claim}`
+            const [row] = yield* sql<Row>`
+              SELECT * FROM webhook_delivery WHERE id = ${id} AND claim = ${claim} ${forUpdate}`
             if (row === undefined) return
             const failed = error !== null
             // What was given up meanwhile stays so, unless it has arrived after all.
@@ -249,7 +250,7 @@ export class Deliveries extends Context.Service<
           transaction
         ),
         sweep: Effect.gen(function* () {
-          const cutoff = new Date((yield* Clock.currentTimeMillis) - Duration.toMillis(keepTime)).toISOString()
+          const cutoff = new Date((yield* millis) - Duration.toMillis(keepTime)).toISOString()
           yield* sql`DELETE FROM webhook_delivery WHERE created_at < ${cutoff} AND state <> 'pending'`
         }).pipe(Effect.orDie)
       })

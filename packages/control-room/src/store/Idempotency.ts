@@ -2,11 +2,11 @@
  * Idempotency records: what a POST with a key answered.
  */
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "./Database.ts"
+import * as Dialect from "./Dialect.ts"
 
 interface Row {
   readonly fingerprint: string
@@ -25,11 +25,11 @@ export interface IdempotencyRecord {
 /** How long a key is kept. */
 export const keptSeconds = 86_400
 
-const since = Effect.map(Clock.currentTimeMillis, (now) => new Date(now - keptSeconds * 1000).toISOString())
-
 export class Idempotency extends Context.Service<
   Idempotency,
   {
+    /** Until the transaction at hand ends, whoever comes with the same key waits here. */
+    readonly hold: (workspace: WorkspaceId, key: string) => Effect.Effect<void>
     readonly find: (workspace: WorkspaceId, key: string) => Effect.Effect<IdempotencyRecord | null>
     /** Keeps what was answered, in the transaction of what was done. */
     readonly keep: (workspace: WorkspaceId, key: string, record: IdempotencyRecord) => Effect.Effect<void>
@@ -40,8 +40,10 @@ export class Idempotency extends Context.Service<
   static readonly layer = Layer.effect(
     Idempotency,
     Effect.gen(function* () {
-      const { now, sql } = yield* Database
+      const { millis, now, sql } = yield* Database
+      const since = Effect.map(millis, (time) => new Date(time - keptSeconds * 1000).toISOString())
       return Idempotency.of({
+        hold: (workspace, key) => Effect.orDie(Dialect.holdName(sql, `idempotency ${workspace} ${key}`)),
         find: Effect.fnUntraced(function* (workspace, key) {
           const [row] = yield* sql<Row>`
             SELECT fingerprint, status, body FROM idempotency_key

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
+import * as Dialect from "./Dialect.ts"
 import * as Access from "./migrations/Access.ts"
 import * as Content from "./migrations/Content.ts"
 import * as Init from "./migrations/Init.ts"
@@ -16,7 +17,7 @@ import * as Webhooks from "./migrations/Webhooks.ts"
 const run = (statements: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    for (const statement of statements) yield* sql.unsafe(statement)
+    for (const statement of statements) yield* sql.unsafe(Dialect.definition(sql, statement))
   })
 
 const loader = Migrator.fromRecord({

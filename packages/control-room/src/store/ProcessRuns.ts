@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import type { Fragment } from "effect/sql/Statement"
 import type { Run } from "../engine/Engine.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import * as Dialect from "./Dialect.ts"
 
 interface Row {
   readonly id: string
@@ -84,7 +85,7 @@ export class ProcessRuns extends Context.Service<
     ProcessRuns,
     Effect.gen(function* () {
       const { below, now, page, sql } = yield* Database
-      const forUpdate = sql.onDialectOrElse({ pg: () => sql.literal("FOR UPDATE"), orElse: () => sql.literal("") })
+      const forUpdate = Dialect.forUpdate(sql)
       return ProcessRuns.of({
         get: (workspace, id) =>
           Effect.orDie(

@@ -7,7 +7,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { RunStep } from "../engine/Engine.ts"
-import { Database, nullWhenTaken, type PageRequest, type Rows } from "./Database.ts"
+import { Database, type PageRequest, type Rows } from "./Database.ts"
+import * as Dialect from "./Dialect.ts"
 
 interface Row {
   readonly id: string
@@ -69,7 +70,7 @@ export class Processes extends Context.Service<
   static readonly layer = Layer.effect(
     Processes,
     Effect.gen(function* () {
-      const { newId, now, page, sql } = yield* Database
+      const { newId, now, nullWhenTaken, page, sql } = yield* Database
       const columns = Effect.fnUntraced(function* (definition: ProcessDefinition, known: ReadonlyArray<RunStep>) {
         const steps: Array<RunStep> = []
         for (const step of definition.steps) {
@@ -84,8 +85,7 @@ export class Processes extends Context.Service<
             definition.default_work_item === undefined ? null : JSON.stringify(definition.default_work_item)
         }
       })
-      const lockRows = (how: string) =>
-        sql.onDialectOrElse({ pg: () => sql.literal(`FOR ${how.toUpperCase()}`), orElse: () => sql.literal("") })
+      const locks = { share: Dialect.forShare(sql), update: Dialect.forUpdate(sql) }
       return Processes.of({
         get: (workspace, id) =>
           Effect.orDie(
@@ -119,7 +119,7 @@ export class Processes extends Context.Service<
         lock: (workspace, id, how) =>
           Effect.orDie(
             Effect.map(
-              sql<Row>`SELECT * FROM process WHERE workspace_id = ${workspace} AND id = ${id} ${lockRows(how)}`,
+              sql<Row>`SELECT * FROM process WHERE workspace_id = ${workspace} AND id = ${id} ${locks[how]}`,
               ([row]) => (row === undefined ? null : parse(row))
             )
           ),

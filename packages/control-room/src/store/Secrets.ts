@@ -11,6 +11,7 @@ import * as Redacted from "effect/Redacted"
 import { DataKeys } from "../vault/DataKeys.ts"
 import { decrypt, encrypt } from "../vault/Encryption.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import * as Dialect from "./Dialect.ts"
 
 interface Row {
   readonly id: string
@@ -61,7 +62,8 @@ export class Secrets extends Context.Service<
     Effect.gen(function* () {
       const { newId, now, page, sql, transaction } = yield* Database
       const dataKeys = yield* DataKeys
-      const forUpdate = sql.onDialectOrElse({ pg: () => sql.literal("FOR UPDATE"), orElse: () => sql.literal("") })
+      const forUpdate = Dialect.forUpdate(sql)
+      const forShare = Dialect.forShare(sql)
 
       const seal = (key: Buffer, row: Omit<Row, "items">, { items }: Content): Row => ({
         ...row,
@@ -133,7 +135,7 @@ export class Secrets extends Context.Service<
           function* (workspace, name) {
             // Row and key belong together: nobody writes between the two.
             const [row] = yield* sql<Row>`
-            SELECT * FROM secret WHERE workspace_id = ${workspace} AND name = ${name} ${forUpdate}`
+            SELECT * FROM secret WHERE workspace_id = ${workspace} AND name = ${name} ${forShare}`
             if (row === undefined) return null
             const items = yield* decrypt(yield* dataKeys.get(row.id), row.items, contextOf(row))
             return { secret: view(row), items: Redacted.make(items.toString(), { label: "items of a secret" }) }

@@ -22,6 +22,7 @@ import * as Layer from "effect/Layer"
 import type { Change, Run, StepRun } from "../engine/Engine.ts"
 import * as Tokens from "../Tokens.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import * as Dialect from "./Dialect.ts"
 import { secondsBetween } from "./ProcessRuns.ts"
 
 interface Row {
@@ -111,6 +112,8 @@ export class StepRuns extends Context.Service<
   {
     readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<StepRunView | null>
     readonly find: (id: string) => Effect.Effect<StoredStepRun | null>
+    /** As it is now; until the transaction ends, nobody else changes it. For those who have locked its run. */
+    readonly lock: (id: StepRunId) => Effect.Effect<StoredStepRun | null>
     readonly list: (run: ProcessRunId, page: PageRequest) => Effect.Effect<Rows<StepRunView>>
     readonly listEvents: (
       stepRun: StepRunId,
@@ -146,10 +149,9 @@ export class StepRuns extends Context.Service<
     StepRuns,
     Effect.gen(function* () {
       const { newId, now, page, sql } = yield* Database
-      const skipLocked = sql.onDialectOrElse({
-        pg: () => sql.literal("FOR UPDATE SKIP LOCKED"),
-        orElse: () => sql.literal("")
-      })
+      const forUpdate = Dialect.forUpdate(sql)
+      const forKey = Dialect.forKey(sql)
+      const skipLocked = Dialect.skipLocked(sql, "step_run")
       const many = (rows: ReadonlyArray<Row>) => rows.map(parse)
 
       const event = Effect.fnUntraced(function* (stepRun: string, type: string, item: string | null) {
@@ -227,6 +229,12 @@ export class StepRuns extends Context.Service<
               row === undefined ? null : parse(row)
             )
           ),
+        lock: (id) =>
+          Effect.orDie(
+            Effect.map(sql<Row>`SELECT * FROM step_run WHERE id = ${id} ${forUpdate}`, ([row]) =>
+              row === undefined ? null : parse(row)
+            )
+          ),
         list: (run, request) =>
           Effect.map(
             page<Row>(sql`SELECT * FROM step_run`, [sql`process_run_id = ${run}`], "newest first", request),
@@ -255,11 +263,13 @@ export class StepRuns extends Context.Service<
             ...(packages ? [sql`package_id IS NOT NULL`] : [])
           ]
           if (takes.length === 0) return []
+          // Nobody deletes the worker until it has its leases; one that is deleted gets none.
+          const known = yield* sql`SELECT id FROM worker WHERE id = ${worker.id} ${forKey}`
+          if (known.length === 0) return []
           const rows = yield* sql<Row>`
             SELECT * FROM step_run
             WHERE workspace_id = ${worker.workspaceId} AND ${sql.or(takes)}
               AND state = 'awaiting_worker' AND worker_id IS NULL
-              AND EXISTS (SELECT 1 FROM worker WHERE worker.id = ${worker.id})
               AND (worker_group_id IS NULL OR worker_group_id IN
                 (SELECT member.worker_group_id FROM worker_group_member AS member WHERE member.worker_id = ${worker.id}))
             ORDER BY id LIMIT ${limit} ${skipLocked}`

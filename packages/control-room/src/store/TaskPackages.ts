@@ -7,7 +7,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Refused } from "../Refused.ts"
-import { Database, nullWhenTaken, type PageRequest, type Rows } from "./Database.ts"
+import { Database, type PageRequest, type Rows } from "./Database.ts"
+import * as Dialect from "./Dialect.ts"
 import { Files, type StoredFile } from "./Files.ts"
 
 interface Row {
@@ -40,6 +41,8 @@ export class TaskPackages extends Context.Service<
   TaskPackages,
   {
     readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredPackage | null>
+    /** Whether it is there; until the transaction ends, nobody deletes it. */
+    readonly lock: (workspace: WorkspaceId, id: string) => Effect.Effect<boolean>
     readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<TaskPackageSummary>>
     /** Null when the name is taken. */
     readonly create: (workspace: WorkspaceId, name: string) => Effect.Effect<StoredPackage | null>
@@ -67,8 +70,10 @@ export class TaskPackages extends Context.Service<
   static readonly layer = Layer.effect(
     TaskPackages,
     Effect.gen(function* () {
-      const { newId, now, page, sql, transaction } = yield* Database
+      const { newId, now, nullWhenTaken, page, sql, transaction } = yield* Database
       const files = yield* Files
+      const forUpdate = Dialect.forUpdate(sql)
+      const forKey = Dialect.forKey(sql)
       const get = Effect.fnUntraced(function* (
         workspace: WorkspaceId,
         id: string
@@ -101,6 +106,13 @@ export class TaskPackages extends Context.Service<
       }, Effect.orDie)
       return TaskPackages.of({
         get,
+        lock: (workspace, id) =>
+          Effect.orDie(
+            Effect.map(
+              sql`SELECT id FROM task_package WHERE workspace_id = ${workspace} AND id = ${id} ${forKey}`,
+              (rows) => rows.length === 1
+            )
+          ),
         list: (workspace, request) =>
           page<TaskPackageSummary>(
             sql`SELECT id, name, type FROM task_package`,
@@ -138,6 +150,7 @@ export class TaskPackages extends Context.Service<
           return yield* files.putNew(workspace, { ownerId: id, name: "package.zip", size, blob })
         }, transaction),
         remove: Effect.fnUntraced(function* (taskPackage) {
+          yield* Effect.orDie(sql`SELECT id FROM task_package WHERE id = ${taskPackage.id} ${forUpdate}`)
           const user = yield* userOf(taskPackage.id)
           if (user !== null) {
             return yield* new Refused({

@@ -3,15 +3,16 @@
  */
 import { ProcessId, type ProcessRunId, WebhookId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { WebhookEventType, WebhookListed } from "@signalbox/api/contract/Webhooks"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import type { Fragment } from "effect/sql/Statement"
 import { randomBytes } from "node:crypto"
 import { Seal } from "../vault/Seal.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import * as Dialect from "./Dialect.ts"
 
 /** How long deliveries are signed with the secret before the last one too. */
 const rotationTime = Duration.hours(24)
@@ -106,7 +107,10 @@ export class Webhooks extends Context.Service<
     /** Seals the secret of a callback that will be made: outside of the transaction that makes it. */
     readonly sealCallback: (secret: Redacted.Redacted<string>) => Effect.Effect<Pick<NewCallback, "id" | "secret">>
     readonly createCallback: (workspace: WorkspaceId, callback: NewCallback) => Effect.Effect<void>
-    /** Who is to be told of an event of a run: enabled webhooks of the workspace and of the process, and callbacks. */
+    /**
+     * Who is to be told of an event of a run: enabled webhooks of the workspace and of the process, and callbacks. Until the
+     * transaction ends, none of them is disabled, moved or deleted.
+     */
     readonly listening: (
       run: { readonly id: ProcessRunId; readonly workspaceId: WorkspaceId; readonly processId: ProcessId },
       event: WebhookEventType
@@ -124,7 +128,7 @@ export class Webhooks extends Context.Service<
   static readonly layer = Layer.effect(
     Webhooks,
     Effect.gen(function* () {
-      const { newId, now, page, sql, transaction } = yield* Database
+      const { millis, newId, now, page, sql, transaction } = yield* Database
       const seal = yield* Seal
       const open = (sealed: string, context: string) =>
         Effect.map(seal.open(sealed, context), (text) => Redacted.make(text))
@@ -132,11 +136,14 @@ export class Webhooks extends Context.Service<
       const newSecret = (webhook: WebhookId) =>
         seal.seal(`whsec_${randomBytes(32).toString("base64")}`, contextOf(webhook))
 
-      const find = (workspace: WorkspaceId, id: string) =>
+      const forUpdate = Dialect.forUpdate(sql)
+      const forShare = Dialect.forShare(sql)
+      const find = (workspace: WorkspaceId, id: string, lock: Fragment = sql.literal("")) =>
         Effect.orDie(
           Effect.map(
             sql<Row>`
-              SELECT * FROM webhook WHERE workspace_id = ${workspace} AND id = ${id} AND process_run_id IS NULL`,
+              SELECT * FROM webhook
+              WHERE workspace_id = ${workspace} AND id = ${id} AND process_run_id IS NULL ${lock}`,
             ([row]) => (row === undefined ? null : parse(row))
           )
         )
@@ -157,7 +164,7 @@ export class Webhooks extends Context.Service<
       }, Effect.orDie)
 
       return Webhooks.of({
-        get: find,
+        get: (workspace, id) => find(workspace, id),
         list: (workspace, request) =>
           Effect.map(
             page<Row>(
@@ -182,10 +189,10 @@ export class Webhooks extends Context.Service<
         }),
         update: Effect.fnUntraced(function* (workspace, id, change) {
           const secret = change.rotateSecret === true ? yield* newSecret(id) : null
-          const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(rotationTime)
+          const until = (yield* millis) + Duration.toMillis(rotationTime)
           return yield* transaction(
             Effect.gen(function* () {
-              const known = yield* find(workspace, id)
+              const known = yield* find(workspace, id, forUpdate)
               if (known === null) return null
               const changed = {
                 ...(change.endpoint === undefined ? {} : { endpoint: change.endpoint }),
@@ -238,11 +245,12 @@ export class Webhooks extends Context.Service<
           ),
         listening: Effect.fnUntraced(function* (run, event) {
           const rows = yield* sql<Row>`
-            SELECT * FROM webhook
-            WHERE workspace_id = ${run.workspaceId} AND process_run_id IS NULL AND enabled = 1
-              AND (process_id IS NULL OR process_id = ${run.processId})
+            SELECT * FROM (SELECT * FROM webhook
+              WHERE workspace_id = ${run.workspaceId} AND process_run_id IS NULL AND enabled = 1
+                AND (process_id IS NULL OR process_id = ${run.processId}) ${forShare}) AS general
             UNION ALL
-            SELECT * FROM webhook WHERE process_run_id = ${run.id} AND enabled = 1`
+            SELECT * FROM (SELECT * FROM webhook
+              WHERE process_run_id = ${run.id} AND enabled = 1 ${forShare}) AS callback`
           return rows.flatMap((row): ReadonlyArray<Listener> => {
             const { view } = parse(row)
             return view.enabled_events.some((enabled) => enabled === event)

@@ -11,6 +11,7 @@ import type * as Schema from "effect/Schema"
 import type { Fragment } from "effect/sql/Statement"
 import type { Change, Exception, Item, Run, RunStep } from "../engine/Engine.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import * as Dialect from "./Dialect.ts"
 
 interface ItemRow {
   readonly id: string
@@ -108,13 +109,17 @@ export class WorkItems extends Context.Service<
   {
     readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredItem | null>
     readonly getMany: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredItem>>
+    /** As they are now; until the transaction ends, nobody else changes them. */
+    readonly lockMany: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredItem>>
+    /** As `get`; until the transaction ends, nobody else changes it. For those who have locked its run. */
+    readonly lock: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredItem | null>
     readonly list: (workspace: WorkspaceId, filter: ItemFilter, page: PageRequest) => Effect.Effect<Rows<StoredItem>>
     readonly create: (workspace: WorkspaceId, process: ProcessId, payload: Schema.Json) => Effect.Effect<StoredItem>
     /** Pending items in the first step of a run. */
     readonly createInRun: (run: Run, payloads: ReadonlyArray<Schema.Json>) => Effect.Effect<void>
     /** Moves these `new` items of the process into the first step of a run; answers how many there were. */
     readonly takeIntoRun: (run: Run, items: ReadonlyArray<WorkItemId>) => Effect.Effect<number>
-    /** Ids of the `new` items of a process, oldest first. */
+    /** Ids of the `new` items of a process, oldest first; until the transaction ends, nobody else takes them. */
     readonly queued: (process: ProcessId) => Effect.Effect<ReadonlyArray<WorkItemId>>
     /** Changes the payload of an item that no run works on; false when it is in another state. */
     readonly updatePayload: (id: WorkItemId, payload: Schema.Json) => Effect.Effect<boolean>
@@ -149,6 +154,10 @@ export class WorkItems extends Context.Service<
       const select = sql.literal(
         "SELECT *, EXISTS (SELECT 1 FROM file WHERE file.owner_id = work_item.id) AS has_files FROM work_item"
       )
+      const forUpdate = Dialect.forUpdate(sql)
+      // Where several write at once, all lock items in one order.
+      const lockNew = (process: ProcessId, items: ReadonlyArray<WorkItemId>) =>
+        sql`SELECT id FROM work_item WHERE ${sql.in("id", items)} AND process_id = ${process} ORDER BY id ${forUpdate}`
       const many = (rows: ReadonlyArray<ItemRow>) => rows.map(parseItem)
       const first = (rows: ReadonlyArray<ItemRow>) => (rows[0] === undefined ? null : parseItem(rows[0]))
       const newRow = Effect.fnUntraced(function* (
@@ -224,6 +233,17 @@ export class WorkItems extends Context.Service<
           Effect.orDie(Effect.map(sql<ItemRow>`${select} WHERE workspace_id = ${workspace} AND id = ${id}`, first)),
         getMany: (ids) =>
           Effect.orDie(Effect.map(sql<ItemRow>`SELECT * FROM work_item WHERE ${sql.in("id", ids)}`, many)),
+        lockMany: (ids) =>
+          Effect.orDie(
+            Effect.map(sql<ItemRow>`SELECT * FROM work_item WHERE ${sql.in("id", ids)} ORDER BY id ${forUpdate}`, many)
+          ),
+        lock: (workspace, id) =>
+          Effect.orDie(
+            Effect.map(
+              sql<ItemRow>`SELECT * FROM work_item WHERE workspace_id = ${workspace} AND id = ${id} ${forUpdate}`,
+              first
+            )
+          ),
         list: (workspace, filter, request) => {
           const { processId, processRunId, state } = filter
           const ofState = state === null ? [] : [sql`state = ${state}`]
@@ -260,6 +280,7 @@ export class WorkItems extends Context.Service<
           }
         }, Effect.orDie),
         takeIntoRun: Effect.fnUntraced(function* (run, items) {
+          if (Dialect.isPostgres(sql)) yield* lockNew(run.processId, items)
           const rows = yield* sql`UPDATE work_item SET ${sql.update({
             process_run_id: run.id,
             step: 0,
@@ -273,7 +294,8 @@ export class WorkItems extends Context.Service<
           Effect.orDie(
             Effect.map(
               sql<{ readonly id: string }>`
-                SELECT id FROM work_item WHERE process_id = ${process} AND state = 'new' ORDER BY id LIMIT 10000`,
+                SELECT id FROM work_item WHERE process_id = ${process} AND state = 'new'
+                ORDER BY id LIMIT 10000 ${forUpdate}`,
               (rows) => rows.map((row) => WorkItemId.make(row.id))
             )
           ),

@@ -8,7 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Refused } from "../Refused.ts"
 import * as Tokens from "../Tokens.ts"
-import { Database, nullWhenTaken, type PageRequest, type Rows } from "./Database.ts"
+import { Database, type PageRequest, type Rows } from "./Database.ts"
+import * as Dialect from "./Dialect.ts"
 
 interface GroupRow {
   readonly id: string
@@ -67,13 +68,10 @@ export class WorkerGroups extends Context.Service<
   static readonly layer = Layer.effect(
     WorkerGroups,
     Effect.gen(function* () {
-      const { newId, now, page, sql, transaction } = yield* Database
-      const lockRows = (how: string) =>
-        sql.onDialectOrElse({ pg: () => sql.literal(how), orElse: () => sql.literal("") })
-
+      const { newId, now, nullWhenTaken, page, sql, transaction } = yield* Database
       const remove = Effect.fnUntraced(function* (workspace: WorkspaceId, id: WorkerGroupId) {
         const groups = yield* Effect.orDie(
-          sql`SELECT id FROM worker_group WHERE workspace_id = ${workspace} AND id = ${id} ${lockRows("FOR UPDATE")}`
+          sql`SELECT id FROM worker_group WHERE workspace_id = ${workspace} AND id = ${id} ${Dialect.forUpdate(sql)}`
         )
         if (groups.length === 0) {
           return yield* new Refused({ code: "NOT_FOUND", message: `there is no worker group ${id} in this workspace` })
@@ -130,7 +128,7 @@ export class WorkerGroups extends Context.Service<
                 Effect.map(
                   sql<{ readonly id: string }>`
                     SELECT id FROM worker_group
-                    WHERE workspace_id = ${workspace} AND ${sql.in("id", ids)} ${lockRows("FOR SHARE")}`,
+                    WHERE workspace_id = ${workspace} AND ${sql.in("id", ids)} ${Dialect.forShare(sql)}`,
                   (rows) => new Set(rows.map((row) => row.id))
                 )
               ),

@@ -2,7 +2,7 @@
  * What workers report of their step runs besides start and end. Reports are numbered, so that what is sent again is
  * kept once.
  */
-import type { StepRunId, WorkerId } from "@signalbox/api/contract/Ids"
+import type { StepRunId } from "@signalbox/api/contract/Ids"
 import type { ConsoleMessage } from "@signalbox/api/contract/StepRuns"
 import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Refused } from "../Refused.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import * as Dialect from "./Dialect.ts"
 import type { StoredStepRun } from "./StepRuns.ts"
 
 interface Received {
@@ -39,15 +40,13 @@ export class WorkerReports extends Context.Service<
       offset: number,
       events: ReadonlyArray<{ readonly timestamp: string; readonly type: string }>
     ) => Effect.Effect<void, Refused>
-    /** Forgets a worker that holds no lease. */
-    readonly unlink: (worker: WorkerId) => Effect.Effect<void, Refused>
   }
 >()("@signalbox/control-room/store/WorkerReports") {
   static readonly layer = Layer.effect(
     WorkerReports,
     Effect.gen(function* () {
       const { newId, page, sql, transaction } = yield* Database
-      const forUpdate = sql.onDialectOrElse({ pg: () => sql.literal("FOR UPDATE"), orElse: () => sql.literal("") })
+      const forUpdate = Dialect.forUpdate(sql)
 
       /** Of what was sent, the part that has not come before. */
       const fresh = Effect.fnUntraced(function* <A>(
@@ -88,8 +87,14 @@ export class WorkerReports extends Context.Service<
         addMessages: Effect.fnUntraced(function* (stepRun, offset, messages) {
           const added = yield* fresh(stepRun, offset, messages, (row) => row.messages_received)
           if (!Arr.isReadonlyArrayNonEmpty(added)) return
+          // Tasks print what they like; databases keep no NUL.
           const rows = yield* Effect.forEach(added, ({ message, timestamp }) =>
-            Effect.map(newId, (id) => ({ id, step_run_id: stepRun.id, timestamp, message }))
+            Effect.map(newId, (id) => ({
+              id,
+              step_run_id: stepRun.id,
+              timestamp,
+              message: message.replaceAll("\0", "\ufffd")
+            }))
           )
           yield* Effect.orDie(sql`INSERT INTO console_message ${sql.insert(rows)}`)
           yield* Effect.orDie(
@@ -106,19 +111,6 @@ export class WorkerReports extends Context.Service<
           yield* Effect.orDie(
             sql`UPDATE step_run SET events_received = events_received + ${added.length} WHERE id = ${stepRun.id}`
           )
-        }, transaction),
-        unlink: Effect.fnUntraced(function* (worker) {
-          const held = yield* Effect.orDie(
-            sql`SELECT id FROM step_run
-              WHERE worker_id = ${worker} AND state IN ('awaiting_worker', 'in_progress') LIMIT 1`
-          )
-          if (held.length > 0) {
-            return yield* new Refused({
-              code: "CONFLICT",
-              message: "the worker holds a lease; let its step runs end before it leaves"
-            })
-          }
-          yield* Effect.orDie(sql`DELETE FROM worker WHERE id = ${worker}`)
         }, transaction)
       })
     })

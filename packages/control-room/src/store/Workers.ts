@@ -3,13 +3,13 @@
  */
 import { WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { LinkToken, Worker } from "@signalbox/api/contract/Workers"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Tokens from "../Tokens.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import * as Dialect from "./Dialect.ts"
 
 /** A worker that was not heard of for this long is offline, and lost if it was at work. */
 export const lostAfter = Duration.seconds(10)
@@ -66,14 +66,15 @@ export class Workers extends Context.Service<
   static readonly layer = Layer.effect(
     Workers,
     Effect.gen(function* () {
-      const { newId, now, page, sql, transaction } = yield* Database
+      const { millis, newId, now, page, sql, transaction } = yield* Database
 
+      const forUpdate = Dialect.forUpdate(sql)
       const leasesOf = sql.literal(
         "(SELECT count(*) FROM step_run WHERE step_run.worker_id = worker.id AND step_run.state IN ('new', 'awaiting_worker', 'in_progress'))"
       )
       const select = sql`SELECT id, name, last_seen_at, ${leasesOf} AS leases FROM worker`
       const views = Effect.fnUntraced(function* (rows: ReadonlyArray<ViewRow>) {
-        const cutoff = new Date((yield* Clock.currentTimeMillis) - Duration.toMillis(lostAfter)).toISOString()
+        const cutoff = new Date((yield* millis) - Duration.toMillis(lostAfter)).toISOString()
         return rows.map(({ id, last_seen_at, leases, name }): Worker => ({
           id: WorkerId.make(id),
           name,
@@ -113,13 +114,16 @@ export class Workers extends Context.Service<
           return { hasMore, rows: yield* views(rows) }
         }),
         rename: (id, name) => Effect.orDie(sql`UPDATE worker SET name = ${name} WHERE id = ${id}`),
-        remove: (id) =>
-          Effect.orDie(
-            Effect.map(
-              sql`DELETE FROM worker WHERE id = ${id} AND ${leasesOf} = 0 RETURNING id`,
-              (rows) => rows.length === 1
-            )
-          ),
+        remove: Effect.fnUntraced(
+          function* (id) {
+            // Who is about to lease has its leases before they are counted.
+            yield* sql`SELECT id FROM worker WHERE id = ${id} ${forUpdate}`
+            const rows = yield* sql`DELETE FROM worker WHERE id = ${id} AND ${leasesOf} = 0 RETURNING id`
+            return rows.length === 1
+          },
+          Effect.orDie,
+          transaction
+        ),
         createLinkToken: Effect.fnUntraced(function* (workspace, expiresAt) {
           const id = yield* newId
           const { hash, token } = Tokens.make("link", id)

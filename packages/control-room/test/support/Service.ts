@@ -1,5 +1,6 @@
 /**
- * The real service for tests: a real HTTP server on a free port over a real SQLite file in a folder.
+ * The real service for tests: a real HTTP server on a free port over a real database. Which one it is, the vitest project
+ * says: a file of SQLite in the folder, or a schema of Postgres that belongs to the folder.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -9,6 +10,7 @@ import { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as StepRunSession from "@signalbox/api/robot/StepRunSession"
 import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
 import * as WorkersClient from "@signalbox/api/Workers"
+import { dropSchema, urlVariable } from "@signalbox/testkit/Postgres"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -18,7 +20,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as SqlClient from "effect/sql/SqlClient"
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { Deliverer } from "../../src/delivery/Deliverer.ts"
 import { TargetGuard } from "../../src/delivery/TargetGuard.ts"
 import { Runs } from "../../src/Runs.ts"
@@ -64,8 +66,20 @@ export class Service extends Context.Service<
 
 export const temporaryFolder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "signalbox-"))),
-  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+  (path) =>
+    Effect.gen(function* () {
+      rmSync(path, { recursive: true, force: true })
+      if (postgresUrl !== undefined) yield* dropSchema(postgresUrl, schemaOf(path))
+    })
 )
+
+const schemaOf = (folder: string) => basename(folder).toLowerCase()
+
+/** The storage of a folder, in this project's database. */
+export const storageIn = (folder: string): Server.StorageOptions =>
+  postgresUrl === undefined
+    ? { data: folder }
+    : { data: folder, database: { url: Redacted.make(postgresUrl), schema: schemaOf(folder) }, masterKey }
 
 /** The files of bytes in a data folder. */
 export const blobsIn = (folder: string) =>
@@ -77,6 +91,15 @@ export const blobsIn = (folder: string) =>
       staged: existsSync(join(files, "staging")) ? readdirSync(join(files, "staging")) : []
     }
   })
+
+/** Where the tests have a Postgres; undefined where they run on SQLite. */
+export const postgresUrl = process.env[urlVariable]
+
+/** What is about files of SQLite, or differs on purpose, asks. */
+export const onPostgres = postgresUrl !== undefined
+
+/** Of every node on Postgres. */
+export const masterKey = Redacted.make(Buffer.alloc(32, 7).toString("base64"))
 
 const movedBy = (clock: Clock.Clock, millis: number): Clock.Clock => ({
   currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
@@ -123,7 +146,12 @@ const service = (folder: string) =>
           })
         },
         rows: Effect.gen(function* () {
-          const tables = yield* sql<{ readonly name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'`
+          const tables = yield* sql.onDialectOrElse({
+            pg: () =>
+              sql<{ readonly name: string }>`
+                SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema()`,
+            orElse: () => sql<{ readonly name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'`
+          })
           const rows: Record<string, ReadonlyArray<unknown>> = {}
           for (const { name } of tables) {
             const all = yield* sql.unsafe<object>(`SELECT * FROM "${name}" ORDER BY 1`)
@@ -139,7 +167,11 @@ const service = (folder: string) =>
   )
 
 /** Everything, in a folder that stays. */
-export const layerIn = (folder: string, options: Omit<Server.Options, "data"> = { rateLimit: null }) =>
+export const layerIn = (
+  folder: string,
+  options: Parameters<typeof Server.layer>[0] = { rateLimit: null },
+  storage = storageIn(folder)
+) =>
   Layer.unwrap(
     Effect.map(Service, ({ key, origin, workspaceId }) =>
       ControlRoom.layerHttpClient({ baseUrl: origin, workspaceId, apiKey: Redacted.make(key) })
@@ -150,8 +182,8 @@ export const layerIn = (folder: string, options: Omit<Server.Options, "data"> = 
     Layer.provideMerge(Server.layer(options)),
     // The same instances as those of the service: a layer is built once.
     Layer.provideMerge(Runs.layer.pipe(Layer.provide(WorkSignal.layer))),
-    Layer.provideMerge(Deliverer.layer.pipe(Layer.provide(TargetGuard.layer(options.allowPrivateTargets)))),
-    Layer.provideMerge(Server.layerStorage({ data: folder })),
+    Layer.provideMerge(Deliverer.layer.pipe(Layer.provide(TargetGuard.layer(options?.allowPrivateTargets)))),
+    Layer.provideMerge(Server.layerStorage(storage)),
     Layer.provideMerge(
       NodeHttpServer.layer(NodeServer.create, { port: 0, host: "127.0.0.1", gracefulShutdownTimeout: 0 })
     )

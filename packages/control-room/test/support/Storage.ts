@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import { Runs } from "../../src/Runs.ts"
 import * as Server from "../../src/Server.ts"
 import { WorkSignal } from "../../src/WorkSignal.ts"
-import { temporaryFolder } from "./Service.ts"
+import { storageIn, temporaryFolder } from "./Service.ts"
 
 /** The commands on a storage. */
 export const runsOn = <A, E, R>(storage: Layer.Layer<A, E, R>) =>
@@ -17,3 +17,8 @@ export const runsOn = <A, E, R>(storage: Layer.Layer<A, E, R>) =>
 export const sqlite = Layer.unwrap(Effect.map(temporaryFolder, (folder) => Server.layerStorage({ data: folder }))).pipe(
   Layer.provide(NodeServices.layer)
 )
+
+/** The database of the project at hand, with a place of its own in it. */
+export const database = Layer.unwrap(
+  Effect.map(temporaryFolder, (folder) => Server.layerStorage(storageIn(folder)))
+).pipe(Layer.provide(NodeServices.layer))

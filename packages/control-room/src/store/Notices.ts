@@ -1,0 +1,108 @@
+/**
+ * Tells every node of the service what it must know at once: that there is work, that a key was revoked. Nothing depends on
+ * a notice alone: who hears none looks by itself, a little later.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { SqlError } from "effect/sql/SqlError"
+import { createHash, randomUUID } from "node:crypto"
+import { Database } from "./Database.ts"
+import { Listening, type Options } from "./Postgres.ts"
+
+/** What is told of. */
+export type Topic = "work" | "key revoked"
+
+/** Runs for each notice; null: some may have been missed. */
+type Handler = (about: string | null) => Effect.Effect<void>
+
+export class Notices extends Context.Service<
+  Notices,
+  {
+    /** Tells once the transaction at hand is committed, and not at all if it is not. */
+    readonly tell: (topic: Topic, about: string) => Effect.Effect<void>
+    /** Hears until the scope closes. The handler must be quick. */
+    readonly hear: (topic: Topic, handler: Handler) => Effect.Effect<void, never, Scope.Scope>
+    /** Whether other nodes may do what this one is not told of. */
+    readonly shared: boolean
+  }
+>()("@signalbox/control-room/store/Notices") {
+  /** For a database that one process has to itself. */
+  static readonly layerLocal = Layer.effect(
+    Notices,
+    Effect.gen(function* () {
+      const { sql } = yield* Database
+      const { hear, publish } = makeHandlers()
+      return Notices.of({ hear, shared: false, tell: (topic, about) => sql.afterCommit(publish(topic, about)) })
+    })
+  )
+
+  /** Over the notifications of Postgres, which come with the commit. The node itself does not wait for them. */
+  static readonly layerPostgres = ({ schema = "signalbox" }: Options) =>
+    Layer.effect(
+      Notices,
+      Effect.gen(function* () {
+        const { sql } = yield* Database
+        const listening = yield* Listening
+        const { hear, missed, publish } = makeHandlers()
+        const node = randomUUID()
+        // Channels belong to the database, and their names are short.
+        const channel = `signalbox_${createHash("sha256").update(schema).digest("hex").slice(0, 32)}`
+        const received = (text: string) => {
+          const [from = "", topic = "", about = ""] = text.split("\n")
+          return from === node ? Effect.void : publish(topic, about)
+        }
+        let connected = false
+        const begun = Effect.andThen(
+          Effect.sync(() => {
+            connected = true
+          }),
+          missed
+        )
+        const lost = (error: SqlError) =>
+          Effect.suspend(() => {
+            const log = connected ? Effect.logWarning : Effect.logDebug
+            connected = false
+            return log(`no connection to hear the other nodes, trying again: ${error.message}`)
+          })
+        yield* Effect.suspend(() => Stream.runForEach(listening.texts(channel, begun), received)).pipe(
+          Effect.catch(lost),
+          Effect.repeat(Schedule.spaced("500 millis")),
+          Effect.forkScoped
+        )
+        return Notices.of({
+          hear,
+          shared: true,
+          tell: (topic, about) =>
+            sql`SELECT pg_notify(${channel}, ${`${node}\n${topic}\n${about}`})`.pipe(
+              Effect.andThen(sql.afterCommit(publish(topic, about))),
+              Effect.orDie
+            )
+        })
+      })
+    )
+}
+
+const makeHandlers = () => {
+  const handlers = new Set<{ readonly topic: Topic; readonly handler: Handler }>()
+  const publish = (topic: string, about: string) =>
+    Effect.forEach([...handlers], (known) => (known.topic === topic ? known.handler(about) : Effect.void), {
+      discard: true
+    })
+  const missed = Effect.suspend(() => Effect.forEach([...handlers], ({ handler }) => handler(null), { discard: true }))
+  const hear = (topic: Topic, handler: Handler) =>
+    Effect.asVoid(
+      Effect.acquireRelease(
+        Effect.sync(() => {
+          const known = { topic, handler }
+          handlers.add(known)
+          return known
+        }),
+        (known) => Effect.sync(() => handlers.delete(known))
+      )
+    )
+  return { hear, missed, publish }
+}
