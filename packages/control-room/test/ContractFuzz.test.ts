@@ -2,10 +2,11 @@
  * Requests made from the contract's own schemas, for every endpoint: whatever comes, the answer is one that the contract
  * names for that endpoint, and it has the shape that the contract gives it.
  *
- * `SIGNALBOX_FUZZ_RUNS` requests go to each endpoint (default 40), made from `SIGNALBOX_FUZZ_SEED`. A failure shows the
+ * `SIGNALBOX_FUZZ_RUNS` requests go to each endpoint (default 25), made from `SIGNALBOX_FUZZ_SEED`. A failure shows the
  * request, and the token that makes it again with `SIGNALBOX_FUZZ_REPLAY`.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
+import { ProcessId } from "@signalbox/api/contract/Ids"
 import { ErrorBody } from "@signalbox/api/contract/Responses"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Config from "effect/Config"
@@ -15,14 +16,16 @@ import * as Ref from "effect/Ref"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as SqlClient from "effect/sql/SqlClient"
 import { type Endpoint, endpoints } from "./support/Endpoints.ts"
 import { type FuzzRequest, requestOf, samplesOf } from "./support/Fuzz.ts"
 import { type Answer, send } from "./support/Http.ts"
+import { assertCounted, rowsOf } from "./support/RunRows.ts"
 import { quiet, seed, type Seed } from "./support/Seed.ts"
 import { Service } from "./support/Service.ts"
 
 const settings = Config.all({
-  runs: Config.withDefault(Config.Int("SIGNALBOX_FUZZ_RUNS"), 40),
+  runs: Config.withDefault(Config.Int("SIGNALBOX_FUZZ_RUNS"), 25),
   seed: Config.withDefault(Config.String("SIGNALBOX_FUZZ_SEED"), "signalbox"),
   replay: Config.option(Config.String("SIGNALBOX_FUZZ_REPLAY"))
 })
@@ -130,4 +133,13 @@ withLayer(quiet, { excludeTestServices: true, timeout: "60 seconds" })("whatever
       { timeout: 600_000 }
     )
   }
+
+  it.effect("the service: its runs are as sound as before", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const processes = yield* sql<{ readonly id: string }>`SELECT id FROM process`
+      assert.isAbove(processes.length, 10)
+      for (const { id } of processes) assertCounted(yield* rowsOf(ProcessId.make(id)))
+    })
+  )
 })

@@ -4,6 +4,7 @@
  */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Permission, runPermissions } from "@signalbox/api/contract/Authorization"
+import * as Arbitrary from "effect/Arbitrary"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,8 +13,9 @@ import * as Schema from "effect/Schema"
 import { docsPath, openApiPath } from "../src/http/Edge.ts"
 import { transferPrefix } from "../src/http/FileLinks.ts"
 import { paths } from "../src/http/Probes.ts"
-import { type Endpoint, endpoints, fill } from "./support/Endpoints.ts"
-import { type Answer, bodyAs, errorOf, multipart } from "./support/Http.ts"
+import { type Endpoint, endpoints, fill, parametersOf } from "./support/Endpoints.ts"
+import { requestOf, samplesOf } from "./support/Fuzz.ts"
+import { type Answer, bodyAs, errorOf, multipart, send } from "./support/Http.ts"
 import { quiet, seed, type Seed } from "./support/Seed.ts"
 import { type RawRequest, Service } from "./support/Service.ts"
 
@@ -292,6 +294,35 @@ withLayer(Layer.provideMerge(Setting.layer, quiet), { excludeTestServices: true,
         })
       )
     }
+
+    it.effect("what is of another workspace is not there, whatever is asked of it", () =>
+      Effect.gen(function* () {
+        const { origin, rows } = yield* Service
+        const { keyOfOther, otherWorkspace, own } = yield* Setting
+        const workspace = own.ids["workspace_id"] ?? ""
+        const before = yield* rows
+        const below = [...behind("key"), ...behind("keyInQuery")].filter(
+          ({ identifier, path }) =>
+            parametersOf(path).length > 1 ||
+            ["createWorkItem", "createAssistant", "batchWorkItems", "listOutputs", "listStepRuns"].includes(identifier)
+        )
+        assert.isAtLeast(below.length, 45)
+        for (const endpoint of below) {
+          // Writing a secret makes it, and a name is no id: it is the name of another one there.
+          if (endpoint.identifier === "putSealedSecret") continue
+          const samples = yield* Arbitrary.sampleEffect(samplesOf(endpoint), { count: 5, seed: 1 })
+          for (const sample of samples) {
+            const of = { ...own, ids: { ...own.ids, workspace_id: otherWorkspace } }
+            const tokens = { ...own.tokens, key: keyOfOther, keyInQuery: keyOfOther }
+            const request = requestOf(endpoint, { ...sample, mode: "valid" }, { ...of, tokens })
+            const answer = yield* send(origin, request.method, request.path, request)
+            assert.include([400, 404, 409], answer.status, `${request.method} ${request.path}: ${answer.text}`)
+            assert.notInclude(answer.text, workspace)
+          }
+        }
+        assert.deepStrictEqual(yield* rows, before)
+      })
+    )
 
     it.effect("a worker reaches its own step runs alone", () =>
       Effect.gen(function* () {

@@ -50,7 +50,7 @@ const bad: ReadonlyArray<Bad> = [
   ["more than 8 MB in chunks", json, Buffer.alloc(9 * 1024 * 1024, 0x20), 413, /larger/, true]
 ]
 
-/** Forms are for those who call with a key. */
+/** Forms are read at every POST. */
 const badForms: ReadonlyArray<Bad> = [
   ["a name given twice", form, "name=a&name=b", 400, /name: given twice/],
   ["a name with and without brackets", form, "name=a&name[b]=c", 400, /given twice, or both/],
@@ -86,7 +86,9 @@ withLayer(quiet, { excludeTestServices: true, timeout: "60 seconds" })("a body t
         const ids = endpoint.door === "run" ? of.robotIds : of.ids
         const query = endpoint.door === "keyInQuery" ? `?token=${of.tokens.keyInQuery}` : ""
         const path = fill(endpoint.path, (name) => ids[name] ?? "") + query
-        const takesForms = endpoint.door === "key" && endpoint.method === "POST"
+        const forms = endpoint.method === "POST" ? badForms : []
+        // Where the body is any JSON, no field of a form is JSON.
+        const anyJson = endpoint.identifier === "startProcessRunFromIntegration"
         // Large bodies take their time: enough to see them refused by some.
         const large = [
           "createWorkItem",
@@ -95,7 +97,8 @@ withLayer(quiet, { excludeTestServices: true, timeout: "60 seconds" })("a body t
           "putWorkItemData",
           "linkWorker"
         ]
-        for (const [name, type, body, status, says, chunked = false] of [...bad, ...(takesForms ? badForms : [])]) {
+        for (const [name, type, body, status, says, chunked = false] of [...bad, ...forms]) {
+          if (anyJson && name === "free JSON that is none") continue
           if (status === 413 && !large.includes(endpoint.identifier)) continue
           const answer = yield* raw(endpoint.method, path, {
             key: null,
@@ -110,6 +113,53 @@ withLayer(quiet, { excludeTestServices: true, timeout: "60 seconds" })("a body t
           assertError(answer, status, codes[status], says)
           assert.isDefined(answer.headers["x-request-id"])
         }
+      }
+      assert.deepStrictEqual(yield* rows, before)
+    })
+  )
+
+  it.effect("with a variant that is not known is refused, and never taken for another", () =>
+    Effect.gen(function* () {
+      const { raw, rows } = yield* Service
+      const of = yield* seed
+      yield* raw("DELETE", `webhooks/${of.ids["webhook_id"]}`)
+      const start = `processes/${of.ids["process_id"]}/process-runs`
+      const configure = `task-packages/${of.ids["task_package_id"]}`
+      const attached = { mode: "attached", branch: "main", automatic_deployment: true }
+      const callback = { url: "http://127.0.0.1:9/", secret: "s", callback_events: ["started"] }
+      const cases: ReadonlyArray<readonly [path: string, json: unknown]> = [
+        [start, { type: "with_everything" }],
+        [start, { type: "WITH_INPUTS" }],
+        [start, { type: "" }],
+        [start, { type: null }],
+        [start, { type: 5 }],
+        [start, { type: ["with_inputs"] }],
+        [start, { type: "__proto__" }],
+        [start, { type: "with_payloads" }],
+        [start, { type: "with_payloads", work_item_ids: [of.ids["work_item_id"]] }],
+        [start, { type: "with_work_item_ids", payloads: [1] }],
+        [start, { callback: {} }],
+        [start, { callback: { ...callback, url: undefined } }],
+        [start, { callback: { ...callback, secret: undefined } }],
+        [start, { callback: { ...callback, callback_events: undefined } }],
+        [start, { callback: { ...callback, callback_events: ["process_run.started"] } }],
+        [start, { type: "with_inputs", callback: null }],
+        [configure, { type: "zip", configuration: attached }],
+        [configure, { type: "bitbucket", configuration: attached }],
+        [configure, { type: "github", configuration: { ...attached, mode: "floating" } }],
+        [configure, { type: "github", configuration: { ...attached, mode: "detached" } }],
+        [configure, { type: "github", configuration: attached.mode }],
+        ["task-packages", { name: "variant", type: "github" }],
+        ["webhooks", { endpoint: "http://127.0.0.1:9/", enabled_events: ["process_run.paused"] }],
+        ["work-items/batch", { batch_operation: "archive", work_item_ids: [of.ids["work_item_id"]] }],
+        ["api-keys", { name: "variant", permissions: ["Vault.read_everything"] }],
+        ["processes", { name: "variant", steps: [{ name: "s", task: { name: "t" }, start_after: "lunch" }] }]
+      ]
+      const before = yield* rows
+      for (const [path, json] of cases) {
+        const answer = yield* raw("POST", path, { json })
+        assert.strictEqual(answer.status, 400, `${path} ${JSON.stringify(json)}: ${answer.text}`)
+        assertError(answer, 400, "INVALID_REQUEST", /./)
       }
       assert.deepStrictEqual(yield* rows, before)
     })

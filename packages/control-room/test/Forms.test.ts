@@ -7,11 +7,12 @@ import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Forms from "../src/http/Forms.ts"
 import { bodyAs, errorOf } from "./support/Http.ts"
-import { layer, layerIn, Service, temporaryFolder } from "./support/Service.ts"
+import { layer, layerIn, linkWorker, Service, temporaryFolder } from "./support/Service.ts"
 
 const parsed = (form: string): unknown => {
   const result = Forms.parse(form)
@@ -97,6 +98,38 @@ withLayer(layer, { excludeTestServices: true, timeout: "30 seconds" })("over HTT
     })
   )
 
+  it.effect("lists and free JSON arrive at every kind of endpoint", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const { id } = yield* Processes.create({ name: "kinds", steps: [{ name: "a", task: { name: "kinds" } }] })
+      const webhook = yield* raw("POST", "webhooks", {
+        headers: form,
+        body: `endpoint=http://127.0.0.1:9/&process[id]=${id}&enabled_events[]=process_run.started&enabled_events[]=process_run.completed`
+      })
+      assert.include(webhook.text, '"enabled_events":["process_run.started","process_run.completed"]')
+      const secret = yield* raw("POST", "secrets", {
+        headers: form,
+        body: `name=by_form&items=${encodeURIComponent('{"user":"a","tries":3}')}`
+      })
+      assert.strictEqual(secret.text, '{"name":"by_form","description":null}')
+      const started = yield* raw("POST", `processes/${id}/process-runs`, {
+        headers: form,
+        body: `type=with_payloads&payloads[]=${encodeURIComponent("one")}&payloads[]=two`
+      })
+      assert.strictEqual(started.status, 200, started.text)
+      const worker = yield* linkWorker(["kinds"])
+      const asWorker = {
+        key: null,
+        headers: { ...form, authorization: `Bearer ${Redacted.value(worker.identity.token)}` }
+      }
+      const leased = yield* raw("POST", "/worker-v1/lease", {
+        ...asWorker,
+        body: "free=1&tasks[]=kinds&wait_seconds=0"
+      })
+      assert.match(leased.text, /"task":\{"name":"kinds"\}/)
+    })
+  )
+
   it.effect("what does not decode is a 400 that names the field; an empty form is an absent body", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
@@ -146,7 +179,11 @@ withLayer(limited, { excludeTestServices: true, timeout: "30 seconds" })("the ra
       assert.isAtMost(refused.length, 3)
       assert.strictEqual(refused[0]?.headers["retry-after"], "1")
       assert.strictEqual(errorOf(refused[0] ?? assert.fail()).error.code, "RATE_LIMITED")
-      assert.strictEqual(answers[0]?.headers["ratelimit-limit"], "5")
+      for (const answer of answers) {
+        assert.strictEqual(answer.headers["ratelimit-limit"], "5")
+        assert.match(answer.headers["ratelimit-remaining"] ?? "", /^[0-5]$/)
+        assert.strictEqual(answer.headers["ratelimit-reset"], "1")
+      }
       // Another key has a bucket of its own.
       const other = yield* makeKey(["Processes.read_processes"])
       assert.strictEqual((yield* raw("GET", "processes", { key: other })).status, 200)

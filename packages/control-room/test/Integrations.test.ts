@@ -53,7 +53,14 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("the star
         [undefined, {}, null],
         ["", json, null],
         ['{"a":1}', {}, { a: 1 }],
-        ['{"a":1}', { "content-type": "text/plain" }, { a: 1 }]
+        ['{"a":1}', { "content-type": "text/plain" }, { a: 1 }],
+        // What comes as a form is text, whatever it looks like.
+        ["", { "content-type": "application/x-www-form-urlencoded" }, null],
+        [
+          "payload=hello&items=5&user[id]=7&user[active]=true&tags[]=a&tags[]=null",
+          { "content-type": "application/x-www-form-urlencoded" },
+          { payload: "hello", items: "5", user: { id: "7", active: "true" }, tags: ["a", "null"] }
+        ]
       ]
       for (const [body, headers, payload] of bodies) {
         const { id: process } = yield* newProcess

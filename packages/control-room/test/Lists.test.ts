@@ -7,17 +7,13 @@ import { Page } from "@signalbox/api/contract/Common"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { type Endpoint, endpoints, fill, parametersOf } from "./support/Endpoints.ts"
+import { type Endpoint, fill, lists, parametersOf } from "./support/Endpoints.ts"
 import { assertError, bodyAs } from "./support/Http.ts"
 import { quiet, seed, type Seed } from "./support/Seed.ts"
 import { layerIn, Service, temporaryFolder } from "./support/Service.ts"
 
 const nobody = "01900000-0000-7000-8000-000000000000"
 const anyPage = Page(Schema.Record(Schema.String, Schema.Json))
-
-const lists = endpoints.filter(
-  ({ identifier, method }) => method === "GET" && /^list/.test(identifier) && identifier !== "listWorkItemFiles"
-)
 
 /** Lists of what belongs to a run are asked for with the run in the query. */
 const inQuery: Readonly<Record<string, string>> = { listOutputs: "process_run_id", listStepRuns: "process_run_id" }

@@ -52,7 +52,7 @@ export const StartInput = Schema.Union([
   }),
   /** All items that wait in the queue of the process; `started` is false when there are none. */
   Schema.Struct({ type: Schema.Literal("with_inputs") }),
-  Schema.Struct({ type: Schema.optionalKey(Schema.Undefined) })
+  Schema.Struct({ type: Schema.optionalKey(Schema.Never) })
 ])
 export type StartInput = typeof StartInput.Type
 

@@ -126,6 +126,18 @@ const principalOfToken = Effect.gen(function* () {
 
 type Guarded<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 
+/** A form is read as JSON, once it is known who sent it. */
+const withForm = <E, R>(
+  endpoint: HttpApiEndpoint.Top,
+  handler: Guarded<E, R>,
+  body?: Parameters<typeof Forms.asJson>[2]
+): Guarded<E, R | HttpServerRequest.HttpServerRequest> =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (received) =>
+    Effect.flatMap(Forms.asJson(received, endpoint, body), (request) =>
+      request === received ? handler : Effect.provideService(handler, HttpServerRequest.HttpServerRequest, request)
+    )
+  )
+
 /** @effect-expect-leaking HttpServerRequest | ParsedSearchParams | RouteContext */
 export class Authorization extends Context.Service<
   Authorization,
@@ -156,11 +168,8 @@ export class Authorization extends Context.Service<
         const token = tokenOf(received)
         const principal = token === null ? yield* malformed() : yield* admitted(yield* callerOf(token), endpoint)
         if (principal._tag === "ApiKey") yield* rateLimits.admit(principal.keyId)
-        const request = yield* Forms.asJson(received, endpoint)
         const handled = Effect.provideService(once(principal.workspaceId, handler), CurrentPrincipal, principal)
-        return yield* request === received
-          ? handled
-          : Effect.provideService(handled, HttpServerRequest.HttpServerRequest, request)
+        return yield* withForm(endpoint, handled)
       })
 
       const integration = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
@@ -197,13 +206,17 @@ export class Authorization extends Context.Service<
           const schemes = new Set([...endpoint.middlewares].map(({ key }) => key))
           if (schemes.has(WorkspaceAuthorization.key)) return workspace(endpoint, handler)
           if (schemes.has(IntegrationAuthorization.key)) {
-            return Effect.provideServiceEffect(handler, CurrentPrincipal, integration(endpoint))
+            return Effect.provideServiceEffect(
+              withForm(endpoint, handler, "any JSON"),
+              CurrentPrincipal,
+              integration(endpoint)
+            )
           }
           if (schemes.has(TokenAuthorization.key)) {
-            return Effect.provideServiceEffect(handler, CurrentPrincipal, ofToken(group))
+            return Effect.provideServiceEffect(withForm(endpoint, handler), CurrentPrincipal, ofToken(group))
           }
           // Open to all: its handler has nobody to ask for.
-          return handler as Guarded<never, HttpRouter.Provided>
+          return withForm(endpoint, handler as Guarded<never, HttpRouter.Provided>)
         }
       })
     })

@@ -126,10 +126,14 @@ const decoderOf = (endpoint: HttpApiEndpoint.Top): Decoder | undefined => {
 const isForm = (request: HttpServerRequest.HttpServerRequest) =>
   request.headers["content-type"]?.trim().toLowerCase().startsWith("application/x-www-form-urlencoded") === true
 
-/** The request with a JSON body when it came with a form, else as it is. */
+/**
+ * The request with a JSON body when it came with a form, else as it is. Where the body as a whole is any JSON, no field is
+ * known to hold JSON: all stays text.
+ */
 export const asJson = Effect.fnUntraced(function* (
   request: HttpServerRequest.HttpServerRequest,
-  endpoint: HttpApiEndpoint.Top
+  endpoint: HttpApiEndpoint.Top,
+  body: "of fields" | "any JSON" = "of fields"
 ) {
   const decode = request.method === "POST" && isForm(request) ? decoderOf(endpoint) : undefined
   if (decode === undefined) return request
@@ -140,12 +144,12 @@ export const asJson = Effect.fnUntraced(function* (
   const parsed = parse(form)
   if (Result.isFailure(parsed)) return yield* dieWith(400, "INVALID_REQUEST", parsed.failure)
   const tree = parsed.success
-  const bad = parseFreeJson(tree)
+  const bad = body === "any JSON" ? null : parseFreeJson(tree)
   if (bad !== null) {
     return yield* dieWith(400, "INVALID_REQUEST", `${bad}: Expected JSON; a text is JSON in quotes`)
   }
   // What does not decode goes on as text: the payload's own decoder then names the field.
-  const typed = yield* Effect.orElseSucceed(decode(tree), () => tree)
+  const typed = body === "any JSON" ? tree : yield* Effect.orElseSucceed(decode(tree), () => tree)
   const text = form === "" ? "" : JSON.stringify(typed)
   return withText(request, Effect.succeed(text), {
     headers: Headers.set(request.headers, "content-type", "application/json")

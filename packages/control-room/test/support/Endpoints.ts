@@ -72,3 +72,8 @@ export const parametersOf = (path: string): ReadonlyArray<string> =>
 /** The path with its parameters filled in as they are. */
 export const fill = (path: string, valueOf: (parameter: string) => string): string =>
   path.replace(/:(\w+)/g, (_, name: string) => valueOf(name))
+
+/** The lists with pages; the files of one work item are a list of 100 at most. */
+export const lists = endpoints.filter(
+  ({ identifier, method }) => method === "GET" && identifier.startsWith("list") && identifier !== "listWorkItemFiles"
+)

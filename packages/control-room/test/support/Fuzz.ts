@@ -34,7 +34,7 @@ const nastyValues: readonly [Tree, ...Array<Tree>] = [
   0.5,
   1e308,
   -1e308,
-  9007199254740993,
+  Number.MAX_SAFE_INTEGER + 3,
   2 ** 63,
   "",
   " ",
