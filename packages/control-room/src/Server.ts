@@ -11,6 +11,8 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import type * as Redacted from "effect/Redacted"
+import * as References from "effect/References"
+import * as Tracer from "effect/Tracer"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpApiScalar from "effect/http-api/HttpApiScalar"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
@@ -206,6 +208,13 @@ const routes = Layer.mergeAll(
   Edge.layer
 )
 
+/** Spans are made only where somebody collects them. */
+const quietTracer = Layer.unwrap(
+  Effect.map(Tracer.Tracer, (tracer) =>
+    tracer === Tracer.nativeTracer ? Layer.succeed(References.TracerEnabled, false) : Layer.empty
+  )
+)
+
 /**
  * The whole service on the storage and the `HttpServer` at hand. Routes of your own that are added to the same router
  * are served beside it.
@@ -228,6 +237,7 @@ export const layer = (options: Omit<Options, keyof StorageOptions> = {}) =>
     Layer.provide(Layer.mergeAll(Runs.layer, Deliverer.layer)),
     Layer.provide(TargetGuard.layer(options.allowPrivateTargets)),
     Layer.provide(WorkSignal.layer),
+    Layer.provide(quietTracer),
     // Keys and signatures in addresses stay out of spans.
     Layer.provide(Layer.succeed(UrlParams.CurrentRedactedNames, ["token", "signature"])),
     Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(limits.jsonBody)))

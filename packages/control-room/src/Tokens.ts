@@ -2,7 +2,7 @@
  * Keys and tokens: `sb<kind>_<id>_<secret>`. The secret has 256 random bits, so a plain SHA-256 of it is safe to store;
  * comparisons take constant time.
  */
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto"
+import { hash as digest, randomBytes, timingSafeEqual } from "node:crypto"
 
 const kinds = { apiKey: "sbk", worker: "sbw", stepRun: "sbr", assistantRun: "sba", link: "sbl" } as const
 export type TokenKind = keyof typeof kinds
@@ -13,7 +13,7 @@ export interface Token {
   readonly secret: string
 }
 
-const hash = (secret: string): string => createHash("sha256").update(secret).digest("hex")
+const hash = (secret: string): string => digest("sha256", secret)
 
 /** A new token for a row: the text to hand out once, and the hash to store. */
 export const make = (kind: TokenKind, id: string): { readonly token: string; readonly hash: string } => {

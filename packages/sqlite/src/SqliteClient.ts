@@ -1,12 +1,12 @@
 /**
- * effect/sql's `SqlClient` over `node:sqlite`. Thin on purpose: one connection, prepared statements, the errors and
- * types that the Postgres client gives too. (The official driver does not fit effect 4.1 yet; this one gives way to it.)
+ * effect/sql's `SqlClient` over `node:sqlite`. Thin on purpose: prepared statements, the errors and types that the Postgres
+ * client gives too, one connection that writes in turns, and one that reads what is committed, at any time. (The official
+ * driver does not fit effect 4.1 yet; this one gives way to it.)
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Client from "effect/sql/SqlClient"
@@ -14,6 +14,7 @@ import type { Connection } from "effect/sql/SqlConnection"
 import { classifySqliteError, SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import * as Turns from "./internal/Turns.ts"
 
 /** The database file could not be opened, or another process has it. */
 export class SqliteOpenError extends Schema.TaggedError<SqliteOpenError>()("SqliteOpenError", {
@@ -66,16 +67,20 @@ const toInput = (value: unknown): SQLInputValue => {
 interface Prepared {
   readonly statement: StatementSync
   readonly returnsRows: boolean
+  /** How the statement gives its rows just now. */
+  arrays: boolean
+  bigInts: boolean
 }
 
-const makeConnection = (db: DatabaseSync): Connection => {
+/** Runs statements on one connection, at once. */
+const runnerOf = (db: DatabaseSync) => {
   // The least recently used statement goes first: a Map keeps the order of insertion.
   const prepared = new Map<string, Prepared>()
   const prepare = (sql: string): Prepared => {
     let entry = prepared.get(sql)
     if (entry === undefined) {
       const statement = db.prepare(sql)
-      entry = { statement, returnsRows: statement.columns().length > 0 }
+      entry = { statement, returnsRows: statement.columns().length > 0, arrays: false, bigInts: false }
       if (prepared.size >= preparedLimit) {
         const oldest = prepared.keys().next()
         if (oldest.done !== true) prepared.delete(oldest.value)
@@ -87,7 +92,7 @@ const makeConnection = (db: DatabaseSync): Connection => {
     return entry
   }
   // The type of a row is the word of the one who wrote the statement, as everywhere in SQL.
-  const run = <Row>(
+  return <Row>(
     sql: string,
     params: ReadonlyArray<unknown>,
     arrays: boolean
@@ -95,19 +100,26 @@ const makeConnection = (db: DatabaseSync): Connection => {
     Effect.withFiber((fiber) =>
       Effect.try({
         try: () => {
-          const { returnsRows, statement } = prepare(sql)
-          statement.setReadBigInts(fiber.getRef(Client.SafeIntegers))
+          const entry = prepare(sql)
+          const { returnsRows, statement } = entry
           const inputs = params.map(toInput)
           if (!returnsRows) {
             statement.run(...inputs)
             return []
           }
-          statement.setReturnArrays(arrays)
+          const bigInts = fiber.getRef(Client.SafeIntegers)
+          if (entry.bigInts !== bigInts) statement.setReadBigInts((entry.bigInts = bigInts))
+          if (entry.arrays !== arrays) statement.setReturnArrays((entry.arrays = arrays))
           return statement.all(...inputs) as ReadonlyArray<unknown> as ReadonlyArray<Row>
         },
         catch: (cause) => toSqlError(cause, "execute")
       })
     )
+}
+
+type Run = ReturnType<typeof runnerOf>
+
+const connectionOf = (run: Run): Connection => {
   const execute: Connection["execute"] = (sql, params, transformRows) =>
     transformRows === undefined
       ? run<object>(sql, params, false)
@@ -123,10 +135,10 @@ const makeConnection = (db: DatabaseSync): Connection => {
   }
 }
 
-const open = (filename: string) =>
+const open = (filename: string, readOnly = false) =>
   Effect.acquireRelease(
     Effect.try({
-      try: () => new DatabaseSync(filename),
+      try: () => new DatabaseSync(filename, { readOnly }),
       catch: (cause) => new SqliteOpenError({ filename, message: `cannot open ${filename}: ${errorText(cause)}` })
     }),
     (db) => Effect.sync(() => db.close())
@@ -148,27 +160,40 @@ const lock = Effect.fnUntraced(function* (filename: string) {
   })
 })
 
-const make = Effect.fnUntraced(function* (options: Options) {
-  if (options.filename !== ":memory:") yield* lock(options.filename)
-  const db = yield* open(options.filename)
+/** A statement that can only read; any other is taken for one that writes. */
+const reads = /^\s*SELECT\b/i
+
+const make = Effect.fnUntraced(function* ({ filename }: Options) {
+  const inMemory = filename === ":memory:"
+  if (!inMemory) yield* lock(filename)
+  const db = yield* open(filename)
   yield* Effect.try({
     try: () => db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"),
-    catch: (cause) =>
-      new SqliteOpenError({
-        filename: options.filename,
-        message: `cannot use ${options.filename}: ${errorText(cause)}`
-      })
+    catch: (cause) => new SqliteOpenError({ filename, message: `cannot use ${filename}: ${errorText(cause)}` })
   })
-  const semaphore = yield* Semaphore.make(1)
+  const write = runnerOf(db)
+  const turns = yield* Turns.make({
+    run: (sql) => Effect.asVoid(write(sql, [], false)),
+    isTransaction: () => db.isTransaction,
+    // In memory there is no disk to wait for.
+    shared: !inMemory
+  })
+  const committed = inMemory ? write : runnerOf(yield* open(filename, true))
+  const read: Run = inMemory ? (sql, params, arrays) => turns.between(write(sql, params, arrays)) : committed
+  const outside = connectionOf((sql, params, arrays) =>
+    reads.test(sql) ? read(sql, params, arrays) : turns.once(write(sql, params, arrays))
+  )
+  const inside = connectionOf(write)
   return yield* Client.make({
-    ...Client.makeSqliteAcquirers({
-      connection: Effect.succeed(makeConnection(db)),
-      semaphore,
-      isTransaction: () => db.isTransaction
-    }),
+    acquirer: Effect.succeed(outside),
+    borrower: (use) => use(outside),
+    transactionAcquirer: Effect.as(turns.take, inside),
+    beginTransaction: `SAVEPOINT ${Turns.savepoint}`,
+    rollback: `ROLLBACK TO ${Turns.savepoint}`,
+    commit: () => turns.commit,
+    isTransaction: () => db.isTransaction,
     compiler: Statement.makeCompilerSqlite(),
     driver: "node-sqlite",
-    beginTransaction: "BEGIN IMMEDIATE",
     prepareTransactionControls: true,
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
     spanAttributes: [["db.system.name", "sqlite"]]

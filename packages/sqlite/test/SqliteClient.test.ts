@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -6,9 +7,10 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import * as SqliteClient from "../src/SqliteClient.ts"
 
 const folder = Effect.acquireRelease(
@@ -23,6 +25,15 @@ const withDatabase = <A, E>(body: (sql: SqlClient.SqlClient) => Effect.Effect<A,
       sql`CREATE TABLE item (id TEXT PRIMARY KEY, n INTEGER, code TEXT UNIQUE)`.pipe(Effect.andThen(body(sql)))
     ).pipe(Effect.provide(SqliteClient.layer({ filename: join(path, "t.db") })))
   }).pipe(Effect.scoped)
+
+/** How many transactions the write-ahead log holds: the last frame of each tells how large the database is after it. */
+const commitsIn = (filename: string) => {
+  const log = readFileSync(`${filename}-wal`)
+  const pageSize = log.readUInt32BE(8)
+  let commits = 0
+  for (let at = 32; at + 24 + pageSize <= log.length; at += 24 + pageSize) if (log.readUInt32BE(at + 4) > 0) commits++
+  return commits
+}
 
 describe("SqliteClient", () => {
   it.effect("binds booleans, dates, undefined and bytes", () =>
@@ -107,6 +118,104 @@ describe("SqliteClient", () => {
         assert.strictEqual(rows[0]?.n, 100)
       })
     )
+  )
+
+  it.effect("commits writers that come together at once, and answers each after the commit", () =>
+    Effect.gen(function* () {
+      const filename = join(yield* folder, "t.db")
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`CREATE TABLE item (id TEXT PRIMARY KEY)`
+        const before = commitsIn(filename)
+        const insert = (n: number) => sql`INSERT INTO item (id) VALUES (${`item-${n}`})`
+        const seen = yield* Effect.forEach(
+          Array.from({ length: 100 }, (_, n) => n),
+          (n) =>
+            Effect.andThen(
+              n % 2 === 0 ? insert(n) : sql.withTransaction(insert(n)),
+              // What another process, which sees only what is committed, finds.
+              Effect.sync(
+                () => new DatabaseSync(filename, { readOnly: true }).prepare("SELECT id FROM item").all().length
+              )
+            ),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(new Set(seen), new Set([100]))
+        assert.isAtMost(commitsIn(filename) - before, 2)
+      }).pipe(Effect.provide(SqliteClient.layer({ filename })))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("keeps the failure of one writer from those that commit with it", () =>
+    withDatabase((sql) =>
+      Effect.gen(function* () {
+        const insert = (id: string) => sql`INSERT INTO item (id) VALUES (${id})`
+        const writers = [
+          sql.withTransaction(insert("a")),
+          sql.withTransaction(Effect.andThen(insert("b"), Effect.fail("no"))),
+          sql.withTransaction(Effect.andThen(insert("c"), insert("a"))),
+          insert("a"),
+          insert("d")
+        ]
+        const exits = yield* Effect.all(writers.map(Effect.exit), { concurrency: "unbounded" })
+        assert.deepStrictEqual(exits.map(Exit.isSuccess), [true, false, false, false, true])
+        const rows = yield* sql<{ id: string }>`SELECT id FROM item ORDER BY id`
+        assert.deepStrictEqual(
+          rows.map((row) => row.id),
+          ["a", "d"]
+        )
+      })
+    )
+  )
+
+  it.effect("reads while a transaction is open, and only what is committed", () =>
+    withDatabase((sql) =>
+      Effect.gen(function* () {
+        const written = yield* Deferred.make<void>()
+        const goOn = yield* Deferred.make<void>()
+        const writer = yield* Effect.forkChild(
+          sql.withTransaction(
+            Effect.all([
+              sql`INSERT INTO item (id) VALUES ('a')`,
+              Deferred.succeed(written, undefined),
+              Deferred.await(goOn)
+            ])
+          )
+        )
+        yield* Deferred.await(written)
+        assert.strictEqual((yield* sql`SELECT id FROM item`).length, 0)
+        yield* Deferred.succeed(goOn, undefined)
+        yield* Fiber.join(writer)
+        assert.strictEqual((yield* sql`SELECT id FROM item`).length, 1)
+      })
+    )
+  )
+
+  it.effect("commits what was written before it closes", () =>
+    Effect.gen(function* () {
+      const filename = join(yield* folder, "t.db")
+      const use = <A, E>(body: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>) =>
+        Effect.flatMap(SqlClient.SqlClient, body).pipe(
+          Effect.provide(SqliteClient.layer({ filename }), { local: true }),
+          Effect.scoped
+        )
+      yield* use((sql) => sql`CREATE TABLE item (id TEXT PRIMARY KEY)`)
+      yield* use((sql) => Effect.forkChild(sql`INSERT INTO item (id) VALUES ('a')`, { startImmediately: true }))
+      assert.strictEqual((yield* use((sql) => sql`SELECT id FROM item`)).length, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("gives each of the transactions in memory its own commit", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TABLE item (id TEXT PRIMARY KEY)`
+      yield* Effect.all([
+        sql`INSERT INTO item (id) VALUES ('a')`,
+        sql.withTransaction(sql`INSERT INTO item VALUES ('b')`)
+      ])
+      yield* Effect.exit(sql.withTransaction(Effect.andThen(sql`INSERT INTO item VALUES ('c')`, Effect.fail("no"))))
+      assert.strictEqual((yield* sql`SELECT id FROM item`).length, 2)
+    }).pipe(Effect.provide(SqliteClient.layer({ filename: ":memory:" })))
   )
 
   it.effect("streams rows and returns values", () =>

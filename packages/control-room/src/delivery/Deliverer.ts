@@ -81,7 +81,7 @@ export class Deliverer extends Context.Service<
   static readonly layer = Layer.effect(
     Deliverer,
     Effect.gen(function* () {
-      const { millis } = yield* Database
+      const { millis, transaction } = yield* Database
       const deliveries = yield* Deliveries
       const webhooks = yield* Webhooks
       const guard = yield* TargetGuard
@@ -115,8 +115,10 @@ export class Deliverer extends Context.Service<
           error,
           nextAttemptAt: error === null || gone ? null : yield* nextAttempt(claimed.attempts)
         }
-        yield* deliveries.record(claimed, attempted)
-        if (gone && error !== null) yield* webhooks.disable(claimed.sealed.webhook, error)
+        const record = deliveries.record(claimed, attempted)
+        const disable = gone && error !== null ? webhooks.disable(claimed.sealed.webhook, error) : Effect.void
+        // The webhook before its deliveries, as everywhere: who locks in one order does not wait for ever.
+        yield* transaction(Effect.andThen(disable, record))
         const log = error === null ? Effect.logDebug("webhook delivered") : Effect.logInfo("webhook not delivered")
         yield* Effect.annotateLogs(log, {
           webhook: claimed.sealed.webhook,

@@ -132,11 +132,12 @@ const workspaceLayer = Layer.effect(
       Effect.gen(function* () {
         const principal = yield* check(endpoint)
         if (principal._tag === "ApiKey") yield* rateLimits.admit(principal.keyId)
-        const request = yield* Forms.asJson(yield* HttpServerRequest.HttpServerRequest, endpoint)
-        return yield* once(principal.workspaceId, effect).pipe(
-          Effect.provideService(CurrentPrincipal, principal),
-          Effect.provideService(HttpServerRequest.HttpServerRequest, request)
-        )
+        const received = yield* HttpServerRequest.HttpServerRequest
+        const request = yield* Forms.asJson(received, endpoint)
+        const admitted = Effect.provideService(once(principal.workspaceId, effect), CurrentPrincipal, principal)
+        return yield* request === received
+          ? admitted
+          : Effect.provideService(admitted, HttpServerRequest.HttpServerRequest, request)
       })
     return WorkspaceAuthorization.of({
       wskey: (effect, { endpoint }) => enter(effect, endpoint),

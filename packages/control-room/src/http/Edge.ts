@@ -5,6 +5,8 @@
 import { Api, basePath } from "@signalbox/api/contract/Api"
 import type { ErrorCode } from "@signalbox/api/contract/Responses"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as HttpApi from "effect/http-api/HttpApi"
@@ -143,18 +145,6 @@ const requestSeconds = Metric.histogram("signalbox_http_request_seconds", {
   boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 })
 
-/** Counts a request by method and status, and its time. */
-const measured =
-  (method: string) =>
-  <E, R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
-    Effect.clockWith((clock) => {
-      const started = clock.currentTimeMillisUnsafe()
-      return Effect.tap(effect, (response) => {
-        const metric = Metric.withAttributes(requestSeconds, { method, status: String(response.status) })
-        return Metric.update(metric, (clock.currentTimeMillisUnsafe() - started) / 1000)
-      })
-    })
-
 /** The router answers some failures by itself, without the envelope. */
 const withEnvelope = (response: HttpServerResponse.HttpServerResponse, request: HttpServerRequest.HttpServerRequest) =>
   response.headers["content-type"]?.startsWith("application/json") === true
@@ -168,26 +158,40 @@ const bareForm = (response: HttpServerResponse.HttpServerResponse) => {
   return HttpServerResponse.setBody(response, HttpBody.jsonUnsafe(upload))
 }
 
-export const layer = HttpRouter.middleware(
-  (
-    effect
+const edge = Effect.sync(() => {
+  // There are few methods and statuses: the histogram of each is made once.
+  const histograms = new Map<string, Metric.Metric<number, unknown>>()
+  const secondsOf = (method: string, status: number) => {
+    const name = `${method} ${status}`
+    const known = histograms.get(name) ?? Metric.withAttributes(requestSeconds, { method, status: String(status) })
+    histograms.set(name, known)
+    return known
+  }
+  return (
+    effect: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>
   ): Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest> =>
-    Effect.flatMap(HttpServerRequest.HttpServerRequest, (received) => {
+    Effect.withFiber((fiber) => {
+      const received = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+      const clock = fiber.getRef(Clock.Clock)
+      const started = clock.currentTimeMillisUnsafe()
       const request = canonical(received, methodFor)
       const given = request.headers["x-request-id"]
       const requestId = given !== undefined && /^[\w.-]{1,128}$/.test(given) ? given : crypto.randomUUID()
-      const headers = new Map([
-        ["x-request-id", requestId],
-        ["idempotency-key-ttl", String(keptSeconds)]
-      ])
+      const headers: Record<string, string> = { "x-request-id": requestId, "idempotency-key-ttl": String(keptSeconds) }
+      const finished = (response: HttpServerResponse.HttpServerResponse) => {
+        const whole = withEnvelope(wantsBareForm(received.url) ? bareForm(response) : response, request)
+        const seconds = (clock.currentTimeMillisUnsafe() - started) / 1000
+        secondsOf(request.method, whole.status).updateUnsafe(seconds, fiber.context)
+        return HttpServerResponse.setHeaders(whole, headers)
+      }
       return effect.pipe(
-        Effect.provideService(HttpServerRequest.HttpServerRequest, request),
-        Effect.provideService(ResponseHeaders, headers),
+        Effect.updateContext((context: Context.Context<HttpServerRequest.HttpServerRequest>) =>
+          Context.add(context, ResponseHeaders, headers).pipe(Context.add(HttpServerRequest.HttpServerRequest, request))
+        ),
         Effect.catchCause((cause) => toResponse(cause, request, requestId)),
-        Effect.map((response) => (wantsBareForm(received.url) ? bareForm(response) : response)),
-        Effect.map((response) => HttpServerResponse.setHeaders(withEnvelope(response, request), headers)),
-        measured(request.method)
+        Effect.map(finished)
       )
-    }),
-  { global: true }
-)
+    })
+})
+
+export const layer = HttpRouter.middleware(edge, { global: true })

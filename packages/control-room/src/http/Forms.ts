@@ -10,6 +10,7 @@ import * as Headers from "effect/http/Headers"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { limits } from "../Limits.ts"
 import { dieWith } from "./Failures.ts"
+import { withText } from "./Incoming.ts"
 
 /** A form as a tree: scalars are text. */
 type Tree = string | null | Array<Tree> | { [key: string]: Tree }
@@ -146,9 +147,7 @@ export const asJson = Effect.fnUntraced(function* (
   // What does not decode goes on as text: the payload's own decoder then names the field.
   const typed = yield* Effect.orElseSucceed(decode(tree), () => tree)
   const text = form === "" ? "" : JSON.stringify(typed)
-  const view: HttpServerRequest.HttpServerRequest = Object.create(request, {
-    headers: { value: Headers.set(request.headers, "content-type", "application/json") },
-    text: { value: Effect.succeed(text) }
+  return withText(request, Effect.succeed(text), {
+    headers: Headers.set(request.headers, "content-type", "application/json")
   })
-  return view
 })

@@ -3,9 +3,12 @@
  */
 import { Api } from "@signalbox/api/contract/Api"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { Page } from "@signalbox/api/contract/Common"
 import type { ProcessDefinition } from "@signalbox/api/contract/Processes"
+import type { WorkItem, WorkItemListed } from "@signalbox/api/contract/WorkItems"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { checkPayload, limits, maxFilesPerItem, tooManyFiles } from "../Limits.ts"
 import { Runs } from "../Runs.ts"
@@ -115,6 +118,12 @@ const checkDefinition = Effect.fnUntraced(function* (
   }
 })
 
+/**
+ * Work items are written as they are: their views have the type of the contract, whose schema changes nothing on the way
+ * out, and to walk it once more would cost as much as the rest of the request.
+ */
+const written = (view: WorkItem | Page<WorkItemListed>) => HttpServerResponse.jsonUnsafe(view)
+
 const workItems = HttpApiBuilder.group(
   Api,
   "workItems",
@@ -136,22 +145,25 @@ const workItems = HttpApiBuilder.group(
     const changeable = (item: StoredItem) =>
       item.state === "new" || item.state === "failed" || (item.state === "pending" && item.stepRun === null)
     return handlers.handleAll({
-      getWorkItem: ({ params }) => Effect.flatMap(find(params), views.item),
+      getWorkItem: ({ params }) => Effect.map(Effect.flatMap(find(params), views.item), written),
       listWorkItems: ({ params, query, request }) =>
-        page(
-          request,
-          query,
-          (from) =>
-            store.list(
-              params.workspace_id,
-              {
-                processId: query.process_id ?? null,
-                processRunId: query.process_run_id ?? null,
-                state: query.state ?? null
-              },
-              from
-            ),
-          (rows) => views.items(rows, query.include_data === true)
+        Effect.map(
+          page(
+            request,
+            query,
+            (from) =>
+              store.list(
+                params.workspace_id,
+                {
+                  processId: query.process_id ?? null,
+                  processRunId: query.process_run_id ?? null,
+                  state: query.state ?? null
+                },
+                from
+              ),
+            (rows) => views.items(rows, query.include_data === true)
+          ),
+          written
         ),
       createWorkItem: Effect.fnUntraced(function* ({ params, payload }) {
         const id = payload.process.id
@@ -162,7 +174,7 @@ const workItems = HttpApiBuilder.group(
             store.create(params.workspace_id, id, payload.payload ?? null)
           )
         )
-        return whole(item, [])
+        return written(whole(item, []))
       }),
       createWorkItemFile: Effect.fnUntraced(function* ({ params, payload }) {
         const item = yield* find(params)

@@ -25,7 +25,8 @@ const listsBelow = [
 const oldFileForm = /^(\/(?:api\/)?v1\/workspaces\/[^/]+\/work-items\/[^/]+\/files)\/upload$/
 
 /** Whether the request is for a file form of the older generation, whose answer is the form itself. */
-export const wantsBareForm = (url: string): boolean => oldFileForm.test(oneSlash(pathOf(url)))
+export const wantsBareForm = (url: string): boolean =>
+  url.includes("/upload") && oldFileForm.test(oneSlash(pathOf(url)))
 
 /**
  * The name of an asset as one part of the path, whatever slashes it has: all that follows `name:`, but for a slash at
@@ -42,8 +43,12 @@ const assetByName = (path: string, method: string): string | null => {
   return `${oneSlash(before)}/name%3A${name.replaceAll("/", "%2F")}${uploads}`
 }
 
+/** What `canonicalUrl` may have to change; hardly any request has it. */
+const unusual = /\/\/|\/(?:\?|$)|^\/v1\/|\/name(?::|%3[Aa])|\/(?:outputs|assistant-runs|upload)(?:\?|$)/
+
 /** One slash where several came, none at the end, and the paths that older clients use as those of the contract. */
 const canonicalUrl = (url: string, method: string): string => {
+  if (!unusual.test(url)) return url
   const given = pathOf(url)
   const query = url.slice(given.length + 1)
   const path = (assetByName(given, method) ?? oneSlash(given).replace(oldFileForm, "$1")).replace(
@@ -89,13 +94,27 @@ const tooDeep = (json: string): boolean => {
 
 const unreadable = (message: string) => dieWith(400, "INVALID_REQUEST", message)
 
+const decoder = new TextDecoder()
+
 const textOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<string, HttpServerError.HttpServerError> =>
   Effect.flatMap(request.arrayBuffer, (buffer) => {
     const bytes = new Uint8Array(buffer)
     if (!isUtf8(bytes)) return unreadable("the body is not valid UTF-8; send JSON in UTF-8")
-    const text = new TextDecoder().decode(bytes)
+    const text = decoder.decode(bytes)
     return tooDeep(text) ? unreadable(`the body nests deeper than ${limits.jsonDepth} levels`) : Effect.succeed(text)
   })
+
+/** The request with another body, and whatever else is another. */
+export const withText = (
+  request: HttpServerRequest.HttpServerRequest,
+  text: HttpServerRequest.HttpServerRequest["text"],
+  {
+    method = request.method,
+    ...changes
+  }: { readonly method?: string; readonly url?: string; readonly headers?: Headers.Headers } = {}
+): HttpServerRequest.HttpServerRequest =>
+  // `modify` can change neither of the two, and an object made with the request as its prototype makes both slow.
+  Object.defineProperties(request.modify(changes), { method: { value: method }, text: { value: text } })
 
 /** The request as the contract has it. Its body is read only when an endpoint asks for it. */
 export const canonical = (
@@ -103,12 +122,10 @@ export const canonical = (
   methodFor: (path: string, method: string) => string
 ): HttpServerRequest.HttpServerRequest => {
   const url = canonicalUrl(request.url, request.method)
-  // A view of the request: `modify` can change neither the method nor how the body is read.
-  const view: HttpServerRequest.HttpServerRequest = Object.create(request, {
-    url: { value: url },
-    method: { value: methodFor(pathOf(url), request.method) },
-    headers: { value: jsonHeaders(request.headers) },
-    text: { get: () => textOf(request) }
-  })
-  return view
+  if (request.method === "GET" || request.method === "HEAD") {
+    return url === request.url ? request : request.modify({ url })
+  }
+  const method = methodFor(pathOf(url), request.method)
+  const text = Effect.suspend(() => textOf(request))
+  return withText(request, text, { method, url, headers: jsonHeaders(request.headers) })
 }

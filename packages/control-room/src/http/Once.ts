@@ -14,7 +14,7 @@ import { Database } from "../store/Database.ts"
 import { Idempotency } from "../store/Idempotency.ts"
 import { Seal } from "../vault/Seal.ts"
 import { dieWith } from "./Failures.ts"
-import { pathOf } from "./Incoming.ts"
+import { pathOf, withText } from "./Incoming.ts"
 import { ResponseHeaders } from "./ResponseHeaders.ts"
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/
@@ -78,7 +78,7 @@ export class Once extends Context.Service<
             }
             if (known !== null) {
               const headers = yield* ResponseHeaders
-              headers.set("idempotent-replayed", "true")
+              headers["idempotent-replayed"] = "true"
               return HttpServerResponse.text(yield* open(known.body, context), {
                 status: known.status,
                 contentType: "application/json"
@@ -104,9 +104,7 @@ export class Once extends Context.Service<
             }
             return Effect.flatMap(Effect.orDie(request.text), (body) => {
               // The body was read here; the handler gets it from here.
-              const view: HttpServerRequest.HttpServerRequest = Object.create(request, {
-                text: { value: Effect.succeed(body) }
-              })
+              const view = withText(request, Effect.succeed(body))
               const handler = Effect.provideService(effect, HttpServerRequest.HttpServerRequest, view)
               return keyed(workspace, key, fingerprintOf(request.method, pathOf(request.url), body), handler)
             })

@@ -47,9 +47,9 @@ export class RateLimits extends Context.Service<
           if (oldest.done !== true) buckets.delete(oldest.value)
         }
         const headers = yield* ResponseHeaders
-        headers.set("ratelimit-limit", String(limit.burst))
-        headers.set("ratelimit-remaining", String(Math.floor(tokens)))
-        headers.set("ratelimit-reset", "1")
+        headers["ratelimit-limit"] = String(limit.burst)
+        headers["ratelimit-remaining"] = String(Math.floor(tokens))
+        headers["ratelimit-reset"] = "1"
         if (admitted) return
         const millis = Math.ceil(((1 - filled) / limit.perSecond) * 1000)
         return yield* dieWith(

@@ -3,7 +3,10 @@
  */
 import * as Context from "effect/Context"
 
-export const ResponseHeaders = Context.Reference<Map<string, string>>("@signalbox/control-room/http/ResponseHeaders", {
-  // Outside a request nobody reads them.
-  defaultValue: () => new Map()
-})
+export const ResponseHeaders = Context.Reference<Record<string, string>>(
+  "@signalbox/control-room/http/ResponseHeaders",
+  {
+    // Outside a request nobody reads them.
+    defaultValue: () => ({})
+  }
+)

@@ -47,9 +47,15 @@ export class Views extends Context.Service<
       const links = yield* FileLinks
       /** The files of a page of owners, with one query. */
       const filesOf = Effect.fnUntraced(function* (
-        owners: ReadonlyArray<{ readonly id: string; readonly workspaceId: WorkspaceId }>
+        owners: ReadonlyArray<{
+          readonly id: string
+          readonly workspaceId: WorkspaceId
+          readonly mayHaveFiles?: boolean
+        }>
       ) {
-        const workspaces = new Map(owners.map((owner) => [owner.id, owner.workspaceId]))
+        const asked = owners.filter((owner) => owner.mayHaveFiles !== false)
+        if (asked.length === 0) return (): ReadonlyArray<File> => []
+        const workspaces = new Map(asked.map((owner) => [owner.id, owner.workspaceId]))
         const byOwner = new Map<string, Array<File>>()
         for (const file of yield* files.ofOwners([...workspaces.keys()])) {
           const workspace = workspaces.get(file.ownerId)

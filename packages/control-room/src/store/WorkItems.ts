@@ -27,6 +27,8 @@ interface ItemRow {
   readonly attempts: number
   readonly released_by: string | null
   readonly exception: string | null
+  /** Only where it is selected: whether a file names the item as its owner. */
+  readonly has_files?: unknown
 }
 
 interface OutputRow {
@@ -50,6 +52,8 @@ export interface StoredItem extends Item {
   readonly createdAt: string
   readonly payload: Schema.Json
   readonly exception: Exception | null
+  /** False when it is certain that the item has no files, so that nobody needs to ask. */
+  readonly mayHaveFiles: boolean
 }
 
 /** An output as stored; `released`: it belongs to the outputs of its run. */
@@ -83,7 +87,8 @@ const parseItem = (row: ItemRow): StoredItem => ({
   payload: JSON.parse(row.payload),
   attempts: row.attempts,
   releasedBy: row.released_by === null ? null : StepRunId.make(row.released_by),
-  exception: row.exception === null ? null : JSON.parse(row.exception)
+  exception: row.exception === null ? null : JSON.parse(row.exception),
+  mayHaveFiles: row.has_files === undefined || Boolean(row.has_files)
 })
 
 const parseOutput = (row: OutputRow): StoredOutput => ({
@@ -149,6 +154,9 @@ export class WorkItems extends Context.Service<
       // Where several write at once, all lock items in one order.
       const lockNew = (process: ProcessId, items: ReadonlyArray<WorkItemId>) =>
         sql`SELECT id FROM work_item WHERE ${sql.in("id", items)} AND process_id = ${process} ORDER BY id ${forUpdate}`
+      const select = sql.literal(
+        "SELECT *, EXISTS (SELECT 1 FROM file WHERE file.owner_id = work_item.id) AS has_files FROM work_item"
+      )
       const many = (rows: ReadonlyArray<ItemRow>) => rows.map(parseItem)
       const first = (rows: ReadonlyArray<ItemRow>) => (rows[0] === undefined ? null : parseItem(rows[0]))
       const newRow = Effect.fnUntraced(function* (
@@ -221,9 +229,7 @@ export class WorkItems extends Context.Service<
 
       return WorkItems.of({
         get: (workspace, id) =>
-          Effect.orDie(
-            Effect.map(sql<ItemRow>`SELECT * FROM work_item WHERE workspace_id = ${workspace} AND id = ${id}`, first)
-          ),
+          Effect.orDie(Effect.map(sql<ItemRow>`${select} WHERE workspace_id = ${workspace} AND id = ${id}`, first)),
         getMany: (ids) =>
           Effect.orDie(Effect.map(sql<ItemRow>`SELECT * FROM work_item WHERE ${sql.in("id", ids)}`, many)),
         lockMany: (ids) =>
