@@ -13,7 +13,6 @@ import * as Path from "effect/Path"
 import type * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
-import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpApiScalar from "effect/http-api/HttpApiScalar"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -26,7 +25,8 @@ import { TargetGuard } from "./delivery/TargetGuard.ts"
 import { Deposits } from "./Deposits.ts"
 import * as AssetHandlers from "./http/Assets.ts"
 import * as AssistantHandlers from "./http/Assistants.ts"
-import * as Authorization from "./http/Authorization.ts"
+import { Authorization } from "./http/Authorization.ts"
+import * as Endpoints from "./http/Endpoints.ts"
 import * as Edge from "./http/Edge.ts"
 import { FileLinks } from "./http/FileLinks.ts"
 import * as Handlers from "./http/Handlers.ts"
@@ -42,7 +42,6 @@ import * as SecretHandlers from "./http/Secrets.ts"
 import * as StepRunHandlers from "./http/StepRuns.ts"
 import * as TaskPackageHandlers from "./http/TaskPackages.ts"
 import * as Transfers from "./http/Transfers.ts"
-import * as Validation from "./http/Validation.ts"
 import { Views } from "./http/Views.ts"
 import * as WorkerGroupHandlers from "./http/WorkerGroups.ts"
 import * as WebhookHandlers from "./http/Webhooks.ts"
@@ -180,28 +179,27 @@ export const layerStorage = ({ data, database, masterKey }: StorageOptions) =>
     })
   )
 
+/** The whole contract. */
+const endpoints = Layer.mergeAll(
+  Handlers.layer,
+  StepRunHandlers.layer,
+  AssetHandlers.layer,
+  TaskPackageHandlers.layer,
+  AssistantHandlers.layer,
+  ProcessRunHandlers.layer,
+  WebhookHandlers.layer,
+  ApiKeyHandlers.layer,
+  SecretHandlers.layer,
+  WorkerHandlers.layer,
+  WorkerGroupHandlers.layer,
+  WorkerProtocol.layer,
+  Robot.layer,
+  RobotSecrets.layer
+)
+
 const routes = Layer.mergeAll(
-  HttpApiBuilder.layer(Api, { openapiPath: Edge.openApiPath }).pipe(
-    Layer.provide(
-      Layer.mergeAll(
-        Handlers.layer,
-        StepRunHandlers.layer,
-        AssetHandlers.layer,
-        TaskPackageHandlers.layer,
-        AssistantHandlers.layer,
-        ProcessRunHandlers.layer,
-        WebhookHandlers.layer,
-        ApiKeyHandlers.layer,
-        SecretHandlers.layer,
-        WorkerHandlers.layer,
-        WorkerGroupHandlers.layer,
-        WorkerProtocol.layer,
-        Robot.layer,
-        RobotSecrets.layer
-      )
-    ),
-    Layer.provide(Layer.mergeAll(Authorization.layer, Validation.layer))
-  ),
+  Layer.provide(endpoints, Authorization.layer),
+  Endpoints.layerDocument(Edge.openApiPath),
   HttpApiScalar.layer(Api, { path: Edge.docsPath }),
   Probes.layer,
   Transfers.layer,

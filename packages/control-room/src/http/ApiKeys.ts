@@ -2,20 +2,18 @@
  * API keys over HTTP. A key that manages keys may revoke any key of its workspace, itself too: whoever finds a key that
  * leaked can always kill it.
  */
-import { Api } from "@signalbox/api/contract/Api"
 import { CurrentPrincipal, type Permission } from "@signalbox/api/contract/Authorization"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { ApiKeys } from "../store/ApiKeys.ts"
+import * as Endpoints from "./Endpoints.ts"
 import { forbidden, notFound } from "./Failures.ts"
 import { Pagination } from "./Pagination.ts"
 
 /** May be given by whoever manages keys: the first key of a workspace lacks it, so else nobody could ever have it. */
 const freelyGiven: Permission = "Vault.read_secret_values"
 
-export const layer = HttpApiBuilder.group(
-  Api,
+export const layer = Endpoints.group(
   "apiKeys",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* ApiKeys

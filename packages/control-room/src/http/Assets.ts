@@ -1,23 +1,21 @@
 /**
  * Assets over HTTP.
  */
-import { Api } from "@signalbox/api/contract/Api"
 import { type Asset, maxDirectAssetBytes } from "@signalbox/api/contract/Assets"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { BlobStore } from "../blobs/BlobStore.ts"
 import { Deposits } from "../Deposits.ts"
 import { Assets, type StoredAsset } from "../store/Assets.ts"
 import { Database } from "../store/Database.ts"
 import { Files } from "../store/Files.ts"
+import * as Endpoints from "./Endpoints.ts"
 import { answering, conflict, orNotFound, tooLarge } from "./Failures.ts"
 import { FileLinks, validMillis } from "./FileLinks.ts"
 import { Pagination } from "./Pagination.ts"
 
-export const layer = HttpApiBuilder.group(
-  Api,
+export const layer = Endpoints.group(
   "assets",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* Assets

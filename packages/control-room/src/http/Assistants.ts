@@ -1,21 +1,19 @@
 /**
  * Assistants and their runs over HTTP.
  */
-import { Api } from "@signalbox/api/contract/Api"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Assistants, heartbeatSeconds } from "../store/Assistants.ts"
 import { TaskPackages } from "../store/TaskPackages.ts"
+import * as Endpoints from "./Endpoints.ts"
 import { answering, notFound, orNotFound } from "./Failures.ts"
 import { FileLinks } from "./FileLinks.ts"
 import { Pagination } from "./Pagination.ts"
 import { locate } from "./TaskPackages.ts"
 
-const assistants = HttpApiBuilder.group(
-  Api,
+const assistants = Endpoints.group(
   "assistants",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* Assistants
@@ -35,8 +33,7 @@ const assistants = HttpApiBuilder.group(
   })
 )
 
-const runs = HttpApiBuilder.group(
-  Api,
+const runs = Endpoints.group(
   "assistantRuns",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* Assistants

@@ -20,7 +20,6 @@ import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Redacted from "effect/Redacted"
 import * as Tokens from "../Tokens.ts"
 import { ApiKeys } from "../store/ApiKeys.ts"
 import { Assistants } from "../store/Assistants.ts"
@@ -52,13 +51,7 @@ const principalOfRun = (stepRun: StoredStepRun | null, token: Tokens.Token): Pri
         stepRunId: stepRun.id
       }
 
-type Check<A> = (
-  about: A
-) => Effect.Effect<
-  Principal,
-  UnauthenticatedResponse | ForbiddenResponse,
-  HttpServerRequest.HttpServerRequest | HttpRouter.RouteContext
->
+type Refusal = UnauthenticatedResponse | ForbiddenResponse
 
 /** Who calls on `/api/v1` and `/secrets-v1`, and what it may do. */
 interface Caller {
@@ -92,118 +85,125 @@ const callerOfKey = Effect.map(ApiKeys, (apiKeys) =>
   })
 )
 
-const workspaceLayer = Layer.effect(
-  WorkspaceAuthorization,
-  Effect.gen(function* () {
-    const rateLimits = yield* RateLimits
-    const { once } = yield* Once
-    const ofKey = yield* callerOfKey
-    const stepRuns = yield* StepRuns
-    const assistants = yield* Assistants
-
-    const callerOf = Effect.fnUntraced(function* (
-      token: Tokens.Token
-    ): Effect.fn.Return<Caller | null, ForbiddenResponse> {
-      if (token.kind === "assistantRun") {
-        const run = yield* assistants.findRun(token.id)
-        if (run?.state !== "in_progress" || !Tokens.matches(token.secret, run.runTokenHash)) return null
-        const { id, workspaceId } = run
-        return { principal: { _tag: "AssistantRun", workspaceId, assistantRunId: id }, permissions: ofRuns }
-      }
-      if (token.kind !== "stepRun") return yield* ofKey(token)
-      const stepRun = yield* stepRuns.find(token.id)
-      const principal = principalOfRun(stepRun, token)
-      if (stepRun === null || principal === null) return null
-      if (stepRun.state !== "in_progress") {
-        return yield* forbidden(`the step run of this token is ${stepRun.state}: the token is dead; stop the task`)
-      }
-      return { principal, permissions: ofRuns }
-    })
-
-    const check: Check<HttpApiEndpoint.Top> = Effect.fnUntraced(function* (endpoint) {
-      const token = tokenOf(yield* HttpServerRequest.HttpServerRequest)
-      return token === null ? yield* malformed() : yield* admitted(yield* callerOf(token), endpoint)
-    })
-    /** What holds for every request with a key: its permission, its rate, forms read as JSON, and idempotency keys. */
-    const enter = <E, R>(
-      effect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
-      endpoint: HttpApiEndpoint.Top
-    ) =>
-      Effect.gen(function* () {
-        const principal = yield* check(endpoint)
-        if (principal._tag === "ApiKey") yield* rateLimits.admit(principal.keyId)
-        const received = yield* HttpServerRequest.HttpServerRequest
-        const request = yield* Forms.asJson(received, endpoint)
-        const admitted = Effect.provideService(once(principal.workspaceId, effect), CurrentPrincipal, principal)
-        return yield* request === received
-          ? admitted
-          : Effect.provideService(admitted, HttpServerRequest.HttpServerRequest, request)
-      })
-    return WorkspaceAuthorization.of({
-      wskey: (effect, { endpoint }) => enter(effect, endpoint),
-      bearer: (effect, { endpoint }) => enter(effect, endpoint)
-    })
+/** The caller behind any token that may use `/api/v1` and `/secrets-v1`. */
+const callerOfToken = Effect.gen(function* () {
+  const ofKey = yield* callerOfKey
+  const stepRuns = yield* StepRuns
+  const assistants = yield* Assistants
+  return Effect.fnUntraced(function* (token: Tokens.Token): Effect.fn.Return<Caller | null, ForbiddenResponse> {
+    if (token.kind === "assistantRun") {
+      const run = yield* assistants.findRun(token.id)
+      if (run?.state !== "in_progress" || !Tokens.matches(token.secret, run.runTokenHash)) return null
+      const { id, workspaceId } = run
+      return { principal: { _tag: "AssistantRun", workspaceId, assistantRunId: id }, permissions: ofRuns }
+    }
+    if (token.kind !== "stepRun") return yield* ofKey(token)
+    const stepRun = yield* stepRuns.find(token.id)
+    const principal = principalOfRun(stepRun, token)
+    if (stepRun === null || principal === null) return null
+    if (stepRun.state !== "in_progress") {
+      return yield* forbidden(`the step run of this token is ${stepRun.state}: the token is dead; stop the task`)
+    }
+    return { principal, permissions: ofRuns }
   })
-)
+})
 
-const integrationLayer = Layer.effect(
-  IntegrationAuthorization,
-  Effect.gen(function* () {
-    const rateLimits = yield* RateLimits
-    const ofKey = yield* callerOfKey
-    const check = Effect.fnUntraced(function* (given: Redacted.Redacted, endpoint: HttpApiEndpoint.Top) {
-      const token = Tokens.parse(Redacted.value(given))
-      if (token !== null) {
+/** The principal behind the token of a worker or of a step run. */
+const principalOfToken = Effect.gen(function* () {
+  const workers = yield* Workers
+  const stepRuns = yield* StepRuns
+  return Effect.fnUntraced(function* (token: Tokens.Token): Effect.fn.Return<Principal | null> {
+    if (token.kind === "worker") {
+      const worker = yield* workers.find(token.id)
+      if (worker === null || !Tokens.matches(token.secret, worker.secretHash)) return null
+      return { _tag: "Worker", workspaceId: worker.workspaceId, workerId: worker.id }
+    }
+    return token.kind === "stepRun" ? principalOfRun(yield* stepRuns.find(token.id), token) : null
+  })
+})
+
+type Guarded<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+
+/** @effect-expect-leaking HttpServerRequest | ParsedSearchParams | RouteContext */
+export class Authorization extends Context.Service<
+  Authorization,
+  {
+    /** Lets a request of an endpoint through to its handler when its key or token may make it. */
+    readonly guard: <E>(
+      endpoint: HttpApiEndpoint.Top,
+      group: HttpApiGroup.Top,
+      handler: Guarded<E, CurrentPrincipal | HttpRouter.Provided>
+    ) => Guarded<E | Refusal, HttpRouter.Provided>
+  }
+>()("@signalbox/control-room/http/Authorization") {
+  static readonly layer = Layer.effect(
+    Authorization,
+    Effect.gen(function* () {
+      const rateLimits = yield* RateLimits
+      const { once } = yield* Once
+      const ofKey = yield* callerOfKey
+      const callerOf = yield* callerOfToken
+      const principalOf = yield* principalOfToken
+
+      /** What holds for a request with a key: its permission, its rate, forms read as JSON, and idempotency keys. */
+      const workspace = Effect.fnUntraced(function* <E>(
+        endpoint: HttpApiEndpoint.Top,
+        handler: Guarded<E, CurrentPrincipal | HttpRouter.Provided>
+      ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, E | Refusal, HttpRouter.Provided> {
+        const received = yield* HttpServerRequest.HttpServerRequest
+        const token = tokenOf(received)
+        const principal = token === null ? yield* malformed() : yield* admitted(yield* callerOf(token), endpoint)
+        if (principal._tag === "ApiKey") yield* rateLimits.admit(principal.keyId)
+        const request = yield* Forms.asJson(received, endpoint)
+        const handled = Effect.provideService(once(principal.workspaceId, handler), CurrentPrincipal, principal)
+        return yield* request === received
+          ? handled
+          : Effect.provideService(handled, HttpServerRequest.HttpServerRequest, request)
+      })
+
+      const integration = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
+        const { token: given } = yield* HttpServerRequest.ParsedSearchParams
+        const token = typeof given === "string" ? Tokens.parse(given) : null
+        if (token === null) {
+          return yield* unauthenticated("no usable key: give the bare key of this control room as `token` in the query")
+        }
         const principal = yield* admitted(yield* ofKey(token), endpoint)
         if (principal._tag === "ApiKey") yield* rateLimits.admit(principal.keyId)
         return principal
-      }
-      return yield* unauthenticated("no usable key: give the bare key of this control room as `token` in the query")
-    })
-    return IntegrationAuthorization.of({
-      token: (effect, { credential, endpoint }) =>
-        Effect.provideServiceEffect(effect, CurrentPrincipal, check(credential, endpoint))
-    })
-  })
-)
+      })
 
-const tokenLayer = Layer.effect(
-  TokenAuthorization,
-  Effect.gen(function* () {
-    const workers = yield* Workers
-    const stepRuns = yield* StepRuns
-    const check: Check<HttpApiGroup.Top> = Effect.fnUntraced(function* (group) {
-      const token = tokenOf(yield* HttpServerRequest.HttpServerRequest)
-      if (token === null) return yield* malformed()
-      const { params } = yield* HttpRouter.RouteContext
-      const principal = yield* principalOf(token)
-      const workspace = params["workspace_id"]
-      if (principal === null || (workspace !== undefined && workspace !== principal.workspaceId)) {
-        return yield* forbidden("the token is unknown, or does not belong to this workspace")
-      }
-      const needed = group.identifier === "workerProtocol" ? "Worker" : "StepRun"
-      if (principal._tag !== needed) {
-        return yield* forbidden(
-          needed === "Worker" ? "this needs the token of a worker" : "this needs the token that a step run was given"
-        )
-      }
-      return principal
-    })
-    const principalOf = Effect.fnUntraced(function* (token: Tokens.Token): Effect.fn.Return<Principal | null> {
-      if (token.kind === "worker") {
-        const worker = yield* workers.find(token.id)
-        if (worker === null || !Tokens.matches(token.secret, worker.secretHash)) return null
-        return { _tag: "Worker", workspaceId: worker.workspaceId, workerId: worker.id }
-      }
-      if (token.kind === "stepRun") {
-        return principalOfRun(yield* stepRuns.find(token.id), token)
-      }
-      return null
-    })
-    return TokenAuthorization.of({
-      bearer: (effect, { group }) => Effect.provideServiceEffect(effect, CurrentPrincipal, check(group))
-    })
-  })
-)
+      const ofToken = Effect.fnUntraced(function* (group: HttpApiGroup.Top) {
+        const token = tokenOf(yield* HttpServerRequest.HttpServerRequest)
+        if (token === null) return yield* malformed()
+        const { params } = yield* HttpRouter.RouteContext
+        const principal = yield* principalOf(token)
+        const workspace = params["workspace_id"]
+        if (principal === null || (workspace !== undefined && workspace !== principal.workspaceId)) {
+          return yield* forbidden("the token is unknown, or does not belong to this workspace")
+        }
+        const needed = group.identifier === "workerProtocol" ? "Worker" : "StepRun"
+        if (principal._tag !== needed) {
+          return yield* forbidden(
+            needed === "Worker" ? "this needs the token of a worker" : "this needs the token that a step run was given"
+          )
+        }
+        return principal
+      })
 
-export const layer = Layer.mergeAll(workspaceLayer, integrationLayer, tokenLayer)
+      return Authorization.of({
+        guard: (endpoint, group, handler) => {
+          const schemes = new Set([...endpoint.middlewares].map(({ key }) => key))
+          if (schemes.has(WorkspaceAuthorization.key)) return workspace(endpoint, handler)
+          if (schemes.has(IntegrationAuthorization.key)) {
+            return Effect.provideServiceEffect(handler, CurrentPrincipal, integration(endpoint))
+          }
+          if (schemes.has(TokenAuthorization.key)) {
+            return Effect.provideServiceEffect(handler, CurrentPrincipal, ofToken(group))
+          }
+          // Open to all: its handler has nobody to ask for.
+          return handler as Guarded<never, HttpRouter.Provided>
+        }
+      })
+    })
+  )
+}

@@ -127,29 +127,10 @@ const toResponse = (
   return unexpected(cause, requestId)
 }
 
-const plainTexts: Record<
-  number,
-  (request: HttpServerRequest.HttpServerRequest) => HttpServerResponse.HttpServerResponse
-> = {
-  413: () => badRequest(true),
-  415: (request) =>
-    respond(
-      415,
-      "UNSUPPORTED_MEDIA_TYPE",
-      `content-type: ${request.headers["content-type"] ?? "none"} is not taken here; send application/json`
-    )
-}
-
 const requestSeconds = Metric.histogram("signalbox_http_request_seconds", {
   description: "How long requests took",
   boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 })
-
-/** The router answers some failures by itself, without the envelope. */
-const withEnvelope = (response: HttpServerResponse.HttpServerResponse, request: HttpServerRequest.HttpServerRequest) =>
-  response.headers["content-type"]?.startsWith("application/json") === true
-    ? response
-    : (plainTexts[response.status]?.(request) ?? response)
 
 /** Older clients expect the form for a file itself. */
 const bareForm = (response: HttpServerResponse.HttpServerResponse) => {
@@ -179,7 +160,7 @@ const edge = Effect.sync(() => {
       const requestId = given !== undefined && /^[\w.-]{1,128}$/.test(given) ? given : crypto.randomUUID()
       const headers: Record<string, string> = { "x-request-id": requestId, "idempotency-key-ttl": String(keptSeconds) }
       const finished = (response: HttpServerResponse.HttpServerResponse) => {
-        const whole = withEnvelope(wantsBareForm(received.url) ? bareForm(response) : response, request)
+        const whole = wantsBareForm(received.url) ? bareForm(response) : response
         const seconds = (clock.currentTimeMillisUnsafe() - started) / 1000
         secondsOf(request.method, whole.status).updateUnsafe(seconds, fiber.context)
         return HttpServerResponse.setHeaders(whole, headers)

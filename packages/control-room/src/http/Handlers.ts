@@ -1,7 +1,6 @@
 /**
  * The workspace interface: one handler per endpoint. What they do stands in `Runs` and the repositories.
  */
-import { Api } from "@signalbox/api/contract/Api"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { Page } from "@signalbox/api/contract/Common"
 import type { ProcessDefinition } from "@signalbox/api/contract/Processes"
@@ -9,7 +8,6 @@ import type { WorkItem, WorkItemListed } from "@signalbox/api/contract/WorkItems
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { checkPayload, limits, maxFilesPerItem, tooManyFiles } from "../Limits.ts"
 import { Runs } from "../Runs.ts"
 import { Database } from "../store/Database.ts"
@@ -20,13 +18,13 @@ import { TaskPackages } from "../store/TaskPackages.ts"
 import { type StoredItem, WorkItems } from "../store/WorkItems.ts"
 import { WorkerGroups } from "../store/WorkerGroups.ts"
 import { Workspaces } from "../store/Workspaces.ts"
+import * as Endpoints from "./Endpoints.ts"
 import { answering, conflict, invalidRequest, notFound, orNotFound, tooLarge } from "./Failures.ts"
 import { FileLinks } from "./FileLinks.ts"
 import { Pagination } from "./Pagination.ts"
 import { Views, whole } from "./Views.ts"
 
-const workspaces = HttpApiBuilder.group(
-  Api,
+const workspaces = Endpoints.group(
   "workspaces",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* Workspaces
@@ -36,8 +34,7 @@ const workspaces = HttpApiBuilder.group(
   })
 )
 
-const processes = HttpApiBuilder.group(
-  Api,
+const processes = Endpoints.group(
   "processes",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* Processes
@@ -124,8 +121,7 @@ const checkDefinition = Effect.fnUntraced(function* (
  */
 const written = (view: WorkItem | Page<WorkItemListed>) => HttpServerResponse.jsonUnsafe(view)
 
-const workItems = HttpApiBuilder.group(
-  Api,
+const workItems = Endpoints.group(
   "workItems",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* WorkItems
@@ -201,8 +197,7 @@ const workItems = HttpApiBuilder.group(
   })
 )
 
-const outputs = HttpApiBuilder.group(
-  Api,
+const outputs = Endpoints.group(
   "outputs",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* WorkItems

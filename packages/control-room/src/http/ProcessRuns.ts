@@ -1,24 +1,22 @@
 /**
  * Process runs: start, watch, stop and delete them.
  */
-import { Api } from "@signalbox/api/contract/Api"
 import type { ProcessId, ProcessRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { Started } from "@signalbox/api/contract/ProcessRuns"
 import * as Effect from "effect/Effect"
-import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { TargetGuard } from "../delivery/TargetGuard.ts"
 import { checkPayload } from "../Limits.ts"
 import { Runs } from "../Runs.ts"
 import { Processes } from "../store/Processes.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
+import * as Endpoints from "./Endpoints.ts"
 import { answering, invalidRequest, orNotFound } from "./Failures.ts"
 import { Pagination } from "./Pagination.ts"
 
 const started = (id: ProcessRunId | null): Started => (id === null ? { started: false } : { started: true, id })
 
-export const layer = HttpApiBuilder.group(
-  Api,
+export const layer = Endpoints.group(
   "processRuns",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* ProcessRuns
@@ -56,12 +54,12 @@ export const layer = HttpApiBuilder.group(
         const process = yield* findProcess(params)
         const secret = headers["x-hook-secret"]
         if (query.with_handshake === "asana" && secret !== undefined) {
-          return HttpApiSchema.withHeaders({ body: started(null), headers: { "x-hook-secret": secret } })
+          return HttpServerResponse.jsonUnsafe(started(null), { headers: { "x-hook-secret": secret } })
         }
         yield* checkPayload(payload ?? null, "the body")
         const input = { type: "with_payloads", payloads: [payload ?? null] } as const
         const id = yield* answering("CONFLICT", "NOT_FOUND")(runs.start(params.workspace_id, process, input))
-        return HttpApiSchema.withHeaders({ body: started(id), headers: {} })
+        return HttpServerResponse.jsonUnsafe(started(id))
       }),
       stopProcessRun: Effect.fnUntraced(function* ({ params, payload }) {
         const run = yield* find(params)

@@ -1,13 +1,11 @@
 /**
  * The robot side: what a task may do while its step run lives.
  */
-import { Api } from "@signalbox/api/contract/Api"
 import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import type { NotFoundResponse } from "@signalbox/api/contract/Responses"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
-import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { BlobStore } from "../blobs/BlobStore.ts"
 import type { Exception } from "../engine/Engine.ts"
 import { checkPayload, limits, maxFilesPerItem, tooManyFiles } from "../Limits.ts"
@@ -18,59 +16,61 @@ import { Files } from "../store/Files.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
 import { type StoredStepRun, StepRuns } from "../store/StepRuns.ts"
 import { WorkItems } from "../store/WorkItems.ts"
+import * as Endpoints from "./Endpoints.ts"
 import { answering, conflict, notFound, tooLarge } from "./Failures.ts"
 import { FileLinks } from "./FileLinks.ts"
 
-/** The step run whose token the request carries, dead or alive: commands on a dead one are refused by the engine. */
-const ownStepRun = Effect.gen(function* () {
-  const principal = yield* CurrentPrincipal
-  const store = yield* StepRuns
-  const stepRun = principal._tag === "StepRun" ? yield* store.find(principal.stepRunId) : null
-  return stepRun ?? (yield* notFound("step run", "of this token"))
-})
-
-/** As above, but alive: with an ended step run its token can not even read. */
-const liveStepRun = Effect.gen(function* () {
-  const stepRun = yield* ownStepRun
-  if (stepRun.state === "in_progress") return stepRun
-  return yield* answering("LEASE_LOST")(
-    new Refused({ code: "LEASE_LOST", message: `the step run is ${stepRun.state}; stop the task` })
-  )
-})
-
-/** The step run of the token, when the URL names that one and no other. */
-const namedStepRun = Effect.fnUntraced(function* (params: {
-  readonly process_id: string
-  readonly process_run_id?: string
-  readonly step_run_id?: string
-}) {
-  const stepRun = yield* ownStepRun
-  const named: ReadonlyArray<readonly [what: string, given: string | undefined, own: string]> = [
-    ["process", params.process_id, stepRun.processId],
-    ["process run", params.process_run_id, stepRun.processRunId],
-    ["step run", params.step_run_id, stepRun.id]
-  ]
-  for (const [what, given, own] of named) {
-    if (given !== undefined && given !== own) return yield* notFound(what, given)
+/** Finds the step run whose token a request came with. */
+const stepRunOfToken = Effect.map(StepRuns, (store) => {
+  const own = Effect.gen(function* () {
+    const principal = yield* CurrentPrincipal
+    const stepRun = principal._tag === "StepRun" ? yield* store.find(principal.stepRunId) : null
+    return stepRun ?? (yield* notFound("step run", "of this token"))
+  })
+  return {
+    /** Alive: with an ended step run its token can not even read. */
+    live: Effect.gen(function* () {
+      const stepRun = yield* own
+      if (stepRun.state === "in_progress") return stepRun
+      return yield* answering("LEASE_LOST")(
+        new Refused({ code: "LEASE_LOST", message: `the step run is ${stepRun.state}; stop the task` })
+      )
+    }),
+    /** Dead or alive, as the engine refuses what a dead one asks for; when the URL names that one and no other. */
+    named: Effect.fnUntraced(function* (params: {
+      readonly process_id: string
+      readonly process_run_id?: string
+      readonly step_run_id?: string
+    }) {
+      const stepRun = yield* own
+      const named: ReadonlyArray<readonly [what: string, given: string | undefined, own: string]> = [
+        ["process", params.process_id, stepRun.processId],
+        ["process run", params.process_run_id, stepRun.processRunId],
+        ["step run", params.step_run_id, stepRun.id]
+      ]
+      for (const [what, given, actual] of named) {
+        if (given !== undefined && given !== actual) return yield* notFound(what, given)
+      }
+      return stepRun
+    })
   }
-  return stepRun
 })
 
 const exceptionTypes = { BUSINESS: "business", APPLICATION: "application" } as const
 
-const process = HttpApiBuilder.group(
-  Api,
+const process = Endpoints.group(
   "robotProcess",
   Effect.fnUntraced(function* (handlers) {
     const runs = yield* Runs
+    const { named } = yield* stepRunOfToken
     return handlers.handleAll({
       reserveNextWorkItem: Effect.fnUntraced(function* ({ params }) {
-        const stepRun = yield* namedStepRun(params)
+        const stepRun = yield* named(params)
         const item = yield* answering("CONFLICT", "LEASE_LOST")(runs.reserveNext(stepRun))
         return { workItemId: item }
       }),
       releaseWorkItem: Effect.fnUntraced(function* ({ params, payload }) {
-        const stepRun = yield* namedStepRun(params)
+        const stepRun = yield* named(params)
         const given = payload.exception
         const exception: Exception | null =
           payload.state === "COMPLETED"
@@ -84,7 +84,7 @@ const process = HttpApiBuilder.group(
         return {}
       }),
       createOutput: Effect.fnUntraced(function* ({ params, payload }) {
-        const stepRun = yield* namedStepRun(params)
+        const stepRun = yield* named(params)
         yield* checkPayload(payload.payload)
         const id = yield* answering(
           "CONFLICT",
@@ -102,10 +102,10 @@ interface Owner {
   readonly payload: Schema.Json
 }
 
-const data = HttpApiBuilder.group(
-  Api,
+const data = Endpoints.group(
   "robotData",
   Effect.fnUntraced(function* (handlers) {
+    const { live } = yield* stepRunOfToken
     const items = yield* WorkItems
     const runs = yield* ProcessRuns
     const blobs = yield* BlobStore
@@ -129,7 +129,7 @@ const data = HttpApiBuilder.group(
       return yield* notFound("work item", id)
     })
     const owner = (id: string) =>
-      Effect.flatMap(liveStepRun, (stepRun): Effect.Effect<Owner, NotFoundResponse> => find(stepRun, id))
+      Effect.flatMap(live, (stepRun): Effect.Effect<Owner, NotFoundResponse> => find(stepRun, id))
     return handlers.handleAll({
       getWorkItemData: ({ params }) => Effect.map(owner(params.work_item_id), (found) => found.payload),
       listWorkItemFiles: Effect.fnUntraced(function* ({ params }) {
@@ -144,14 +144,14 @@ const data = HttpApiBuilder.group(
         return { url: (yield* links.file(params.workspace_id, file)).download.url }
       }),
       putWorkItemData: Effect.fnUntraced(function* ({ params, payload }) {
-        const stepRun = yield* liveStepRun
+        const stepRun = yield* live
         const found = yield* find(stepRun, params.work_item_id)
         yield* checkPayload(payload ?? null, "the payload")
         if (!(yield* items.setPayload(stepRun.id, found.id, payload ?? null))) return yield* notInHand()
         return {}
       }),
       deleteWorkItemFile: Effect.fnUntraced(function* ({ params }) {
-        const stepRun = yield* liveStepRun
+        const stepRun = yield* live
         const removed = Effect.gen(function* () {
           yield* runs.lock(stepRun.processRunId)
           const found = yield* find(stepRun, params.work_item_id)
@@ -164,7 +164,7 @@ const data = HttpApiBuilder.group(
         return {}
       }),
       createRobotFile: Effect.fnUntraced(function* ({ params, payload }) {
-        const stepRun = yield* liveStepRun
+        const stepRun = yield* live
         const found = yield* find(stepRun, params.work_item_id)
         if (!found.writable) {
           return yield* notInHand()

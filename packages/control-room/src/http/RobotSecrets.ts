@@ -1,15 +1,14 @@
 /**
  * The vault as robots speak it.
  */
-import { Api } from "@signalbox/api/contract/Api"
 import { SecretItems } from "@signalbox/api/contract/Secrets"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Secrets } from "../store/Secrets.ts"
 import { TransitKeys } from "../store/TransitKeys.ts"
 import * as Transit from "../vault/Transit.ts"
+import * as Endpoints from "./Endpoints.ts"
 import { invalidRequest, orNotFound } from "./Failures.ts"
 import { checkItems } from "./Secrets.ts"
 
@@ -21,8 +20,7 @@ const at =
   <A>(effect: Effect.Effect<A, Transit.TransitError>) =>
     Effect.mapError(effect, ({ message }) => invalidRequest(`${field}: ${message}`))
 
-export const layer = HttpApiBuilder.group(
-  Api,
+export const layer = Endpoints.group(
   "robotSecrets",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* Secrets

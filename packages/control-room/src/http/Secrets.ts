@@ -1,14 +1,13 @@
 /**
  * Secrets over the public interface: items go in and never come out.
  */
-import { Api } from "@signalbox/api/contract/Api"
 import type { SecretName } from "@signalbox/api/contract/Ids"
 import type { SecretItems } from "@signalbox/api/contract/Secrets"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { limits } from "../Limits.ts"
 import { Secrets } from "../store/Secrets.ts"
+import * as Endpoints from "./Endpoints.ts"
 import { conflict, notFound, orNotFound, tooLarge } from "./Failures.ts"
 import { Pagination } from "./Pagination.ts"
 
@@ -26,8 +25,7 @@ export const checkItems = Effect.fnUntraced(function* (items: SecretItems, field
   return Redacted.make(json)
 })
 
-export const layer = HttpApiBuilder.group(
-  Api,
+export const layer = Endpoints.group(
   "secrets",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* Secrets

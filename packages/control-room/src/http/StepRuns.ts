@@ -1,14 +1,13 @@
 /**
  * Step runs over HTTP, with their events, artifacts and console messages.
  */
-import { Api } from "@signalbox/api/contract/Api"
 import { ArtifactId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
-import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Files, type StoredFile } from "../store/Files.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
 import { StepRuns } from "../store/StepRuns.ts"
 import { WorkerReports } from "../store/WorkerReports.ts"
+import * as Endpoints from "./Endpoints.ts"
 import { notFound, orNotFound } from "./Failures.ts"
 import { FileLinks } from "./FileLinks.ts"
 import { Pagination } from "./Pagination.ts"
@@ -18,8 +17,7 @@ const messagesInPage = 1000
 
 const listed = ({ id, name, size }: StoredFile) => ({ id: ArtifactId.make(id), name, size })
 
-export const layer = HttpApiBuilder.group(
-  Api,
+export const layer = Endpoints.group(
   "stepRuns",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* StepRuns

@@ -1,13 +1,12 @@
 /**
  * Task packages over HTTP.
  */
-import { Api } from "@signalbox/api/contract/Api"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
-import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { BlobStore } from "../blobs/BlobStore.ts"
 import { limits } from "../Limits.ts"
 import { type PackageContent, type StoredPackage, TaskPackages } from "../store/TaskPackages.ts"
+import * as Endpoints from "./Endpoints.ts"
 import { answering, conflict, orNotFound } from "./Failures.ts"
 import { FileLinks } from "./FileLinks.ts"
 import { Pagination } from "./Pagination.ts"
@@ -23,8 +22,7 @@ export const locate = (
     url
   }))
 
-export const layer = HttpApiBuilder.group(
-  Api,
+export const layer = Endpoints.group(
   "taskPackages",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* TaskPackages

@@ -1,9 +1,8 @@
 /**
  * Input that does not decode becomes a 400 that names the field.
  */
-import { Validation } from "@signalbox/api/contract/Authorization"
-import * as Effect from "effect/Effect"
-import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
+import type { InvalidRequestResponse } from "@signalbox/api/contract/Responses"
+import type * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { invalidRequest } from "./Failures.ts"
 
@@ -12,11 +11,9 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1()
 const keyOf = (segment: PropertyKey | { readonly key: PropertyKey }): string =>
   String(typeof segment === "object" ? segment.key : segment)
 
-export const layer = HttpApiMiddleware.layerSchemaErrorTransform(Validation, (error) => {
-  // What does not encode is our own bug: a 500.
-  if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.die(error)
-  const [first] = format(error.cause.issue).issues
+export const refusal = (error: Schema.SchemaError): InvalidRequestResponse => {
+  const [first] = format(error.issue).issues
   const path = (first?.path ?? []).map(keyOf).join(".")
   const message = first?.message ?? "the input is not valid"
-  return Effect.fail(invalidRequest(path === "" ? message : `${path}: ${message}`))
-})
+  return invalidRequest(path === "" ? message : `${path}: ${message}`)
+}

@@ -1,20 +1,18 @@
 /**
  * Webhooks and their deliveries.
  */
-import { Api } from "@signalbox/api/contract/Api"
 import type { ProcessId, WebhookId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
-import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Outbox } from "../delivery/Outbox.ts"
 import { TargetGuard } from "../delivery/TargetGuard.ts"
 import { Deliveries } from "../store/Deliveries.ts"
 import { Processes } from "../store/Processes.ts"
 import { type StoredWebhook, Webhooks } from "../store/Webhooks.ts"
+import * as Endpoints from "./Endpoints.ts"
 import { answering, invalidRequest, orNotFound } from "./Failures.ts"
 import { Pagination } from "./Pagination.ts"
 
-export const layer = HttpApiBuilder.group(
-  Api,
+export const layer = Endpoints.group(
   "webhooks",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* Webhooks

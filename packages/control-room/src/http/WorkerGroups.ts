@@ -1,15 +1,14 @@
 /**
  * Worker groups over HTTP.
  */
-import { Api } from "@signalbox/api/contract/Api"
 import type { WorkerGroupId, WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Database } from "../store/Database.ts"
 import { WorkerGroups } from "../store/WorkerGroups.ts"
 import { Workers } from "../store/Workers.ts"
 import { WorkSignal } from "../WorkSignal.ts"
+import * as Endpoints from "./Endpoints.ts"
 import { answering, conflict, notFound, orNotFound } from "./Failures.ts"
 import { Pagination } from "./Pagination.ts"
 import { expiryOf } from "./Workers.ts"
@@ -19,8 +18,7 @@ interface GroupParams {
   readonly worker_group_id: WorkerGroupId
 }
 
-export const layer = HttpApiBuilder.group(
-  Api,
+export const layer = Endpoints.group(
   "workerGroups",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* WorkerGroups

@@ -1,13 +1,11 @@
 /**
  * The workers' own interface: link, lease, report.
  */
-import { Api } from "@signalbox/api/contract/Api"
 import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import type { WorkerId } from "@signalbox/api/contract/Ids"
 import type { Lease } from "@signalbox/api/contract/WorkerProtocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { limits } from "../Limits.ts"
 import * as Tokens from "../Tokens.ts"
 import { Refused } from "../Refused.ts"
@@ -17,6 +15,7 @@ import { TaskPackages } from "../store/TaskPackages.ts"
 import { WorkerReports } from "../store/WorkerReports.ts"
 import { Workers } from "../store/Workers.ts"
 import { WorkSignal } from "../WorkSignal.ts"
+import * as Endpoints from "./Endpoints.ts"
 import { answering, conflict, forbidden, invalidRequest, notFound, tooLarge } from "./Failures.ts"
 import { FileLinks } from "./FileLinks.ts"
 import { locate } from "./TaskPackages.ts"
@@ -41,8 +40,7 @@ const ownWorker = Effect.gen(function* () {
       yield* Effect.die(forbidden("this needs the token of a worker"))
 })
 
-export const layer = HttpApiBuilder.group(
-  Api,
+export const layer = Endpoints.group(
   "workerProtocol",
   Effect.fnUntraced(function* (handlers) {
     const workers = yield* Workers

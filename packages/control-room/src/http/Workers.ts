@@ -1,12 +1,11 @@
 /**
  * Workers over the public interface.
  */
-import { Api } from "@signalbox/api/contract/Api"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Workers } from "../store/Workers.ts"
+import * as Endpoints from "./Endpoints.ts"
 import { conflict, invalidRequest, orNotFound } from "./Failures.ts"
 import { Pagination } from "./Pagination.ts"
 
@@ -24,8 +23,7 @@ export const expiryOf = Effect.fnUntraced(function* (given: string) {
   return new Date(expires).toISOString()
 })
 
-export const layer = HttpApiBuilder.group(
-  Api,
+export const layer = Endpoints.group(
   "workers",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* Workers

@@ -1,0 +1,192 @@
+/**
+ * Serves the contract: each endpoint is one route, which checks the key, decodes what the endpoint declares, calls the
+ * handler and encodes its answer. It does what `HttpApiBuilder` does for the endpoints that the contract has (JSON in and
+ * out, one status of success) at a fraction of the cost of a request; decoders are made at the first call.
+ */
+import { Api } from "@signalbox/api/contract/Api"
+import type { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
+import type { ErrorBody } from "@signalbox/api/contract/Responses"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as OpenApi from "effect/http-api/OpenApi"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { Authorization } from "./Authorization.ts"
+import { dieWith, invalidRequest } from "./Failures.ts"
+import { refusal } from "./Validation.ts"
+
+type Groups = typeof Api.groups
+type EndpointsOf<G extends keyof Groups> = HttpApiGroup.Endpoints<Groups[G]>
+
+/** One handler for each endpoint of a group, typed by the contract. */
+export type HandlersOf<G extends keyof Groups> = {
+  readonly [E in EndpointsOf<G> as E["identifier"]]: HttpApiEndpoint.Handler<
+    E,
+    HttpApiEndpoint.MiddlewareError<E>,
+    CurrentPrincipal | HttpRouter.Provided
+  >
+}
+
+/** What every error that an endpoint declares is made of. */
+interface Failure extends ErrorBody {
+  readonly status: number
+}
+
+/** A handler without its types: the contract has checked them, and checks its input and output again as it runs. */
+type Handler = (input: unknown) => Effect.Effect<unknown, Failure, CurrentPrincipal | HttpRouter.Provided>
+
+type Decode = (input: unknown) => Result.Result<unknown, Schema.SchemaError>
+
+const decoder = (schema: Schema.Top | undefined): Decode | undefined =>
+  schema === undefined ? undefined : Schema.decodeUnknownResult(schema as Schema.Codec<unknown>)
+
+const compile = (endpoint: HttpApiEndpoint.Top) => {
+  const { query } = endpoint
+  const payload = endpoint.payload.get("application/json")
+  const [success = Schema.Void] = endpoint.success
+  return {
+    params: decoder(endpoint.params),
+    headers: decoder(endpoint.headers),
+    query: decoder(query === undefined ? undefined : Schema.toCodecArrayFromSingle(query)),
+    payload: decoder(payload === undefined ? undefined : Schema.Union(payload.schemas)),
+    // As JSON has it, where a payload may be absent.
+    absent:
+      payload?.schemas.some((schema) => SchemaAST.isNull(SchemaAST.toEncoded(schema.ast))) === true ? null : undefined,
+    encode: Schema.encodeUnknownEffect(success as Schema.Codec<unknown>)
+  }
+}
+
+type Compiled = ReturnType<typeof compile>
+
+interface Input {
+  readonly request: HttpServerRequest.HttpServerRequest
+  params?: unknown
+  headers?: unknown
+  query?: unknown
+  payload?: unknown
+}
+
+/** What the endpoint declares, decoded from the parts of the request one after the other; the first that is wrong counts. */
+const inputOf = (
+  compiled: Compiled,
+  context: Context.Context<HttpRouter.Provided>
+): Result.Result<Input, Schema.SchemaError> => {
+  const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+  const input: Input = { request }
+  if (compiled.params !== undefined) {
+    const decoded = compiled.params(Context.getUnsafe(context, HttpRouter.RouteContext).params)
+    if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
+    input.params = decoded.success
+  }
+  if (compiled.headers !== undefined) {
+    const decoded = compiled.headers(request.headers)
+    if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
+    input.headers = decoded.success
+  }
+  if (compiled.query !== undefined) {
+    const decoded = compiled.query(Context.getUnsafe(context, HttpServerRequest.ParsedSearchParams))
+    if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
+    input.query = decoded.success
+  }
+  return Result.succeed(input)
+}
+
+const isJson = (type: string | undefined) => /^\s*application\/json\s*(?:;|$)/i.test(type ?? "application/json")
+
+const parsed = (text: string): Result.Result<unknown, Failure> =>
+  Result.try({
+    try: (): unknown => JSON.parse(text),
+    catch: () => invalidRequest("Expected a valid JSON body")
+  })
+
+/** The body of a request, decoded. */
+const payloadOf = (
+  request: HttpServerRequest.HttpServerRequest,
+  decode: Decode,
+  absent: null | undefined
+): Effect.Effect<unknown, Failure> => {
+  const type = request.headers["content-type"]
+  if (!isJson(type)) {
+    return dieWith(415, "UNSUPPORTED_MEDIA_TYPE", `content-type: ${type} is not taken here; send application/json`)
+  }
+  return Effect.flatMap(Effect.orDie(request.text), (text) => {
+    const json = text === "" ? Result.succeed(absent) : parsed(text)
+    return Effect.fromResult(Result.flatMap(json, (value) => Result.mapError(decode(value), refusal)))
+  })
+}
+
+const failed = ({ error, message, status }: Failure) => HttpServerResponse.jsonUnsafe({ error, message }, { status })
+
+const routeOf = (
+  { guard }: Authorization["Service"],
+  endpoint: HttpApiEndpoint.Top,
+  group: HttpApiGroup.Top,
+  handler: Handler
+) => {
+  let made: Compiled | undefined
+  const compiled = () => (made ??= compile(endpoint))
+
+  const answer = Effect.withFiber<
+    HttpServerResponse.HttpServerResponse,
+    Failure,
+    CurrentPrincipal | HttpRouter.Provided
+  >((fiber) => {
+    const decoders = compiled()
+    const { absent, encode, payload } = decoders
+    // The router and the guard have put there what a handler may ask for.
+    const context = fiber.context as Context.Context<HttpRouter.Provided>
+    const decoded = inputOf(decoders, context)
+    if (Result.isFailure(decoded)) return Effect.fail(refusal(decoded.failure))
+    const input = decoded.success
+    const answered =
+      payload === undefined
+        ? handler(input)
+        : Effect.flatMap(payloadOf(input.request, payload, absent), (value) => {
+            input.payload = value
+            return handler(input)
+          })
+    return Effect.flatMap(answered, (value) =>
+      HttpServerResponse.isHttpServerResponse(value)
+        ? Effect.succeed(value)
+        : // What does not encode is our own bug: a 500.
+          Effect.map(Effect.orDie(encode(value)), (json) => HttpServerResponse.jsonUnsafe(json))
+    )
+  })
+
+  // Outside the guard, so that a transaction that it holds around the handler is rolled back.
+  const handled = Effect.catch(guard(endpoint, group, answer), (failure) => Effect.succeed(failed(failure)))
+  return HttpRouter.route(endpoint.method, endpoint.path as HttpRouter.PathInput, handled)
+}
+
+/** The routes of a group of the contract. */
+export const group = <const G extends keyof Groups, E, R>(
+  name: G,
+  build: (handlers: { readonly handleAll: (all: HandlersOf<G>) => HandlersOf<G> }) => Effect.Effect<HandlersOf<G>, E, R>
+): Layer.Layer<never, E, R | Authorization | HttpRouter.HttpRouter> =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const authorization = yield* Authorization
+      const router = yield* HttpRouter.HttpRouter
+      const handlers: Readonly<Record<string, unknown>> = yield* build({ handleAll: (all) => all })
+      const group: HttpApiGroup.Top = Api.groups[name] as unknown as HttpApiGroup.Top
+      const endpoints: ReadonlyArray<HttpApiEndpoint.Top> = Object.values(group.endpoints)
+      yield* router.addAll(
+        endpoints.map((endpoint) => routeOf(authorization, endpoint, group, handlers[endpoint.identifier] as Handler))
+      )
+    })
+  )
+
+/** The OpenAPI document of the contract, made when it is first asked for. */
+export const layerDocument = (path: HttpRouter.PathInput) =>
+  HttpRouter.use((router) =>
+    Effect.flatMap(Effect.cached(Effect.sync(() => HttpServerResponse.jsonUnsafe(OpenApi.fromApi(Api)))), (document) =>
+      router.add("GET", path, document)
+    )
+  )
