@@ -8,11 +8,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { join } from "node:path"
 import { Signer } from "../src/Signer.ts"
-import { MasterKey } from "../src/vault/MasterKey.ts"
 import { bodyAs, errorOf, send, sendRaw } from "./support/Http.ts"
-import { layer, linkWorker, Service } from "./support/Service.ts"
+import { layer, linkWorker, masterKeyIn, Service } from "./support/Service.ts"
 
 const Pending = Schema.Struct({ id: Schema.String, status: Schema.Literal("pending"), upload_url: Schema.String })
 
@@ -269,10 +267,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("assets",
       assert.strictEqual((yield* put(upload.upload_url, "late")).status, 404)
       assert.strictEqual(yield* textOf(id), "done")
       // The address itself is dead after an hour, whatever became of the upload.
-      const signer = yield* Effect.provide(
-        Signer,
-        Layer.provide(Signer.layer, MasterKey.layerFile(join(folder, "master.key")))
-      )
+      const signer = yield* Effect.provide(Signer, Layer.provide(Signer.layer, masterKeyIn(folder)))
       const past = String(Date.now() - 1)
       const signature = signer.sign(`asset\n${JSON.stringify(["PUT", done.id, workspaceId, past])}`)
       const url = new URL(done.upload_url)

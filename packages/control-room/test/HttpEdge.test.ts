@@ -355,6 +355,37 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("the edge
     })
   )
 
+  it.effect("keeps a NUL where JSON may have one; what no database keeps is refused, or not there", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const { process } = yield* seed
+      const payload = { "a\0b": ["\0", "x\0y"] }
+      const made = yield* raw("POST", "work-items", { json: { process: { id: process.id }, payload } })
+      assert.strictEqual(made.status, 200, made.text)
+      const { id } = bodyAs(Schema.Struct({ id: Schema.String }), made)
+      const got = yield* raw("GET", `work-items/${id}`)
+      assert.deepStrictEqual(bodyAs(Schema.Struct({ payload: Schema.Json }), got).payload, payload)
+      const endpoint = "http://127.0.0.1/a\0b"
+      const cases: ReadonlyArray<readonly [method: string, path: string, json: unknown, status: number]> = [
+        ["POST", "processes", { name: "a\0b", steps: [] }, 400],
+        ["POST", "assets", { name: "a\0b" }, 400],
+        ["POST", "webhooks", { endpoint, enabled_events: ["process_run.started"] }, 400],
+        ["POST", "work-items/batch", { batch_operation: "delete", work_item_ids: ["\0"] }, 404],
+        ["POST", `processes/${process.id}/process-runs`, { type: "with_work_item_ids", work_item_ids: ["\0"] }, 409],
+        ["GET", "assets/name:a%00b", undefined, 404],
+        ["GET", "processes/a%00b", undefined, 404],
+        ["DELETE", "secrets/a%00b", undefined, 404],
+        ["GET", "outputs?process_run_id=%00", undefined, 404],
+        ["GET", "work-items?process_id=%00", undefined, 200],
+        ["GET", "work-items?cursor=%00", undefined, 400]
+      ]
+      for (const [method, path, json, status] of cases) {
+        const answer = yield* raw(method, path, json === undefined ? {} : { json })
+        assert.strictEqual(answer.status, status, `${method} ${path}: ${answer.text}`)
+      }
+    })
+  )
+
   it.effect("has no endpoint that answers hostile requests with a 5xx, or changes something", () =>
     Effect.gen(function* () {
       const { key, raw, rows, workspaceId } = yield* Service

@@ -8,10 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { Signer } from "../src/Signer.ts"
-import { MasterKey } from "../src/vault/MasterKey.ts"
-import { join } from "node:path"
 import { bodyAs, errorOf, multipart, type Part, send, sendRaw } from "./support/Http.ts"
-import { layer, Service } from "./support/Service.ts"
+import { layer, masterKeyIn, Service } from "./support/Service.ts"
 
 const Upload = Schema.Struct({
   upload: Schema.Struct({ url: Schema.String, form_data: Schema.Record(Schema.String, Schema.String) })
@@ -60,8 +58,7 @@ const uploaded = Effect.fnUntraced(function* (item: string, name: string, value:
 })
 
 /** What signs for the service in this folder. */
-const signerOf = (folder: string) =>
-  Effect.provide(Signer, Signer.layer.pipe(Layer.provide(MasterKey.layerFile(join(folder, "master.key")))))
+const signerOf = (folder: string) => Effect.provide(Signer, Signer.layer.pipe(Layer.provide(masterKeyIn(folder))))
 
 const sign = Effect.fnUntraced(function* (policy: object) {
   const { folder } = yield* Service

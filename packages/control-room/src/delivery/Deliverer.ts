@@ -117,7 +117,8 @@ export class Deliverer extends Context.Service<
         }
         const record = deliveries.record(claimed, attempted)
         const disable = gone && error !== null ? webhooks.disable(claimed.sealed.webhook, error) : Effect.void
-        yield* transaction(Effect.andThen(record, disable))
+        // The webhook before its deliveries, as everywhere: who locks in one order does not wait for ever.
+        yield* transaction(Effect.andThen(disable, record))
         const log = error === null ? Effect.logDebug("webhook delivered") : Effect.logInfo("webhook not delivered")
         yield* Effect.annotateLogs(log, {
           webhook: claimed.sealed.webhook,

@@ -82,7 +82,8 @@ export const layer = Endpoints.group(
       }),
       getGroupLinkToken: ({ params }) => findToken(params),
       updateGroupLinkToken: Effect.fnUntraced(function* ({ params, payload: { expires_at, name } }) {
-        const known = yield* findToken(params)
+        const group = yield* find(params)
+        const known = yield* orNotFound("link token", params.token_id, store.lockLinkToken(group.id, params.token_id))
         const token = {
           ...known,
           ...(name === undefined ? {} : { name }),
@@ -90,7 +91,7 @@ export const layer = Endpoints.group(
         }
         yield* store.updateLinkToken(token)
         return token
-      }),
+      }, transaction),
       deleteGroupLinkToken: Effect.fnUntraced(function* ({ params }) {
         const token = yield* findToken(params)
         yield* store.removeLinkToken(token.worker_group.id, token.id)

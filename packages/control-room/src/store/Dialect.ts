@@ -14,8 +14,14 @@ const onPostgres = (sql: Sql, text: string) =>
 
 export const isPostgres = (sql: Sql): boolean => sql.onDialectOrElse({ pg: () => true, orElse: () => false })
 
-/** Until the transaction ends, nobody else changes, deletes or locks the rows. */
-export const forUpdate = (sql: Sql) => onPostgres(sql, "FOR UPDATE")
+/**
+ * Until the transaction ends, nobody else changes, deletes or locks the rows; others may refer to them. (Postgres checks a
+ * reference also when a row that has one is changed twice in a transaction, which would wait here in the wrong order.)
+ */
+export const forUpdate = (sql: Sql) => onPostgres(sql, "FOR NO KEY UPDATE")
+
+/** As above, and nobody refers to them: for those who will delete them. */
+export const forDelete = (sql: Sql) => onPostgres(sql, "FOR UPDATE")
 
 /** Until the transaction ends, nobody changes or deletes the rows; others may hold them so too. */
 export const forShare = (sql: Sql) => onPostgres(sql, "FOR SHARE")
@@ -23,11 +29,11 @@ export const forShare = (sql: Sql) => onPostgres(sql, "FOR SHARE")
 /** Until the transaction ends, nobody deletes the rows. */
 export const forKey = (sql: Sql) => onPostgres(sql, "FOR KEY SHARE")
 
-/** As `FOR UPDATE`, of the rows of one table of a join. */
-export const forUpdateOf = (sql: Sql, table: string) => onPostgres(sql, `FOR UPDATE OF ${table}`)
+/** As `forUpdate`, of the rows of one table of a join. */
+export const forUpdateOf = (sql: Sql, table: string) => onPostgres(sql, `FOR NO KEY UPDATE OF ${table}`)
 
-/** As `FOR UPDATE`, without the rows of `table` that somebody else has locked. */
-export const skipLocked = (sql: Sql, table: string) => onPostgres(sql, `FOR UPDATE OF ${table} SKIP LOCKED`)
+/** As `forUpdate`, without the rows of `table` that somebody else has locked. */
+export const skipLocked = (sql: Sql, table: string) => onPostgres(sql, `FOR NO KEY UPDATE OF ${table} SKIP LOCKED`)
 
 /** Waits until no other transaction holds this name, and holds it until the end of the one at hand. */
 export const holdName = (sql: Sql, name: string) =>

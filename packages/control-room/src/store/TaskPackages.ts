@@ -72,7 +72,7 @@ export class TaskPackages extends Context.Service<
     Effect.gen(function* () {
       const { newId, now, nullWhenTaken, page, sql, transaction } = yield* Database
       const files = yield* Files
-      const forUpdate = Dialect.forUpdate(sql)
+      const forDelete = Dialect.forDelete(sql)
       const forKey = Dialect.forKey(sql)
       const get = Effect.fnUntraced(function* (
         workspace: WorkspaceId,
@@ -150,7 +150,7 @@ export class TaskPackages extends Context.Service<
           return yield* files.putNew(workspace, { ownerId: id, name: "package.zip", size, blob })
         }, transaction),
         remove: Effect.fnUntraced(function* (taskPackage) {
-          yield* Effect.orDie(sql`SELECT id FROM task_package WHERE id = ${taskPackage.id} ${forUpdate}`)
+          yield* Effect.orDie(sql`SELECT id FROM task_package WHERE id = ${taskPackage.id} ${forDelete}`)
           const user = yield* userOf(taskPackage.id)
           if (user !== null) {
             return yield* new Refused({

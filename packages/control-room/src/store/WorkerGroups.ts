@@ -53,6 +53,8 @@ export class WorkerGroups extends Context.Service<
     readonly removeWorker: (group: WorkerGroupId, worker: WorkerId) => Effect.Effect<boolean>
 
     readonly getLinkToken: (group: WorkerGroupId, id: string) => Effect.Effect<GroupLinkToken | null>
+    /** As above; until the transaction ends, nobody else changes it. */
+    readonly lockLinkToken: (group: WorkerGroupId, id: string) => Effect.Effect<GroupLinkToken | null>
     readonly listLinkTokens: (group: WorkerGroupId, page: PageRequest) => Effect.Effect<Rows<GroupLinkToken>>
     /** Makes a token; its text is given only here. */
     readonly createLinkToken: (
@@ -71,7 +73,7 @@ export class WorkerGroups extends Context.Service<
       const { newId, now, nullWhenTaken, page, sql, transaction } = yield* Database
       const remove = Effect.fnUntraced(function* (workspace: WorkspaceId, id: WorkerGroupId) {
         const groups = yield* Effect.orDie(
-          sql`SELECT id FROM worker_group WHERE workspace_id = ${workspace} AND id = ${id} ${Dialect.forUpdate(sql)}`
+          sql`SELECT id FROM worker_group WHERE workspace_id = ${workspace} AND id = ${id} ${Dialect.forDelete(sql)}`
         )
         if (groups.length === 0) {
           return yield* new Refused({ code: "NOT_FOUND", message: `there is no worker group ${id} in this workspace` })
@@ -171,6 +173,15 @@ export class WorkerGroups extends Context.Service<
               sql<TokenRow>`
                 SELECT id, worker_group_id, name, expires_at FROM group_link_token
                 WHERE worker_group_id = ${group} AND id = ${id}`,
+              ([row]) => (row === undefined ? null : tokenView(row))
+            )
+          ),
+        lockLinkToken: (group, id) =>
+          Effect.orDie(
+            Effect.map(
+              sql<TokenRow>`
+                SELECT id, worker_group_id, name, expires_at FROM group_link_token
+                WHERE worker_group_id = ${group} AND id = ${id} ${Dialect.forUpdate(sql)}`,
               ([row]) => (row === undefined ? null : tokenView(row))
             )
           ),

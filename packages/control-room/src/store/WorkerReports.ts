@@ -87,14 +87,8 @@ export class WorkerReports extends Context.Service<
         addMessages: Effect.fnUntraced(function* (stepRun, offset, messages) {
           const added = yield* fresh(stepRun, offset, messages, (row) => row.messages_received)
           if (!Arr.isReadonlyArrayNonEmpty(added)) return
-          // Tasks print what they like; databases keep no NUL.
           const rows = yield* Effect.forEach(added, ({ message, timestamp }) =>
-            Effect.map(newId, (id) => ({
-              id,
-              step_run_id: stepRun.id,
-              timestamp,
-              message: message.replaceAll("\0", "\ufffd")
-            }))
+            Effect.map(newId, (id) => ({ id, step_run_id: stepRun.id, timestamp, message }))
           )
           yield* Effect.orDie(sql`INSERT INTO console_message ${sql.insert(rows)}`)
           yield* Effect.orDie(

@@ -68,7 +68,7 @@ export class Workers extends Context.Service<
     Effect.gen(function* () {
       const { millis, newId, now, page, sql, transaction } = yield* Database
 
-      const forUpdate = Dialect.forUpdate(sql)
+      const forDelete = Dialect.forDelete(sql)
       const leasesOf = sql.literal(
         "(SELECT count(*) FROM step_run WHERE step_run.worker_id = worker.id AND step_run.state IN ('new', 'awaiting_worker', 'in_progress'))"
       )
@@ -117,7 +117,7 @@ export class Workers extends Context.Service<
         remove: Effect.fnUntraced(
           function* (id) {
             // Who is about to lease has its leases before they are counted.
-            yield* sql`SELECT id FROM worker WHERE id = ${id} ${forUpdate}`
+            yield* sql`SELECT id FROM worker WHERE id = ${id} ${forDelete}`
             const rows = yield* sql`DELETE FROM worker WHERE id = ${id} AND ${leasesOf} = 0 RETURNING id`
             return rows.length === 1
           },

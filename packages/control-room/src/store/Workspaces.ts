@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "./Database.ts"
+import * as Dialect from "./Dialect.ts"
 
 interface WorkspaceRow {
   readonly id: string
@@ -21,6 +22,8 @@ export class Workspaces extends Context.Service<
     readonly get: (id: WorkspaceId) => Effect.Effect<Workspace | null>
     /** The oldest workspace, null in an empty database. */
     readonly first: Effect.Effect<Workspace | null>
+    /** The oldest workspace; made, with this name, by the first who asks. */
+    readonly firstOr: (name: string) => Effect.Effect<Workspace>
     /** Without an organization, in a new one of the same name. */
     readonly create: (name: string, organization?: Workspace["organization"]) => Effect.Effect<Workspace>
   }
@@ -28,27 +31,33 @@ export class Workspaces extends Context.Service<
   static readonly layer = Layer.effect(
     Workspaces,
     Effect.gen(function* () {
-      const { newId, now, sql } = yield* Database
+      const { newId, now, sql, transaction } = yield* Database
       const view = (row: WorkspaceRow): Workspace => ({
         id: WorkspaceId.make(row.id),
         name: row.name,
         organization: { id: row.organization_id, name: row.organization_name }
       })
       const one = (rows: ReadonlyArray<WorkspaceRow>) => (rows[0] === undefined ? null : view(rows[0]))
+      const first = Effect.orDie(Effect.map(sql<WorkspaceRow>`SELECT * FROM workspace ORDER BY id LIMIT 1`, one))
+      const create = Effect.fnUntraced(function* (name: string, organization?: Workspace["organization"]) {
+        const row = {
+          id: yield* newId,
+          name,
+          organization_id: organization?.id ?? (yield* newId),
+          organization_name: organization?.name ?? name,
+          created_at: yield* now
+        }
+        yield* Effect.orDie(sql`INSERT INTO workspace ${sql.insert(row)}`)
+        return view(row)
+      })
       return Workspaces.of({
         get: (id) => Effect.orDie(Effect.map(sql<WorkspaceRow>`SELECT * FROM workspace WHERE id = ${id}`, one)),
-        first: Effect.orDie(Effect.map(sql<WorkspaceRow>`SELECT * FROM workspace ORDER BY id LIMIT 1`, one)),
-        create: Effect.fnUntraced(function* (name, organization) {
-          const row = {
-            id: yield* newId,
-            name,
-            organization_id: organization?.id ?? (yield* newId),
-            organization_name: organization?.name ?? name,
-            created_at: yield* now
-          }
-          yield* Effect.orDie(sql`INSERT INTO workspace ${sql.insert(row)}`)
-          return view(row)
-        })
+        first,
+        firstOr: Effect.fnUntraced(function* (name) {
+          yield* Effect.orDie(Dialect.holdName(sql, "first workspace"))
+          return (yield* first) ?? (yield* create(name))
+        }, transaction),
+        create
       })
     })
   )

@@ -28,6 +28,7 @@ import * as NodeServer from "../../src/http/NodeServer.ts"
 import * as Server from "../../src/Server.ts"
 import { ApiKeys } from "../../src/store/ApiKeys.ts"
 import { Workspaces } from "../../src/store/Workspaces.ts"
+import { MasterKey } from "../../src/vault/MasterKey.ts"
 import { WorkSignal } from "../../src/WorkSignal.ts"
 import { type Answer, send } from "./Http.ts"
 
@@ -74,6 +75,10 @@ export const temporaryFolder = Effect.acquireRelease(
 )
 
 const schemaOf = (folder: string) => basename(folder).toLowerCase()
+
+/** The master key of a folder. */
+export const masterKeyIn = (folder: string) =>
+  onPostgres ? MasterKey.layerText(masterKey) : MasterKey.layerFile(join(folder, "master.key"))
 
 /** The storage of a folder, in this project's database. */
 export const storageIn = (folder: string): Server.StorageOptions =>
@@ -122,7 +127,7 @@ const service = (folder: string) =>
       const deliverer = yield* Deliverer
       const sql = yield* SqlClient.SqlClient
       const clock = yield* Clock.Clock
-      const workspace = (yield* workspaces.first) ?? (yield* workspaces.create("test"))
+      const workspace = yield* workspaces.firstOr("test")
       const { key } = yield* apiKeys.create(workspace.id, "test", Permission.literals)
       const origin = HttpServer.formatAddress(server.address)
       return Service.of({
