@@ -2,7 +2,6 @@
  * The service as layers: routes over a database, blobs and a key. It listens where the `HttpServer` that it is given
  * listens, and runs no tasks itself.
  */
-import { Api } from "@signalbox/api/contract/Api"
 import * as SqliteClient from "@signalbox/sqlite/SqliteClient"
 import * as ByteSize from "effect/ByteSize"
 import * as Duration from "effect/Duration"
@@ -13,7 +12,6 @@ import * as Path from "effect/Path"
 import type * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
-import * as HttpApiScalar from "effect/http-api/HttpApiScalar"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as UrlParams from "effect/http/UrlParams"
@@ -61,7 +59,7 @@ import { Files } from "./store/Files.ts"
 import { Idempotency } from "./store/Idempotency.ts"
 import * as Migrations from "./store/Migrations.ts"
 import { Notices } from "./store/Notices.ts"
-import * as Postgres from "./store/Postgres.ts"
+import type * as Postgres from "./store/Postgres.ts"
 import { Processes } from "./store/Processes.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { Secrets } from "./store/Secrets.ts"
@@ -147,12 +145,18 @@ const sqlite = (file: string) =>
     Layer.provideMerge(SqliteClient.layer({ filename: file }))
   )
 
-/** The tables in a schema of a Postgres, for any number of nodes. */
+/** The tables in a schema of a Postgres, for any number of nodes. What speaks to it is loaded only then. */
 const postgres = (options: Postgres.Options) =>
-  Notices.layerPostgres(options).pipe(
-    Layer.provideMerge(Database.layer),
-    Layer.provideMerge(Migrations.layer),
-    Layer.provideMerge(Postgres.layer(options))
+  Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("./store/Postgres.ts")),
+      (driver) =>
+        Notices.layerPostgres(options).pipe(
+          Layer.provideMerge(Database.layer),
+          Layer.provideMerge(Migrations.layer),
+          Layer.provideMerge(driver.layer(options))
+        )
+    )
   )
 
 /** An upload takes less time than this. */
@@ -209,7 +213,7 @@ const routes = ({ cors = [], createWorkspaces = true }: Pick<Options, "cors" | "
   Layer.mergeAll(
     Layer.provide(endpoints(createWorkspaces), Authorization.layer),
     Endpoints.layerDocument(Edge.openApiPath),
-    HttpApiScalar.layer(Api, { path: Edge.docsPath }),
+    Endpoints.layerPage(Edge.docsPath),
     Probes.layer,
     Transfers.layer,
     Edge.layer,

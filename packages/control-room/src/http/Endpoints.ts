@@ -183,10 +183,25 @@ export const group = <const G extends keyof Groups, E, R>(
     })
   )
 
-/** The OpenAPI document of the contract, made when it is first asked for. */
+/** Serves at a path what is made when it is first asked for. */
+const lazily = <R>(path: HttpRouter.PathInput, made: Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>) =>
+  HttpRouter.use((router) => Effect.flatMap(Effect.cached(made), (response) => router.add("GET", path, response)))
+
+/** The OpenAPI document of the contract. */
 export const layerDocument = (path: HttpRouter.PathInput) =>
-  HttpRouter.use((router) =>
-    Effect.flatMap(Effect.cached(Effect.sync(() => HttpServerResponse.jsonUnsafe(OpenApi.fromApi(Api)))), (document) =>
-      router.add("GET", path, document)
-    )
+  lazily(
+    path,
+    Effect.sync(() => HttpServerResponse.jsonUnsafe(OpenApi.fromApi(Api)))
+  )
+
+/** The page for people, which holds all that it needs: megabytes, so that only who looks at it loads them. */
+export const layerPage = (path: `/${string}`) =>
+  lazily(
+    path,
+    Effect.gen(function* () {
+      const HttpApiScalar = yield* Effect.promise(() => import("effect/http-api/HttpApiScalar"))
+      const router = yield* HttpRouter.make
+      const page = Layer.provide(HttpApiScalar.layer(Api, { path }), Layer.succeed(HttpRouter.HttpRouter, router))
+      return yield* Effect.scoped(Effect.andThen(Layer.build(page), Effect.orDie(router.asHttpEffect())))
+    })
   )

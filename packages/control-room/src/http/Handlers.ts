@@ -15,13 +15,13 @@ import { Files } from "../store/Files.ts"
 import { Processes } from "../store/Processes.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
 import { TaskPackages } from "../store/TaskPackages.ts"
-import { type StoredItem, WorkItems } from "../store/WorkItems.ts"
+import { type StoredItem, type StoredSummary, WorkItems } from "../store/WorkItems.ts"
 import { WorkerGroups } from "../store/WorkerGroups.ts"
 import * as Endpoints from "./Endpoints.ts"
 import { answering, conflict, invalidRequest, notFound, orNotFound, tooLarge } from "./Failures.ts"
 import { FileLinks } from "./FileLinks.ts"
 import { Pagination } from "./Pagination.ts"
-import { Views, whole } from "./Views.ts"
+import { summary, Views, whole } from "./Views.ts"
 
 const processes = Endpoints.group(
   "processes",
@@ -110,6 +110,8 @@ const checkDefinition = Effect.fnUntraced(function* (
  */
 const written = (view: WorkItem | Page<WorkItemListed>) => HttpServerResponse.jsonUnsafe(view)
 
+const summaries = (items: ReadonlyArray<StoredSummary>) => Effect.succeed(items.map(summary))
+
 const workItems = Endpoints.group(
   "workItems",
   Effect.fnUntraced(function* (handlers) {
@@ -131,25 +133,19 @@ const workItems = Endpoints.group(
       item.state === "new" || item.state === "failed" || (item.state === "pending" && item.stepRun === null)
     return handlers.handleAll({
       getWorkItem: ({ params }) => Effect.map(Effect.flatMap(find(params), views.item), written),
-      listWorkItems: ({ params, query, request }) =>
-        Effect.map(
-          page(
-            request,
-            query,
-            (from) =>
-              store.list(
-                params.workspace_id,
-                {
-                  processId: query.process_id ?? null,
-                  processRunId: query.process_run_id ?? null,
-                  state: query.state ?? null
-                },
-                from
-              ),
-            (rows) => views.items(rows, query.include_data === true)
-          ),
-          written
-        ),
+      listWorkItems: ({ params, query, request }) => {
+        const filter = {
+          processId: query.process_id ?? null,
+          processRunId: query.process_run_id ?? null,
+          state: query.state ?? null
+        }
+        const workspace = params.workspace_id
+        const found =
+          query.include_data === true
+            ? page(request, query, (from) => store.listWhole(workspace, filter, from), views.items)
+            : page(request, query, (from) => store.list(workspace, filter, from), summaries)
+        return Effect.map(found, written)
+      },
       createWorkItem: Effect.fnUntraced(function* ({ params, payload }) {
         const id = payload.process.id
         yield* checkPayload(payload.payload ?? null)

@@ -9,10 +9,10 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Files } from "../store/Files.ts"
-import type { StoredItem, StoredOutput } from "../store/WorkItems.ts"
+import type { StoredItem, StoredOutput, StoredSummary } from "../store/WorkItems.ts"
 import { FileLinks } from "./FileLinks.ts"
 
-const summary = (item: StoredItem): WorkItemListed => ({
+export const summary = (item: StoredSummary): WorkItemListed => ({
   id: item.id,
   created_at: item.createdAt,
   state: item.state,
@@ -35,8 +35,7 @@ export class Views extends Context.Service<
   Views,
   {
     readonly item: (item: StoredItem) => Effect.Effect<WorkItem>
-    /** A page of items; with `data`, payload and files too. */
-    readonly items: (items: ReadonlyArray<StoredItem>, data: boolean) => Effect.Effect<ReadonlyArray<WorkItemListed>>
+    readonly items: (items: ReadonlyArray<StoredItem>) => Effect.Effect<ReadonlyArray<WorkItem>>
     readonly outputs: (outputs: ReadonlyArray<StoredOutput>) => Effect.Effect<ReadonlyArray<Output>>
   }
 >()("@signalbox/control-room/http/Views") {
@@ -71,8 +70,7 @@ export class Views extends Context.Service<
           const ofOwner = yield* filesOf([item])
           return whole(item, ofOwner(item.id))
         }),
-        items: Effect.fnUntraced(function* (items, data) {
-          if (!data) return items.map(summary)
+        items: Effect.fnUntraced(function* (items) {
           const ofOwner = yield* filesOf(items)
           return items.map((item) => whole(item, ofOwner(item.id)))
         }),

@@ -11,13 +11,22 @@ import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import { createHash, randomUUID } from "node:crypto"
 import { Database } from "./Database.ts"
-import { Listening, type Options } from "./Postgres.ts"
+import type { Options } from "./Postgres.ts"
 
 /** What is told of. */
 export type Topic = "work" | "key revoked"
 
 /** Runs for each notice; null: some may have been missed. */
 type Handler = (about: string | null) => Effect.Effect<void>
+
+/** One connection that listens to a channel for as long as it lives; apart from the pool, so that it starves nobody. */
+export class Listening extends Context.Service<
+  Listening,
+  {
+    /** The texts that are notified of, until the connection is lost; `begun` runs when none is missed any more. */
+    readonly texts: (channel: string, begun: Effect.Effect<void>) => Stream.Stream<string, SqlError>
+  }
+>()("@signalbox/control-room/store/Listening") {}
 
 export class Notices extends Context.Service<
   Notices,

@@ -15,6 +15,7 @@ import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Client from "effect/sql/SqlClient"
 import type { Connection } from "effect/sql/SqlConnection"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
+import { Listening } from "./Notices.ts"
 
 export interface Options {
   /** `postgres://user:password@host:port/database`. */
@@ -135,15 +136,6 @@ const makeClient = Effect.fnUntraced(function* (options: Options) {
   )
   return client
 })
-
-/** One connection that listens to a channel for as long as it lives; apart from the pool, so that it starves nobody. */
-export class Listening extends Context.Service<
-  Listening,
-  {
-    /** The texts that are notified of, until the connection is lost; `begun` runs when none is missed any more. */
-    readonly texts: (channel: string, begun: Effect.Effect<void>) => Stream.Stream<string, SqlError>
-  }
->()("@signalbox/control-room/store/Postgres/Listening") {}
 
 /** A `SqlClient` whose tables are in the schema, and what listens beside it. */
 export const layer = (options: Options) =>

@@ -13,21 +13,24 @@ import type { Change, Exception, Item, Run, RunStep } from "../engine/Engine.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Dialect from "./Dialect.ts"
 
-interface ItemRow {
+interface SummaryRow {
   readonly id: string
   readonly workspace_id: string
   readonly process_id: string
   readonly process_run_id: string | null
-  readonly step: number | null
   readonly step_id: string | null
   readonly step_run_id: string | null
   readonly state: WorkItemState
   readonly state_updated_at: string | null
   readonly created_at: string
+  readonly exception: string | null
+}
+
+interface ItemRow extends SummaryRow {
+  readonly step: number | null
   readonly payload: string
   readonly attempts: number
   readonly released_by: string | null
-  readonly exception: string | null
   /** Only where it is selected: whether a file names the item as its owner. */
   readonly has_files?: unknown
 }
@@ -43,16 +46,26 @@ interface OutputRow {
   readonly payload: string
 }
 
-/** A work item as stored. */
-export interface StoredItem extends Item {
+/** A work item as stored, without its payload and without what only runs need to know. */
+export interface StoredSummary {
+  readonly id: WorkItemId
   readonly workspaceId: WorkspaceId
   readonly processId: ProcessId
   readonly processRunId: ProcessRunId | null
   readonly stepId: StepId | null
+  readonly stepRun: StepRunId | null
+  readonly state: WorkItemState
   readonly stateUpdatedAt: string | null
   readonly createdAt: string
-  readonly payload: Schema.Json
   readonly exception: Exception | null
+}
+
+/** A work item as stored. */
+export interface StoredItem extends Item, StoredSummary {
+  readonly id: WorkItemId
+  readonly stepRun: StepRunId | null
+  readonly state: WorkItemState
+  readonly payload: Schema.Json
   /** False when it is certain that the item has no files, so that nobody needs to ask. */
   readonly mayHaveFiles: boolean
 }
@@ -74,21 +87,25 @@ export interface ItemFilter {
   readonly state: WorkItemState | null
 }
 
-const parseItem = (row: ItemRow): StoredItem => ({
+const parseSummary = (row: SummaryRow): StoredSummary => ({
   id: WorkItemId.make(row.id),
   workspaceId: WorkspaceId.make(row.workspace_id),
   processId: ProcessId.make(row.process_id),
   processRunId: row.process_run_id === null ? null : ProcessRunId.make(row.process_run_id),
-  step: row.step ?? 0,
   stepId: row.step_id === null ? null : StepId.make(row.step_id),
   stepRun: row.step_run_id === null ? null : StepRunId.make(row.step_run_id),
   state: row.state,
   stateUpdatedAt: row.state_updated_at,
   createdAt: row.created_at,
+  exception: row.exception === null ? null : JSON.parse(row.exception)
+})
+
+const parseItem = (row: ItemRow): StoredItem => ({
+  ...parseSummary(row),
+  step: row.step ?? 0,
   payload: JSON.parse(row.payload),
   attempts: row.attempts,
   releasedBy: row.released_by === null ? null : StepRunId.make(row.released_by),
-  exception: row.exception === null ? null : JSON.parse(row.exception),
   mayHaveFiles: row.has_files === undefined || Boolean(row.has_files)
 })
 
@@ -113,7 +130,13 @@ export class WorkItems extends Context.Service<
     readonly lockMany: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredItem>>
     /** As `get`; until the transaction ends, nobody else changes it. For those who have locked its run. */
     readonly lock: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredItem | null>
-    readonly list: (workspace: WorkspaceId, filter: ItemFilter, page: PageRequest) => Effect.Effect<Rows<StoredItem>>
+    readonly list: (workspace: WorkspaceId, filter: ItemFilter, page: PageRequest) => Effect.Effect<Rows<StoredSummary>>
+    /** The same with payloads, which may be large. */
+    readonly listWhole: (
+      workspace: WorkspaceId,
+      filter: ItemFilter,
+      page: PageRequest
+    ) => Effect.Effect<Rows<StoredItem>>
     readonly create: (workspace: WorkspaceId, process: ProcessId, payload: Schema.Json) => Effect.Effect<StoredItem>
     /** Pending items in the first step of a run. */
     readonly createInRun: (run: Run, payloads: ReadonlyArray<Schema.Json>) => Effect.Effect<void>
@@ -158,6 +181,30 @@ export class WorkItems extends Context.Service<
       // Where several write at once, all lock items in one order.
       const lockNew = (process: ProcessId, items: ReadonlyArray<WorkItemId>) =>
         sql`SELECT id FROM work_item WHERE ${sql.in("id", items)} AND process_id = ${process} ORDER BY id ${forUpdate}`
+      const selectSummary = sql.literal(
+        "SELECT id, workspace_id, process_id, process_run_id, step_id, step_run_id, state, state_updated_at, created_at, exception FROM work_item"
+      )
+      const listed =
+        <Row extends object, A>(columns: Fragment, parse: (row: Row) => A) =>
+        (workspace: WorkspaceId, filter: ItemFilter, request: PageRequest): Effect.Effect<Rows<A>> => {
+          const { processId, processRunId, state } = filter
+          const ofState = state === null ? [] : [sql`state = ${state}`]
+          const items = (condition: Fragment) =>
+            Effect.map(
+              page<Row>(sql`${columns}`, [condition, ...ofState], "newest first", request),
+              ({ hasMore, rows }) => ({ hasMore, rows: rows.map(parse) })
+            )
+          if (processRunId !== null) {
+            const ofProcess = processId === null ? [] : [sql`process_id = ${processId}`]
+            const run = sql.and([sql`id = ${processRunId}`, sql`workspace_id = ${workspace}`, ...ofProcess])
+            return below(sql`SELECT id FROM process_run WHERE ${run}`, items(sql`process_run_id = ${processRunId}`))
+          }
+          if (processId !== null) {
+            const process = sql`SELECT id FROM process WHERE id = ${processId} AND workspace_id = ${workspace}`
+            return below(process, items(sql`process_id = ${processId}`))
+          }
+          return items(sql`workspace_id = ${workspace}`)
+        }
       const many = (rows: ReadonlyArray<ItemRow>) => rows.map(parseItem)
       const first = (rows: ReadonlyArray<ItemRow>) => (rows[0] === undefined ? null : parseItem(rows[0]))
       const newRow = Effect.fnUntraced(function* (
@@ -244,25 +291,8 @@ export class WorkItems extends Context.Service<
               first
             )
           ),
-        list: (workspace, filter, request) => {
-          const { processId, processRunId, state } = filter
-          const ofState = state === null ? [] : [sql`state = ${state}`]
-          const items = (condition: Fragment) =>
-            Effect.map(
-              page<ItemRow>(sql`SELECT * FROM work_item`, [condition, ...ofState], "newest first", request),
-              ({ hasMore, rows }) => ({ hasMore, rows: many(rows) })
-            )
-          if (processRunId !== null) {
-            const ofProcess = processId === null ? [] : [sql`process_id = ${processId}`]
-            const run = sql.and([sql`id = ${processRunId}`, sql`workspace_id = ${workspace}`, ...ofProcess])
-            return below(sql`SELECT id FROM process_run WHERE ${run}`, items(sql`process_run_id = ${processRunId}`))
-          }
-          if (processId !== null) {
-            const process = sql`SELECT id FROM process WHERE id = ${processId} AND workspace_id = ${workspace}`
-            return below(process, items(sql`process_id = ${processId}`))
-          }
-          return items(sql`workspace_id = ${workspace}`)
-        },
+        list: listed<SummaryRow, StoredSummary>(selectSummary, parseSummary),
+        listWhole: listed<ItemRow, StoredItem>(select, parseItem),
         create: Effect.fnUntraced(function* (workspace, process, payload) {
           const row = yield* newRow(workspace, process, payload, null)
           yield* Effect.orDie(sql`INSERT INTO work_item ${sql.insert(row)}`)
