@@ -2,10 +2,15 @@ import { defineConfig } from "vitest/config"
 
 const everyTest = ["packages/*/test/**/*.test.ts", "examples/test/**/*.test.ts"]
 
-/** What the service does on any database runs on SQLite and on Postgres; what is about files of SQLite on SQLite alone. */
+/**
+ * What the service does on any database runs on SQLite and on Postgres. What needs no database, or is about that of SQLite
+ * (its lock, its plans, virtual time) runs once.
+ */
 const service = "packages/control-room/test"
 const onBoth = `${service}/*.test.ts`
-const withoutDatabase = ["Engine", "TargetGuard"].map((name) => `${service}/${name}.test.ts`)
+const notOnPostgres = ["Availability", "Engine", "PageQueries", "RunCommands", "TargetGuard"].map(
+  (name) => `${service}/${name}.test.ts`
+)
 /** The command, where it opens a Postgres itself. */
 const command = "packages/signalbox/test/Postgres.test.ts"
 const postgresOnly = [...["Postgres", "Nodes"].map((name) => `${service}/${name}.test.ts`), command]
@@ -20,7 +25,7 @@ export default defineConfig({
         test: {
           name: "postgres",
           include: [onBoth, command],
-          exclude: withoutDatabase,
+          exclude: notOnPostgres,
           globalSetup: ["packages/testkit/src/Postgres.ts"],
           setupFiles: ["packages/testkit/src/UsePostgres.ts"]
         }

@@ -1,57 +1,32 @@
 import { assert, layer as withLayer } from "@effect/vitest"
-import { Api } from "@signalbox/api/contract/Api"
-import { Permission, RequiredPermission, WorkspaceAuthorization } from "@signalbox/api/contract/Authorization"
-import * as Context from "effect/Context"
+import { Permission } from "@signalbox/api/contract/Authorization"
 import * as Effect from "effect/Effect"
-import * as HttpApi from "effect/http-api/HttpApi"
+import { type Endpoint, endpoints, fill } from "./support/Endpoints.ts"
 import { bodyAs, errorOf } from "./support/Http.ts"
 import { layer, linkWorker, Service } from "./support/Service.ts"
 import * as Schema from "effect/Schema"
 
-interface Endpoint {
-  readonly identifier: string
-  readonly method: string
-  readonly path: string
-  /** Undefined: any key of the workspace. */
-  readonly needed: Permission | undefined
-}
-
-/** Every endpoint that a workspace key opens, from the contract itself. */
-const endpoints = (() => {
-  const found: Array<Endpoint> = []
-  HttpApi.reflect(Api, {
-    onGroup: () => {},
-    onEndpoint: ({ endpoint, middleware }) => {
-      if (![...middleware].some((key) => key.key === WorkspaceAuthorization.key)) return
-      found.push({
-        identifier: endpoint.identifier,
-        method: endpoint.method,
-        path: endpoint.path,
-        needed: Context.getOrUndefined(endpoint.annotations, RequiredPermission)
-      })
-    }
-  })
-  return found
-})()
+/** Every endpoint that a workspace key opens. */
+const ofKeys = endpoints.filter(({ door }) => door === "key")
 
 /** An id that nothing has: whoever gets past the keys finds nothing, and nothing happens. */
 const nobody = "01900000-0000-7000-8000-000000000000"
 
 const pathIn = (workspace: string, { path }: Endpoint) =>
-  path.replace(":workspace_id", workspace).replace(/:\w+/g, nobody)
+  fill(path, (name) => (name === "workspace_id" ? workspace : nobody))
 
 withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("permissions", (it) => {
   it.effect("stand on every endpoint of a workspace but that of the workspace itself and the vault's public key", () =>
     Effect.sync(() => {
-      assert.isAtLeast(endpoints.length, 20)
-      const open = endpoints.filter(({ needed }) => needed === undefined).map(({ identifier }) => identifier)
+      assert.isAtLeast(ofKeys.length, 20)
+      const open = ofKeys.filter(({ needed }) => needed === undefined).map(({ identifier }) => identifier)
       assert.deepStrictEqual(open, ["getWorkspace", "getVaultPublicKey"])
     })
   )
 
   it.effect("are those of the workspace that the path names, on every endpoint but the one that makes workspaces", () =>
     Effect.sync(() => {
-      const without = endpoints.filter(({ path }) => !path.includes("/:workspace_id"))
+      const without = ofKeys.filter(({ path }) => !path.includes("/:workspace_id"))
       assert.deepStrictEqual(
         without.map(({ identifier }) => identifier),
         ["createWorkspace"]
@@ -59,7 +34,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("permissi
     })
   )
 
-  for (const endpoint of endpoints) {
+  for (const endpoint of ofKeys) {
     it.effect(`${endpoint.method} ${endpoint.path} opens to ${endpoint.needed ?? "any key"} alone`, () =>
       Effect.gen(function* () {
         const { key, makeKey, makeWorkspace, raw, rows, workspaceId } = yield* Service

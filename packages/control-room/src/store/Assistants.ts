@@ -7,6 +7,7 @@ import { AssistantId, AssistantRunId, TaskPackageId, WorkspaceId } from "@signal
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { Fragment } from "effect/sql/Statement"
 import * as Tokens from "../Tokens.ts"
 import { Refused } from "../Refused.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
@@ -106,7 +107,7 @@ export class Assistants extends Context.Service<
   static readonly layer = Layer.effect(
     Assistants,
     Effect.gen(function* () {
-      const { newId, now, nullWhenTaken, page, sql, transaction } = yield* Database
+      const { below, newId, now, nullWhenTaken, page, sql, transaction } = yield* Database
       const runRow = (workspace: WorkspaceId, id: string) =>
         Effect.orDie(
           Effect.map(
@@ -158,16 +159,16 @@ export class Assistants extends Context.Service<
           )
         }, transaction),
         getRun: (workspace, id) => Effect.map(runRow(workspace, id), (row) => (row === null ? null : viewRun(row))),
-        listRuns: (workspace, assistant, request) =>
-          Effect.map(
-            page<RunRow>(
-              sql`SELECT * FROM assistant_run`,
-              [sql`workspace_id = ${workspace}`, ...(assistant === null ? [] : [sql`assistant_id = ${assistant}`])],
-              "newest first",
-              request
-            ),
-            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(viewRun) })
-          ),
+        listRuns: (workspace, assistant, request) => {
+          const runs = (condition: Fragment) =>
+            Effect.map(
+              page<RunRow>(sql`SELECT * FROM assistant_run`, [condition], "newest first", request),
+              ({ hasMore, rows }) => ({ hasMore, rows: rows.map(viewRun) })
+            )
+          if (assistant === null) return runs(sql`workspace_id = ${workspace}`)
+          const known = sql`SELECT id FROM assistant WHERE id = ${assistant} AND workspace_id = ${workspace}`
+          return below(known, runs(sql`assistant_id = ${assistant}`))
+        },
         start: Effect.fnUntraced(function* (workspace, assistant) {
           const id = yield* newId
           const at = yield* now

@@ -49,6 +49,11 @@ export class Database extends Context.Service<
     ) => Effect.Effect<Rows<A>>
     /** Null instead of a unique violation. */
     readonly nullWhenTaken: <A, R>(effect: Effect.Effect<A, SqlError, R>) => Effect.Effect<A | null, never, R>
+    /**
+     * A page filtered by what `parents` looks up, empty when there is no such row. That one belongs to the workspace is
+     * then known, and no condition of the page: with two that have an index, a database may walk the wrong one.
+     */
+    readonly below: <A>(parents: Fragment, rows: Effect.Effect<Rows<A>>) => Effect.Effect<Rows<A>>
   }
 >()("@signalbox/control-room/store/Database") {
   static readonly layer = Layer.effect(
@@ -69,6 +74,7 @@ export class Database extends Context.Service<
         Effect.when(Effect.succeed(Dialect.isPostgres(sql)))
       )
       const millis = Effect.map(Clock.currentTimeMillis, (local) => local + offset)
+      const empty = { rows: [], hasMore: false }
       return Database.of({
         sql,
         transaction: (effect) =>
@@ -76,6 +82,8 @@ export class Database extends Context.Service<
             sql,
             Effect.catchIf(sql.withTransaction(effect), isSqlError, (error) => Effect.die(error))
           ),
+        below: (parents, rows) =>
+          Effect.flatMap(Effect.orDie(sql`${parents}`), (found) => (found.length === 0 ? Effect.succeed(empty) : rows)),
         millis,
         now: Effect.map(millis, (time) => new Date(time).toISOString()),
         newId: random.uuidV7(),

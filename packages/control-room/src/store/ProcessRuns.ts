@@ -6,6 +6,7 @@ import type { ProcessRun, ProcessRunState } from "@signalbox/api/contract/Proces
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { Fragment } from "effect/sql/Statement"
 import type { Run } from "../engine/Engine.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Dialect from "./Dialect.ts"
@@ -83,7 +84,7 @@ export class ProcessRuns extends Context.Service<
   static readonly layer = Layer.effect(
     ProcessRuns,
     Effect.gen(function* () {
-      const { now, page, sql } = yield* Database
+      const { below, now, page, sql } = yield* Database
       const forUpdate = Dialect.forUpdate(sql)
       return ProcessRuns.of({
         get: (workspace, id) =>
@@ -92,20 +93,17 @@ export class ProcessRuns extends Context.Service<
               row === undefined ? null : view(row)
             )
           ),
-        list: (workspace, filter, request) =>
-          Effect.map(
-            page<Row>(
-              sql`SELECT * FROM process_run`,
-              [
-                sql`workspace_id = ${workspace}`,
-                ...(filter.processId === null ? [] : [sql`process_id = ${filter.processId}`]),
-                ...(filter.state === null ? [] : [sql`state = ${filter.state}`])
-              ],
-              "newest first",
-              request
-            ),
-            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(view) })
-          ),
+        list: (workspace, { processId, state }, request) => {
+          const ofState = state === null ? [] : [sql`state = ${state}`]
+          const runs = (condition: Fragment) =>
+            Effect.map(
+              page<Row>(sql`SELECT * FROM process_run`, [condition, ...ofState], "newest first", request),
+              ({ hasMore, rows }) => ({ hasMore, rows: rows.map(view) })
+            )
+          if (processId === null) return runs(sql`workspace_id = ${workspace}`)
+          const process = sql`SELECT id FROM process WHERE id = ${processId} AND workspace_id = ${workspace}`
+          return below(process, runs(sql`process_id = ${processId}`))
+        },
         insert: Effect.fnUntraced(function* (run, processName) {
           const row = {
             id: run.id,

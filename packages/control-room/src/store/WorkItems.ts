@@ -8,6 +8,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
+import type { Fragment } from "effect/sql/Statement"
 import type { Change, Exception, Item, Run, RunStep } from "../engine/Engine.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Dialect from "./Dialect.ts"
@@ -149,7 +150,7 @@ export class WorkItems extends Context.Service<
   static readonly layer = Layer.effect(
     WorkItems,
     Effect.gen(function* () {
-      const { newId, now, page, sql } = yield* Database
+      const { below, newId, now, page, sql } = yield* Database
       const select = sql.literal(
         "SELECT *, EXISTS (SELECT 1 FROM file WHERE file.owner_id = work_item.id) AS has_files FROM work_item"
       )
@@ -244,22 +245,23 @@ export class WorkItems extends Context.Service<
             )
           ),
         list: (workspace, filter, request) => {
-          // The narrowest filter leads, so that each combination walks one index.
-          const conditions =
-            filter.processRunId !== null
-              ? [sql`process_run_id = ${filter.processRunId}`]
-              : filter.processId !== null
-                ? [sql`process_id = ${filter.processId}`]
-                : []
-          if (filter.processRunId !== null && filter.processId !== null) {
-            conditions.push(sql`process_id = ${filter.processId}`)
+          const { processId, processRunId, state } = filter
+          const ofState = state === null ? [] : [sql`state = ${state}`]
+          const items = (condition: Fragment) =>
+            Effect.map(
+              page<ItemRow>(sql`SELECT * FROM work_item`, [condition, ...ofState], "newest first", request),
+              ({ hasMore, rows }) => ({ hasMore, rows: many(rows) })
+            )
+          if (processRunId !== null) {
+            const ofProcess = processId === null ? [] : [sql`process_id = ${processId}`]
+            const run = sql.and([sql`id = ${processRunId}`, sql`workspace_id = ${workspace}`, ...ofProcess])
+            return below(sql`SELECT id FROM process_run WHERE ${run}`, items(sql`process_run_id = ${processRunId}`))
           }
-          if (filter.state !== null) conditions.push(sql`state = ${filter.state}`)
-          conditions.push(sql`workspace_id = ${workspace}`)
-          return Effect.map(
-            page<ItemRow>(sql`SELECT * FROM work_item`, conditions, "newest first", request),
-            ({ hasMore, rows }) => ({ hasMore, rows: many(rows) })
-          )
+          if (processId !== null) {
+            const process = sql`SELECT id FROM process WHERE id = ${processId} AND workspace_id = ${workspace}`
+            return below(process, items(sql`process_id = ${processId}`))
+          }
+          return items(sql`workspace_id = ${workspace}`)
         },
         create: Effect.fnUntraced(function* (workspace, process, payload) {
           const row = yield* newRow(workspace, process, payload, null)

@@ -4,12 +4,20 @@
 import { ProcessId, ProcessRunId, StepId, StepRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Engine from "../../src/engine/Engine.ts"
 
-interface ModelItem extends Engine.Item {
+export interface ModelItem extends Engine.Item {
   readonly notBefore: string | null
+  readonly exception: Engine.Exception | null
+  readonly stateUpdatedAt: string
+  /** The item whose output it was. */
+  readonly parent: WorkItemId | null
 }
 
 interface ModelStepRun extends Engine.StepRun {
   readonly stopRequested: boolean
+  readonly error: string | null
+  readonly timeoutAt: string | null
+  /** What happened to it, each with the item that it happened with. */
+  readonly events: ReadonlyArray<readonly [type: string, item: WorkItemId | null]>
 }
 
 interface ModelOutput {
@@ -20,10 +28,10 @@ interface ModelOutput {
 
 export const startTime = Date.parse("2026-01-01T00:00:00.000Z")
 
-export const newRun = (steps: ReadonlyArray<Partial<Engine.RunStep>>, items: number) =>
+export const newRun = (steps: ReadonlyArray<Partial<Engine.RunStep>>, items: number, id = "run") =>
   Engine.begin(
     {
-      id: ProcessRunId.make("run"),
+      id: ProcessRunId.make(id),
       workspaceId: WorkspaceId.make("workspace"),
       processId: ProcessId.make("process"),
       steps: steps.map((step, index) => ({
@@ -42,13 +50,22 @@ export class Model {
   readonly items = new Map<WorkItemId, ModelItem>()
   readonly stepRuns = new Map<StepRunId, ModelStepRun>()
   readonly outputs = new Map<WorkItemId, ModelOutput>()
-  readonly released: Array<WorkItemId> = []
+  readonly released: Array<ModelOutput> = []
   readonly notified: Array<Engine.Notification["action"]> = []
   private ids = 0
+  private readonly nextId: () => string
 
-  constructor(steps: ReadonlyArray<Partial<Engine.RunStep>>, items: number) {
-    this.run = newRun(steps, items)
-    for (let index = 0; index < items; index++) this.addItem(0, "pending")
+  /** `items`: how many new ones, or which of those that wait. */
+  constructor(
+    steps: ReadonlyArray<Partial<Engine.RunStep>>,
+    items: number | ReadonlyArray<WorkItemId>,
+    of: { readonly id?: string; readonly clock?: number; readonly nextId?: () => string } = {}
+  ) {
+    this.clock = of.clock ?? startTime
+    this.nextId = of.nextId ?? (() => String(++this.ids).padStart(6, "0"))
+    const ids = typeof items === "number" ? Array.from({ length: items }, () => WorkItemId.make(this.nextId())) : items
+    this.run = newRun(steps, ids.length, of.id)
+    for (const id of ids) this.addItem(0, "pending", id)
     this.commit({ run: this.run, changes: [] })
   }
 
@@ -56,12 +73,23 @@ export class Model {
     return new Date(this.clock).toISOString()
   }
 
-  private nextId(): string {
-    return String(++this.ids).padStart(6, "0")
+  private addItem(
+    step: number,
+    state: ModelItem["state"],
+    id: WorkItemId,
+    of: { readonly parent: WorkItemId | null; readonly exception: Engine.Exception | null } = {
+      parent: null,
+      exception: null
+    }
+  ): void {
+    const fresh = { stepRun: null, attempts: 0, releasedBy: null, notBefore: null, stateUpdatedAt: this.now }
+    this.items.set(id, { id, step, state, ...fresh, ...of })
   }
 
-  private addItem(step: number, state: ModelItem["state"], id = WorkItemId.make(this.nextId())): void {
-    this.items.set(id, { id, step, state, stepRun: null, attempts: 0, releasedBy: null, notBefore: null })
+  /** Records what happened to a step run. */
+  happened(id: StepRunId, type: string, item: WorkItemId | null = null): void {
+    const { events = [] } = this.stepRuns.get(id) ?? {}
+    this.setStepRun(id, { events: [...events, [type, item]] })
   }
 
   addOutput(stepRun: StepRunId, parent: WorkItemId): void {
@@ -89,7 +117,9 @@ export class Model {
           stepRun: change.stepRun,
           attempts: change.attempts,
           releasedBy: change.releasedBy,
-          notBefore: change.notBefore
+          notBefore: change.notBefore,
+          stateUpdatedAt: this.now,
+          ...(change.exception === undefined ? {} : { exception: change.exception })
         })
         return
       case "ItemDeleted":
@@ -97,24 +127,39 @@ export class Model {
         return
       case "WaitingSettled":
         for (const item of this.items.values()) {
-          if (item.state === "pending" && item.stepRun === null) this.setItem(item.id, { state: change.to })
+          if (item.state === "pending" && item.stepRun === null) {
+            this.setItem(item.id, {
+              state: change.to,
+              notBefore: null,
+              stateUpdatedAt: this.now,
+              ...(change.exception === null ? {} : { exception: change.exception })
+            })
+          }
         }
         return
       case "StepRunCreated": {
         const id = StepRunId.make(this.nextId())
-        this.stepRuns.set(id, { id, step: change.step, state: change.state, stopRequested: false })
+        const fresh = { stopRequested: false, error: null, timeoutAt: null, events: [] }
+        this.stepRuns.set(id, { id, step: change.step, state: change.state, ...fresh })
         this.setItem(change.item, { stepRun: id, notBefore: null })
+        this.happened(id, "CREATED", change.item)
+        if (change.state === "awaiting_worker") this.happened(id, "QUEUED")
         return
       }
       case "StepRunsQueued":
         for (const stepRun of this.stepRuns.values()) {
           if (stepRun.step === change.step && stepRun.state === "new") {
             this.setStepRun(stepRun.id, { state: "awaiting_worker" })
+            this.happened(stepRun.id, "QUEUED")
           }
         }
         return
       case "StepRunMoved":
-        this.setStepRun(change.id, { state: change.to })
+        this.setStepRun(change.id, {
+          state: change.to,
+          error: change.error,
+          ...(change.to === "in_progress" ? { timeoutAt: change.timeoutAt } : {})
+        })
         return
       case "StopRequested":
         this.setStepRun(change.stepRun, { stopRequested: true })
@@ -125,14 +170,16 @@ export class Model {
       case "OutputsReleased":
         for (const output of [...this.outputs.values()].filter((output) => output.stepRun === change.stepRun)) {
           this.outputs.delete(output.id)
-          if (change.step === null) this.released.push(output.id)
-          else this.addItem(change.step, change.state, output.id)
+          if (change.step === null) this.released.push(output)
+          else
+            this.addItem(change.step, change.state, output.id, { parent: output.parent, exception: change.exception })
         }
         return
       case "Notification":
         this.notified.push(change.action)
         return
       case "Event":
+        this.happened(change.stepRun, change.type, change.item)
         return
     }
   }

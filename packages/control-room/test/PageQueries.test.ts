@@ -1,0 +1,183 @@
+/**
+ * How lists are read: every list, with each combination of its filters and at any depth, walks one index that has all its
+ * filters and its order. So a page costs the same whatever else the tables hold.
+ */
+import { assert, layer as withLayer } from "@effect/vitest"
+import { AssetId, WebhookId, WorkerGroupId } from "@signalbox/api/contract/Ids"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as SqlClient from "effect/sql/SqlClient"
+import * as Statement from "effect/sql/Statement"
+import { Runs } from "../src/Runs.ts"
+import { ApiKeys } from "../src/store/ApiKeys.ts"
+import { Assets } from "../src/store/Assets.ts"
+import { Assistants } from "../src/store/Assistants.ts"
+import type { PageRequest } from "../src/store/Database.ts"
+import { Deliveries } from "../src/store/Deliveries.ts"
+import { Files } from "../src/store/Files.ts"
+import { ProcessRuns } from "../src/store/ProcessRuns.ts"
+import { Processes } from "../src/store/Processes.ts"
+import { Secrets } from "../src/store/Secrets.ts"
+import { StepRuns } from "../src/store/StepRuns.ts"
+import { TaskPackages } from "../src/store/TaskPackages.ts"
+import { Webhooks } from "../src/store/Webhooks.ts"
+import { WorkerGroups } from "../src/store/WorkerGroups.ts"
+import { WorkerReports } from "../src/store/WorkerReports.ts"
+import { Workers } from "../src/store/Workers.ts"
+import { WorkItems } from "../src/store/WorkItems.ts"
+import { Workspaces } from "../src/store/Workspaces.ts"
+import { endpoints } from "./support/Endpoints.ts"
+import { runsOn, sqlite } from "./support/Storage.ts"
+
+const statements: Array<string> = []
+
+/** Records the text of every statement. */
+const recording = Layer.succeed(Statement.CurrentTransformer, (statement) =>
+  Effect.sync(() => {
+    statements.push(statement.compile()[0])
+    return statement
+  })
+)
+
+type List = (page: PageRequest) => Effect.Effect<unknown>
+
+/** The columns that a list is filtered by, and the list. */
+type Variant = readonly [filters: ReadonlyArray<string>, list: List]
+
+/** Every way to ask for each list, by the endpoint that asks. */
+const makeLists = Effect.gen(function* () {
+  const workspace = (yield* (yield* Workspaces).create("pages")).id
+  const definition = { name: "p", steps: [{ name: "s", task: { name: "t" } }] }
+  const process = (yield* (yield* Processes).create(workspace, definition)) ?? assert.fail("taken")
+  const run = (yield* (yield* Runs).start(workspace, process, {})) ?? assert.fail("not started")
+  const [stepRun = assert.fail("no step run")] = yield* (yield* StepRuns).live(run)
+  const taskPackage = (yield* (yield* TaskPackages).create(workspace, "p")) ?? assert.fail("taken")
+  const assistants = yield* Assistants
+  const assistant = yield* assistants.create(workspace, "a", { name: "t", package_id: taskPackage.id })
+  const apiKeys = yield* ApiKeys
+  const assets = yield* Assets
+  const deliveries = yield* Deliveries
+  const files = yield* Files
+  const groups = yield* WorkerGroups
+  const items = yield* WorkItems
+  const packages = yield* TaskPackages
+  const processes = yield* Processes
+  const reports = yield* WorkerReports
+  const runs = yield* ProcessRuns
+  const secrets = yield* Secrets
+  const stepRuns = yield* StepRuns
+  const webhooks = yield* Webhooks
+  const workers = yield* Workers
+  const nobody = "01900000-0000-7000-8000-000000000000"
+  const inWorkspace = (list: List): ReadonlyArray<Variant> => [[["workspace_id"], list]]
+  const processId = process.view.id
+  const none = { processId: null, processRunId: null, state: null }
+  const itemsWith = (filter: Partial<Parameters<WorkItems["Service"]["list"]>[1]>): List => {
+    return (page) => items.list(workspace, { ...none, ...filter }, page)
+  }
+  const runsWith = (filter: Partial<Parameters<ProcessRuns["Service"]["list"]>[1]>): List => {
+    return (page) => runs.list(workspace, { processId: null, state: null, ...filter }, page)
+  }
+  const lists: Readonly<Record<string, ReadonlyArray<Variant>>> = {
+    listAssets: inWorkspace((page) => assets.list(workspace, page)),
+    listAssistants: inWorkspace((page) => assistants.list(workspace, page)),
+    listAssistantRuns: [
+      [["workspace_id"], (page) => assistants.listRuns(workspace, null, page)],
+      [["assistant_id"], (page) => assistants.listRuns(workspace, assistant.id, page)]
+    ],
+    listProcesses: inWorkspace((page) => processes.list(workspace, page)),
+    listProcessRuns: [
+      [["workspace_id"], runsWith({})],
+      [["workspace_id", "state"], runsWith({ state: "completed" })],
+      [["process_id"], runsWith({ processId })],
+      [["process_id", "state"], runsWith({ processId, state: "completed" })]
+    ],
+    listOutputs: [[["process_run_id"], (page) => items.listOutputs(run, page)]],
+    listStepRuns: [[["process_run_id"], (page) => stepRuns.list(run, page)]],
+    listStepRunEvents: [[["step_run_id"], (page) => stepRuns.listEvents(stepRun.id, page)]],
+    listStepRunArtifacts: [[["owner_id"], (page) => files.list(stepRun.id, page)]],
+    listStepRunConsoleMessages: [[["step_run_id"], (page) => reports.listMessages(stepRun.id, page)]],
+    listWorkItems: [
+      [["workspace_id"], itemsWith({})],
+      [["workspace_id", "state"], itemsWith({ state: "failed" })],
+      [["process_id"], itemsWith({ processId })],
+      [["process_id", "state"], itemsWith({ processId, state: "failed" })],
+      [["process_run_id"], itemsWith({ processRunId: run })],
+      [["process_run_id", "state"], itemsWith({ processRunId: run, state: "failed" })],
+      [["process_run_id"], itemsWith({ processId, processRunId: run })],
+      [["process_run_id", "state"], itemsWith({ processId, processRunId: run, state: "failed" })]
+    ],
+    listTaskPackages: inWorkspace((page) => packages.list(workspace, page)),
+    listSecrets: inWorkspace((page) => secrets.list(workspace, page)),
+    listWebhooks: inWorkspace((page) => webhooks.list(workspace, page)),
+    listWebhookDeliveries: [
+      [["webhook_id"], (page) => deliveries.list(WebhookId.make(nobody), null, page)],
+      [["webhook_id", "state"], (page) => deliveries.list(WebhookId.make(nobody), "failed", page)]
+    ],
+    listWorkers: inWorkspace((page) => workers.list(workspace, page)),
+    listWorkerGroups: inWorkspace((page) => groups.list(workspace, page)),
+    listGroupLinkTokens: [[["worker_group_id"], (page) => groups.listLinkTokens(WorkerGroupId.make(nobody), page)]],
+    listApiKeys: inWorkspace((page) => apiKeys.list(workspace, page))
+  }
+  // With `include_data` the files of the items on the page are read besides.
+  return { lists, filesOf: files.ofOwners([AssetId.make(nobody), nobody]) }
+})
+
+interface PlanRow {
+  readonly detail: string
+}
+
+const planOf = Effect.fnUntraced(function* (statement: string) {
+  const sql = yield* SqlClient.SqlClient
+  return (yield* sql.unsafe<PlanRow>(`EXPLAIN QUERY PLAN ${statement}`)).map(({ detail }) => detail)
+})
+
+/** The statements of a list, but for the look at what its filters name. */
+const statementsOf = Effect.fnUntraced(function* (effect: Effect.Effect<unknown>) {
+  statements.length = 0
+  yield* effect
+  return [...statements]
+})
+
+withLayer(Layer.provideMerge(runsOn(sqlite), recording), { excludeTestServices: true, timeout: "60 seconds" })(
+  "the plan of a page",
+  (it) => {
+    it.effect("is known of every list of the contract", () =>
+      Effect.gen(function* () {
+        const { lists } = yield* makeLists
+        const paged = endpoints.filter(({ identifier, method }) => method === "GET" && /^list/.test(identifier))
+        // The files of one work item are a list without pages: there are 100 of them at most.
+        const withPages = paged.map(({ identifier }) => identifier).filter((name) => name !== "listWorkItemFiles")
+        assert.deepStrictEqual(Object.keys(lists).sort(), withPages.sort())
+      })
+    )
+
+    it.effect("walks one index, first page and deep inside, and never sorts", () =>
+      Effect.gen(function* () {
+        const { filesOf, lists } = yield* makeLists
+        const deep = "01900000-0000-7000-8000-000000000000"
+        for (const [identifier, variants] of Object.entries(lists)) {
+          for (const [filters, list] of variants) {
+            for (const after of [null, deep]) {
+              const what = `${identifier} by ${filters.join(", ")}${after === null ? "" : " from a cursor"}`
+              const read = yield* statementsOf(list({ after, limit: 100 }))
+              const page = read.at(-1) ?? assert.fail(`${what}: nothing was read`)
+              for (const statement of read) {
+                const plan = yield* planOf(statement)
+                assert.notMatch(plan.join("\n"), /SCAN|TEMP B-TREE/, `${what}\n${statement}`)
+              }
+              const [walk = ""] = yield* planOf(page)
+              for (const filter of filters) {
+                // The index of webhooks holds those of one workspace that are of no run.
+                assert.include(walk, `${filter}=?`, `${what}\n${page}`)
+              }
+              if (after !== null) assert.match(walk, / id[<>]\?|AND id[<>]\?/, `${what}\n${page}`)
+            }
+          }
+        }
+        const [files = assert.fail("nothing was read")] = yield* statementsOf(filesOf)
+        assert.notMatch((yield* planOf(files)).join("\n"), /SCAN|TEMP B-TREE/)
+      })
+    )
+  }
+)

@@ -1,0 +1,74 @@
+/**
+ * Every endpoint of the contract as a value, with the door that it stands behind. Tests that go over this list hold for
+ * endpoints that do not exist yet.
+ */
+import { Api } from "@signalbox/api/contract/Api"
+import {
+  IntegrationAuthorization,
+  type Permission,
+  RequiredPermission,
+  TokenAuthorization,
+  WorkspaceAuthorization
+} from "@signalbox/api/contract/Authorization"
+import * as Context from "effect/Context"
+import * as HttpApi from "effect/http-api/HttpApi"
+import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import type * as Schema from "effect/Schema"
+
+/**
+ * What opens an endpoint: a key of the workspace in the header, the same key in the query, the token of a worker, the
+ * token of a step run, or nothing at all.
+ */
+export type Door = "key" | "keyInQuery" | "worker" | "run" | "none"
+
+type Answers = ReadonlyMap<number, readonly [Schema.Top, ...Array<Schema.Top>]>
+
+export interface Endpoint {
+  readonly identifier: string
+  readonly method: string
+  readonly path: string
+  readonly door: Door
+  /** Undefined: any key, or none is asked for. */
+  readonly needed: Permission | undefined
+  readonly declared: HttpApiEndpoint.Top
+  readonly successes: Answers
+  readonly errors: Answers
+}
+
+export const endpoints: ReadonlyArray<Endpoint> = (() => {
+  const found: Array<Endpoint> = []
+  HttpApi.reflect(Api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, errors, group, middleware, successes }) => {
+      const keys = new Set([...middleware].map(({ key }) => key))
+      const door: Door = keys.has(WorkspaceAuthorization.key)
+        ? "key"
+        : keys.has(IntegrationAuthorization.key)
+          ? "keyInQuery"
+          : keys.has(TokenAuthorization.key)
+            ? group.identifier === "workerProtocol"
+              ? "worker"
+              : "run"
+            : "none"
+      found.push({
+        identifier: endpoint.identifier,
+        method: endpoint.method,
+        path: endpoint.path,
+        door,
+        needed: Context.getOrUndefined(endpoint.annotations, RequiredPermission),
+        declared: endpoint,
+        successes,
+        errors
+      })
+    }
+  })
+  return found
+})()
+
+/** The parameters of a path, in order. */
+export const parametersOf = (path: string): ReadonlyArray<string> =>
+  [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name)
+
+/** The path with its parameters filled in as they are. */
+export const fill = (path: string, valueOf: (parameter: string) => string): string =>
+  path.replace(/:(\w+)/g, (_, name: string) => valueOf(name))

@@ -1,0 +1,24 @@
+/**
+ * The storages that the rules of runs are tested on, with the commands on runs and nothing that listens or ticks.
+ */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Runs } from "../../src/Runs.ts"
+import * as Server from "../../src/Server.ts"
+import { WorkSignal } from "../../src/WorkSignal.ts"
+import { storageIn, temporaryFolder } from "./Service.ts"
+
+/** The commands on a storage. */
+export const runsOn = <A, E, R>(storage: Layer.Layer<A, E, R>) =>
+  Runs.layer.pipe(Layer.provideMerge(WorkSignal.layer), Layer.provideMerge(storage))
+
+/** A SQLite file in a folder of its own. */
+export const sqlite = Layer.unwrap(Effect.map(temporaryFolder, (folder) => Server.layerStorage({ data: folder }))).pipe(
+  Layer.provide(NodeServices.layer)
+)
+
+/** The database of the project at hand, with a place of its own in it. */
+export const database = Layer.unwrap(
+  Effect.map(temporaryFolder, (folder) => Server.layerStorage(storageIn(folder)))
+).pipe(Layer.provide(NodeServices.layer))

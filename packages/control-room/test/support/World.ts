@@ -1,0 +1,230 @@
+/**
+ * A process with its queue and all its runs in memory: what the service should do with each command, as the engine
+ * decides it and without a database.
+ */
+import { type StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
+import type { BatchOperation } from "@signalbox/api/contract/WorkItems"
+import * as Result from "effect/Result"
+import * as Engine from "../../src/engine/Engine.ts"
+import { Model } from "./Model.ts"
+
+/** What a command comes to: a code when it was refused. */
+export type Prediction = "ok" | "nothing" | "CONFLICT" | "LEASE_LOST" | "NOT_FOUND"
+
+interface Lease {
+  readonly worker: number
+  readonly until: number
+  /** Which lease of the step run it is: an old one opens nothing. */
+  readonly version: number
+}
+
+const leaseMillis = 30_000
+const lostMillis = 10_000
+
+export class World {
+  clock: number
+  readonly steps: ReadonlyArray<Partial<Engine.RunStep>>
+  /** Items that are in no run. */
+  readonly queue = new Set<WorkItemId>()
+  readonly runs = new Map<string, Model>()
+  readonly leases = new Map<StepRunId, Lease>()
+  readonly workers: Array<{ seen: number; silent: boolean }>
+  private ids = 0
+  private versions = 0
+
+  constructor(steps: ReadonlyArray<Partial<Engine.RunStep>>, workers: number, clock: number) {
+    this.steps = steps
+    this.clock = clock
+    this.workers = Array.from({ length: workers }, () => ({ seen: clock, silent: false }))
+  }
+
+  private readonly nextId = (): string => String(++this.ids).padStart(8, "0")
+
+  private newRun(items: number | ReadonlyArray<WorkItemId>): void {
+    const id = this.nextId()
+    this.runs.set(id, new Model(this.steps, items, { id, clock: this.clock, nextId: this.nextId }))
+  }
+
+  private commit(model: Model, decision: Result.Result<Engine.Outcome, Engine.Refusal>): Prediction {
+    if (Result.isFailure(decision)) return decision.failure.code
+    if (decision.success.changes.length > 0) model.commit(decision.success)
+    return "ok"
+  }
+
+  runOf(stepRun: StepRunId): Model | undefined {
+    return [...this.runs.values()].find((model) => model.stepRuns.has(stepRun))
+  }
+
+  runOfItem(item: WorkItemId): Model | undefined {
+    return [...this.runs.values()].find((model) => model.items.has(item))
+  }
+
+  create(): Prediction {
+    this.queue.add(WorkItemId.make(this.nextId()))
+    return "ok"
+  }
+
+  startWith(items: number): Prediction {
+    this.newRun(items)
+    return "ok"
+  }
+
+  startTaking(items: ReadonlyArray<WorkItemId>): Prediction {
+    if (new Set(items).size !== items.length) return "CONFLICT"
+    if (items.length === 0) return "nothing"
+    if (!items.every((item) => this.queue.has(item))) return "CONFLICT"
+    for (const item of items) this.queue.delete(item)
+    this.newRun(items.toSorted())
+    return "ok"
+  }
+
+  startQueued(): Prediction {
+    return this.startTaking([...this.queue])
+  }
+
+  /** The step runs that a worker gets, oldest first. */
+  lease(worker: number, limit: number): ReadonlyArray<StepRunId> {
+    const waiting = [...this.runs.values()].flatMap((model) =>
+      model.live().flatMap(({ id, state }) => (state === "awaiting_worker" && !this.leases.has(id) ? [id] : []))
+    )
+    const taken = waiting.toSorted().slice(0, limit)
+    for (const id of taken) {
+      this.leases.set(id, { worker, until: this.clock + leaseMillis, version: ++this.versions })
+      this.runOf(id)?.happened(id, "LEASED")
+    }
+    return taken
+  }
+
+  /** What stands behind a lease, if it is still the lease that it was. */
+  private leased(id: StepRunId, version: number) {
+    const model = this.runOf(id)
+    const stepRun = model?.stepRuns.get(id)
+    if (model === undefined || stepRun === undefined) return "CONFLICT" as const
+    return this.leases.get(id)?.version === version ? { model, stepRun } : ("LEASE_LOST" as const)
+  }
+
+  begin(id: StepRunId, version: number): Prediction {
+    const found = this.leased(id, version)
+    if (typeof found === "string") return found
+    const { model, stepRun } = found
+    if (stepRun.state === "in_progress") return "ok"
+    return this.commit(model, Engine.startStepRun(model.run, stepRun, model.held(id), model.now))
+  }
+
+  reserve(id: StepRunId, version: number): Prediction {
+    const found = this.leased(id, version)
+    if (typeof found === "string") return found
+    const { model, stepRun } = found
+    const held = model.held(id)
+    const next = held === null ? (model.due(stepRun.step)[0] ?? null) : null
+    return this.commit(model, Engine.reserveNext(model.run, stepRun, held, next, model.now))
+  }
+
+  release(id: StepRunId, version: number, item: WorkItemId, exception: Engine.Exception | null): Prediction {
+    const found = this.leased(id, version)
+    if (typeof found === "string") return found
+    const { model, stepRun } = found
+    const known = model.items.get(item)
+    if (known === undefined) return "NOT_FOUND"
+    return this.commit(model, Engine.release(model.run, stepRun, known, exception, model.now))
+  }
+
+  output(id: StepRunId, version: number, item: WorkItemId): Prediction {
+    const found = this.leased(id, version)
+    if (typeof found === "string") return found
+    const { model, stepRun } = found
+    const known = model.items.get(item)
+    if (known === undefined) return "NOT_FOUND"
+    if (stepRun.state !== "in_progress") return "LEASE_LOST"
+    if (known.stepRun !== id || known.state !== "in_progress") return "CONFLICT"
+    model.addOutput(id, item)
+    model.happened(id, "OUTPUT_CREATED", item)
+    return "ok"
+  }
+
+  private finishIn(model: Model, id: StepRunId, error: Parameters<typeof Engine.finish>[4]): Prediction {
+    const stepRun = model.stepRuns.get(id)
+    if (stepRun === undefined) return "CONFLICT"
+    const held = model.held(id)
+    const outputs = model.outputsOf(id, held?.id ?? null)
+    return this.commit(model, Engine.finish(model.run, stepRun, held, outputs, error, model.now))
+  }
+
+  finish(id: StepRunId, version: number, error: Parameters<typeof Engine.finish>[4]): Prediction {
+    const found = this.leased(id, version)
+    return typeof found === "string" ? found : this.finishIn(found.model, id, error)
+  }
+
+  stop(run: string, command: Engine.StopCommand): Prediction {
+    const model = this.runs.get(run)
+    if (model === undefined) return "nothing"
+    const live = model.live().map((stepRun) => ({ stepRun, item: model.held(stepRun.id) }))
+    const outcome = Engine.stop(model.run, live, command, model.now)
+    if (outcome.run !== model.run) model.commit(outcome)
+    return outcome.accepted ? "ok" : "nothing"
+  }
+
+  batch(operation: BatchOperation, items: ReadonlyArray<WorkItemId>): Prediction {
+    const allowed = Engine.batchStates[operation]
+    const from: ReadonlyArray<string> = allowed.from
+    const already: ReadonlyArray<string> = allowed.already
+    const states = items.map((item) => (this.queue.has(item) ? "new" : this.runOfItem(item)?.items.get(item)?.state))
+    if (states.includes(undefined)) return "NOT_FOUND"
+    if (!states.every((state) => state !== undefined && (from.includes(state) || already.includes(state)))) {
+      return "CONFLICT"
+    }
+    const decisions = [...this.runs.values()].flatMap((model) => {
+      const own = items.flatMap((item) => model.items.get(item) ?? []).filter((item) => from.includes(item.state))
+      return own.length === 0 ? [] : [{ model, decision: Engine.batch(model.run, operation, own, model.now) }]
+    })
+    // All or nothing: one run that refuses is enough.
+    for (const { decision } of decisions) if (Result.isFailure(decision)) return decision.failure.code
+    for (const { decision, model } of decisions) this.commit(model, decision)
+    if (operation === "delete") for (const item of items) this.queue.delete(item)
+    return "ok"
+  }
+
+  remove(run: string): Prediction {
+    const model = this.runs.get(run)
+    if (model === undefined) return "CONFLICT"
+    if (model.run.state !== "completed" && model.run.state !== "unresolved") return "CONFLICT"
+    this.runs.delete(run)
+    return "ok"
+  }
+
+  /** Lets time pass and looks what it has brought. */
+  pass(millis: number): void {
+    this.clock += millis
+    for (const worker of this.workers) if (!worker.silent) worker.seen = this.clock
+    const models = [...this.runs.values()]
+    for (const model of models) model.clock = this.clock
+    const of = (state: string) =>
+      models.flatMap((model) =>
+        model.live().flatMap((stepRun) => (stepRun.state === state ? [{ model, stepRun }] : []))
+      )
+    for (const { stepRun } of of("awaiting_worker")) {
+      if ((this.leases.get(stepRun.id)?.until ?? Infinity) < this.clock) this.leases.delete(stepRun.id)
+    }
+    for (const { model, stepRun } of of("in_progress")) {
+      const worker = this.workers[this.leases.get(stepRun.id)?.worker ?? -1]
+      if (worker !== undefined && worker.seen < this.clock - lostMillis) {
+        this.finishIn(model, stepRun.id, {
+          code: "WORKER_LOST",
+          message: "the worker was not heard of any more"
+        })
+      }
+    }
+    for (const { model, stepRun } of of("in_progress")) {
+      if (stepRun.timeoutAt !== null && stepRun.timeoutAt < model.now) {
+        this.finishIn(model, stepRun.id, { code: "TIMEOUT", message: "the step run took longer than the step allows" })
+      }
+    }
+    for (const model of models) {
+      const due = [...model.items.values()].some(
+        ({ notBefore, state, stepRun }) =>
+          state === "pending" && stepRun === null && notBefore !== null && notBefore <= model.now
+      )
+      if (due) model.commit({ run: model.run, changes: [] })
+    }
+  }
+}
