@@ -21,6 +21,7 @@ import * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
 import * as Engine from "./engine/Engine.ts"
 import { BlobStore } from "./blobs/BlobStore.ts"
+import { Deletions } from "./Deletions.ts"
 import { Outbox } from "./delivery/Outbox.ts"
 import { Refused } from "./Refused.ts"
 import { Database } from "./store/Database.ts"
@@ -99,6 +100,7 @@ export class Runs extends Context.Service<
       const assistants = yield* Assistants
       const taskPackages = yield* TaskPackages
       const blobs = yield* BlobStore
+      const deletions = yield* Deletions
       const signal = yield* WorkSignal
       const outbox = yield* Outbox
       const webhooks = yield* Webhooks
@@ -239,20 +241,8 @@ export class Runs extends Context.Service<
       const dropBlobs = (unused: ReadonlyArray<string>) =>
         sql.afterCommit(Effect.forEach(unused, (blob) => blobs.remove(blob), { discard: true }))
 
-      /** Deletes an ended run with all that is its own; answers the blobs that nothing needs any more. */
-      const forget = Effect.fnUntraced(function* (id: ProcessRunId) {
-        const owners = yield* items.idsOfRun(id)
-        const freed: Array<ReadonlyArray<string>> = []
-        // A statement takes only so many parameters, and a run may have any number of items.
-        for (let from = 0; from < owners.length; from += 10_000) {
-          freed.push(yield* files.removeOwners(owners.slice(from, from + 10_000)))
-        }
-        yield* runs.remove(id)
-        return freed.flat()
-      })
-
       const remove = Effect.fnUntraced(function* (id: ProcessRunId) {
-        const unused = yield* transaction(
+        yield* transaction(
           Effect.gen(function* () {
             const run = yield* locked(id)
             if (run.state !== "completed" && run.state !== "unresolved") {
@@ -261,40 +251,28 @@ export class Runs extends Context.Service<
                 message: `the run is ${run.state}; stop it and wait for its end before deleting it`
               })
             }
-            return yield* forget(id)
+            yield* runs.markDeleted(id)
           })
         )
-        yield* dropBlobs(unused)
+        yield* deletions.runs({ run: id })
       })
 
       const removeProcess = Effect.fnUntraced(function* (workspace: WorkspaceId, id: ProcessId) {
-        const unused = yield* transaction(
+        yield* transaction(
           Effect.gen(function* () {
             const process = yield* processes.lock(workspace, id, "update")
             if (process === null) return yield* processGone(id)
-            const { ended, live, waiting } = yield* processes.inUse(id)
+            const { live, waiting } = yield* processes.inUse(id)
             if (live > 0 || waiting > 0) {
               return yield* new Refused({
                 code: "CONFLICT",
                 message: `the process has ${live} live runs and ${waiting} waiting work items; stop the runs and wait for their end, and delete the items, before deleting it`
               })
             }
-            // A retry may have set one going again since.
-            for (const run of ended) {
-              const { state } = yield* locked(run)
-              if (state !== "completed" && state !== "unresolved") {
-                return yield* new Refused({
-                  code: "CONFLICT",
-                  message: `the run ${run} is ${state} again; wait for its end before deleting the process`
-                })
-              }
-            }
-            const freed = yield* Effect.forEach(ended, forget)
-            yield* processes.remove(id)
-            return freed.flat()
+            yield* processes.markDeleted(id)
           })
         )
-        yield* dropBlobs(unused)
+        yield* deletions.processes(id)
       })
 
       const batch = Effect.fnUntraced(function* (
@@ -317,7 +295,10 @@ export class Runs extends Context.Service<
               const run = yield* runs.lock(id)
               if (run !== null) lockedRuns.set(id, run)
             }
-            const found = (yield* items.lockMany(ids)).filter((item) => item.workspaceId === workspace)
+            const isGoing = (id: ProcessRunId | null) => id !== null && runIds.includes(id) && !lockedRuns.has(id)
+            const found = (yield* items.lockMany(ids)).filter(
+              (item) => item.workspaceId === workspace && !isGoing(item.processRunId)
+            )
             const known = new Set<string>(found.map((item) => item.id))
             const missing = ids.filter((id) => !known.has(id))
             if (new Set(ids).size !== ids.length) {
@@ -346,13 +327,19 @@ export class Runs extends Context.Service<
               })
             }
             const todo = found.filter((item) => isIn(allowed.from, item))
+            // A run that goes on again keeps its process from being deleted, and the other way round.
+            if (operation === "retry") {
+              for (const id of [...new Set(todo.map((item) => item.processId))].sort()) {
+                if ((yield* processes.lock(workspace, id, "share")) === null) return yield* processGone(id)
+              }
+            }
             const at = yield* now
             for (const run of lockedRuns.values()) {
               const ofRun = todo.filter((item) => item.processRunId === run.id)
               if (ofRun.length > 0) yield* commit(yield* decided(Engine.batch(run, operation, ofRun, at)))
             }
             if (operation !== "delete") return []
-            yield* items.removeQueued(todo.filter((item) => item.processRunId === null).map((item) => item.id))
+            yield* items.remove(todo.filter((item) => item.processRunId === null).map((item) => item.id))
             return yield* files.removeOwners(todo.map((item) => item.id))
           })
         )
@@ -483,7 +470,7 @@ export class Runs extends Context.Service<
         tick
       })
     })
-  )
+  ).pipe(Layer.provide(Deletions.layer))
 
   /** Lets time pass: calls `tick` once a second. */
   static readonly layerTicking = Layer.effectDiscard(

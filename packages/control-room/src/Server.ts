@@ -49,6 +49,7 @@ import * as WorkerProtocol from "./http/WorkerProtocol.ts"
 import * as WorkerHandlers from "./http/Workers.ts"
 import { Signer } from "./Signer.ts"
 import { limits } from "./Limits.ts"
+import { Retention } from "./Retention.ts"
 import { Runs } from "./Runs.ts"
 import { ApiKeys } from "./store/ApiKeys.ts"
 import { Assets } from "./store/Assets.ts"
@@ -99,6 +100,8 @@ export interface Options extends StorageOptions {
    * service itself listens on loopback.
    */
   readonly allowPrivateTargets?: boolean
+  /** How long runs are kept after their end, with all that is theirs; default: for ever. */
+  readonly retainRuns?: Duration.Input
   /** Origins whose pages may call `/api/v1` and transfer files, `*` for all; default: none. */
   readonly cors?: ReadonlyArray<string>
   /** Whether keys that manage keys may make further workspaces; default true. */
@@ -249,6 +252,7 @@ export const layer = (options: Omit<Options, keyof StorageOptions> = {}) =>
     Layer.provide(FileLinks.layer),
     Layer.provide(PublicUrl.layer(options.publicUrl)),
     Layer.provide(Runs.layerTicking),
+    Layer.provide(Retention.layerTicking.pipe(Layer.provide(Retention.layer(options.retainRuns)))),
     Layer.provide(Deliverer.layerRunning),
     Layer.provide(Layer.mergeAll(Runs.layer, Deliverer.layer)),
     Layer.provide(TargetGuard.layer(options.allowPrivateTargets)),

@@ -287,7 +287,10 @@ withLayer(Layer.provideMerge(Setting.layer, quiet), { excludeTestServices: true,
             else assertRefused(answer, 403, "the token of a run")
             assertRefused(yield* ask(token, otherWorkspace), 403, "in another workspace")
           }
-          for (const token of [ended.tokens.run, own.tokens.worker, own.leaseToken, own.linkToken]) {
+          const dead = yield* ask(ended.tokens.run)
+          assert.strictEqual(dead.status, 409, dead.text)
+          assert.strictEqual(errorOf(dead).error.code, "LEASE_LOST")
+          for (const token of [own.tokens.worker, own.leaseToken, own.linkToken]) {
             assertRefused(yield* ask(token), 403, "a token that opens nothing here")
           }
           assert.deepStrictEqual(yield* rows, before)

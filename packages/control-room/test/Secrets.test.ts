@@ -279,8 +279,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("secrets"
       )
 
       yield* end
-      assertError(yield* get("from_robot"), 403, "FORBIDDEN", /token is dead/)
-      assert.strictEqual((yield* call("PUT", "from_robot", {})).status, 403)
+      assertError(yield* get("from_robot"), 409, "LEASE_LOST", /token is dead/)
+      assert.strictEqual((yield* call("PUT", "from_robot", {})).status, 409)
       yield* Secrets.remove("from_robot")
     })
   )

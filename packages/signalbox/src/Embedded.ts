@@ -41,6 +41,8 @@ export interface Options<T extends Task.Any> {
   readonly cors?: ReadonlyArray<string>
   /** Whether keys that manage keys may make further workspaces; default true. */
   readonly createWorkspaces?: boolean
+  /** How long runs are kept after their end, such as `"30 days"`; default: for ever. */
+  readonly retainRuns?: Server.Options["retainRuns"]
   /** The tasks that the local workers bring. */
   readonly tasks?: ReadonlyArray<T>
   /** Local workers, one step run at a time each; default 1, 0 for none. */
@@ -111,13 +113,14 @@ const workers = <T extends Task.Any>(tasks: ReadonlyArray<T>, count: number) =>
  */
 export const layer = <T extends Task.Any = never>(options: Options<T> = {}) => {
   const { data = ".signalbox", host = "127.0.0.1", port = 4700, publicUrl } = options
-  const { allowPrivateTargets, cors, createWorkspaces, database, masterKey, rateLimit } = options
+  const { allowPrivateTargets, cors, createWorkspaces, database, masterKey, rateLimit, retainRuns } = options
   const server = Server.layer({
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(allowPrivateTargets === undefined ? {} : { allowPrivateTargets }),
     ...(cors === undefined ? {} : { cors }),
     ...(createWorkspaces === undefined ? {} : { createWorkspaces }),
-    ...(rateLimit === undefined ? {} : { rateLimit })
+    ...(rateLimit === undefined ? {} : { rateLimit }),
+    ...(retainRuns === undefined ? {} : { retainRuns })
   }).pipe(
     Layer.provideMerge(
       Server.layerStorage({

@@ -6,7 +6,7 @@ import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
 import * as Schema from "effect/Schema"
 import type { AssistantRunId, ProcessRunId, StepRunId, WorkerId, WorkspaceId } from "./Ids.ts"
-import { ForbiddenResponse, InvalidRequestResponse, UnauthenticatedResponse } from "./Responses.ts"
+import { ConflictResponse, ForbiddenResponse, InvalidRequestResponse, UnauthenticatedResponse } from "./Responses.ts"
 
 /** Every permission that a key can hold: the 18 of the service, then those of the extensions. */
 export const Permission = Schema.Literals([
@@ -78,13 +78,16 @@ export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principa
   "@signalbox/api/contract/CurrentPrincipal"
 ) {}
 
-/** Workspace keys on `/api/v1`: `Authorization: RC-WSKEY <key>` (any case), or the same key as a bearer token. */
+/**
+ * Workspace keys on `/api/v1`: `Authorization: RC-WSKEY <key>` (any case), or the same key as a bearer token. The token of
+ * a step run that has ended is a 409.
+ */
 export class WorkspaceAuthorization extends HttpApiMiddleware.Service<
   WorkspaceAuthorization,
   { provides: CurrentPrincipal }
 >()("@signalbox/api/contract/WorkspaceAuthorization", {
   security: { wskey: HttpApiSecurity.http({ scheme: "RC-WSKEY" }), bearer: HttpApiSecurity.bearer },
-  error: [UnauthenticatedResponse, ForbiddenResponse]
+  error: [UnauthenticatedResponse, ForbiddenResponse, ConflictResponse]
 }) {}
 
 /** The same keys for callers that can send no header: the bare key as `token` in the query. */

@@ -11,7 +11,7 @@ import {
   TokenAuthorization,
   WorkspaceAuthorization
 } from "@signalbox/api/contract/Authorization"
-import type { ForbiddenResponse, UnauthenticatedResponse } from "@signalbox/api/contract/Responses"
+import type { ConflictResponse, ForbiddenResponse, UnauthenticatedResponse } from "@signalbox/api/contract/Responses"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -25,7 +25,8 @@ import { ApiKeys } from "../store/ApiKeys.ts"
 import { Assistants } from "../store/Assistants.ts"
 import { type StoredStepRun, StepRuns } from "../store/StepRuns.ts"
 import { Workers } from "../store/Workers.ts"
-import { forbidden, unauthenticated } from "./Failures.ts"
+import { Refused } from "../Refused.ts"
+import { answering, forbidden, unauthenticated } from "./Failures.ts"
 import * as Forms from "./Forms.ts"
 import { Once } from "./Once.ts"
 import { RateLimits } from "./RateLimits.ts"
@@ -51,7 +52,7 @@ const principalOfRun = (stepRun: StoredStepRun | null, token: Tokens.Token): Pri
         stepRunId: stepRun.id
       }
 
-type Refusal = UnauthenticatedResponse | ForbiddenResponse
+type Refusal = UnauthenticatedResponse | ForbiddenResponse | ConflictResponse
 
 /** Who calls on `/api/v1` and `/secrets-v1`, and what it may do. */
 interface Caller {
@@ -92,7 +93,7 @@ const callerOfToken = Effect.gen(function* () {
   const ofKey = yield* callerOfKey
   const stepRuns = yield* StepRuns
   const assistants = yield* Assistants
-  return Effect.fnUntraced(function* (token: Tokens.Token): Effect.fn.Return<Caller | null, ForbiddenResponse> {
+  return Effect.fnUntraced(function* (token: Tokens.Token): Effect.fn.Return<Caller | null, ConflictResponse> {
     if (token.kind === "assistantRun") {
       const run = yield* assistants.findRun(token.id)
       if (run?.state !== "in_progress" || !Tokens.matches(token.secret, run.runTokenHash)) return null
@@ -104,7 +105,9 @@ const callerOfToken = Effect.gen(function* () {
     const principal = principalOfRun(stepRun, token)
     if (stepRun === null || principal === null) return null
     if (stepRun.state !== "in_progress") {
-      return yield* forbidden(`the step run of this token is ${stepRun.state}: the token is dead; stop the task`)
+      // As on the robot side: whoever still works for it learns that there is nothing left to work for.
+      const message = `the step run of this token is ${stepRun.state}: the token is dead; stop the task`
+      return yield* answering("LEASE_LOST")(new Refused({ code: "LEASE_LOST", message }))
     }
     return { principal, permissions: ofRuns }
   })

@@ -11,6 +11,7 @@ import type { Fragment } from "effect/sql/Statement"
 import * as Tokens from "../Tokens.ts"
 import { Refused } from "../Refused.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import * as Dialect from "./Dialect.ts"
 import { secondsBetween } from "./ProcessRuns.ts"
 
 /** How often the machine that runs an assistant must be heard of, in seconds. */
@@ -100,6 +101,8 @@ export class Assistants extends Context.Service<
       id: string,
       error: AssistantRunErrorCode | null
     ) => Effect.Effect<AssistantRun | null, Refused>
+    /** Deletes some runs that ended before `cutoff`, the oldest first; answers how many. */
+    readonly removeEndedBefore: (cutoff: string, limit: number) => Effect.Effect<number>
     /** Ends the runs that were last seen before `cutoff`. */
     readonly failSilent: (cutoff: string) => Effect.Effect<void>
   }
@@ -219,6 +222,17 @@ export class Assistants extends Context.Service<
           if (row === null) return null
           return row.state === state && row.error_code === error ? viewRun(row) : yield* ended(row)
         }, transaction),
+        removeEndedBefore: (cutoff, limit) =>
+          Effect.orDie(
+            Effect.map(
+              sql`
+                DELETE FROM assistant_run WHERE id IN (
+                  SELECT id FROM assistant_run WHERE ended_at < ${cutoff}
+                  ORDER BY ended_at LIMIT ${limit} ${Dialect.skipLocked(sql, "assistant_run")})
+                RETURNING id`,
+              (rows) => rows.length
+            )
+          ),
         failSilent: Effect.fnUntraced(function* (cutoff) {
           yield* sql`UPDATE assistant_run SET ${sql.update({
             state: "failed",

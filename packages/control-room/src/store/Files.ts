@@ -52,6 +52,8 @@ export class Files extends Context.Service<
     readonly remove: (owner: string, id: string) => Effect.Effect<string | null>
     /** Forgets the files of these owners; answers their blobs. */
     readonly removeOwners: (owners: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>
+    /** Forgets some files of these owners; answers their blobs. */
+    readonly removeSome: (owners: ReadonlyArray<string>, limit: number) => Effect.Effect<ReadonlyArray<string>>
     /** Of these blobs, those that a file has. */
     readonly referenced: (blobs: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
   }
@@ -118,6 +120,18 @@ export class Files extends Context.Service<
             : Effect.orDie(
                 Effect.map(
                   sql<{ readonly blob: string }>`DELETE FROM file WHERE ${sql.in("owner_id", owners)} RETURNING blob`,
+                  (rows) => rows.map((row) => row.blob)
+                )
+              ),
+        removeSome: (owners, limit) =>
+          owners.length === 0
+            ? Effect.succeed([])
+            : Effect.orDie(
+                Effect.map(
+                  sql<{ readonly blob: string }>`
+                    DELETE FROM file WHERE id IN (
+                      SELECT id FROM file WHERE ${sql.in("owner_id", owners)} LIMIT ${limit})
+                    RETURNING blob`,
                   (rows) => rows.map((row) => row.blob)
                 )
               ),

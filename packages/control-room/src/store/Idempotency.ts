@@ -33,8 +33,8 @@ export class Idempotency extends Context.Service<
     readonly find: (workspace: WorkspaceId, key: string) => Effect.Effect<IdempotencyRecord | null>
     /** Keeps what was answered, in the transaction of what was done. */
     readonly keep: (workspace: WorkspaceId, key: string, record: IdempotencyRecord) => Effect.Effect<void>
-    /** Forgets keys that are too old; answers how many. */
-    readonly sweep: Effect.Effect<number>
+    /** Forgets some keys that are too old; answers how many. */
+    readonly sweep: (limit: number) => Effect.Effect<number>
   }
 >()("@signalbox/control-room/store/Idempotency") {
   static readonly layer = Layer.effect(
@@ -59,10 +59,14 @@ export class Idempotency extends Context.Service<
             created_at: yield* now
           })}`
         }, Effect.orDie),
-        sweep: Effect.gen(function* () {
-          const rows = yield* sql`DELETE FROM idempotency_key WHERE created_at <= ${yield* since} RETURNING key`
+        sweep: Effect.fnUntraced(function* (limit) {
+          const rows = yield* sql`
+            DELETE FROM idempotency_key WHERE (workspace_id, key) IN (
+              SELECT workspace_id, key FROM idempotency_key WHERE created_at <= ${yield* since}
+              ORDER BY created_at LIMIT ${limit} ${Dialect.skipLocked(sql, "idempotency_key")})
+            RETURNING key`
           return rows.length
-        }).pipe(Effect.orDie)
+        }, Effect.orDie)
       })
     })
   )

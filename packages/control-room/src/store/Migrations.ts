@@ -12,6 +12,7 @@ import * as Content from "./migrations/Content.ts"
 import * as Init from "./migrations/Init.ts"
 import * as Pages from "./migrations/Pages.ts"
 import * as Requests from "./migrations/Requests.ts"
+import * as Retention from "./migrations/Retention.ts"
 import * as Webhooks from "./migrations/Webhooks.ts"
 
 const run = (statements: ReadonlyArray<string>) =>
@@ -26,7 +27,8 @@ const loader = Migrator.fromRecord({
   "0003_webhooks": run(Webhooks.statements),
   "0004_content": run(Content.statements),
   "0005_requests": run(Requests.statements),
-  "0006_pages": run(Pages.statements)
+  "0006_pages": run(Pages.statements),
+  "0007_retention": run(Retention.statements)
 })
 
 /** Brings the database to the newest schema; does nothing when it is there already. */

@@ -64,6 +64,9 @@ const moving = (run: Run) => ({
   stop: run.stop === null ? null : JSON.stringify(run.stop)
 })
 
+/** Which of the runs that are being deleted. */
+export type DeletedOf = { readonly run: ProcessRunId } | { readonly process: ProcessId } | "all"
+
 export class ProcessRuns extends Context.Service<
   ProcessRuns,
   {
@@ -77,8 +80,16 @@ export class ProcessRuns extends Context.Service<
     /** Loads a run for a change: until the transaction ends, nobody else changes it. */
     readonly lock: (id: ProcessRunId) => Effect.Effect<Run | null>
     readonly save: (run: Run) => Effect.Effect<void>
-    /** Deletes a run with its step runs, events, items and outputs. */
-    readonly remove: (id: ProcessRunId) => Effect.Effect<void>
+    /** From here on it is not there any more. */
+    readonly markDeleted: (id: ProcessRunId) => Effect.Effect<void>
+    /** Marks runs that ended before `cutoff`, the oldest first; answers how many. */
+    readonly markEndedBefore: (cutoff: string, limit: number) => Effect.Effect<number>
+    /** Marks runs of a process; answers how many. */
+    readonly markOf: (process: ProcessId, limit: number) => Effect.Effect<number>
+    /** Runs that are marked so and still have rows; each is in the hand of one transaction. */
+    readonly deleted: (only: DeletedOf, limit: number) => Effect.Effect<ReadonlyArray<ProcessRunId>>
+    /** Deletes runs without step runs, items and outputs. */
+    readonly remove: (ids: ReadonlyArray<ProcessRunId>) => Effect.Effect<void>
   }
 >()("@signalbox/control-room/store/ProcessRuns") {
   static readonly layer = Layer.effect(
@@ -86,22 +97,34 @@ export class ProcessRuns extends Context.Service<
     Effect.gen(function* () {
       const { below, now, page, sql } = yield* Database
       const forUpdate = Dialect.forUpdate(sql)
+      const skipLocked = Dialect.skipLocked(sql, "process_run")
+      const ended = sql`state IN ('completed', 'unresolved')`
+      const mark = Effect.fnUntraced(function* (which: ReadonlyArray<Fragment>, order: Fragment, limit: number) {
+        const rows = yield* sql`
+          UPDATE process_run SET deleted_at = ${yield* now} WHERE id IN (
+            SELECT id FROM process_run WHERE ${sql.and([sql`deleted_at IS NULL`, ...which])}
+            ORDER BY ${order} LIMIT ${limit} ${skipLocked})
+          RETURNING id`
+        return rows.length
+      }, Effect.orDie)
       return ProcessRuns.of({
         get: (workspace, id) =>
           Effect.orDie(
-            Effect.map(sql<Row>`SELECT * FROM process_run WHERE workspace_id = ${workspace} AND id = ${id}`, ([row]) =>
-              row === undefined ? null : view(row)
+            Effect.map(
+              sql<Row>`
+                SELECT * FROM process_run WHERE workspace_id = ${workspace} AND id = ${id} AND deleted_at IS NULL`,
+              ([row]) => (row === undefined ? null : view(row))
             )
           ),
         list: (workspace, { processId, state }, request) => {
           const ofState = state === null ? [] : [sql`state = ${state}`]
           const runs = (condition: Fragment) =>
             Effect.map(
-              page<Row>(sql`SELECT * FROM process_run`, [condition, ...ofState], "newest first", request),
+              page<Row>(sql`SELECT * FROM process_run`, [condition, ...ofState, sql`deleted_at IS NULL`], "newest first", request),
               ({ hasMore, rows }) => ({ hasMore, rows: rows.map(view) })
             )
           if (processId === null) return runs(sql`workspace_id = ${workspace}`)
-          const process = sql`SELECT id FROM process WHERE id = ${processId} AND workspace_id = ${workspace}`
+          const process = sql`SELECT id FROM process WHERE id = ${processId} AND workspace_id = ${workspace} AND deleted_at IS NULL`
           return below(process, runs(sql`process_id = ${processId}`))
         },
         insert: Effect.fnUntraced(function* (run, processName) {
@@ -119,12 +142,29 @@ export class ProcessRuns extends Context.Service<
         }, Effect.orDie),
         lock: (id) =>
           Effect.orDie(
-            Effect.map(sql<Row>`SELECT * FROM process_run WHERE id = ${id} ${forUpdate}`, ([row]) =>
-              row === undefined ? null : toRun(row)
+            Effect.map(
+              sql<Row>`SELECT * FROM process_run WHERE id = ${id} AND deleted_at IS NULL ${forUpdate}`,
+              ([row]) => (row === undefined ? null : toRun(row))
             )
           ),
         save: (run) => Effect.orDie(sql`UPDATE process_run SET ${sql.update(moving(run))} WHERE id = ${run.id}`),
-        remove: (id) => Effect.orDie(sql`DELETE FROM process_run WHERE id = ${id}`)
+        markDeleted: Effect.fnUntraced(function* (id) {
+          yield* sql`UPDATE process_run SET deleted_at = ${yield* now} WHERE id = ${id}`
+        }, Effect.orDie),
+        markEndedBefore: (cutoff, limit) => mark([sql`ended_at < ${cutoff}`, ended], sql`ended_at`, limit),
+        markOf: (process, limit) => mark([sql`process_id = ${process}`], sql`id`, limit),
+        deleted: Effect.fnUntraced(function* (only, limit) {
+          const which =
+            only === "all" ? [] : ["run" in only ? sql`id = ${only.run}` : sql`process_id = ${only.process}`]
+          const rows = yield* sql<{ readonly id: string }>`
+            SELECT id FROM process_run WHERE ${sql.and([sql`deleted_at IS NOT NULL`, ...which])}
+            ORDER BY deleted_at LIMIT ${limit} ${skipLocked}`
+          return rows.map((row) => ProcessRunId.make(row.id))
+        }, Effect.orDie),
+        remove: (ids) =>
+          ids.length === 0
+            ? Effect.void
+            : Effect.orDie(Effect.asVoid(sql`DELETE FROM process_run WHERE ${sql.in("id", ids)}`))
       })
     })
   )

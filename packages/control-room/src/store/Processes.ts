@@ -1,7 +1,7 @@
 /**
  * Processes and their definitions.
  */
-import { ProcessId, ProcessRunId, StepId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import { ProcessId, StepId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { Process, ProcessDefinition, ProcessSummary } from "@signalbox/api/contract/Processes"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -57,13 +57,13 @@ export class Processes extends Context.Service<
     ) => Effect.Effect<StoredProcess | null>
     /** The process as it is; until the transaction ends, nobody deletes it, nor, with `update`, uses it. */
     readonly lock: (workspace: WorkspaceId, id: string, how: "share" | "update") => Effect.Effect<StoredProcess | null>
-    /** Its ended runs, and how many live runs and waiting items it has. */
-    readonly inUse: (id: ProcessId) => Effect.Effect<{
-      readonly ended: ReadonlyArray<ProcessRunId>
-      readonly live: number
-      readonly waiting: number
-    }>
-    /** Deletes a process without runs and items. */
+    /** How many live runs and waiting items it has. */
+    readonly inUse: (id: ProcessId) => Effect.Effect<{ readonly live: number; readonly waiting: number }>
+    /** From here on it is not there any more, and its name is free. */
+    readonly markDeleted: (id: ProcessId) => Effect.Effect<void>
+    /** Processes that are marked so and still have their row. */
+    readonly deleted: Effect.Effect<ReadonlyArray<ProcessId>>
+    /** Deletes a process, unless there are runs of it still. */
     readonly remove: (id: ProcessId) => Effect.Effect<void>
   }
 >()("@signalbox/control-room/store/Processes") {
@@ -89,14 +89,15 @@ export class Processes extends Context.Service<
       return Processes.of({
         get: (workspace, id) =>
           Effect.orDie(
-            Effect.map(sql<Row>`SELECT * FROM process WHERE workspace_id = ${workspace} AND id = ${id}`, ([row]) =>
-              row === undefined ? null : parse(row)
+            Effect.map(
+              sql<Row>`SELECT * FROM process WHERE workspace_id = ${workspace} AND id = ${id} AND deleted_at IS NULL`,
+              ([row]) => (row === undefined ? null : parse(row))
             )
           ),
         list: (workspace, request) =>
           page<ProcessSummary>(
             sql`SELECT id, name, created_at FROM process`,
-            [sql`workspace_id = ${workspace}`],
+            [sql`workspace_id = ${workspace}`, sql`deleted_at IS NULL`],
             "newest first",
             request
           ),
@@ -119,23 +120,36 @@ export class Processes extends Context.Service<
         lock: (workspace, id, how) =>
           Effect.orDie(
             Effect.map(
-              sql<Row>`SELECT * FROM process WHERE workspace_id = ${workspace} AND id = ${id} ${locks[how]}`,
+              sql<Row>`
+                SELECT * FROM process WHERE workspace_id = ${workspace} AND id = ${id} AND deleted_at IS NULL
+                ${locks[how]}`,
               ([row]) => (row === undefined ? null : parse(row))
             )
           ),
         inUse: Effect.fnUntraced(function* (id) {
-          const runs = yield* sql<{ readonly id: string; readonly state: string }>`
-            SELECT id, state FROM process_run WHERE process_id = ${id} ORDER BY id`
+          const [runs] = yield* sql<{ readonly n: number }>`
+            SELECT count(*) AS n FROM process_run
+            WHERE process_id = ${id} AND state IN ('new', 'in_progress', 'stopping')`
           const [items] = yield* sql<{ readonly n: number }>`
             SELECT count(*) AS n FROM work_item WHERE process_id = ${id} AND state = 'new'`
-          const ended = runs.filter(({ state }) => state === "completed" || state === "unresolved")
-          return {
-            ended: ended.map((run) => ProcessRunId.make(run.id)),
-            live: runs.length - ended.length,
-            waiting: items?.n ?? 0
-          }
+          return { live: runs?.n ?? 0, waiting: items?.n ?? 0 }
         }, Effect.orDie),
-        remove: (id) => Effect.orDie(sql`DELETE FROM process WHERE id = ${id}`)
+        markDeleted: Effect.fnUntraced(function* (id) {
+          yield* sql`
+            UPDATE process SET ${sql.update({ deleted_at: yield* now, name: `deleted ${id}` })} WHERE id = ${id}`
+        }, Effect.orDie),
+        deleted: Effect.orDie(
+          Effect.map(
+            sql<{ readonly id: string }>`SELECT id FROM process WHERE deleted_at IS NOT NULL ORDER BY deleted_at`,
+            (rows) => rows.map((row) => ProcessId.make(row.id))
+          )
+        ),
+        remove: (id) =>
+          Effect.orDie(
+            sql`
+              DELETE FROM process WHERE id = ${id}
+                AND NOT EXISTS (SELECT 1 FROM process_run WHERE process_run.process_id = process.id)`
+          )
       })
     })
   )

@@ -143,6 +143,15 @@ export class StepRuns extends Context.Service<
     readonly withLostWorker: (cutoff: string) => Effect.Effect<ReadonlyArray<StoredStepRun>>
     /** Started step runs that have run longer than they may. */
     readonly overdue: Effect.Effect<ReadonlyArray<StoredStepRun>>
+    /** Some that ended before `cutoff` and have their details still; each is in the hand of one transaction. */
+    readonly withOldDetails: (cutoff: string, limit: number) => Effect.Effect<ReadonlyArray<StepRunId>>
+    /** Writes down that their details are gone. */
+    readonly detailsGone: (ids: ReadonlyArray<StepRunId>) => Effect.Effect<void>
+    /** Deletes some events of these; answers how many. */
+    readonly removeEvents: (ids: ReadonlyArray<StepRunId>, limit: number) => Effect.Effect<number>
+    readonly someOf: (runs: ReadonlyArray<ProcessRunId>, limit: number) => Effect.Effect<ReadonlyArray<StepRunId>>
+    /** Deletes step runs without events and console messages. */
+    readonly remove: (ids: ReadonlyArray<StepRunId>) => Effect.Effect<void>
   }
 >()("@signalbox/control-room/store/StepRuns") {
   static readonly layer = Layer.effect(
@@ -153,6 +162,7 @@ export class StepRuns extends Context.Service<
       const forKey = Dialect.forKey(sql)
       const skipLocked = Dialect.skipLocked(sql, "step_run")
       const many = (rows: ReadonlyArray<Row>) => rows.map(parse)
+      const identifiers = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) => StepRunId.make(id))
 
       const event = Effect.fnUntraced(function* (stepRun: string, type: string, item: string | null) {
         yield* sql`INSERT INTO step_run_event ${sql.insert({
@@ -311,7 +321,36 @@ export class StepRuns extends Context.Service<
           const rows = yield* sql<Row>`
             SELECT * FROM step_run WHERE state = 'in_progress' AND timeout_at IS NOT NULL AND timeout_at < ${yield* now}`
           return many(rows)
-        }).pipe(Effect.orDie)
+        }).pipe(Effect.orDie),
+        withOldDetails: (cutoff, limit) =>
+          Effect.orDie(
+            Effect.map(
+              sql<{ readonly id: string }>`
+                SELECT id FROM step_run WHERE ended_at < ${cutoff} AND details_gone = 0
+                ORDER BY ended_at LIMIT ${limit} ${skipLocked}`,
+              identifiers
+            )
+          ),
+        detailsGone: (ids) => Effect.orDie(sql`UPDATE step_run SET details_gone = 1 WHERE ${sql.in("id", ids)}`),
+        removeEvents: (ids, limit) =>
+          Effect.orDie(
+            Effect.map(
+              sql`
+                DELETE FROM step_run_event WHERE id IN (
+                  SELECT id FROM step_run_event WHERE ${sql.in("step_run_id", ids)} LIMIT ${limit})
+                RETURNING id`,
+              (rows) => rows.length
+            )
+          ),
+        someOf: (runs, limit) =>
+          Effect.orDie(
+            Effect.map(
+              sql<{ readonly id: string }>`
+                SELECT id FROM step_run WHERE ${sql.in("process_run_id", runs)} LIMIT ${limit}`,
+              identifiers
+            )
+          ),
+        remove: (ids) => Effect.orDie(sql`DELETE FROM step_run WHERE ${sql.in("id", ids)}`)
       })
     })
   )

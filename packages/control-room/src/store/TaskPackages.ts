@@ -97,10 +97,10 @@ export class TaskPackages extends Context.Service<
         // The id is one of ours, so it holds nothing that a pattern would take for more than itself.
         const named = `%"package_id":"${id}"%`
         const [used] = yield* sql<{ readonly what: string }>`
-          SELECT 'the process ' || name AS what FROM process WHERE steps LIKE ${named}
+          SELECT 'the process ' || name AS what FROM process WHERE deleted_at IS NULL AND steps LIKE ${named}
           UNION ALL SELECT 'the assistant ' || name FROM assistant WHERE package_id = ${id}
           UNION ALL SELECT 'the process run ' || id FROM process_run
-            WHERE state <> 'completed' AND steps LIKE ${named}
+            WHERE state <> 'completed' AND deleted_at IS NULL AND steps LIKE ${named}
           LIMIT 1`
         return used?.what ?? null
       }, Effect.orDie)

@@ -146,8 +146,8 @@ export class WorkItems extends Context.Service<
     readonly queued: (process: ProcessId) => Effect.Effect<ReadonlyArray<WorkItemId>>
     /** Changes the payload of an item that no run works on; false when it is in another state. */
     readonly updatePayload: (id: WorkItemId, payload: Schema.Json) => Effect.Effect<boolean>
-    /** Deletes items that are in no run. */
-    readonly removeQueued: (ids: ReadonlyArray<WorkItemId>) => Effect.Effect<void>
+    /** Deletes these, whatever they are in. */
+    readonly remove: (ids: ReadonlyArray<WorkItemId>) => Effect.Effect<void>
     /** The oldest items of a step that wait and are due. */
     readonly due: (run: ProcessRunId, step: number, limit: number) => Effect.Effect<ReadonlyArray<StoredItem>>
     /** The item that a step run has in hand. */
@@ -166,8 +166,14 @@ export class WorkItems extends Context.Service<
     readonly listOutputs: (run: ProcessRunId, page: PageRequest) => Effect.Effect<Rows<StoredOutput>>
     /** Replaces the payload of the item in hand of a step run, or of an output of it; false when it is neither. */
     readonly setPayload: (stepRun: StepRunId, id: string, payload: Schema.Json) => Effect.Effect<boolean>
-    /** Ids of all that may have files in a run: its items, outputs and step runs. */
-    readonly idsOfRun: (run: ProcessRunId) => Effect.Effect<ReadonlyArray<string>>
+    /** Some items of these runs. */
+    readonly someOf: (runs: ReadonlyArray<ProcessRunId>, limit: number) => Effect.Effect<ReadonlyArray<WorkItemId>>
+    /** Some outputs of these runs, released or not. */
+    readonly someOutputsOf: (
+      runs: ReadonlyArray<ProcessRunId>,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<WorkItemId>>
+    readonly removeOutputs: (ids: ReadonlyArray<WorkItemId>) => Effect.Effect<void>
   }
 >()("@signalbox/control-room/store/WorkItems") {
   static readonly layer = Layer.effect(
@@ -197,15 +203,16 @@ export class WorkItems extends Context.Service<
           if (processRunId !== null) {
             const ofProcess = processId === null ? [] : [sql`process_id = ${processId}`]
             const run = sql.and([sql`id = ${processRunId}`, sql`workspace_id = ${workspace}`, ...ofProcess])
-            return below(sql`SELECT id FROM process_run WHERE ${run}`, items(sql`process_run_id = ${processRunId}`))
+            return below(sql`SELECT id FROM process_run WHERE ${run} AND deleted_at IS NULL`, items(sql`process_run_id = ${processRunId}`))
           }
           if (processId !== null) {
-            const process = sql`SELECT id FROM process WHERE id = ${processId} AND workspace_id = ${workspace}`
+            const process = sql`SELECT id FROM process WHERE id = ${processId} AND workspace_id = ${workspace} AND deleted_at IS NULL`
             return below(process, items(sql`process_id = ${processId}`))
           }
           return items(sql`workspace_id = ${workspace}`)
         }
       const many = (rows: ReadonlyArray<ItemRow>) => rows.map(parseItem)
+      const identifiers = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) => WorkItemId.make(id))
       const first = (rows: ReadonlyArray<ItemRow>) => (rows[0] === undefined ? null : parseItem(rows[0]))
       const newRow = Effect.fnUntraced(function* (
         workspace: WorkspaceId,
@@ -310,23 +317,31 @@ export class WorkItems extends Context.Service<
           }
         }, Effect.orDie),
         takeIntoRun: Effect.fnUntraced(function* (run, items) {
-          if (Dialect.isPostgres(sql)) yield* lockNew(run.processId, items)
-          const rows = yield* sql`UPDATE work_item SET ${sql.update({
+          const taken = {
             process_run_id: run.id,
             step: 0,
             step_id: run.steps[0]?.id ?? null,
             state: "pending",
             state_updated_at: yield* now
-          })} WHERE ${sql.in("id", items)} AND process_id = ${run.processId} AND state = 'new' RETURNING id`
-          return rows.length
+          }
+          let count = 0
+          // A statement takes only so many parameters; sorted, because all lock items in one order.
+          for (const some of Arr.chunksOf(items.toSorted(), 10_000)) {
+            if (Dialect.isPostgres(sql)) yield* lockNew(run.processId, some)
+            const rows = yield* sql`
+              UPDATE work_item SET ${sql.update(taken)}
+              WHERE ${sql.in("id", some)} AND process_id = ${run.processId} AND state = 'new' RETURNING id`
+            count += rows.length
+          }
+          return count
         }, Effect.orDie),
         queued: (process) =>
           Effect.orDie(
             Effect.map(
               sql<{ readonly id: string }>`
                 SELECT id FROM work_item WHERE process_id = ${process} AND state = 'new'
-                ORDER BY id LIMIT 10000 ${forUpdate}`,
-              (rows) => rows.map((row) => WorkItemId.make(row.id))
+                ORDER BY id ${forUpdate}`,
+              identifiers
             )
           ),
         updatePayload: Effect.fnUntraced(function* (id, payload) {
@@ -336,7 +351,7 @@ export class WorkItems extends Context.Service<
             RETURNING id`
           return rows.length === 1
         }, Effect.orDie),
-        removeQueued: (ids) =>
+        remove: (ids) =>
           ids.length === 0
             ? Effect.void
             : Effect.orDie(Effect.asVoid(sql`DELETE FROM work_item WHERE ${sql.in("id", ids)}`)),
@@ -417,16 +432,24 @@ export class WorkItems extends Context.Service<
             ),
             ({ hasMore, rows }) => ({ hasMore, rows: rows.map(parseOutput) })
           ),
-        idsOfRun: (run) =>
+        someOf: (runs, limit) =>
           Effect.orDie(
             Effect.map(
               sql<{ readonly id: string }>`
-                SELECT id FROM work_item WHERE process_run_id = ${run}
-                UNION ALL SELECT id FROM output WHERE process_run_id = ${run}
-                UNION ALL SELECT id FROM step_run WHERE process_run_id = ${run}`,
-              (rows) => rows.map((row) => row.id)
+                SELECT id FROM work_item WHERE ${sql.in("process_run_id", runs)} LIMIT ${limit}`,
+              identifiers
             )
-          )
+          ),
+        someOutputsOf: (runs, limit) =>
+          Effect.orDie(
+            Effect.map(
+              sql<{ readonly id: string }>`
+                SELECT id FROM output WHERE ${sql.in("process_run_id", runs)} LIMIT ${limit}`,
+              identifiers
+            )
+          ),
+        removeOutputs: (ids) =>
+          ids.length === 0 ? Effect.void : Effect.orDie(Effect.asVoid(sql`DELETE FROM output WHERE ${sql.in("id", ids)}`))
       })
     })
   )

@@ -63,6 +63,8 @@ export class WorkerGroups extends Context.Service<
       expiresAt: string | null
     ) => Effect.Effect<{ readonly view: GroupLinkToken; readonly token: string }>
     readonly updateLinkToken: (token: GroupLinkToken) => Effect.Effect<void>
+    /** Forgets some link tokens that expired before `cutoff`; answers how many. */
+    readonly sweepLinkTokens: (cutoff: string, limit: number) => Effect.Effect<number>
     /** False when there is none. */
     readonly removeLinkToken: (group: WorkerGroupId, id: string) => Effect.Effect<boolean>
   }
@@ -82,7 +84,8 @@ export class WorkerGroups extends Context.Service<
         const named = `%"worker_group":{"id":"${id}"}%`
         const [process] = yield* Effect.orDie(
           sql<{ readonly name: string }>`
-            SELECT name FROM process WHERE workspace_id = ${workspace} AND steps LIKE ${named} ORDER BY id LIMIT 1`
+            SELECT name FROM process WHERE workspace_id = ${workspace} AND deleted_at IS NULL AND steps LIKE ${named}
+            ORDER BY id LIMIT 1`
         )
         if (process !== undefined) {
           return yield* new Refused({
@@ -94,7 +97,7 @@ export class WorkerGroups extends Context.Service<
           sql<{ readonly id: string; readonly state: string }>`
             SELECT id, state FROM process_run
             WHERE workspace_id = ${workspace} AND state IN ('new', 'in_progress', 'stopping', 'unresolved')
-              AND steps LIKE ${named} ORDER BY id LIMIT 1`
+              AND deleted_at IS NULL AND steps LIKE ${named} ORDER BY id LIMIT 1`
         )
         if (run !== undefined) {
           return yield* new Refused({
@@ -202,6 +205,17 @@ export class WorkerGroups extends Context.Service<
           yield* sql`INSERT INTO group_link_token ${sql.insert({ ...row, secret_hash: hash, created_at: yield* now })}`
           return { view: tokenView(row), token }
         }, Effect.orDie),
+        sweepLinkTokens: (cutoff, limit) =>
+          Effect.orDie(
+            Effect.map(
+              sql`
+                DELETE FROM group_link_token WHERE id IN (
+                  SELECT id FROM group_link_token WHERE expires_at < ${cutoff}
+                  ORDER BY expires_at LIMIT ${limit} ${Dialect.skipLocked(sql, "group_link_token")})
+                RETURNING id`,
+              (rows) => rows.length
+            )
+          ),
         updateLinkToken: ({ expires_at, id, name }) =>
           Effect.orDie(sql`UPDATE group_link_token SET ${sql.update({ name, expires_at })} WHERE id = ${id}`),
         removeLinkToken: (group, id) =>

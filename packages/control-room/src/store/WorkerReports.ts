@@ -34,6 +34,8 @@ export class WorkerReports extends Context.Service<
       offset: number,
       messages: ReadonlyArray<ConsoleMessage>
     ) => Effect.Effect<void, Refused>
+    /** Deletes some messages of these step runs; answers how many. */
+    readonly removeMessages: (stepRuns: ReadonlyArray<StepRunId>, limit: number) => Effect.Effect<number>
     /** `offset`: how many events were sent before. */
     readonly addEvents: (
       stepRun: StoredStepRun,
@@ -95,6 +97,16 @@ export class WorkerReports extends Context.Service<
             sql`UPDATE step_run SET messages_received = messages_received + ${added.length} WHERE id = ${stepRun.id}`
           )
         }, transaction),
+        removeMessages: (stepRuns, limit) =>
+          Effect.orDie(
+            Effect.map(
+              sql`
+                DELETE FROM console_message WHERE id IN (
+                  SELECT id FROM console_message WHERE ${sql.in("step_run_id", stepRuns)} LIMIT ${limit})
+                RETURNING id`,
+              (rows) => rows.length
+            )
+          ),
         addEvents: Effect.fnUntraced(function* (stepRun, offset, events) {
           const added = yield* fresh(stepRun, offset, events, (row) => row.events_received)
           if (!Arr.isReadonlyArrayNonEmpty(added)) return

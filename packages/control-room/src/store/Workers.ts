@@ -59,6 +59,8 @@ export class Workers extends Context.Service<
       token: Tokens.Token,
       name: string
     ) => Effect.Effect<{ readonly worker: StoredWorker; readonly token: string } | null>
+    /** Forgets some link tokens that have expired; answers how many. */
+    readonly sweepLinkTokens: (limit: number) => Effect.Effect<number>
     readonly find: (id: string) => Effect.Effect<StoredWorker | null>
     readonly seen: (id: WorkerId) => Effect.Effect<void>
   }
@@ -155,6 +157,14 @@ export class Workers extends Context.Service<
           Effect.orDie,
           transaction
         ),
+        sweepLinkTokens: Effect.fnUntraced(function* (limit) {
+          const rows = yield* sql`
+            DELETE FROM link_token WHERE id IN (
+              SELECT id FROM link_token WHERE expires_at <= ${yield* now}
+              ORDER BY expires_at LIMIT ${limit} ${Dialect.skipLocked(sql, "link_token")})
+            RETURNING id`
+          return rows.length
+        }, Effect.orDie),
         find: (id) =>
           Effect.orDie(
             Effect.map(sql<WorkerRow>`SELECT * FROM worker WHERE id = ${id}`, ([row]) =>

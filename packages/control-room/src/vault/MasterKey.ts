@@ -37,7 +37,7 @@ export class MasterKey extends Context.Service<
     const master = Buffer.from(given, "base64")
     if (master.length !== masterKeyLength || master.toString("base64") !== given) {
       return yield* new MasterKeyError({
-        message: `the master key of the configuration must be base64 of ${masterKeyLength} bytes; restore it from a backup, or make the first one with \`openssl rand -base64 ${masterKeyLength}\``
+        message: `the master key (SIGNALBOX_MASTER_KEY) must be base64 of ${masterKeyLength} bytes; restore it from a backup, or make the first one with \`openssl rand -base64 ${masterKeyLength}\``
       })
     }
     return MasterKey.fromBytes(master)
@@ -50,7 +50,7 @@ export class MasterKey extends Context.Service<
       Effect.gen(function* () {
         if (text === undefined) {
           return yield* new MasterKeyError({
-            message: `with a Postgres database the master key comes from the configuration: set it to base64 of ${masterKeyLength} random bytes (\`openssl rand -base64 ${masterKeyLength}\`), the same on every node, and keep a copy`
+            message: `with a Postgres database the master key is not in the data folder: set SIGNALBOX_MASTER_KEY (\`masterKey\` in code) to base64 of ${masterKeyLength} random bytes, e.g. from \`openssl rand -base64 ${masterKeyLength}\`, the same on every node, and keep a copy`
           })
         }
         return yield* MasterKey.fromText(text)

@@ -23,6 +23,7 @@ import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { Deliverer } from "../../src/delivery/Deliverer.ts"
 import { TargetGuard } from "../../src/delivery/TargetGuard.ts"
+import { Retention } from "../../src/Retention.ts"
 import { Runs } from "../../src/Runs.ts"
 import * as NodeServer from "../../src/http/NodeServer.ts"
 import * as Server from "../../src/Server.ts"
@@ -60,6 +61,8 @@ export class Service extends Context.Service<
     readonly blobs: Effect.Effect<{ readonly kept: ReadonlyArray<string>; readonly staged: ReadonlyArray<string> }>
     /** One look of the service for what time has brought, as if this many milliseconds had gone by. */
     readonly tickIn: (millis: number) => Effect.Effect<void>
+    /** One look of the service for what is too old, as if this many milliseconds had gone by. */
+    readonly retainIn: (millis: number) => Effect.Effect<void>
     /** All deliveries that are due, as if this many milliseconds had gone by. */
     readonly deliverIn: (millis: number) => Effect.Effect<void>
   }
@@ -124,6 +127,7 @@ const service = (folder: string) =>
       const workspaces = yield* Workspaces
       const apiKeys = yield* ApiKeys
       const { tick } = yield* Runs
+      const retention = yield* Retention
       const deliverer = yield* Deliverer
       const sql = yield* SqlClient.SqlClient
       const clock = yield* Clock.Clock
@@ -166,6 +170,7 @@ const service = (folder: string) =>
         }).pipe(Effect.orDie),
         blobs: blobsIn(folder),
         tickIn: (millis) => Effect.provideService(tick, Clock.Clock, movedBy(clock, millis)),
+        retainIn: (millis) => Effect.provideService(retention.tick, Clock.Clock, movedBy(clock, millis)),
         deliverIn: (millis) => Effect.provideService(deliverer.tick, Clock.Clock, movedBy(clock, millis))
       })
     })
@@ -187,6 +192,7 @@ export const layerIn = (
     Layer.provideMerge(Server.layer(options)),
     // The same instances as those of the service: a layer is built once.
     Layer.provideMerge(Runs.layer.pipe(Layer.provide(WorkSignal.layer))),
+    Layer.provideMerge(Retention.layer(options?.retainRuns)),
     Layer.provideMerge(Deliverer.layer.pipe(Layer.provide(TargetGuard.layer(options?.allowPrivateTargets)))),
     Layer.provideMerge(Server.layerStorage(storage)),
     Layer.provideMerge(

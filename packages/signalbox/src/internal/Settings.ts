@@ -5,6 +5,7 @@
 import type { StorageOptions } from "@signalbox/control-room/Server"
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
@@ -52,6 +53,13 @@ const Port = Schema.FiniteFromString.pipe(
 const Count = Schema.FiniteFromString.pipe(
   Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 })))
 )
+
+/** How old something may become. */
+const Age = Schema.String.check(
+  Schema.isPattern(/^[1-9]\d{0,6} (minutes?|hours?|days?|weeks?)$/, {
+    message: "Expected a number of minutes, hours, days or weeks, such as `30 days`"
+  })
+).pipe(Schema.decodeTo(Schema.DurationFromString))
 
 const logLevels = {
   all: "All",
@@ -178,6 +186,14 @@ export const definitions = {
     Config.Boolean,
     true
   ),
+  retainRuns: define(
+    "SIGNALBOX_RETAIN_RUNS",
+    "retain-runs",
+    "Deletes runs with all that is theirs this long after their end, such as `30 days`",
+    optional(Age),
+    null,
+    { show: (age) => (age === null ? "" : Duration.format(age)), fallback: "kept for ever" }
+  ),
   workers: define("SIGNALBOX_WORKERS", "workers", "Local workers, one step run at a time each", schema(Count), 1),
   tasks: define(
     "SIGNALBOX_TASKS",
@@ -218,6 +234,7 @@ export const config: Config.Config<Settings> = Config.all({
   rateLimit: definitions.rateLimit.config,
   allowPrivateTargets: definitions.allowPrivateTargets.config,
   createWorkspaces: definitions.createWorkspaces.config,
+  retainRuns: definitions.retainRuns.config,
   workers: definitions.workers.config,
   tasks: definitions.tasks.config,
   logFormat: definitions.logFormat.config,
@@ -245,6 +262,11 @@ export const flags = {
   rateLimit: Flag.String("rate-limit").pipe(described("rateLimit"), Flag.optional),
   allowPrivateTargets: Flag.Boolean("allow-private-targets").pipe(described("allowPrivateTargets"), Flag.optional),
   createWorkspaces: Flag.Boolean("create-workspaces").pipe(described("createWorkspaces"), Flag.optional),
+  retainRuns: Flag.String("retain-runs").pipe(
+    described("retainRuns"),
+    Flag.withMetavar("DURATION"),
+    Flag.optional
+  ),
   workers: Flag.Int("workers").pipe(described("workers"), Flag.optional),
   tasks: Flag.String("tasks").pipe(described("tasks"), Flag.optional)
 }

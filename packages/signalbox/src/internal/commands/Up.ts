@@ -69,7 +69,7 @@ export const up = Command.make(
   },
   Effect.fnUntraced(function* ({ json, ...given }) {
     const settings = yield* Settings.read(given)
-    const { allowPrivateTargets, cors, createWorkspaces, host, port, publicUrl, rateLimit, workers } = settings
+    const { allowPrivateTargets, cors, createWorkspaces, host, port, publicUrl, rateLimit, retainRuns, workers } = settings
     const tasks = settings.tasks === null ? [] : yield* loadTasks(settings.tasks)
     const embedded = layer({
       ...Settings.storageOptions(settings),
@@ -81,6 +81,7 @@ export const up = Command.make(
       createWorkspaces,
       rateLimit,
       ...(publicUrl === null ? {} : { publicUrl }),
+      ...(retainRuns === null ? {} : { retainRuns }),
       ...(allowPrivateTargets === null ? {} : { allowPrivateTargets })
     })
     return yield* Layer.launch(Layer.provide(ready({ data: settings.data, json, tasks }), embedded))

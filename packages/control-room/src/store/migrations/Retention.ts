@@ -1,0 +1,17 @@
+/**
+ * What is old is found by its end, and what is being deleted by its mark; nothing is scanned for either.
+ */
+export const statements: ReadonlyArray<string> = [
+  // Since when it is being deleted: nobody sees it any more, and its rows go in small transactions.
+  `ALTER TABLE process ADD COLUMN deleted_at TEXT`,
+  `ALTER TABLE process_run ADD COLUMN deleted_at TEXT`,
+  `CREATE INDEX process_deleted ON process (deleted_at) WHERE deleted_at IS NOT NULL`,
+  `CREATE INDEX process_run_deleted ON process_run (deleted_at) WHERE deleted_at IS NOT NULL`,
+  `CREATE INDEX process_run_by_end ON process_run (ended_at) WHERE ended_at IS NOT NULL AND deleted_at IS NULL`,
+  // Whether its console, events and artifacts have gone for their age.
+  `ALTER TABLE step_run ADD COLUMN details_gone INTEGER NOT NULL DEFAULT 0`,
+  `CREATE INDEX step_run_by_end ON step_run (ended_at) WHERE ended_at IS NOT NULL AND details_gone = 0`,
+  `CREATE INDEX assistant_run_by_end ON assistant_run (ended_at) WHERE ended_at IS NOT NULL`,
+  `CREATE INDEX link_token_by_expiry ON link_token (expires_at)`,
+  `CREATE INDEX group_link_token_by_expiry ON group_link_token (expires_at) WHERE expires_at IS NOT NULL`
+]
