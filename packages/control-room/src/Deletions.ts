@@ -61,6 +61,8 @@ export class Deletions extends Context.Service<
         Effect.gen(function* () {
           const done = yield* transaction(part)
           yield* sql.afterCommit(Effect.forEach(done.blobs, (blob) => blobs.remove(blob), { discard: true }))
+          // Where the database answers at once, others would not get a turn otherwise.
+          yield* Effect.yieldNow
           return done.more
         }).pipe(Effect.uninterruptible, Effect.repeat({ while: (more) => more }), Effect.asVoid)
 

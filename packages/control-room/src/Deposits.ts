@@ -61,7 +61,8 @@ export class Deposits extends Context.Service<
         const isGone = run !== undefined && (yield* runs.lock(run)) === null
         const now = yield* items.lock(policy.workspace, policy.owner)
         if (policy.step_run === null) {
-          if (now === null || isGone) return yield* refuse("NOT_FOUND", `there is no work item ${policy.owner} any more`)
+          if (now === null || isGone)
+            return yield* refuse("NOT_FOUND", `there is no work item ${policy.owner} any more`)
           const free =
             now.state === "new" || now.state === "failed" || (now.state === "pending" && now.stepRun === null)
           return free

@@ -12,6 +12,7 @@ import {
 import type { Callback, StartInput } from "@signalbox/api/contract/ProcessRuns"
 import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
 import type { BatchOperation } from "@signalbox/api/contract/WorkItems"
+import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -107,14 +108,24 @@ export class Runs extends Context.Service<
       let upSince = yield* millis
       let failed = false
 
+      /** Once it is certain that no row names them: at once, or when a transaction around this one is committed. */
+      const dropBlobs = (unused: ReadonlyArray<string>) =>
+        sql.afterCommit(Effect.forEach(unused, (blob) => blobs.remove(blob), { discard: true }))
+
       const apply = Effect.fnUntraced(function* (run: Engine.Run, changes: ReadonlyArray<Engine.Change>) {
         for (const change of changes) {
           switch (change._tag) {
             case "ItemMoved":
             case "ItemDeleted":
             case "WaitingSettled":
-            case "OutputsDropped":
             case "OutputsReleased":
+              yield* items.apply(run, change)
+              break
+            case "OutputsDropped":
+              // A statement takes only so many parameters.
+              for (const some of Arr.chunksOf(yield* items.openOutputsOf(change.item), 10_000)) {
+                yield* dropBlobs(yield* files.removeOwners(some))
+              }
               yield* items.apply(run, change)
               break
             case "Notification":
@@ -236,10 +247,6 @@ export class Runs extends Context.Service<
         if (outcome.changes.length > 0 || outcome.run !== run) yield* commit(outcome)
         return outcome.accepted
       }, transaction)
-
-      /** Once it is certain that no row names them: at once, or when a transaction around this one is committed. */
-      const dropBlobs = (unused: ReadonlyArray<string>) =>
-        sql.afterCommit(Effect.forEach(unused, (blob) => blobs.remove(blob), { discard: true }))
 
       const remove = Effect.fnUntraced(function* (id: ProcessRunId) {
         yield* transaction(

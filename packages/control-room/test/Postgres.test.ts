@@ -73,8 +73,11 @@ it.live("a node with another master key, with none, or with half of one refuses 
     yield* Effect.scoped(Layer.build(storage({ data: folder, database, masterKey })))
     const with_ = (key: Buffer) => refused({ data: folder, database, masterKey: Redacted.make(key.toString("base64")) })
     assert.match(yield* with_(Buffer.alloc(32, 8)), /not the master key of this database.*backup/)
-    assert.match(yield* with_(Buffer.alloc(16, 7)), /base64 of 32 bytes/)
-    assert.match(yield* refused({ data: folder, database }), /openssl rand -base64 32.*every node/)
+    assert.match(yield* with_(Buffer.alloc(16, 7)), /SIGNALBOX_MASTER_KEY.*base64 of 32 bytes/)
+    assert.match(
+      yield* refused({ data: folder, database }),
+      /SIGNALBOX_MASTER_KEY.*openssl rand -base64 32.*every node/
+    )
     assert.notInclude(readdirSync(folder), "master.key")
   }).pipe(Effect.scoped)
 )

@@ -3,12 +3,15 @@ import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
 import { Runs } from "../src/Runs.ts"
 import { Processes as ProcessStore } from "../src/store/Processes.ts"
-import { assertError } from "./support/Http.ts"
+import { assertError, bodyAs } from "./support/Http.ts"
 import { layer, linkWorker, Service } from "./support/Service.ts"
+
+const Started = Schema.Struct({ started: Schema.Boolean, id: Schema.optionalKey(Schema.String) })
 
 const exception = { type: "APPLICATION", code: "E", message: "m" } as const
 
@@ -91,6 +94,28 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("the end 
         FROM counter, work_item WHERE process_run_id = ${run.id}`
       yield* Processes.remove(process.id)
       assert.deepStrictEqual(yield* sql`SELECT id FROM work_item WHERE process_run_id = ${run.id}`, [])
+    })
+  )
+
+  it.effect("gives all that wait, however many, to a run that takes what waits", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { raw } = yield* Service
+      const { process } = yield* newProcess
+      yield* WorkItems.create({ process: process.id, payload: 1 })
+      // More than a batch takes.
+      yield* sql`
+        INSERT INTO work_item (id, workspace_id, process_id, state, created_at, payload, attempts)
+        WITH RECURSIVE counter (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counter WHERE n < 10049)
+        SELECT id || '-' || n, workspace_id, process_id, 'new', created_at, 'null', 0
+        FROM counter, work_item WHERE process_id = ${process.id}`
+      const start = { json: { type: "with_inputs" } }
+      const path = `processes/${process.id}/process-runs`
+      const started = bodyAs(Started, yield* raw("POST", path, start))
+      const taken = yield* sql`
+        SELECT id FROM work_item WHERE process_run_id = ${started.id ?? ""} AND state IN ('pending', 'in_progress')`
+      assert.strictEqual(taken.length, 10_050)
+      assert.isFalse(bodyAs(Started, yield* raw("POST", path, start)).started)
     })
   )
 

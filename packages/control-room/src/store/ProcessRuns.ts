@@ -120,7 +120,12 @@ export class ProcessRuns extends Context.Service<
           const ofState = state === null ? [] : [sql`state = ${state}`]
           const runs = (condition: Fragment) =>
             Effect.map(
-              page<Row>(sql`SELECT * FROM process_run`, [condition, ...ofState, sql`deleted_at IS NULL`], "newest first", request),
+              page<Row>(
+                sql`SELECT * FROM process_run`,
+                [condition, ...ofState, sql`deleted_at IS NULL`],
+                "newest first",
+                request
+              ),
               ({ hasMore, rows }) => ({ hasMore, rows: rows.map(view) })
             )
           if (processId === null) return runs(sql`workspace_id = ${workspace}`)

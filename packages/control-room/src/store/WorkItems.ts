@@ -158,6 +158,8 @@ export class WorkItems extends Context.Service<
     readonly createOutput: (item: StoredItem, stepRun: StepRunId, payload: Schema.Json) => Effect.Effect<WorkItemId>
     /** An output that is not released yet, of a step run that lives. */
     readonly openOutput: (id: string) => Effect.Effect<StoredOutput | null>
+    /** Outputs of an item that are not released. */
+    readonly openOutputsOf: (item: WorkItemId) => Effect.Effect<ReadonlyArray<WorkItemId>>
     /** How many outputs of a step run wait for its end: of the item in hand, and of the others. */
     readonly countOutputs: (
       stepRun: StepRunId,
@@ -203,7 +205,10 @@ export class WorkItems extends Context.Service<
           if (processRunId !== null) {
             const ofProcess = processId === null ? [] : [sql`process_id = ${processId}`]
             const run = sql.and([sql`id = ${processRunId}`, sql`workspace_id = ${workspace}`, ...ofProcess])
-            return below(sql`SELECT id FROM process_run WHERE ${run} AND deleted_at IS NULL`, items(sql`process_run_id = ${processRunId}`))
+            return below(
+              sql`SELECT id FROM process_run WHERE ${run} AND deleted_at IS NULL`,
+              items(sql`process_run_id = ${processRunId}`)
+            )
           }
           if (processId !== null) {
             const process = sql`SELECT id FROM process WHERE id = ${processId} AND workspace_id = ${workspace} AND deleted_at IS NULL`
@@ -410,6 +415,13 @@ export class WorkItems extends Context.Service<
               row === undefined ? null : parseOutput(row)
             )
           ),
+        openOutputsOf: (item) =>
+          Effect.orDie(
+            Effect.map(
+              sql<{ readonly id: string }>`SELECT id FROM output WHERE released = 0 AND parent_id = ${item}`,
+              identifiers
+            )
+          ),
         countOutputs: (stepRun, held) =>
           Effect.orDie(
             Effect.map(
@@ -449,7 +461,9 @@ export class WorkItems extends Context.Service<
             )
           ),
         removeOutputs: (ids) =>
-          ids.length === 0 ? Effect.void : Effect.orDie(Effect.asVoid(sql`DELETE FROM output WHERE ${sql.in("id", ids)}`))
+          ids.length === 0
+            ? Effect.void
+            : Effect.orDie(Effect.asVoid(sql`DELETE FROM output WHERE ${sql.in("id", ids)}`))
       })
     })
   )

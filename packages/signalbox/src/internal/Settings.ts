@@ -262,11 +262,7 @@ export const flags = {
   rateLimit: Flag.String("rate-limit").pipe(described("rateLimit"), Flag.optional),
   allowPrivateTargets: Flag.Boolean("allow-private-targets").pipe(described("allowPrivateTargets"), Flag.optional),
   createWorkspaces: Flag.Boolean("create-workspaces").pipe(described("createWorkspaces"), Flag.optional),
-  retainRuns: Flag.String("retain-runs").pipe(
-    described("retainRuns"),
-    Flag.withMetavar("DURATION"),
-    Flag.optional
-  ),
+  retainRuns: Flag.String("retain-runs").pipe(described("retainRuns"), Flag.withMetavar("DURATION"), Flag.optional),
   workers: Flag.Int("workers").pipe(described("workers"), Flag.optional),
   tasks: Flag.String("tasks").pipe(described("tasks"), Flag.optional)
 }

@@ -69,7 +69,8 @@ export const up = Command.make(
   },
   Effect.fnUntraced(function* ({ json, ...given }) {
     const settings = yield* Settings.read(given)
-    const { allowPrivateTargets, cors, createWorkspaces, host, port, publicUrl, rateLimit, retainRuns, workers } = settings
+    const { allowPrivateTargets, cors, createWorkspaces, host, port, publicUrl, rateLimit, retainRuns, workers } =
+      settings
     const tasks = settings.tasks === null ? [] : yield* loadTasks(settings.tasks)
     const embedded = layer({
       ...Settings.storageOptions(settings),
