@@ -8,7 +8,7 @@ const everyTest = ["packages/*/test/**/*.test.ts", "examples/test/**/*.test.ts"]
  */
 const service = "packages/control-room/test"
 const onBoth = `${service}/*.test.ts`
-const notOnPostgres = ["Availability", "Engine", "PageQueries", "RunCommands", "TargetGuard"].map(
+const notOnPostgres = ["Availability", "Engine", "PageQueries", "RetentionQueries", "RunCommands", "TargetGuard"].map(
   (name) => `${service}/${name}.test.ts`
 )
 /** The command, where it opens a Postgres itself. */

@@ -11,6 +11,9 @@ export const statements: ReadonlyArray<string> = [
   // Whether its console, events and artifacts have gone for their age.
   `ALTER TABLE step_run ADD COLUMN details_gone INTEGER NOT NULL DEFAULT 0`,
   `CREATE INDEX step_run_by_end ON step_run (ended_at) WHERE ended_at IS NOT NULL AND details_gone = 0`,
+  // Of all outputs, not of the released alone: the end of a run looks for every one.
+  `DROP INDEX output_by_run`,
+  `CREATE INDEX output_by_run ON output (process_run_id, id)`,
   `CREATE INDEX assistant_run_by_end ON assistant_run (ended_at) WHERE ended_at IS NOT NULL`,
   `CREATE INDEX link_token_by_expiry ON link_token (expires_at)`,
   `CREATE INDEX group_link_token_by_expiry ON group_link_token (expires_at) WHERE expires_at IS NOT NULL`

@@ -1,0 +1,83 @@
+/**
+ * How what is old or marked as deleted is found: by an index, however much else there is.
+ */
+import { assert, layer as withLayer } from "@effect/vitest"
+import { ProcessId, ProcessRunId, StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as SqlClient from "effect/sql/SqlClient"
+import * as Statement from "effect/sql/Statement"
+import { Assistants } from "../src/store/Assistants.ts"
+import { Files } from "../src/store/Files.ts"
+import { Idempotency } from "../src/store/Idempotency.ts"
+import { Processes } from "../src/store/Processes.ts"
+import { ProcessRuns } from "../src/store/ProcessRuns.ts"
+import { StepRuns } from "../src/store/StepRuns.ts"
+import { WorkerGroups } from "../src/store/WorkerGroups.ts"
+import { WorkerReports } from "../src/store/WorkerReports.ts"
+import { Workers } from "../src/store/Workers.ts"
+import { WorkItems } from "../src/store/WorkItems.ts"
+import { sqlite } from "./support/Storage.ts"
+
+const statements: Array<string> = []
+
+/** Records the text of every statement. */
+const recording = Layer.succeed(Statement.CurrentTransformer, (statement) =>
+  Effect.sync(() => {
+    statements.push(statement.compile()[0])
+    return statement
+  })
+)
+
+const nobody = "01900000-0000-7000-8000-000000000000"
+const cutoff = "2020-01-01T00:00:00.000Z"
+
+withLayer(Layer.provideMerge(sqlite, recording), { excludeTestServices: true, timeout: "60 seconds" })(
+  "the plan of a deletion",
+  (it) => {
+    it.effect("scans no table and sorts nothing", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const processes = yield* Processes
+        const runs = yield* ProcessRuns
+        const stepRuns = yield* StepRuns
+        const items = yield* WorkItems
+        const process = ProcessId.make(nobody)
+        const run = ProcessRunId.make(nobody)
+        const stepRun = StepRunId.make(nobody)
+        const item = WorkItemId.make(nobody)
+        const looks: ReadonlyArray<Effect.Effect<unknown>> = [
+          processes.deleted,
+          processes.inUse(process),
+          processes.remove(process),
+          runs.markEndedBefore(cutoff, 100),
+          runs.markOf(process, 100),
+          runs.deleted("all", 100),
+          runs.deleted({ run }, 100),
+          runs.remove([run]),
+          stepRuns.withOldDetails(cutoff, 100),
+          stepRuns.removeEvents([stepRun], 1000),
+          stepRuns.someOf([run], 100),
+          stepRuns.remove([stepRun]),
+          items.someOf([run], 1000),
+          items.someOutputsOf([run], 1000),
+          items.remove([item]),
+          items.removeOutputs([item]),
+          (yield* WorkerReports).removeMessages([stepRun], 1000),
+          (yield* Files).removeSome([nobody], 1000),
+          (yield* Assistants).removeEndedBefore(cutoff, 1000),
+          (yield* Idempotency).sweep(1000),
+          (yield* Workers).sweepLinkTokens(1000),
+          (yield* WorkerGroups).sweepLinkTokens(cutoff, 1000)
+        ]
+        statements.length = 0
+        yield* Effect.all(looks, { discard: true })
+        assert.isAtLeast(statements.length, looks.length)
+        for (const statement of [...statements]) {
+          const plan = yield* sql.unsafe<{ readonly detail: string }>(`EXPLAIN QUERY PLAN ${statement}`)
+          assert.notMatch(plan.map(({ detail }) => detail).join("\n"), /SCAN|TEMP B-TREE/, statement)
+        }
+      })
+    )
+  }
+)
