@@ -86,7 +86,10 @@ export class ProcessRuns extends Context.Service<
     readonly markEndedBefore: (cutoff: string, limit: number) => Effect.Effect<number>
     /** Marks runs of a process; answers how many. */
     readonly markOf: (process: ProcessId, limit: number) => Effect.Effect<number>
-    /** Runs that are marked so and still have rows; each is in the hand of one transaction. */
+    /**
+     * Runs that are marked so and still have rows; each is in the hand of one transaction. Whoever asks for all leaves out
+     * what others have in hand.
+     */
     readonly deleted: (only: DeletedOf, limit: number) => Effect.Effect<ReadonlyArray<ProcessRunId>>
     /** Deletes runs without step runs, items and outputs. */
     readonly remove: (ids: ReadonlyArray<ProcessRunId>) => Effect.Effect<void>
@@ -99,11 +102,16 @@ export class ProcessRuns extends Context.Service<
       const forUpdate = Dialect.forUpdate(sql)
       const skipLocked = Dialect.skipLocked(sql, "process_run")
       const ended = sql`state IN ('completed', 'unresolved')`
-      const mark = Effect.fnUntraced(function* (which: ReadonlyArray<Fragment>, order: Fragment, limit: number) {
+      const mark = Effect.fnUntraced(function* (
+        which: ReadonlyArray<Fragment>,
+        order: Fragment,
+        limit: number,
+        lock: Fragment
+      ) {
         const rows = yield* sql`
           UPDATE process_run SET deleted_at = ${yield* now} WHERE id IN (
             SELECT id FROM process_run WHERE ${sql.and([sql`deleted_at IS NULL`, ...which])}
-            ORDER BY ${order} LIMIT ${limit} ${skipLocked})
+            ORDER BY ${order} LIMIT ${limit} ${lock})
           RETURNING id`
         return rows.length
       }, Effect.orDie)
@@ -156,14 +164,14 @@ export class ProcessRuns extends Context.Service<
         markDeleted: Effect.fnUntraced(function* (id) {
           yield* sql`UPDATE process_run SET deleted_at = ${yield* now} WHERE id = ${id}`
         }, Effect.orDie),
-        markEndedBefore: (cutoff, limit) => mark([sql`ended_at < ${cutoff}`, ended], sql`ended_at`, limit),
-        markOf: (process, limit) => mark([sql`process_id = ${process}`], sql`id`, limit),
+        markEndedBefore: (cutoff, limit) => mark([sql`ended_at < ${cutoff}`, ended], sql`ended_at`, limit, skipLocked),
+        markOf: (process, limit) => mark([sql`process_id = ${process}`], sql`id`, limit, forUpdate),
         deleted: Effect.fnUntraced(function* (only, limit) {
           const which =
             only === "all" ? [] : ["run" in only ? sql`id = ${only.run}` : sql`process_id = ${only.process}`]
           const rows = yield* sql<{ readonly id: string }>`
             SELECT id FROM process_run WHERE ${sql.and([sql`deleted_at IS NOT NULL`, ...which])}
-            ORDER BY deleted_at LIMIT ${limit} ${skipLocked}`
+            ORDER BY deleted_at LIMIT ${limit} ${only === "all" ? skipLocked : forUpdate}`
           return rows.map((row) => ProcessRunId.make(row.id))
         }, Effect.orDie),
         remove: (ids) =>
