@@ -13,8 +13,10 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
+import { Runs } from "../src/Runs.ts"
 import { Assistants } from "../src/store/Assistants.ts"
 import { Processes as ProcessStore } from "../src/store/Processes.ts"
 import { TaskPackages } from "../src/store/TaskPackages.ts"
@@ -37,6 +39,8 @@ const withWorker = Effect.gen(function* () {
   const task = `task ${crypto.randomUUID()}`
   const process = yield* Processes.create({ name: task, steps: [{ name: "s", task: { name: task } }] })
   const worker = yield* linkWorker([task])
+  // However long a test takes, the worker is not lost.
+  yield* Effect.forkChild(Effect.repeat(worker.protocol.heartbeat([]), Schedule.spaced("2 seconds")))
   return { process, worker, reports: yield* WorkerProtocol.makeReports(origin, worker.identity) }
 })
 
@@ -131,6 +135,48 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("without 
       assert.strictEqual((yield* ProcessRuns.get(old.id)).state, "unresolved")
       assert.strictEqual((yield* StepRuns.get(old.stepRun)).state, "completed")
       assert.strictEqual((yield* WorkItems.get(old.item)).files.length, 1)
+    })
+  )
+
+  it.effect("deletes any number of messages and events of a step run", () =>
+    Effect.gen(function* () {
+      const { retainIn } = yield* Service
+      const sql = yield* SqlClient.SqlClient
+      const old = yield* ran(yield* withWorker, "completed")
+      const counter = sql`WITH RECURSIVE counter (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counter WHERE n < 5000)`
+      yield* sql`
+        INSERT INTO console_message (id, step_run_id, timestamp, message)
+        ${counter} SELECT id || '-' || n, id, ended_at, 'm' FROM counter, step_run WHERE id = ${old.stepRun}`
+      yield* sql`
+        INSERT INTO step_run_event (id, step_run_id, event_type, created_at)
+        ${counter} SELECT id || '-' || n, id, 'X', ended_at FROM counter, step_run WHERE id = ${old.stepRun}`
+      // The nodes at once, each a part at a time.
+      const ticks = Array.from({ length: 3 }, () => retainIn(days(91)))
+      yield* Effect.all(ticks, { concurrency: "unbounded", discard: true })
+      assert.deepStrictEqual(yield* detailsOf(old.stepRun), { messages: 0, events: 0, artifacts: [] })
+    })
+  )
+
+  it.effect("goes on with a deletion that was interrupted in the middle", () =>
+    Effect.gen(function* () {
+      const { raw, retainIn, rows, workspaceId } = yield* Service
+      const sql = yield* SqlClient.SqlClient
+      const { removeProcess } = yield* Runs
+      const before = yield* rows
+      const process = yield* Processes.create({ name: "interrupted", steps: [] })
+      yield* manyRuns(process.id, 2000, "2020-01-01T00:00:00.000Z")
+      const deletion = yield* Effect.forkChild(removeProcess(workspaceId, process.id))
+      const some = Effect.map(
+        sql`SELECT id FROM process_run WHERE process_id = ${process.id}`,
+        (all) => all.length < 2000
+      )
+      yield* Effect.repeat(some, { until: (begun) => begun })
+      yield* Fiber.interrupt(deletion)
+      assert.isNotEmpty(yield* sql`SELECT id FROM process_run WHERE process_id = ${process.id}`)
+      assert.strictEqual((yield* raw("GET", `processes/${process.id}`)).status, 404)
+      yield* retainIn(0)
+      const after = yield* rows
+      for (const table of ["process", ...tablesOfRuns]) assert.deepStrictEqual(after[table], before[table], table)
     })
   )
 

@@ -62,6 +62,8 @@ describe("signalbox config", () => {
       /--cors or SIGNALBOX_CORS: Expected `\*` or origins without a path/
     ],
     [{ SIGNALBOX_PUBLIC_URL: "room.example.com" }, /--public-url or SIGNALBOX_PUBLIC_URL: Expected an absolute http/],
+    [{ SIGNALBOX_RETAIN_RUNS: "soon" }, /--retain-runs or SIGNALBOX_RETAIN_RUNS: Expected a number of minutes/],
+    [{ SIGNALBOX_RETAIN_RUNS: "0 days" }, /--retain-runs or SIGNALBOX_RETAIN_RUNS: Expected a number of minutes/],
     [{ SIGNALBOX_WORKERS: "-1" }, /--workers or SIGNALBOX_WORKERS: Expected/],
     [{ SIGNALBOX_LOG_FORMAT: "xml" }, /SIGNALBOX_LOG_FORMAT.*"logfmt" \| "json"/],
     [{ SIGNALBOX_LOG_LEVEL: "loud" }, /SIGNALBOX_LOG_LEVEL.*"info"/]
