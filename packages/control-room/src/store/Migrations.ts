@@ -28,7 +28,7 @@ const loader = Migrator.fromRecord({
   "0004_content": run(Content.statements),
   "0005_requests": run(Requests.statements),
   "0006_pages": run(Pages.statements),
-  "0007_retention": run(Retention.statements)
+  "0008_retention": run(Retention.statements)
 })
 
 /** Brings the database to the newest schema; does nothing when it is there already. */
