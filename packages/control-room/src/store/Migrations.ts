@@ -10,6 +10,7 @@ import * as Dialect from "./Dialect.ts"
 import * as Access from "./migrations/Access.ts"
 import * as Content from "./migrations/Content.ts"
 import * as Init from "./migrations/Init.ts"
+import * as Looks from "./migrations/Looks.ts"
 import * as Pages from "./migrations/Pages.ts"
 import * as Requests from "./migrations/Requests.ts"
 import * as Webhooks from "./migrations/Webhooks.ts"
@@ -26,7 +27,8 @@ const loader = Migrator.fromRecord({
   "0003_webhooks": run(Webhooks.statements),
   "0004_content": run(Content.statements),
   "0005_requests": run(Requests.statements),
-  "0006_pages": run(Pages.statements)
+  "0006_pages": run(Pages.statements),
+  "0007_looks": run(Looks.statements)
 })
 
 /** Brings the database to the newest schema; does nothing when it is there already. */
