@@ -15,7 +15,7 @@ const postgresOnly = ["Postgres", "Nodes"].map((name) => `${service}/${name}.tes
 
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     projects: [
       { extends: true, test: { name: "sqlite", include: everyTest, exclude: postgresOnly } },
       {
