@@ -17,7 +17,7 @@ const postgresOnly = [...["Postgres", "Nodes"].map((name) => `${service}/${name}
 
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     projects: [
       { extends: true, test: { name: "sqlite", include: everyTest, exclude: postgresOnly } },
       {

@@ -8,12 +8,11 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { basename } from "node:path"
-import { WorkspaceId } from "./contract/Ids.ts"
 import { ControlRoom, type Options } from "./ControlRoom.ts"
+import { readCredentials } from "./Credentials.ts"
 import { Uploads, UploadSourceError } from "./Upload.ts"
 
 /** Opens paths for uploads. */
@@ -38,30 +37,8 @@ export const layerUploads: Layer.Layer<never> = Layer.effect(
 export const layer = (options: Options): Layer.Layer<ControlRoom> =>
   ControlRoom.layerHttpClient(options).pipe(Layer.provide(NodeHttpClient.layerUndici), Layer.provide(layerUploads))
 
-/** Where a local control room writes how to reach it: `credentials.json` in its data folder. */
-export const Credentials = Schema.Struct({
-  base_url: Schema.String,
-  workspace_id: WorkspaceId,
-  api_key: Schema.String
-})
-export interface Credentials extends Schema.Schema.Type<typeof Credentials> {}
-
 /** Neither the environment nor a local control room says where to connect to. */
 export class NotConfigured extends Schema.TaggedError<NotConfigured>()("NotConfigured", { message: Schema.String }) {}
-
-const decodeCredentials = Schema.decodeUnknownEffect(Schema.fromJsonString(Credentials))
-
-/** The options that a `credentials.json` holds. */
-export const readCredentials = Effect.fn("readCredentials")(function* (path: string) {
-  const fs = yield* FileSystem.FileSystem
-  const found = yield* fs.readFileString(path).pipe(Effect.flatMap(decodeCredentials))
-  const options: Options = {
-    baseUrl: found.base_url,
-    workspaceId: found.workspace_id,
-    apiKey: Redacted.make(found.api_key)
-  }
-  return options
-})
 
 /**
  * A connection as configured: by `SIGNALBOX_BASE_URL`, `SIGNALBOX_API_KEY` and `SIGNALBOX_WORKSPACE_ID`, else by the

@@ -1,37 +1,75 @@
 /**
- * The peer: a minimal fastify app with the same rows and the same work (key by SHA-256 from a table, compiled schemas,
- * SQLite with WAL and full sync), and nothing else. Prints where it is when it is ready.
+ * The peer: a minimal fastify app with the same rows and the same work. Its tables and indexes are those of the service,
+ * and so is what a request costs: the key's SHA-256 and permissions with keys remembered in memory, compiled schemas,
+ * whether an item has files, signed cursors, a look at the process before a work item is written, SQLite with WAL and full
+ * sync, a request id, and a histogram of times. It has nothing else. Prints where it is when it is ready.
  */
 /* oxlint-disable oxc/no-async-endpoint-handlers -- the rule is for Express; fastify awaits its handlers */
+import { Permission } from "@signalbox/api/contract/Authorization"
+import { statements } from "@signalbox/control-room/store/migrations/Init"
 import Fastify from "fastify"
-import { createHash, randomUUID } from "node:crypto"
+import { createHmac, hash, randomBytes, randomUUID, timingSafeEqual } from "node:crypto"
 import { DatabaseSync } from "node:sqlite"
+import { Histogram, Registry } from "prom-client"
 
 const [folder = "."] = process.argv.slice(2)
 const db = new DatabaseSync(`${folder}/fastify.db`)
-db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-  CREATE TABLE api_key (hash TEXT PRIMARY KEY, workspace_id TEXT NOT NULL);
-  CREATE TABLE work_item (id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL, process_id TEXT NOT NULL, state TEXT NOT NULL,
-    created_at TEXT NOT NULL, payload TEXT NOT NULL);
-  CREATE INDEX work_item_by_workspace ON work_item (workspace_id, id)`)
+db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
+for (const statement of statements) db.exec(statement)
+
+const now = () => new Date().toISOString()
+const sha256 = (text: string) => hash("sha256", text)
 const workspaceId = randomUUID()
 const processId = randomUUID()
-const key = "bench-key"
-const hash = (text: string) => createHash("sha256").update(text).digest("hex")
-db.prepare("INSERT INTO api_key VALUES (?, ?)").run(hash(key), workspaceId)
+const keyId = randomUUID()
+const secret = randomBytes(32).toString("base64url")
+const key = `sbk_${keyId}_${secret}`
+const cursorKey = randomBytes(32)
+db.prepare("INSERT INTO workspace VALUES (?, 'bench', ?, 'bench', ?)").run(workspaceId, randomUUID(), now())
+db.prepare(
+  "INSERT INTO api_key (id, workspace_id, name, secret_hash, permissions, created_at) VALUES (?, ?, 'bench', ?, ?, ?)"
+).run(keyId, workspaceId, sha256(secret), JSON.stringify(Permission.literals), now())
+db.prepare("INSERT INTO process (id, workspace_id, name, steps, created_at) VALUES (?, ?, 'bench', '[]', ?)").run(
+  processId,
+  workspaceId,
+  now()
+)
 
-interface Row {
+interface Summary {
   readonly id: string
   readonly state: string
+  readonly state_updated_at: string | null
   readonly created_at: string
   readonly process_id: string
-  readonly payload: string
+  readonly process_run_id: string | null
+  readonly step_id: string | null
+  readonly step_run_id: string | null
+  readonly exception: string | null
 }
 
-const findKey = db.prepare("SELECT workspace_id FROM api_key WHERE hash = ?")
-const findItem = db.prepare("SELECT * FROM work_item WHERE workspace_id = ? AND id = ?")
-const listItems = db.prepare("SELECT * FROM work_item WHERE workspace_id = ? ORDER BY id DESC LIMIT ?")
-const insertItem = db.prepare("INSERT INTO work_item VALUES (?, ?, ?, 'new', ?, ?)")
+interface Row extends Summary {
+  readonly payload: string
+  readonly has_files: number
+}
+
+interface Key {
+  readonly secretHash: string
+  readonly workspaceId: string
+  readonly permissions: ReadonlySet<string>
+}
+
+const findKey = db.prepare("SELECT * FROM api_key WHERE id = ?")
+const findItem = db.prepare(
+  "SELECT *, EXISTS (SELECT 1 FROM file WHERE file.owner_id = work_item.id) AS has_files FROM work_item WHERE workspace_id = ? AND id = ?"
+)
+const findFiles = db.prepare("SELECT * FROM file WHERE owner_id = ? ORDER BY name")
+const columns =
+  "id, workspace_id, process_id, process_run_id, step_id, step_run_id, state, state_updated_at, created_at, exception"
+const listItems = db.prepare(`SELECT ${columns} FROM work_item WHERE workspace_id = ? ORDER BY id DESC LIMIT ?`)
+const findProcess = db.prepare("SELECT id FROM process WHERE workspace_id = ? AND id = ?")
+const insertItem = db.prepare(
+  "INSERT INTO work_item (id, workspace_id, process_id, state, created_at, payload, attempts) VALUES (?, ?, ?, 'new', ?, ?, 0)"
+)
 
 const reference = { type: ["object", "null"], properties: { id: { type: "string" } } }
 const fields = {
@@ -63,33 +101,79 @@ const page = {
   }
 }
 
-const view = (row: Row) => ({
+const ref = (id: string | null) => (id === null ? null : { id })
+const view = (row: Summary) => ({
   id: row.id,
   created_at: row.created_at,
   state: row.state,
-  state_updated_at: null,
-  process: { id: row.process_id },
-  process_run: null,
-  step: null,
-  step_run: null,
-  exception: null
+  state_updated_at: row.state_updated_at,
+  process: ref(row.process_id),
+  process_run: ref(row.process_run_id),
+  step: ref(row.step_id),
+  step_run: ref(row.step_run_id),
+  exception: row.exception === null ? null : (JSON.parse(row.exception) as object)
 })
 
-const app = Fastify()
-app.addHook("onRequest", async (request, reply) => {
-  const given = /^RC-WSKEY (\S+)$/.exec(request.headers.authorization ?? "")?.[1]
-  const found = given === undefined ? undefined : findKey.get(hash(given))
-  if (found === undefined) return reply.code(403).send({ error: "forbidden" })
+const remembered = new Map<string, Key>()
+const keyOf = (id: string): Key | undefined => {
+  const known = remembered.get(id)
+  if (known !== undefined) return known
+  const row = findKey.get(id) as
+    | { readonly secret_hash: string; readonly workspace_id: string; readonly permissions: string }
+    | undefined
+  if (row === undefined) return undefined
+  const found = {
+    secretHash: row.secret_hash,
+    workspaceId: row.workspace_id,
+    permissions: new Set<string>(JSON.parse(row.permissions) as ReadonlyArray<string>)
+  }
+  remembered.set(id, found)
+  return found
+}
+
+const registry = new Registry()
+const seconds = new Histogram({
+  name: "http_request_seconds",
+  help: "How long requests took",
+  labelNames: ["method", "status"],
+  buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+  registers: [registry]
 })
-app.get<{ Params: { id: string } }>(
+
+const app = Fastify({ genReqId: (request) => String(request.headers["x-request-id"] ?? randomUUID()) })
+
+app.addHook("onRequest", async (request, reply) => {
+  reply.header("x-request-id", request.id).header("idempotency-key-ttl", "86400")
+  const match = /^(?:rc-wskey|bearer) +sbk_([0-9a-f-]{36})_([A-Za-z0-9_-]{43}) *$/i.exec(
+    request.headers.authorization ?? ""
+  )
+  if (match?.[1] === undefined || match[2] === undefined) return reply.code(401).send({ error: "unauthenticated" })
+  const found = keyOf(match[1])
+  if (found === undefined || !timingSafeEqual(Buffer.from(sha256(match[2])), Buffer.from(found.secretHash))) {
+    return reply.code(403).send({ error: "forbidden" })
+  }
+  const needed = request.method === "GET" ? "Processes.read_work_items" : "Processes.write_work_items"
+  const { w } = request.params as { readonly w: string }
+  if (w !== found.workspaceId || !found.permissions.has(needed)) return reply.code(403).send({ error: "forbidden" })
+})
+app.addHook("onResponse", async (request, reply) => {
+  seconds.observe({ method: request.method, status: String(reply.statusCode) }, reply.elapsedTime / 1000)
+})
+
+app.get<{ Params: { w: string; id: string } }>(
   "/api/v1/workspaces/:w/work-items/:id",
   { schema: { response: { 200: item } } },
-  async (request) => {
-    const row = findItem.get(workspaceId, request.params.id) as unknown as Row
-    return { ...view(row), payload: JSON.parse(row.payload), files: [] }
+  async (request, reply) => {
+    const row = findItem.get(request.params.w, request.params.id) as unknown as Row | undefined
+    if (row === undefined) return reply.code(404).send({ error: "not found" })
+    return {
+      ...view(row),
+      payload: JSON.parse(row.payload) as unknown,
+      files: row.has_files === 0 ? [] : findFiles.all(row.id)
+    }
   }
 )
-app.get<{ Querystring: { limit: number } }>(
+app.get<{ Params: { w: string }; Querystring: { limit: number } }>(
   "/api/v1/workspaces/:w/work-items",
   {
     schema: {
@@ -98,12 +182,18 @@ app.get<{ Querystring: { limit: number } }>(
     }
   },
   async (request) => {
-    const rows = listItems.all(workspaceId, request.query.limit + 1) as unknown as ReadonlyArray<Row>
-    const data = rows.slice(0, request.query.limit).map(view)
-    return { data, has_more: rows.length > data.length, next: rows.length > data.length ? "http://x" : null }
+    const { limit } = request.query
+    const rows = listItems.all(request.params.w, limit + 1) as unknown as ReadonlyArray<Summary>
+    const data = rows.slice(0, limit).map(view)
+    const last = data.at(-1)?.id
+    if (rows.length <= limit || last === undefined) return { data, has_more: false, next: null }
+    const path = request.url.split("?")[0] ?? ""
+    const signature = createHmac("sha256", cursorKey).update(`cursor\n${path}\n${last}`).digest("base64url")
+    const cursor = `${Buffer.from(last).toString("base64url")}.${signature}`
+    return { data, has_more: true, next: `${origin}${path}?limit=${limit}&cursor=${cursor}` }
   }
 )
-app.post<{ Body: { process: { id: string }; payload?: unknown } }>(
+app.post<{ Params: { w: string }; Body: { process: { id: string }; payload?: unknown } }>(
   "/api/v1/workspaces/:w/work-items",
   {
     schema: {
@@ -118,16 +208,24 @@ app.post<{ Body: { process: { id: string }; payload?: unknown } }>(
       response: { 200: item }
     }
   },
-  async (request) => {
-    const row: Row = {
+  async (request, reply) => {
+    const payload = request.body.payload ?? null
+    const row = {
       id: randomUUID(),
       state: "new",
-      created_at: new Date().toISOString(),
+      state_updated_at: null,
+      created_at: now(),
       process_id: request.body.process.id,
-      payload: JSON.stringify(request.body.payload ?? null)
+      process_run_id: null,
+      step_id: null,
+      step_run_id: null,
+      exception: null
     }
-    insertItem.run(row.id, workspaceId, row.process_id, row.created_at, row.payload)
-    return { ...view(row), payload: request.body.payload ?? null, files: [] }
+    db.exec("BEGIN IMMEDIATE")
+    const known = findProcess.get(request.params.w, row.process_id) !== undefined
+    if (known) insertItem.run(row.id, request.params.w, row.process_id, row.created_at, JSON.stringify(payload))
+    db.exec("COMMIT")
+    return known ? { ...view(row), payload, files: [] } : reply.code(404).send({ error: "not found" })
   }
 )
 const origin = await app.listen({ port: 0, host: "127.0.0.1" })

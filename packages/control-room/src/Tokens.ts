@@ -7,6 +7,10 @@ import { hash as digest, randomBytes, timingSafeEqual } from "node:crypto"
 const kinds = { apiKey: "sbk", worker: "sbw", stepRun: "sbr", assistantRun: "sba", link: "sbl" } as const
 export type TokenKind = keyof typeof kinds
 
+const kindOf: ReadonlyMap<string, TokenKind> = new Map(
+  (Object.keys(kinds) as Array<TokenKind>).map((kind) => [kinds[kind], kind])
+)
+
 export interface Token {
   readonly kind: TokenKind
   readonly id: string
@@ -26,7 +30,7 @@ export const parse = (text: string): Token | null => {
   const match = /^(sb[kwral])_([0-9a-f-]{36})_([A-Za-z0-9_-]{43})$/.exec(text)
   if (match === null) return null
   const [, prefix, id = "", secret = ""] = match
-  const kind = (Object.keys(kinds) as Array<TokenKind>).find((name) => kinds[name] === prefix)
+  const kind = kindOf.get(prefix ?? "")
   return kind === undefined ? null : { kind, id, secret }
 }
 

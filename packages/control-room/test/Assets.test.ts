@@ -408,7 +408,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("assets",
       const dead = yield* ask("GET", "assets")
       assert.strictEqual(dead.status, 409)
       assert.notInclude(dead.text, leased.run_token)
-      assert.strictEqual((yield* ask("GET", `/api/v1/workspaces/${workspaceId}`)).status, 403)
+      assert.strictEqual((yield* ask("GET", `/api/v1/workspaces/${workspaceId}`)).status, 409)
     })
   )
 

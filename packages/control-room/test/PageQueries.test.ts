@@ -177,5 +177,22 @@ withLayer(Layer.provideMerge(runsOn(sqlite), recording), { excludeTestServices: 
         assert.notMatch((yield* planOf(files)).join("\n"), /SCAN|TEMP B-TREE/)
       })
     )
+
+    it.effect("holds for what the service looks for every second: however much has ended, it costs nothing", () =>
+      Effect.gen(function* () {
+        yield* makeLists
+        const { tick } = yield* Runs
+        for (const statement of yield* statementsOf(tick)) {
+          if (!/^\s*(SELECT|UPDATE|DELETE)/.test(statement)) continue
+          const plan = (yield* planOf(statement)).join("\n")
+          // A scan of a partial index is one of what lives.
+          assert.notMatch(
+            plan,
+            /SCAN (?!\w+ USING (COVERING )?INDEX (step_run_running|assistant_run_live))/,
+            `${plan}\n${statement}`
+          )
+        }
+      })
+    )
   }
 )

@@ -2,22 +2,18 @@
  * A control room inside this process: the service on SQLite, local workers, and a client that is connected to it over
  * loopback HTTP.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { layer as connect } from "@signalbox/api/node"
-import * as Workers from "@signalbox/api/Workers"
 import * as NodeServer from "@signalbox/control-room/http/NodeServer"
 import * as Server from "@signalbox/control-room/Server"
 import type * as Task from "@signalbox/worker/Task"
-import * as Worker from "@signalbox/worker/Worker"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
+import type * as Redacted from "effect/Redacted"
 import * as HttpServer from "effect/http/HttpServer"
 import { type Credentials, ensureCredentials } from "./internal/Credentials.ts"
 
-export interface Options<T extends Task.Any> {
+export interface ServiceOptions {
   /**
    * The folder that holds everything; default `.signalbox`. One process at a time, unless there is a `database`: then one
    * folder that all nodes share.
@@ -43,6 +39,9 @@ export interface Options<T extends Task.Any> {
   readonly createWorkspaces?: boolean
   /** How long runs are kept after their end, such as `"30 days"`; default: for ever. */
   readonly retainRuns?: Server.Options["retainRuns"]
+}
+
+export interface Options<T extends Task.Any> extends ServiceOptions {
   /** The tasks that the local workers bring. */
   readonly tasks?: ReadonlyArray<T>
   /** Local workers, one step run at a time each; default 1, 0 for none. */
@@ -71,47 +70,12 @@ const embedded = (options: { readonly data: string; readonly publicUrl?: string 
     })
   )
 
-const client = Layer.unwrap(
-  Effect.map(Embedded, ({ credentials, origin }) =>
-    connect({
-      baseUrl: origin,
-      workspaceId: credentials.workspace_id,
-      apiKey: Redacted.make(credentials.api_key)
-    })
-  )
-)
-
-const workers = <T extends Task.Any>(tasks: ReadonlyArray<T>, count: number) =>
-  Layer.unwrap(
-    Effect.gen(function* () {
-      const { origin } = yield* Embedded
-      const started: Array<ReturnType<typeof Worker.layer<T>>> = []
-      for (let index = 1; index <= count; index++) {
-        const { link_token } = yield* Workers.createLinkToken()
-        const linkToken = Redacted.make(link_token)
-        started.push(Worker.layer({ origin, linkToken, name: `local-${index}`, tasks }))
-      }
-      return started.reduce((all, layer) => Layer.merge(all, layer), Layer.empty as ReturnType<typeof Worker.layer<T>>)
-    })
-  )
-
 /**
- * Starts a control room in a folder, with workers for the given tasks, and connects to it. Everything in the folder
- * survives: the next start goes on where this one ended, however it ended.
+ * The service alone, with neither a client nor workers: for programs that only serve.
  *
  * Fails when the folder or the port is in use.
- *
- * ```ts
- * import * as Effect from "effect/Effect"
- * import * as Workspaces from "@signalbox/api/Workspaces"
- * import * as Embedded from "signalbox/Embedded"
- *
- * export const name = Effect.map(Workspaces.get, (workspace) => workspace.name).pipe(
- *   Effect.provide(Embedded.layer({ port: 0 }))
- * )
- * ```
  */
-export const layer = <T extends Task.Any = never>(options: Options<T> = {}) => {
+export const layerService = (options: ServiceOptions = {}) => {
   const { data = ".signalbox", host = "127.0.0.1", port = 4700, publicUrl } = options
   const { allowPrivateTargets, cors, createWorkspaces, database, masterKey, rateLimit, retainRuns } = options
   const server = Server.layer({
@@ -131,12 +95,29 @@ export const layer = <T extends Task.Any = never>(options: Options<T> = {}) => {
     ),
     Layer.provideMerge(NodeHttpServer.layer(NodeServer.create, { host, port, gracefulShutdownTimeout: "10 seconds" }))
   )
-  const connected = client.pipe(
-    Layer.provideMerge(embedded({ data, ...(publicUrl === undefined ? {} : { publicUrl }) })),
-    Layer.provideMerge(server)
-  )
-  return workers(
-    options.tasks ?? [],
-    options.tasks === undefined || options.tasks.length === 0 ? 0 : (options.workers ?? 1)
-  ).pipe(Layer.provide(NodeHttpClient.layerUndici), Layer.provideMerge(connected))
+  return Layer.provideMerge(embedded({ data, ...(publicUrl === undefined ? {} : { publicUrl }) }), server)
 }
+
+/**
+ * Starts a control room in a folder, with workers for the given tasks, and connects to it. Everything in the folder
+ * survives: the next start goes on where this one ended, however it ended.
+ *
+ * Fails when the folder or the port is in use.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Workspaces from "@signalbox/api/Workspaces"
+ * import * as Embedded from "signalbox/Embedded"
+ *
+ * export const name = Effect.map(Workspaces.get, (workspace) => workspace.name).pipe(
+ *   Effect.provide(Embedded.layer({ port: 0 }))
+ * )
+ * ```
+ */
+export const layer = <T extends Task.Any = never>(options: Options<T> = {}) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const connected = yield* Effect.promise(() => import("./internal/Connected.ts"))
+      return connected.layer(yield* Embedded, options.tasks ?? [], options.workers ?? 1)
+    })
+  ).pipe(Layer.provideMerge(layerService(options)))

@@ -71,7 +71,8 @@ export const startServer = async (): Promise<Server> => {
     })
   const failed = (cause: unknown) =>
     new Error(
-      `no Postgres for the tests: set DATABASE_URL to one, or see why this one does not start\n${said.join("\n")}`,
+      "no Postgres for the tests: set DATABASE_URL to one, or see why this one does not start " +
+        `(as root, the clone must be where other users may read, so not in /root)\n${said.join("\n")}`,
       { cause }
     )
   let server = make()

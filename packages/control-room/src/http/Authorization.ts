@@ -63,29 +63,34 @@ interface Caller {
 const ofRuns: ReadonlySet<Permission> = new Set(runPermissions)
 
 /** Whether a caller may use an endpoint of the workspace that the path names. */
-const admitted = Effect.fnUntraced(function* (caller: Caller | null, endpoint: HttpApiEndpoint.Top) {
-  if (caller === null) return yield* unknown()
-  const { params } = yield* HttpRouter.RouteContext
-  const workspace = params["workspace_id"]
-  // The one path without a workspace makes a new one.
-  if (workspace === undefined ? endpoint.path.includes(":workspace_id") : workspace !== caller.principal.workspaceId) {
-    return yield* forbidden("the key does not belong to this workspace")
-  }
+const admissionTo = (endpoint: HttpApiEndpoint.Top) => {
   const needed = Context.getOrUndefined(endpoint.annotations, RequiredPermission)
-  if (needed !== undefined && !caller.permissions.has(needed)) {
-    return yield* forbidden(`the key lacks the permission ${needed}; use a key that has it`)
+  // The one path without a workspace makes a new one.
+  const ofWorkspace = endpoint.path.includes(":workspace_id")
+  return (
+    caller: Caller | null,
+    { params }: HttpRouter.RouteContext["Service"]
+  ): Effect.Effect<Principal, ForbiddenResponse> => {
+    if (caller === null) return Effect.fail(unknown())
+    if (ofWorkspace && params["workspace_id"] !== caller.principal.workspaceId) {
+      return Effect.fail(forbidden("the key does not belong to this workspace"))
+    }
+    return needed === undefined || caller.permissions.has(needed)
+      ? Effect.succeed(caller.principal)
+      : Effect.fail(forbidden(`the key lacks the permission ${needed}; use a key that has it`))
   }
-  return caller.principal
-})
+}
 
 /** The caller behind an API key, null for any other token. */
-const callerOfKey = Effect.map(ApiKeys, (apiKeys) =>
-  Effect.fnUntraced(function* (token: Tokens.Token): Effect.fn.Return<Caller | null> {
-    const key = token.kind === "apiKey" ? yield* apiKeys.authenticate(token) : null
-    if (key === null) return null
-    const { id, permissions, workspaceId } = key
-    return { principal: { _tag: "ApiKey", keyId: id, workspaceId, permissions }, permissions }
-  })
+const callerOfKey = Effect.map(
+  ApiKeys,
+  (apiKeys) =>
+    (token: Tokens.Token): Effect.Effect<Caller | null> =>
+      Effect.map(apiKeys.authenticate(token), (key) => {
+        if (key === null) return null
+        const { id, permissions, workspaceId } = key
+        return { principal: { _tag: "ApiKey", keyId: id, workspaceId, permissions }, permissions }
+      })
 )
 
 /** The caller behind any token that may use `/api/v1` and `/secrets-v1`. */
@@ -93,14 +98,13 @@ const callerOfToken = Effect.gen(function* () {
   const ofKey = yield* callerOfKey
   const stepRuns = yield* StepRuns
   const assistants = yield* Assistants
-  return Effect.fnUntraced(function* (token: Tokens.Token): Effect.fn.Return<Caller | null, ConflictResponse> {
+  const ofRun = Effect.fnUntraced(function* (token: Tokens.Token): Effect.fn.Return<Caller | null, ConflictResponse> {
     if (token.kind === "assistantRun") {
       const run = yield* assistants.findRun(token.id)
       if (run?.state !== "in_progress" || !Tokens.matches(token.secret, run.runTokenHash)) return null
       const { id, workspaceId } = run
       return { principal: { _tag: "AssistantRun", workspaceId, assistantRunId: id }, permissions: ofRuns }
     }
-    if (token.kind !== "stepRun") return yield* ofKey(token)
     const stepRun = yield* stepRuns.find(token.id)
     const principal = principalOfRun(stepRun, token)
     if (stepRun === null || principal === null) return null
@@ -111,6 +115,8 @@ const callerOfToken = Effect.gen(function* () {
     }
     return { principal, permissions: ofRuns }
   })
+  return (token: Tokens.Token): Effect.Effect<Caller | null, ConflictResponse> =>
+    token.kind === "assistantRun" || token.kind === "stepRun" ? ofRun(token) : ofKey(token)
 })
 
 /** The principal behind the token of a worker or of a step run. */
@@ -162,18 +168,36 @@ export class Authorization extends Context.Service<
       const callerOf = yield* callerOfToken
       const principalOf = yield* principalOfToken
 
+      const counted = (principal: Principal) =>
+        principal._tag === "ApiKey" ? rateLimits.admit(principal.keyId) : Effect.void
+
       /** What holds for a request with a key: its permission, its rate, forms read as JSON, and idempotency keys. */
-      const workspace = Effect.fnUntraced(function* <E>(
+      const workspace = <E>(
         endpoint: HttpApiEndpoint.Top,
         handler: Guarded<E, CurrentPrincipal | HttpRouter.Provided>
-      ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, E | Refusal, HttpRouter.Provided> {
-        const received = yield* HttpServerRequest.HttpServerRequest
-        const token = tokenOf(received)
-        const principal = token === null ? yield* malformed() : yield* admitted(yield* callerOf(token), endpoint)
-        if (principal._tag === "ApiKey") yield* rateLimits.admit(principal.keyId)
-        const handled = Effect.provideService(once(principal.workspaceId, handler), CurrentPrincipal, principal)
-        return yield* withForm(endpoint, handled)
-      })
+      ): Guarded<E | Refusal, HttpRouter.Provided> => {
+        const admission = admissionTo(endpoint)
+        const entered = (received: HttpServerRequest.HttpServerRequest, principal: Principal) =>
+          Effect.flatMap(Forms.asJson(received, endpoint), (request) => {
+            const handled =
+              request === received
+                ? handler
+                : Effect.provideService(handler, HttpServerRequest.HttpServerRequest, request)
+            return Effect.provideService(once(request, principal.workspaceId, handled), CurrentPrincipal, principal)
+          })
+        return Effect.flatMap(
+          HttpServerRequest.HttpServerRequest,
+          (request): Guarded<E | Refusal, HttpRouter.Provided> => {
+            const token = tokenOf(request)
+            if (token === null) return Effect.fail(malformed())
+            return callerOf(token).pipe(
+              Effect.flatMap((caller) => Effect.flatMap(HttpRouter.RouteContext, (route) => admission(caller, route))),
+              Effect.tap(counted),
+              Effect.flatMap((principal) => entered(request, principal))
+            )
+          }
+        )
+      }
 
       const integration = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
         const { token: given } = yield* HttpServerRequest.ParsedSearchParams
@@ -181,8 +205,8 @@ export class Authorization extends Context.Service<
         if (token === null) {
           return yield* unauthenticated("no usable key: give the bare key of this control room as `token` in the query")
         }
-        const principal = yield* admitted(yield* ofKey(token), endpoint)
-        if (principal._tag === "ApiKey") yield* rateLimits.admit(principal.keyId)
+        const principal = yield* admissionTo(endpoint)(yield* ofKey(token), yield* HttpRouter.RouteContext)
+        yield* counted(principal)
         return principal
       })
 

@@ -168,12 +168,14 @@ const edge = Effect.sync(() => {
         const whole = wantsBareForm(received.url) ? bareForm(response) : response
         const seconds = (clock.currentTimeMillisUnsafe() - started) / 1000
         secondsOf(request.method, whole.status).updateUnsafe(seconds, fiber.context)
-        return HttpServerResponse.setHeaders(whole, headers)
+        // Most are made with these headers at once.
+        return whole.headers["x-request-id"] === requestId ? whole : HttpServerResponse.setHeaders(whole, headers)
       }
       return effect.pipe(
-        Effect.updateContext((context: Context.Context<HttpServerRequest.HttpServerRequest>) =>
-          Context.add(context, ResponseHeaders, headers).pipe(Context.add(HttpServerRequest.HttpServerRequest, request))
-        ),
+        Effect.updateContext((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
+          const known = Context.add(context, ResponseHeaders, headers)
+          return request === received ? known : Context.add(known, HttpServerRequest.HttpServerRequest, request)
+        }),
         Effect.catchCause((cause) => toResponse(cause, request, requestId)),
         Effect.map(finished)
       )

@@ -20,6 +20,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { Authorization } from "./Authorization.ts"
 import { dieWith, invalidRequest } from "./Failures.ts"
+import { ResponseHeaders } from "./ResponseHeaders.ts"
 import { refusal } from "./Validation.ts"
 
 type Groups = typeof Api.groups
@@ -47,6 +48,12 @@ type Decode = (input: unknown) => Result.Result<unknown, Schema.SchemaError>
 const decoder = (schema: Schema.Top | undefined): Decode | undefined =>
   schema === undefined ? undefined : Schema.decodeUnknownResult(schema as Schema.Codec<unknown>)
 
+/**
+ * Their answers are put together field by field, with payloads that are any JSON: they are written as they are. All others
+ * are encoded, so that no field gets out that the contract does not name.
+ */
+const asTheyAre: ReadonlySet<string> = new Set(["getWorkItem", "listWorkItems", "createWorkItem", "listOutputs"])
+
 const compile = (endpoint: HttpApiEndpoint.Top) => {
   const { query } = endpoint
   const payload = endpoint.payload.get("application/json")
@@ -59,7 +66,9 @@ const compile = (endpoint: HttpApiEndpoint.Top) => {
     // As JSON has it, where a payload may be absent.
     absent:
       payload?.schemas.some((schema) => SchemaAST.isNull(SchemaAST.toEncoded(schema.ast))) === true ? null : undefined,
-    encode: Schema.encodeUnknownEffect(success as Schema.Codec<unknown>)
+    encode: asTheyAre.has(endpoint.identifier)
+      ? undefined
+      : Schema.encodeUnknownEffect(success as Schema.Codec<unknown>)
   }
 }
 
@@ -152,12 +161,17 @@ const routeOf = (
             input.payload = value
             return handler(input)
           })
-    return Effect.flatMap(answered, (value) =>
-      HttpServerResponse.isHttpServerResponse(value)
-        ? Effect.succeed(value)
-        : // What does not encode is our own bug: a 500.
-          Effect.map(Effect.orDie(encode(value)), (json) => HttpServerResponse.jsonUnsafe(json))
-    )
+    const headers = Context.getUnsafe(context, ResponseHeaders)
+    const write = (value: unknown) =>
+      HttpServerResponse.isHttpServerResponse(value) ? value : HttpServerResponse.jsonUnsafe(value, { headers })
+    return encode === undefined
+      ? Effect.map(answered, write)
+      : Effect.flatMap(answered, (value) =>
+          HttpServerResponse.isHttpServerResponse(value)
+            ? Effect.succeed(value)
+            : // What does not encode is our own bug: a 500.
+              Effect.map(Effect.orDie(encode(value)), write)
+        )
   })
 
   // Outside the guard, so that a transaction that it holds around the handler is rolled back.

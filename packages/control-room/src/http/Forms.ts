@@ -126,17 +126,11 @@ const decoderOf = (endpoint: HttpApiEndpoint.Top): Decoder | undefined => {
 const isForm = (request: HttpServerRequest.HttpServerRequest) =>
   request.headers["content-type"]?.trim().toLowerCase().startsWith("application/x-www-form-urlencoded") === true
 
-/**
- * The request with a JSON body when it came with a form, else as it is. Where the body as a whole is any JSON, no field is
- * known to hold JSON: all stays text.
- */
-export const asJson = Effect.fnUntraced(function* (
+const read = Effect.fnUntraced(function* (
   request: HttpServerRequest.HttpServerRequest,
-  endpoint: HttpApiEndpoint.Top,
-  body: "of fields" | "any JSON" = "of fields"
+  decode: Decoder,
+  body: "of fields" | "any JSON"
 ) {
-  const decode = request.method === "POST" && isForm(request) ? decoderOf(endpoint) : undefined
-  if (decode === undefined) return request
   const form = yield* Effect.orDie(request.text)
   if (Buffer.byteLength(form) > limits.formBody) {
     return yield* dieWith(413, "PAYLOAD_TOO_LARGE", `the form is larger than ${limits.formBody} bytes; send JSON`)
@@ -155,3 +149,16 @@ export const asJson = Effect.fnUntraced(function* (
     headers: Headers.set(request.headers, "content-type", "application/json")
   })
 })
+
+/**
+ * The request with a JSON body when it came with a form, else as it is. Where the body as a whole is any JSON, no field is
+ * known to hold JSON: all stays text.
+ */
+export const asJson = (
+  request: HttpServerRequest.HttpServerRequest,
+  endpoint: HttpApiEndpoint.Top,
+  body: "of fields" | "any JSON" = "of fields"
+): Effect.Effect<HttpServerRequest.HttpServerRequest> => {
+  const decode = request.method === "POST" && isForm(request) ? decoderOf(endpoint) : undefined
+  return decode === undefined ? Effect.succeed(request) : read(request, decode, body)
+}

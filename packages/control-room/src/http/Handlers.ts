@@ -2,12 +2,9 @@
  * The workspace interface: one handler per endpoint. What they do stands in `Runs` and the repositories.
  */
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
-import type { Page } from "@signalbox/api/contract/Common"
 import type { ProcessDefinition } from "@signalbox/api/contract/Processes"
-import type { WorkItem, WorkItemListed } from "@signalbox/api/contract/WorkItems"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { checkPayload, limits, maxFilesPerItem, tooManyFiles } from "../Limits.ts"
 import { Runs } from "../Runs.ts"
 import { Database } from "../store/Database.ts"
@@ -104,12 +101,6 @@ const checkDefinition = Effect.fnUntraced(function* (
   }
 })
 
-/**
- * Work items are written as they are: their views have the type of the contract, whose schema changes nothing on the way
- * out, and to walk it once more would cost as much as the rest of the request.
- */
-const written = (view: WorkItem | Page<WorkItemListed>) => HttpServerResponse.jsonUnsafe(view)
-
 const summaries = (items: ReadonlyArray<StoredSummary>) => Effect.succeed(items.map(summary))
 
 const workItems = Endpoints.group(
@@ -132,7 +123,7 @@ const workItems = Endpoints.group(
     const changeable = (item: StoredItem) =>
       item.state === "new" || item.state === "failed" || (item.state === "pending" && item.stepRun === null)
     return handlers.handleAll({
-      getWorkItem: ({ params }) => Effect.map(Effect.flatMap(find(params), views.item), written),
+      getWorkItem: ({ params }) => Effect.flatMap(find(params), views.item),
       listWorkItems: ({ params, query, request }) => {
         const filter = {
           processId: query.process_id ?? null,
@@ -140,11 +131,9 @@ const workItems = Endpoints.group(
           state: query.state ?? null
         }
         const workspace = params.workspace_id
-        const found =
-          query.include_data === true
-            ? page(request, query, (from) => store.listWhole(workspace, filter, from), views.items)
-            : page(request, query, (from) => store.list(workspace, filter, from), summaries)
-        return Effect.map(found, written)
+        return query.include_data === true
+          ? page(request, query, (from) => store.listWhole(workspace, filter, from), views.items)
+          : page(request, query, (from) => store.list(workspace, filter, from), summaries)
       },
       createWorkItem: Effect.fnUntraced(function* ({ params, payload }) {
         const id = payload.process.id
@@ -155,7 +144,7 @@ const workItems = Endpoints.group(
             store.create(params.workspace_id, id, payload.payload ?? null)
           )
         )
-        return written(whole(item, []))
+        return whole(item, [])
       }),
       createWorkItemFile: Effect.fnUntraced(function* ({ params, payload }) {
         const item = yield* find(params)

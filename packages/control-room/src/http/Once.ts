@@ -45,9 +45,10 @@ export class Once extends Context.Service<
   {
     /** Runs a handler, or answers what it answered before. Without a key, or for another method, just runs it. */
     readonly once: <E, R>(
+      request: HttpServerRequest.HttpServerRequest,
       workspace: WorkspaceId,
       effect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
-    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | HttpServerRequest.HttpServerRequest>
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
   }
 >()("@signalbox/control-room/http/Once") {
   static readonly layer = Layer.effect(
@@ -95,20 +96,19 @@ export class Once extends Context.Service<
         )
 
       return Once.of({
-        once: (workspace, effect) =>
-          Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-            const key = request.headers["idempotency-key"]
-            if (key === undefined || request.method !== "POST") return effect
-            if (!keyPattern.test(key)) {
-              return dieWith(400, "INVALID_REQUEST", "Idempotency-Key: Expected 1 to 255 visible ASCII characters")
-            }
-            return Effect.flatMap(Effect.orDie(request.text), (body) => {
-              // The body was read here; the handler gets it from here.
-              const view = withText(request, Effect.succeed(body))
-              const handler = Effect.provideService(effect, HttpServerRequest.HttpServerRequest, view)
-              return keyed(workspace, key, fingerprintOf(request.method, pathOf(request.url), body), handler)
-            })
+        once: (request, workspace, effect) => {
+          const key = request.headers["idempotency-key"]
+          if (key === undefined || request.method !== "POST") return effect
+          if (!keyPattern.test(key)) {
+            return dieWith(400, "INVALID_REQUEST", "Idempotency-Key: Expected 1 to 255 visible ASCII characters")
+          }
+          return Effect.flatMap(Effect.orDie(request.text), (body) => {
+            // The body was read here; the handler gets it from here.
+            const view = withText(request, Effect.succeed(body))
+            const handler = Effect.provideService(effect, HttpServerRequest.HttpServerRequest, view)
+            return keyed(workspace, key, fingerprintOf(request.method, pathOf(request.url), body), handler)
           })
+        }
       })
     })
   )

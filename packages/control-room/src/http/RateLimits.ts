@@ -30,35 +30,36 @@ export class RateLimits extends Context.Service<
     Layer.sync(RateLimits, () => {
       if (limit === null) return RateLimits.of({ admit: () => Effect.void })
       const buckets = new Map<string, { tokens: number; at: number }>()
-      const admit = Effect.fnUntraced(function* (key: string) {
-        const now = yield* Clock.currentTimeMillis
-        const known = buckets.get(key)
-        const filled =
-          known === undefined
-            ? limit.burst
-            : Math.min(limit.burst, known.tokens + (Math.max(0, now - known.at) / 1000) * limit.perSecond)
-        const admitted = filled >= 1
-        const tokens = admitted ? filled - 1 : filled
-        // The bucket used last is the last of the map.
-        buckets.delete(key)
-        buckets.set(key, { tokens, at: now })
-        if (buckets.size > mostBuckets) {
-          const oldest = buckets.keys().next()
-          if (oldest.done !== true) buckets.delete(oldest.value)
-        }
-        const headers = yield* ResponseHeaders
-        headers["ratelimit-limit"] = String(limit.burst)
-        headers["ratelimit-remaining"] = String(Math.floor(tokens))
-        headers["ratelimit-reset"] = "1"
-        if (admitted) return
-        const millis = Math.ceil(((1 - filled) / limit.perSecond) * 1000)
-        return yield* dieWith(
-          429,
-          "RATE_LIMITED",
-          `more than ${limit.perSecond} requests a second; try again in ${millis} ms`,
-          { "retry-after": "1", "retry-after-ms": String(millis) }
-        )
-      })
+      const admit = (key: string) =>
+        Effect.withFiber<void>((fiber) => {
+          const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+          const known = buckets.get(key)
+          const filled =
+            known === undefined
+              ? limit.burst
+              : Math.min(limit.burst, known.tokens + (Math.max(0, now - known.at) / 1000) * limit.perSecond)
+          const admitted = filled >= 1
+          const tokens = admitted ? filled - 1 : filled
+          // The bucket used last is the last of the map.
+          buckets.delete(key)
+          buckets.set(key, { tokens, at: now })
+          if (buckets.size > mostBuckets) {
+            const oldest = buckets.keys().next()
+            if (oldest.done !== true) buckets.delete(oldest.value)
+          }
+          const headers = fiber.getRef(ResponseHeaders)
+          headers["ratelimit-limit"] = String(limit.burst)
+          headers["ratelimit-remaining"] = String(Math.floor(tokens))
+          headers["ratelimit-reset"] = "1"
+          if (admitted) return Effect.void
+          const millis = Math.ceil(((1 - filled) / limit.perSecond) * 1000)
+          return dieWith(
+            429,
+            "RATE_LIMITED",
+            `more than ${limit.perSecond} requests a second; try again in ${millis} ms`,
+            { "retry-after": "1", "retry-after-ms": String(millis) }
+          )
+        })
       return RateLimits.of({ admit })
     })
 }

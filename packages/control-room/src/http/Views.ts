@@ -66,10 +66,10 @@ export class Views extends Context.Service<
         return (id: string): ReadonlyArray<File> => byOwner.get(id) ?? []
       })
       return Views.of({
-        item: Effect.fnUntraced(function* (item) {
-          const ofOwner = yield* filesOf([item])
-          return whole(item, ofOwner(item.id))
-        }),
+        item: (item) =>
+          item.mayHaveFiles
+            ? Effect.map(filesOf([item]), (ofOwner) => whole(item, ofOwner(item.id)))
+            : Effect.succeed(whole(item, [])),
         items: Effect.fnUntraced(function* (items) {
           const ofOwner = yield* filesOf(items)
           return items.map((item) => whole(item, ofOwner(item.id)))

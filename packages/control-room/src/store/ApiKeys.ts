@@ -73,7 +73,6 @@ export class ApiKeys extends Context.Service<
       let revocations = 0
 
       // The nodes tell each other of revocations; one that could not be told asks again soon.
-      const clock = notices.shared ? Clock.currentTimeMillis : Effect.succeed(0)
       yield* notices.hear("key revoked", (id) =>
         Effect.sync(() => {
           revocations++
@@ -94,19 +93,26 @@ export class ApiKeys extends Context.Service<
         return row === undefined ? null : parse(row)
       }, Effect.orDie)
 
+      const ask = Effect.fnUntraced(function* (token: Tokens.Token, time: number) {
+        const before = revocations
+        const key = yield* find(token.id)
+        if (key === null || !Tokens.matches(token.secret, key.secretHash)) return null
+        // A key that was read before a revocation may be the one revoked: it serves this request and is forgotten.
+        if (revocations === before) remember(key, time + rememberedMillis)
+        return key
+      })
+
       return ApiKeys.of({
-        authenticate: Effect.fnUntraced(function* (token) {
-          if (token.kind !== "apiKey") return null
-          const before = revocations
-          const time = yield* clock
-          const entry = known.get(token.id)
-          const fresh = entry !== undefined && entry.until > time
-          const key = fresh ? entry.key : yield* find(token.id)
-          if (key === null || !Tokens.matches(token.secret, key.secretHash)) return null
-          // A key that was read before a revocation may be the one revoked: it serves this request and is forgotten.
-          if (revocations === before) remember(key, fresh ? entry.until : time + rememberedMillis)
-          return key
-        }),
+        authenticate: (token) =>
+          Effect.withFiber((fiber) => {
+            if (token.kind !== "apiKey") return Effect.succeed(null)
+            const time = notices.shared ? fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() : 0
+            const entry = known.get(token.id)
+            if (entry === undefined || entry.until <= time) return ask(token, time)
+            if (!Tokens.matches(token.secret, entry.key.secretHash)) return Effect.succeed(null)
+            remember(entry.key, entry.until)
+            return Effect.succeed(entry.key)
+          }),
         list: (workspace, request) =>
           Effect.map(
             page<Row>(sql`SELECT * FROM api_key`, [sql`workspace_id = ${workspace}`], "newest first", request),

@@ -10,6 +10,7 @@ import * as Dialect from "./Dialect.ts"
 import * as Access from "./migrations/Access.ts"
 import * as Content from "./migrations/Content.ts"
 import * as Init from "./migrations/Init.ts"
+import * as Looks from "./migrations/Looks.ts"
 import * as Pages from "./migrations/Pages.ts"
 import * as Requests from "./migrations/Requests.ts"
 import * as Retention from "./migrations/Retention.ts"
@@ -28,6 +29,7 @@ const loader = Migrator.fromRecord({
   "0004_content": run(Content.statements),
   "0005_requests": run(Requests.statements),
   "0006_pages": run(Pages.statements),
+  "0007_looks": run(Looks.statements),
   "0008_retention": run(Retention.statements)
 })
 

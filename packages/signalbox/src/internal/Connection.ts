@@ -2,7 +2,8 @@
  * How commands connect to a control room, and what they print.
  */
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
-import { layer as connect, layerConfig, type NotConfigured, readCredentials } from "@signalbox/api/node"
+import { readCredentials } from "@signalbox/api/Credentials"
+import { layer as connect, layerConfig, type NotConfigured } from "@signalbox/api/node"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"

@@ -2,7 +2,7 @@
  * The first workspace and key of a data folder, and the file that says how to connect.
  */
 import { firstKeyPermissions } from "@signalbox/api/contract/Authorization"
-import { Credentials } from "@signalbox/api/node"
+import { Credentials } from "@signalbox/api/Credentials"
 import * as Tokens from "@signalbox/control-room/Tokens"
 import { ApiKeys } from "@signalbox/control-room/store/ApiKeys"
 import { Workspaces } from "@signalbox/control-room/store/Workspaces"

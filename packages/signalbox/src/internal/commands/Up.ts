@@ -10,7 +10,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
-import { Embedded, layer } from "../../Embedded.ts"
+import { Embedded, layer, layerService } from "../../Embedded.ts"
 import * as Settings from "../Settings.ts"
 
 /** The file given with `--tasks` is not one. */
@@ -72,19 +72,18 @@ export const up = Command.make(
     const { allowPrivateTargets, cors, createWorkspaces, host, port, publicUrl, rateLimit, retainRuns, workers } =
       settings
     const tasks = settings.tasks === null ? [] : yield* loadTasks(settings.tasks)
-    const embedded = layer({
+    const options = {
       ...Settings.storageOptions(settings),
       host,
       port,
-      workers,
-      tasks,
       cors,
       createWorkspaces,
       rateLimit,
       ...(publicUrl === null ? {} : { publicUrl }),
       ...(retainRuns === null ? {} : { retainRuns }),
       ...(allowPrivateTargets === null ? {} : { allowPrivateTargets })
-    })
+    }
+    const embedded = tasks.length === 0 ? layerService(options) : layer({ ...options, workers, tasks })
     return yield* Layer.launch(Layer.provide(ready({ data: settings.data, json, tasks }), embedded))
   })
 ).pipe(
