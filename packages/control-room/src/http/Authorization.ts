@@ -52,7 +52,8 @@ const principalOfRun = (stepRun: StoredStepRun | null, token: Tokens.Token): Pri
         stepRunId: stepRun.id
       }
 
-type Refusal = UnauthenticatedResponse | ForbiddenResponse | ConflictResponse
+type TokenRefusal = ForbiddenResponse | ConflictResponse
+type Refusal = UnauthenticatedResponse | TokenRefusal
 
 /** Who calls on `/api/v1` and `/secrets-v1`, and what it may do. */
 interface Caller {
@@ -98,7 +99,7 @@ const callerOfToken = Effect.gen(function* () {
   const ofKey = yield* callerOfKey
   const stepRuns = yield* StepRuns
   const assistants = yield* Assistants
-  const ofRun = Effect.fnUntraced(function* (token: Tokens.Token): Effect.fn.Return<Caller | null, ConflictResponse> {
+  const ofRun = Effect.fnUntraced(function* (token: Tokens.Token): Effect.fn.Return<Caller | null, TokenRefusal> {
     if (token.kind === "assistantRun") {
       const run = yield* assistants.findRun(token.id)
       if (run?.state !== "in_progress" || !Tokens.matches(token.secret, run.runTokenHash)) return null
@@ -108,6 +109,9 @@ const callerOfToken = Effect.gen(function* () {
     const stepRun = yield* stepRuns.find(token.id)
     const principal = principalOfRun(stepRun, token)
     if (stepRun === null || principal === null) return null
+    if (stepRun.state === "awaiting_worker") {
+      return yield* forbidden("the step run of this token has not started; start it first")
+    }
     if (stepRun.state !== "in_progress") {
       // As on the robot side: whoever still works for it learns that there is nothing left to work for.
       const message = `the step run of this token is ${stepRun.state}: the token is dead; stop the task`
@@ -115,7 +119,7 @@ const callerOfToken = Effect.gen(function* () {
     }
     return { principal, permissions: ofRuns }
   })
-  return (token: Tokens.Token): Effect.Effect<Caller | null, ConflictResponse> =>
+  return (token: Tokens.Token): Effect.Effect<Caller | null, TokenRefusal> =>
     token.kind === "assistantRun" || token.kind === "stepRun" ? ofRun(token) : ofKey(token)
 })
 
