@@ -17,7 +17,7 @@ import { Database } from "../store/Database.ts"
 import { type Attempted, type Claimed, Deliveries } from "../store/Deliveries.ts"
 import { Webhooks } from "../store/Webhooks.ts"
 import { Outbox } from "./Outbox.ts"
-import { NoAnswer, post } from "./Post.ts"
+import { NoAnswer, Posting } from "./Post.ts"
 import { TargetGuard } from "./TargetGuard.ts"
 
 /** How long after each failed attempt the next one is made, give or take a fifth. */
@@ -85,6 +85,7 @@ export class Deliverer extends Context.Service<
       const deliveries = yield* Deliveries
       const webhooks = yield* Webhooks
       const guard = yield* TargetGuard
+      const post = yield* Posting
 
       const send = Effect.fnUntraced(function* (claimed: Claimed) {
         const refusal = guard.refuses(claimed.endpoint)
