@@ -9,6 +9,7 @@ import { layerUploads } from "@signalbox/api/node"
 import { type Letter, Posting } from "@signalbox/control-room/delivery/Post"
 import * as Mounted from "@signalbox/control-room/Mounted"
 import * as Server from "@signalbox/control-room/Server"
+import { Pace } from "@signalbox/control-room/Pace"
 import { ApiKeys } from "@signalbox/control-room/store/ApiKeys"
 import { Workers } from "@signalbox/control-room/store/Workers"
 import { Workspaces } from "@signalbox/control-room/store/Workspaces"
@@ -65,6 +66,9 @@ export class Testing extends Context.Service<
 /** When the link tokens of the workers expire, which use them at once. */
 const endOfTime = "9999-12-31T23:59:59.999Z"
 
+/** Slower than on a server, so that an hour is short; `settle` and `advance` look too, where a test looks. */
+const pace = "5 seconds"
+
 const origin = "http://signalbox.test"
 
 const receiver = (received: Array<ReceivedWebhook>, answer: (webhook: ReceivedWebhook) => number) => (letter: Letter) =>
@@ -93,6 +97,7 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
     )
   ).pipe(
     Effect.orDie,
+    Effect.provideService(Pace, pace),
     Effect.provideService(Posting, (letter) => time.watch(post(letter))),
     Effect.provideService(Clock.Clock, time.clock)
   )

@@ -250,8 +250,17 @@ withLayer(Layer.provide(Testing.layer({ tasks: [double], workers: 2 }), silent))
   it.effect("is on the clock of its tests", () =>
     Effect.gen(function* () {
       const run = yield* start([{ task: "double" }], [{ n: 1 }, { n: 2 }, { n: 3 }])
-      yield* TestClock.adjust("1 second")
+      yield* Testing.settle
       assert.strictEqual((yield* ProcessRuns.get(run)).state, "completed")
+      yield* TestClock.adjust("1 minute")
+      const lines = yield* Stream.runCollect(Workers.stream())
+      assert.deepStrictEqual(
+        lines.map(({ name, state }) => [name, state]),
+        [
+          ["local-2", "idle"],
+          ["local-1", "idle"]
+        ]
+      )
     })
   )
 

@@ -123,16 +123,13 @@ export const make = Effect.gen(function* () {
     }
   })
 
-  /** How long until somebody wakes, in milliseconds; none when nobody sleeps. */
-  const untilNext = Effect.map(base.currentTimeMillis, (now) =>
-    dues.size === 0 ? Option.none() : Option.some(Math.max(0, Math.min(...[...dues].map(({ at }) => at)) - now))
-  )
-
-  /** Moves a test clock to the next moment that is no later than `end`, and waits for what happens then. */
+  /** Moves a test clock to the next moment at which somebody wakes, and waits for what happens then; not past `end`. */
   const step = Effect.fnUntraced(function* (clock: TestClock.TestClock, end: number) {
-    const wait = yield* untilNext
-    if (Option.isNone(wait) || (yield* base.currentTimeMillis) + wait.value > end) return false
-    yield* clock.adjust(wait.value)
+    let next = Infinity
+    for (const { at } of dues) next = Math.min(next, at)
+    if (next > end || next === Infinity) return false
+    // To the moment itself: a sum of fractions may stay just before it.
+    yield* clock.setTime(Math.max(next, clock.currentTimeMillisUnsafe()))
     yield* quiet
     return true
   })
@@ -142,7 +139,7 @@ export const make = Effect.gen(function* () {
     const end = (yield* base.currentTimeMillis) + Duration.toMillis(duration)
     yield* quiet
     while (yield* step(base, end));
-    yield* base.adjust(end - (yield* base.currentTimeMillis))
+    yield* base.setTime(end)
   })
 
   const elapse = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>, limit: Duration.Input) {
