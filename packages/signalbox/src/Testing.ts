@@ -111,16 +111,15 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
   const httpClient = yield* Effect.provideService(InProcess.make(origin, httpEffect, time), Scope.Scope, requests)
   const apiKey = Redacted.make(key)
   const room = yield* Layer.build(
-    ControlRoom.layerHttpClient({ baseUrl: origin, workspaceId: workspace.id, apiKey }).pipe(Layer.provide(layerUploads))
+    ControlRoom.layerHttpClient({ baseUrl: origin, workspaceId: workspace.id, apiKey }).pipe(
+      Layer.provide(layerUploads)
+    )
   ).pipe(Effect.provideService(HttpClient.HttpClient, httpClient))
 
-  const tasks = (options.tasks ?? []).map(
-    (task: T): T => ({
-      ...task,
-      outputs: (item: Parameters<T["outputs"]>[0]) =>
-        time.watchStream(InnerTime.withClient(outside)(task.outputs(item)))
-    })
-  )
+  const tasks = (options.tasks ?? []).map((task: T): T => ({
+    ...task,
+    outputs: (item: Parameters<T["outputs"]>[0]) => time.watchStream(InnerTime.withClient(outside)(task.outputs(item)))
+  }))
   const count = tasks.length === 0 ? 0 : (options.workers ?? 1)
   for (let index = 1; index <= count; index++) {
     const { link_token } = yield* Context.get(service, Workers).createLinkToken(workspace.id, endOfTime)
@@ -207,8 +206,7 @@ export const advance = (duration: Duration.Input): Effect.Effect<void, never, Te
 export const elapse = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   options: { readonly limit?: Duration.Input } = {}
-): Effect.Effect<A, E, R | Testing> =>
-  Effect.flatMap(Testing, ({ elapse }) => elapse(effect, options.limit ?? "1 day"))
+): Effect.Effect<A, E, R | Testing> => Effect.flatMap(Testing, ({ elapse }) => elapse(effect, options.limit ?? "1 day"))
 
 /** What was delivered to webhooks and callbacks so far, repeated attempts too, the first one first. */
 export const webhooks: Effect.Effect<ReadonlyArray<ReceivedWebhook>, never, Testing> = Effect.flatMap(

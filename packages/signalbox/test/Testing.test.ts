@@ -92,7 +92,7 @@ describe("Testing in virtual time", () => {
         [{ n: 3 }, { n: 5 }]
       )
       assert.strictEqual(yield* Clock.currentTimeMillis, 0)
-    }).pipe(Effect.provide(Testing.layer({ tasks: [double, picky(refused)] })), Effect.provide(silent))
+    }).pipe(Effect.provide(Layer.provideMerge(Testing.layer({ tasks: [double, picky(refused)] }), silent)))
   })
 
   it.effect("passes the hour before a retry by TestClock alone", () => {
@@ -114,7 +114,7 @@ describe("Testing in virtual time", () => {
       yield* TestClock.adjust("2 minutes")
       assert.strictEqual(attempts, 2)
       assert.strictEqual((yield* ProcessRuns.get(run)).state, "completed")
-    }).pipe(Effect.provide(Testing.layer({ tasks: [shaky] })), Effect.provide(silent))
+    }).pipe(Effect.provide(Layer.provideMerge(Testing.layer({ tasks: [shaky] }), silent)))
   })
 
   it.effect("ends a task that never does when its time is over", () => {
@@ -127,7 +127,7 @@ describe("Testing in virtual time", () => {
       assert.strictEqual((yield* ProcessRuns.get(run)).state, "unresolved")
       const [stepRun] = yield* Stream.runCollect(StepRuns.stream(run))
       assert.strictEqual(stepRun?.error?.code, "TIMEOUT")
-    }).pipe(Effect.provide(Testing.layer({ tasks: [endless] })), Effect.provide(silent))
+    }).pipe(Effect.provide(Layer.provideMerge(Testing.layer({ tasks: [endless] }), silent)))
   })
 
   it.effect("loses a worker that falls silent", () =>
@@ -148,7 +148,7 @@ describe("Testing in virtual time", () => {
       const [stepRun] = yield* Stream.runCollect(StepRuns.stream(run))
       assert.strictEqual(stepRun?.error?.code, "WORKER_LOST")
       assert.strictEqual((yield* Effect.flip(worker.finish(lease, null)))._tag, "Conflict")
-    }).pipe(Effect.provide(Testing.layer()), Effect.provide(silent))
+    }).pipe(Effect.provide(Layer.provideMerge(Testing.layer(), silent)))
   )
 
   it.effect("lets time pass for what waits for it", () => {
@@ -164,7 +164,7 @@ describe("Testing in virtual time", () => {
       assert.strictEqual(ended.duration, 5400)
       const never = yield* Effect.exit(Testing.elapse(Effect.never, { limit: "5 seconds" }))
       assert.match(String(never), /no end within 5s of the test clock/)
-    }).pipe(Effect.provide(Testing.layer({ tasks: [slow] })), Effect.provide(silent))
+    }).pipe(Effect.provide(Layer.provideMerge(Testing.layer({ tasks: [slow] }), silent)))
   })
 
   it.effect("runs a flow of ready steps, with a file from a path", () => {
@@ -199,7 +199,7 @@ describe("Testing in virtual time", () => {
       assert.deepStrictEqual(output?.payload, { length: text.length })
       assert.include(text, "runs a flow of ready steps")
       assert.match(file.download.url, /^http:\/\/signalbox\.test\/transfer/)
-    }).pipe(Effect.provide(Testing.layer({ tasks: [count] })), Effect.provide(silent))
+    }).pipe(Effect.provide(Layer.provideMerge(Testing.layer({ tasks: [count] }), silent)))
   })
 
   it.effect("records what webhooks get, signed, and tries again what is not taken", () => {
@@ -222,14 +222,14 @@ describe("Testing in virtual time", () => {
       assert.strictEqual(second.endpoint, "https://example.com/hook")
       const event = yield* Webhooks.receive({ ...second, secret })
       assert.deepStrictEqual([event.action, event.payload.processRunId], ["completed", run])
-    }).pipe(Effect.provide(Testing.layer({ tasks: [double], answerWebhook })), Effect.provide(silent))
+    }).pipe(Effect.provide(Layer.provideMerge(Testing.layer({ tasks: [double], answerWebhook }), silent)))
   })
 
   it.effect("gives the key only the permissions asked for", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Processes.put({ name: "p", steps: [] }))
       assert.strictEqual(error._tag === "ControlRoomError" && error.reason._tag, "Forbidden")
-    }).pipe(Effect.provide(Testing.layer({ permissions: [] })), Effect.provide(silent))
+    }).pipe(Effect.provide(Layer.provideMerge(Testing.layer({ permissions: [] }), silent)))
   )
 
   it.effect("shares nothing with another one in the same program", () =>
@@ -246,31 +246,34 @@ describe("Testing in virtual time", () => {
   )
 })
 
-withLayer(Layer.provide(Testing.layer({ tasks: [double], workers: 2 }), silent))("Testing as the layer of a block", (it) => {
-  it.effect("is on the clock of its tests", () =>
-    Effect.gen(function* () {
-      const run = yield* start([{ task: "double" }], [{ n: 1 }, { n: 2 }, { n: 3 }])
-      yield* Testing.settle
-      assert.strictEqual((yield* ProcessRuns.get(run)).state, "completed")
-      yield* TestClock.adjust("1 minute")
-      const lines = yield* Stream.runCollect(Workers.stream())
-      assert.deepStrictEqual(
-        lines.map(({ name, state }) => [name, state]),
-        [
-          ["local-2", "idle"],
-          ["local-1", "idle"]
-        ]
-      )
-    })
-  )
+withLayer(Layer.provide(Testing.layer({ tasks: [double], workers: 2 }), silent))(
+  "Testing as the layer of a block",
+  (it) => {
+    it.effect("is on the clock of its tests", () =>
+      Effect.gen(function* () {
+        const run = yield* start([{ task: "double" }], [{ n: 1 }, { n: 2 }, { n: 3 }])
+        yield* Testing.settle
+        assert.strictEqual((yield* ProcessRuns.get(run)).state, "completed")
+        yield* TestClock.adjust("1 minute")
+        const lines = yield* Stream.runCollect(Workers.stream())
+        assert.deepStrictEqual(
+          lines.map(({ name, state }) => [name, state]),
+          [
+            ["local-2", "idle"],
+            ["local-1", "idle"]
+          ]
+        )
+      })
+    )
 
-  it.effect("keeps its state from one to the next", () =>
-    Effect.gen(function* () {
-      const [run] = yield* Stream.runCollect(ProcessRuns.stream())
-      assert.strictEqual(run?.state, "completed")
-    })
-  )
-})
+    it.effect("keeps its state from one to the next", () =>
+      Effect.gen(function* () {
+        const [run] = yield* Stream.runCollect(ProcessRuns.stream())
+        assert.strictEqual(run?.state, "completed")
+      })
+    )
+  }
+)
 
 describe("Testing on the live clock", () => {
   it("needs nothing of Effect's in a test", async () => {
@@ -286,13 +289,17 @@ describe("Testing on the live clock", () => {
     const reading = Task.make("reading", {
       input: Number,
       output: Number,
-      run: ({ payload }) => Effect.as(Effect.promise(() => readFile(import.meta.filename)), payload)
+      run: ({ payload }) =>
+        Effect.as(
+          Effect.promise(() => readFile(import.meta.filename)),
+          payload
+        )
     })
     return Effect.gen(function* () {
       const run = yield* start([{ task: "reading" }, { task: "double" }], [{ n: 1 }, { n: 2 }, { n: 3 }])
       yield* Testing.settle
       assert.strictEqual((yield* ProcessRuns.get(run)).state, "completed")
-    }).pipe(Effect.provide(Testing.layer({ tasks: [reading, double] })), Effect.provide(silent))
+    }).pipe(Effect.provide(Layer.provideMerge(Testing.layer({ tasks: [reading, double] }), silent)))
   })
 })
 
@@ -317,8 +324,7 @@ describe("Testing leaves nothing outside", () => {
       const elsewhere = yield* Effect.flip(httpClient.get("http://127.0.0.1:1/"))
       assert.strictEqual(elsewhere.reason._tag, "TransportError")
     }).pipe(
-      Effect.provide(Testing.layer({ tasks: [endless] })),
-      Effect.provide(silent),
+      Effect.provide(Layer.provideMerge(Testing.layer({ tasks: [endless] }), silent)),
       Effect.andThen(
         Effect.sync(() => {
           for (const spy of [connect, listen, ...opened]) assert.strictEqual(spy.mock.calls.length, 0)

@@ -78,7 +78,9 @@ const handleOf = (content: Content): FileSystem.File => {
     readAlloc: (size, options) =>
       Effect.suspend(() => {
         const buffer = new Uint8Array(Math.min(size, content.size))
-        return Effect.map(read(buffer, options), (got) => (got === 0 ? Option.none() : Option.some(buffer.subarray(0, got))))
+        return Effect.map(read(buffer, options), (got) =>
+          got === 0 ? Option.none() : Option.some(buffer.subarray(0, got))
+        )
       }),
     truncate: () => Effect.die(new Error("files in memory are not truncated")),
     write,
@@ -119,8 +121,7 @@ const make = Effect.sync(() => {
         files.delete(from)
         files.set(to, content)
       }),
-    remove: (path) =>
-      Effect.flatMap(find("remove", path), () => Effect.sync(() => void files.delete(path)))
+    remove: (path) => Effect.flatMap(find("remove", path), () => Effect.sync(() => void files.delete(path)))
   })
 })
 

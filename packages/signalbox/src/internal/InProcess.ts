@@ -19,7 +19,11 @@ const unreachable = (request: HttpClientRequest.HttpClientRequest, description: 
   new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, description }) })
 
 /** Requests to other origins fail. Handlers run in the context at hand, and until the scope closes. */
-export const make = Effect.fnUntraced(function* (origin: string, app: Mounted["Service"]["httpEffect"], time: InnerTime) {
+export const make = Effect.fnUntraced(function* (
+  origin: string,
+  app: Mounted["Service"]["httpEffect"],
+  time: InnerTime
+) {
   const context = Context.omit(Scope.Scope)(yield* Effect.context<Scope.Scope>())
   const scope = yield* Effect.scope
   const answers = new WeakMap<HttpServerRequest.HttpServerRequest, HttpServerResponse.HttpServerResponse>()

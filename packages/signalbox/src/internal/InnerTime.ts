@@ -151,7 +151,11 @@ export const make = Effect.gen(function* () {
       while (fiber.pollUnsafe() === undefined) {
         if (yield* step(base, last)) continue
         yield* Fiber.interrupt(fiber)
-        return yield* Effect.die(new Error(`Testing.elapse: no end within ${Duration.format(Duration.fromInputUnsafe(limit))} of the test clock`))
+        return yield* Effect.die(
+          new Error(
+            `Testing.elapse: no end within ${Duration.format(Duration.fromInputUnsafe(limit))} of the test clock`
+          )
+        )
       }
       return yield* Fiber.join(fiber)
     })
@@ -171,5 +175,7 @@ export const make = Effect.gen(function* () {
 })
 
 /** What a task asks for by HTTP goes where the program says, not to the service of the test. */
-export const withClient = <A, E, R>(client: Option.Option<HttpClient.HttpClient>) => (stream: Stream.Stream<A, E, R>) =>
-  Option.isNone(client) ? stream : Stream.provideService(stream, HttpClient.HttpClient, client.value)
+export const withClient =
+  <A, E, R>(client: Option.Option<HttpClient.HttpClient>) =>
+  (stream: Stream.Stream<A, E, R>) =>
+    Option.isNone(client) ? stream : Stream.provideService(stream, HttpClient.HttpClient, client.value)
