@@ -66,7 +66,7 @@ export class Testing extends Context.Service<
 /** When the link tokens of the workers expire, which use them at once. */
 const endOfTime = "9999-12-31T23:59:59.999Z"
 
-/** Slower than on a server, so that an hour is short; `settle` and `advance` look too, where a test looks. */
+/** Of looks and heartbeats: slower than on a server, so that an hour is short. `settle` and `advance` look as well. */
 const pace = "5 seconds"
 
 const origin = "http://signalbox.test"
@@ -124,7 +124,7 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
   for (let index = 1; index <= count; index++) {
     const { link_token } = yield* Context.get(service, Workers).createLinkToken(workspace.id, endOfTime)
     const linkToken = Redacted.make(link_token)
-    yield* Layer.build(Worker.layer({ origin, linkToken, name: `local-${index}`, tasks, drain: 0 })).pipe(
+    yield* Layer.build(Worker.layer({ origin, linkToken, name: `local-${index}`, tasks, heartbeat: pace, drain: 0 })).pipe(
       Effect.provideService(HttpClient.HttpClient, httpClient),
       Effect.provideService(Clock.Clock, time.clock)
     )
