@@ -124,10 +124,9 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
   for (let index = 1; index <= count; index++) {
     const { link_token } = yield* Context.get(service, Workers).createLinkToken(workspace.id, endOfTime)
     const linkToken = Redacted.make(link_token)
-    yield* Layer.build(Worker.layer({ origin, linkToken, name: `local-${index}`, tasks, heartbeat: pace, drain: 0 })).pipe(
-      Effect.provideService(HttpClient.HttpClient, httpClient),
-      Effect.provideService(Clock.Clock, time.clock)
-    )
+    yield* Layer.build(
+      Worker.layer({ origin, linkToken, name: `local-${index}`, tasks, heartbeat: pace, drain: 0 })
+    ).pipe(Effect.provideService(HttpClient.HttpClient, httpClient), Effect.provideService(Clock.Clock, time.clock))
   }
 
   const settle = Effect.gen(function* () {

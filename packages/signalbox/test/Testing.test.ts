@@ -313,6 +313,7 @@ describe("Testing leaves nothing outside", () => {
     const endless = Task.make("endless", { input: Number, output: Number, run: () => Effect.never })
     const before = performance.now()
     return Effect.gen(function* () {
+      console.log(`started in ${Math.round(performance.now() - before)} ms`)
       const process = yield* Processes.put({ name: "p", steps: [{ name: "a", task: { name: "endless" } }] })
       const item = yield* WorkItems.create({ process: process.id, payload: { n: 1 } })
       yield* WorkItems.attachFile(item.id, { name: "a.txt", bytes: Buffer.alloc(100_000, "a") })
@@ -329,7 +330,7 @@ describe("Testing leaves nothing outside", () => {
         Effect.sync(() => {
           for (const spy of [connect, listen, ...opened]) assert.strictEqual(spy.mock.calls.length, 0)
           assert.notInclude(process.getActiveResourcesInfo(), "TCPServerWrap")
-          console.log(`from start to end: ${Math.round(performance.now() - before)} ms`)
+          console.log(`started, used and ended in ${Math.round(performance.now() - before)} ms`)
         })
       )
     )
