@@ -24,6 +24,7 @@ import * as Engine from "./engine/Engine.ts"
 import { BlobStore } from "./blobs/BlobStore.ts"
 import { Deletions } from "./Deletions.ts"
 import { Outbox } from "./delivery/Outbox.ts"
+import { Pace } from "./Pace.ts"
 import { Refused } from "./Refused.ts"
 import { Database } from "./store/Database.ts"
 import { Assets } from "./store/Assets.ts"
@@ -479,13 +480,13 @@ export class Runs extends Context.Service<
     })
   ).pipe(Layer.provide(Deletions.layer))
 
-  /** Lets time pass: calls `tick` once a second. */
+  /** Lets time pass: calls `tick` at the pace of the service. */
   static readonly layerTicking = Layer.effectDiscard(
     Effect.gen(function* () {
       const { tick } = yield* Runs
       yield* tick.pipe(
         Effect.catchCause((cause) => Effect.logError("the look for lost workers and delays failed", cause)),
-        Effect.repeat(Schedule.spaced("1 second")),
+        Effect.repeat(Schedule.spaced(yield* Pace)),
         Effect.forkScoped
       )
     })

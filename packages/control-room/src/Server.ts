@@ -12,10 +12,14 @@ import * as Path from "effect/Path"
 import type * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
+import * as Etag from "effect/http/Etag"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
+import * as HttpPlatform from "effect/http/HttpPlatform"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as UrlParams from "effect/http/UrlParams"
+import type * as SqlClient from "effect/sql/SqlClient"
 import { BlobStore } from "./blobs/BlobStore.ts"
+import * as MemoryFiles from "./blobs/MemoryFiles.ts"
 import * as ApiKeyHandlers from "./http/ApiKeys.ts"
 import { Deliverer } from "./delivery/Deliverer.ts"
 import { Outbox } from "./delivery/Outbox.ts"
@@ -140,7 +144,7 @@ const sweep = Layer.effectDiscard(
   })
 )
 
-/** The tables in a file of the data folder, for one process. */
+/** The tables in a file, for one process. */
 const sqlite = (file: string) =>
   Notices.layerLocal.pipe(
     Layer.provideMerge(Database.layer),
@@ -165,6 +169,21 @@ const postgres = (options: Postgres.Options) =>
 /** An upload takes less time than this. */
 const sweepAfter = Duration.days(1)
 
+/** What all storage has above its tables and its key. */
+const repositoriesOn = <E, R, E2, R2>(
+  blobs: Layer.Layer<BlobStore, E, R>,
+  keyAndTables: Layer.Layer<MasterKey | Database | Notices | SqlClient.SqlClient, E2, R2>
+) =>
+  sweep.pipe(
+    Layer.provideMerge(blobs),
+    Layer.provideMerge(Signer.layer),
+    Layer.provideMerge(Outbox.layer),
+    Layer.provideMerge(content),
+    Layer.provideMerge(repositories),
+    Layer.provideMerge(vault),
+    Layer.provideMerge(keyAndTables)
+  )
+
 /** The state of a control room, without any interface. */
 export const layerStorage = ({ data, database, masterKey }: StorageOptions) =>
   Layer.unwrap(
@@ -173,24 +192,29 @@ export const layerStorage = ({ data, database, masterKey }: StorageOptions) =>
       const path = yield* Path.Path
       yield* fs.makeDirectory(data, { recursive: true, mode: 0o700 })
       const files = path.join(data, "files")
-      return sweep.pipe(
-        Layer.provideMerge(
-          database === undefined ? BlobStore.layerDisk(files) : BlobStore.layerDisk(files, sweepAfter)
-        ),
-        Layer.provideMerge(Signer.layer),
-        Layer.provideMerge(Outbox.layer),
-        Layer.provideMerge(content),
-        Layer.provideMerge(repositories),
-        Layer.provideMerge(vault),
-        Layer.provideMerge(
-          database === undefined && masterKey === undefined
-            ? MasterKey.layerFile(path.join(data, "master.key"))
-            : MasterKey.layerText(masterKey)
-        ),
-        Layer.provideMerge(database === undefined ? sqlite(path.join(data, "control-room.db")) : postgres(database))
+      return repositoriesOn(
+        database === undefined ? BlobStore.layerDisk(files) : BlobStore.layerDisk(files, sweepAfter),
+        (database === undefined && masterKey === undefined
+          ? MasterKey.layerFile(path.join(data, "master.key"))
+          : MasterKey.layerText(masterKey)
+        ).pipe(
+          Layer.provideMerge(database === undefined ? sqlite(path.join(data, "control-room.db")) : postgres(database))
+        )
       )
     })
   )
+
+/**
+ * State that is gone with the layer, and never on a disk: SQLite in memory, and files in memory behind a `FileSystem` that
+ * it gives to the service too.
+ */
+export const layerMemory = repositoriesOn(
+  BlobStore.layerDisk("/files"),
+  Layer.merge(MasterKey.layerRandom, sqlite(":memory:"))
+).pipe(
+  Layer.provideMerge(HttpPlatform.layer),
+  Layer.provideMerge(Layer.mergeAll(MemoryFiles.layer, Path.layer, Etag.layerWeak))
+)
 
 /** The whole contract. */
 const endpoints = (createWorkspaces: boolean) =>
@@ -230,16 +254,17 @@ const quietTracer = Layer.unwrap(
   )
 )
 
-/**
- * The whole service on the storage and the `HttpServer` at hand. Routes of your own that are added to the same router
- * are served beside it.
- */
-export const layer = (options: Omit<Options, keyof StorageOptions> = {}) =>
-  HttpRouter.serve(routes(options), {
-    disableLogger: true,
-    disableListenLog: true,
-    routerConfig: Edge.routerConfig
-  }).pipe(
+/** Runs, deliveries and what is old, with the loops that let time pass for them. */
+export const running = ({ retainRuns }: Pick<Options, "retainRuns">) =>
+  Layer.mergeAll(
+    Runs.layerTicking,
+    Deliverer.layerRunning,
+    Layer.provide(Retention.layerTicking, Retention.layer(retainRuns))
+  ).pipe(Layer.provideMerge(Layer.mergeAll(Runs.layer, Deliverer.layer)), Layer.provideMerge(WorkSignal.layer))
+
+/** The routes of the whole service with what only they use. */
+export const application = (options: Pick<Options, "cors" | "createWorkspaces" | "rateLimit">) =>
+  routes(options).pipe(
     Layer.provide(
       Layer.mergeAll(
         Pagination.layer,
@@ -249,16 +274,29 @@ export const layer = (options: Omit<Options, keyof StorageOptions> = {}) =>
       )
     ),
     Layer.provide(Deposits.layer),
-    Layer.provide(FileLinks.layer),
+    Layer.provide(FileLinks.layer)
+  )
+
+/** What holds while requests are handled. */
+export const settings = Layer.mergeAll(
+  quietTracer,
+  // Keys and signatures in addresses stay out of spans.
+  Layer.succeed(UrlParams.CurrentRedactedNames, ["token", "signature"]),
+  Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(limits.jsonBody))
+)
+
+/**
+ * The whole service on the storage and the `HttpServer` at hand. Routes of your own that are added to the same router
+ * are served beside it. `Mounted` has the service under a path of another server.
+ */
+export const layer = (options: Omit<Options, keyof StorageOptions> = {}) =>
+  HttpRouter.serve(application(options), {
+    disableLogger: true,
+    disableListenLog: true,
+    routerConfig: Edge.routerConfig
+  }).pipe(
     Layer.provide(PublicUrl.layer(options.publicUrl)),
-    Layer.provide(Runs.layerTicking),
-    Layer.provide(Retention.layerTicking.pipe(Layer.provide(Retention.layer(options.retainRuns)))),
-    Layer.provide(Deliverer.layerRunning),
-    Layer.provide(Layer.mergeAll(Runs.layer, Deliverer.layer)),
+    Layer.provide(running(options)),
     Layer.provide(TargetGuard.layer(options.allowPrivateTargets)),
-    Layer.provide(WorkSignal.layer),
-    Layer.provide(quietTracer),
-    // Keys and signatures in addresses stay out of spans.
-    Layer.provide(Layer.succeed(UrlParams.CurrentRedactedNames, ["token", "signature"])),
-    Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(limits.jsonBody)))
+    Layer.provide(settings)
   )

@@ -13,11 +13,12 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import { createHmac } from "node:crypto"
+import { Pace } from "../Pace.ts"
 import { Database } from "../store/Database.ts"
 import { type Attempted, type Claimed, Deliveries } from "../store/Deliveries.ts"
 import { Webhooks } from "../store/Webhooks.ts"
 import { Outbox } from "./Outbox.ts"
-import { NoAnswer, post } from "./Post.ts"
+import { NoAnswer, Posting } from "./Post.ts"
 import { TargetGuard } from "./TargetGuard.ts"
 
 /** How long after each failed attempt the next one is made, give or take a fifth. */
@@ -85,6 +86,7 @@ export class Deliverer extends Context.Service<
       const deliveries = yield* Deliveries
       const webhooks = yield* Webhooks
       const guard = yield* TargetGuard
+      const post = yield* Posting
 
       const send = Effect.fnUntraced(function* (claimed: Claimed) {
         const refusal = guard.refuses(claimed.endpoint)
@@ -147,7 +149,7 @@ export class Deliverer extends Context.Service<
     })
   )
 
-  /** Keeps delivering: looks when something was written or delivered, and every second for what has become due. */
+  /** Keeps delivering: looks when something was written or delivered, and now and then for what has become due. */
   static readonly layerRunning = Layer.effectDiscard(
     Effect.gen(function* () {
       const deliverer = yield* Deliverer
@@ -158,6 +160,7 @@ export class Deliverer extends Context.Service<
       // One process has a SQLite file to itself: what is claimed at its start was claimed by one that is gone.
       yield* sql.onDialectOrElse({ pg: () => Effect.void, orElse: () => deliveries.releaseAll })
       const next = yield* outbox.listen
+      const pace = yield* Pace
       const underWay = yield* FiberSet.make()
       const guarded = <A, E, R>(what: string, effect: Effect.Effect<A, E, R>) =>
         Effect.catchCause(effect, (cause) => Effect.logError(what, cause))
@@ -169,7 +172,7 @@ export class Deliverer extends Context.Service<
         }
       })
       yield* guarded("the look for deliveries failed", look).pipe(
-        Effect.andThen(Effect.timeoutOption(next, "1 second")),
+        Effect.andThen(Effect.timeoutOption(next, pace)),
         Effect.forever,
         Effect.forkScoped
       )

@@ -1,6 +1,7 @@
 /**
  * One POST to an endpoint: a connection of its own, no redirects, the answer's status and nothing else of it.
  */
+import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http"
@@ -22,13 +23,15 @@ export class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly message: s
 const said = (error: NodeJS.ErrnoException): string =>
   refusalOf(error) ?? `no connection: ${error.code ?? "the endpoint does not speak HTTP"}`
 
-/** Sends the body and answers the status. */
-export const post = (options: {
+export interface Letter {
   readonly endpoint: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
   readonly lookup: LookupFunction
-}): Effect.Effect<number, NoAnswer> =>
+}
+
+/** Sends the body and answers the status. */
+export const post = (options: Letter): Effect.Effect<number, NoAnswer> =>
   Effect.callback<number, NoAnswer>((resume) => {
     const url = new URL(options.endpoint)
     const { hostname, ...target } = urlToHttpOptions(url)
@@ -65,3 +68,9 @@ export const post = (options: {
       orElse: () => Effect.fail(new NoAnswer({ message: `no answer within ${attemptTime}` }))
     })
   )
+
+/** How deliveries leave the process; replaced where none may. */
+export const Posting = Context.Reference<(letter: Letter) => Effect.Effect<number, NoAnswer>>(
+  "@signalbox/control-room/delivery/Posting",
+  { defaultValue: () => post }
+)

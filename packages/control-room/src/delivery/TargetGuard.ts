@@ -102,6 +102,9 @@ export class TargetGuard extends Context.Service<
     readonly lookup: LookupFunction
   }
 >()("@signalbox/control-room/delivery/TargetGuard") {
+  /** For a service that listens nowhere itself. */
+  static readonly layerOf = (allowPrivate: boolean) => Layer.sync(TargetGuard, () => make(allowPrivate))
+
   /** `allowPrivate` by default only when the service itself can be reached from this machine alone. */
   static readonly layer = (allowPrivate?: boolean) =>
     Layer.effect(

@@ -20,6 +20,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { Authorization } from "./Authorization.ts"
 import { dieWith, invalidRequest } from "./Failures.ts"
+import { PublicUrl } from "./PublicUrl.ts"
 import { ResponseHeaders } from "./ResponseHeaders.ts"
 import { refusal } from "./Validation.ts"
 
@@ -201,21 +202,35 @@ export const group = <const G extends keyof Groups, E, R>(
 const lazily = <R>(path: HttpRouter.PathInput, made: Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>) =>
   HttpRouter.use((router) => Effect.flatMap(Effect.cached(made), (response) => router.add("GET", path, response)))
 
+/** The contract as clients find it at an address. */
+const servedAt = (url: string) => Api.annotate(OpenApi.Servers, [{ url }])
+
 /** The OpenAPI document of the contract. */
 export const layerDocument = (path: HttpRouter.PathInput) =>
-  lazily(
-    path,
-    Effect.sync(() => HttpServerResponse.jsonUnsafe(OpenApi.fromApi(Api)))
+  Layer.unwrap(
+    Effect.map(PublicUrl, (url) =>
+      lazily(
+        path,
+        Effect.sync(() => HttpServerResponse.jsonUnsafe(OpenApi.fromApi(servedAt(url))))
+      )
+    )
   )
 
 /** The page for people, which holds all that it needs: megabytes, so that only who looks at it loads them. */
 export const layerPage = (path: `/${string}`) =>
-  lazily(
-    path,
-    Effect.gen(function* () {
-      const HttpApiScalar = yield* Effect.promise(() => import("effect/http-api/HttpApiScalar"))
-      const router = yield* HttpRouter.make
-      const page = Layer.provide(HttpApiScalar.layer(Api, { path }), Layer.succeed(HttpRouter.HttpRouter, router))
-      return yield* Effect.scoped(Effect.andThen(Layer.build(page), Effect.orDie(router.asHttpEffect())))
-    })
+  Layer.unwrap(
+    Effect.map(PublicUrl, (url) =>
+      lazily(
+        path,
+        Effect.gen(function* () {
+          const HttpApiScalar = yield* Effect.promise(() => import("effect/http-api/HttpApiScalar"))
+          const router = yield* HttpRouter.make
+          const page = Layer.provide(
+            HttpApiScalar.layer(servedAt(url), { path }),
+            Layer.succeed(HttpRouter.HttpRouter, router)
+          )
+          return yield* Effect.scoped(Effect.andThen(Layer.build(page), Effect.orDie(router.asHttpEffect())))
+        })
+      )
+    )
   )

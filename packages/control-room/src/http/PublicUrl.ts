@@ -8,14 +8,17 @@ import * as Layer from "effect/Layer"
 import * as HttpServer from "effect/http/HttpServer"
 
 export class PublicUrl extends Context.Service<PublicUrl, string>()("@signalbox/control-room/http/PublicUrl") {
+  /** For a service that listens nowhere itself. */
+  static readonly layerOf = (configured: string) => Layer.succeed(PublicUrl, configured.replace(/\/+$/, ""))
+
   static readonly layer = (configured?: string) =>
-    Layer.effect(
-      PublicUrl,
-      configured === undefined
-        ? Effect.map(HttpServer.HttpServer, (server) =>
+    configured !== undefined
+      ? PublicUrl.layerOf(configured)
+      : Layer.effect(
+          PublicUrl,
+          Effect.map(HttpServer.HttpServer, (server) =>
             // A wildcard address is none that a client could call.
             HttpServer.formatAddress(server.address).replace("//0.0.0.0", "//127.0.0.1").replace("//[::]", "//[::1]")
           )
-        : Effect.succeed(configured.replace(/\/+$/, ""))
-    )
+        )
 }

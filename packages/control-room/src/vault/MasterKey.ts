@@ -31,6 +31,9 @@ export class MasterKey extends Context.Service<
     derive: (purpose) => Buffer.from(hkdfSync("sha256", bytes, "", `signalbox/${purpose}`, 32))
   })
 
+  /** A key that nobody keeps, for state that nobody keeps. */
+  static readonly layerRandom = Layer.sync(MasterKey, () => MasterKey.fromBytes(randomBytes(masterKeyLength)))
+
   /** From base64 of 32 bytes, as configuration has it. */
   static readonly fromText = Effect.fnUntraced(function* (text: Redacted.Redacted) {
     const given = Redacted.value(text).trim()

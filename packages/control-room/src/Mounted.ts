@@ -1,0 +1,206 @@
+/**
+ * The service without a server of its own: below a path of one that is there already, whatever it is made with, or in the
+ * process alone.
+ */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as HttpEffect from "effect/http/HttpEffect"
+import * as HttpPlatform from "effect/http/HttpPlatform"
+import * as HttpRouter from "effect/http/HttpRouter"
+import type * as HttpServerError from "effect/http/HttpServerError"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { Deliverer } from "./delivery/Deliverer.ts"
+import { TargetGuard } from "./delivery/TargetGuard.ts"
+import * as Edge from "./http/Edge.ts"
+import { pathOf } from "./http/Incoming.ts"
+import { PublicUrl } from "./http/PublicUrl.ts"
+import { Runs } from "./Runs.ts"
+import * as Server from "./Server.ts"
+
+export interface Options extends Omit<Server.Options, keyof Server.StorageOptions | "publicUrl"> {
+  /**
+   * The address under which clients reach the service, with the path that it is mounted at, such as
+   * `https://example.com/automation`. All addresses that the service gives out begin with it.
+   */
+  readonly publicUrl: string
+  /**
+   * What the paths of requests begin with, taken away before they are routed unless the server around the service, or a
+   * proxy, has done so already; default: the path of `publicUrl`.
+   */
+  readonly prefix?: string
+  /** Whether webhooks and callbacks may lead to loopback, private and link-local addresses; default false. */
+  readonly allowPrivateTargets?: boolean
+}
+
+/** Whether a path is the prefix or below it. */
+const isBelow = (url: string, prefix: string) => {
+  const path = pathOf(url)
+  return path === prefix || path.startsWith(`${prefix}/`)
+}
+
+/** The request as the service would have got it on a server of its own. */
+const withoutPrefix = (request: HttpServerRequest.HttpServerRequest, prefix: string) => {
+  if (prefix === "" || !isBelow(request.url, prefix)) return request
+  const rest = request.url.slice(prefix.length)
+  return request.modify({ url: rest.startsWith("/") ? rest : `/${rest}` })
+}
+
+const prefixOf = (options: Options) => (options.prefix ?? new URL(options.publicUrl).pathname).replace(/\/+$/, "")
+
+const build = Effect.fnUntraced(function* (options: Options) {
+  const targets = TargetGuard.layerOf(options.allowPrivateTargets ?? false)
+  const settings = yield* Layer.build(Server.settings)
+  const engine = yield* Layer.build(Layer.provide(Server.running(options), targets)).pipe(
+    Effect.provideContext(settings)
+  )
+  const routed = yield* HttpRouter.toHttpEffect(
+    Server.application(options).pipe(
+      Layer.provide(PublicUrl.layerOf(options.publicUrl)),
+      Layer.provide(targets),
+      Layer.provide(Layer.succeedContext(engine))
+    )
+  ).pipe(
+    Effect.provideService(HttpRouter.RouterConfig, Edge.routerConfig),
+    // A router of its own, also where the program around it has one.
+    Effect.provideServiceEffect(Layer.CurrentMemoMap, Layer.makeMemoMap),
+    Effect.provideContext(settings)
+  )
+  const platform = yield* HttpPlatform.HttpPlatform
+  const prefix = prefixOf(options)
+  const runs = Context.get(engine, Runs)
+  const deliverer = Context.get(engine, Deliverer)
+  return Mounted.of({
+    httpEffect: Effect.updateService(routed, HttpServerRequest.HttpServerRequest, (request) =>
+      withoutPrefix(request, prefix)
+    ).pipe(Effect.provideContext(Context.add(settings, HttpPlatform.HttpPlatform, platform))),
+    tick: Effect.andThen(runs.tick, deliverer.tick)
+  })
+})
+
+export class Mounted extends Context.Service<
+  Mounted,
+  {
+    /** Answers the request at hand. */
+    readonly httpEffect: Effect.Effect<
+      HttpServerResponse.HttpServerResponse,
+      HttpServerError.HttpServerError,
+      HttpServerRequest.HttpServerRequest | Scope.Scope
+    >
+    /** One look for what time has brought. The service looks by itself every second; this does not wait for it. */
+    readonly tick: Effect.Effect<void>
+  }
+>()("@signalbox/control-room/Mounted") {
+  /** The service on the storage at hand. */
+  static readonly layer = (options: Options) => Layer.effect(Mounted, build(options))
+}
+
+/**
+ * The service below a path of an Effect server: added to the router at hand, beside your own routes, which it leaves alone.
+ *
+ * ```ts
+ * import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+ * import * as Mounted from "@signalbox/control-room/Mounted"
+ * import * as Server from "@signalbox/control-room/Server"
+ * import * as Layer from "effect/Layer"
+ * import * as HttpRouter from "effect/http/HttpRouter"
+ * import * as HttpServerResponse from "effect/http/HttpServerResponse"
+ * import { createServer } from "node:http"
+ *
+ * const routes = Layer.mergeAll(
+ *   HttpRouter.add("GET", "/", HttpServerResponse.text("hello")),
+ *   Mounted.layerRoutes({ publicUrl: "http://127.0.0.1:3000/automation" })
+ * )
+ * export const server = HttpRouter.serve(routes).pipe(
+ *   Layer.provide(Server.layerStorage({ data: ".signalbox" })),
+ *   Layer.provide(NodeHttpServer.layer(createServer, { port: 3000 }))
+ * )
+ * ```
+ */
+export const layerRoutes = (options: Options) =>
+  HttpRouter.use(
+    Effect.fnUntraced(function* (router) {
+      const { httpEffect } = yield* build(options)
+      const prefix = prefixOf(options)
+      yield* router.add("*", prefix === "" ? "/*" : `/${prefix.slice(1)}/*`, httpEffect)
+    })
+  )
+
+/** A service that runs until it is disposed of. */
+export interface Running<Handler> extends AsyncDisposable {
+  readonly handler: Handler
+  /** Ends the service: what waits for work is answered, and the storage is closed. */
+  readonly dispose: () => Promise<void>
+}
+
+type HttpApp = Mounted["Service"]["httpEffect"]
+
+const running = <Handler>(
+  options: Options & Server.StorageOptions,
+  toHandler: (app: HttpApp, scope: Scope.Scope) => Effect.Effect<Handler>
+): Promise<Running<Handler>> => {
+  const layer = Mounted.layer(options).pipe(
+    Layer.provide(Server.layerStorage(options)),
+    Layer.provide(HttpPlatform.layer),
+    Layer.provide(NodeServices.layer)
+  )
+  return Effect.runPromise(
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const close = Scope.close(scope, Exit.void)
+      const started = Effect.flatMap(Layer.buildWithScope(layer, scope), (context) =>
+        toHandler(Context.get(context, Mounted).httpEffect, scope)
+      )
+      const handler = yield* Effect.onError(started, () => close)
+      const dispose = () => Effect.runPromise(close)
+      return { handler, dispose, [Symbol.asyncDispose]: dispose }
+    })
+  )
+}
+
+/**
+ * Starts the service and gives a handler of web requests, for servers that have those (Hono, Next, Bun, Deno). Rejects when
+ * the service cannot start, such as on a data folder that another process uses. Bodies are streamed both ways; a request
+ * whose signal aborts is given up.
+ *
+ * ```ts
+ * import * as Mounted from "@signalbox/control-room/Mounted"
+ *
+ * await using automation = await Mounted.toWebHandler({
+ *   data: ".signalbox",
+ *   publicUrl: "http://127.0.0.1:3000/automation"
+ * })
+ * const response = await automation.handler(new Request("http://127.0.0.1:3000/automation/healthz"))
+ * ```
+ */
+export const toWebHandler = (
+  options: Options & Server.StorageOptions
+): Promise<Running<(request: Request) => Promise<Response>>> =>
+  running(options, (app) => Effect.sync(() => HttpEffect.toWebHandler(app)))
+
+/**
+ * As `toWebHandler`, for `node:http` and what is made on it (Express, Fastify, Connect).
+ *
+ * ```ts
+ * import * as Mounted from "@signalbox/control-room/Mounted"
+ * import { createServer } from "node:http"
+ *
+ * await using automation = await Mounted.toNodeHandler({
+ *   data: ".signalbox",
+ *   publicUrl: "http://127.0.0.1:3000/automation"
+ * })
+ * createServer((request, response) =>
+ *   request.url?.startsWith("/automation/") === true ? automation.handler(request, response) : response.end("hello")
+ * ).listen(3000)
+ * ```
+ */
+export const toNodeHandler = (
+  options: Options & Server.StorageOptions
+): Promise<Running<(request: IncomingMessage, response: ServerResponse) => void>> =>
+  running(options, (app, scope) => NodeHttpServer.makeHandler(app, { scope }))

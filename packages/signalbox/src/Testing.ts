@@ -1,0 +1,214 @@
+/**
+ * A control room for tests: the real service in memory with workers for your tasks, joined to your client without a
+ * socket, on whatever clock the test has. On a `TestClock` hours pass in milliseconds.
+ */
+import { ControlRoom } from "@signalbox/api/ControlRoom"
+import { Permission } from "@signalbox/api/contract/Authorization"
+import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import { layerUploads } from "@signalbox/api/node"
+import { type Letter, Posting } from "@signalbox/control-room/delivery/Post"
+import * as Mounted from "@signalbox/control-room/Mounted"
+import * as Server from "@signalbox/control-room/Server"
+import { Pace } from "@signalbox/control-room/Pace"
+import { ApiKeys } from "@signalbox/control-room/store/ApiKeys"
+import { Workers } from "@signalbox/control-room/store/Workers"
+import { Workspaces } from "@signalbox/control-room/store/Workspaces"
+import type * as Task from "@signalbox/worker/Task"
+import * as Worker from "@signalbox/worker/Worker"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
+import * as HttpClient from "effect/http/HttpClient"
+import * as InnerTime from "./internal/InnerTime.ts"
+import * as InProcess from "./internal/InProcess.ts"
+
+/** A delivery of a webhook or callback, as its endpoint would have got it. */
+export interface ReceivedWebhook {
+  readonly endpoint: string
+  /** With the signatures, which `verify` of `@signalbox/api/Webhooks` checks. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export interface Options<T extends Task.Any> {
+  /** The tasks that the workers bring. */
+  readonly tasks?: ReadonlyArray<T>
+  /** Workers, one step run at a time each; default 1, 0 for none. */
+  readonly workers?: number
+  /** What the key of the client may do; default: everything. */
+  readonly permissions?: ReadonlyArray<Permission>
+  /** The status with which the endpoint of a webhook answers; default 200. */
+  readonly answerWebhook?: (webhook: ReceivedWebhook) => number
+}
+
+/** The control room under test. */
+export class Testing extends Context.Service<
+  Testing,
+  {
+    /** The address that the service has inside the test; nothing listens there. */
+    readonly origin: string
+    readonly workspaceId: WorkspaceId
+    readonly apiKey: Redacted.Redacted
+    /** Reaches the service, and nothing else. */
+    readonly httpClient: HttpClient.HttpClient
+    readonly settle: Effect.Effect<void>
+    readonly advance: (duration: Duration.Input) => Effect.Effect<void>
+    readonly elapse: <A, E, R>(effect: Effect.Effect<A, E, R>, limit: Duration.Input) => Effect.Effect<A, E, R>
+    readonly webhooks: Effect.Effect<ReadonlyArray<ReceivedWebhook>>
+  }
+>()("signalbox/Testing") {}
+
+/** When the link tokens of the workers expire, which use them at once. */
+const endOfTime = "9999-12-31T23:59:59.999Z"
+
+/** Of looks and heartbeats: slower than on a server, so that an hour is short. `settle` and `advance` look as well. */
+const pace = "5 seconds"
+
+const origin = "http://signalbox.test"
+
+const receiver = (received: Array<ReceivedWebhook>, answer: (webhook: ReceivedWebhook) => number) => (letter: Letter) =>
+  Effect.sync(() => {
+    const webhook = {
+      endpoint: letter.endpoint,
+      headers: letter.headers,
+      body: new TextDecoder().decode(letter.body)
+    }
+    received.push(webhook)
+    return answer(webhook)
+  })
+
+const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<T>) {
+  const time = yield* InnerTime.make
+  const received: Array<ReceivedWebhook> = []
+  const outside = yield* Effect.serviceOption(HttpClient.HttpClient)
+  const post = receiver(received, options.answerWebhook ?? (() => 200))
+
+  // Fresh, because two control rooms in one program share nothing.
+  const service = yield* Layer.build(
+    Layer.fresh(
+      Mounted.Mounted.layer({ publicUrl: origin, rateLimit: null, allowPrivateTargets: true }).pipe(
+        Layer.provideMerge(Server.layerMemory)
+      )
+    )
+  ).pipe(
+    Effect.orDie,
+    Effect.provideService(Pace, pace),
+    Effect.provideService(Posting, (letter) => time.watch(post(letter))),
+    Effect.provideService(Clock.Clock, time.clock)
+  )
+  const { httpEffect, tick } = Context.get(service, Mounted.Mounted)
+  const workspace = yield* Context.get(service, Workspaces).firstOr("testing")
+  const permissions = options.permissions ?? Permission.literals
+  const { key } = yield* Context.get(service, ApiKeys).create(workspace.id, "testing", permissions)
+
+  // Closed after the workers, which report to the last.
+  const requests = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
+  const httpClient = yield* Effect.provideService(InProcess.make(origin, httpEffect, time), Scope.Scope, requests)
+  const apiKey = Redacted.make(key)
+  const room = yield* Layer.build(
+    ControlRoom.layerHttpClient({ baseUrl: origin, workspaceId: workspace.id, apiKey }).pipe(
+      Layer.provide(layerUploads)
+    )
+  ).pipe(Effect.provideService(HttpClient.HttpClient, httpClient))
+
+  const tasks = (options.tasks ?? []).map((task: T): T => ({
+    ...task,
+    outputs: (item: Parameters<T["outputs"]>[0]) => time.watchStream(InnerTime.withClient(outside)(task.outputs(item)))
+  }))
+  const count = tasks.length === 0 ? 0 : (options.workers ?? 1)
+  for (let index = 1; index <= count; index++) {
+    const { link_token } = yield* Context.get(service, Workers).createLinkToken(workspace.id, endOfTime)
+    const linkToken = Redacted.make(link_token)
+    yield* Layer.build(
+      Worker.layer({ origin, linkToken, name: `local-${index}`, tasks, heartbeat: pace, drain: 0 })
+    ).pipe(Effect.provideService(HttpClient.HttpClient, httpClient), Effect.provideService(Clock.Clock, time.clock))
+  }
+
+  const settle = Effect.gen(function* () {
+    for (let before = -1; before !== time.activity();) {
+      yield* time.quiet
+      before = time.activity()
+      yield* tick
+      yield* time.quiet
+    }
+  }).pipe(Effect.provideService(Clock.Clock, time.clock))
+
+  return Context.add(
+    room,
+    Testing,
+    Testing.of({
+      origin,
+      workspaceId: workspace.id,
+      apiKey,
+      httpClient,
+      settle,
+      advance: (duration) => Effect.andThen(time.advance(duration), settle),
+      elapse: time.elapse,
+      webhooks: Effect.sync(() => [...received])
+    })
+  )
+})
+
+/**
+ * A control room of its own, which ends with the layer and leaves nothing behind. Nothing of it goes over a network:
+ * webhooks and callbacks are recorded instead.
+ *
+ * ```ts
+ * import * as Processes from "@signalbox/api/Processes"
+ * import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+ * import * as Task from "@signalbox/worker/Task"
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ * import * as Testing from "signalbox/Testing"
+ *
+ * const greet = Task.make("greet", {
+ *   input: Schema.Struct({ name: Schema.String }),
+ *   output: Schema.Struct({ greeting: Schema.String }),
+ *   run: (item) => Effect.succeed({ greeting: `Hello, ${item.payload.name}` })
+ * })
+ *
+ * export const state = Effect.gen(function* () {
+ *   const process = yield* Processes.put({ name: "greetings", steps: [{ name: "greet", task: { name: "greet" } }] })
+ *   const run = yield* ProcessRuns.start(process.id, { payloads: [{ name: "Ada" }] })
+ *   if (!run.started) return "not started"
+ *   yield* Testing.settle
+ *   return (yield* ProcessRuns.get(run.id)).state
+ * }).pipe(Effect.provide(Testing.layer({ tasks: [greet] })))
+ * ```
+ */
+export const layer = <T extends Task.Any = never>(
+  options: Options<T> = {}
+): Layer.Layer<Testing | ControlRoom, never, Task.Services<T>> => Layer.effectContext(build(options))
+
+/**
+ * Waits until all that can happen at this moment has happened: requests are answered, step runs have gone as far as they
+ * get without time passing, what is due was done, webhooks were delivered. Time stands still meanwhile.
+ */
+export const settle: Effect.Effect<void, never, Testing> = Effect.flatMap(Testing, ({ settle }) => settle)
+
+/**
+ * Lets time pass, with everything that happens in it, and settles. It stops at each moment at which something of the
+ * control room wakes, so that one thing leads to the next. On the live clock it waits for so long.
+ */
+export const advance = (duration: Duration.Input): Effect.Effect<void, never, Testing> =>
+  Effect.flatMap(Testing, ({ advance }) => advance(duration))
+
+/**
+ * Runs an effect that waits for time to pass, such as `ProcessRuns.awaitEnd` or a whole flow, and lets it pass until the
+ * effect has ended. It is a defect if it has not after `limit`, by default 1 day. On the live clock it just runs.
+ */
+export const elapse = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  options: { readonly limit?: Duration.Input } = {}
+): Effect.Effect<A, E, R | Testing> => Effect.flatMap(Testing, ({ elapse }) => elapse(effect, options.limit ?? "1 day"))
+
+/** What was delivered to webhooks and callbacks so far, repeated attempts too, the first one first. */
+export const webhooks: Effect.Effect<ReadonlyArray<ReceivedWebhook>, never, Testing> = Effect.flatMap(
+  Testing,
+  ({ webhooks }) => webhooks
+)
