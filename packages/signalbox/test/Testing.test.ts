@@ -25,6 +25,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import fs from "node:fs"
 import { readFile } from "node:fs/promises"
 import { Server as NetServer, Socket } from "node:net"
@@ -223,6 +224,24 @@ describe("Testing in virtual time", () => {
       const event = yield* Webhooks.receive({ ...second, secret })
       assert.deepStrictEqual([event.action, event.payload.processRunId], ["completed", run])
     }).pipe(Effect.provide(Layer.provideMerge(Testing.layer({ tasks: [double], answerWebhook }), silent)))
+  })
+
+  it.effect("gives tasks the services of the program, its HTTP client too", () => {
+    const fake = HttpClient.make((request) =>
+      Effect.succeed(HttpClientResponse.fromWeb(request, Response.json({ n: 42 })))
+    )
+    const asking = Task.make("asking", {
+      input: Number,
+      output: Number,
+      run: () => Effect.flatMap(HttpClient.get("https://example.com/n"), HttpClientResponse.schemaBodyJson(Number))
+    })
+    const faked = Layer.provide(Testing.layer({ tasks: [asking] }), Layer.succeed(HttpClient.HttpClient, fake))
+    return Effect.gen(function* () {
+      const run = yield* start([{ task: "asking" }], [{ n: 1 }])
+      yield* Testing.settle
+      const [output] = yield* Stream.runCollect(Outputs.stream(run))
+      assert.deepStrictEqual(output?.payload, { n: 42 })
+    }).pipe(Effect.provide(Layer.provideMerge(faked, silent)))
   })
 
   it.effect("gives the key only the permissions asked for", () =>
