@@ -36,7 +36,7 @@ export const parse = (text: string): Token | null => {
 
 /** Whether a secret belongs to a stored hash. */
 export const matches = (secret: string, stored: string): boolean => {
-  const given = Buffer.from(hash(secret), "hex")
-  const expected = Buffer.from(stored, "hex")
+  const given = Buffer.from(hash(secret), "latin1")
+  const expected = Buffer.from(stored, "latin1")
   return given.length === expected.length && timingSafeEqual(given, expected)
 }

@@ -63,22 +63,21 @@ interface Caller {
 
 const ofRuns: ReadonlySet<Permission> = new Set(runPermissions)
 
-/** Whether a caller may use an endpoint of the workspace that the path names. */
-const admissionTo = (endpoint: HttpApiEndpoint.Top) => {
+/** Why a caller may not use an endpoint of the workspace that the path names; null when it may. */
+const refusalBy = (endpoint: HttpApiEndpoint.Top) => {
   const needed = Context.getOrUndefined(endpoint.annotations, RequiredPermission)
   // The one path without a workspace makes a new one.
   const ofWorkspace = endpoint.path.includes(":workspace_id")
   return (
-    caller: Caller | null,
+    { permissions, principal }: Caller,
     { params }: HttpRouter.RouteContext["Service"]
-  ): Effect.Effect<Principal, ForbiddenResponse> => {
-    if (caller === null) return Effect.fail(unknown())
-    if (ofWorkspace && params["workspace_id"] !== caller.principal.workspaceId) {
-      return Effect.fail(forbidden("the key does not belong to this workspace"))
+  ): ForbiddenResponse | null => {
+    if (ofWorkspace && params["workspace_id"] !== principal.workspaceId) {
+      return forbidden("the key does not belong to this workspace")
     }
-    return needed === undefined || caller.permissions.has(needed)
-      ? Effect.succeed(caller.principal)
-      : Effect.fail(forbidden(`the key lacks the permission ${needed}; use a key that has it`))
+    return needed === undefined || permissions.has(needed)
+      ? null
+      : forbidden(`the key lacks the permission ${needed}; use a key that has it`)
   }
 }
 
@@ -172,35 +171,36 @@ export class Authorization extends Context.Service<
       const callerOf = yield* callerOfToken
       const principalOf = yield* principalOfToken
 
-      const counted = (principal: Principal) =>
-        principal._tag === "ApiKey" ? rateLimits.admit(principal.keyId) : Effect.void
-
       /** What holds for a request with a key: its permission, its rate, forms read as JSON, and idempotency keys. */
       const workspace = <E>(
         endpoint: HttpApiEndpoint.Top,
         handler: Guarded<E, CurrentPrincipal | HttpRouter.Provided>
       ): Guarded<E | Refusal, HttpRouter.Provided> => {
-        const admission = admissionTo(endpoint)
-        const entered = (received: HttpServerRequest.HttpServerRequest, principal: Principal) =>
-          Effect.flatMap(Forms.asJson(received, endpoint), (request) => {
-            const handled =
-              request === received
-                ? handler
-                : Effect.provideService(handler, HttpServerRequest.HttpServerRequest, request)
-            return Effect.provideService(once(request, principal.workspaceId, handled), CurrentPrincipal, principal)
+        const refusedBy = refusalBy(endpoint)
+        const entered = (received: HttpServerRequest.HttpServerRequest, { principal }: Caller) => {
+          const handled = (request: HttpServerRequest.HttpServerRequest) =>
+            Effect.provideService(once(request, principal.workspaceId, handler), CurrentPrincipal, principal)
+          return Forms.isForm(received)
+            ? Effect.flatMap(Forms.asJson(received, endpoint), (request) =>
+                Effect.provideService(handled(request), HttpServerRequest.HttpServerRequest, request)
+              )
+            : handled(received)
+        }
+        return Effect.withFiber<HttpServerResponse.HttpServerResponse, E | Refusal, HttpRouter.Provided>((fiber) => {
+          // The router has put there what it provides.
+          const context = fiber.context as Context.Context<HttpRouter.Provided>
+          const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+          const token = tokenOf(request)
+          if (token === null) return Effect.fail(malformed())
+          return Effect.flatMap(callerOf(token), (caller): Guarded<E | Refusal, HttpRouter.Provided> => {
+            if (caller === null) return Effect.fail(unknown())
+            const refused = refusedBy(caller, Context.getUnsafe(context, HttpRouter.RouteContext))
+            if (refused !== null) return Effect.fail(refused)
+            return caller.principal._tag === "ApiKey"
+              ? Effect.andThen(rateLimits.admit(caller.principal.keyId), entered(request, caller))
+              : entered(request, caller)
           })
-        return Effect.flatMap(
-          HttpServerRequest.HttpServerRequest,
-          (request): Guarded<E | Refusal, HttpRouter.Provided> => {
-            const token = tokenOf(request)
-            if (token === null) return Effect.fail(malformed())
-            return callerOf(token).pipe(
-              Effect.flatMap((caller) => Effect.flatMap(HttpRouter.RouteContext, (route) => admission(caller, route))),
-              Effect.tap(counted),
-              Effect.flatMap((principal) => entered(request, principal))
-            )
-          }
-        )
+        })
       }
 
       const integration = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
@@ -209,9 +209,12 @@ export class Authorization extends Context.Service<
         if (token === null) {
           return yield* unauthenticated("no usable key: give the bare key of this control room as `token` in the query")
         }
-        const principal = yield* admissionTo(endpoint)(yield* ofKey(token), yield* HttpRouter.RouteContext)
-        yield* counted(principal)
-        return principal
+        const caller = yield* ofKey(token)
+        if (caller === null) return yield* unknown()
+        const refused = refusalBy(endpoint)(caller, yield* HttpRouter.RouteContext)
+        if (refused !== null) return yield* refused
+        if (caller.principal._tag === "ApiKey") yield* rateLimits.admit(caller.principal.keyId)
+        return caller.principal
       })
 
       const ofToken = Effect.fnUntraced(function* (group: HttpApiGroup.Top) {

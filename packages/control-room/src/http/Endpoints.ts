@@ -163,8 +163,13 @@ const routeOf = (
             return handler(input)
           })
     const headers = Context.getUnsafe(context, ResponseHeaders)
-    const write = (value: unknown) =>
-      HttpServerResponse.isHttpServerResponse(value) ? value : HttpServerResponse.jsonUnsafe(value, { headers })
+    const write = (value: unknown) => {
+      if (HttpServerResponse.isHttpServerResponse(value)) return value
+      const response = HttpServerResponse.jsonUnsafe(value)
+      // Nobody else has it yet: its headers are completed in place, not copied.
+      Object.assign(response.headers, headers)
+      return response
+    }
     return encode === undefined
       ? Effect.map(answered, write)
       : Effect.flatMap(answered, (value) =>

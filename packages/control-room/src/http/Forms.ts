@@ -123,7 +123,8 @@ const decoderOf = (endpoint: HttpApiEndpoint.Top): Decoder | undefined => {
   return decoder
 }
 
-const isForm = (request: HttpServerRequest.HttpServerRequest) =>
+export const isForm = (request: HttpServerRequest.HttpServerRequest): boolean =>
+  request.method === "POST" &&
   request.headers["content-type"]?.trim().toLowerCase().startsWith("application/x-www-form-urlencoded") === true
 
 const read = Effect.fnUntraced(function* (
@@ -159,6 +160,6 @@ export const asJson = (
   endpoint: HttpApiEndpoint.Top,
   body: "of fields" | "any JSON" = "of fields"
 ): Effect.Effect<HttpServerRequest.HttpServerRequest> => {
-  const decode = request.method === "POST" && isForm(request) ? decoderOf(endpoint) : undefined
+  const decode = isForm(request) ? decoderOf(endpoint) : undefined
   return decode === undefined ? Effect.succeed(request) : read(request, decode, body)
 }
