@@ -11,7 +11,6 @@ import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import { createHash, randomUUID } from "node:crypto"
 import { Database } from "./Database.ts"
-import type { Options } from "./Postgres.ts"
 
 /** What is told of. */
 export type Topic = "work" | "key revoked"
@@ -50,7 +49,7 @@ export class Notices extends Context.Service<
   )
 
   /** Over the notifications of Postgres, which come with the commit. The node itself does not wait for them. */
-  static readonly layerPostgres = ({ schema = "signalbox" }: Options) =>
+  static readonly layerPostgres = ({ schema = "signalbox" }: { readonly schema?: string }) =>
     Layer.effect(
       Notices,
       Effect.gen(function* () {
