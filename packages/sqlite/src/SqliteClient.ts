@@ -14,6 +14,7 @@ import type { Connection } from "effect/sql/SqlConnection"
 import { classifySqliteError, SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import * as Reads from "./internal/Reads.ts"
 import * as Turns from "./internal/Turns.ts"
 
 /** The database file could not be opened, or another process has it. */
@@ -72,8 +73,8 @@ interface Prepared {
   bigInts: boolean
 }
 
-/** Runs statements on one connection, at once. */
-const runnerOf = (db: DatabaseSync) => {
+/** Runs statements on one connection, at once; `before` each of them. */
+const runnerOf = (db: DatabaseSync, before: () => void = () => {}) => {
   // The least recently used statement goes first: a Map keeps the order of insertion.
   const prepared = new Map<string, Prepared>()
   const prepare = (sql: string): Prepared => {
@@ -101,6 +102,7 @@ const runnerOf = (db: DatabaseSync) => {
       Effect.try({
         try: () => {
           const entry = prepare(sql)
+          before()
           const { returnsRows, statement } = entry
           const inputs = params.map(toInput)
           if (!returnsRows) {
@@ -161,7 +163,7 @@ const lock = Effect.fnUntraced(function* (filename: string) {
 })
 
 /** A statement that can only read; any other is taken for one that writes. */
-const reads = /^\s*SELECT\b/i
+const isRead = /^\s*SELECT\b/i
 
 const make = Effect.fnUntraced(function* ({ filename }: Options) {
   const inMemory = filename === ":memory:"
@@ -172,16 +174,21 @@ const make = Effect.fnUntraced(function* ({ filename }: Options) {
     catch: (cause) => new SqliteOpenError({ filename, message: `cannot use ${filename}: ${errorText(cause)}` })
   })
   const write = runnerOf(db)
+  const reader = inMemory ? null : yield* open(filename, true)
+  const reads = reader === null ? null : yield* Reads.make(reader)
   const turns = yield* Turns.make({
     run: (sql) => Effect.asVoid(write(sql, [], false)),
     isTransaction: () => db.isTransaction,
     // In memory there is no disk to wait for.
-    shared: !inMemory
+    shared: !inMemory,
+    beforeCommit: () => reads?.end()
   })
-  const committed = inMemory ? write : runnerOf(yield* open(filename, true))
-  const read: Run = inMemory ? (sql, params, arrays) => turns.between(write(sql, params, arrays)) : committed
+  const read: Run =
+    reader === null || reads === null
+      ? (sql, params, arrays) => turns.between(write(sql, params, arrays))
+      : runnerOf(reader, reads.begin)
   const outside = connectionOf((sql, params, arrays) =>
-    reads.test(sql) ? read(sql, params, arrays) : turns.once(write(sql, params, arrays))
+    isRead.test(sql) ? read(sql, params, arrays) : turns.once(write(sql, params, arrays))
   )
   const inside = connectionOf(write)
   return yield* Client.make({

@@ -191,6 +191,20 @@ describe("SqliteClient", () => {
     )
   )
 
+  it.effect("shows who has written what it wrote, whoever else reads meanwhile", () =>
+    withDatabase((sql) =>
+      Effect.gen(function* () {
+        const count = Effect.map(sql`SELECT id FROM item`, (rows) => rows.length)
+        const writer = yield* Effect.forkChild(Effect.andThen(sql`INSERT INTO item (id) VALUES ('a')`, count), {
+          startImmediately: true
+        })
+        // Written, and not committed yet.
+        assert.strictEqual(yield* count, 0)
+        assert.strictEqual(yield* Fiber.join(writer), 1)
+      })
+    )
+  )
+
   it.effect("commits what was written before it closes", () =>
     Effect.gen(function* () {
       const filename = join(yield* folder, "t.db")

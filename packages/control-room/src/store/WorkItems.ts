@@ -183,7 +183,7 @@ export class WorkItems extends Context.Service<
     Effect.gen(function* () {
       const { below, newId, now, page, sql } = yield* Database
       const select = sql.literal(
-        "SELECT *, EXISTS (SELECT 1 FROM file WHERE file.owner_id = work_item.id) AS has_files FROM work_item"
+        "SELECT id, workspace_id, process_id, process_run_id, step, step_id, step_run_id, state, state_updated_at, created_at, payload, attempts, released_by, exception, EXISTS (SELECT 1 FROM file WHERE file.owner_id = work_item.id) AS has_files FROM work_item"
       )
       const forUpdate = Dialect.forUpdate(sql)
       // Where several write at once, all lock items in one order.

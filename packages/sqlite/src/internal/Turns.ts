@@ -17,6 +17,8 @@ export interface Options {
   readonly isTransaction: () => boolean
   /** Whether turns share a commit; each has its own otherwise. */
   readonly shared: boolean
+  /** Ends what reads of the state before, which would also keep the log from being written back. */
+  readonly beforeCommit: () => void
 }
 
 const lost = new SqlError({
@@ -33,7 +35,7 @@ const afterOthers = Effect.callback<void>((resume) => {
   return Effect.sync(() => clearImmediate(handle))
 })
 
-export const make = Effect.fnUntraced(function* ({ isTransaction, run, shared }: Options) {
+export const make = Effect.fnUntraced(function* ({ beforeCommit, isTransaction, run, shared }: Options) {
   const scope = yield* Scope.Scope
   const turn = yield* Semaphore.make(1)
   /** Done when the transaction that is open is committed, or lost. */
@@ -43,6 +45,7 @@ export const make = Effect.fnUntraced(function* ({ isTransaction, run, shared }:
     const settled = batch
     batch = null
     if (settled === null) return Effect.void
+    beforeCommit()
     const rollback = Effect.suspend(() => (isTransaction() ? Effect.ignore(run("ROLLBACK")) : Effect.void))
     return run("COMMIT").pipe(
       Effect.onError(() => rollback),
