@@ -124,10 +124,9 @@ export class Runs extends Context.Service<
               break
             case "OutputsDropped":
               // A statement takes only so many parameters.
-              for (const some of Arr.chunksOf(yield* items.openOutputsOf(change.item), 10_000)) {
+              for (const some of Arr.chunksOf(yield* items.dropOutputs(change.item), 10_000)) {
                 yield* dropBlobs(yield* files.removeOwners(some))
               }
-              yield* items.apply(run, change)
               break
             case "Notification":
               yield* outbox.notify(run, change.action)
@@ -240,9 +239,8 @@ export class Runs extends Context.Service<
         const run = yield* runs.lock(id)
         if (run === null) return false
         const live: Array<{ readonly stepRun: StoredStepRun; readonly item: StoredItem | null }> = []
-        for (const { id: held } of yield* stepRuns.live(id)) {
-          const stepRun = yield* stepRuns.lock(held)
-          if (stepRun !== null) live.push({ stepRun, item: yield* items.held(stepRun.id) })
+        for (const stepRun of yield* stepRuns.lockLive(id)) {
+          live.push({ stepRun, item: yield* items.held(stepRun.id) })
         }
         const outcome = Engine.stop(run, live, command, yield* now)
         if (outcome.changes.length > 0 || outcome.run !== run) yield* commit(outcome)

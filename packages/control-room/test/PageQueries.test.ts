@@ -50,7 +50,7 @@ const makeLists = Effect.gen(function* () {
   const definition = { name: "p", steps: [{ name: "s", task: { name: "t" } }] }
   const process = (yield* (yield* Processes).create(workspace, definition)) ?? assert.fail("taken")
   const run = (yield* (yield* Runs).start(workspace, process, {})) ?? assert.fail("not started")
-  const [stepRun = assert.fail("no step run")] = yield* (yield* StepRuns).live(run)
+  const [stepRun = assert.fail("no step run")] = yield* (yield* StepRuns).lockLive(run)
   const taskPackage = (yield* (yield* TaskPackages).create(workspace, "p")) ?? assert.fail("taken")
   const assistants = yield* Assistants
   const assistant = yield* assistants.create(workspace, "a", { name: "t", package_id: taskPackage.id })

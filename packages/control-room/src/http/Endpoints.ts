@@ -195,6 +195,7 @@ export const group = <const G extends keyof Groups, E, R>(
       const authorization = yield* Authorization
       const router = yield* HttpRouter.HttpRouter
       const handlers: Readonly<Record<string, unknown>> = yield* build({ handleAll: (all) => all })
+      // One of many types that share no name for what they have in common.
       const group: HttpApiGroup.Top = Api.groups[name] as unknown as HttpApiGroup.Top
       const endpoints: ReadonlyArray<HttpApiEndpoint.Top> = Object.values(group.endpoints)
       yield* router.addAll(

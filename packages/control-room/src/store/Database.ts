@@ -63,16 +63,12 @@ export class Database extends Context.Service<
       const random = yield* SecureRandom.SecureRandom
       const guarded = Dialect.guarded(sql)
       let offset = yield* Effect.orDie(Dialect.clockOffset(sql))
-      yield* Effect.ignore(
-        Effect.map(Dialect.clockOffset(sql), (measured) => {
+      if (Dialect.isPostgres(sql)) {
+        const measure = Effect.map(Dialect.clockOffset(sql), (measured) => {
           offset = measured
         })
-      ).pipe(
-        Effect.delay("1 minute"),
-        Effect.forever,
-        Effect.forkScoped,
-        Effect.when(Effect.succeed(Dialect.isPostgres(sql)))
-      )
+        yield* Effect.ignore(measure).pipe(Effect.delay("1 minute"), Effect.forever, Effect.forkScoped)
+      }
       const millis = Effect.map(Clock.currentTimeMillis, (local) => local + offset)
       const empty = { rows: [], hasMore: false }
       return Database.of({

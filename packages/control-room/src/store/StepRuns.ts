@@ -119,7 +119,7 @@ export class StepRuns extends Context.Service<
       stepRun: StepRunId,
       page: PageRequest
     ) => Effect.Effect<Rows<StepRunEvent & { readonly id: string }>>
-    readonly live: (run: ProcessRunId) => Effect.Effect<ReadonlyArray<StoredStepRun>>
+    readonly lockLive: (run: ProcessRunId) => Effect.Effect<ReadonlyArray<StoredStepRun>>
     readonly apply: (run: Run, change: StepRunChange) => Effect.Effect<void>
     /**
      * Hands out the oldest step runs that wait for one of these tasks or, with `packages`, for a task of a package, and
@@ -257,12 +257,13 @@ export class StepRuns extends Context.Service<
             "oldest first",
             request
           ),
-        live: (run) =>
+        lockLive: (run) =>
           Effect.orDie(
             Effect.map(
               sql<Row>`
                 SELECT * FROM step_run
-                WHERE process_run_id = ${run} AND state IN ('new', 'awaiting_worker', 'in_progress')`,
+                WHERE process_run_id = ${run} AND state IN ('new', 'awaiting_worker', 'in_progress')
+                ORDER BY id ${forUpdate}`,
               many
             )
           ),

@@ -158,8 +158,8 @@ export class WorkItems extends Context.Service<
     readonly createOutput: (item: StoredItem, stepRun: StepRunId, payload: Schema.Json) => Effect.Effect<WorkItemId>
     /** An output that is not released yet, of a step run that lives. */
     readonly openOutput: (id: string) => Effect.Effect<StoredOutput | null>
-    /** Outputs of an item that are not released. */
-    readonly openOutputsOf: (item: WorkItemId) => Effect.Effect<ReadonlyArray<WorkItemId>>
+    /** Deletes the outputs of an item that are not released; answers which. */
+    readonly dropOutputs: (item: WorkItemId) => Effect.Effect<ReadonlyArray<WorkItemId>>
     /** How many outputs of a step run wait for its end: of the item in hand, and of the others. */
     readonly countOutputs: (
       stepRun: StepRunId,
@@ -265,9 +265,6 @@ export class WorkItems extends Context.Service<
               not_before: null,
               ...(change.exception === null ? {} : { exception: json(change.exception) })
             })} WHERE process_run_id = ${run.id} AND state = 'pending' AND step_run_id IS NULL`
-            return
-          case "OutputsDropped":
-            yield* sql`DELETE FROM output WHERE released = 0 AND parent_id = ${change.item}`
             return
           case "OutputsReleased": {
             if (change.step === null) {
@@ -415,10 +412,10 @@ export class WorkItems extends Context.Service<
               row === undefined ? null : parseOutput(row)
             )
           ),
-        openOutputsOf: (item) =>
+        dropOutputs: (item) =>
           Effect.orDie(
             Effect.map(
-              sql<{ readonly id: string }>`SELECT id FROM output WHERE released = 0 AND parent_id = ${item}`,
+              sql<{ readonly id: string }>`DELETE FROM output WHERE released = 0 AND parent_id = ${item} RETURNING id`,
               identifiers
             )
           ),
@@ -469,8 +466,8 @@ export class WorkItems extends Context.Service<
   )
 }
 
-/** The changes that concern work items and outputs. */
+/** The changes that concern work items and outputs, and nothing else. */
 export type ItemChange = Extract<
   Change,
-  { readonly _tag: "ItemMoved" | "ItemDeleted" | "WaitingSettled" | "OutputsDropped" | "OutputsReleased" }
+  { readonly _tag: "ItemMoved" | "ItemDeleted" | "WaitingSettled" | "OutputsReleased" }
 >

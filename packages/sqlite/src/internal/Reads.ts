@@ -11,15 +11,16 @@ export const make = Effect.fnUntraced(function* (db: DatabaseSync) {
     if (scheduled === null) return
     clearImmediate(scheduled)
     scheduled = null
-    db.exec("COMMIT")
+    // An error such as of the disk has ended it already.
+    if (db.isTransaction) db.exec("COMMIT")
   }
   yield* Effect.addFinalizer(() => Effect.sync(end))
   return {
     /** To be called before each read. */
     begin: () => {
-      if (scheduled !== null) return
+      if (db.isTransaction) return
       db.exec("BEGIN")
-      scheduled = setImmediate(end)
+      scheduled ??= setImmediate(end)
     },
     end
   }
