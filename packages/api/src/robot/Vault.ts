@@ -87,7 +87,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       timed: true,
       read: (response) => response.text
     }).pipe(Effect.catchTag(["NotFound", "Conflict", "InvalidRequest"], (error) => Effect.fail(unexpected(error))))
-    const der = Base64.decode(answer.value.trim())
+    // Services differ in whether they put the text in quotes.
+    const der = Base64.decode(answer.value.trim().replace(/^"(.*)"$/s, "$1"))
     if (Result.isSuccess(der)) return der.success
     return yield* new VaultError({ secret, message: "the vault's public key is no base64" })
   })
@@ -117,7 +118,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       name: string,
       content: {
         readonly items: Redacted.Redacted<Readonly<Record<string, Schema.Json>>>
-        /** Absent: none for a new secret, unchanged for one that exists. */
+        /** Absent: none, also of a secret that had one. */
         readonly description?: string | null
       }
     ) {
