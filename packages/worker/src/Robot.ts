@@ -9,10 +9,21 @@ import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
+import type * as FileSystem from "effect/FileSystem"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import type * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
 import * as ItemLoop from "./internal/ItemLoop.ts"
+import * as Environment from "./internal/RobotEnvironment.ts"
 import type { ItemSource } from "./ItemSource.ts"
-import { type AssetMissing, type RobotError, SecretMissing, UnexpectedContent } from "./RobotError.ts"
+import {
+  type AssetMissing,
+  type RobotError,
+  type RobotNotConfigured,
+  SecretMissing,
+  UnexpectedContent
+} from "./RobotError.ts"
 import type { Input, OutputFile } from "./Task.ts"
 
 export type { Counts } from "./internal/ItemLoop.ts"
@@ -33,6 +44,63 @@ export class Robot extends Context.Service<
     readonly saveArtifact: (file: SizedBytes) => Effect.Effect<void, RobotError>
   }
 >()("@signalbox/worker/Robot") {}
+
+/**
+ * The robot of a task package: everything of a service, as the environment says that a worker gives to a package.
+ * Artifacts are files in `ROBOT_ARTIFACTS`, which the worker uploads. Fails with the names of the variables that are
+ * missing.
+ */
+export const layerHttp: Layer.Layer<
+  Robot,
+  RobotNotConfigured,
+  HttpClient.HttpClient | FileSystem.FileSystem | Path.Path
+> = Layer.effect(
+  Robot,
+  Effect.gen(function* () {
+    return Robot.of({
+      items: yield* Environment.remoteItems,
+      ...(yield* Environment.remoteSecrets),
+      ...(yield* Environment.remoteAssets),
+      ...(yield* Environment.localArtifacts)
+    })
+  })
+)
+
+/**
+ * The robot without a service: items from `RC_WORKITEM_INPUT_PATH` (or `RPA_INPUT_WORKITEM_PATH`; without any, one empty
+ * item), outputs to `RC_WORKITEM_OUTPUT_PATH` (`RPA_OUTPUT_WORKITEM_PATH`, `output/work-items-out/workitems.json`), secrets
+ * from `RC_VAULT_SECRETS_FILE` (`RPA_SECRET_FILE`, `secrets.json`), assets in the folder `SIGNALBOX_ASSETS` (`assets`),
+ * artifacts in `ROBOT_ARTIFACTS` (`output`).
+ */
+export const layerFiles: Layer.Layer<Robot, RobotNotConfigured, FileSystem.FileSystem | Path.Path> = Layer.effect(
+  Robot,
+  Effect.gen(function* () {
+    return Robot.of({
+      items: yield* Environment.localItems,
+      ...(yield* Environment.localSecrets),
+      ...(yield* Environment.localAssets),
+      ...(yield* Environment.localArtifacts)
+    })
+  })
+)
+
+/**
+ * The robot that the environment asks for, part by part: items of a service in a run of a worker, or as
+ * `RC_WORKITEM_ADAPTER` says (`RobocorpAdapter`, `FileAdapter`), secrets and assets of a service where there is an address
+ * of it, or as `RC_VAULT_SECRET_MANAGER` says (`RobocorpVault`, `FileSecrets`); else local files.
+ */
+export const layer: Layer.Layer<Robot, RobotNotConfigured, HttpClient.HttpClient | FileSystem.FileSystem | Path.Path> =
+  Layer.effect(
+    Robot,
+    Effect.gen(function* () {
+      return Robot.of({
+        items: yield* Environment.items,
+        ...(yield* Environment.secrets),
+        ...(yield* Environment.assets),
+        ...(yield* Environment.localArtifacts)
+      })
+    })
+  )
 
 /**
  * The work items, one at a time: an item is completed when the next is pulled or the stream ends, unless `fail` was called

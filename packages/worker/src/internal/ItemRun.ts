@@ -28,11 +28,20 @@ export interface Tools {
 const noItems: ItemSource["advance"] = () =>
   Effect.die(new Error("a task gets its item as the argument of `run`; Robot.inputs is for programs of their own"))
 
-/** Makes the outputs of one item as the task gives them. */
-export const work =
-  <R>(task: TaskOf<R>) =>
-  (input: Parameters<Parameters<typeof ItemLoop.runItem>[2]>[0]) =>
-    Stream.runForEach(task.outputs(input), ({ files, payload }) => input.createOutput(payload, { files }))
+/** Runs the task for each item of the source, with this robot. Outputs are made as the task gives them. */
+export const runTask = <E, R>(
+  task: TaskOf<R>,
+  source: ItemSource<E>,
+  robot: Omit<Robot["Service"], "items">,
+  mayReserve: Effect.Effect<boolean>
+): Effect.Effect<ItemLoop.Counts, E | LeaseLost, Exclude<R, Robot>> => {
+  const inTask = Robot.of({ ...robot, items: { ...source, advance: noItems } })
+  return ItemLoop.runEach(source, mayReserve, (input) =>
+    Stream.runForEach(task.outputs(input), ({ files, payload }) => input.createOutput(payload, { files })).pipe(
+      Effect.provideService(Robot, inTask)
+    )
+  )
+}
 
 /**
  * Runs the task for the first item and for all that the step has waiting, while `mayReserve` says so. The task gets the
@@ -44,14 +53,11 @@ export const runItems = <R>(
   first: WorkItemId,
   mayReserve: Effect.Effect<boolean>,
   tools: Tools
-): Effect.Effect<ItemLoop.Counts, CallError | LeaseLost, R> => {
-  const source = SessionSource.make(session, first)
-  const robot = Robot.of({
-    items: { ...source, advance: noItems },
+): Effect.Effect<ItemLoop.Counts, CallError | LeaseLost, Exclude<R, Robot>> => {
+  const robot = {
     ...RemoteParts.secrets(session.vault),
     ...RemoteParts.assets(session.assets),
     saveArtifact: tools.saveArtifact
-  })
-  const provided = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provideService(effect, Robot, robot)
-  return ItemLoop.runEach(source, mayReserve, (input) => provided(work(task)(input)))
+  }
+  return runTask(task, SessionSource.make(session, first), robot, mayReserve)
 }
