@@ -54,7 +54,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })("task pa
     Effect.gen(function* () {
       const { origin } = yield* Service
       const made = yield* TaskPackages.create("invoices")
-      assert.deepStrictEqual(made, { id: made.id, name: "invoices", type: "zip", tasks: [], download: null })
+      assert.deepStrictEqual(made, { id: made.id, name: "invoices", type: "zip", tasks: [], download: null, git: null })
       assert.deepStrictEqual(yield* TaskPackages.get(made.id), made)
       assert.strictEqual((yield* Effect.flip(TaskPackages.create("invoices")))._tag, "Conflict")
       const zip = yield* zipped("Read", "Write all", "naïve 漢字")
