@@ -10,3 +10,11 @@ export const robotZip = (...tasks: ReadonlyArray<string>) =>
       `tasks:\n${tasks.map((task) => `  ${JSON.stringify(task)}:\n    shell: python tasks.py\n`).join("")}`
     )
   ).pipe(Stream.pipeThroughChannel(Zip.encode()), Stream.mkUint8Array, Effect.orDie)
+
+/** A zip with these files. */
+export const zipOf = (files: Readonly<Record<string, string>>) =>
+  Stream.fromIterable(Object.entries(files).map(([name, content]) => Zip.file(name, content))).pipe(
+    Stream.pipeThroughChannel(Zip.encode()),
+    Stream.mkUint8Array,
+    Effect.orDie
+  )
