@@ -3,24 +3,34 @@
  * the outputs; and the one in TypeScript on local files.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { ProcessRunId } from "@signalbox/api/contract/Ids"
+import { ProcessRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as StepRuns from "@signalbox/api/StepRuns"
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { delimiter, dirname, join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
-import { inRoom, path, type Ready, workByHand } from "./support/WorkerByHand.ts"
 
 const robots = join(import.meta.dirname, "..", "robots")
 const command = join(import.meta.dirname, "..", "..", "packages", "signalbox", "src", "bin.ts")
 const folder = mkdtempSync(join(tmpdir(), "signalbox-robots-"))
 const data = join(folder, "data")
 
+/** With this Node first. */
+const path = [dirname(process.execPath), process.env["PATH"]].join(delimiter)
+
 const node = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}, cwd = folder) =>
   spawnSync(process.execPath, args, { cwd, env: { PATH: path, ...env }, encoding: "utf8" })
+
+interface Ready {
+  readonly base_url: string
+  readonly workspace_id: string
+  readonly api_key: string
+}
 
 const signalbox = (...args: ReadonlyArray<string>) => {
   const { status, stderr, stdout } = node([command, ...args, "--data", data])
@@ -32,7 +42,7 @@ let ready: Ready
 
 const start = () =>
   new Promise<Ready>((resolve, reject) => {
-    room = spawn(process.execPath, [command, "up", "--port", "0", "--workers", "0", "--json", "--data", data], {
+    room = spawn(process.execPath, [command, "up", "--port", "0", "--json", "--data", data], {
       env: { PATH: path },
       stdio: ["ignore", "pipe", "ignore"]
     })
@@ -74,15 +84,25 @@ const byOrder = (one: { readonly order: string }, other: { readonly order: strin
   one.order < other.order ? -1 : 1
 
 /** The artifacts and console messages of all step runs. */
-const leftBehind = Effect.fnUntraced(function* (run: ProcessRunId) {
-  const stepRuns = StepRuns.stream(run)
-  const artifacts = Stream.flatMap(stepRuns, ({ id }) => StepRuns.artifacts(id))
-  const messages = Stream.flatMap(stepRuns, ({ id }) => StepRuns.consoleMessages(id))
-  return {
-    artifacts: yield* Stream.runCollect(Stream.map(artifacts, ({ name }) => name)),
-    lines: yield* Stream.runCollect(Stream.map(messages, ({ message }) => message))
-  }
-})
+const leftBehind = (run: ProcessRunId) =>
+  Effect.gen(function* () {
+    const stepRuns = StepRuns.stream(run)
+    const artifacts = Stream.flatMap(stepRuns, ({ id }) => StepRuns.artifacts(id))
+    const messages = Stream.flatMap(stepRuns, ({ id }) => StepRuns.consoleMessages(id))
+    return {
+      artifacts: yield* Stream.runCollect(Stream.map(artifacts, ({ name }) => name)),
+      lines: yield* Stream.runCollect(Stream.map(messages, ({ message }) => message))
+    }
+  }).pipe(
+    Effect.provide(
+      ControlRoom.layer({
+        baseUrl: ready.base_url,
+        workspaceId: WorkspaceId.make(ready.workspace_id),
+        apiKey: Redacted.make(ready.api_key)
+      })
+    ),
+    Effect.runPromise
+  )
 
 interface Output {
   readonly payload: { readonly order: string; readonly total: number }
@@ -100,14 +120,9 @@ for (const language of ["python", "typescript"]) {
 
       const table = join(robots, "orders.csv")
       const payload = JSON.stringify({ file: "orders.csv" })
-      const started = signalbox("run", name, "--file", table, "--payload", payload, "--json")
-      assert.strictEqual(started.status, 0, started.stderr)
-      const { id }: { readonly id: string } = JSON.parse(started.stdout)
-      const ended = await inRoom(ready, workByHand(ready, join(example, "package"), join(folder, name)))
-      assert.deepStrictEqual(
-        ended.map(({ code }) => code),
-        ended.map(() => 0)
-      )
+      const ended = signalbox("run", name, "--file", table, "--payload", payload, "--wait", "--timeout", "1 minute", "--json")
+      assert.strictEqual(ended.status, 2, ended.stderr)
+      const { id }: { readonly id: string } = JSON.parse(ended.stdout)
 
       const failed = signalbox("items", "list", "--run", id, "--state", "failed", "--json")
       assert.strictEqual(failed.lines.length, 1)
@@ -125,7 +140,7 @@ for (const language of ["python", "typescript"]) {
       )
       assert.deepStrictEqual(seen.toSorted(byOrder), invoices)
 
-      const { artifacts, lines } = await inRoom(ready, leftBehind(ProcessRunId.make(id)))
+      const { artifacts, lines } = await leftBehind(ProcessRunId.make(id))
       assert.deepStrictEqual(
         artifacts.toSorted(),
         invoices.map(({ order }) => `invoices/${order}.txt`)
