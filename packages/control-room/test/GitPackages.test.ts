@@ -27,9 +27,8 @@ const open = TargetGuard.layerOf(true)
 /** The same work as that of the service, for looks at a moment of the test's choice. */
 const gitPackages = (guard: Layer.Layer<TargetGuard>, limits?: Context.Service.Shape<typeof GitLimits>) =>
   Layer.fresh(GitPackages.layer).pipe(
-    Layer.provide(
-      limits === undefined ? Git.layer : Layer.provide(Layer.fresh(Git.layer), Layer.succeed(GitLimits, limits))
-    ),
+    Layer.provide(Layer.fresh(Git.layer)),
+    Layer.provide(limits === undefined ? Layer.empty : Layer.succeed(GitLimits, limits)),
     Layer.provide(Deposits.layer),
     Layer.provide(guard)
   )
