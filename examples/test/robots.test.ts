@@ -120,7 +120,18 @@ for (const language of ["python", "typescript"]) {
 
       const table = join(robots, "orders.csv")
       const payload = JSON.stringify({ file: "orders.csv" })
-      const ended = signalbox("run", name, "--file", table, "--payload", payload, "--wait", "--timeout", "1 minute", "--json")
+      const ended = signalbox(
+        "run",
+        name,
+        "--file",
+        table,
+        "--payload",
+        payload,
+        "--wait",
+        "--timeout",
+        "1 minute",
+        "--json"
+      )
       assert.strictEqual(ended.status, 2, ended.stderr)
       const { id }: { readonly id: string } = JSON.parse(ended.stdout)
 
