@@ -14,7 +14,7 @@ import * as Logger from "effect/Logger"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import * as Embedded from "../src/Embedded.ts"
 import * as Robots from "./support/Robots.ts"
@@ -41,16 +41,6 @@ const robot = Effect.gen(function* () {
 
 const Pids = Schema.fromJsonString(Schema.Array(Schema.Int))
 
-/** One that has ended, and is only not yet forgotten by the system, does not live. */
-const isAlive = (pid: number) => {
-  try {
-    process.kill(pid, 0)
-    return !existsSync("/proc/self") || !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ")
-  } catch {
-    return false
-  }
-}
-
 /** The processes of the task `tree`, once all of them run. */
 const treeOf = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
@@ -61,7 +51,7 @@ const treeOf = Effect.fnUntraced(function* (file: string) {
 })
 
 const awaitGone = (pids: ReadonlyArray<number>) =>
-  Effect.suspend(() => (pids.some(isAlive) ? Effect.fail("alive") : Effect.void)).pipe(
+  Effect.suspend(() => (pids.some(Robots.isAlive) ? Effect.fail("alive") : Effect.void)).pipe(
     Effect.retry(Schedule.spaced("50 millis")),
     Effect.timeout("5 seconds")
   )
@@ -189,7 +179,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("task pac
         ])
         const run = yield* Robots.start(id)
         const tree = yield* treeOf(pids)
-        assert.isTrue(tree.every(isAlive))
+        assert.isTrue(tree.every(Robots.isAlive))
         yield* ProcessRuns.stop(run, { terminate: true })
         yield* awaitGone(tree)
         yield* ProcessRuns.awaitEnd(run, { timeout: "30 seconds" })
