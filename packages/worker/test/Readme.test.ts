@@ -14,13 +14,15 @@ const run = (payload: MemorySession.MemoryItem["payload"]) => {
   )
 }
 
-describe("the example of the README", () => {
-  it("is the one that is compiled", () => {
+describe("the examples of the README", () => {
+  it("are those that are compiled", () => {
     const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8")
-    assert.include(read("../README.md"), `\`\`\`ts\n${read("./examples/Convert.ts")}\`\`\`\n`)
+    for (const example of ["Convert", "Robots"]) {
+      assert.include(read("../README.md"), `\`\`\`ts\n${read(`./examples/${example}.ts`)}\`\`\`\n`)
+    }
   })
 
-  it.effect("does what it says", () =>
+  it.effect("do what they say", () =>
     Effect.gen(function* () {
       const good = yield* run({ number: "A-1", amount: 9.99, currency: "CHF" })
       assert.deepStrictEqual(good.release, { state: "COMPLETED" })
