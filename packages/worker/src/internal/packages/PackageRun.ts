@@ -1,9 +1,7 @@
 /**
- * Step runs of task packages: each in a working copy of its own, by processes of its own.
+ * Runs of tasks of packages: each in a working copy of its own, by processes of its own.
  */
 import type { CallError } from "@signalbox/api/ControlRoomError"
-import type { WorkspaceId } from "@signalbox/api/contract/Ids"
-import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
 import { UploadSourceError } from "@signalbox/api/Upload"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -25,15 +23,14 @@ import { machine, PackageFailure } from "./PackageFailure.ts"
 import * as RobotYaml from "./RobotYaml.ts"
 
 export interface Job {
-  readonly lease: Lease
   readonly ref: PackageRef
-  /** The address of the service without a path. */
-  readonly origin: string
-  readonly workspaceId: WorkspaceId
-  readonly reports: Reports
+  readonly task: string
+  /** Of the environment, what the step says and what the service gives. */
+  readonly env: { readonly step: Environment.Variables; readonly service: Environment.Variables }
+  readonly reports: Pick<Reports, "write" | "event" | "saveArtifact">
 }
 
-/** Executes step runs of task packages; their folders live as long as the scope. */
+/** Executes tasks of packages; their folders live as long as the scope. */
 export interface Packages {
   readonly execution: (job: Job) => Effect.Effect<Execution<never>, never, Scope.Scope>
 }
@@ -84,7 +81,7 @@ const filesBelow = (
 /** Uploads what lies in the folder of artifacts. All are tried; fails as the first that could not be uploaded. */
 const uploadAll = Effect.fnUntraced(function* (
   folder: string,
-  reports: Reports
+  reports: Job["reports"]
 ): Effect.fn.Return<void, CallError, FileSystem.FileSystem> {
   const fs = yield* FileSystem.FileSystem
   const unreadable = (name: string) => (error: PlatformError) =>
@@ -129,18 +126,18 @@ export const make = Effect.fnUntraced(function* (cache: Cache, runs: string) {
   const inherited = Environment.inheritedFrom(process.env)
   const onDisk = machine("the working copy cannot be made")
 
-  const prepare = Effect.fnUntraced(function* ({ lease, ref, reports }: Job, root: string) {
+  const prepare = Effect.fnUntraced(function* ({ ref, reports, task }: Job, root: string) {
     yield* cache.checkOut(ref, root, reports.event("DOWNLOAD"))
     const text = yield* Effect.mapError(
       fs.readFileString(join(root, "robot.yaml")),
       () => new PackageFailure({ code: "START_FAILURE", message: "the task package has no robot.yaml at its root" })
     )
-    const robot = yield* RobotYaml.read(text, lease.task.name)
+    const robot = yield* RobotYaml.read(text, task)
     yield* Effect.mapError(fs.makeDirectory(join(root, robot.artifactsFolder), { recursive: true }), onDisk)
     return robot
   })
 
-  const setUp = Effect.fnUntraced(function* (robot: RobotYaml.Robot, reports: Reports, options: Child.Options) {
+  const setUp = Effect.fnUntraced(function* (robot: RobotYaml.Robot, reports: Job["reports"], options: Child.Options) {
     if (robot.environments.length > 0) {
       yield* reports.write([
         `The environment of ${robot.environments.join(", ")} is not built: the task runs with the programs of this machine.`
@@ -173,7 +170,7 @@ export const make = Effect.fnUntraced(function* (cache: Cache, runs: string) {
         const root = rootOf(folder)
         const robot = yield* prepare(job, root)
         artifacts = join(root, robot.artifactsFolder)
-        const env = Environment.make({ ...job, root, robot, machine: inherited })
+        const env = Environment.make({ ...job.env, root, robot, machine: inherited })
         const options = { cwd: root, env, write: reports.write, pidFile: pidFile(folder) }
         yield* setUp(robot, reports, options)
         const ended = yield* Effect.mapError(
