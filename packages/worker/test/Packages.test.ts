@@ -285,8 +285,15 @@ time.sleep(600)
     return { script, fiber, runs }
   })
 
-  const isAlive = (pid: number) =>
-    existsSync(`/proc/${pid}`) && !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ")
+  /** One that has ended, and is only not yet forgotten by the system, does not live. */
+  const isAlive = (pid: number) => {
+    try {
+      process.kill(pid, 0)
+      return !existsSync("/proc/self") || !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ")
+    } catch {
+      return false
+    }
+  }
   const pidsIn = (console: ReadonlyArray<string>) =>
     console.flatMap((line) => (/^\d+ \d+$/.test(line) ? [line.split(" ").map(Number)] : []))[0]
 
@@ -310,6 +317,15 @@ time.sleep(600)
       assert.isFalse(pids.some(isAlive))
       assert.strictEqual(script.finished.get("s1")?.code, "TERMINATED")
       assert.deepStrictEqual(readdirSync(runs), [])
+    })
+  )
+
+  it.effect("is a ROBOT_FAILURE that names the signal by which its program was ended", () =>
+    Effect.gen(function* () {
+      const { script } = yield* begin("sh -c 'kill -9 $$'")
+      yield* until(() => script.finished.has("s1"))
+      assert.strictEqual(script.finished.get("s1")?.code, "ROBOT_FAILURE")
+      assert.deepStrictEqual(script.console, ["ROBOT_FAILURE: the task was ended by the signal SIGKILL"])
     })
   )
 
