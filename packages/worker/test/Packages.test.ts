@@ -269,10 +269,12 @@ time.sleep(600)
           packages: true,
           execute: (lease, reports) =>
             packages.execution({
-              lease,
               ref: { digest, url: server.url },
-              origin: "http://127.0.0.1:1/",
-              workspaceId: WorkspaceId.make("w"),
+              task: lease.task.name,
+              env: {
+                step: lease.env,
+                service: Environment.ofStepRun(lease, "http://127.0.0.1:1/", WorkspaceId.make("w"))
+              },
               reports
             }),
           capacity: 1,

@@ -1,8 +1,7 @@
 /**
  * Runs of tasks of packages: each in a working copy of its own, by processes of its own.
  */
-import type { CallError } from "@signalbox/api/ControlRoomError"
-import { UploadSourceError } from "@signalbox/api/Upload"
+import { type SizedBytes, UploadSourceError } from "@signalbox/api/Upload"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -14,7 +13,7 @@ import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import { join } from "node:path"
 import { isLeaseLost } from "../Failures.ts"
 import type { Reports } from "../Reports.ts"
-import { type Execution, failed, type StepRunError } from "../StepRun.ts"
+import { type CollectError, type Execution, failed, type StepRunError } from "../StepRun.ts"
 import type { Cache, PackageRef } from "./Cache.ts"
 import * as Child from "./Child.ts"
 import * as Environment from "./Environment.ts"
@@ -27,7 +26,9 @@ export interface Job {
   readonly task: string
   /** Of the environment, what the step says and what the service gives. */
   readonly env: { readonly step: Environment.Variables; readonly service: Environment.Variables }
-  readonly reports: Pick<Reports, "write" | "event" | "saveArtifact">
+  readonly reports: Pick<Reports, "write" | "event"> & {
+    readonly saveArtifact: (file: SizedBytes) => Effect.Effect<void, CollectError>
+  }
 }
 
 /** Executes tasks of packages; their folders live as long as the scope. */
@@ -82,7 +83,7 @@ const filesBelow = (
 const uploadAll = Effect.fnUntraced(function* (
   folder: string,
   reports: Job["reports"]
-): Effect.fn.Return<void, CallError, FileSystem.FileSystem> {
+): Effect.fn.Return<void, CollectError, FileSystem.FileSystem> {
   const fs = yield* FileSystem.FileSystem
   const unreadable = (name: string) => (error: PlatformError) =>
     new UploadSourceError({ name, message: `cannot read the artifact: ${error.message}` })
@@ -99,7 +100,7 @@ const uploadAll = Effect.fnUntraced(function* (
     yield* reports.saveArtifact({ name, size, stream: Stream.mapError(fs.stream(path), unreadable(name)) })
   })
   const names = yield* Effect.orElseSucceed(filesBelow(folder), () => [])
-  let first: CallError | undefined
+  let first: CollectError | undefined
   for (const name of names) {
     yield* upload(name).pipe(
       Effect.catchTag("PlatformError", (error) =>
