@@ -25,13 +25,16 @@ export interface Subject<E> {
   readonly place: Effect.Effect<Layer.Layer<WorkflowEngine, E>, never, Scope.Scope>
   /** Whether time is virtual. */
   readonly virtual: boolean
-  /** Whether executions outlive the engine. */
-  readonly lasting: boolean
+  /** In which activities it is stopped and started again; none where executions do not outlive the engine. */
+  readonly stops: ReadonlyArray<Stop>
 }
+
+export const everyStop = ["first", "right", "child", "last"] as const
+export type Stop = (typeof everyStop)[number]
 
 class Refused extends Schema.TaggedError<Refused>()("Refused", { by: Schema.String }) {}
 
-const Signal = DurableDeferred.make("signal", { success: Schema.String })
+export const Signal = DurableDeferred.make("signal", { success: Schema.String })
 
 /** Lets real things happen, whatever the clock. */
 export const breathe = Effect.promise(() => new Promise<void>((resolve) => setTimeout(resolve, 2)))
@@ -40,13 +43,13 @@ export const breathe = Effect.promise(() => new Promise<void>((resolve) => setTi
 export const until = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
   Effect.flatMap(condition, (holds) => (holds ? Effect.void : Effect.andThen(breathe, until(condition))))
 
-const isSuspended = (result: Option.Option<Workflow.Result<unknown, unknown>>) =>
+export const isSuspended = (result: Option.Option<Workflow.Result<unknown, unknown>>) =>
   Option.isSome(result) && result.value._tag === "Suspended"
 
-const isComplete = (result: Option.Option<Workflow.Result<unknown, unknown>>) =>
+export const isComplete = (result: Option.Option<Workflow.Result<unknown, unknown>>) =>
   Option.isSome(result) && result.value._tag === "Complete"
 
-const exitOf = (result: Option.Option<Workflow.Result<unknown, unknown>>): Exit.Exit<unknown, unknown> =>
+export const exitOf = (result: Option.Option<Workflow.Result<unknown, unknown>>): Exit.Exit<unknown, unknown> =>
   Option.isSome(result) && result.value._tag === "Complete"
     ? result.value.exit
     : Exit.die(new Error("the execution has not ended"))
@@ -71,15 +74,16 @@ const noted = (log: Array<string>, name: string, work: Effect.Effect<string> = E
     )
   })
 
-const nap = (name: string, duration: Duration.Input) => DurableClock.sleep({ name, duration, inMemoryThreshold: 0 })
+export const nap = (name: string, duration: Duration.Input) =>
+  DurableClock.sleep({ name, duration, inMemoryThreshold: 0 })
 
-const signal = (workflow: Workflow.Any, executionId: string, value: string) =>
+export const signal = (workflow: Workflow.Any, executionId: string, value: string) =>
   DurableDeferred.succeed(Signal, {
     token: DurableDeferred.tokenFromExecutionId(Signal, { workflow, executionId }),
     value
   })
 
-export const conformance = <E>({ lasting, name, place, virtual }: Subject<E>): void => {
+export const conformance = <E>({ name, place, stops, virtual }: Subject<E>): void => {
   const test = (title: string, body: Effect.Effect<void, unknown, Scope.Scope>) =>
     virtual ? it.effect(title, () => Effect.scoped(body)) : it.live(title, () => Effect.scoped(body))
 
@@ -602,7 +606,7 @@ export const conformance = <E>({ lasting, name, place, virtual }: Subject<E>): v
       })
     )
 
-    if (lasting) restarts({ life, pass, place, test })
+    if (stops.length > 0) restarts({ life, place, stops, test })
   })
 }
 
@@ -610,11 +614,12 @@ export const conformance = <E>({ lasting, name, place, virtual }: Subject<E>): v
 const restarts = <E>({
   life,
   place,
+  stops,
   test
 }: {
+  readonly stops: Subject<E>["stops"]
   readonly test: (title: string, body: Effect.Effect<void, unknown, Scope.Scope>) => void
   readonly place: Subject<E>["place"]
-  readonly pass: (duration: Duration.Input) => Effect.Effect<void>
   readonly life: <A, E1, E2>(
     engine: Layer.Layer<WorkflowEngine, E>,
     workflows: Layer.Layer<never, E1, WorkflowEngine>,
@@ -651,7 +656,7 @@ const restarts = <E>({
   }
   const whole = "first left right child told last"
 
-  for (const stop of ["first", "right", "child", "last"]) {
+  for (const stop of stops) {
     test(
       `an execution that is stopped in the activity ${stop} goes on after a restart, with what is recorded`,
       Effect.gen(function* () {
