@@ -7,14 +7,13 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import * as TestClock from "effect/testing/TestClock"
 import * as Activity from "effect/workflow/Activity"
 import * as Workflow from "effect/workflow/Workflow"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import { FlowEngine, type FlowEngineError } from "../../src/FlowEngine.ts"
 import { FlowPayload, StepInfo, workflowName } from "../../src/internal/FlowPayload.ts"
 import { FlowStore } from "../../src/internal/FlowStore.ts"
-import { breathe, isComplete, isSuspended, nap, until } from "./EngineConformance.ts"
+import { isComplete, isSuspended, nap, until } from "./EngineConformance.ts"
 import { parts } from "./Engines.ts"
 
 type Engine = Layer.Layer<FlowEngine, FlowEngineError>
@@ -23,7 +22,7 @@ class Refused extends Schema.TaggedError<Refused>()("Refused", { message: Schema
 
 const flow = { flow: "orders", version: 2 }
 
-const payload = (key: string, generation = 1, resumes: FlowPayload["resumes"] = null): FlowPayload => ({
+export const payload = (key: string, generation = 1, resumes: FlowPayload["resumes"] = null): FlowPayload => ({
   ...flow,
   key,
   generation,
@@ -32,7 +31,7 @@ const payload = (key: string, generation = 1, resumes: FlowPayload["resumes"] = 
 })
 
 /** A flow as the interpreter makes a workflow of it. */
-const Orders = Workflow.make(workflowName(flow), {
+export const Orders = Workflow.make(workflowName(flow), {
   payload: FlowPayload,
   success: Schema.Json,
   error: Refused,
@@ -43,7 +42,7 @@ const idOf = (payload: FlowPayload) => Orders.executionId(payload)
 
 const execute = (payload: FlowPayload) => Orders.execute(payload)
 
-const poll = (id: string) => Orders.poll(id)
+export const poll = (id: string) => Orders.poll(id)
 
 const step = (name: string, execute: Effect.Effect<string, Refused>) =>
   Activity.make({
@@ -54,19 +53,19 @@ const step = (name: string, execute: Effect.Effect<string, Refused>) =>
     annotations: Context.make(StepInfo, { name, kind: "step", input: { of: name } })
   })
 
-export const embedded = (name: string, place: Effect.Effect<Engine, never, Scope.Scope>): void => {
-  /** One life of an engine, with what is registered in it. */
-  const life = <A, E1, E2>(
-    engine: Engine,
-    workflows: Layer.Layer<never, E1, WorkflowEngine>,
-    body: Effect.Effect<A, E2, WorkflowEngine | FlowStore>
-  ) =>
-    Effect.scoped(
-      Effect.flatMap(Layer.build(Layer.provideMerge(workflows, parts(engine))), (context) =>
-        Effect.provideContext(body, context)
-      )
+/** One life of an engine, with what is registered in it. */
+export const life = <A, E1, E2>(
+  engine: Engine,
+  workflows: Layer.Layer<never, E1, WorkflowEngine>,
+  body: Effect.Effect<A, E2, WorkflowEngine | FlowStore>
+) =>
+  Effect.scoped(
+    Effect.flatMap(Layer.build(Layer.provideMerge(workflows, parts(engine))), (context) =>
+      Effect.provideContext(body, context)
     )
+  )
 
+export const embedded = (name: string, place: Effect.Effect<Engine, never, Scope.Scope>): void => {
   const test = (title: string, body: (engine: Engine) => Effect.Effect<void, unknown>) =>
     it.live(title, () => Effect.scoped(Effect.flatMap(place, body)))
 
@@ -248,44 +247,5 @@ export const embedded = (name: string, place: Effect.Effect<Engine, never, Scope
         )
         yield* Effect.scoped(Layer.build(Layer.fresh(engine)))
       }))
-
-    it.effect("what sleeps is rows: a start runs none of it, and all of it when it is due", () =>
-      Effect.scoped(
-        Effect.gen(function* () {
-          const engine = yield* place
-          const keys = Array.from({ length: 300 }, (_, index) => `${index}`)
-          let bodies = 0
-          const orders = Orders.toLayer(() =>
-            Effect.suspend(() => {
-              bodies++
-              return Effect.as(nap("nap", "1 hour"), bodies)
-            })
-          )
-          const ids = yield* life(
-            engine,
-            orders,
-            Effect.gen(function* () {
-              const ids = yield* Effect.forEach(keys, (key) => Orders.execute(payload(key), { discard: true }), {
-                concurrency: 16
-              })
-              for (const id of ids) yield* until(Effect.map(poll(id), isSuspended))
-              return ids
-            })
-          )
-          assert.strictEqual(bodies, keys.length)
-          yield* life(
-            engine,
-            orders,
-            Effect.gen(function* () {
-              for (const _ of keys.slice(0, 20)) yield* breathe
-              assert.strictEqual(bodies, keys.length)
-              yield* TestClock.adjust("1 hour")
-              for (const id of ids) yield* until(Effect.map(poll(id), isComplete))
-              assert.strictEqual(bodies, 2 * keys.length)
-            })
-          )
-        })
-      )
-    )
   })
 }
