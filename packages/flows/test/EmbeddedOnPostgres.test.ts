@@ -10,8 +10,9 @@ import * as Activity from "effect/workflow/Activity"
 import * as Workflow from "effect/workflow/Workflow"
 import { FlowEngine } from "../src/FlowEngine.ts"
 import { embedded } from "./support/EmbeddedSuite.ts"
-import { breathe, until } from "./support/EngineConformance.ts"
-import { parts, postgresOptions, postgresUrl, temporarySchema } from "./support/Engines.ts"
+import { breathe, until } from "./support/Polling.ts"
+import * as Killing from "./support/Killing.ts"
+import { parts, postgresOptions, postgresUrl, temporaryFile, temporarySchema } from "./support/Engines.ts"
 
 embedded(
   "the embedded engine on Postgres",
@@ -59,4 +60,32 @@ it.live("what runs is stopped while the lock is lost, and goes on from what is r
       assert.deepStrictEqual(log, ["first", "second", "second"])
     }).pipe(Effect.provide(Layer.provideMerge(flow, parts(FlowEngine.layerPostgres(postgresOptions(schema))))))
   }).pipe(Effect.scoped)
+)
+
+it.live("what was under way in a process that was killed goes on in the next, from what is recorded", () =>
+  Effect.gen(function* () {
+    const schema = yield* temporarySchema
+    const file = yield* temporaryFile
+    const [notes, gate] = [`${file}.notes`, `${file}.gate`]
+    const args = ["postgres", schema, notes, gate, "1"]
+    const first = yield* Killing.start(args)
+    yield* until(Effect.sync(() => Killing.begun(notes).includes("second 0")))
+    yield* first.kill
+    yield* Killing.open(gate)
+    const second = yield* Killing.start(args)
+    assert.include(yield* second.output, "complete 1")
+    assert.deepStrictEqual(Killing.begun(notes), ["first 0", "second 0", "second 0"])
+  }).pipe(Effect.scoped)
+)
+
+it.live("a database that refuses is an error that says so, without the password", () =>
+  Effect.gen(function* () {
+    const url = new URL(postgresUrl)
+    url.password = "wrong-secret"
+    url.username = "nobody"
+    const engine = FlowEngine.layerPostgres({ url: Redacted.make(url.href) })
+    const error = yield* Effect.flip(Effect.scoped(Layer.build(engine)))
+    assert.include(error.message, "the database of the flows cannot be used")
+    assert.notInclude(JSON.stringify(error), "wrong-secret")
+  })
 )

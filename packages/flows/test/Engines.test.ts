@@ -8,9 +8,16 @@ conformance({
   name: "the engine of effect, in memory",
   place: Effect.sync(() => Layer.fresh(layerMemory)),
   virtual: true,
+  prompt: true,
   stops: []
 })
 
-conformance({ name: "the embedded engine in memory", place: memory, virtual: true, stops: [] })
+conformance({ name: "the embedded engine in memory", place: memory, virtual: true, prompt: true, stops: [] })
 
-conformance({ name: "the embedded engine on a SQLite file", place: sqlite, virtual: false, stops: everyStop })
+conformance({
+  name: "the embedded engine on a SQLite file",
+  place: sqlite,
+  virtual: false,
+  prompt: true,
+  stops: everyStop
+})

@@ -13,7 +13,8 @@ import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import { FlowEngine, type FlowEngineError } from "../../src/FlowEngine.ts"
 import { FlowPayload, StepInfo, workflowName } from "../../src/internal/FlowPayload.ts"
 import { FlowStore } from "../../src/internal/FlowStore.ts"
-import { isComplete, isSuspended, nap, until } from "./EngineConformance.ts"
+import { nap } from "./EngineConformance.ts"
+import { isComplete, isSuspended, until } from "./Polling.ts"
 import { parts } from "./Engines.ts"
 
 type Engine = Layer.Layer<FlowEngine, FlowEngineError>

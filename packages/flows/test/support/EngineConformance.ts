@@ -18,6 +18,7 @@ import * as DurableClock from "effect/workflow/DurableClock"
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import * as Workflow from "effect/workflow/Workflow"
 import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
+import { breathe, exitOf, isComplete, isSuspended, until } from "./Polling.ts"
 
 export interface Subject<E> {
   readonly name: string
@@ -25,6 +26,8 @@ export interface Subject<E> {
   readonly place: Effect.Effect<Layer.Layer<WorkflowEngine, E>, never, Scope.Scope>
   /** Whether time is virtual. */
   readonly virtual: boolean
+  /** Whether an interrupt is known to all when it has been asked for. */
+  readonly prompt: boolean
   /** In which activities it is stopped and started again; none where executions do not outlive the engine. */
   readonly stops: ReadonlyArray<Stop>
 }
@@ -35,24 +38,6 @@ export type Stop = (typeof everyStop)[number]
 class Refused extends Schema.TaggedError<Refused>()("Refused", { by: Schema.String }) {}
 
 export const Signal = DurableDeferred.make("signal", { success: Schema.String })
-
-/** Lets real things happen, whatever the clock. */
-export const breathe = Effect.promise(() => new Promise<void>((resolve) => setTimeout(resolve, 2)))
-
-/** Waits until it holds. */
-export const until = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
-  Effect.flatMap(condition, (holds) => (holds ? Effect.void : Effect.andThen(breathe, until(condition))))
-
-export const isSuspended = (result: Option.Option<Workflow.Result<unknown, unknown>>) =>
-  Option.isSome(result) && result.value._tag === "Suspended"
-
-export const isComplete = (result: Option.Option<Workflow.Result<unknown, unknown>>) =>
-  Option.isSome(result) && result.value._tag === "Complete"
-
-export const exitOf = (result: Option.Option<Workflow.Result<unknown, unknown>>): Exit.Exit<unknown, unknown> =>
-  Option.isSome(result) && result.value._tag === "Complete"
-    ? result.value.exit
-    : Exit.die(new Error("the execution has not ended"))
 
 /** A workflow of strings, one execution for each id. */
 const define = <Name extends string>(name: Name) =>
@@ -83,7 +68,7 @@ export const signal = (workflow: Workflow.Any, executionId: string, value: strin
     value
   })
 
-export const conformance = <E>({ name, place, stops, virtual }: Subject<E>): void => {
+export const conformance = <E>({ name, place, prompt, stops, virtual }: Subject<E>): void => {
   const test = (title: string, body: Effect.Effect<void, unknown, Scope.Scope>) =>
     virtual ? it.effect(title, () => Effect.scoped(body)) : it.live(title, () => Effect.scoped(body))
 
@@ -392,36 +377,38 @@ export const conformance = <E>({ name, place, stops, virtual }: Subject<E>): voi
       })
     )
 
-    test(
-      "an interrupt lets the activity at hand end, and no other begin",
-      Effect.gen(function* () {
-        const log: Array<string> = []
-        const started = yield* Deferred.make<void>()
-        const go = yield* Deferred.make<void>()
-        const W = define("InterruptedAtWork")
-        yield* once(
-          W.toLayer(
-            Effect.fnUntraced(function* () {
-              const slow = Effect.andThen(Deferred.succeed(started, undefined), Deferred.await(go))
-              yield* W.withCompensation(noted(log, "a", Effect.as(slow, "a")), () =>
-                Effect.asVoid(noted(log, "undo a"))
-              )
-              return yield* noted(log, "b")
+    if (prompt) {
+      test(
+        "an interrupt lets the activity at hand end, and no other begin",
+        Effect.gen(function* () {
+          const log: Array<string> = []
+          const started = yield* Deferred.make<void>()
+          const go = yield* Deferred.make<void>()
+          const W = define("InterruptedAtWork")
+          yield* once(
+            W.toLayer(
+              Effect.fnUntraced(function* () {
+                const slow = Effect.andThen(Deferred.succeed(started, undefined), Deferred.await(go))
+                yield* W.withCompensation(noted(log, "a", Effect.as(slow, "a")), () =>
+                  Effect.asVoid(noted(log, "undo a"))
+                )
+                return yield* noted(log, "b")
+              })
+            ),
+            Effect.gen(function* () {
+              const id = yield* W.execute({ id: "1" }, { discard: true })
+              yield* Deferred.await(started)
+              yield* W.interrupt(id)
+              yield* Deferred.succeed(go, undefined)
+              yield* until(Effect.map(W.poll(id), isComplete))
+              const exit = exitOf(yield* W.poll(id))
+              assert(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
+              assert.deepStrictEqual(log, ["a", "undo a"])
             })
-          ),
-          Effect.gen(function* () {
-            const id = yield* W.execute({ id: "1" }, { discard: true })
-            yield* Deferred.await(started)
-            yield* W.interrupt(id)
-            yield* Deferred.succeed(go, undefined)
-            yield* until(Effect.map(W.poll(id), isComplete))
-            const exit = exitOf(yield* W.poll(id))
-            assert(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
-            assert.deepStrictEqual(log, ["a", "undo a"])
-          })
-        )
-      })
-    )
+          )
+        })
+      )
+    }
 
     test(
       "an unsafe interrupt ends an execution that is stuck in an activity",

@@ -51,7 +51,7 @@ export const postgres = Effect.map(temporarySchema, (schema) =>
   parts(FlowEngine.layerPostgres(postgresOptions(schema)))
 )
 
-const freePort = Effect.callback<number>((resume) => {
+export const freePort = Effect.callback<number>((resume) => {
   const server = createServer()
   server.listen(0, "127.0.0.1", () => {
     const address = server.address()
