@@ -264,6 +264,34 @@ export const conformance = <E>({ name, place, prompt, stops, virtual }: Subject<
     )
 
     test(
+      "a signal is never lost, at whatever moment it comes",
+      Effect.gen(function* () {
+        const W = define("Signalled")
+        yield* once(
+          W.toLayer(
+            Effect.fnUntraced(function* ({ id }) {
+              yield* noted([], "before")
+              return id + (yield* DurableDeferred.await(Signal))
+            })
+          ),
+          Effect.forEach(
+            Array.from({ length: 60 }, (_, index) => `${index}`),
+            Effect.fnUntraced(function* (id) {
+              const executionId = yield* W.executionId({ id })
+              const later = Effect.forEach(Array.from({ length: Number(id) % 12 }), () => Effect.yieldNow)
+              const result = yield* Effect.all(
+                [W.execute({ id }), Effect.andThen(later, signal(W, executionId, " told"))],
+                { concurrency: "unbounded" }
+              )
+              assert.strictEqual(result[0], `${id} told`)
+            }),
+            { concurrency: 10, discard: true }
+          )
+        )
+      })
+    )
+
+    test(
       "activities run concurrently, each once",
       Effect.gen(function* () {
         const log: Array<string> = []
