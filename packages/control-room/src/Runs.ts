@@ -5,6 +5,7 @@
 import {
   type ProcessId,
   ProcessRunId,
+  type StepRunId,
   type WorkerId,
   type WorkItemId,
   type WorkspaceId
@@ -86,6 +87,14 @@ export class Runs extends Context.Service<
       payload: Schema.Json
     ) => Effect.Effect<WorkItemId, Refused>
     readonly finish: (stepRun: StoredStepRun, error: StepRunError | null) => Effect.Effect<void, Refused>
+    /**
+     * A worker was heard of, with these step runs in hand: which of them it must stop, and which are no longer its own. One
+     * that it had and does not name any more is lost, as if the worker were: it was killed, and has started again.
+     */
+    readonly heard: (
+      worker: WorkerId,
+      stepRuns: ReadonlyArray<StepRunId>
+    ) => Effect.Effect<{ readonly stop: ReadonlyArray<StepRunId>; readonly lost: ReadonlyArray<StepRunId> }>
     /** One look for what time has brought: leases not started, lost workers, overdue step runs, delays that are over. */
     readonly tick: Effect.Effect<void>
   }
@@ -431,6 +440,16 @@ export class Runs extends Context.Service<
       const end = (stepRun: StoredStepRun, error: StepRunError) =>
         Effect.catchTag(finish(stepRun, error), "Refused", () => Effect.void)
 
+      const heard = Effect.fnUntraced(function* (worker: WorkerId, ids: ReadonlyArray<StepRunId>) {
+        // What was just started may not have been known to the worker when it called.
+        const cutoff = new Date((yield* millis) - Duration.toMillis(lostAfter)).toISOString()
+        const { dropped, lost, stop } = yield* stepRuns.ofWorker(worker, ids, cutoff)
+        for (const stepRun of dropped) {
+          yield* end(stepRun, { code: "WORKER_LOST", message: "the worker has started again without it" })
+        }
+        return { stop, lost }
+      })
+
       const wake = Effect.fnUntraced(function* (id: ProcessRunId) {
         const run = yield* runs.lock(id)
         if (run !== null) yield* commit({ run, changes: [] })
@@ -476,6 +495,7 @@ export class Runs extends Context.Service<
         release,
         createOutput,
         finish,
+        heard,
         tick
       })
     })

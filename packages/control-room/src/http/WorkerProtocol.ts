@@ -129,7 +129,7 @@ export const layer = Endpoints.group(
       heartbeat: Effect.fnUntraced(function* ({ payload }) {
         const worker = yield* ownWorker
         yield* workers.seen(worker.id)
-        return yield* stepRuns.ofWorker(worker.id, payload.step_run_ids)
+        return yield* runs.heard(worker.id, payload.step_run_ids)
       }),
       startStepRun: Effect.fnUntraced(function* ({ params, payload }) {
         const worker = yield* ownWorker

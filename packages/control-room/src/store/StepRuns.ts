@@ -134,11 +134,19 @@ export class StepRuns extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<Leased>>
     /** Takes back leases that were not started in time; answers how many. */
     readonly expireLeases: Effect.Effect<number>
-    /** Of these step runs, what the worker must stop and what is no longer its own. */
+    /**
+     * Of the step runs that the worker says it has, what it must stop and what is no longer its own; and what it has
+     * `dropped`: started before `cutoff`, and not among them.
+     */
     readonly ofWorker: (
       worker: WorkerId,
-      ids: ReadonlyArray<StepRunId>
-    ) => Effect.Effect<{ readonly stop: ReadonlyArray<StepRunId>; readonly lost: ReadonlyArray<StepRunId> }>
+      ids: ReadonlyArray<StepRunId>,
+      cutoff: string
+    ) => Effect.Effect<{
+      readonly stop: ReadonlyArray<StepRunId>
+      readonly lost: ReadonlyArray<StepRunId>
+      readonly dropped: ReadonlyArray<StoredStepRun>
+    }>
     /** Started step runs whose worker was last seen before `cutoff`. */
     readonly withLostWorker: (cutoff: string) => Effect.Effect<ReadonlyArray<StoredStepRun>>
     /** Started step runs that have run longer than they may. */
@@ -302,13 +310,20 @@ export class StepRuns extends Context.Service<
             WHERE state = 'awaiting_worker' AND worker_id IS NOT NULL AND lease_expires_at < ${yield* now} RETURNING id`
           return rows.length
         }).pipe(Effect.orDie),
-        ofWorker: Effect.fnUntraced(function* (worker, ids) {
-          if (ids.length === 0) return { stop: [], lost: [] }
+        ofWorker: Effect.fnUntraced(function* (worker, ids, cutoff) {
           const rows = yield* sql<Row>`
-            SELECT * FROM step_run WHERE ${sql.in("id", ids)} AND worker_id = ${worker}
-              AND state IN ('awaiting_worker', 'in_progress')`
+            SELECT * FROM step_run WHERE worker_id = ${worker} AND state IN ('awaiting_worker', 'in_progress')`
           const mine = new Map(rows.map((row) => [row.id, row.stop_requested === 1]))
-          return { stop: ids.filter((id) => mine.get(id) === true), lost: ids.filter((id) => !mine.has(id)) }
+          const listed = new Set<string>(ids)
+          const dropped = rows.filter(
+            ({ id, started_at, state }) =>
+              state === "in_progress" && started_at !== null && started_at < cutoff && !listed.has(id)
+          )
+          return {
+            stop: ids.filter((id) => mine.get(id) === true),
+            lost: ids.filter((id) => !mine.has(id)),
+            dropped: many(dropped)
+          }
         }, Effect.orDie),
         withLostWorker: (cutoff) =>
           Effect.orDie(
