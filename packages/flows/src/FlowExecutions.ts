@@ -76,7 +76,8 @@ export const retry = Effect.fn("FlowExecutions.retry")(function* (
     return yield* new FlowNotRegistered({ flow, version, execution })
   const generation = found.generation + 1
   const before = from ?? firstFailed(recorded) ?? ""
-  const next = yield* store.claim(crypto.randomUUID(), {
+  const id = crypto.randomUUID()
+  const next = yield* store.claim(id, {
     flow,
     version,
     key,
@@ -84,7 +85,7 @@ export const retry = Effect.fn("FlowExecutions.retry")(function* (
     input,
     resumes: { execution, before }
   })
-  if (next.generation > generation || next.resumes?.execution !== execution) {
+  if (next.id !== id) {
     return yield* conflict(execution, state, `the execution ${execution} was run again already: see ${next.id}`)
   }
   return yield* start(workflows, next)

@@ -50,7 +50,7 @@ export const start = (workflows: Engine["workflows"], execution: Execution): Eff
     .execute(workflowOf(execution), { executionId: execution.id, payload: payloadOf(execution), discard: true })
     .pipe(Effect.orDie)
 
-const causeOf = (exit: Exit.Exit<unknown, unknown>) => (Exit.isFailure(exit) ? exit.cause : Cause.empty)
+const isInterrupted = (exit: Exit.Exit<unknown, unknown>) => Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)
 
 /** Runs the body of an execution from its start to where it is put aside, or to its end. */
 const runBody = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec, R>(
@@ -79,28 +79,29 @@ const runBody = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E
   }
   const undos = Undos.make(`${what}, execution ${executionId}`)
   const fields = (now: number) => ({ executionId, flow: flow.name, at: now })
-  /** Of the body; what the engine hands on has the error as JSON. */
-  let bodyCause: Cause.Cause<unknown> = Cause.empty
+  /** How the body ended; what the engine hands on has results and errors as JSON. Not there when it was put aside. */
+  let ended: Exit.Exit<Schema.Json, unknown> | undefined
 
   yield* Workflow.addFinalizer(
-    Effect.fnUntraced(function* (exit) {
-      const stopped = Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)
-      // The process ends, or another one takes over: the execution goes on later.
-      if (stopped && !session.root.interrupted) return
-      if (Exit.isFailure(exit) && !(Cause.squash(exit.cause) instanceof FlowChanged)) {
-        session.undoing = true
-        yield* undos.run
-      }
+    Effect.fnUntraced(function* () {
+      const canceled = session.root.interrupted
+      // Put aside, or the process ends, or another one takes over: the execution goes on later.
+      if (!canceled && (ended === undefined || isInterrupted(ended))) return
       yield* watchers.drop(executionId)
-      if (Exit.isSuccess(exit)) {
-        // Written by `runBody`, below.
-        const result = exit.value as Schema.Json
+      if (ended !== undefined && Exit.isSuccess(ended)) {
+        const result = ended.value
         yield* store.recordEnd(executionId, { state: "completed", result, error: null, failure: null })
         return yield* publish((now) => ({ _tag: "FlowCompleted", ...fields(now), result }))
       }
-      const failure = failureOf(stopped ? exit.cause : bodyCause)
-      const error = Option.getOrNull(Cause.findErrorOption(causeOf(exit))) as Schema.Json
-      yield* store.recordEnd(executionId, { state: stopped ? "canceled" : "failed", result: null, error, failure })
+      const cause = ended === undefined ? Cause.interrupt() : ended.cause
+      if (!(Cause.squash(cause) instanceof FlowChanged)) {
+        session.undoing = true
+        yield* undos.run
+      }
+      const failure = failureOf(cause)
+      const typed = Cause.findErrorOption(cause)
+      const error = Option.isNone(typed) ? null : (yield* record(flow.error, typed.value, `the error of ${what}`)).json
+      yield* store.recordEnd(executionId, { state: canceled ? "canceled" : "failed", result: null, error, failure })
       yield* publish((now) => ({ _tag: "FlowFailed", ...fields(now), failure }))
     })
   )
@@ -123,9 +124,9 @@ const runBody = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E
   })
   const attributes = { "flow.version": flow.version, "flow.execution_id": executionId }
   return yield* inSpan(`flow ${flow.name}`, attributes, body).pipe(
-    Effect.tapCause((cause) =>
+    Effect.onExit((exit) =>
       Effect.sync(() => {
-        bodyCause = cause
+        ended = exit
       })
     ),
     Effect.catch((error) =>
