@@ -1,0 +1,16 @@
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { layerMemory } from "effect/workflow/WorkflowEngine"
+import { conformance } from "./support/EngineConformance.ts"
+import { memory, sqlite } from "./support/Engines.ts"
+
+conformance({
+  name: "the engine of effect, in memory",
+  place: Effect.sync(() => Layer.fresh(layerMemory)),
+  virtual: true,
+  lasting: false
+})
+
+conformance({ name: "the embedded engine in memory", place: memory, virtual: true, lasting: false })
+
+conformance({ name: "the embedded engine on a SQLite file", place: sqlite, virtual: false, lasting: true })
