@@ -3,10 +3,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Flow from "../src/Flow.ts"
-import type { FlowEngine } from "../src/FlowEngine.ts"
+import { FlowEngine } from "../src/FlowEngine.ts"
 import { FlowSignals, makeMailbox } from "../src/FlowSignals.ts"
-import { theEngine } from "../src/internal/engine/Parts.ts"
-import { conformance, type Runner } from "./support/Conformance.ts"
+import { conformance, durable, type Runner } from "./support/Conformance.ts"
+import { temporaryFile } from "./support/Engines.ts"
 import * as MemoryEngine from "./support/MemoryEngine.ts"
 
 /** Answers in a plain run. */
@@ -40,23 +40,11 @@ const plain: Runner<Answers> = {
     )
 }
 
-const durable: Runner<FlowEngine> = {
-  run: (flow, input) => Effect.provide(Flow.execute(flow, input), Flow.layer(flow)),
-  answering: (path, value, effect) =>
-    Effect.gen(function* () {
-      const { store } = yield* theEngine
-      const awaited = Effect.gen(function* () {
-        while (true) {
-          const wait = (yield* store.waits("signal")).find((one) => one.path === path)
-          if (wait !== undefined) return wait
-          yield* Effect.sleep("1 second")
-        }
-      })
-      const sent = Effect.flatMap(awaited, ({ execution }) => Flow.signal(execution, path, Schema.Json, value))
-      yield* Effect.forkChild(sent)
-      return yield* effect
-    })
-}
-
 conformance("plain", plain, Answers.layer)
 conformance("on the engine in memory of effect", durable, MemoryEngine.layer)
+conformance("on the embedded engine in memory", durable, FlowEngine.layerMemory)
+conformance(
+  "on the embedded engine on a SQLite file",
+  durable,
+  Layer.unwrap(Effect.map(temporaryFile, (file) => FlowEngine.layerSqlite({ file })))
+)

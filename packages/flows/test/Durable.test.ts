@@ -8,14 +8,14 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import * as Flow from "../src/Flow.ts"
+import { FlowEngine } from "../src/FlowEngine.ts"
 import { FlowChanged } from "../src/FlowErrors.ts"
 import { type FlowEvent, FlowEvents } from "../src/FlowEvents.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
 import { theEngine } from "../src/internal/engine/Parts.ts"
 import { Diary, flowOf, note, Refused, throughTime, work } from "./support/Conformance.ts"
-import * as MemoryEngine from "./support/MemoryEngine.ts"
 
-const memory = Layer.merge(Layer.fresh(MemoryEngine.layer), Layer.fresh(Diary.layer))
+const memory = Layer.merge(Layer.fresh(FlowEngine.layerMemory), Layer.fresh(Diary.layer))
 
 const failureOf = <A, E>(exit: Exit.Exit<A, E>) => (Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined)
 

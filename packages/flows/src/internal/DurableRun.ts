@@ -96,7 +96,8 @@ const runBody = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E
       const cause = ended === undefined ? Cause.interrupt() : ended.cause
       if (!(Cause.squash(cause) instanceof FlowChanged)) {
         session.undoing = true
-        yield* undos.run
+        // When the process ends meanwhile, the next one goes on with it.
+        yield* Effect.interruptible(undos.run)
       }
       const failure = failureOf(cause)
       const typed = Cause.findErrorOption(cause)

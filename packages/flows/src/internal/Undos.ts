@@ -17,8 +17,10 @@ export const make = (what: string): Undos => {
     add: (undo) =>
       Effect.contextWith((context) =>
         Effect.sync(() => {
-          // A fiber of its own: what is being canceled cannot interrupt it, and timeouts work in it.
-          const inFiber = Effect.flatMap(Effect.forkChild(undo), Fiber.await)
+          // In a fiber of its own, because timeouts do not work where nothing can be interrupted.
+          const inFiber = Effect.flatMap(Effect.forkChild(undo), (fiber) =>
+            Effect.onInterrupt(Fiber.await(fiber), () => Fiber.interrupt(fiber))
+          )
           const reported = Effect.flatMap(inFiber, (exit) =>
             exit._tag === "Success"
               ? Effect.void

@@ -1,5 +1,6 @@
 /** What a flow does wherever it runs: the same flows give the same results, with the same effects. */
 import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
@@ -15,6 +16,8 @@ import * as TestClock from "effect/testing/TestClock"
 import { IdempotencyKeys } from "@signalbox/api/Idempotency"
 import * as Flow from "../../src/Flow.ts"
 import { FlowDefect } from "../../src/FlowDefect.ts"
+import type { FlowEngine } from "../../src/FlowEngine.ts"
+import { theEngine } from "../../src/internal/engine/Parts.ts"
 import type { Codec } from "../../src/internal/Journal.ts"
 
 /** Remembers what steps did, in their order. */
@@ -71,13 +74,13 @@ export const flowOf = <S extends Codec, C extends Flow.FlowContext<unknown>>(
     run: body
   })
 
-/** Moves virtual time until an effect is through, and tells how many seconds that took. */
+/** Moves virtual time until an effect is through. */
 export const throughTime = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
   const fiber = yield* Effect.forkChild(effect)
   for (let step = 0; fiber.pollUnsafe() === undefined; step++) {
     if (step > 20_000) return yield* Effect.die(new Error("it does not end"))
-    yield* TestClock.adjust(step < 400 ? "250 millis" : "10 minutes")
-    yield* Effect.yieldNow
+    yield* TestClock.adjust(step < 60 ? "250 millis" : "10 minutes")
+    yield* TestClock.withLive(Effect.sleep("1 millis"))
   }
   return yield* Fiber.await(fiber)
 })
@@ -95,13 +98,38 @@ export interface Runner<R> {
   ) => Effect.Effect<A, E, R2 | R>
 }
 
-/** `runner` is built anew for each test. */
-export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Layer<R, unknown>) => {
+/** On any engine. */
+export const durable: Runner<FlowEngine> = {
+  run: (flow, input) => Effect.provide(Flow.execute(flow, input), Flow.layer(flow)),
+  answering: (path, value, effect) =>
+    Effect.gen(function* () {
+      const { store } = yield* theEngine
+      const awaited = Effect.gen(function* () {
+        while (true) {
+          const wait = (yield* store.waits("signal")).find((one) => one.path === path)
+          if (wait !== undefined) return wait
+          yield* Effect.sleep("50 millis")
+        }
+      })
+      const sent = Effect.flatMap(awaited, ({ execution }) => Flow.signal(execution, path, Schema.Json, value))
+      yield* Effect.forkChild(sent)
+      return yield* effect
+    })
+}
+
+/** `layer` is built anew for each test. */
+export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Layer<R, unknown>, isVirtual = true) => {
+  const through = <A, E, R>(effect: Effect.Effect<A, E, R>) => (isVirtual ? throughTime(effect) : Effect.exit(effect))
+  /** Of seconds; where time is real they are short. */
+  const time = (seconds: number) => seconds * (isVirtual ? 1_000 : 40)
+  const working = (name: string, seconds: number) => work({ name, seconds: time(seconds) / 1_000 })
   const test = (title: string, body: Effect.Effect<void, unknown, R | Diary>) =>
-    it.effect(title, () => Effect.provide(body, Layer.merge(Layer.fresh(layer), Layer.fresh(Diary.layer))))
+    (isVirtual ? it.effect : it.live)(title, () =>
+      Effect.provide(body, Layer.merge(Layer.fresh(layer), Layer.fresh(Diary.layer)))
+    )
 
   const exitOf = <S extends Codec, E extends Codec>(flow: Flow.Flow<typeof Schema.Void, S, E, Diary>) =>
-    throughTime(runner.run(flow, undefined))
+    through(runner.run(flow, undefined))
   const resultOf = <S extends Codec, E extends Codec>(flow: Flow.Flow<typeof Schema.Void, S, E, Diary>) =>
     Effect.flatten(exitOf(flow))
   const defectOf = <S extends Codec, E extends Codec>(flow: Flow.Flow<typeof Schema.Void, S, E, Diary>) =>
@@ -128,7 +156,7 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
           })
         })
         const day = new Date("2026-11-20T08:00:00.000Z")
-        const exit = yield* throughTime(runner.run(flow, { texts: ["ab", "cde"], day }))
+        const exit = yield* through(runner.run(flow, { texts: ["ab", "cde"], day }))
         assert.deepStrictEqual(exit, Exit.succeed({ sum: 5, day }))
         assert.deepStrictEqual(yield* Diary.read, ["ab", "cde"])
       })
@@ -161,19 +189,17 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
           input: Schema.Void,
           success: Schema.String,
           error: Refused,
-          retry: { attempts: 4, delay: "1 minute", while: ({ why }) => why !== "never" },
+          retry: { attempts: 4, delay: time(10), while: ({ why }) => why !== "never" },
           run: Effect.fnUntraced(function* () {
-            const at = yield* DateTime.now
-            yield* Diary.write(`try at ${Math.floor(at.epochMilliseconds / 60_000)}`)
+            yield* Diary.write(`${yield* Clock.currentTimeMillis}`)
             const tries = (yield* Diary.read).length
             return tries < 3 ? yield* new Refused({ why: `try ${tries}` }) : "well"
           })
         })
         assert.strictEqual(yield* resultOf(flowOf(Schema.String, () => flaky(undefined))), "well")
         const [first = "", second = "", third = ""] = yield* Diary.read
-        const minute = (line: string) => Number(line.split(" ")[2])
-        assert.isAtLeast(minute(second) - minute(first), 1)
-        assert.isAtLeast(minute(third) - minute(second), 2)
+        assert.isAtLeast(Number(second) - Number(first), time(10))
+        assert.isAtLeast(Number(third) - Number(second), time(20))
         assert.strictEqual((yield* Diary.read).length, 3)
       })
     )
@@ -200,7 +226,7 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
           input: Schema.Void,
           success: Schema.Void,
           error: Schema.Never,
-          timeout: "5 seconds",
+          timeout: time(5),
           run: () => Effect.sleep("1 hour")
         })
         const flow = flowOf(Schema.String, () =>
@@ -218,7 +244,7 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
       Effect.gen(function* () {
         const flow = flowOf(Schema.Array(Schema.String), () =>
           Flow.forEach("item", [3, 1, 2], { key: String, concurrency: 3 }, (seconds) =>
-            work({ name: String(seconds), seconds })
+            working(String(seconds), seconds)
           )
         )
         assert.deepStrictEqual(yield* resultOf(flow), ["3", "1", "2"])
@@ -240,8 +266,8 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
           Flow.all(
             "both",
             {
-              slept: Effect.as(Flow.sleep("nap", "2 seconds"), "slept"),
-              worked: work({ name: "long", seconds: 30 })
+              slept: Effect.as(Flow.sleep("nap", time(2)), "slept"),
+              worked: working("long", 30)
             },
             { concurrency: 2 }
           )
@@ -258,12 +284,12 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
           Effect.gen(function* () {
             const before = yield* Flow.now("before")
             yield* note("once")
-            yield* Flow.sleep("night", "8 hours")
+            yield* Flow.sleep("night", time(40))
             const after = yield* Flow.now("after")
             return DateTime.toEpochMillis(after) - DateTime.toEpochMillis(before)
           })
         )
-        assert.isAtLeast(yield* resultOf(flow), 8 * 3_600_000)
+        assert.isAtLeast(yield* resultOf(flow), time(40))
         assert.deepStrictEqual(yield* Diary.read, ["once"])
       })
     )
@@ -273,15 +299,15 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
       Effect.gen(function* () {
         const flow = flowOf(Schema.Array(Schema.Finite), () =>
           Effect.gen(function* () {
-            const late = yield* Flow.timeout("limit", "10 seconds", work({ name: "long", seconds: 600 })).pipe(
+            const late = yield* Flow.timeout("limit", time(10), working("long", 600)).pipe(
               Effect.as(0),
               Effect.catchTag("FlowTimeout", (error) => Effect.succeed(error.afterMillis))
             )
-            const inTime = yield* Flow.timeout("limit", "1 hour", note("quick"), { key: "2" })
+            const inTime = yield* Flow.timeout("limit", time(100), note("quick"), { key: "2" })
             return [late, inTime]
           })
         )
-        assert.deepStrictEqual(yield* resultOf(flow), [10_000, 5])
+        assert.deepStrictEqual(yield* resultOf(flow), [time(10), 5])
         assert.deepStrictEqual(yield* Diary.read, ["long begins", "quick"])
       })
     )
@@ -292,7 +318,7 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
         const flow = flowOf(Schema.String, () =>
           Effect.gen(function* () {
             yield* note("asked")
-            return yield* Flow.timeout("decision", "2 days", Effect.as(Flow.sleep("month", "30 days"), "slept")).pipe(
+            return yield* Flow.timeout("decision", time(20), Effect.as(Flow.sleep("month", time(3_000)), "slept")).pipe(
               Effect.catchTag("FlowTimeout", () => Effect.succeed("nobody"))
             )
           })
@@ -308,10 +334,10 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
         const flow = flowOf(Schema.String, () =>
           Effect.gen(function* () {
             const first = yield* Flow.race("which", {
-              slow: work({ name: "slow", seconds: 300 }),
+              slow: working("slow", 300),
               quick: Effect.gen(function* () {
-                yield* work({ name: "quick", seconds: 2 })
-                yield* Flow.sleep("nap", "3 seconds")
+                yield* working("quick", 2)
+                yield* Flow.sleep("nap", time(3))
                 return "quick"
               })
             })
@@ -328,7 +354,7 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
       "fail when the first member of a race to end fails",
       Effect.gen(function* () {
         const flow = flowOf(Schema.Union([Schema.String, Schema.Finite]), () =>
-          Flow.race("which", [work({ name: "slow", seconds: 300 }), note("")])
+          Flow.race("which", [working("slow", 300), note("")])
         )
         const exit = yield* exitOf(flow)
         assert.instanceOf(Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined, Refused)
@@ -362,7 +388,7 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
         const flow = flowOf(Flow.Approval, () =>
           Flow.race("decision", {
             person: Flow.awaitApproval("approval"),
-            nobody: Effect.as(Flow.sleep("deadline", "2 days"), { approved: false, by: "nobody", comment: null })
+            nobody: Effect.as(Flow.sleep("deadline", time(3_000)), { approved: false, by: "nobody", comment: null })
           })
         )
         const yes = { approved: true, by: "kim", comment: "fine" }
@@ -419,7 +445,7 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
           Effect.gen(function* () {
             yield* Flow.compensate(note("one", { key: "1" }), () => note("undo one"))
             yield* Flow.compensate(note("two", { key: "2" }), () => note(""))
-            yield* Flow.timeout("limit", "1 second", work({ name: "three", seconds: 60 }))
+            yield* Flow.timeout("limit", time(1), working("three", 60))
           })
         )
         const exit = yield* exitOf(flow)
@@ -439,7 +465,7 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
           idempotencyKey: () => "any",
           run: Effect.fnUntraced(function* ({ day }) {
             yield* note(day.toISOString().slice(0, 10))
-            yield* Flow.sleep("nap", "1 hour")
+            yield* Flow.sleep("nap", time(30))
             return day
           })
         })
@@ -513,7 +539,7 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
           input: Schema.Void,
           success: Schema.Void,
           error: Refused,
-          retry: { attempts: 2 },
+          retry: { attempts: 2, delay: time(1) },
           run: Effect.fnUntraced(function* () {
             const keys = yield* IdempotencyKeys
             yield* Diary.write(yield* keys.next)

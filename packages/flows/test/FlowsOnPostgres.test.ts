@@ -1,0 +1,12 @@
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { FlowEngine } from "../src/FlowEngine.ts"
+import { conformance, durable } from "./support/Conformance.ts"
+import { postgresOptions, temporarySchema } from "./support/Engines.ts"
+
+conformance(
+  "on the embedded engine on Postgres",
+  durable,
+  Layer.unwrap(Effect.map(temporarySchema, (schema) => FlowEngine.layerPostgres(postgresOptions(schema)))),
+  false
+)
