@@ -267,7 +267,7 @@ describe("cancel", () => {
       assert.strictEqual(kinds.get("note[1]/undo/note"), "compensation")
       assert.strictEqual(kinds.get("race[a]/note[2]/undo/note"), "compensation")
       assert.strictEqual((yield* Effect.flip(Flow.execute(undoing, undefined)))._tag, "FlowCanceled")
-    }).pipe(Effect.provide(Flow.layer(undoing)), Effect.provide(memory))
+    }).pipe(Effect.provide(Layer.provideMerge(Flow.layer(undoing), memory)))
   )
 
   it.effect("lets the running step end, and begins no other", () =>

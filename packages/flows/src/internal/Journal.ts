@@ -67,6 +67,6 @@ export const checkError = <E extends Codec>(schema: E, error: E["Type"], what: s
 
 /** What was recorded as JSON, by its schema; dies when it does not fit. */
 export const decodeRecorded = <S extends Codec>(schema: S, json: Schema.Json, what: string): Effect.Effect<S["Type"]> =>
-  Effect.catch(Schema.decodeUnknownEffect(Schema.toCodecJson(schema))(json), (error: Schema.SchemaError) =>
+  Effect.catch(Schema.decodeEffect(Schema.toCodecJson(schema))(json), (error) =>
     refuse(`${what} does not fit its schema: ${error.message}`)
   )

@@ -98,10 +98,13 @@ export class RunWatchers extends Context.Service<
         const tick = Effect.suspend(() => settledOf(new Set(waits.map(({ subject }) => subject)))).pipe(
           Effect.provideService(ControlRoom, room),
           Effect.flatMap((settled) => complete(({ subject }) => settled.has(subject))),
-          Effect.catchTag("ControlRoomError", (error) =>
-            isFinal(error) ? complete(() => true) : Effect.as(Effect.logDebug("runs could not be looked at", error), 0)
-          ),
-          Effect.catchTag("InvalidRequest", () => complete(() => true))
+          Effect.catchTags({
+            ControlRoomError: (error) =>
+              isFinal(error)
+                ? complete(() => true)
+                : Effect.as(Effect.logDebug("runs could not be looked at", error), 0),
+            InvalidRequest: () => complete(() => true)
+          })
         )
         const loop = Effect.gen(function* () {
           let millis = pause.first
@@ -111,10 +114,10 @@ export class RunWatchers extends Context.Service<
             while (waits.length > 0) {
               const over = yield* tick
               millis = over > 0 ? pause.first : Math.min(millis * 1.5, pause.longest)
-              const woken = yield* Effect.raceFirst(
-                Effect.as(Effect.sleep(millis), false),
-                Effect.as(changed.await, true)
-              )
+              const woken = yield* Effect.timeoutOrElse(Effect.as(changed.await, true), {
+                duration: millis,
+                orElse: () => Effect.succeed(false)
+              })
               if (woken) millis = pause.first
               yield* changed.close
             }
