@@ -1,4 +1,10 @@
-import { conformance } from "./support/EngineConformance.ts"
+import { conformance, everyStop } from "./support/EngineConformance.ts"
 import { postgres } from "./support/Engines.ts"
 
-conformance({ name: "the embedded engine on Postgres", place: postgres, virtual: false, lasting: true })
+conformance({
+  name: "the embedded engine on Postgres",
+  place: postgres,
+  virtual: false,
+  prompt: true,
+  stops: everyStop
+})

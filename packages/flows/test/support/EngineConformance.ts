@@ -18,6 +18,7 @@ import * as DurableClock from "effect/workflow/DurableClock"
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import * as Workflow from "effect/workflow/Workflow"
 import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
+import { breathe, exitOf, isComplete, isSuspended, until } from "./Polling.ts"
 
 export interface Subject<E> {
   readonly name: string
@@ -25,31 +26,18 @@ export interface Subject<E> {
   readonly place: Effect.Effect<Layer.Layer<WorkflowEngine, E>, never, Scope.Scope>
   /** Whether time is virtual. */
   readonly virtual: boolean
-  /** Whether executions outlive the engine. */
-  readonly lasting: boolean
+  /** Whether an interrupt is known to all when it has been asked for. */
+  readonly prompt: boolean
+  /** In which activities it is stopped and started again; none where executions do not outlive the engine. */
+  readonly stops: ReadonlyArray<Stop>
 }
+
+export const everyStop = ["first", "right", "child", "last"] as const
+export type Stop = (typeof everyStop)[number]
 
 class Refused extends Schema.TaggedError<Refused>()("Refused", { by: Schema.String }) {}
 
-const Signal = DurableDeferred.make("signal", { success: Schema.String })
-
-/** Lets real things happen, whatever the clock. */
-export const breathe = Effect.promise(() => new Promise<void>((resolve) => setTimeout(resolve, 2)))
-
-/** Waits until it holds. */
-export const until = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
-  Effect.flatMap(condition, (holds) => (holds ? Effect.void : Effect.andThen(breathe, until(condition))))
-
-const isSuspended = (result: Option.Option<Workflow.Result<unknown, unknown>>) =>
-  Option.isSome(result) && result.value._tag === "Suspended"
-
-const isComplete = (result: Option.Option<Workflow.Result<unknown, unknown>>) =>
-  Option.isSome(result) && result.value._tag === "Complete"
-
-const exitOf = (result: Option.Option<Workflow.Result<unknown, unknown>>): Exit.Exit<unknown, unknown> =>
-  Option.isSome(result) && result.value._tag === "Complete"
-    ? result.value.exit
-    : Exit.die(new Error("the execution has not ended"))
+export const Signal = DurableDeferred.make("signal", { success: Schema.String })
 
 /** A workflow of strings, one execution for each id. */
 const define = <Name extends string>(name: Name) =>
@@ -71,15 +59,16 @@ const noted = (log: Array<string>, name: string, work: Effect.Effect<string> = E
     )
   })
 
-const nap = (name: string, duration: Duration.Input) => DurableClock.sleep({ name, duration, inMemoryThreshold: 0 })
+export const nap = (name: string, duration: Duration.Input) =>
+  DurableClock.sleep({ name, duration, inMemoryThreshold: 0 })
 
-const signal = (workflow: Workflow.Any, executionId: string, value: string) =>
+export const signal = (workflow: Workflow.Any, executionId: string, value: string) =>
   DurableDeferred.succeed(Signal, {
     token: DurableDeferred.tokenFromExecutionId(Signal, { workflow, executionId }),
     value
   })
 
-export const conformance = <E>({ lasting, name, place, virtual }: Subject<E>): void => {
+export const conformance = <E>({ name, place, prompt, stops, virtual }: Subject<E>): void => {
   const test = (title: string, body: Effect.Effect<void, unknown, Scope.Scope>) =>
     virtual ? it.effect(title, () => Effect.scoped(body)) : it.live(title, () => Effect.scoped(body))
 
@@ -275,6 +264,34 @@ export const conformance = <E>({ lasting, name, place, virtual }: Subject<E>): v
     )
 
     test(
+      "a signal is never lost, at whatever moment it comes",
+      Effect.gen(function* () {
+        const W = define("Signalled")
+        yield* once(
+          W.toLayer(
+            Effect.fnUntraced(function* ({ id }) {
+              yield* noted([], "before")
+              return id + (yield* DurableDeferred.await(Signal))
+            })
+          ),
+          Effect.forEach(
+            Array.from({ length: 60 }, (_, index) => `${index}`),
+            Effect.fnUntraced(function* (id) {
+              const executionId = yield* W.executionId({ id })
+              const later = Effect.forEach(Array.from({ length: Number(id) % 12 }), () => Effect.yieldNow)
+              const result = yield* Effect.all(
+                [W.execute({ id }), Effect.andThen(later, signal(W, executionId, " told"))],
+                { concurrency: "unbounded" }
+              )
+              assert.strictEqual(result[0], `${id} told`)
+            }),
+            { concurrency: 10, discard: true }
+          )
+        )
+      })
+    )
+
+    test(
       "activities run concurrently, each once",
       Effect.gen(function* () {
         const log: Array<string> = []
@@ -388,36 +405,38 @@ export const conformance = <E>({ lasting, name, place, virtual }: Subject<E>): v
       })
     )
 
-    test(
-      "an interrupt lets the activity at hand end, and no other begin",
-      Effect.gen(function* () {
-        const log: Array<string> = []
-        const started = yield* Deferred.make<void>()
-        const go = yield* Deferred.make<void>()
-        const W = define("InterruptedAtWork")
-        yield* once(
-          W.toLayer(
-            Effect.fnUntraced(function* () {
-              const slow = Effect.andThen(Deferred.succeed(started, undefined), Deferred.await(go))
-              yield* W.withCompensation(noted(log, "a", Effect.as(slow, "a")), () =>
-                Effect.asVoid(noted(log, "undo a"))
-              )
-              return yield* noted(log, "b")
+    if (prompt) {
+      test(
+        "an interrupt lets the activity at hand end, and no other begin",
+        Effect.gen(function* () {
+          const log: Array<string> = []
+          const started = yield* Deferred.make<void>()
+          const go = yield* Deferred.make<void>()
+          const W = define("InterruptedAtWork")
+          yield* once(
+            W.toLayer(
+              Effect.fnUntraced(function* () {
+                const slow = Effect.andThen(Deferred.succeed(started, undefined), Deferred.await(go))
+                yield* W.withCompensation(noted(log, "a", Effect.as(slow, "a")), () =>
+                  Effect.asVoid(noted(log, "undo a"))
+                )
+                return yield* noted(log, "b")
+              })
+            ),
+            Effect.gen(function* () {
+              const id = yield* W.execute({ id: "1" }, { discard: true })
+              yield* Deferred.await(started)
+              yield* W.interrupt(id)
+              yield* Deferred.succeed(go, undefined)
+              yield* until(Effect.map(W.poll(id), isComplete))
+              const exit = exitOf(yield* W.poll(id))
+              assert(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
+              assert.deepStrictEqual(log, ["a", "undo a"])
             })
-          ),
-          Effect.gen(function* () {
-            const id = yield* W.execute({ id: "1" }, { discard: true })
-            yield* Deferred.await(started)
-            yield* W.interrupt(id)
-            yield* Deferred.succeed(go, undefined)
-            yield* until(Effect.map(W.poll(id), isComplete))
-            const exit = exitOf(yield* W.poll(id))
-            assert(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
-            assert.deepStrictEqual(log, ["a", "undo a"])
-          })
-        )
-      })
-    )
+          )
+        })
+      )
+    }
 
     test(
       "an unsafe interrupt ends an execution that is stuck in an activity",
@@ -602,7 +621,7 @@ export const conformance = <E>({ lasting, name, place, virtual }: Subject<E>): v
       })
     )
 
-    if (lasting) restarts({ life, pass, place, test })
+    if (stops.length > 0) restarts({ life, place, stops, test })
   })
 }
 
@@ -610,11 +629,12 @@ export const conformance = <E>({ lasting, name, place, virtual }: Subject<E>): v
 const restarts = <E>({
   life,
   place,
+  stops,
   test
 }: {
+  readonly stops: Subject<E>["stops"]
   readonly test: (title: string, body: Effect.Effect<void, unknown, Scope.Scope>) => void
   readonly place: Subject<E>["place"]
-  readonly pass: (duration: Duration.Input) => Effect.Effect<void>
   readonly life: <A, E1, E2>(
     engine: Layer.Layer<WorkflowEngine, E>,
     workflows: Layer.Layer<never, E1, WorkflowEngine>,
@@ -651,7 +671,7 @@ const restarts = <E>({
   }
   const whole = "first left right child told last"
 
-  for (const stop of ["first", "right", "child", "last"]) {
+  for (const stop of stops) {
     test(
       `an execution that is stopped in the activity ${stop} goes on after a restart, with what is recorded`,
       Effect.gen(function* () {

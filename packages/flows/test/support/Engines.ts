@@ -6,9 +6,11 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as References from "effect/References"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { FlowEngine, type FlowEngineError } from "../../src/FlowEngine.ts"
@@ -48,3 +50,23 @@ export const memory = Effect.succeed(parts(FlowEngine.layerMemory))
 export const postgres = Effect.map(temporarySchema, (schema) =>
   parts(FlowEngine.layerPostgres(postgresOptions(schema)))
 )
+
+export const freePort = Effect.callback<number>((resume) => {
+  const server = createServer()
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address()
+    const port = typeof address === "object" && address !== null ? address.port : 0
+    server.close(() => resume(Effect.succeed(port)))
+  })
+})
+
+/** A runner on a port that is free. */
+export const runner = (schema: string) =>
+  Layer.unwrap(
+    Effect.map(freePort, (port) => FlowEngine.layerCluster({ ...postgresOptions(schema), host: "127.0.0.1", port }))
+  )
+
+/** It tells a lot about runners that come and go, which they do here. */
+const quiet = Layer.succeed(References.MinimumLogLevel, "None")
+
+export const cluster = Effect.map(temporarySchema, (schema) => Layer.provide(parts(runner(schema)), quiet))

@@ -6,6 +6,7 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Latch from "effect/Latch"
 import * as Option from "effect/Option"
 import * as Semaphore from "effect/Semaphore"
 import type * as Activity from "effect/workflow/Activity"
@@ -16,7 +17,7 @@ import * as Schema from "effect/Schema"
 import { FlowPayload, StepInfo, workflowName } from "../FlowPayload.ts"
 import { Database } from "../sql/Database.ts"
 import { Deferreds } from "../sql/Deferreds.ts"
-import { Executions } from "../sql/Executions.ts"
+import { Executions, type Stored } from "../sql/Executions.ts"
 import { type JsonExit, outcomeColumns } from "../sql/Rows.ts"
 import { stepKey, Steps } from "../sql/Steps.ts"
 import { failureOfJson } from "./Failures.ts"
@@ -68,7 +69,7 @@ export const make = Effect.gen(function* () {
     )
 
   /** Runs what was under way when the process before ended, or waited for this registration. */
-  const recover = Effect.fnUntraced(function* (workflow: string) {
+  const recoverAll = Effect.fnUntraced(function* (workflow: string) {
     let after = ""
     while (true) {
       const ids = yield* executions.active(workflow, after, page)
@@ -78,6 +79,13 @@ export const make = Effect.gen(function* () {
       after = last
     }
   })
+  const recover = (workflow: string) =>
+    recoverAll(workflow).pipe(
+      Effect.tapCause((cause) =>
+        Effect.logError(`executions of ${workflow} that were under way could not be started`, cause)
+      ),
+      Effect.forkIn(scope)
+    )
 
   /** A run that has read the deferred, or will, goes on; one that waits for it is run again. */
   const completed = Effect.fnUntraced(function* (id: string, name: string, exit: JsonExit, unaskedFor: boolean) {
@@ -98,12 +106,13 @@ export const make = Effect.gen(function* () {
     yield* runs.woken(id, kept.phase, "automatic")
     const wake = deferredState.deferredDone(id, name)
     const own = yield* Effect.serviceOption(WorkflowInstance)
-    // A run cannot wait for its own end.
-    if (Option.isSome(own) && own.value.executionId === id) yield* Effect.forkIn(wake, scope)
-    else yield* wake
-  })
+    // A run cannot wait for its own end, and timers wait for nobody's.
+    const wait = !unaskedFor && !(Option.isSome(own) && own.value.executionId === id)
+    yield* wait ? wake : Effect.forkIn(wake, scope)
+  }, Effect.uninterruptible)
 
-  const timers = yield* Timers.make(({ execution, name }) => completed(execution, name, Exit.succeed(null), true))
+  const open = yield* Latch.make(true)
+  const timers = yield* Timers.make(open, ({ execution, name }) => completed(execution, name, Exit.succeed(null), true))
 
   const interrupt = (how: "safe" | "unsafe") =>
     Effect.fnUntraced(function* (_workflow: Workflow.Any, id: string) {
@@ -115,7 +124,7 @@ export const make = Effect.gen(function* () {
         if (how === "unsafe") yield* runs.interruptPass(run)
       }
       yield* runs.woken(id, phase, "explicit")
-    })
+    }, Effect.uninterruptible)
 
   const record = Effect.fnUntraced(function* (
     run: Runs.Run,
@@ -139,6 +148,32 @@ export const make = Effect.gen(function* () {
     run.steps.set(key, exit)
   })
 
+  /** Makes and starts an execution, unless it is there; answers how it ends or comes to wait. */
+  const begin = Effect.fnUntraced(function* (
+    workflow: Workflow.Any,
+    { detached, executionId: id, parent, payload }: Parameters<Encoded["execute"]>[1]
+  ) {
+    if (!workflows.has(workflow._tag)) {
+      return yield* Effect.die(
+        new Error(`the workflow ${workflow._tag} is not registered: provide its layer to the program`)
+      )
+    }
+    let row: Stored | null = null
+    if (runs.live(id) === undefined) {
+      row = yield* executions.stored(id)
+      if (row === null) {
+        const json = yield* codecs(workflow).encodePayload(payload)
+        const plain = { workflow: workflow._tag, payload: json }
+        const of = isFlow(json) && workflowName(json) === workflow._tag ? json : plain
+        yield* executions.insert(id, of, parent === undefined || detached === true ? null : parent.executionId)
+        row = yield* executions.stored(id)
+      }
+      const rests = row !== null && (row.state !== "running" || row.phase !== "active")
+      if (row !== null && rests && runs.live(id) === undefined) return runs.resultOf(workflow, row)
+    }
+    return Deferred.await((yield* runs.start(id, row)).done)
+  })
+
   const encoded: Encoded = {
     register: Effect.fnUntraced(function* (workflow, execute) {
       const registered = { workflow, execute, context: yield* Effect.context<never>() }
@@ -150,31 +185,14 @@ export const make = Effect.gen(function* () {
           return runs.stopWorkflow(workflow._tag)
         })
       )
-      yield* Effect.forkIn(recover(workflow._tag), scope)
+      yield* recover(workflow._tag)
     }),
 
-    execute: Effect.fnUntraced(function* (workflow, { detached, discard, executionId, parent, payload }) {
-      if (!workflows.has(workflow._tag)) {
-        return yield* Effect.die(
-          new Error(`the workflow ${workflow._tag} is not registered: provide its layer to the program`)
-        )
-      }
-      let row = runs.live(executionId) === undefined ? yield* executions.stored(executionId) : null
-      if (row === null && runs.live(executionId) === undefined) {
-        const json = yield* codecs(workflow).encodePayload(payload)
-        const flow =
-          isFlow(json) && workflowName(json) === workflow._tag ? json : { workflow: workflow._tag, payload: json }
-        const parentId = parent === undefined || detached === true ? null : parent.executionId
-        yield* executions.insert(executionId, flow, parentId)
-        row = yield* executions.stored(executionId)
-      }
-      const inMemory = runs.live(executionId)
-      if (inMemory === undefined && row !== null && (row.state !== "running" || row.phase !== "active")) {
-        return discard ? undefined : yield* runs.resultOf(workflow, row)
-      }
-      const run = inMemory ?? (yield* runs.start(executionId, row))
-      return discard ? undefined : yield* Deferred.await(run.done)
-    }) as Encoded["execute"],
+    // The type of the result depends on `discard`, which the compiler cannot conclude from the value.
+    execute: ((workflow, options) =>
+      Effect.flatMap(Effect.uninterruptible(begin(workflow, options)), (result) =>
+        options.discard ? Effect.void : result
+      )) as Encoded["execute"],
 
     awaitComplete: (_workflow, id) =>
       Effect.acquireUseRelease(
@@ -206,7 +224,7 @@ export const make = Effect.gen(function* () {
 
     resume: Effect.fnUntraced(function* (_workflow, id) {
       yield* runs.woken(id, yield* executions.wake(id, "explicit"), "explicit")
-    }),
+    }, Effect.uninterruptible),
 
     activityExecute: Effect.fnUntraced(function* (activity: Activity.Any, attempt: number) {
       const instance = yield* WorkflowInstance
@@ -243,10 +261,10 @@ export const make = Effect.gen(function* () {
       const run = runs.live(executionId)
       if (run !== undefined && (run.deferreds.has(name) || run.timers.has(name))) return
       const due = Math.ceil((yield* database.now) + Duration.toMillis(clock.duration))
-      yield* deferreds.schedule(executionId, name, due)
+      yield* deferreds.schedule(executionId, name, Math.min(due, Number.MAX_SAFE_INTEGER))
       run?.timers.add(name)
       yield* timers.announce(due)
-    })
+    }, Effect.uninterruptible)
   }
   const engine = makeUnsafe(encoded)
 
@@ -255,10 +273,9 @@ export const make = Effect.gen(function* () {
   return {
     engine,
     /** Runs nothing until `goOn`: another process may own the tables. */
-    pause: runs.stopAll("pause"),
-    goOn: Effect.andThen(
-      runs.goOn,
-      Effect.suspend(() => Effect.forEach([...workflows.keys()], recover, { discard: true }))
+    pause: Effect.andThen(open.close, runs.stopAll("pause")),
+    goOn: Effect.suspend(() =>
+      Effect.all([runs.goOn, open.open, Effect.forEach([...workflows.keys()], recover)], { discard: true })
     )
   }
 })

@@ -228,6 +228,11 @@ export const make = Effect.fnUntraced(function* ({ codecs, deferredState, ended,
       }
       live.set(id, run)
       return residency(run, known).pipe(
+        Effect.tapCause((cause) =>
+          Cause.hasInterruptsOnly(cause)
+            ? Effect.void
+            : Effect.logError(`the execution ${id} could not be run, and is tried again at the next start`, cause)
+        ),
         Effect.exit,
         Effect.flatMap((exit) => {
           live.delete(id)

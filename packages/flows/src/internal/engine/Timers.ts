@@ -2,6 +2,7 @@
  * One loop for the timers of all executions: it sleeps until the next is due, which the tables tell.
  */
 import * as Effect from "effect/Effect"
+import type * as Latch from "effect/Latch"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import { Database } from "../sql/Database.ts"
@@ -22,7 +23,8 @@ export interface Timers {
   readonly announce: (due: number) => Effect.Effect<void>
 }
 
-export const make = Effect.fnUntraced(function* (fire: (timer: Timer) => Effect.Effect<void>) {
+/** `open`: it looks only while that is. */
+export const make = Effect.fnUntraced(function* (open: Latch.Latch, fire: (timer: Timer) => Effect.Effect<void>) {
   const { now } = yield* Database
   const deferreds = yield* Deferreds
   const nearer = yield* Queue.sliding<void>(1)
@@ -43,6 +45,7 @@ export const make = Effect.fnUntraced(function* (fire: (timer: Timer) => Effect.
   })
 
   const round = Effect.gen(function* () {
+    yield* open.await
     // What is announced meanwhile is looked for again.
     next = Number.POSITIVE_INFINITY
     const due = yield* tick
@@ -52,7 +55,14 @@ export const make = Effect.fnUntraced(function* (fire: (timer: Timer) => Effect.
 
   const timers: Timers = {
     tick,
-    run: Effect.asVoid(Effect.forkScoped(Effect.forever(round))),
+    run: round.pipe(
+      Effect.catchCause((cause) =>
+        Effect.andThen(Effect.logError("the timers of the flows failed, trying again", cause), Effect.sleep("1 second"))
+      ),
+      Effect.forever,
+      Effect.forkScoped,
+      Effect.asVoid
+    ),
     announce: (due) =>
       Effect.suspend(() => {
         if (due >= next) return Effect.void

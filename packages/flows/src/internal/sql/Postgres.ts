@@ -5,6 +5,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import * as PgConnection from "@effect/sql-pg/PgConnection"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import { FlowEngineError, type PostgresOptions } from "../../FlowEngine.ts"
 import { startError } from "./Database.ts"
 
@@ -49,16 +50,21 @@ export const layer = (options: PostgresOptions) =>
 export const lock = Effect.fnUntraced(function* (options: PostgresOptions) {
   const schema = schemaOf(options)
   const connection = yield* PgConnection.make(settings(options))
-  const { rows } = yield* connection.query(
-    "SELECT pg_try_advisory_lock(hashtextextended('signalbox flows ' || $1::text, 0)) AS held",
-    [schema]
-  )
-  if (rows[0]?.["held"] === true) return connection
-  return yield* new FlowEngineError({
+  const refused = new FlowEngineError({
     message:
       `another process runs the flows of the schema ${schema} in this database: stop it first, choose another schema, ` +
       "or use FlowEngine.layerCluster in all of them"
   })
+  const query = "SELECT pg_try_advisory_lock(hashtextextended('signalbox flows ' || $1::text, 0)) AS held"
+  yield* connection.query(query, [schema]).pipe(
+    Effect.filterOrFail(
+      ({ rows }) => rows[0]?.["held"] === true,
+      () => refused
+    ),
+    // The server may not have noticed yet that the process before is gone.
+    Effect.retry({ while: (error) => error === refused, schedule: Schedule.spaced("250 millis"), times: 8 })
+  )
+  return connection
 })
 
 export type Lock = Effect.Success<ReturnType<typeof lock>>
