@@ -52,7 +52,7 @@ export class FlowNotRegistered extends Schema.TaggedError<FlowNotRegistered>()("
   override get message(): string {
     return (
       `the execution ${this.execution} is of ${this.flow}, version ${this.version}, which is not registered: provide ` +
-      "Flow.layer of that version, beside others of the same flow, or cancel the execution"
+      "Flow.layer of that version, beside others of the same flow; also to cancel it, because that undoes what it did"
     )
   }
 }

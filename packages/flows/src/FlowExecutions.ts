@@ -68,6 +68,13 @@ export const retry = Effect.fn("FlowExecutions.retry")(function* (
   }
   const recorded = yield* store.steps(execution)
   const { from } = options
+  if (from === undefined && state === "completed") {
+    return yield* conflict(
+      execution,
+      state,
+      `the execution ${execution} has no failed step: say where to begin, in from`
+    )
+  }
   if (from !== undefined && !recorded.some(({ path }) => path === from || isBelow(path, from))) {
     return yield* conflict(execution, state, `from: the execution ${execution} has recorded no step ${from}`)
   }

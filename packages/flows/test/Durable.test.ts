@@ -6,6 +6,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import * as Tracer from "effect/Tracer"
 import * as TestClock from "effect/testing/TestClock"
 import * as Flow from "../src/Flow.ts"
 import { FlowEngine } from "../src/FlowEngine.ts"
@@ -133,6 +134,34 @@ describe("execute", () => {
           "StepSucceeded rest",
           "FlowCompleted"
         ]
+      )
+    }).pipe(Effect.provide(memory))
+  )
+
+  it.effect("has one span for each attempt of a step, however often the body is run", () =>
+    Effect.gen(function* () {
+      const spans: Array<Tracer.Span> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          const span = new Tracer.NativeSpan(options)
+          spans.push(span)
+          return span
+        }
+      })
+      const flow = flowOf(Schema.Void, () =>
+        Effect.gen(function* () {
+          yield* note("traced", { key: "k" })
+          for (const key of ["1", "2"]) yield* Flow.sleep("nap", "1 hour", { key })
+        })
+      )
+      yield* throughTime(Flow.execute(flow, undefined)).pipe(
+        Effect.provide(Flow.layer(flow)),
+        Effect.provideService(Tracer.Tracer, tracer)
+      )
+      const steps = spans.filter(({ name }) => name === "step note")
+      assert.deepStrictEqual(
+        steps.map(({ attributes }) => attributes.get("flow.path")),
+        ["note[k]"]
       )
     }).pipe(Effect.provide(memory))
   )
@@ -354,6 +383,7 @@ describe("retry", () => {
       yield* Effect.gen(function* () {
         const id = yield* Flow.submit(flow, undefined)
         yield* throughTime(Flow.execute(flow, undefined))
+        assert.match((yield* Effect.flip(FlowExecutions.retry(id))).message, /has no failed step: say where to begin/)
         const unknown = yield* Effect.flip(FlowExecutions.retry(id, { from: "four" }))
         assert.match(unknown.message, /has recorded no step four/)
         yield* FlowExecutions.retry(id, { from: "note[2]" })
@@ -378,6 +408,31 @@ describe("retry", () => {
         yield* FlowExecutions.retry(id)
         assert.strictEqual(yield* Effect.flatten(throughTime(Flow.execute(flow, undefined))), "x")
         assert.deepStrictEqual(yield* Diary.read, ["kept", "done", "failing x", "undone", "done", "failing x"])
+      }).pipe(Effect.provide(Flow.layer(flow)))
+    }).pipe(Effect.provide(memory))
+  )
+
+  it.effect("takes a failure that the body handled as it was, and does not try that step again", () =>
+    Effect.gen(function* () {
+      const never = Flow.step("never", {
+        input: Schema.Void,
+        success: Schema.Void,
+        error: Refused,
+        retry: { attempts: 3, delay: "1 second" },
+        run: () => Effect.andThen(Diary.write("never"), Effect.fail(new Refused({ why: "never" })))
+      })
+      const flow = flowOf(Schema.String, () =>
+        Effect.gen(function* () {
+          yield* Effect.ignore(never(undefined))
+          return yield* failing("x")
+        })
+      )
+      yield* Effect.gen(function* () {
+        const id = yield* Flow.submit(flow, undefined)
+        yield* throughTime(Flow.execute(flow, undefined))
+        yield* FlowExecutions.retry(id, { from: "failing" })
+        assert.strictEqual(yield* Effect.flatten(throughTime(Flow.execute(flow, undefined))), "x")
+        assert.deepStrictEqual(yield* Diary.read, ["never", "never", "never", "failing x", "failing x"])
       }).pipe(Effect.provide(Flow.layer(flow)))
     }).pipe(Effect.provide(memory))
   )

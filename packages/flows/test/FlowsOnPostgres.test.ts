@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { FlowEngine } from "../src/FlowEngine.ts"
 import { conformance, durable } from "./support/Conformance.ts"
-import { postgresOptions, temporarySchema } from "./support/Engines.ts"
+import { postgresOptions, runner, temporarySchema } from "./support/Engines.ts"
 
 conformance(
   "on the embedded engine on Postgres",
@@ -10,3 +10,5 @@ conformance(
   Layer.unwrap(Effect.map(temporarySchema, (schema) => FlowEngine.layerPostgres(postgresOptions(schema)))),
   false
 )
+
+conformance("on the cluster engine", durable, Layer.unwrap(Effect.map(temporarySchema, runner)), false)

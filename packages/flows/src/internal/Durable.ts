@@ -68,7 +68,8 @@ export const make = (session: Session, undos: Undos, watchers: RunWatchers["Serv
       }
       const error = outcome.failure
       const cause = Cause.fail(error)
-      if (attempt >= retry.attempts || !retry.again(error)) {
+      // What the generation before tried often enough is not tried again.
+      if (attempt >= retry.attempts || seeds.has(path) || !retry.again(error)) {
         if (ran) yield* failed(path, attempt, cause)
         else if (!session.undoing) yield* afterEarlier(path)
         replay.replayed(path)

@@ -104,7 +104,9 @@ export class RunWatchers extends Context.Service<
                 ? complete(() => true)
                 : Effect.as(Effect.logDebug("runs could not be looked at", error), 0),
             InvalidRequest: () => complete(() => true)
-          })
+          }),
+          // It must go on looking, whatever happens to one look.
+          Effect.catchDefect((defect) => Effect.as(Effect.logWarning("runs could not be looked at", defect), 0))
         )
         const loop = Effect.gen(function* () {
           let millis = pause.first

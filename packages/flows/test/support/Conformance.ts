@@ -220,6 +220,14 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
     )
 
     test(
+      "stop a retry around a step: what is recorded would come back, so that is an option of the step",
+      Effect.gen(function* () {
+        const { message } = yield* defectOf(flowOf(Schema.Finite, () => Effect.retry(note(""), { times: 2 })))
+        assert.match(message, /the path note is used twice.*its option retry/)
+      })
+    )
+
+    test(
       "limit the attempts of a step in time",
       Effect.gen(function* () {
         const slow = Flow.step("slow", {
