@@ -28,7 +28,7 @@ import {
 import { checkError, type Codec, decodeRecorded } from "./Journal.ts"
 import type { RunWatchers } from "./RunWatchers.ts"
 import type { Undos } from "./Undos.ts"
-import { awaitDeferred, idle, runKind, signalDeferred, timerOf, WaitIsOver } from "./Waits.ts"
+import { awaitDeferred, runKind, signalDeferred, standstill, timerOf, WaitIsOver } from "./Waits.ts"
 
 export const make = (session: Session, undos: Undos, watchers: RunWatchers["Service"]): Interpreter => {
   const { engine, events, executionId, replay, seeds } = session
@@ -45,7 +45,9 @@ export const make = (session: Session, undos: Undos, watchers: RunWatchers["Serv
 
   /** A failure that is recorded ends what runs beside it, so that must have come as far as it came the first time. */
   const afterEarlier = (path: string) =>
-    Effect.flatMap(instanceOf(session), (instance) => Effect.raceFirst(replay.earlier(path), idle(instance)))
+    Effect.flatMap(instanceOf(session), (instance) =>
+      Effect.raceFirst(replay.earlier(path), standstill(instance, replay.progress))
+    )
 
   const step = Effect.fnUntraced(function* <S extends Codec, E extends Codec, R>(
     call: StepCall<S, E, R>,
@@ -75,6 +77,7 @@ export const make = (session: Session, undos: Undos, watchers: RunWatchers["Serv
         replay.replayed(path)
         return yield* Effect.fail(error)
       }
+      if (!replay.recorded(path, attempt + 1)) replay.replayed(path)
       const delayMillis = retry.delayMillis(attempt)
       if (ran) {
         const failure = failureOf(cause)
