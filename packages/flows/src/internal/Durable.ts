@@ -22,6 +22,7 @@ import {
   type Contenders,
   type Interpreter,
   makeClaim,
+  once,
   type Place,
   type StepCall
 } from "./Interpreter.ts"
@@ -90,7 +91,7 @@ export const make = (session: Session, undos: Undos, watchers: RunWatchers["Serv
 
   /** A step that gives what the interpreter has found out, so that it is recorded. */
   const noted = <S extends Codec, E extends Codec>(kind: Attempt<S, E, never>["kind"], call: Call<S, E, never>) =>
-    step({ ...call, retry: { attempts: 1, again: () => false, delayMillis: () => 0 } }, kind, true)
+    step({ ...call, retry: once }, kind, true)
 
   const pause: Interpreter["pause"] = (path, millis) => {
     if (session.undoing) return Effect.sleep(millis)
