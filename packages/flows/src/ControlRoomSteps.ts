@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
-import { Conflict, ControlRoomError, InvalidRequest, NotFound } from "@signalbox/api/ControlRoomError"
+import { Conflict, ControlRoomError, InvalidRequest, NotFound, Timeout } from "@signalbox/api/ControlRoomError"
 import { File } from "@signalbox/api/contract/Files"
 import { ProcessId, ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import { WorkItemException } from "@signalbox/api/contract/WorkItems"
@@ -16,8 +16,11 @@ import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import { open, UploadSourceError } from "@signalbox/api/Upload"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Flow from "./Flow.ts"
+import { FlowCallbacks } from "./FlowCallbacks.ts"
 import { FlowDefect } from "./FlowDefect.ts"
 import { jsonBytes, maxResultBytes } from "./internal/Journal.ts"
+import { WaitIsOver } from "./internal/Waits.ts"
+import { stepThatAwaits } from "./Step.ts"
 
 /** The service took the start of a run but started none. */
 export class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", { process: ProcessId }) {
@@ -63,7 +66,10 @@ export const startRun = Flow.step("startRun", {
   success: ProcessRunId,
   error: Schema.Union([InvalidRequest, NotFound, Conflict, ControlRoomError, NotStarted]),
   run: Effect.fnUntraced(function* ({ process, workItems }) {
-    const run = yield* ProcessRuns.start(process, { workItems })
+    const callbacks = yield* FlowCallbacks
+    const callback =
+      callbacks === null ? {} : { callback: { ...callbacks, events: ["completed", "unresolved"] as const } }
+    const run = yield* ProcessRuns.start(process, { workItems }, callback)
     return run.started ? run.id : yield* new NotStarted({ process })
   })
 })
@@ -105,33 +111,51 @@ const makeItemCounter = (run: ProcessRunId) => {
   })
 }
 
+const endOf = ({ duration, state }: ProcessRuns.ProcessRun) => {
+  const how: "completed" | "unresolved" = state === "unresolved" ? "unresolved" : "completed"
+  return { state: how, durationSeconds: duration }
+}
+
+const tooLate = (run: ProcessRunId, afterMillis: number) =>
+  new ControlRoomError({
+    reason: new Timeout({ message: `the run did not end within ${afterMillis} ms`, afterMillis }),
+    request: { method: "GET", path: `/process-runs/${run}`, attempts: 1, requestId: null }
+  })
+
 /**
  * Waits until a run has ended, and reports how many of its work items are settled. A run that ended `unresolved` has
  * failed items: a result, not an error. With `timeoutMillis` it fails with `ControlRoomError` (`Timeout`) after that.
- * `durationSeconds` is null when the service does not tell it.
+ * `durationSeconds` is null when the service does not tell it. A durable execution is put aside until then.
  */
-export const awaitCompletion = Flow.step("awaitCompletion", {
-  input: Schema.Struct({
-    run: ProcessRunId,
-    timeoutMillis: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThan(0)))
-  }),
-  success: Schema.Struct({
-    state: Schema.Literals(["completed", "unresolved"]),
-    durationSeconds: Schema.NullOr(Schema.Finite)
-  }),
-  error: Schema.Union([NotFound, ControlRoomError]),
-  run: Effect.fnUntraced(function* ({ run, timeoutMillis }) {
-    const room = yield* ControlRoom
-    const report = makeItemCounter(run)
-    const ended = yield* ProcessRuns.awaitEnd(run, {
-      pollInterval: "250 millis",
-      onPoll: (current) => Effect.provideService(report(current), ControlRoom, room),
-      ...(timeoutMillis === undefined ? {} : { timeout: timeoutMillis })
+export const awaitCompletion = stepThatAwaits(
+  "awaitCompletion",
+  {
+    input: Schema.Struct({
+      run: ProcessRunId,
+      timeoutMillis: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThan(0)))
+    }),
+    success: Schema.Struct({
+      state: Schema.Literals(["completed", "unresolved"]),
+      durationSeconds: Schema.NullOr(Schema.Finite)
+    }),
+    error: Schema.Union([NotFound, ControlRoomError]),
+    run: Effect.fnUntraced(function* ({ run, timeoutMillis }) {
+      const room = yield* ControlRoom
+      const report = makeItemCounter(run)
+      if (timeoutMillis !== undefined && (yield* WaitIsOver)) {
+        const current = yield* ProcessRuns.get(run)
+        return ProcessRuns.hasEnded(current) ? endOf(current) : yield* tooLate(run, timeoutMillis)
+      }
+      const ended = yield* ProcessRuns.awaitEnd(run, {
+        pollInterval: "250 millis",
+        onPoll: (current) => Effect.provideService(report(current), ControlRoom, room),
+        ...(timeoutMillis === undefined ? {} : { timeout: timeoutMillis })
+      })
+      return endOf(ended)
     })
-    const state: "completed" | "unresolved" = ended.state === "unresolved" ? "unresolved" : "completed"
-    return { state, durationSeconds: ended.duration }
-  })
-})
+  },
+  ({ run, timeoutMillis }) => ({ run, timeoutMillis: timeoutMillis ?? null })
+)
 
 const CollectedOutput = Schema.Struct({
   id: WorkItemId,

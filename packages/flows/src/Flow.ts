@@ -12,13 +12,21 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { FlowContext, RequirementOf } from "./FlowContext.ts"
 import { type FlowEvent, FlowEvents } from "./FlowEvents.ts"
+import { FlowSignals } from "./FlowSignals.ts"
+import { failureOf, publishTo } from "./internal/Announce.ts"
 import * as InProcess from "./internal/InProcess.ts"
 import { at, claimed, conceal, inSpan, reveal } from "./internal/Interpreter.ts"
 import { checkError, type Codec, record, recordResult } from "./internal/Journal.ts"
 import { Reporter } from "./internal/Reporter.ts"
+import * as Undos from "./internal/Undos.ts"
 import { step } from "./Step.ts"
 
+export { all, type AllResults, type Concurrency, forEach, race, type RaceResult, timeout } from "./Branches.ts"
+export { compensate } from "./Compensation.ts"
+export { execute, layer, submit } from "./Durable.ts"
 export type { FlowContext } from "./FlowContext.ts"
+export { FlowTimeout } from "./FlowErrors.ts"
+export { Approval, approve, awaitApproval, awaitSignal, signal } from "./Signals.ts"
 export { step, type Step, StepTimeout } from "./Step.ts"
 
 /** A flow: a name, a version, schemas and a body. `R` is what its steps need. */
@@ -94,21 +102,23 @@ export const run = <I extends Codec, S extends Codec, E extends Codec, R>(
     const what = `the flow ${flow.name}`
     const execution = Effect.gen(function* () {
       const events = yield* FlowEvents
-      const publish = InProcess.publishTo(events)
+      const publish = publishTo(events)
+      const undos = Undos.make(what)
+      const interpreter = InProcess.make({ executionId, events, signals: yield* FlowSignals, undos })
       const body = Effect.gen(function* () {
         const given = yield* record(flow.input, input, `the input of ${what}`)
         const value = yield* Effect.suspend(() => reveal(flow.body(given.value))).pipe(
-          at({ interpreter: InProcess.make(executionId, events), prefix: "" }),
+          at({ interpreter, prefix: "" }),
           Effect.tapError((error) => checkError(flow.error, error, what))
         )
         return yield* recordResult(flow.success, value, `the result of ${what}`)
-      })
+      }).pipe(Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : undos.run)))
       yield* publish((now) => ({ _tag: "FlowStarted", ...fields(now), version: flow.version }))
       const result = yield* Effect.onExit(body, (exit) =>
         publish((now) =>
           Exit.isSuccess(exit)
             ? { _tag: "FlowCompleted", ...fields(now), result: exit.value.json }
-            : { _tag: "FlowFailed", ...fields(now), failure: InProcess.failureOf(exit.cause) }
+            : { _tag: "FlowFailed", ...fields(now), failure: failureOf(exit.cause) }
         )
       )
       return result.value
@@ -150,6 +160,7 @@ export const call = <I extends Codec, S extends Codec, E extends Codec, R>(
         interpreter.flow({
           path,
           name: flow.name,
+          input: given.json,
           success: flow.success,
           error: flow.error,
           execute: Effect.suspend(() => reveal(flow.body(given.value)))
@@ -158,90 +169,14 @@ export const call = <I extends Codec, S extends Codec, E extends Codec, R>(
     )
   )
 
-/** Runs an effect below `name[key]`. */
-const inside = <A, E, R>(name: string, key: string, effect: Effect.Effect<A, E, R>) =>
-  claimed(name, key, (path, interpreter) => at({ interpreter, prefix: `${path}/` })(effect))
-
-export interface Concurrency {
-  /** How many at a time; default one after the other. When one fails, the others are interrupted. */
-  readonly concurrency?: number | "unbounded"
-}
-
-/**
- * Runs `f` for every item; the steps in it get the path `name[key]/...`. Results are in the order of the items.
- *
- * The key must tell the items apart, and should come from the item, not from its index: it is what a result belongs to.
- */
-export const forEach = <A, B, E, Context extends FlowContext<unknown>>(
-  name: string,
-  items: Iterable<A>,
-  options: Concurrency & { readonly key: (item: A, index: number) => string },
-  f: (item: A, index: number) => Effect.Effect<B, E, Context>
-): Effect.Effect<Array<B>, E, Context | FlowContext<never>> =>
-  claimed(name, undefined, () =>
-    Effect.forEach(
-      items,
-      (item, index) =>
-        inside(
-          name,
-          options.key(item, index),
-          Effect.suspend(() => f(item, index))
-        ),
-      { concurrency: options.concurrency ?? 1 }
-    )
-  )
-
-type Member = Effect.Effect<unknown, unknown, FlowContext<unknown>>
-type Members = ReadonlyArray<Member> | Readonly<Record<string, Member>>
-type MemberOf<M extends Members> = M extends ReadonlyArray<infer One> ? One : M[keyof M]
-
-/** The results of `all`, in the shape of its members. */
-export type AllResults<M extends Members> = {
-  -readonly [K in keyof M]: M[K] extends Effect.Effect<infer A, infer _E, infer _R> ? A : never
-}
-
-/**
- * Runs several things, given as an array or by name; the steps in them get the path `name[0]/...`, or `name[a]/...`.
- *
- * ```ts
- * import type { ProcessRunId } from "@signalbox/api/contract/Ids"
- * import { collectOutputs, failedItems } from "@signalbox/flows/ControlRoomSteps"
- * import * as Flow from "@signalbox/flows/Flow"
- *
- * export const result = (run: ProcessRunId) =>
- *   Flow.all("result", { outputs: collectOutputs({ run }), failed: failedItems({ run }) }, { concurrency: 2 })
- * ```
- */
-export const all = <const M extends Members>(
-  name: string,
-  members: M,
-  options: Concurrency = {}
-): Effect.Effect<AllResults<M>, Effect.Error<MemberOf<M>>, Effect.Services<MemberOf<M>> | FlowContext<never>> => {
-  const entries = Object.entries<Member>(members)
-  const values = claimed(name, undefined, () =>
-    Effect.forEach(
-      entries,
-      ([key, member]) => Effect.map(inside(name, key, member), (value) => [key, value] as const),
-      { concurrency: options.concurrency ?? 1 }
-    )
-  )
-  const results: Member = Effect.map(values, (pairs) =>
-    Array.isArray(members) ? pairs.map(([, value]) => value) : Object.fromEntries(pairs)
-  )
-  // What goes in under a key comes out under it; `Object.entries` loses that for the compiler.
-  return results as Effect.Effect<AllResults<M>, Effect.Error<MemberOf<M>>, Effect.Services<MemberOf<M>>>
-}
-
-/** Waits. Shown and counted as a step of this name. */
+/** Waits; in a durable execution for as long as it takes, restarts included. Shown and counted as a step of this name. */
 export const sleep = (
   name: string,
   duration: Duration.Input,
   options: { readonly key?: string } = {}
 ): Effect.Effect<void, never, FlowContext<never>> =>
   conceal(
-    claimed(name, options.key, (path, interpreter) =>
-      interpreter.sleep({ path, name, duration: Duration.fromInputUnsafe(duration) })
-    )
+    claimed(name, options.key, (path, interpreter) => interpreter.sleep({ path, name }, Duration.toMillis(duration)))
   )
 
 /** The time, as a step of this name: a body that is resumed gets the time of the first run. */

@@ -5,7 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { FlowContext } from "./FlowContext.ts"
-import { claimed, conceal, type Retry } from "./internal/Interpreter.ts"
+import { type Awaited, claimed, conceal, once, type Retry } from "./internal/Interpreter.ts"
 import { type Codec, record } from "./internal/Journal.ts"
 
 /** An attempt of a step took longer than the step's `timeout`, and was interrupted. */
@@ -60,11 +60,12 @@ export interface Step<I extends Codec, S extends Codec, E extends Codec, R> {
 }
 
 const retryOf = <E>(options: RetryOptions<E> | undefined): Retry<E> => {
-  const first = Duration.toMillis(options?.delay ?? "1 second")
-  const factor = options?.backoff ?? 2
+  if (options === undefined) return once
+  const first = Duration.toMillis(options.delay ?? "1 second")
+  const factor = options.backoff ?? 2
   return {
-    attempts: options?.attempts ?? 1,
-    again: options?.while ?? (() => true),
+    attempts: options.attempts,
+    again: options.while ?? (() => true),
     delayMillis: (attempt) => first * factor ** (attempt - 1)
   }
 }
@@ -95,6 +96,19 @@ const retryOf = <E>(options: RetryOptions<E> | undefined): Retry<E> => {
 export const step = <I extends Codec, S extends Codec, E extends Codec, R, const T extends Duration.Input = never>(
   name: string,
   options: StepOptions<I, S, E, R, T>
+): Step<I, S, WithTimeout<E, T>, R> => stepThatAwaits(name, options)
+
+/** @internal `step`, for what waits for something outside and then has little to do. */
+export const stepThatAwaits = <
+  I extends Codec,
+  S extends Codec,
+  E extends Codec,
+  R,
+  const T extends Duration.Input = never
+>(
+  name: string,
+  options: StepOptions<I, S, E, R, T>,
+  awaits?: (input: I["Type"]) => Awaited
 ): Step<I, S, WithTimeout<E, T>, R> => {
   const timeout = options.timeout === undefined ? undefined : Duration.toMillis(options.timeout)
   // `T` is `never` exactly when there is no timeout, which the compiler cannot conclude from the value.
@@ -120,10 +134,12 @@ export const step = <I extends Codec, S extends Codec, E extends Codec, R, const
           interpreter.step({
             path,
             name,
+            input: recorded.json,
             success: options.success,
             error,
             execute: execute(path, recorded.value),
-            retry
+            retry,
+            ...(awaits === undefined ? {} : { awaits: awaits(recorded.value) })
           })
         )
       )

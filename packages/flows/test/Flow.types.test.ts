@@ -5,6 +5,7 @@ import { assert, describe, expectTypeOf, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import type * as Stream from "effect/Stream"
@@ -13,6 +14,8 @@ import { ControlRoomError, InvalidRequest, NotFound } from "@signalbox/api/Contr
 import { ProcessId } from "@signalbox/api/contract/Ids"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Flow from "../src/Flow.ts"
+import type { FlowEngine } from "../src/FlowEngine.ts"
+import type { FlowCanceled, FlowNotRegistered } from "../src/FlowErrors.ts"
 import type { FlowEvent } from "../src/FlowEvents.ts"
 
 class One extends Context.Service<One, { readonly value: number }>()("test/One") {}
@@ -242,6 +245,39 @@ describe("a flow", () => {
       // @ts-expect-error the result is no number
       run: () => pure(undefined)
     })
+  })
+
+  it("has exact types in races, limits, signals and undos", () => {
+    expectTypeOf(Flow.race("n", { a: one("x"), b: two({ at: new Date(0) }) })).toEqualTypeOf<
+      Effect.Effect<
+        number | { readonly value: number },
+        Bad | Worse,
+        Flow.FlowContext<One> | Flow.FlowContext<Two> | Flow.FlowContext<never>
+      >
+    >()
+    expectTypeOf(Flow.timeout("n", "1 day", one("x"))).toEqualTypeOf<
+      Effect.Effect<number, Bad | Flow.FlowTimeout, Flow.FlowContext<One> | Flow.FlowContext<never>>
+    >()
+    expectTypeOf(Flow.awaitSignal("n", Schema.Date)).toEqualTypeOf<
+      Effect.Effect<Date, never, Flow.FlowContext<never>>
+    >()
+    expectTypeOf(Flow.compensate(one("x"), (value) => two({ at: new Date(value) }))).toEqualTypeOf<
+      Effect.Effect<number, Bad, Flow.FlowContext<One> | Flow.FlowContext<Two>>
+    >()
+    // @ts-expect-error a service is used directly in an undo
+    assert.isDefined(Flow.compensate(one("x"), () => One))
+    // @ts-expect-error nor in what is limited in time
+    assert.isDefined(Flow.timeout("n", "1 day", One))
+    // @ts-expect-error nor as a member of a race
+    assert.isDefined(Flow.race("n", { a: One }))
+  })
+
+  it("needs the services of its steps where it is registered, and the engine alone where it is executed", () => {
+    expectTypeOf(Flow.layer(oneFlow)).toEqualTypeOf<Layer.Layer<never, never, One | FlowEngine>>()
+    expectTypeOf(Flow.execute(oneFlow, "x")).toEqualTypeOf<
+      Effect.Effect<number, Bad | FlowCanceled | FlowNotRegistered, FlowEngine>
+    >()
+    expectTypeOf(Flow.submit(oneFlow, "x")).toEqualTypeOf<Effect.Effect<string, FlowNotRegistered, FlowEngine>>()
   })
 
   it("cannot be run without the services of its steps", () => {

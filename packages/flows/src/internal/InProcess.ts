@@ -1,54 +1,30 @@
 /**
  * The interpreter that runs a flow from start to end in the process, and keeps nothing.
  */
-import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Predicate from "effect/Predicate"
+import * as Cause from "effect/Cause"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { FlowDefect } from "../FlowDefect.ts"
-import type { Failure, FlowEvent, FlowEvents } from "../FlowEvents.ts"
-import { at, type Call, inSpan, type Interpreter, outsideFlow, type StepCall } from "./Interpreter.ts"
-import { checkError, type Codec, recordResult } from "./Journal.ts"
+import type { FlowEvents } from "../FlowEvents.ts"
+import type { FlowSignals } from "../FlowSignals.ts"
+import { failureOf, publishTo } from "./Announce.ts"
+import { at, type Call, inSpan, type Interpreter, makeClaim, once, outsideFlow, type StepCall } from "./Interpreter.ts"
+import { checkError, type Codec, decodeRecorded, recordResult } from "./Journal.ts"
 import { Reporter } from "./Reporter.ts"
+import { inStepScope } from "./StepScope.ts"
+import type { Undos } from "./Undos.ts"
 
-/** A cause in an event. Defects are not quoted, except ours: they may hold anything. */
-export const failureOf = (cause: Cause.Cause<unknown>): Failure => {
-  if (Cause.hasInterruptsOnly(cause)) return { kind: "interrupted", tag: null, message: "interrupted" }
-  const error = Cause.squash(cause)
-  const kind = Cause.hasFails(cause) ? "failed" : "died"
-  const named = Predicate.hasProperty(error, "_tag") && Predicate.isString(error._tag) ? error._tag : undefined
-  const tag = named ?? (error instanceof Error ? error.name : null)
-  const quotable = kind === "failed" || error instanceof FlowDefect
-  const message = quotable && error instanceof Error ? error.message.slice(0, 500) : ""
-  return { kind, tag, message: message === "" ? (tag ?? kind) : message }
+export interface Options {
+  readonly executionId: string
+  readonly events: FlowEvents
+  readonly signals: FlowSignals
+  readonly undos: Undos
 }
 
-/** Publishes an event that is made for the time at hand. */
-export const publishTo = (events: FlowEvents) => (event: (now: number) => FlowEvent) =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) => events.publish(event(now)))
-
 /** Interprets one execution. */
-export const make = (executionId: string, events: FlowEvents): Interpreter => {
+export const make = ({ events, executionId, signals, undos }: Options): Interpreter => {
   const publish = publishTo(events)
-  const taken = new Set<string>()
-
-  const claim = (path: string) =>
-    Effect.suspend(() => {
-      if (taken.has(path)) {
-        return Effect.die(
-          new FlowDefect({
-            message:
-              `the path ${path} is used twice in this execution: give it a key, such as step(input, { key }), ` +
-              "or another name. To repeat a step that failed, use its option retry"
-          })
-        )
-      }
-      taken.add(path)
-      return Effect.void
-    })
 
   /** Runs a call in a span of its own and tells how it ended. */
   const observed = <A, E, R>(
@@ -75,7 +51,7 @@ export const make = (executionId: string, events: FlowEvents): Interpreter => {
       const { path, retry } = call
       let attempt = 1
       const fields = (at: number) => ({ executionId, path, attempt, at })
-      const execute = call.execute.pipe(
+      const execute = inStepScope(executionId, path, call.execute).pipe(
         at(outsideFlow),
         Effect.updateService(
           Reporter,
@@ -117,18 +93,33 @@ export const make = (executionId: string, events: FlowEvents): Interpreter => {
   }
 
   const interpreter: Interpreter = {
-    claim,
+    claim: makeClaim(),
     step,
     flow,
-    sleep: ({ duration, name, path }) =>
+    sleep: (place, millis) =>
       step({
-        path,
-        name,
+        ...place,
+        input: millis,
         success: Schema.Void,
         error: Schema.Never,
-        execute: Effect.sleep(duration),
-        retry: { attempts: 1, again: () => false, delayMillis: () => 0 }
-      })
+        execute: Effect.sleep(millis),
+        retry: once
+      }),
+    pause: (_path, millis) => Effect.sleep(millis),
+    signal: (place, schema) =>
+      step({
+        ...place,
+        input: null,
+        success: schema,
+        error: Schema.Never,
+        execute: Effect.flatMap(signals.receive({ executionId, path: place.path }), (value) =>
+          decodeRecorded(schema, value, `the signal ${place.path}`)
+        ),
+        retry: once
+      }),
+    race: (_place, members) => Effect.raceAllFirst(members.map(([, member]) => member)),
+    branches: (_path, members) => members,
+    addUndo: undos.add
   }
   return interpreter
 }

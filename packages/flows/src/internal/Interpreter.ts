@@ -3,8 +3,8 @@
  * identity of a step is its path.
  */
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
 import type { FlowContext, RequirementOf } from "../FlowContext.ts"
 import { FlowDefect } from "../FlowDefect.ts"
 import type { Codec } from "./Journal.ts"
@@ -17,10 +17,19 @@ export interface Retry<E> {
   readonly delayMillis: (attempt: number) => number
 }
 
-/** One call of a step or of a sub-flow: all that an interpreter needs to run it, or to leave it out. */
-export interface Call<S extends Codec, E extends Codec, R> {
+/** No retry. */
+export const once: Retry<unknown> = { attempts: 1, again: () => false, delayMillis: () => 0 }
+
+/** Where a step or a member of a race is. */
+export interface Place {
   readonly path: string
   readonly name: string
+}
+
+/** One call of a step or of a sub-flow: all that an interpreter needs to run it, or to leave it out. */
+export interface Call<S extends Codec, E extends Codec, R> extends Place {
+  /** The input by its schema, null when it has none. */
+  readonly input: Schema.Json
   readonly success: S
   readonly error: E
   /** One attempt. */
@@ -29,7 +38,20 @@ export interface Call<S extends Codec, E extends Codec, R> {
 
 export interface StepCall<S extends Codec, E extends Codec, R> extends Call<S, E, R> {
   readonly retry: Retry<E["Type"]>
+  /** What must have happened outside before the step has something to do. `execute` can wait for it too, by polling. */
+  readonly awaits?: Awaited
 }
+
+/** Something outside that a step waits for. */
+export interface Awaited {
+  /** The id of a run. */
+  readonly run: string
+  /** After this the step runs anyway. */
+  readonly timeoutMillis: number | null
+}
+
+/** The members of a race, and what each is called in paths. */
+export type Contenders<A, E, R> = ReadonlyArray<readonly [key: string, member: Effect.Effect<A, E, R>]>
 
 export interface Interpreter {
   /** Takes a path; dies when it is taken. */
@@ -38,11 +60,16 @@ export interface Interpreter {
     call: StepCall<S, E, R>
   ) => Effect.Effect<S["Type"], E["Type"], R>
   readonly flow: <S extends Codec, E extends Codec, R>(call: Call<S, E, R>) => Effect.Effect<S["Type"], E["Type"], R>
-  readonly sleep: (call: {
-    readonly path: string
-    readonly name: string
-    readonly duration: Duration.Duration
-  }) => Effect.Effect<void>
+  readonly sleep: (place: Place, millis: number) => Effect.Effect<void>
+  /** Waits like `sleep`, without being a step. */
+  readonly pause: (path: string, millis: number) => Effect.Effect<void>
+  readonly signal: <S extends Codec>(place: Place, schema: S) => Effect.Effect<S["Type"]>
+  /** Goes on with the member that ends first, well or not, and interrupts the others. */
+  readonly race: <A, E, R>(place: Place, members: Contenders<A, E, R>) => Effect.Effect<A, E, R>
+  /** Around the members of a `forEach` or `all`, of which one that fails interrupts the others. */
+  readonly branches: <A, E, R>(path: string, members: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Keeps what to do when the execution fails or is canceled. */
+  readonly addUndo: <E, R>(undo: Effect.Effect<unknown, E, R>) => Effect.Effect<void, never, R>
 }
 
 const outside = () =>
@@ -62,7 +89,17 @@ export interface Position {
 
 /** Not in a flow, or inside a step of one. */
 export const outsideFlow: Position = {
-  interpreter: { claim: outside, step: outside, flow: outside, sleep: outside },
+  interpreter: {
+    claim: outside,
+    step: outside,
+    flow: outside,
+    sleep: outside,
+    pause: outside,
+    signal: outside,
+    race: outside,
+    branches: outside,
+    addUndo: outside
+  },
   prefix: ""
 }
 
@@ -92,6 +129,29 @@ export const claimed = <A, E, R>(
     const path = prefix + segment(name, key)
     return Effect.andThen(interpreter.claim(path), use(path, interpreter))
   })
+
+/** Runs an effect below `name[key]`. */
+export const inside = <A, E, R>(name: string, key: string, effect: Effect.Effect<A, E, R>) =>
+  claimed(name, key, (path, interpreter) => at({ interpreter, prefix: `${path}/` })(effect))
+
+/** What tells whether a path is taken, for one execution. */
+export const makeClaim = (): Interpreter["claim"] => {
+  const taken = new Set<string>()
+  return (path) =>
+    Effect.suspend(() => {
+      if (taken.has(path)) {
+        return Effect.die(
+          new FlowDefect({
+            message:
+              `the path ${path} is used twice in this execution: give it a key, such as step(input, { key }), ` +
+              "or another name. To repeat a step that failed, use its option retry"
+          })
+        )
+      }
+      taken.add(path)
+      return Effect.void
+    })
+}
 
 /**
  * Puts the phantom in the place of the real requirement. The one place, with `reveal`, where types are asserted: a

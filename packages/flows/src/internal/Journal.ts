@@ -64,3 +64,9 @@ export const checkError = <E extends Codec>(schema: E, error: E["Type"], what: s
   Effect.catchDefect(Effect.asVoid(record(schema, error, `the error of ${what}`)), (defect) =>
     Effect.die(defect instanceof FlowDefect ? new FlowDefect({ message: defect.message, cause: error }) : defect)
   )
+
+/** What was recorded as JSON, by its schema; dies when it does not fit. */
+export const decodeRecorded = <S extends Codec>(schema: S, json: Schema.Json, what: string): Effect.Effect<S["Type"]> =>
+  Effect.catch(Schema.decodeEffect(Schema.toCodecJson(schema))(json), (error) =>
+    refuse(`${what} does not fit its schema: ${error.message}`)
+  )

@@ -4,7 +4,7 @@
 import * as Cause from "effect/Cause"
 import * as Predicate from "effect/Predicate"
 import type { Failure } from "../../FlowEvents.ts"
-import { failureOf } from "../InProcess.ts"
+import { failureOf } from "../Announce.ts"
 
 const textOf = (error: unknown, name: string): string | null =>
   Predicate.hasProperty(error, name) && Predicate.isString(error[name]) && error[name] !== "" ? error[name] : null

@@ -1,0 +1,137 @@
+/**
+ * Parts of a body that run beside each other, or against time.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type { FlowContext } from "./FlowContext.ts"
+import { FlowTimeout } from "./FlowErrors.ts"
+import { at, claimed, conceal, inside } from "./internal/Interpreter.ts"
+
+export interface Concurrency {
+  /** How many at a time; default one after the other. When one fails, the others are interrupted. */
+  readonly concurrency?: number | "unbounded"
+}
+
+/**
+ * Runs `f` for every item; the steps in it get the path `name[key]/...`. Results are in the order of the items.
+ *
+ * The key must tell the items apart, and should come from the item, not from its index: it is what a result belongs to.
+ */
+export const forEach = <A, B, E, Context extends FlowContext<unknown>>(
+  name: string,
+  items: Iterable<A>,
+  options: Concurrency & { readonly key: (item: A, index: number) => string },
+  f: (item: A, index: number) => Effect.Effect<B, E, Context>
+): Effect.Effect<Array<B>, E, Context | FlowContext<never>> =>
+  claimed(name, undefined, (path, interpreter) =>
+    interpreter.branches(
+      path,
+      Effect.forEach(
+        items,
+        (item, index) =>
+          inside(
+            name,
+            options.key(item, index),
+            Effect.suspend(() => f(item, index))
+          ),
+        { concurrency: options.concurrency ?? 1 }
+      )
+    )
+  )
+
+type Member = Effect.Effect<unknown, unknown, FlowContext<unknown>>
+type Members = ReadonlyArray<Member> | Readonly<Record<string, Member>>
+type MemberOf<M extends Members> = M extends ReadonlyArray<infer One> ? One : M[keyof M]
+
+/** The results of `all`, in the shape of its members. */
+export type AllResults<M extends Members> = {
+  -readonly [K in keyof M]: M[K] extends Effect.Effect<infer A, infer _E, infer _R> ? A : never
+}
+
+/**
+ * Runs several things, given as an array or by name; the steps in them get the path `name[0]/...`, or `name[a]/...`.
+ *
+ * ```ts
+ * import type { ProcessRunId } from "@signalbox/api/contract/Ids"
+ * import { collectOutputs, failedItems } from "@signalbox/flows/ControlRoomSteps"
+ * import * as Flow from "@signalbox/flows/Flow"
+ *
+ * export const result = (run: ProcessRunId) =>
+ *   Flow.all("result", { outputs: collectOutputs({ run }), failed: failedItems({ run }) }, { concurrency: 2 })
+ * ```
+ */
+export const all = <const M extends Members>(
+  name: string,
+  members: M,
+  options: Concurrency = {}
+): Effect.Effect<AllResults<M>, Effect.Error<MemberOf<M>>, Effect.Services<MemberOf<M>> | FlowContext<never>> => {
+  const entries = Object.entries<Member>(members)
+  const values = claimed(name, undefined, (path, interpreter) =>
+    interpreter.branches(
+      path,
+      Effect.forEach(
+        entries,
+        ([key, member]) => Effect.map(inside(name, key, member), (value) => [key, value] as const),
+        { concurrency: options.concurrency ?? 1 }
+      )
+    )
+  )
+  const results: Member = Effect.map(values, (pairs) =>
+    Array.isArray(members) ? pairs.map(([, value]) => value) : Object.fromEntries(pairs)
+  )
+  // What goes in under a key comes out under it; `Object.entries` loses that for the compiler.
+  return results as Effect.Effect<AllResults<M>, Effect.Error<MemberOf<M>>, Effect.Services<MemberOf<M>>>
+}
+
+/** What a race gives: the result of one of its members. */
+export type RaceResult<M extends Members> = MemberOf<M> extends Effect.Effect<infer A, infer _E, infer _R> ? A : never
+
+/**
+ * Runs several things, given as an array or by name, and goes on with what the first of them to end gives, its failure
+ * included; the others are interrupted. The steps in them get the path `name[0]/...`, or `name[a]/...`.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Flow from "@signalbox/flows/Flow"
+ *
+ * export const decision = Flow.race("decision", {
+ *   person: Flow.awaitApproval("approval"),
+ *   nobody: Effect.as(Flow.sleep("deadline", "2 days"), { approved: false, by: "nobody", comment: null })
+ * })
+ * ```
+ */
+export const race = <const M extends Members>(
+  name: string,
+  members: M
+): Effect.Effect<RaceResult<M>, Effect.Error<MemberOf<M>>, Effect.Services<MemberOf<M>> | FlowContext<never>> => {
+  const entries = Object.entries<Member>(members)
+  const first: Member = conceal(
+    claimed(name, undefined, (path, interpreter) =>
+      interpreter.race(
+        { path, name },
+        entries.map(([key, member]) => [key, inside(name, key, member)] as const)
+      )
+    )
+  )
+  // `Object.entries` loses for the compiler which members there are.
+  return first as Effect.Effect<RaceResult<M>, Effect.Error<MemberOf<M>>, Effect.Services<MemberOf<M>>>
+}
+
+/** Fails with `FlowTimeout` when an effect takes longer than `duration`, which may be weeks. Its steps get the path `name/...`. */
+export const timeout = <A, E, Context extends FlowContext<unknown>>(
+  name: string,
+  duration: Duration.Input,
+  effect: Effect.Effect<A, E, Context>,
+  options: { readonly key?: string } = {}
+): Effect.Effect<A, E | FlowTimeout, Context | FlowContext<never>> =>
+  claimed(name, options.key, (path, interpreter) => {
+    const afterMillis = Duration.toMillis(duration)
+    const over = Effect.andThen(
+      interpreter.pause(path, afterMillis),
+      Effect.fail(new FlowTimeout({ path, afterMillis }))
+    )
+    return interpreter.race<A, E | FlowTimeout, Context>({ path, name }, [
+      ["in time", at({ interpreter, prefix: `${path}/` })(effect)],
+      ["timeout", over]
+    ])
+  })

@@ -1,0 +1,105 @@
+/**
+ * Hearing from a control room when a run has ended, instead of asking: for programs that it can reach.
+ */
+import * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as WebhookSignature from "@signalbox/api/WebhookSignature"
+import type { FlowEngine } from "./FlowEngine.ts"
+import { theEngine } from "./internal/engine/Parts.ts"
+import { completeWait, runKind } from "./internal/Waits.ts"
+
+export interface FlowCallbacks {
+  /** Where `receive` answers: an address that the control room can reach. */
+  readonly url: string
+  /** Signs what the control room sends; at least 16 characters, and the same after a restart. */
+  readonly secret: Redacted.Redacted
+}
+
+/**
+ * With it, `startRun` asks the control room to call back, and executions that await a run are woken at once. Without it,
+ * or when a call is lost, they are woken by asking from time to time.
+ */
+export const FlowCallbacks = Context.Reference<FlowCallbacks | null>("@signalbox/flows/FlowCallbacks", {
+  defaultValue: () => null
+})
+
+/** The options are of no use; the message says why. */
+export class InvalidCallbacks extends Schema.TaggedError<InvalidCallbacks>()("InvalidCallbacks", {
+  message: Schema.String
+}) {}
+
+const shortestSecret = 16
+
+const checked = ({ secret, url }: FlowCallbacks) => {
+  const protocol = URL.parse(url)?.protocol
+  if (protocol !== "http:" && protocol !== "https:") {
+    return Effect.fail(
+      new InvalidCallbacks({ message: "url: Expected an address that begins with https:// or http://" })
+    )
+  }
+  if (Redacted.value(secret).length < shortestSecret) {
+    return Effect.fail(new InvalidCallbacks({ message: `secret: Expected at least ${shortestSecret} characters` }))
+  }
+  return Effect.succeed({ secret, url })
+}
+
+/** Provide it around `Flow.layer`. */
+export const layer = (options: FlowCallbacks): Layer.Layer<never, InvalidCallbacks> =>
+  Layer.effect(FlowCallbacks, checked(options))
+
+/** The options from `SIGNALBOX_CALLBACK_URL` and `SIGNALBOX_CALLBACK_SECRET`; without the first, no callbacks. */
+export const layerConfig: Layer.Layer<never, InvalidCallbacks | Config.ConfigError> = Layer.effect(
+  FlowCallbacks,
+  Effect.gen(function* () {
+    const url = yield* Config.withDefault(Config.String("SIGNALBOX_CALLBACK_URL"), "")
+    if (url === "") return null
+    return yield* checked({ url, secret: yield* Config.Redacted("SIGNALBOX_CALLBACK_SECRET") })
+  })
+)
+
+const largestBody = 65_536
+
+const answer = (status: number, message: string) => Response.json({ message }, { status })
+
+/**
+ * Answers a call of a control room, and wakes who waits for that run. Mount it in your HTTP server at the path of `url`:
+ * it takes a standard `Request`, with the body as it came. A run that nobody waits for is fine: 200. What is not signed
+ * with the secret is a 401 and changes nothing.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as FlowCallbacks from "@signalbox/flows/FlowCallbacks"
+ *
+ * export const onPost = (request: Request) => Effect.map(FlowCallbacks.receive(request), (response) => response.status)
+ * ```
+ */
+export const receive = Effect.fn("FlowCallbacks.receive")(function* (
+  request: Request
+): Effect.fn.Return<Response, never, FlowEngine> {
+  const callbacks = yield* FlowCallbacks
+  if (callbacks === null) return answer(404, "no callbacks are configured here: provide FlowCallbacks.layer")
+  if (request.method !== "POST") return answer(405, "Expected POST")
+  const announced = Number(request.headers.get("content-length") ?? 0)
+  if (announced > largestBody) return answer(413, `Expected at most ${largestBody} bytes`)
+  const read = yield* Effect.result(Effect.tryPromise(() => request.bytes()))
+  if (read._tag === "Failure") return answer(400, "the body could not be read")
+  const body = read.success
+  if (body.length > largestBody) return answer(413, `Expected at most ${largestBody} bytes`)
+  const received = yield* Effect.result(
+    WebhookSignature.receive({ headers: request.headers, body, secret: callbacks.secret })
+  )
+  if (received._tag === "Failure") {
+    return answer(received.failure._tag === "InvalidSignature" ? 401 : 400, received.failure.message)
+  }
+  const { action, payload } = received.success
+  if (action === "completed" || action === "unresolved") {
+    const engine = yield* theEngine
+    const waits = yield* engine.store.waits(runKind(payload.workspaceId), payload.processRunId)
+    yield* Effect.forEach(waits, (wait) => completeWait(engine, wait), { discard: true })
+  }
+  return answer(200, "received")
+})

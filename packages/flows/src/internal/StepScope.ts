@@ -1,0 +1,25 @@
+/**
+ * The idempotency scope of a step: the POSTs of a step that is run again have the keys of the first time.
+ */
+import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
+import { withIdempotencyScope } from "@signalbox/api/Idempotency"
+
+/** A key is a header of at most 255 visible ASCII characters, and the call appends its number. */
+const plain = /^[!-~]{1,200}$/
+
+const shortened = (scope: string) =>
+  Effect.map(
+    Effect.promise(() => crypto.subtle.digest("SHA-256", new TextEncoder().encode(scope))),
+    (digest) => Hex.encode(new Uint8Array(digest))
+  )
+
+export const inStepScope = <A, E, R>(
+  executionId: string,
+  path: string,
+  execute: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> => {
+  const scope = `${executionId}/${path}`
+  if (plain.test(scope)) return withIdempotencyScope(scope, execute)
+  return Effect.flatMap(shortened(scope), (hash) => withIdempotencyScope(hash, execute))
+}
