@@ -84,5 +84,20 @@ export class OAuthError extends Schema.TaggedError<OAuthError>()("OAuthError", {
   }
 }
 
-/** The fields of a reason that is not in the identity provider's words. */
-export const own = (message: string) => ({ message, error: null, numbers: [], correlationId: null, traceId: null })
+/** What every reason has. */
+export interface Details {
+  readonly message: string
+  readonly error: string | null
+  readonly numbers: ReadonlyArray<number>
+  readonly correlationId: string | null
+  readonly traceId: string | null
+}
+
+/** The details of a reason that is not in the identity provider's words. */
+export const own = (message: string): Details => ({
+  message,
+  error: null,
+  numbers: [],
+  correlationId: null,
+  traceId: null
+})
