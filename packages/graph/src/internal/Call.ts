@@ -31,7 +31,7 @@ export interface Call {
   readonly version?: "v1.0" | "beta"
 }
 
-const unsent = (method: Method, shown: string): Reasons.RequestInfo => ({
+export const unsent = (method: Method, shown: string): Reasons.RequestInfo => ({
   method,
   path: shown,
   attempts: 0,
@@ -40,7 +40,7 @@ const unsent = (method: Method, shown: string): Reasons.RequestInfo => ({
   clientRequestId: null
 })
 
-const refused = (request: Reasons.RequestInfo, message: string) =>
+export const refused = (request: Reasons.RequestInfo, message: string) =>
   new Reasons.GraphError({ reason: new Reasons.InvalidRequest({ codes: [], message }), request })
 
 const malformed = (request: Reasons.RequestInfo, message: string, codes: ReadonlyArray<string> = []) =>

@@ -71,7 +71,7 @@ const throttleStatuses = new Set([429, 503, 509])
 const retryStatuses = new Set([408, 429, 500, 502, 503, 504, 509])
 
 /** Whether an answer of this status may be asked for again. A 429 says that nothing was done. */
-const mayRepeat = (status: number, repeatable: boolean, hint: number | null): boolean =>
+export const mayRepeat = (status: number, repeatable: boolean, hint: number | null): boolean =>
   repeatable ? retryStatuses.has(status) : status === 429 || (status === 503 && hint !== null)
 
 const transportReason = (error: HttpClientError.HttpClientError): Undelivered["reason"] => {
@@ -106,7 +106,7 @@ const attemptOnce = Effect.fnUntraced(function* <A>(
   return { _tag: "Bad", status, headers, text: yield* Effect.orElseSucceed(response.text, () => "") }
 })
 
-const ownPause = Effect.fnUntraced(function* (policy: Policy, attempt: number) {
+export const ownPause = Effect.fnUntraced(function* (policy: Policy, attempt: number) {
   return (yield* Random.next) * Math.min(policy.capMillis, policy.baseMillis * 2 ** (attempt - 1))
 })
 

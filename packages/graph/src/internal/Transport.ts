@@ -54,7 +54,7 @@ export interface Sent<A> {
 const maxRedirects = 5
 const redirects = new Set([301, 302, 303, 307, 308])
 
-const isRepeatable = (method: Method, headers: Headers): boolean =>
+export const isRepeatable = (method: Method, headers: Headers): boolean =>
   method === "PATCH" ? Object.keys(headers).some((name) => name.toLowerCase() === "if-match") : method !== "POST"
 
 /** Why there is no token, as a reason of the call. */
@@ -199,3 +199,7 @@ export const asText = (response: HttpClientResponse.HttpClientResponse) => respo
 
 /** For `read`: nothing; the body is received, so that the connection is free again. */
 export const asNothing = (response: HttpClientResponse.HttpClientResponse) => Effect.asVoid(response.text)
+
+/** For `read`: the body as bytes. */
+export const asBytes = (response: HttpClientResponse.HttpClientResponse) =>
+  Effect.map(response.arrayBuffer, (buffer) => new Uint8Array(buffer))
