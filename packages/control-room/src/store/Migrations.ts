@@ -15,6 +15,7 @@ import * as Looks from "./migrations/Looks.ts"
 import * as Pages from "./migrations/Pages.ts"
 import * as Requests from "./migrations/Requests.ts"
 import * as Retention from "./migrations/Retention.ts"
+import * as Waits from "./migrations/Waits.ts"
 import * as Webhooks from "./migrations/Webhooks.ts"
 
 const run = (statements: ReadonlyArray<string>) =>
@@ -32,7 +33,8 @@ const loader = Migrator.fromRecord({
   "0006_pages": run(Pages.statements),
   "0007_looks": run(Looks.statements),
   "0008_retention": run(Retention.statements),
-  "0009_git": run(Git.statements)
+  "0009_git": run(Git.statements),
+  "0010_waits": run(Waits.statements)
 })
 
 /** Brings the database to the newest schema; does nothing when it is there already. */

@@ -65,8 +65,8 @@ export const make = Effect.fnUntraced(function* (
 
   /** Puts a file below the folder of a list, where no other item has one of this name. */
   const store = Effect.fnUntraced(function* (list: string, item: LocalItem, folder: string, file: SizedBytes) {
-    const place = `${folder}/${file.name}`
-    yield* local.write(yield* local.below(path.dirname(list), place), file)
+    const place = `${folder}/${yield* local.fileName(file.name)}`
+    yield* local.write(path.join(path.dirname(list), place), file)
     item.files.set(file.name, place)
   })
 

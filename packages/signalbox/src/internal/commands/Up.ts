@@ -10,7 +10,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
-import { Embedded, layer, layerService } from "../../Embedded.ts"
+import { Embedded, layerService, layerWorkers } from "../../Embedded.ts"
 import * as Settings from "../Settings.ts"
 
 /** The file given with `--tasks` is not one. */
@@ -31,7 +31,12 @@ const loadTasks = Effect.fn("loadTasks")(function* (file: string) {
   return tasks
 })
 
-const ready = (options: { readonly data: string; readonly json: boolean; readonly tasks: ReadonlyArray<Task.Any> }) =>
+const ready = (options: {
+  readonly data: string
+  readonly json: boolean
+  readonly tasks: ReadonlyArray<Task.Any>
+  readonly workers: number
+}) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const { credentials, origin } = yield* Embedded
@@ -50,7 +55,7 @@ const ready = (options: { readonly data: string; readonly json: boolean; readonl
           `The control room is at ${origin}`,
           `  workspace  ${workspace_id}`,
           `  key        in ${resolve(options.data)}/credentials.json`,
-          `  tasks      ${names === "" ? "none (give some with --tasks FILE.ts)" : names}`,
+          `  workers    ${options.workers}, for task packages${names === "" ? "" : ` and ${names}`}`,
           `  docs       ${facts.docs_url}`,
           "Stop it with Ctrl-C; everything is kept in the data folder."
         ].join("\n")
@@ -83,8 +88,14 @@ export const up = Command.make(
       ...(retainRuns === null ? {} : { retainRuns }),
       ...(allowPrivateTargets === null ? {} : { allowPrivateTargets })
     }
-    const embedded = tasks.length === 0 ? layerService(options) : layer({ ...options, workers, tasks })
-    return yield* Layer.launch(Layer.provide(ready({ data: settings.data, json, tasks }), embedded))
+    // Ready is what serves; the workers come after it.
+    const local = workers === 0 ? Layer.empty : layerWorkers({ ...options, workers, tasks })
+    return yield* Layer.launch(
+      local.pipe(
+        Layer.provide(ready({ data: settings.data, json, tasks, workers })),
+        Layer.provide(layerService(options))
+      )
+    )
   })
 ).pipe(
   Command.withDescription(
