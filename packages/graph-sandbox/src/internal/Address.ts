@@ -47,7 +47,10 @@ const key = new RegExp(`^${literal}$`)
 /** What may be a name with parentheses, and is no function. */
 const holdsNames = /^(?:lists|shares|special)$/i
 
-const segmentsOf = (text: string, previous: string | undefined): Result.Result<ReadonlyArray<Segment>, Failure.Failure> => {
+const segmentsOf = (
+  text: string,
+  previous: string | undefined
+): Result.Result<ReadonlyArray<Segment>, Failure.Failure> => {
   const plain = (text: string): Segment => ({ text, args: null, path: null })
   const match = holdsNames.test(previous ?? "") ? null : call.exec(text)
   if (match === null) return Result.succeed([plain(text.replace(/^microsoft\.graph\./i, ""))])

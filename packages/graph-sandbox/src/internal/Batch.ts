@@ -24,7 +24,8 @@ const parse = Effect.fnUntraced(function* (body: Readonly<Record<string, unknown
   if (!Array.isArray(given) || given.length === 0) {
     return yield* malformed("Invalid batch payload format: 'requests' must be a list with at least one request.")
   }
-  if (given.length > most) return yield* malformed(`Number of batch request steps exceeds the maximum value of ${most}.`)
+  if (given.length > most)
+    return yield* malformed(`Number of batch request steps exceeds the maximum value of ${most}.`)
   const parts: Array<Part> = []
   for (const value of given) {
     const { dependsOn, headers, id, method, url, ...rest } = objectOf(value)
@@ -59,7 +60,8 @@ const requestOf = (outer: GraphRequest, part: Part) => {
   const relative = part.url.replace(/^https?:\/\/[^/]+/i, "").replace(/^\/?(?:v1\.0|beta)(?=\/)/i, "")
   const [path = "", query = ""] = relative.split(/\?(.*)/s)
   const isJson = (part.headers["content-type"] ?? "").includes("json")
-  const bytes = isJson || typeof part.body !== "string" ? JSON.stringify(part.body ?? {}) : Buffer.from(part.body, "base64")
+  const bytes =
+    isJson || typeof part.body !== "string" ? JSON.stringify(part.body ?? {}) : Buffer.from(part.body, "base64")
   const request: Omit<GraphRequest, "method"> = {
     ...outer,
     path: path.startsWith("/") ? path : `/${path}`,

@@ -119,8 +119,9 @@ const user = Effect.fnUntraced(function* (user: User, rest: ReadonlyArray<Segmen
     case "manager": {
       const manager = users.get(managers.get(user.id) ?? "")
       if (manager === undefined) {
-        return yield* Failure.resourceNotFound("Resource 'manager' does not exist or one of its queried " +
-          "reference-property objects are not present.")
+        return yield* Failure.resourceNotFound(
+          "Resource 'manager' does not exist or one of its queried " + "reference-property objects are not present."
+        )
       }
       return yield* dispatch({ GET: getUser }, manager, request)
     }
@@ -167,8 +168,7 @@ const viewGroup = ({ members: _, ...group }: Group): Properties => ({
   ...group
 })
 
-const getGroup = (group: Group, request: GraphRequest) =>
-  Effect.succeed(Pages.one(request, "groups", viewGroup(group)))
+const getGroup = (group: Group, request: GraphRequest) => Effect.succeed(Pages.one(request, "groups", viewGroup(group)))
 
 export const groups = Effect.fnUntraced(function* (rest: ReadonlyArray<Segment>, request: GraphRequest) {
   const { groups, siteOfGroup, users } = yield* World

@@ -21,7 +21,9 @@ type Place = Places.Place
 const holds = (item: Item, text: string): boolean => {
   const { blob, description, name } = item
   if (`${name}\n${description ?? ""}`.toLowerCase().includes(text)) return true
-  return blob !== null && typeof blob.source !== "string" && Buffer.from(blob.source).toString().toLowerCase().includes(text)
+  return (
+    blob !== null && typeof blob.source !== "string" && Buffer.from(blob.source).toString().toLowerCase().includes(text)
+  )
 }
 
 const sparse = { searchResult: { onClickTelemetryUrl: "https://telemetry.sandbox.test/click" } }

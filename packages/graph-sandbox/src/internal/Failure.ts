@@ -41,11 +41,7 @@ export const uploadNameConflict = make(
   "Another file exists with the same name as the uploaded session."
 )
 export const resync = make(410, "resyncRequired", "Resync required. Replace any local items with the server's version.")
-export const resourceModified = make(
-  412,
-  "resourceModified",
-  "ETag does not match current item's value"
-)
+export const resourceModified = make(412, "resourceModified", "ETag does not match current item's value")
 export const lengthRequired = make(411, "invalidRequest", "A Content-Length header is required.")
 export const tooLarge = make(413, "invalidRequest", "The request is too large.")
 export const invalidRange = make(416, "invalidRange", "The requested range cannot be satisfied.")
@@ -63,10 +59,12 @@ export const body = (
 ) => {
   const { code, details, inner = [], message } = failure
   if (code.startsWith("RequestBroker--")) return { error: { code, message } }
-  const nested = inner.slice(1).reduceRight<Record<string, unknown> | undefined>(
-    (below, code) => ({ code, ...(below === undefined ? {} : { innerError: below }) }),
-    undefined
-  )
+  const nested = inner
+    .slice(1)
+    .reduceRight<Record<string, unknown> | undefined>(
+      (below, code) => ({ code, ...(below === undefined ? {} : { innerError: below }) }),
+      undefined
+    )
   return {
     error: {
       code,

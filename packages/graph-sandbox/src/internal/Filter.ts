@@ -18,8 +18,7 @@ export const valueAt = (row: unknown, path: string): unknown =>
   path
     .split("/")
     .reduce<unknown>(
-      (value, name) =>
-        typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined,
+      (value, name) => (typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined),
       row
     )
 
@@ -176,7 +175,9 @@ class Parser {
       if (source === undefined) return undefined
       literals.push(literalOf(source))
     } while (this.take(","))
-    return this.take(")") ? (row) => literals.some((literal) => compare(valueAt(row, property), literal) === 0) : undefined
+    return this.take(")")
+      ? (row) => literals.some((literal) => compare(valueAt(row, property), literal) === 0)
+      : undefined
   }
 }
 

@@ -62,7 +62,8 @@ export interface Ids {
 /** A refusal as an answer. */
 export const refuse = (failure: Failure.Failure, ids: Ids, now: number): Reply => ({
   status: failure.status,
-  body: failure.html === true ? `<html><body><h1>${failure.message}</h1></body></html>` : Failure.body(failure, ids, now),
+  body:
+    failure.html === true ? `<html><body><h1>${failure.message}</h1></body></html>` : Failure.body(failure, ids, now),
   headers: { ...failure.headers, ...(failure.html === true ? { "content-type": "text/html" } : {}) }
 })
 

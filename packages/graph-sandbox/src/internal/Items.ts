@@ -118,7 +118,8 @@ const download = Effect.fnUntraced(function* (place: Place, request: GraphReques
   const transfers = yield* Transfers
   if (item.blob === null) return yield* Failure.invalidRequest("Only a file has contents that can be downloaded.")
   const format = request.options.get("format")
-  if (format !== undefined) return yield* Failure.invalidRequest(`Conversion to ${format} is not supported.`, "notSupported")
+  if (format !== undefined)
+    return yield* Failure.invalidRequest(`Conversion to ${format} is not supported.`, "notSupported")
   if (tags(item).includes(request.headers["if-none-match"] ?? "")) return { status: 304 }
   return { status: 302, headers: { location: transfers.contentUrl(item, request.now) } }
 })
@@ -140,9 +141,8 @@ const upload = Effect.fnUntraced(function* (place: Place, request: GraphRequest)
   // A name that is taken or impossible is refused before the bytes are read, and looked at again when they are here.
   if (place.item !== undefined && conflict === "fail") return yield* Failure.nameAlreadyExists()
   for (const name of place.names) yield* Effect.fromResult(Tree.checkName(name))
-  const blob = yield* Effect.mapError(
-    blobs.store(request.body, length === undefined ? null : Number(length)),
-    () => Failure.invalidRequest("The body ended too early.")
+  const blob = yield* Effect.mapError(blobs.store(request.body, length === undefined ? null : Number(length)), () =>
+    Failure.invalidRequest("The body ended too early.")
   )
   const put = yield* store(place, blob, conflict, request)
   const view = yield* Views.items(request)

@@ -92,9 +92,7 @@ const expansion = (request: GraphRequest): ReadonlyArray<string> | "all" | null 
 const pick = (fields: Properties, names: ReadonlyArray<string> | "all") =>
   names === "all"
     ? fields
-    : Object.fromEntries(
-        Object.entries(fields).filter(([name]) => name === "@odata.etag" || names.includes(name))
-      )
+    : Object.fromEntries(Object.entries(fields).filter(([name]) => name === "@odata.etag" || names.includes(name)))
 
 /** An item with the fields that the query asks for. */
 const expanded =
@@ -244,7 +242,12 @@ const getList = ({ list, site }: In, request: GraphRequest) => {
       ...view(site)(list),
       ...(expand.includes("columns") ? { columns: list.columns } : {}),
       ...(expand.includes("items")
-        ? { items: [...list.items.values()].map((item) => ({ ...viewItem(site, list)(item), fields: fieldsOf(list, item) })) }
+        ? {
+            items: [...list.items.values()].map((item) => ({
+              ...viewItem(site, list)(item),
+              fields: fieldsOf(list, item)
+            }))
+          }
         : {})
     })
   )

@@ -93,7 +93,10 @@ export interface Drive {
   readonly items: Map<string, Item>
   readonly root: Item
   /** The number of the last change, and for each item that of its own; in the order of change. */
-  readonly changes: { last: number; readonly byItem: Map<string, { readonly number: number; readonly deleted: boolean }> }
+  readonly changes: {
+    last: number
+    readonly byItem: Map<string, { readonly number: number; readonly deleted: boolean }>
+  }
 }
 
 export interface Column extends Properties {

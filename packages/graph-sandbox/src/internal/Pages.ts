@@ -9,7 +9,10 @@ import { context, type GraphRequest, ok } from "./Wire.ts"
 
 /** Only what `$select` names; the annotations that hold for the whole stay. */
 export const select = (request: GraphRequest, row: Properties): Properties => {
-  const asked = request.options.get("select")?.split(",").map((name) => name.trim().split("/")[0])
+  const asked = request.options
+    .get("select")
+    ?.split(",")
+    .map((name) => name.trim().split("/")[0])
   if (asked === undefined) return row
   const wanted = new Set(asked.map((name) => name?.toLowerCase()))
   if (wanted.has("*")) return row

@@ -22,7 +22,8 @@ export const place = (from: Item, names: ReadonlyArray<string>): Place => ({ fro
 export const below = (base: Place, names: ReadonlyArray<string>): Place =>
   base.item === undefined ? { ...base, names: [...base.names, ...names] } : place(base.item, names)
 
-export const existing = ({ item }: Place) => (item === undefined ? Effect.fail(Failure.itemNotFound()) : Effect.succeed(item))
+export const existing = ({ item }: Place) =>
+  item === undefined ? Effect.fail(Failure.itemNotFound()) : Effect.succeed(item)
 
 /** An item of a drive by its id; `root` is one. */
 export const byId = (drive: Drive, id: string) => {
@@ -59,7 +60,9 @@ const driveIn = (reference: Readonly<Record<string, unknown>>, item: Item) =>
   Effect.flatMap(World, ({ drives }) => {
     const id = reference["driveId"]
     const drive = isMissing(id) ? item.drive : drives.get(String(id))
-    return drive === undefined ? Effect.fail(Failure.itemNotFound("The drive could not be found.")) : Effect.succeed(drive)
+    return drive === undefined
+      ? Effect.fail(Failure.itemNotFound("The drive could not be found."))
+      : Effect.succeed(drive)
   })
 
 /** The folder that a `parentReference` names, by id or by path. */
@@ -75,7 +78,12 @@ export const referenced = Effect.fnUntraced(function* (value: unknown, item: Ite
         () => Failure.invalidRequest("parentReference.path is not encoded well.", "invalidPath")
       )
     )
-    return yield* existing(place(drive.root, decoded.split("/").filter((name) => name !== "")))
+    return yield* existing(
+      place(
+        drive.root,
+        decoded.split("/").filter((name) => name !== "")
+      )
+    )
   }
   return "driveId" in reference ? drive.root : (item.parent ?? drive.root)
 })

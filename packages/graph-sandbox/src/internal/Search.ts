@@ -21,8 +21,7 @@ const matches = (property: string, wanted: string): Test =>
         const asked = words(wanted)
         return asked.length > 0 && asked.every((word) => there.some((other) => other.startsWith(word)))
       }
-    : (row) =>
-        typeof row[property] === "string" && row[property].toLowerCase().startsWith(wanted.toLowerCase())
+    : (row) => typeof row[property] === "string" && row[property].toLowerCase().startsWith(wanted.toLowerCase())
 
 const clause = /^\s*"((?:[^"\\]|\\.)*)"\s*/
 const joint = /^(AND|OR)\s+/

@@ -100,7 +100,8 @@ const named = Effect.fnUntraced(function* (key: Segment) {
   const found =
     rootHost === undefined
       ? all.find(({ id }) => id === [domain?.toLowerCase(), collection, web].join(","))
-      : (siteAt(rootHost, "") ?? (isHost || text.toLowerCase() === "root" ? undefined : all.find(({ id }) => id.split(",")[1] === text)))
+      : (siteAt(rootHost, "") ??
+        (isHost || text.toLowerCase() === "root" ? undefined : all.find(({ id }) => id.split(",")[1] === text)))
   return found ?? (yield* Failure.itemNotFound("Requested site could not be found"))
 })
 
@@ -146,6 +147,8 @@ const byWebUrl = (drives: ReadonlyArray<Parameters<typeof Drives.drive>[0]>, url
       ? undefined
       : Places.place(drive.root, path.split("/").filter(Boolean).map(decodeURIComponent)).item
   return item === undefined
-    ? Effect.fail(Failure.itemNotFound("The sharing link no longer exists, or you do not have permission to access it."))
+    ? Effect.fail(
+        Failure.itemNotFound("The sharing link no longer exists, or you do not have permission to access it.")
+      )
     : Effect.succeed(item)
 }

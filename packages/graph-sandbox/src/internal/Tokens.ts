@@ -83,7 +83,12 @@ const make = Effect.fnUntraced(function* (issuer: string, tenant: string, settin
     return { iat: at, nbf: at, exp: at + seconds }
   }
 
-  const claimsOf = (user: User) => ({ oid: user.id, sub: Ids.uuid(`sub ${user.id}`), tid: tenant, name: user.displayName })
+  const claimsOf = (user: User) => ({
+    oid: user.id,
+    sub: Ids.uuid(`sub ${user.id}`),
+    tid: tenant,
+    name: user.displayName
+  })
 
   const mint = (principal: Principal, now: number, seconds = settings.accessTokenSeconds) => {
     // What is over is forgotten, so that a sandbox that runs for long does not grow.

@@ -88,7 +88,10 @@ const make = (initial: Faults) => {
         })
         .map(({ rule }) => rule),
     /** Spends resource units: what is left of them, or a refusal. */
-    spend: (units: number, now: number): { readonly limit: number; readonly left: number; readonly reset: number } | null => {
+    spend: (
+      units: number,
+      now: number
+    ): { readonly limit: number; readonly left: number; readonly reset: number } | null => {
       if (unitsPerMinute === undefined) return null
       if (now - window.from >= minute) window = { from: now, spent: 0 }
       window.spent += units
@@ -141,7 +144,13 @@ export const refusal = (rules: ReadonlyArray<Rule>, now: number): Failure.Failur
       return Failure.tokenRefused("Lifetime validation failed, the token is expired.")
     }
     if (rule.fault === "status") {
-      const { code = "generalException", headers, html = false, message = "The sandbox was told to fail.", status } = rule
+      const {
+        code = "generalException",
+        headers,
+        html = false,
+        message = "The sandbox was told to fail.",
+        status
+      } = rule
       return new Failure.Failure({ status, code, message, html, ...(headers === undefined ? {} : { headers }) })
     }
   }

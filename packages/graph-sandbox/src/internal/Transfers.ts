@@ -71,7 +71,12 @@ const make = (origin: string, settings: Settings) => {
       const given = Buffer.from(searchParams.get("tempauth") ?? "")
       return given.length === wanted.length && timingSafeEqual(given, wanted) && Number(until) > now
     },
-    open: (given: Pick<Session, "from" | "names" | "conflict" | "deferCommit" | "description" | "fileSystem" | "change" | "path">) => {
+    open: (
+      given: Pick<
+        Session,
+        "from" | "names" | "conflict" | "deferCommit" | "description" | "fileSystem" | "change" | "path"
+      >
+    ) => {
       const session: Session = {
         ...given,
         id: Ids.secret(),

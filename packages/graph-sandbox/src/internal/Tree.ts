@@ -97,7 +97,12 @@ interface NewItem {
   readonly remote?: RemoteItem
 }
 
-const make = (drive: Drive, parent: Item | null, { blob = null, kind, name, remote }: NewItem, change: Change): Item => ({
+const make = (
+  drive: Drive,
+  parent: Item | null,
+  { blob = null, kind, name, remote }: NewItem,
+  change: Change
+): Item => ({
   id: Ids.item(`${drive.id}/${drive.changes.last}/${drive.items.size}/${name}`),
   drive,
   parent,
@@ -113,7 +118,7 @@ const make = (drive: Drive, parent: Item | null, { blob = null, kind, name, remo
   modifiedAt: change.at,
   modifiedBy: change.by,
   fileSystem: {},
-  tag: 1,
+  tag: 0,
   contentTag: 1,
   versions: [],
   permissions: new Map(),
@@ -177,7 +182,11 @@ export const write = (item: Item, blob: Blob, change: Change): void => {
 }
 
 /** The folders of a path; those that are missing are made. */
-export const folders = (from: Item, path: ReadonlyArray<string>, change: Change): Result.Result<Item, Failure.Failure> =>
+export const folders = (
+  from: Item,
+  path: ReadonlyArray<string>,
+  change: Change
+): Result.Result<Item, Failure.Failure> =>
   path.reduce<Result.Result<Item, Failure.Failure>>(
     (folder, name) =>
       Result.flatMap(folder, (folder) => {

@@ -17,8 +17,7 @@ export const cTag = (item: Item) => `"c:{${Ids.uuid(item.id).toUpperCase()}},${i
 
 const by = (identity: Identity) => ({ user: identity })
 
-export const mimeType = (name: string): string =>
-  Option.getOrElse(Mime.getType(name), () => "application/octet-stream")
+export const mimeType = (name: string): string => Option.getOrElse(Mime.getType(name), () => "application/octet-stream")
 
 const pathText = (drive: Drive, names: ReadonlyArray<string>) =>
   `/drives/${drive.id}/root:${names.map((name) => `/${name}`).join("")}`
@@ -36,9 +35,7 @@ const parentReference = ({ drive, parent }: Item): Properties => ({
 const facets = (item: Item): Properties => ({
   ...(item.kind === "folder" ? { folder: { childCount: item.children.size } } : {}),
   ...(item.kind === "package" ? { package: { type: "oneNote" } } : {}),
-  ...(item.blob === null
-    ? {}
-    : { file: { mimeType: mimeType(item.name), hashes: { quickXorHash: item.blob.hash } } })
+  ...(item.blob === null ? {} : { file: { mimeType: mimeType(item.name), hashes: { quickXorHash: item.blob.hash } } })
 })
 
 const remote = (target: Item): Properties => ({
@@ -55,7 +52,7 @@ const remote = (target: Item): Properties => ({
 })
 
 /** Shows items; the links in them hold from the time of the request. */
-export const items = Effect.fnUntraced(function* (request: GraphRequest) {
+export const items = Effect.fnUntraced(function* (request: Pick<GraphRequest, "now">) {
   const world = yield* World
   const transfers = yield* Transfers
   return (item: Item): Properties => {

@@ -11,8 +11,7 @@ import type { World } from "./World.ts"
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 
-export const isMethod = (method: string): method is Method =>
-  ["GET", "POST", "PUT", "PATCH", "DELETE"].includes(method)
+export const isMethod = (method: string): method is Method => ["GET", "POST", "PUT", "PATCH", "DELETE"].includes(method)
 
 export interface GraphRequest {
   readonly method: Method
@@ -41,10 +40,7 @@ export interface Reply {
 }
 
 /** Answers for what an address leads to. */
-export type Handler<A> = (
-  address: A,
-  request: GraphRequest
-) => Effect.Effect<Reply, Failure.Failure, World | Transfers>
+export type Handler<A> = (address: A, request: GraphRequest) => Effect.Effect<Reply, Failure.Failure, World | Transfers>
 
 /** What one can do at an address. */
 export type Methods<A> = { readonly [M in Method]?: Handler<A> }
@@ -131,7 +127,8 @@ export const checkMatch = (request: GraphRequest, tags: ReadonlyArray<string> | 
   const given = (header: string) => request.headers[header]?.split(/,(?=\s*(?:W\/)?")/).map(bare)
   const match = given("if-match")
   const noneMatch = given("if-none-match")
-  const has = (wanted: ReadonlyArray<string>) => tags !== null && wanted.some((tag) => tag === "*" || tags.includes(tag))
+  const has = (wanted: ReadonlyArray<string>) =>
+    tags !== null && wanted.some((tag) => tag === "*" || tags.includes(tag))
   return (match !== undefined && !has(match)) || (noneMatch !== undefined && has(noneMatch))
     ? Effect.fail(Failure.resourceModified())
     : Effect.void

@@ -65,8 +65,7 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
     drivesOf.set(owner, [...(drivesOf.get(owner) ?? []), drive])
   }
 
-  const refused = (where: string) => (failure: Failure) =>
-    new SeedError({ message: `${where}: ${failure.message}` })
+  const refused = (where: string) => (failure: Failure) => new SeedError({ message: `${where}: ${failure.message}` })
 
   /** Shortcuts are made when every drive is there. */
   const shortcuts: Array<Effect.Effect<void, SeedError>> = []
@@ -76,10 +75,7 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
       const names = path.split("/").filter((name) => name !== "")
       const name = path.endsWith("/") ? undefined : names.pop()
       const at = `${where}, ${path}`
-      const folder = yield* Effect.mapError(
-        Effect.fromResult(Tree.folders(drive.root, names, started)),
-        refused(at)
-      )
+      const folder = yield* Effect.mapError(Effect.fromResult(Tree.folders(drive.root, names, started)), refused(at))
       if (name === undefined) continue
       const put = (item: Parameters<typeof Tree.add>[1]) =>
         Effect.mapError(Effect.fromResult(Tree.add(folder, item, "fail", started)), refused(at))
