@@ -49,6 +49,8 @@ export interface Options {
   readonly uploadSessionSeconds?: number
   /** Seconds that a link to contents holds; an hour by default. */
   readonly downloadSeconds?: number
+  /** What becomes of a request for contents that carries an access token: it is refused, as by default, or served. */
+  readonly tokenOnFiles?: "refuse" | "ignore"
 }
 
 /** The sandbox cannot be started, or was asked for what is not there. `message` says what and why. */
@@ -92,7 +94,11 @@ const day = 24 * 3600
 const allScopes = ["User.Read", "User.ReadBasic.All", "Files.ReadWrite.All", "Sites.ReadWrite.All", "Sites.Manage.All"]
 
 const hostOf = (url: string) =>
-  /^\/(?:v1\.0|beta)(?:\/|\?|$)/i.test(url) ? ("graph" as const) : /^\/sandbox\//.test(url) ? null : ("login" as const)
+  /^\/(?:v1\.0|beta)(?:\/|\?|$)/i.test(url)
+    ? ("graph" as const)
+    : url.startsWith("/sandbox/")
+      ? null
+      : ("login" as const)
 
 const notThere = HttpServerResponse.text("There is nothing here.\n", { status: 404 })
 
@@ -135,7 +141,8 @@ const make = Effect.fnUntraced(function* (options: Options) {
         Traffic.layer(options.faults ?? none),
         Transfers.layer(filesOrigin, {
           uploadSessionSeconds: options.uploadSessionSeconds ?? 3600,
-          downloadSeconds: options.downloadSeconds ?? 3600
+          downloadSeconds: options.downloadSeconds ?? 3600,
+          refuseTokens: options.tokenOnFiles !== "ignore"
         }),
         Tokens.layer(origin, tenant, {
           accessTokenSeconds: options.accessTokenSeconds ?? 3600,
@@ -189,7 +196,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
     appToken: Effect.map(Clock.currentTimeMillis, (now) => tokens.mint({ kind: "app", app, scopes: allScopes }, now)),
     setFaults: Effect.fn("GraphSandbox.setFaults")(function* (faults: Faults) {
       const checked = yield* Effect.mapError(
-        Schema.decodeUnknownEffect(ControlServer.CheckedFaults)(faults),
+        Schema.decodeEffect(ControlServer.CheckedFaults)(faults),
         (error) => new SandboxError({ message: `faults: ${error.message}` })
       )
       yield* traffic.set(checked)

@@ -88,7 +88,7 @@ export const make: Effect.Effect<Blobs, PlatformError, FileSystem.FileSystem | P
         function* <E, R>(path: string, offset: number, contents: Stream.Stream<Uint8Array, E, R>) {
           const file = yield* fs.open(path, { flag: (yield* fs.exists(path)) ? "r+" : "w+" })
           yield* file.seek(BigInt(offset), "start")
-          yield* Stream.runForEach(contents, file.writeAll)
+          yield* Stream.runForEach(contents, (chunk) => file.writeAll(chunk))
         },
         (effect) => Effect.scoped(effect)
       ),

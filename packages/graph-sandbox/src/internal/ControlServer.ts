@@ -6,6 +6,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Faults from "../Faults.ts"
 import { answerDevice } from "./LoginServer.ts"
@@ -25,7 +26,7 @@ const withBody = <A, I, R>(
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const text = yield* Effect.orElseSucceed(request.text, () => "")
-    return yield* Schema.decodeUnknownEffect(Schema.fromJsonString(schema))(text).pipe(
+    return yield* Schema.decodeEffect(Schema.fromJsonString(schema))(text).pipe(
       Effect.flatMap(run),
       Effect.catch((error) => Effect.succeed(json({ error: error.message }, 400)))
     )
@@ -39,13 +40,7 @@ export const CheckedFaults = Faults.Faults.check(
   })
 )
 
-const isExpression = (source: string): boolean => {
-  try {
-    return new RegExp(source) !== null
-  } catch {
-    return false
-  }
-}
+const isExpression = (source: string): boolean => Result.isSuccess(Result.try(() => new RegExp(source)))
 
 const Device = Schema.Struct({ userCode: Schema.String, user: Schema.NullOr(Schema.String) })
 

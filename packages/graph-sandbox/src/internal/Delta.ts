@@ -37,9 +37,7 @@ export const items = (segment: Segment): Methods<Places.Place> => ({
     const token = segment.args?.["token"] ?? request.options.get("token")
     const from = token === undefined || token === "" ? 0 : decode(drive, token)
     if (from === undefined) {
-      const { path, query: _, ...rest } = request
-      const location = `${rest.base}${path}`
-      return yield* new Failure.Failure({ ...Failure.resync(), headers: { location } })
+      return yield* Failure.withHeaders(Failure.resync(), { location: `${request.base}${request.path}` })
     }
     const size = Math.min(Number(request.options.get("top") ?? 200) || 200, 1000)
     const view = yield* Views.items(request)

@@ -120,7 +120,7 @@ const user = Effect.fnUntraced(function* (user: User, rest: ReadonlyArray<Segmen
       const manager = users.get(managers.get(user.id) ?? "")
       if (manager === undefined) {
         return yield* Failure.resourceNotFound(
-          "Resource 'manager' does not exist or one of its queried " + "reference-property objects are not present."
+          "Resource 'manager' does not exist or one of its queried reference-property objects are not present."
         )
       }
       return yield* dispatch({ GET: getUser }, manager, request)

@@ -2,6 +2,7 @@
  * What every request passes: delays, lost connections and cut bodies, and the record of it.
  */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -89,7 +90,13 @@ export const edge =
       }
       const delay = find(rules, "delay")
       if (delay !== undefined) yield* Effect.sleep(delay.millis)
-      const response = yield* Effect.provideService(app, Met, rules)
+      const response = yield* Effect.provideService(app, Met, rules).pipe(
+        Effect.catchCause((cause) =>
+          Cause.hasInterruptsOnly(cause)
+            ? Effect.interrupt
+            : Effect.as(Effect.logError(`${method} ${masked(url)}`, cause), HttpServerResponse.empty({ status: 500 }))
+        )
+      )
       record(drop === undefined ? response.status : 0)
       if (drop !== undefined) return yield* hangUp(request)
       const cut = find(rules, "truncate")

@@ -51,6 +51,20 @@ export const quotaReached = make(507, "quotaLimitReached", "The owner of the dri
 export const unknownSegment = (segment: string) =>
   make(400, "RequestBroker--ParseUri", "")(`Resource not found for the segment '${segment}'.`)
 
+/** The same refusal, with headers. */
+export const withHeaders = (failure: Failure, headers: Readonly<Record<string, string>>): Failure => {
+  const { code, details, html, inner, message, status } = failure
+  return new Failure({
+    status,
+    code,
+    message,
+    ...(inner === undefined ? {} : { inner }),
+    ...(details === undefined ? {} : { details }),
+    ...(html === undefined ? {} : { html }),
+    headers: { ...headers, ...failure.headers }
+  })
+}
+
 /** The body of an error, as `requestId` and its request have it. */
 export const body = (
   failure: Failure,

@@ -43,11 +43,11 @@ const handled = <R>(run: (asked: Asked) => Effect.Effect<Response, Failure.Failu
     const now = yield* Clock.currentTimeMillis
     const rules = yield* Edge.Met
     const params = yield* HttpRouter.params
-    const { origin } = yield* Transfers
+    const { origin, settings } = yield* Transfers
     const url = new URL(request.url, origin)
     const failure =
       refusal(rules, now) ??
-      (request.headers["authorization"] === undefined
+      (request.headers["authorization"] === undefined || !settings.refuseTokens
         ? undefined
         : Failure.unauthenticated("This address gives access by itself. Send it no Authorization header."))
     const requestId = Ids.random()
@@ -94,10 +94,7 @@ const download = handled(
     const isSame = request.headers["if-range"] === undefined || request.headers["if-range"] === tag
     const range = isSame ? rangeOf(request.headers["range"], blob.size) : undefined
     if (range === null) {
-      return yield* new Failure.Failure({
-        ...Failure.invalidRange(),
-        headers: { "content-range": `bytes */${blob.size}` }
-      })
+      return yield* Failure.withHeaders(Failure.invalidRange(), { "content-range": `bytes */${blob.size}` })
     }
     const { from, to } = range ?? { from: 0, to: blob.size - 1 }
     return HttpServerResponse.stream(blobs.read(blob, from, to - from + 1), {

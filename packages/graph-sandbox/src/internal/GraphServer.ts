@@ -74,13 +74,7 @@ export const handler = (origin: string) => {
     const ids = { requestId, clientRequestId: request.headers["client-request-id"] ?? requestId }
     const refuse = (failure: Failure.Failure) =>
       respond(
-        Graph.refuse(
-          failure.status === 401
-            ? new Failure.Failure({ ...failure, headers: { ...challenge, ...failure.headers } })
-            : failure,
-          ids,
-          now
-        ),
+        Graph.refuse(failure.status === 401 ? Failure.withHeaders(failure, challenge) : failure, ids, now),
         ids,
         isTls
       )

@@ -183,7 +183,7 @@ const listVersions = Effect.fnUntraced(function* (place: Place, request: GraphRe
   const item = yield* Places.existing(place)
   if (item.blob === null) return yield* Failure.invalidRequest("Only a file has versions.")
   const { blob, modifiedAt, modifiedBy } = item
-  const rows = [...item.versions, { id: `${item.versions.length + 1}.0`, blob, modifiedAt, modifiedBy }].reverse()
+  const rows = [...item.versions, { id: `${item.versions.length + 1}.0`, blob, modifiedAt, modifiedBy }].toReversed()
   const view = (version: (typeof rows)[number]) => ({
     id: version.id,
     lastModifiedDateTime: new Date(version.modifiedAt).toISOString(),

@@ -8,7 +8,9 @@ export class OAuthFailure extends Schema.TaggedError<OAuthFailure>()("OAuthFailu
   status: Schema.Finite,
   error: Schema.String,
   code: Schema.Finite,
-  message: Schema.String
+  message: Schema.String,
+  /** What kind of an `invalid_grant` it is; identity libraries ask the user to sign in again by it. */
+  suberror: Schema.optionalKey(Schema.String)
 }) {}
 
 const make = (error: string, code: number, message: string, status = 400) =>
@@ -56,7 +58,13 @@ export const noVerifier = make(
   501481,
   "The Code_Verifier does not match the code_challenge supplied in the authorization request."
 )
-export const refreshExpired = make("invalid_grant", 700082, "The refresh token has expired due to inactivity.")
+export const refreshExpired = new OAuthFailure({
+  error: "invalid_grant",
+  code: 700082,
+  message: "The refresh token has expired due to inactivity.",
+  status: 400,
+  suberror: "bad_token"
+})
 export const badRefresh = make("invalid_grant", 9002313, "Invalid request. The provided refresh token is malformed.")
 export const badScope = (scope: string) =>
   make("invalid_scope", 70011, `The provided value for the input parameter 'scope' is not valid. Scope: ${scope}`)
@@ -81,7 +89,12 @@ export const unavailable = (status: number) =>
   make("temporarily_unavailable", 90033, "A transient error has occurred. Please try again.", status)
 
 /** As the provider describes it, with what one needs to find it in a log. */
-export const body = ({ code, error, message }: OAuthFailure, correlationId: string, now: number, origin: string) => {
+export const body = (
+  { code, error, message, suberror }: OAuthFailure,
+  correlationId: string,
+  now: number,
+  origin: string
+) => {
   const timestamp = `${new Date(now).toISOString().slice(0, 19).replace("T", " ")}Z`
   const traceId = Ids.random()
   return {
@@ -95,6 +108,7 @@ export const body = ({ code, error, message }: OAuthFailure, correlationId: stri
     timestamp,
     trace_id: traceId,
     correlation_id: correlationId,
-    error_uri: `${origin}/error?code=${code}`
+    error_uri: `${origin}/error?code=${code}`,
+    ...(suberror === undefined ? {} : { suberror })
   }
 }

@@ -11,7 +11,10 @@ const resource = /^https:\/\/graph\.microsoft\.com\//i
 const all = ["User.Read", "User.ReadBasic.All", "Files.ReadWrite.All", "Sites.ReadWrite.All", "Sites.Manage.All"]
 
 export interface Scopes {
+  /** Without the address of the graph. */
   readonly scopes: ReadonlyArray<string>
+  /** The same, as they were asked for. */
+  readonly asked: ReadonlyArray<string>
   readonly openid: boolean
   readonly offline: boolean
 }
@@ -28,11 +31,13 @@ export const parse = (text: string): Result.Result<Scopes, OAuthFailure.OAuthFai
   const granted = short.flatMap((scope) => (scope.toLowerCase() === ".default" ? all : [scope]))
   return Result.succeed({
     scopes: granted.length === 0 ? ["User.Read"] : [...new Set(granted)],
+    asked:
+      granted.length === 0 ? ["User.Read"] : names.some((name) => /(?:^|\/)\.default$/i.test(name)) ? granted : names,
     openid: given.includes("openid"),
     offline: given.includes("offline_access")
   })
 }
 
 /** As the answer names them. */
-export const shown = ({ openid, scopes }: Pick<Scopes, "openid" | "scopes">): string =>
-  [...scopes, ...(openid ? ["profile", "openid", "email"] : [])].join(" ")
+export const shown = ({ asked, openid }: Pick<Scopes, "openid" | "asked">): string =>
+  [...asked, ...(openid ? ["profile", "openid", "email"] : [])].join(" ")

@@ -38,10 +38,10 @@ const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("
 /** The tokens of a grant, as the answer has them. */
 const issue = Effect.fnUntraced(function* (grant: Grant, parameters: Parameters, now: number) {
   const tokens = yield* Tokens
-  const { app, offline, openid, scopes, user } = grant
+  const { app, asked, offline, openid, scopes, user } = grant
   return {
     token_type: "Bearer",
-    scope: Scopes.shown({ scopes, openid }),
+    scope: Scopes.shown({ asked, openid }),
     expires_in: tokens.settings.accessTokenSeconds,
     ext_expires_in: tokens.settings.accessTokenSeconds,
     access_token: tokens.mint({ kind: "user", user, app, scopes }, now),
@@ -82,7 +82,7 @@ const byRefresh = Effect.fnUntraced(function* (parameters: Parameters, now: numb
   const scope = parameters.get("scope")
   const asked = scope === undefined ? found.grant : yield* Effect.fromResult(Scopes.parse(scope))
   // The new token takes the place of the old one, which holds on until its own end.
-  const grant = { ...found.grant, scopes: asked.scopes, openid: asked.openid || found.grant.openid }
+  const grant = { ...found.grant, scopes: asked.scopes, asked: asked.asked, openid: asked.openid || found.grant.openid }
   return yield* issue(grant, parameters, now)
 })
 

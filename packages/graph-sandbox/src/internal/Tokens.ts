@@ -14,8 +14,10 @@ import type { App, Principal, User } from "./Model.ts"
 export interface Grant {
   readonly app: App
   readonly user: User
-  /** As they were asked for, without those of OpenID. */
+  /** Without the address of the graph, and without those of OpenID. */
   readonly scopes: ReadonlyArray<string>
+  /** The same, as they were asked for: the answer names them so. */
+  readonly asked: ReadonlyArray<string>
   readonly openid: boolean
   readonly offline: boolean
   readonly nonce: string | null

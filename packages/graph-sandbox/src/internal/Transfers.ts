@@ -44,6 +44,8 @@ export interface Settings {
   readonly uploadSessionSeconds: number
   /** Seconds that a link to contents holds. */
   readonly downloadSeconds: number
+  /** Who sends a token to the host of files is refused. */
+  readonly refuseTokens: boolean
 }
 
 const make = (origin: string, settings: Settings) => {
