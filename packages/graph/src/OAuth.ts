@@ -11,7 +11,7 @@ import * as Redacted from "effect/Redacted"
 import * as Semaphore from "effect/Semaphore"
 import * as HttpClient from "effect/http/HttpClient"
 import { AccessTokens, type TokenError } from "./AccessTokens.ts"
-import { locate, type Place } from "./Cloud.ts"
+import { endpoints, locate, type Place } from "./Cloud.ts"
 import { Graph } from "./Graph.ts"
 import { type DeviceLogin, make as makeDeviceLogin } from "./internal/DeviceLogin.ts"
 import { make as makeGate } from "./internal/Gate.ts"
@@ -66,7 +66,9 @@ const make = Effect.fnUntraced(function* (options: Options) {
   const link = { client: yield* HttpClient.HttpClient, gate: makeGate() }
   const places = locate(options)
   const authority = `${places.login}/${encodeURIComponent(options.tenant ?? "common")}/oauth2/v2.0`
-  const scopes = options.scopes ?? getScopes(["basic"], places.graph)
+  // Scopes name the API of the cloud, wherever it is reached.
+  const audience = endpoints[options.cloud ?? "global"].graph
+  const scopes = options.scopes ?? getScopes(["basic"], audience)
   const client: Form = { client_id: options.clientId, client_secret: options.clientSecret }
 
   const ask = (form: Form, behaviour: { readonly repeatable: boolean; readonly previous: Redacted.Redacted | null }) =>
@@ -112,7 +114,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
     (refused === null || Redacted.value(tokens.accessToken) !== Redacted.value(refused))
 
   const asApp = Effect.suspend(() =>
-    ask({ grant_type: "client_credentials", scope: `${places.graph}/.default` }, { repeatable: true, previous: null })
+    ask({ grant_type: "client_credentials", scope: `${audience}/.default` }, { repeatable: true, previous: null })
   )
 
   const renewed = Effect.fnUntraced(function* (refused: Redacted.Redacted | null) {
