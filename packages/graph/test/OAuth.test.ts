@@ -286,7 +286,7 @@ describe("tokens", () => {
     })
   )
 
-  it.effect("nobody authorized: a call says what to do, and is not sent", () =>
+  it.effect("B15: nobody authorized: a call says what to do, and is not sent", () =>
     Effect.gen(function* () {
       const server = yield* make
       server.script(json({}))
