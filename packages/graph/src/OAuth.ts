@@ -21,7 +21,7 @@ import { OAuthError, own, NotAuthorized } from "./OAuthError.ts"
 import { queryString } from "./Path.ts"
 import { getScopes } from "./Scopes.ts"
 import { TokenStore } from "./TokenStore.ts"
-import { fromRefreshToken, type Tokens } from "./Tokens.ts"
+import type { Tokens } from "./Tokens.ts"
 
 export { type DeviceLogin } from "./internal/DeviceLogin.ts"
 export { PendingAuthorization } from "./internal/Redirect.ts"
@@ -82,6 +82,9 @@ const make = Effect.fnUntraced(function* (options: Options) {
     known = tokens
     return tokens
   })
+  /** What was received is kept even when nobody waits for it any more. */
+  const kept = <E>(asked: Effect.Effect<Tokens, E>) =>
+    Effect.uninterruptibleMask((restore) => Effect.flatMap(restore(asked), keep))
   /** One renewal at a time, here and in every other process on the store. */
   const alone = <A, E>(effect: Effect.Effect<A, E>) => permit.withPermits(1)(store.exclusive(effect))
 
@@ -95,7 +98,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
   const refreshStored = Effect.fnUntraced(function* (tokens: Tokens): Effect.fn.Return<Tokens, TokenError> {
     if (tokens.refreshToken === null) return yield* nobody
     const used = tokens.refreshToken
-    return yield* askByRefreshToken(used).pipe(
+    const asked = askByRefreshToken(used).pipe(
       Effect.catchReason("OAuthError", "InvalidGrant", (_, error) =>
         // A store without a lock of its own: somebody else may have renewed meanwhile.
         Effect.flatMap(stored, ({ refreshToken }) =>
@@ -103,9 +106,9 @@ const make = Effect.fnUntraced(function* (options: Options) {
             ? Effect.fail(error)
             : askByRefreshToken(refreshToken)
         )
-      ),
-      Effect.flatMap(keep)
+      )
     )
+    return yield* kept(asked)
   })
 
   const isFresh = (tokens: Tokens, refused: Redacted.Redacted | null, now: number) =>
@@ -171,17 +174,13 @@ const make = Effect.fnUntraced(function* (options: Options) {
         redirect_uri: pending.redirectUri,
         code_verifier: pending.codeVerifier
       }
-      const tokens = yield* ask(form, { repeatable: false, previous: null })
-      return yield* alone(keep(tokens))
+      return yield* alone(kept(ask(form, { repeatable: false, previous: null })))
     }),
 
     /** New tokens by a refresh token, the stored one when none is given; they are stored. */
     refresh: Effect.fn("OAuth.refresh")(function* (refreshToken?: Redacted.Redacted) {
-      const from = refreshToken === undefined ? stored : Effect.succeed(fromRefreshToken(refreshToken))
       return yield* alone(
-        refreshToken === undefined
-          ? Effect.flatMap(from, refreshStored)
-          : Effect.flatMap(askByRefreshToken(refreshToken), keep)
+        refreshToken === undefined ? Effect.flatMap(stored, refreshStored) : kept(askByRefreshToken(refreshToken))
       )
     }),
 
@@ -192,7 +191,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
         authority,
         client,
         scope: (asked.scopes ?? scopes).join(" "),
-        keep: (tokens) => alone(keep(tokens))
+        keep: (asked) => alone(kept(asked))
       })
       return login
     }),

@@ -2,7 +2,9 @@
  * Authorizing, and keeping tokens fresh.
  */
 import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
@@ -264,6 +266,29 @@ describe("tokens", () => {
       assert.include(error.message, "the disk is full")
       assert.lengthOf(seen.calls(), 0)
     })
+  )
+
+  it.live("that come after their caller gave up are stored all the same", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      serve(server)
+      const saving = yield* Deferred.make<void>()
+      const saved = yield* Deferred.make<Tokens>()
+      const slow = Layer.succeed(TokenStore, {
+        load: Effect.succeedSome(expired),
+        save: (next) =>
+          Deferred.succeed(saving, undefined).pipe(
+            Effect.andThen(Effect.sleep("50 millis")),
+            Effect.andThen(Deferred.succeed(saved, next)),
+            Effect.asVoid
+          ),
+        exclusive: (effect) => effect
+      })
+      const call = yield* Effect.forkChild(Effect.provide(Raw.send({ path: "/me" }), stack(server, slow)))
+      yield* Deferred.await(saving)
+      yield* Fiber.interrupt(call)
+      assert.strictEqual(text((yield* Deferred.await(saved)).refreshToken), "RT-1")
+    }).pipe(Effect.scoped)
   )
 
   it.effect("a refresh token that somebody else rotated meanwhile is read again", () =>

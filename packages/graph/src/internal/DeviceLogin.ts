@@ -44,7 +44,8 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly authority: string
   readonly client: Form
   readonly scope: string
-  readonly keep: (tokens: Tokens) => Effect.Effect<Tokens, TokenError>
+  /** Stores what is asked for. */
+  readonly keep: (asked: Effect.Effect<Tokens, OAuthError>) => Effect.Effect<Tokens, TokenError>
 }): Effect.fn.Return<DeviceLogin, OAuthError> {
   const { authority, client, keep, link, scope } = options
   const { client_id } = client
@@ -83,6 +84,6 @@ export const make = Effect.fnUntraced(function* (options: {
     verificationUri: verification_uri,
     message: message ?? `Open ${verification_uri} and enter the code ${user_code}`,
     expiresAt,
-    complete: Effect.flatMap(poll, keep).pipe(Effect.withSpan("OAuth.deviceLogin.complete"))
+    complete: keep(poll).pipe(Effect.withSpan("OAuth.deviceLogin.complete"))
   }
 })
