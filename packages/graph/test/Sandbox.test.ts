@@ -314,6 +314,7 @@ layer(GraphSandbox.layer({ seed }), { excludeTestServices: true, timeout: "30 se
             retryAfter,
             seconds: retryAfter === "decimal" ? 0.05 : 1
           })),
+          { fault: "drop", host: "graph", skip: 9, times: 1 },
           { fault: "status", status: 503, html: true, host: "graph", skip: 11, times: 1 },
           { fault: "truncate", bytes: 20, host: "graph", skip: 13, times: 1 }
         ]
@@ -322,7 +323,7 @@ layer(GraphSandbox.layer({ seed }), { excludeTestServices: true, timeout: "30 se
       const faults = (yield* sandbox.requests).flatMap((seen) => seen.faults)
       yield* sandbox.clearFaults
       assert.lengthOf(new Set(found.map(({ id }) => id)), 130)
-      for (const fault of ["throttle", "status", "truncate"] as const) assert.include(faults, fault)
+      for (const fault of ["throttle", "drop", "status", "truncate"] as const) assert.include(faults, fault)
     })
   )
 })
