@@ -58,7 +58,7 @@ export interface Authorization {
   readonly pending: Redirect.PendingAuthorization
 }
 
-/** A token this close to its end is renewed before it is used. */
+/** A token this close to its end is renewed before it is used; one that lives shortly, after half of its life. */
 const skewMillis = 30_000
 
 const make = Effect.fnUntraced(function* (options: Options) {
@@ -75,12 +75,18 @@ const make = Effect.fnUntraced(function* (options: Options) {
     postForTokens(link, `${authority}/token`, { ...client, ...form }, behaviour)
 
   const permit = yield* Semaphore.make(1)
-  let known: Tokens | undefined
+  /** The tokens in use, and until when they are. */
+  let known: { readonly tokens: Tokens; readonly until: number } | undefined
+  const use = Effect.fnUntraced(function* (tokens: Tokens) {
+    const now = yield* Clock.currentTimeMillis
+    const left = tokens.expiresAt - now
+    known = { tokens, until: now + Math.max(left - skewMillis, left / 2) }
+    return tokens
+  })
   /** Kept first, used then: a token that was rotated must never be lost. */
   const keep = Effect.fnUntraced(function* (tokens: Tokens) {
     yield* store.save(tokens)
-    known = tokens
-    return tokens
+    return yield* use(tokens)
   })
   /** What was received is kept even when nobody waits for it any more. */
   const kept = <E>(asked: Effect.Effect<Tokens, E>) =>
@@ -111,10 +117,12 @@ const make = Effect.fnUntraced(function* (options: Options) {
     return yield* kept(asked)
   })
 
-  const isFresh = (tokens: Tokens, refused: Redacted.Redacted | null, now: number) =>
-    tokens.accessToken !== null &&
-    tokens.expiresAt - skewMillis > now &&
-    (refused === null || Redacted.value(tokens.accessToken) !== Redacted.value(refused))
+  const isOther = (tokens: Tokens, refused: Redacted.Redacted | null) =>
+    tokens.accessToken !== null && (refused === null || Redacted.value(tokens.accessToken) !== Redacted.value(refused))
+
+  /** The tokens in use, when they are good for another call. */
+  const usable = (refused: Redacted.Redacted | null, now: number): Tokens | undefined =>
+    known !== undefined && known.until > now && isOther(known.tokens, refused) ? known.tokens : undefined
 
   const asApp = Effect.suspend(() =>
     ask({ grant_type: "client_credentials", scope: `${audience}/.default` }, { repeatable: true, previous: null })
@@ -123,19 +131,17 @@ const make = Effect.fnUntraced(function* (options: Options) {
   const renewed = Effect.fnUntraced(function* (refused: Redacted.Redacted | null) {
     const now = yield* Clock.currentTimeMillis
     // Who waited here finds what the one before brought.
-    if (known !== undefined && isFresh(known, refused, now)) return known
-    if (options.actsAs === "app") return (known = yield* asApp)
+    const brought = usable(refused, now)
+    if (brought !== undefined) return brought
+    if (options.actsAs === "app") return yield* use(yield* asApp)
     const found = yield* stored
-    if (isFresh(found, refused, now)) return (known = found)
-    return yield* refreshStored(found)
+    const isFresh = found.expiresAt - skewMillis > now && isOther(found, refused)
+    return yield* isFresh ? use(found) : refreshStored(found)
   })
 
   const fresh = Effect.fnUntraced(function* (refused: Redacted.Redacted | null) {
-    const now = yield* Clock.currentTimeMillis
-    const tokens =
-      known !== undefined && isFresh(known, refused, now)
-        ? known
-        : yield* options.actsAs === "app" ? permit.withPermits(1)(renewed(refused)) : alone(renewed(refused))
+    const renewal = options.actsAs === "app" ? permit.withPermits(1)(renewed(refused)) : alone(renewed(refused))
+    const tokens = usable(refused, yield* Clock.currentTimeMillis) ?? (yield* renewal)
     return tokens.accessToken ?? (yield* nobody)
   })
 
@@ -191,7 +197,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
         authority,
         client,
         scope: (asked.scopes ?? scopes).join(" "),
-        keep: (asked) => alone(kept(asked))
+        keep: (tokens) => alone(keep(tokens))
       })
       return login
     }),

@@ -2,6 +2,7 @@
  * Authorizing, and keeping tokens fresh.
  */
 import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -223,6 +224,20 @@ describe("tokens", () => {
     })
   )
 
+  it.effect("that live shortly are used for half of their life", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      server.respond(({ url }) => (url.endsWith("/token") ? tokens(1, { expires_in: 10 }) : json({})))
+      yield* Effect.gen(function* () {
+        yield* Effect.forEach([1, 2, 3, 4], () => Raw.send({ path: "/me" }), { concurrency: 4 })
+        assert.lengthOf(server.received(), 5)
+        yield* Effect.sleep("6 seconds")
+        yield* Raw.send({ path: "/me" })
+        assert.lengthOf(server.received(), 7)
+      }).pipe(Effect.provide(stack(server, TokenStore.layerMemory(expired))), (all) => settle(server, all))
+    })
+  )
+
   it.effect("B2: a refresh token that is passed is the one that is sent", () =>
     Effect.gen(function* () {
       const server = yield* make
@@ -409,6 +424,23 @@ describe("sign-in on another device", () => {
     ["authorization_declined", "AccessDenied"],
     ["expired_token", "Expired"]
   ]
+  it.effect("the store is free while it waits", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      server.script(device, tokenError("authorization_pending"))
+      yield* Effect.gen(function* () {
+        const login = yield* (yield* oauth).deviceLogin()
+        const waiting = yield* Effect.forkChild(login.complete)
+        yield* Effect.sleep("6 seconds")
+        const store = yield* TokenStore
+        yield* store.exclusive(store.load)
+        assert.isBelow(yield* Clock.currentTimeMillis, 60_000)
+        yield* Fiber.interrupt(waiting)
+      }).pipe(Effect.provide(stack(server, TokenStore.layerMemory())), (all) => settle(server, all, 1000))
+      assert.isAtLeast(server.received().length, 2)
+    })
+  )
+
   it.effect.each(ends)("%s ends it", ([error, tag]) =>
     Effect.gen(function* () {
       const server = yield* make

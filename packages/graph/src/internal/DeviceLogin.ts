@@ -44,8 +44,7 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly authority: string
   readonly client: Form
   readonly scope: string
-  /** Stores what is asked for. */
-  readonly keep: (asked: Effect.Effect<Tokens, OAuthError>) => Effect.Effect<Tokens, TokenError>
+  readonly keep: (tokens: Tokens) => Effect.Effect<Tokens, TokenError>
 }): Effect.fn.Return<DeviceLogin, OAuthError> {
   const { authority, client, keep, link, scope } = options
   const { client_id } = client
@@ -84,6 +83,8 @@ export const make = Effect.fnUntraced(function* (options: {
     verificationUri: verification_uri,
     message: message ?? `Open ${verification_uri} and enter the code ${user_code}`,
     expiresAt,
-    complete: keep(poll).pipe(Effect.withSpan("OAuth.deviceLogin.complete"))
+    complete: Effect.uninterruptibleMask((restore) => Effect.flatMap(restore(poll), keep)).pipe(
+      Effect.withSpan("OAuth.deviceLogin.complete")
+    )
   }
 })
