@@ -188,3 +188,18 @@ layer(GraphSandbox.layer({ seed: contoso }), { excludeTestServices: true })("fau
     })
   )
 })
+
+layer(GraphSandbox.layer({ seed: contoso, accessTokenSeconds: 0.1, downloadSeconds: 0.1 }), {
+  excludeTestServices: true
+})("short lives", (it) => {
+  it.effect("end for access tokens and for links to contents", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* setUp
+      const { body, status } = yield* ask("/me/drive/root:/Docs/Deep/er/x.txt")
+      assert.strictEqual(status, 200)
+      yield* Effect.sleep(120)
+      assert.match((yield* ask("/me")).body.error.message, /token is expired/)
+      assert.strictEqual((yield* fetched(body["@microsoft.graph.downloadUrl"])).status, 401)
+    })
+  )
+})
