@@ -3,6 +3,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
 import { request } from "node:http"
 import type { Rule } from "../src/Faults.ts"
 import { GraphSandbox } from "../src/GraphSandbox.ts"
@@ -185,6 +186,23 @@ layer(GraphSandbox.layer({ seed: contoso }), { excludeTestServices: true })("fau
       assert.deepInclude(files, { host: "files", status: 200, authorization: false })
       assert.strictEqual(files.hostHeader, new URL(sandbox.filesOrigin).host)
       assert.match(files.url, /tempauth=\*\*\*$/)
+    })
+  )
+})
+
+layer(GraphSandbox.layer({ seed: contoso, accessTokenSeconds: 600, downloadSeconds: 300 }))("lives", (it) => {
+  it.effect("of access tokens and of links to contents end", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* setUp
+      const { body } = yield* ask("/me/drive/root:/Docs/Deep/er/x.txt")
+      const link: string = body["@microsoft.graph.downloadUrl"]
+      yield* TestClock.adjust("299 seconds")
+      assert.strictEqual((yield* fetched(link)).status, 200)
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual((yield* fetched(link)).status, 401)
+      assert.strictEqual((yield* ask("/me")).status, 200)
+      yield* TestClock.adjust("300 seconds")
+      assert.match((yield* ask("/me")).body.error.message, /token is expired/)
     })
   )
 })
