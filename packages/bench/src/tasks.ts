@@ -12,7 +12,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import pg from "pg"
+import { Client } from "pg"
 
 /** What a contender is to do. */
 export interface Contest {
@@ -91,7 +91,8 @@ const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-"))
 const given = process.env["DATABASE_URL"]
 const server = given === undefined ? await startServer() : null
 const url = given ?? server?.url ?? ""
-const admin = new pg.Client(url)
+const admin = new Client(url)
+admin.on("error", () => {})
 await admin.connect()
 
 let turns = 0

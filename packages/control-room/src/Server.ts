@@ -53,6 +53,7 @@ import * as WorkerProtocol from "./http/WorkerProtocol.ts"
 import * as WorkerHandlers from "./http/Workers.ts"
 import { Signer } from "./Signer.ts"
 import { limits } from "./Limits.ts"
+import { NextItems } from "./NextItems.ts"
 import { Retention } from "./Retention.ts"
 import { Runs } from "./Runs.ts"
 import { ApiKeys } from "./store/ApiKeys.ts"
@@ -260,7 +261,10 @@ export const running = ({ retainRuns }: Pick<Options, "retainRuns">) =>
     Runs.layerTicking,
     Deliverer.layerRunning,
     Layer.provide(Retention.layerTicking, Retention.layer(retainRuns))
-  ).pipe(Layer.provideMerge(Layer.mergeAll(Runs.layer, Deliverer.layer)), Layer.provideMerge(WorkSignal.layer))
+  ).pipe(
+    Layer.provideMerge(Layer.mergeAll(Runs.layer, NextItems.layer, Deliverer.layer)),
+    Layer.provideMerge(WorkSignal.layer)
+  )
 
 /** The routes of the whole service with what only they use. */
 export const application = (options: Pick<Options, "cors" | "createWorkspaces" | "rateLimit">) =>
