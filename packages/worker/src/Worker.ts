@@ -51,6 +51,7 @@ const serveLinked = Effect.fnUntraced(function* <R>(
   }).pipe(Effect.retry({ while: isAway, schedule: backoff }))
   yield* Effect.annotateLogs(Effect.logInfo("worker linked"), { worker_id: identity.workerId })
   const protocol = yield* WorkerProtocol.make(options.origin, identity)
+  const reports = yield* WorkerProtocol.makeReports(options.origin, identity)
   return yield* serve({
     protocol,
     tasks,
@@ -63,6 +64,7 @@ const serveLinked = Effect.fnUntraced(function* <R>(
         processRunId: lease.process_run_id,
         stepRunId: lease.step_run_id
       }).pipe(Effect.provideService(HttpClient.HttpClient, client)),
+    openTools: (lease) => ({ saveArtifact: (file) => reports.uploadArtifact(lease, file) }),
     capacity: options.capacity ?? 1,
     heartbeat: options.heartbeat ?? `${identity.heartbeatSeconds} seconds`,
     drain: options.drain ?? "10 seconds"
@@ -84,7 +86,7 @@ export const run = <T extends Task.Any>(
   options: Options<T>
 ): Effect.Effect<never, ControlRoomError | InvalidRequest, HttpClient.HttpClient | Task.Services<T>> =>
   // `T` is a union of tasks with services of their own; `Services<T>` is the union of those, which TypeScript cannot
-  // see for a `T` that it does not know yet.
+  // see for a `T` that it does not know yet. `Robot` is not among them, for `runItems` provides it.
   serveLinked(options as unknown as Options<Task.Task<Task.PayloadSchema, Task.PayloadSchema, Task.Services<T>>>)
 
 /**

@@ -41,6 +41,7 @@ const begin = Effect.fnUntraced(function* (
             sessions.set(lease.step_run_id, memory)
             return memory.session
           }),
+        openTools: (lease) => sessions.get(lease.step_run_id)?.tools ?? MemorySession.make({}).tools,
         tasks: new Map([[wait.name, wait]]),
         capacity: options.capacity ?? 1,
         heartbeat: "3 seconds",

@@ -1,18 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { WorkItemId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import { readFileSync } from "node:fs"
-import { runItem } from "../src/internal/ItemRun.ts"
 import { convert, Rates } from "./examples/Convert.ts"
-import * as MemorySession from "./support/MemorySession.ts"
+import type * as MemorySession from "./support/MemorySession.ts"
+import { runOne } from "./support/RunOne.ts"
 
-const run = (payload: MemorySession.MemoryItem["payload"]) => {
-  const { actions, session } = MemorySession.make({ one: { payload } })
-  return runItem(convert, session, WorkItemId.make("one")).pipe(
-    Effect.provideService(Rates, Rates.of({ toEuro: () => Effect.succeed(0.5) })),
-    Effect.map((release) => ({ release, actions }))
-  )
-}
+const run = (payload: MemorySession.MemoryItem["payload"]) =>
+  Effect.provideService(runOne(convert, { payload }), Rates, Rates.of({ toEuro: () => Effect.succeed(0.5) }))
 
 describe("the example of the README", () => {
   it("is the one that is compiled", () => {

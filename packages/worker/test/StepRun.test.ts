@@ -37,6 +37,7 @@ const begin = Effect.fnUntraced(function* <R>(
       lease: Protocol.lease("s1", name, options.lease),
       task: name === task.name ? task : undefined,
       session: memory.session,
+      tools: memory.tools,
       protocol,
       order,
       onStarted: Effect.sync(() => {

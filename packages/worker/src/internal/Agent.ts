@@ -15,11 +15,13 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import type { PayloadSchema, Task } from "../Task.ts"
 import { backoff } from "./Failures.ts"
+import type { Tools } from "./ItemRun.ts"
 import { type Order, type Protocol, runStepRun } from "./StepRun.ts"
 
 export interface Options<R> {
   readonly protocol: Protocol
   readonly openSession: (lease: Lease) => Effect.Effect<StepRunSession>
+  readonly openTools: (lease: Lease) => Tools
   readonly tasks: ReadonlyMap<string, Task<PayloadSchema, PayloadSchema, R>>
   readonly capacity: number
   readonly heartbeat: Duration.Input
@@ -83,6 +85,7 @@ export const serve = Effect.fnUntraced(function* <R>(
         lease,
         task: lease.package === null ? tasks.get(lease.task.name) : undefined,
         session,
+        tools: options.openTools(lease),
         protocol,
         order: entry.order,
         onStarted: Effect.sync(() => {

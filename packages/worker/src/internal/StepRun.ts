@@ -11,7 +11,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type { PayloadSchema, Task } from "../Task.ts"
 import { LeaseLost, messageOf, patiently } from "./Failures.ts"
-import { runItems } from "./ItemRun.ts"
+import { runItems, type Tools } from "./ItemRun.ts"
 
 /** The calls of a linked worker. */
 export type Protocol = Effect.Success<ReturnType<typeof WorkerProtocol.make>>
@@ -23,6 +23,7 @@ export interface Options<R> {
   readonly lease: WorkerProtocol.Lease
   readonly task: Task<PayloadSchema, PayloadSchema, R> | undefined
   readonly session: StepRunSession
+  readonly tools: Tools
   readonly protocol: Pick<Protocol, "start" | "finish">
   readonly order: Deferred.Deferred<Order>
   /** Called as soon as the service knows that the step run is under way. */
@@ -38,11 +39,11 @@ type Ending = StepRunError | null | "lost"
 
 const failed = (code: StepRunErrorCode, message: string): StepRunError => ({ code, message })
 
-const work = <R>({ lease, mayReserve, onStarted, protocol, session, task }: Options<R>) => {
+const work = <R>({ lease, mayReserve, onStarted, protocol, session, task, tools }: Options<R>) => {
   const items: Effect.Effect<Ending, LeaseLost | CallError, R> =
     task === undefined
       ? Effect.succeed(failed("START_FAILURE", `this worker has no task "${lease.task.name}"`))
-      : runItems(task, session, lease.work_item_id, mayReserve).pipe(
+      : runItems(task, session, lease.work_item_id, mayReserve, tools).pipe(
           // The environment of the step comes first in what a task reads with Config.
           Effect.updateService(ConfigProvider.ConfigProvider, (provider) =>
             ConfigProvider.orElse(ConfigProvider.fromEnvRecord(lease.env), provider)

@@ -30,7 +30,8 @@ const Process = Schema.Struct({
 })
 export type Process = typeof Process.Type
 
-const Package = Schema.Struct({ zip: PathText })
+/** A zip, or a folder that is zipped as it is applied. */
+const Package = Schema.Union([Schema.Struct({ zip: PathText }), Schema.Struct({ folder: PathText })])
 
 const Assistant = Schema.Struct({ task: Schema.Struct({ name: Name, package: Name }) })
 

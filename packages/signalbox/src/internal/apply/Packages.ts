@@ -2,14 +2,18 @@ import * as TaskPackages from "@signalbox/api/TaskPackages"
 import * as Effect from "effect/Effect"
 import { digestOf, fileDigest, resolve } from "./Content.ts"
 import type { Document } from "./Document.ts"
+import { zipped } from "./Folder.ts"
 import { type Ids, type Section, type Step, unchanged } from "./Step.ts"
 
-/** Task packages: a zip that differs from the one there is uploaded. */
+/** Task packages: a zip, or that of a folder, that differs from the one there is uploaded. */
 export const plan = Effect.fnUntraced(function* (wanted: NonNullable<Document["packages"]>, folder: string, ids: Ids) {
   const steps: Array<Step> = []
-  for (const [name, { zip }] of Object.entries(wanted)) {
-    const path = resolve(folder, zip)
-    const digest = yield* fileDigest(`packages.${name}.zip`, path)
+  for (const [name, source] of Object.entries(wanted)) {
+    const field = `packages.${name}`
+    const detail = "zip" in source ? source.zip : source.folder
+    const path =
+      "zip" in source ? resolve(folder, source.zip) : yield* zipped(`${field}.folder`, resolve(folder, source.folder))
+    const digest = yield* fileDigest(`${field}.zip`, path)
     const id = ids.packages.get(name)
     if (id === undefined) {
       const run = Effect.gen(function* () {
@@ -17,11 +21,11 @@ export const plan = Effect.fnUntraced(function* (wanted: NonNullable<Document["p
         ids.packages.set(name, made.id)
         yield* TaskPackages.upload(made.id, path)
       })
-      steps.push({ kind: "package", name, action: "create", detail: zip, run })
+      steps.push({ kind: "package", name, action: "create", detail, run })
     } else if ((yield* digestOf(TaskPackages.download(id))) === digest) {
       steps.push(unchanged("package", name))
     } else {
-      steps.push({ kind: "package", name, action: "change", detail: zip, run: TaskPackages.upload(id, path) })
+      steps.push({ kind: "package", name, action: "change", detail, run: TaskPackages.upload(id, path) })
     }
   }
   const extra = [...ids.packages]

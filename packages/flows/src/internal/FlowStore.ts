@@ -1,0 +1,59 @@
+/**
+ * What is kept of durable flows: the executions, and their steps. Management reads it, whichever engine runs.
+ */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import type { Failure } from "../FlowEvents.ts"
+import type { FlowPayload, StepInfo } from "./FlowPayload.ts"
+
+export const executionStates = ["running", "completed", "failed", "canceled"] as const
+export type ExecutionState = (typeof executionStates)[number]
+
+/** Times are milliseconds since 1970. */
+export interface Execution extends FlowPayload {
+  readonly id: string
+  readonly state: ExecutionState
+  /** The result by the flow's schema; null unless completed. */
+  readonly result: Schema.Json
+  /** The error by the flow's schema, null when it failed otherwise. */
+  readonly error: Schema.Json
+  /** For people: null unless failed or canceled. */
+  readonly failure: Failure | null
+  readonly startedAt: number
+  readonly endedAt: number | null
+}
+
+/** An attempt of a step that has ended. */
+export interface RecordedStep extends StepInfo {
+  readonly path: string
+  /** Counts from 1. */
+  readonly attempt: number
+  readonly state: "succeeded" | "failed"
+  /** The result or the error by the step's schema. */
+  readonly value: Schema.Json
+  readonly failure: Failure | null
+  readonly startedAt: number
+  readonly endedAt: number
+}
+
+export class FlowStore extends Context.Service<
+  FlowStore,
+  {
+    /**
+     * Makes the execution unless there is one of this flow and key; answers the latest generation of it. `id` is that of
+     * the new one.
+     */
+    readonly claim: (id: string, payload: FlowPayload) => Effect.Effect<Execution>
+    readonly find: (id: string) => Effect.Effect<Execution | null>
+    /** The ended attempts of an execution's steps, in the order of their end. */
+    readonly steps: (execution: string) => Effect.Effect<ReadonlyArray<RecordedStep>>
+    /** Keeps an attempt of a step; keeping it again changes nothing. */
+    readonly recordStep: (execution: string, step: RecordedStep) => Effect.Effect<void>
+    /** Keeps how an execution ended; keeping it again changes nothing. */
+    readonly recordEnd: (
+      execution: string,
+      end: Pick<Execution, "state" | "result" | "error" | "failure">
+    ) => Effect.Effect<void>
+  }
+>()("@signalbox/flows/FlowStore") {}
