@@ -11,7 +11,13 @@ import { inWorkspace, pages } from "./internal/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 import { type OnProgress, open, sendForm, type UploadSource } from "./Upload.ts"
 
-export type { GitConfiguration, TaskPackage, TaskPackageSummary, TaskPackageType } from "./contract/TaskPackages.ts"
+export type {
+  GitConfiguration,
+  GitSource,
+  TaskPackage,
+  TaskPackageSummary,
+  TaskPackageType
+} from "./contract/TaskPackages.ts"
 
 const call = {
   get: inWorkspace(contract.get),

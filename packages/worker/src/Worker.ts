@@ -13,6 +13,8 @@ import * as Redacted from "effect/Redacted"
 import * as HttpClient from "effect/http/HttpClient"
 import { serve } from "./internal/Agent.ts"
 import { backoff, isAway } from "./internal/Failures.ts"
+import { failed } from "./internal/StepRun.ts"
+import * as TaskRun from "./internal/TaskRun.ts"
 import type * as Task from "./Task.ts"
 
 export interface Options<T extends Task.Any> {
@@ -50,21 +52,29 @@ const serveLinked = Effect.fnUntraced(function* <R>(
     tasks: [...tasks.keys()]
   }).pipe(Effect.retry({ while: isAway, schedule: backoff }))
   yield* Effect.annotateLogs(Effect.logInfo("worker linked"), { worker_id: identity.workerId })
-  const protocol = yield* WorkerProtocol.make(options.origin, identity)
-  const reports = yield* WorkerProtocol.makeReports(options.origin, identity)
+  const calls = yield* WorkerProtocol.make(options.origin, identity)
+  const reportCalls = yield* WorkerProtocol.makeReports(options.origin, identity)
+  const openSession = (lease: WorkerProtocol.Lease) =>
+    StepRunSession.make({
+      origin: options.origin,
+      token: Redacted.make(lease.run_token),
+      workspaceId: identity.workspaceId,
+      processId: lease.process_id,
+      processRunId: lease.process_run_id,
+      stepRunId: lease.step_run_id
+    }).pipe(Effect.provideService(HttpClient.HttpClient, client))
   return yield* serve({
-    protocol,
-    tasks,
-    openSession: (lease) =>
-      StepRunSession.make({
-        origin: options.origin,
-        token: Redacted.make(lease.run_token),
-        workspaceId: identity.workspaceId,
-        processId: lease.process_id,
-        processRunId: lease.process_run_id,
-        stepRunId: lease.step_run_id
-      }).pipe(Effect.provideService(HttpClient.HttpClient, client)),
-    openTools: (lease) => ({ saveArtifact: (file) => reports.uploadArtifact(lease, file) }),
+    protocol: { ...calls, ...reportCalls },
+    tasks: [...tasks.keys()],
+    packages: false,
+    execute: Effect.fnUntraced(function* (lease, reports, mayReserve) {
+      const task = lease.package === null ? tasks.get(lease.task.name) : undefined
+      if (task === undefined) {
+        const why = failed("START_FAILURE", `this worker has no task "${lease.task.name}"`)
+        return { work: Effect.succeed(why), collect: Effect.void }
+      }
+      return TaskRun.execution({ lease, task, session: yield* openSession(lease), reports, mayReserve })
+    }),
     capacity: options.capacity ?? 1,
     heartbeat: options.heartbeat ?? `${identity.heartbeatSeconds} seconds`,
     drain: options.drain ?? "10 seconds"

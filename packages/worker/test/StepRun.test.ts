@@ -10,6 +10,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { type Order, runStepRun } from "../src/internal/StepRun.ts"
+import * as TaskRun from "../src/internal/TaskRun.ts"
 import * as Task from "../src/Task.ts"
 import * as MemorySession from "./support/MemorySession.ts"
 import * as Protocol from "./support/Protocol.ts"
@@ -22,7 +23,6 @@ const begin = Effect.fnUntraced(function* <R>(
   options: {
     readonly lease?: Parameters<typeof Protocol.lease>[2]
     readonly memory?: ReturnType<typeof MemorySession.make>
-    readonly taskName?: string
     readonly prepare?: (script: Protocol.Script) => void
   } = {}
 ) {
@@ -31,19 +31,19 @@ const begin = Effect.fnUntraced(function* <R>(
   const memory = options.memory ?? MemorySession.make({ one: { payload: "secret payload" }, two: { payload: 2 } })
   const order = yield* Deferred.make<Order>()
   let running = false
-  const name = options.taskName ?? task.name
+  const lease = Protocol.lease("s1", task.name, options.lease)
   const fiber = yield* Effect.forkChild(
     runStepRun({
-      lease: Protocol.lease("s1", name, options.lease),
-      task: name === task.name ? task : undefined,
-      session: memory.session,
-      tools: memory.tools,
+      lease,
+      execute: (reports) =>
+        Effect.succeed(
+          TaskRun.execution({ lease, task, session: memory.session, reports, mayReserve: Effect.succeed(true) })
+        ),
       protocol,
       order,
       onStarted: Effect.sync(() => {
         running = true
-      }),
-      mayReserve: Effect.succeed(true)
+      })
     })
   )
   yield* TestClock.adjust(0)
@@ -141,18 +141,6 @@ describe("a step run", () => {
         code: "TIMEOUT",
         message: "the step run took longer than 60 s"
       })
-    })
-  )
-
-  it.effect("is finished as START_FAILURE when the worker does not have the task", () =>
-    Effect.gen(function* () {
-      const { actions, fiber, script } = yield* begin(echo, { taskName: "other" })
-      yield* Fiber.join(fiber)
-      assert.deepStrictEqual(script.finished.get("s1"), {
-        code: "START_FAILURE",
-        message: 'this worker has no task "other"'
-      })
-      assert.deepStrictEqual(actions, [])
     })
   )
 

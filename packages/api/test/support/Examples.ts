@@ -172,7 +172,8 @@ export const examples: ReadonlyArray<Example> = [
     name: "invoices",
     type: "zip",
     tasks: [{ name: "Main" }],
-    download: { url: "https://example.com/tp1" }
+    download: { url: "https://example.com/tp1" },
+    git: null
   }),
   of("TaskPackageSummary", TaskPackages.TaskPackageSummary, { id: "tp1", name: "invoices", type: "github" }),
   of("Secret", Secrets.Secret, { name: "shop", description: "the shop's back office" }),

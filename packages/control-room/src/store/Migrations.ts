@@ -9,6 +9,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as Dialect from "./Dialect.ts"
 import * as Access from "./migrations/Access.ts"
 import * as Content from "./migrations/Content.ts"
+import * as Git from "./migrations/Git.ts"
 import * as InHand from "./migrations/InHand.ts"
 import * as Init from "./migrations/Init.ts"
 import * as Looks from "./migrations/Looks.ts"
@@ -32,7 +33,8 @@ const loader = Migrator.fromRecord({
   "0006_pages": run(Pages.statements),
   "0007_looks": run(Looks.statements),
   "0008_retention": run(Retention.statements),
-  "0009_in_hand": run(InHand.statements)
+  "0009_git": run(Git.statements),
+  "0010_in_hand": run(InHand.statements)
 })
 
 /** Brings the database to the newest schema; does nothing when it is there already. */

@@ -4,7 +4,6 @@
 import type { StepRunId } from "@signalbox/api/contract/Ids"
 import type { ControlRoomError, InvalidRequest } from "@signalbox/api/ControlRoomError"
 import { defaultPolicy, RetryPolicy } from "@signalbox/api/Policy"
-import type { StepRunSession } from "@signalbox/api/robot/StepRunSession"
 import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
@@ -13,16 +12,22 @@ import * as FiberSet from "effect/FiberSet"
 import * as Latch from "effect/Latch"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import type { PayloadSchema, Task } from "../Task.ts"
 import { backoff } from "./Failures.ts"
-import type { Tools } from "./ItemRun.ts"
-import { type Order, type Protocol, runStepRun } from "./StepRun.ts"
+import type { Reports } from "./Reports.ts"
+import { type Execution, type Order, type Protocol, runStepRun } from "./StepRun.ts"
 
 export interface Options<R> {
   readonly protocol: Protocol
-  readonly openSession: (lease: Lease) => Effect.Effect<StepRunSession>
-  readonly openTools: (lease: Lease) => Tools
-  readonly tasks: ReadonlyMap<string, Task<PayloadSchema, PayloadSchema, R>>
+  /** The names of the tasks that the worker brings. */
+  readonly tasks: ReadonlyArray<string>
+  /** Whether it runs tasks of task packages too. */
+  readonly packages: boolean
+  /** `mayReserve` is false when the worker is about to end. */
+  readonly execute: (
+    lease: Lease,
+    reports: Reports,
+    mayReserve: Effect.Effect<boolean>
+  ) => Effect.Effect<Execution<R>, never, Scope.Scope>
   readonly capacity: number
   readonly heartbeat: Duration.Input
   readonly drain: Duration.Input
@@ -47,7 +52,7 @@ const isRefusal = (error: ControlRoomError | InvalidRequest): boolean =>
 export const serve = Effect.fnUntraced(function* <R>(
   options: Options<R>
 ): Effect.fn.Return<never, ControlRoomError | InvalidRequest, R | Scope.Scope> {
-  const { capacity, protocol, tasks } = options
+  const { capacity, packages, protocol, tasks } = options
   const live = new Map<StepRunId, Entry>()
   const room = yield* Latch.make(true)
   let draining = false
@@ -80,26 +85,20 @@ export const serve = Effect.fnUntraced(function* <R>(
       if (live.get(lease.step_run_id) === entry) live.delete(lease.step_run_id)
       return live.size < capacity ? room.open : Effect.void
     })
-    const stepRun = Effect.flatMap(options.openSession(lease), (session) =>
-      runStepRun({
-        lease,
-        task: lease.package === null ? tasks.get(lease.task.name) : undefined,
-        session,
-        tools: options.openTools(lease),
-        protocol,
-        order: entry.order,
-        onStarted: Effect.sync(() => {
-          entry.started = true
-        }),
-        mayReserve: Effect.sync(() => !draining)
+    const mayReserve = Effect.sync(() => !draining)
+    const stepRun = runStepRun({
+      lease,
+      execute: (reports) => options.execute(lease, reports, mayReserve),
+      protocol,
+      order: entry.order,
+      onStarted: Effect.sync(() => {
+        entry.started = true
       })
-    )
+    })
     yield* FiberSet.run(fibers, Effect.ensuring(stepRun, end))
   })
 
-  const lease = Effect.suspend(() =>
-    protocol.lease({ free: capacity - live.size, tasks: [...tasks.keys()], waitSeconds })
-  ).pipe(
+  const lease = Effect.suspend(() => protocol.lease({ free: capacity - live.size, tasks, packages, waitSeconds })).pipe(
     Effect.tapError((error) => {
       if (away || isRefusal(error)) return Effect.void
       away = true

@@ -69,10 +69,11 @@ const openItem = Effect.fnUntraced(function* (source: ItemSource<unknown>, { id,
   return { input, failure: Effect.sync(() => failure) }
 })
 
-export type Opened = Effect.Success<ReturnType<typeof openItem>>
+type Opened = Effect.Success<ReturnType<typeof openItem>>
 
 /** How an item is released after it was worked on like this. Interruption, and a lost lease, are no failure of the item. */
-export const releaseOf = Effect.fnUntraced(function* (
+const releaseOf = Effect.fnUntraced(function* (
+  id: ReservedItem["id"],
   exit: Exit.Exit<unknown, unknown>,
   failure: BusinessFailure | ApplicationFailure | null
 ): Effect.fn.Return<{ readonly release: Release; readonly unexpected: boolean }, LeaseLost> {
@@ -84,6 +85,7 @@ export const releaseOf = Effect.fnUntraced(function* (
   // Neither the message nor the cause is logged: both may hold data of the item.
   const log = exception.type === "BUSINESS" ? Effect.logInfo : Effect.logWarning
   yield* Effect.annotateLogs(log("work item failed"), {
+    work_item_id: id,
     type: exception.type,
     code: exception.code,
     at: placeOf(error)
@@ -111,8 +113,8 @@ export const runItem = <R>(
       Effect.flatMap(({ input }) => work(input)),
       Effect.exit
     )
-    return yield* releaseOf(exit, yield* failure)
-  }).pipe(Effect.annotateLogs({ work_item_id: reserved.id }))
+    return yield* releaseOf(reserved.id, exit, yield* failure)
+  })
 
 /** How many items were worked on. */
 export interface Counts {
@@ -149,7 +151,7 @@ export const inputs = (source: ItemSource): Stream.Stream<Input<Schema.Json>, Ro
         if (inHand === null) return null
         const { failure, id } = inHand
         inHand = null
-        const { release } = yield* Effect.annotateLogs(releaseOf(exit, yield* failure), { work_item_id: id })
+        const { release } = yield* releaseOf(id, exit, yield* failure)
         return { id, release }
       })
       const pull: Effect.Effect<Input<Schema.Json> | null, RobotError> = Effect.gen(function* () {
@@ -161,7 +163,7 @@ export const inputs = (source: ItemSource): Stream.Stream<Input<Schema.Json>, Ro
             inHand = { id, failure: opened.value.failure }
             return opened.value.input
           }
-          const { release } = yield* Effect.annotateLogs(releaseOf(opened, null), { work_item_id: id })
+          const { release } = yield* releaseOf(id, opened, null)
           reserved = yield* source.advance({ id, release }, true)
         }
         return null

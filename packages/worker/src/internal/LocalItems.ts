@@ -56,10 +56,11 @@ export const make = Effect.fnUntraced(function* (
   let position = -1
   let outputs = 0
 
-  const write = (file: string, list: ReadonlyArray<LocalItem>) => {
-    const json = list.map(({ files, payload }) => ({ payload, files: Object.fromEntries(files) }))
-    return local.writeText(file, `${JSON.stringify(json, null, 2)}\n`)
-  }
+  const write = (file: string, list: ReadonlyArray<LocalItem>) =>
+    Effect.suspend(() => {
+      const json = list.map(({ files, payload }) => ({ payload, files: Object.fromEntries(files) }))
+      return local.writeText(file, `${JSON.stringify(json, null, 2)}\n`)
+    })
   const writeInputs = write(inputPath, items)
 
   /** Puts a file below the folder of a list, where no other item has one of this name. */

@@ -6,16 +6,15 @@ import { runItems } from "../../src/internal/ItemRun.ts"
 import type * as Task from "../../src/Task.ts"
 import * as MemorySession from "./MemorySession.ts"
 
+type TaskOf<R> = Pick<Task.Task<Task.PayloadSchema, Task.PayloadSchema, R>, "outputs">
+
 export const one = WorkItemId.make("one")
 
-export const runIn = <R>(
-  task: Task.Task<Task.PayloadSchema, Task.PayloadSchema, R>,
-  { actions, session, tools }: ReturnType<typeof MemorySession.make>
-) =>
+export const runIn = <R>(task: TaskOf<R>, { actions, session, tools }: ReturnType<typeof MemorySession.make>) =>
   Effect.map(runItems(task, session, one, Effect.succeed(false), tools), () => ({
     release: actions.find((action) => action.did === "release")?.how ?? assert.fail("the item was not released"),
     actions: actions.filter((action) => action.did !== "release")
   }))
 
-export const runOne = <R>(task: Task.Task<Task.PayloadSchema, Task.PayloadSchema, R>, item: MemorySession.MemoryItem) =>
+export const runOne = <R>(task: TaskOf<R>, item: MemorySession.MemoryItem) =>
   runIn(task, MemorySession.make({ one: item }))
