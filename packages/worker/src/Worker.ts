@@ -13,6 +13,8 @@ import * as Redacted from "effect/Redacted"
 import * as HttpClient from "effect/http/HttpClient"
 import { serve } from "./internal/Agent.ts"
 import { backoff, isAway } from "./internal/Failures.ts"
+import * as HandSource from "./internal/HandSource.ts"
+import * as NextCalls from "./internal/NextCalls.ts"
 import { failed } from "./internal/StepRun.ts"
 import * as TaskRun from "./internal/TaskRun.ts"
 import type * as Task from "./Task.ts"
@@ -54,6 +56,7 @@ const serveLinked = Effect.fnUntraced(function* <R>(
   yield* Effect.annotateLogs(Effect.logInfo("worker linked"), { worker_id: identity.workerId })
   const calls = yield* WorkerProtocol.make(options.origin, identity)
   const reportCalls = yield* WorkerProtocol.makeReports(options.origin, identity)
+  const next = yield* NextCalls.make(yield* WorkerProtocol.makeItems(options.origin, identity))
   const openSession = (lease: WorkerProtocol.Lease) =>
     StepRunSession.make({
       origin: options.origin,
@@ -73,7 +76,15 @@ const serveLinked = Effect.fnUntraced(function* <R>(
         const why = failed("START_FAILURE", `this worker has no task "${lease.task.name}"`)
         return { work: Effect.succeed(why), collect: Effect.void }
       }
-      return TaskRun.execution({ lease, task, session: yield* openSession(lease), reports, mayReserve })
+      const session = yield* openSession(lease)
+      return TaskRun.execution({
+        lease,
+        task,
+        session,
+        items: HandSource.make(lease, next, session),
+        reports,
+        mayReserve
+      })
     }),
     capacity: options.capacity ?? 1,
     heartbeat: options.heartbeat ?? `${identity.heartbeatSeconds} seconds`,
