@@ -34,6 +34,7 @@ import { type NewCallback, Webhooks } from "./store/Webhooks.ts"
 import { TaskPackages } from "./store/TaskPackages.ts"
 import { type StoredItem, WorkItems } from "./store/WorkItems.ts"
 import { decided, Transitions } from "./Transitions.ts"
+import { Unserved } from "./Unserved.ts"
 import { WorkSignal } from "./WorkSignal.ts"
 
 /** A lease that is not started within this goes back. */
@@ -102,6 +103,7 @@ export class Runs extends Context.Service<
       const signal = yield* WorkSignal
       const { commit, dropBlobs, locked, lockedStepRun } = yield* Transitions
       const webhooks = yield* Webhooks
+      const unserved = yield* Unserved
       let upSince = yield* millis
       let failed = false
 
@@ -372,6 +374,7 @@ export class Runs extends Context.Service<
           for (const stepRun of yield* stepRuns.withLostWorker(new Date(cutoff).toISOString())) {
             yield* end(stepRun, { code: "WORKER_LOST", message: "the worker was not heard of any more" })
           }
+          yield* unserved.look(new Date(cutoff).toISOString())
         }
         const silent = (yield* millis) - silentAfter
         if (silent >= upSince) yield* assistants.failSilent(new Date(silent).toISOString())
@@ -404,7 +407,7 @@ export class Runs extends Context.Service<
         tick
       })
     })
-  ).pipe(Layer.provide([Deletions.layer, Transitions.layer]))
+  ).pipe(Layer.provide([Deletions.layer, Transitions.layer, Unserved.layer]))
 
   /** Lets time pass: calls `tick` at the pace of the service. */
   static readonly layerTicking = Layer.effectDiscard(

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type Room, signalbox, succeed, temporaryFolder, up } from "./support/Cli.ts"
+import { gitServer } from "@signalbox/testkit/GitServer"
 import { namesOf, robotYaml, robotZip } from "./support/Zip.ts"
 
 const { folder, remove } = temporaryFolder("apply")
@@ -229,6 +230,39 @@ describe("signalbox apply", () => {
     assert.deepStrictEqual(facts(await applied(path)), ["done: create package bad"])
   })
 
+  it("takes packages from git, once, and again when what the file says of them differs or the last look failed", () =>
+    Effect.gen(function* () {
+      const server = yield* gitServer
+      const files = { "robots/a/robot.yaml": robotYaml("From git") }
+      const repo = server.repository("packages", { files })
+      repo.commit({ branch: "other", files: { "robots/a/robot.yaml": robotYaml("Other") } })
+      const git = { type: "github", repository: repo.url, branch: "main", directory: "robots/a" }
+      const run = (source: object) =>
+        Effect.promise(() => applied(file("git.json", JSON.stringify({ packages: { fetched: source } }))))
+      const detail = (lines: ReadonlyArray<Line>) => lines.map(({ action, detail }) => [action, detail])
+      assert.deepStrictEqual(facts(yield* run({ git })), ["done: create package fetched"])
+      assert.deepStrictEqual(facts(yield* run({ git })), ["unchanged: unchanged package fetched"])
+      const other = { ...git, branch: "other", automatic_deployment: false }
+      assert.deepStrictEqual(detail(yield* run({ git: other })), [["change", "reference, automatic_deployment"]])
+      assert.deepStrictEqual(facts(yield* run({ git: other })), ["unchanged: unchanged package fetched"])
+      const packages = JSON.stringify(yield* Effect.promise(() => read("task-packages")))
+      const id = /"id":"([^"]+)","name":"fetched","type":"github"/.exec(packages)?.[1]
+      const found = JSON.stringify(yield* Effect.promise(() => read(`task-packages/${id}`)))
+      assert.include(found, '"tasks":[{"name":"Other"}]')
+
+      const refused = (source: object) =>
+        Effect.promise(() =>
+          signalbox(["apply", file("git.json", JSON.stringify({ packages: { fetched: source } })), "--data", data])
+        )
+      const gone = yield* refused({ git: { ...git, branch: "gone" } })
+      assert.match(gone.stderr, /change package fetched failed: .*the repository has no branch "gone"/)
+      const zip = yield* refused({ folder: "robots/invoices" })
+      assert.match(
+        zip.stderr,
+        /packages\.fetched: the package takes its content from a git repository.*; delete it first/
+      )
+    }).pipe(Effect.scoped, Effect.runPromise))
+
   it("writes values of secrets that are there only when asked, and asks for what they come from only then", async () => {
     const path = join(folder, "workspace.yaml")
     assert.strictEqual((await signalbox(["apply", path, "--data", data])).status, 0)
@@ -334,8 +368,25 @@ describe("signalbox apply", () => {
       "packages: { a: { zip: nowhere.zip } }",
       /packages\.a\.zip: cannot read .*nowhere\.zip; paths are relative to the file/
     ],
-    ["a package of two sources", "m.yaml", "packages: { a: { zip: a.zip, folder: a } }", /packages\.a/],
-    ["a package of no source", "n.yaml", "packages: { a: {} }", /packages\.a/],
+    [
+      "a package of two sources",
+      "m.yaml",
+      "packages: { a: { zip: a.zip, folder: a } }",
+      /packages\.a: Expected one of zip, folder and git/
+    ],
+    ["a package of no source", "n.yaml", "packages: { a: {} }", /packages\.a: Expected one of zip, folder and git/],
+    [
+      "a repository without a branch",
+      "o.yaml",
+      "packages: { a: { git: { type: gitlab, repository: 'https://a.example/b' } } }",
+      /packages\.a\.git: Expected either a branch to follow or a reference to stay at/
+    ],
+    [
+      "a repository with its credentials",
+      "p.yaml",
+      `packages: { a: { git: { type: gitlab, repository: 'https://x:${password}@a.example/b', branch: main } } }`,
+      /packages\.a\.git\.repository: Expected an http or https address without credentials/
+    ],
     [
       "an assistant that would change",
       "l.yaml",

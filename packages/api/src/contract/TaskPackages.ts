@@ -52,16 +52,17 @@ export const TaskPackage = Schema.Struct({
 }).annotate({ identifier: "TaskPackage" })
 export interface TaskPackage extends Schema.Schema.Type<typeof TaskPackage> {}
 
+/** The `http` or `https` address of a repository, without credentials. */
+export const RepositoryUrl = Schema.String.check(
+  Schema.isMaxLength(2048),
+  Schema.isPattern(/^https?:\/\/[^\s/@]+\/\S+$/i, {
+    message: "Expected an http or https address without credentials; these go into a secret"
+  })
+)
+
 const repository = {
-  /** Extension: the `http` or `https` address to clone, without credentials. Needed once; kept when absent. */
-  repository: Schema.optionalKey(
-    Schema.String.check(
-      Schema.isMaxLength(2048),
-      Schema.isPattern(/^https?:\/\/[^\s/@]+\/\S+$/i, {
-        message: "Expected an http or https address without credentials; these go into a secret"
-      })
-    )
-  ),
+  /** Extension: the address to clone. Needed once; kept when absent. */
+  repository: Schema.optionalKey(RepositoryUrl),
   /**
    * Extension: the secret with the credentials of the repository, in its items `password` (a token will do) and
    * `username` (optional). Null: none. Kept when absent.
@@ -72,7 +73,7 @@ const repository = {
 }
 
 /** The name of a branch or tag as git takes it, or a commit hash. */
-const GitReference = Name.check(
+export const GitReference = Name.check(
   Schema.isPattern(/^(?![-/.])(?!.*(?:\.\.|@\{|\/\/|\/\.))[^\s~^:?*[\\\p{Cc}]+(?<!\/|\.|\.lock)$/u, {
     message: "Expected the name of a branch or tag, or a commit hash"
   })

@@ -2,9 +2,6 @@
  * How values of secrets travel, `robocloud-vault-transit-v2`, on Web Crypto. `effect/crypto` takes AES-GCM nonces of 12
  * bytes only; here they have 16 and 32.
  */
-import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import { WebCrypto } from "effect/crypto/WebCrypto"
 import { encryptionScheme, type SealedSecret } from "../contract/RobotSecrets.ts"
 
 type Sealed = Pick<SealedSecret, "value" | "encryption">
@@ -14,27 +11,19 @@ const rsa = { name: "RSA-OAEP", hash: "SHA-256", modulusLength: 3072, publicExpo
 
 const tagLength = 16
 
-/** The reader's key pair. `publicKey` is its DER SubjectPublicKeyInfo. */
-export interface ReaderKeys {
+/** A key pair of a reader. `publicKey` is its DER SubjectPublicKeyInfo. */
+export interface ReaderKeyPair {
   readonly publicKey: Uint8Array
   readonly privateKey: CryptoKey
 }
 
-const generate = async (crypto: Crypto): Promise<ReaderKeys> => {
+export const generate = async (crypto: Crypto): Promise<ReaderKeyPair> => {
   const pair = await crypto.subtle.generateKey(rsa, false, ["encrypt", "decrypt"])
   return {
     publicKey: new Uint8Array(await crypto.subtle.exportKey("spki", pair.publicKey)),
     privateKey: pair.privateKey
   }
 }
-
-/** One pair for the whole program, made when it is first asked for: that takes up to half a second. */
-export const CurrentReaderKeys = Context.Reference<Effect.Effect<ReaderKeys>>("@signalbox/api/VaultReaderKeys", {
-  defaultValue: () => {
-    let keys: Promise<ReaderKeys> | undefined
-    return Effect.flatMap(WebCrypto, (crypto) => Effect.promise(() => (keys ??= generate(crypto))))
-  }
-})
 
 const hex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
 

@@ -3,6 +3,7 @@
  * workspace key with the permissions `Vault.read_secret_values` and `Vault.write_secrets`. No value is ever in an error,
  * a log or a span.
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as Redacted from "effect/Redacted"
@@ -17,7 +18,7 @@ import { unexpected } from "../ControlRoomError.ts"
 import * as Connection from "../internal/Connection.ts"
 import { make as makeCall } from "../internal/EndpointCall.ts"
 import { send } from "../internal/Transport.ts"
-import { CurrentReaderKeys, open, seal } from "../internal/VaultCrypto.ts"
+import { generate, open, type ReaderKeyPair, seal } from "../internal/VaultCrypto.ts"
 import { type Endpoint, transportOf } from "./Endpoint.ts"
 
 const call = { get: makeCall(contract.get), put: makeCall(contract.put, { repeatable: true }) }
@@ -27,6 +28,17 @@ export class VaultError extends Schema.TaggedError<VaultError>()("VaultError", {
   secret: Schema.String,
   message: Schema.String
 }) {}
+
+/**
+ * The key pair that secrets are read with: one for the whole program, made when it is first asked for, which takes up to
+ * half a second.
+ */
+export const ReaderKeys = Context.Reference<Effect.Effect<ReaderKeyPair>>("@signalbox/api/robot/ReaderKeys", {
+  defaultValue: () => {
+    let keys: Promise<ReaderKeyPair> | undefined
+    return Effect.flatMap(WebCrypto, (crypto) => Effect.promise(() => (keys ??= generate(crypto))))
+  }
+})
 
 /** A secret with its values. */
 export interface Secret {
@@ -96,7 +108,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   return {
     /** Fails with `NotFound` when there is no secret of this name. */
     get: Effect.fn("Vault.get")(function* (name: string) {
-      const keys = yield* yield* CurrentReaderKeys
+      const keys = yield* yield* ReaderKeys
       const sealed = yield* call.get(transport, {
         params: { ...workspace, secret_name: SecretName.make(name) },
         query: { encryptionScheme: contract.encryptionScheme, publicKey: keys.publicKey }

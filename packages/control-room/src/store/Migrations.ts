@@ -16,6 +16,7 @@ import * as Looks from "./migrations/Looks.ts"
 import * as Pages from "./migrations/Pages.ts"
 import * as Requests from "./migrations/Requests.ts"
 import * as Retention from "./migrations/Retention.ts"
+import * as Waits from "./migrations/Waits.ts"
 import * as Webhooks from "./migrations/Webhooks.ts"
 
 const run = (statements: ReadonlyArray<string>) =>
@@ -34,7 +35,8 @@ const loader = Migrator.fromRecord({
   "0007_looks": run(Looks.statements),
   "0008_retention": run(Retention.statements),
   "0009_git": run(Git.statements),
-  "0010_in_hand": run(InHand.statements)
+  "0010_in_hand": run(InHand.statements),
+  "0011_waits": run(Waits.statements)
 })
 
 /** Brings the database to the newest schema; does nothing when it is there already. */

@@ -5,13 +5,16 @@ import * as Zip from "effect/encoding/Zip"
 export const robotYaml = (...tasks: ReadonlyArray<string>) =>
   `tasks:\n${tasks.map((task) => `  ${JSON.stringify(task)}:\n    shell: python tasks.py\n`).join("")}`
 
-/** A task package with these tasks. */
-export const robotZip = (...tasks: ReadonlyArray<string>) =>
-  Stream.succeed(Zip.file("robot.yaml", robotYaml(...tasks))).pipe(
+/** A zip with these files. */
+export const zipOf = (files: Readonly<Record<string, string>>) =>
+  Stream.fromIterable(Object.entries(files).map(([name, content]) => Zip.file(name, content))).pipe(
     Stream.pipeThroughChannel(Zip.encode()),
     Stream.mkUint8Array,
     Effect.orDie
   )
+
+/** A task package with these tasks. */
+export const robotZip = (...tasks: ReadonlyArray<string>) => zipOf({ "robot.yaml": robotYaml(...tasks) })
 
 /** The modes and names in the directory of a zip. */
 export const namesOf = (zip: Buffer) => {

@@ -2,17 +2,16 @@
  * The loops of a linked worker: leases, heartbeats, and the step runs that live at once.
  */
 import type { StepRunId } from "@signalbox/api/contract/Ids"
-import type { ControlRoomError, InvalidRequest } from "@signalbox/api/ControlRoomError"
+import type { CallError, ControlRoomError, InvalidRequest } from "@signalbox/api/ControlRoomError"
 import { defaultPolicy, RetryPolicy } from "@signalbox/api/Policy"
 import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
 import * as Deferred from "effect/Deferred"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Latch from "effect/Latch"
-import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import { backoff } from "./Failures.ts"
+import { backoff, isUnknownWorker } from "./Failures.ts"
 import type { Reports } from "./Reports.ts"
 import { type Execution, type Order, type Protocol, runStepRun } from "./StepRun.ts"
 
@@ -36,14 +35,14 @@ export interface Options<R> {
 interface Entry {
   readonly order: Deferred.Deferred<Order>
   started: boolean
+  readonly ofPackage: boolean
 }
 
 /** How long, in seconds, one call waits for work at the service. */
 const waitSeconds = 20
 
-/** The worker itself is refused: waiting does not help. */
-const isRefusal = (error: ControlRoomError | InvalidRequest): boolean =>
-  error._tag === "InvalidRequest" || error.reason._tag === "Unauthorized" || error.reason._tag === "Forbidden"
+/** Waiting does not help: the worker is unknown, or says what the service does not take. */
+const isRefusal = (error: CallError): boolean => error._tag === "InvalidRequest" || isUnknownWorker(error)
 
 /**
  * Leases and runs until interrupted or refused. When the scope closes no more is leased; step runs may finish the item
@@ -77,8 +76,18 @@ export const serve = Effect.fnUntraced(function* <R>(
     Effect.ignoreCause({ log: "Debug", message: "heartbeat failed" })
   )
 
+  /** Processes take their time to end, so that those of packages are told to stop sooner. */
+  const pause = Effect.gen(function* () {
+    const whole = Duration.toMillis(options.heartbeat)
+    const slice = packages ? Math.min(whole, 1000) : whole
+    for (let slept = 0; slept < whole; slept += slice) {
+      yield* Effect.sleep(slice)
+      if ([...live.values()].some((entry) => entry.ofPackage)) return
+    }
+  })
+
   const begin = Effect.fnUntraced(function* (lease: Lease, fibers: FiberSet.FiberSet) {
-    const entry: Entry = { order: yield* Deferred.make<Order>(), started: false }
+    const entry: Entry = { order: yield* Deferred.make<Order>(), started: false, ofPackage: lease.package !== null }
     live.set(lease.step_run_id, entry)
     if (live.size >= capacity) yield* room.close
     const end = Effect.suspend(() => {
@@ -115,7 +124,7 @@ export const serve = Effect.fnUntraced(function* <R>(
 
   // The scope closes in reverse: drain, then the heartbeats, then whatever fiber is left.
   const fibers = yield* FiberSet.make()
-  yield* Effect.forkScoped(Effect.repeat(beat, Schedule.spaced(options.heartbeat)))
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(beat, pause)))
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
       draining = true

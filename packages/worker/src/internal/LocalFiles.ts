@@ -64,11 +64,16 @@ export const make = Effect.gen(function* () {
       Effect.mapBoth(fs.stat(file), { onSuccess: (info) => Number(info.size), onFailure: failedAt(file) }),
     /** Whatever it is; gone is gone. */
     remove: (file: string) => Effect.mapError(fs.remove(file, { recursive: true, force: true }), failedAt(file)),
+    /** The name of a file of an item, as a service takes it. */
+    fileName: (name: string) =>
+      isBelow(name) && !name.includes("/")
+        ? Effect.succeed(name)
+        : Effect.fail(invalid(JSON.stringify(name), "expected a file name without a path")),
     /** A place below a folder, for a name that may come from anywhere. */
     below: (folder: string, name: string) =>
       isBelow(name)
         ? Effect.succeed(path.join(folder, name))
-        : Effect.fail(invalid(name, "expected a relative path with `/` and without `..`"))
+        : Effect.fail(invalid(JSON.stringify(name), "expected a relative path with `/` and without `..`"))
   }
 })
 

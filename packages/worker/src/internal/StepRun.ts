@@ -84,15 +84,11 @@ const collect = ({ collect }: Pick<Execution<never>, "collect">, ending: StepRun
     })
   )
 
+/** Until the service answers: it hears from the worker once it is back, and would wait for the end of the step run. */
 const report = ({ lease, protocol }: Pick<Options<never>, "lease" | "protocol">, ending: StepRunError | null) =>
   patiently(protocol.finish(lease, ending)).pipe(
     Effect.andThen(Effect.logInfo("step run ended")),
     Effect.catch((error) => Effect.annotateLogs(Effect.logWarning("step run not reported"), { error: error._tag })),
-    // By then the service has given the step run up, or soon will, for want of heartbeats.
-    Effect.timeoutOrElse({
-      duration: "1 minute",
-      orElse: () => Effect.annotateLogs(Effect.logWarning("step run not reported"), { error: "Timeout" })
-    }),
     Effect.annotateLogs({ error_code: ending?.code ?? null })
   )
 

@@ -1,6 +1,6 @@
 /** The session of a step run, in memory: items that wait, and a list of everything that was done to them. */
 import { FileId, WorkItemId } from "@signalbox/api/contract/Ids"
-import { Conflict, ControlRoomError, NotFound, Unreachable } from "@signalbox/api/ControlRoomError"
+import { Conflict, ControlRoomError, Forbidden, NotFound, Unreachable } from "@signalbox/api/ControlRoomError"
 import type { Release, StepRunSession } from "@signalbox/api/robot/StepRunSession"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -25,6 +25,10 @@ export type Action =
 const request = { method: "POST", path: "/test", attempts: 1, requestId: null }
 
 export const leaseLost = new Conflict({ code: "LEASE_LOST", message: "the step run has ended", request })
+export const refused = new ControlRoomError({
+  reason: new Forbidden({ code: "FORBIDDEN", message: "the token is unknown" }),
+  request
+})
 export const unreachable = new ControlRoomError({
   reason: new Unreachable({ message: "nothing answers at this address", sent: "no" }),
   request

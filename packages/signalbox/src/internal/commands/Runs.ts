@@ -154,21 +154,38 @@ const stepRunLine = (stepRun: StepRuns.StepRun) =>
     [stepRun.step.name, 0]
   )
 
+/** What a step run waits for in vain, null when it does not. */
+const waitsFor = Effect.fnUntraced(function* (stepRun: StepRuns.StepRun) {
+  if (stepRun.state !== "awaiting_worker") return null
+  // A key that may see runs, and not what they do, sees the rest.
+  const last = yield* Stream.runLast(StepRuns.events(stepRun.id)).pipe(
+    Effect.catchTag("ControlRoomError", (error) =>
+      error.reason._tag === "Forbidden" ? Effect.succeed(Option.none()) : Effect.fail(error)
+    )
+  )
+  return Option.isSome(last) && last.value.event_type === "NO_WORKER" ? last.value : null
+})
+
 const show = Command.make(
   "show",
   { run: runArgument, ...connectionFlags },
   Effect.fnUntraced(function* ({ data, json, run }) {
     const program = Effect.gen(function* () {
       const found = yield* ProcessRuns.get(run)
-      const stepRuns = yield* Stream.runCollect(StepRuns.stream(run))
+      const stepRuns = yield* Effect.forEach(yield* Stream.runCollect(StepRuns.stream(run)), (stepRun) =>
+        Effect.map(waitsFor(stepRun), (waiting) => ({ ...stepRun, no_worker: waiting?.message ?? null }))
+      )
       if (json) return yield* Console.log(JSON.stringify({ ...found, step_runs: stepRuns.toReversed() }))
       yield* Console.log(runLine(found))
-      for (const stepRun of stepRuns.toReversed()) yield* Console.log(`  ${stepRunLine(stepRun)}`)
+      for (const stepRun of stepRuns.toReversed()) {
+        yield* Console.log(`  ${stepRunLine(stepRun)}`)
+        if (stepRun.no_worker !== null) yield* Console.log(`    ${stepRun.no_worker}`)
+      }
     })
     return yield* connected(data)(program)
   })
 ).pipe(
-  Command.withDescription("Shows a run and its step runs"),
+  Command.withDescription("Shows a run and its step runs, and what they wait for when no worker can take them"),
   Command.withExamples([{ command: "signalbox runs show 0199a1b2-...", description: "How far is it?" }])
 )
 
