@@ -18,13 +18,12 @@ import { Client } from "pg"
 export interface Contest {
   readonly who: "signalbox" | "graphile" | "pgBoss"
   readonly items: number
-  /** After this it is counted what was done so far. */
+  /** After this it is counted what a peer has done so far. */
   readonly seconds: number
   /** Each item makes an output. */
   readonly outputs: boolean
-  /** Step runs at once, and the workers that share them. */
+  /** Step runs of the one worker at once. */
   readonly concurrency: number
-  readonly workers: number
   /** Null: SQLite in the folder. */
   readonly database: string | null
   readonly folder: string
@@ -41,29 +40,23 @@ export interface Result {
 type Contender = Pick<Contest, "who" | "options"> & {
   readonly name: string
   readonly concurrency?: number
-  readonly workers?: number
   readonly sqlite?: true
 }
 
-const ours = (concurrency: number, workers = 1, sqlite = false): Contender => ({
+const ours = (concurrency: number, sqlite = false): Contender => ({
   who: "signalbox",
-  name: `signalbox, ${sqlite ? "SQLite" : "Postgres"}, ${concurrency} at once${workers === 1 ? "" : `, ${workers} workers`}`,
+  name: `signalbox, ${sqlite ? "SQLite" : "Postgres"}, ${concurrency} at once`,
   concurrency,
-  workers,
   options: {},
   ...(sqlite ? { sqlite } : {})
 })
 
 const contenders: ReadonlyArray<Contender> = [
-  ours(1, 1, true),
-  ours(8, 1, true),
-  ours(32, 1, true),
-  ours(32, 4, true),
-  ours(100, 1, true),
+  ours(1, true),
+  ours(32, true),
+  ours(100, true),
   ours(1),
-  ours(8),
   ours(32),
-  ours(32, 4),
   ours(100),
   { who: "graphile", name: "graphile-worker, defaults (1 at once)", options: {} },
   { who: "graphile", name: "graphile-worker, 32 at once", options: { concurrency: 32, maxPoolSize: 34 } },
@@ -96,7 +89,7 @@ admin.on("error", () => {})
 await admin.connect()
 
 let turns = 0
-const compete = async ({ concurrency = 1, name, options, sqlite, who, workers = 1 }: Contender, outputs: boolean) => {
+const compete = async ({ concurrency = 1, name, options, sqlite, who }: Contender, outputs: boolean) => {
   const turn = `bench_${process.pid}_${turns++}`
   await admin.query(`CREATE DATABASE ${turn}`)
   const database = new URL(url)
@@ -104,12 +97,11 @@ const compete = async ({ concurrency = 1, name, options, sqlite, who, workers = 
   const contest: Contest = {
     who,
     options,
-    // What would take minutes is counted for some seconds.
-    items: name.startsWith("pg-boss") || concurrency > 1 ? Number(items) : Math.ceil(Number(items) / 4),
-    seconds: 10,
+    // One after the other takes long enough with fewer.
+    items: concurrency > 1 || who !== "signalbox" ? Number(items) : Math.ceil(Number(items) / 20),
+    seconds: 5,
     outputs,
     concurrency,
-    workers,
     database: sqlite === true ? null : database.href,
     folder: join(folder, turn)
   }

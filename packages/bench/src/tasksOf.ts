@@ -56,7 +56,7 @@ const counting = ({ items, seconds }: Contest) => {
 
 /** The service with its worker in this process; the times are those of the run. */
 const signalbox = async (contest: Contest): Promise<Result> => {
-  const { concurrency, database, folder, items, outputs, workers } = contest
+  const { concurrency, database, folder, items, outputs } = contest
   const task = Task.make("work", {
     input: Schema.Struct({ order: Schema.Finite, customer: Schema.String }),
     output: Schema.Struct({ order: Schema.Finite, total: Schema.Finite }),
@@ -76,18 +76,16 @@ const signalbox = async (contest: Contest): Promise<Result> => {
     // As after any start some time ago: the planner knows the tables.
     const sql = yield* SqlClient.SqlClient
     yield* sql`ANALYZE`
-    for (let worker = 0; worker < workers; worker++) {
-      const { link_token } = yield* (yield* Workers).createLinkToken(workspace.id, "9999-12-31T23:59:59.999Z")
-      yield* Layer.build(
-        Worker.layer({
-          origin: HttpServer.formatAddress(address),
-          linkToken: Redacted.make(link_token),
-          name: `worker ${worker}`,
-          tasks: [task],
-          capacity: Math.ceil(concurrency / workers)
-        })
-      )
-    }
+    const { link_token } = yield* (yield* Workers).createLinkToken(workspace.id, "9999-12-31T23:59:59.999Z")
+    yield* Layer.build(
+      Worker.layer({
+        origin: HttpServer.formatAddress(address),
+        linkToken: Redacted.make(link_token),
+        name: "worker",
+        tasks: [task],
+        capacity: concurrency
+      })
+    )
     const runs = yield* ProcessRuns
     const run = yield* runs.get(workspace.id, id).pipe(
       Effect.repeat({

@@ -148,7 +148,10 @@ export class WorkItems extends Context.Service<
     readonly updatePayload: (id: WorkItemId, payload: Schema.Json) => Effect.Effect<boolean>
     /** Deletes these, whatever they are in. */
     readonly remove: (ids: ReadonlyArray<WorkItemId>) => Effect.Effect<void>
-    /** The oldest items of a step that wait and are due. */
+    /**
+     * The oldest items of a step that wait and are due; until the transaction ends, nobody else changes them, such as their
+     * payload. For those who have locked the run.
+     */
     readonly due: (run: ProcessRunId, step: number, limit: number) => Effect.Effect<ReadonlyArray<StoredItem>>
     /** The item that a step run has in hand. */
     readonly held: (stepRun: StepRunId) => Effect.Effect<StoredItem | null>
@@ -389,7 +392,7 @@ export class WorkItems extends Context.Service<
             ${select}
             WHERE process_run_id = ${run} AND step = ${step} AND state = 'pending' AND step_run_id IS NULL
               AND (not_before IS NULL OR not_before <= ${yield* now})
-            ORDER BY id LIMIT ${limit}`
+            ORDER BY id LIMIT ${limit} ${forUpdate}`
           return many(rows)
         }, Effect.orDie),
         held: (stepRun) =>
