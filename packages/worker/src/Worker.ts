@@ -17,6 +17,7 @@ import { serve } from "./internal/Agent.ts"
 import { backoff, isAway, isUnknownWorker, patiently } from "./internal/Failures.ts"
 import * as HandSource from "./internal/HandSource.ts"
 import * as NextCalls from "./internal/NextCalls.ts"
+import * as Environment from "./internal/packages/Environment.ts"
 import { failed } from "./internal/StepRun.ts"
 import * as TaskRun from "./internal/TaskRun.ts"
 import type * as Task from "./Task.ts"
@@ -146,7 +147,8 @@ const serveLinked = Effect.fnUntraced(function* <R>(
     execute: Effect.fnUntraced(function* (lease, reports, mayReserve) {
       const ref = lease.package
       if (ref !== null && home !== undefined) {
-        return yield* home.packages.execution({ lease, ref, origin, workspaceId, reports })
+        const env = { step: lease.env, service: Environment.ofStepRun(lease, origin, workspaceId) }
+        return yield* home.packages.execution({ ref, task: lease.task.name, env, reports })
       }
       const task = ref === null ? tasks.get(lease.task.name) : undefined
       if (task === undefined) {

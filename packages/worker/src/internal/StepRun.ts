@@ -3,6 +3,7 @@
  */
 import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
 import type { CallError } from "@signalbox/api/ControlRoomError"
+import type { UploadSourceError } from "@signalbox/api/Upload"
 import type * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
@@ -25,12 +26,15 @@ export interface StepRunError {
 
 export const failed = (code: StepRunErrorCode, message: string): StepRunError => ({ code, message })
 
+/** Why something that a task has left behind could not be saved. */
+export type CollectError = CallError | UploadSourceError
+
 /** How the task of a step run is executed. */
 export interface Execution<R> {
   /** From the start to the end of the task; null when it ended well. May be interrupted. */
   readonly work: Effect.Effect<StepRunError | null, LeaseLost | CallError, R>
   /** Saves what the task has left behind, however it ended. */
-  readonly collect: Effect.Effect<void, CallError>
+  readonly collect: Effect.Effect<void, CollectError>
 }
 
 export interface Options<R> {
