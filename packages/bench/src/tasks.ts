@@ -89,7 +89,7 @@ admin.on("error", () => {})
 await admin.connect()
 
 let turns = 0
-const compete = async ({ concurrency = 1, name, options, sqlite, who }: Contender, outputs: boolean) => {
+const compete = async ({ concurrency = 1, options, sqlite, who }: Contender, outputs: boolean) => {
   const turn = `bench_${process.pid}_${turns++}`
   await admin.query(`CREATE DATABASE ${turn}`)
   const database = new URL(url)
