@@ -15,6 +15,8 @@ import * as HttpClient from "effect/http/HttpClient"
 import type { Home, HomeError } from "./Home.ts"
 import { serve } from "./internal/Agent.ts"
 import { backoff, isAway, isUnknownWorker } from "./internal/Failures.ts"
+import * as HandSource from "./internal/HandSource.ts"
+import * as NextCalls from "./internal/NextCalls.ts"
 import * as Environment from "./internal/packages/Environment.ts"
 import { failed } from "./internal/StepRun.ts"
 import * as TaskRun from "./internal/TaskRun.ts"
@@ -103,6 +105,7 @@ const serveLinked = Effect.fnUntraced(function* <R>(
   const { workspaceId } = identity
   const calls = yield* WorkerProtocol.make(origin, identity)
   const reportCalls = yield* WorkerProtocol.makeReports(origin, identity)
+  const next = yield* NextCalls.make(yield* WorkerProtocol.makeItems(origin, identity))
   const openSession = (lease: WorkerProtocol.Lease) =>
     StepRunSession.make({
       origin,
@@ -127,7 +130,15 @@ const serveLinked = Effect.fnUntraced(function* <R>(
         const why = failed("START_FAILURE", `this worker has no task "${lease.task.name}"`)
         return { work: Effect.succeed(why), collect: Effect.void }
       }
-      return TaskRun.execution({ lease, task, session: yield* openSession(lease), reports, mayReserve })
+      const session = yield* openSession(lease)
+      return TaskRun.execution({
+        lease,
+        task,
+        session,
+        items: HandSource.make(lease, next, session),
+        reports,
+        mayReserve
+      })
     }),
     capacity: options.capacity ?? 1,
     heartbeat: options.heartbeat ?? `${identity.heartbeatSeconds} seconds`,
