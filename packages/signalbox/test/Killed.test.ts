@@ -79,6 +79,11 @@ const inProgress = (run: ProcessRunId) =>
 /** Waits until as many step runs as there are workers are under way, none of them one of `before`. */
 const allBusy = (run: ProcessRunId, before: ReadonlySet<string>) =>
   inProgress(run).pipe(
+    Effect.tap(
+      Effect.flatMap(ProcessRuns.get(run), ({ state }) =>
+        state === "completed" ? Effect.die(new Error("all items are done before the kills: give more")) : Effect.void
+      )
+    ),
     Effect.flatMap((ids) => {
       const fresh = ids.filter((id) => !before.has(id))
       return fresh.length === crew ? Effect.succeed(fresh) : Effect.fail("waiting" as const)
