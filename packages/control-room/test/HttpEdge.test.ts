@@ -399,10 +399,12 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("the edge
       yield* Effect.forkChild(
         Effect.repeat(worker.protocol.heartbeat([lease.step_run_id]), Schedule.spaced("2 seconds"))
       )
-      // Each interface with a token that it takes: the requests must get past the door.
+      // Each interface with a token that it takes: the requests must get past the door. That of a worker with nothing in
+      // hand, as one that does not name what it has loses it.
+      const idle = yield* linkWorker([task])
       const credentials = (path: string) =>
         path.startsWith("/worker-v1")
-          ? `Bearer ${Redacted.value(worker.identity.token)}`
+          ? `Bearer ${Redacted.value(idle.identity.token)}`
           : path.startsWith("/api/v1")
             ? `RC-WSKEY ${key}`
             : `Bearer ${lease.run_token}`
