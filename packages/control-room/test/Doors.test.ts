@@ -50,7 +50,10 @@ class Setting extends Context.Service<
       // What comes by itself would be taken for what a request has changed.
       for (const { ids } of [own, ended]) yield* raw("DELETE", `webhooks/${ids["webhook_id"]}`)
       const alive = [
-        raw("POST", "/worker-v1/heartbeat", { ...bearer(own.tokens.worker), json: { step_run_ids: [] } }),
+        raw("POST", "/worker-v1/heartbeat", {
+          ...bearer(own.tokens.worker),
+          json: { step_run_ids: [own.ids["step_run_id"]] }
+        }),
         ...[own, ended].map(({ ids }) => raw("POST", `assistant-runs/${ids["assistant_run_id"]}/heartbeat`))
       ]
       yield* Effect.forkScoped(Effect.repeat(Effect.all(alive), Schedule.spaced("1 second")))
