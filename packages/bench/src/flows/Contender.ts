@@ -57,6 +57,7 @@ export const serve = (run: (n: number, salt: string) => Promise<unknown>) => {
     // What cannot be measured must not look like a figure: the process ends, and the bench with it.
     void measure(task, (n) => run(n, salt)).then((measured) => process.send?.(measured))
   })
+  process.on("disconnect", () => process.exit(0))
   process.send?.("ready")
 }
 

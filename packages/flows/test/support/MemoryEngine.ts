@@ -18,6 +18,7 @@ export const makeStore = Effect.gen(function* () {
     [...executions.values()]
       .filter((one) => one.flow === flow && one.key === key)
       .reduce<Execution | null>((best, one) => (best === null || one.generation > best.generation ? one : best), null)
+  const stepsOf = (execution: string) => Effect.sync(() => [...(steps.get(execution) ?? [])])
   return FlowStore.of({
     claim: (id, payload) =>
       Effect.map(clock.currentTimeMillis, (startedAt) => {
@@ -43,7 +44,8 @@ export const makeStore = Effect.gen(function* () {
           .filter((one) => (flow === undefined || one.flow === flow) && (state === undefined || one.state === state))
           .slice(0, limit)
       ),
-    steps: (execution) => Effect.sync(() => [...(steps.get(execution) ?? [])]),
+    steps: stepsOf,
+    replay: stepsOf,
     recordStep: (execution, step) =>
       Effect.sync(() => {
         const kept = steps.get(execution) ?? []
