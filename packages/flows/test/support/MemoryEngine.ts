@@ -46,8 +46,8 @@ export const makeStore = Effect.gen(function* () {
       ),
     steps: stepsOf,
     replay: stepsOf,
-    recordStep: (execution, step) =>
-      Effect.sync(() => {
+    recordStep: (execution, ended) =>
+      Effect.map(ended, (step) => {
         const kept = steps.get(execution) ?? []
         if (!kept.some((one) => one.path === step.path && one.attempt === step.attempt)) kept.push(step)
         steps.set(execution, kept)

@@ -37,7 +37,8 @@ export const make = Effect.fnUntraced(function* (made: (execution: Execution) =>
     list: executions.list,
     steps: steps.list,
     replay: steps.list,
-    recordStep: (execution, step) => steps.insert(execution, { ...step, value: toJson(step.value), cause: null }),
+    recordStep: (execution, ended) =>
+      Effect.flatMap(ended, (step) => steps.insert(execution, { ...step, value: toJson(step.value), cause: null })),
     recordEnd: (execution, { error, failure, result, state }) =>
       state === "running"
         ? Effect.void
