@@ -2,7 +2,7 @@
  * A durable flow of two steps beside DBOS and Restate: latency of one at a time, and flows per second of 32 at a time. Each
  * contender is a process of its own with its own defaults, and a caller that repeats a call would join the execution, in
  * all of them. They take turns, and the medians of the rounds are compared. The Postgres, which three of them share, has
- * its default durability.
+ * its default durability. Then what 10,000 executions need that wait.
  */
 import { startServer } from "@signalbox/testkit/Postgres"
 import { type ChildProcess, fork } from "node:child_process"
@@ -19,7 +19,7 @@ const folder = await mkdtemp(join(tmpdir(), "signalbox-flows-"))
 const postgres = await startServer({ durable: true })
 
 const start = async (script: string, ...args: ReadonlyArray<string>): Promise<ChildProcess> => {
-  const child = fork(join(import.meta.dirname, "flows", script), args)
+  const child = fork(join(import.meta.dirname, "flows", script), args, { execArgv: ["--no-deprecation"] })
   const ended = once(child, "exit").then(() => Promise.reject(new Error(`${script} ${args[0]} ended too early`)))
   await Promise.race([once(child, "message"), ended])
   // From here on its end is seen by whoever waits for its answer.
@@ -86,10 +86,21 @@ console.log(`\nload at the end ${loadavg()[0]?.toFixed(1)}`)
 
 for (const child of Object.values(contenders)) {
   const ended = once(child, "exit")
-  // Restate's process ends its server first.
-  if (child === contenders.Restate) child.disconnect()
-  else child.kill()
+  child.disconnect()
   await ended
 }
 await postgres.remove()
+
+const waiting = join(folder, "waiting.db")
+for (const [title, file, count] of [
+  ["a process where nothing waits", join(folder, "nothing.db"), 0],
+  ["10,000 executions that sleep or await a signal", waiting, 10_000],
+  ["a new process with all of them", waiting, 0]
+] as const) {
+  console.log(`\n${title}`)
+  await once(
+    fork(join(import.meta.dirname, "flows", "waiting.ts"), [file, String(count)], { execArgv: ["--expose-gc"] }),
+    "exit"
+  )
+}
 await rm(folder, { recursive: true, force: true })

@@ -50,14 +50,20 @@ const measure = async ({ concurrency, seconds }: Task, run: (n: number) => Promi
   }
 }
 
-/** `run` gives each number its own idempotency key within a task; `salt` tells the tasks apart. */
-export const serve = (run: (n: number, salt: string) => Promise<unknown>) => {
+/**
+ * `run` gives each number its own idempotency key within a task; `salt` tells the tasks apart. `close` is done before the
+ * process ends, which it does when nobody is there any more to give it tasks.
+ */
+export const serve = (
+  run: (n: number, salt: string) => Promise<unknown>,
+  close: () => Promise<unknown> = () => Promise.resolve()
+) => {
   process.on("message", (task: Task) => {
     const salt = crypto.randomUUID()
     // What cannot be measured must not look like a figure: the process ends, and the bench with it.
     void measure(task, (n) => run(n, salt)).then((measured) => process.send?.(measured))
   })
-  process.on("disconnect", () => process.exit(0))
+  process.on("disconnect", () => void close().finally(() => process.exit(0)))
   process.send?.("ready")
 }
 

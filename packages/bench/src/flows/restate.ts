@@ -5,6 +5,7 @@
 import * as restate from "@restatedev/restate-sdk"
 import { freePort } from "@signalbox/testkit/Postgres"
 import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { createRequire } from "node:module"
 import { describe, double, serve } from "./Contender.ts"
 
@@ -26,16 +27,13 @@ const server = spawn(process.execPath, [program, "--base-dir", process.argv[2] ?
   env: {
     ...process.env,
     DO_NOT_TRACK: "1",
-    RESTATE_LOG_FILTER: "error",
+    RESTATE_LOG_FILTER: "error,octocrab=off",
     RESTATE_BIND_ADDRESS: `127.0.0.1:${node}`,
     RESTATE_INGRESS__BIND_ADDRESS: `127.0.0.1:${ingress}`,
     RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${admin}`
   }
 })
-process.on("disconnect", () => {
-  server.once("exit", () => process.exit(0))
-  server.kill()
-})
+const serverEnded = once(server, "exit")
 
 const send = async (url: string, body: unknown, headers: Record<string, string> = {}): Promise<unknown> => {
   const response = await fetch(url, {
@@ -57,4 +55,10 @@ while (!(await isUp(`http://127.0.0.1:${admin}/health`))) await pause()
 await send(`http://127.0.0.1:${admin}/deployments`, { uri: `http://127.0.0.1:${service}` })
 while (!(await isUp(`http://127.0.0.1:${ingress}/restate/health`))) await pause()
 
-serve((n, salt) => send(`http://127.0.0.1:${ingress}/flows/twoSteps`, n, { "idempotency-key": `${salt}/${n}` }))
+serve(
+  (n, salt) => send(`http://127.0.0.1:${ingress}/flows/twoSteps`, n, { "idempotency-key": `${salt}/${n}` }),
+  () => {
+    server.kill()
+    return serverEnded
+  }
+)

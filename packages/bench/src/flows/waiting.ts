@@ -25,10 +25,6 @@ const flowOf = (name: string, wait: ReturnType<typeof Flow.sleep>) =>
 const sleeping = flowOf("sleeping", Flow.sleep("nap", "1 hour"))
 const awaiting = flowOf("awaiting", Effect.asVoid(Flow.awaitSignal("word", Schema.String)))
 
-const megabytes = () => {
-  globalThis.gc?.()
-  return process.memoryUsage().rss / 1_000_000
-}
 const begin = performance.now()
 const since = (before: number) => `${((performance.now() - before) / 1000).toFixed(2)} s`
 
@@ -40,21 +36,26 @@ const main = Effect.gen(function* () {
     (flow, n) => Flow.submit(flow, n),
     { concurrency: 32, discard: true }
   )
-  // Woken once more and put aside: what a signal for one of them costs while all wait.
+  // What one more costs while all wait.
+  if (Number(count) > 0) console.log(`submitted in ${since(before)}`)
   const told = performance.now()
   const id = yield* Flow.submit(awaiting, -performance.timeOrigin)
   yield* Flow.signal(id, "word", Schema.String, "go")
   yield* Effect.repeat(FlowExecutions.get(id), { until: ({ state }) => state === "completed" })
   const signal = performance.now() - told
-  if (Number(count) > 0) console.log(`submitted ${count} in ${since(before)}`)
-  else console.log(`engine there after ${started}`)
-  console.log(`one more, awaited and signalled: ${signal.toFixed(1)} ms`)
+  console.log(`engine there after ${started}`)
+  console.log(`one more, that is signalled, from its start to its end: ${signal.toFixed(1)} ms`)
   yield* Effect.promise(() => setTimeout(5000))
   const cpu = process.cpuUsage()
   yield* Effect.promise(() => setTimeout(10_000))
   const { system, user } = process.cpuUsage(cpu)
   const share = ((system + user) / 1e6 / 10) * 100
-  console.log(`while they wait: ${megabytes().toFixed(0)} MB, ${share.toFixed(2)} % of a core`)
+  globalThis.gc?.()
+  const { heapUsed, rss } = process.memoryUsage()
+  const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`
+  console.log(
+    `while they wait: heap ${megabytes(heapUsed)}, resident ${megabytes(rss)}, ${share.toFixed(2)} % of a core`
+  )
 })
 
 const flows = Layer.mergeAll(Flow.layer(sleeping), Flow.layer(awaiting)).pipe(
