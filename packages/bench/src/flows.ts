@@ -18,13 +18,19 @@ const tasks = { "1 at a time": { seconds: 3, concurrency: 1 }, "32 at a time": {
 const folder = await mkdtemp(join(tmpdir(), "signalbox-flows-"))
 const postgres = await startServer({ durable: true })
 
-const start = async (script: string, ...args: ReadonlyArray<string>): Promise<ChildProcess> => {
+interface Contender {
+  readonly child: ChildProcess
+  /** Fails when the process ends before its time. */
+  readonly gone: Promise<never>
+}
+
+const start = async (script: string, ...args: ReadonlyArray<string>): Promise<Contender> => {
   const child = fork(join(import.meta.dirname, "flows", script), args, { execArgv: ["--no-deprecation"] })
-  const ended = once(child, "exit").then(() => Promise.reject(new Error(`${script} ${args[0]} ended too early`)))
-  await Promise.race([once(child, "message"), ended])
-  // From here on its end is seen by whoever waits for its answer.
-  ended.catch(() => {})
-  return child
+  const gone = once(child, "exit").then(() => Promise.reject(new Error(`${script} ${args[0]} ended too early`)))
+  // Seen by whoever waits for an answer, and by nobody at the end.
+  gone.catch(() => {})
+  await Promise.race([once(child, "message"), gone])
+  return { child, gone }
 }
 
 const contenders = {
@@ -38,11 +44,9 @@ type Name = keyof typeof contenders
 const names = Object.keys(contenders) as ReadonlyArray<Name>
 
 const ask = async (name: Name, task: Task): Promise<Measured> => {
-  const child = contenders[name]
+  const { child, gone } = contenders[name]
   const answer = once(child, "message")
   child.send(task)
-  const gone = once(child, "exit").then(() => Promise.reject(new Error(`${name} ended`)))
-  gone.catch(() => {})
   const [measured] = await Promise.race([answer, gone])
   return measured
 }
@@ -84,7 +88,7 @@ for (const [title, task] of Object.entries(tasks)) {
 }
 console.log(`\nload at the end ${loadavg()[0]?.toFixed(1)}`)
 
-for (const child of Object.values(contenders)) {
+for (const { child } of Object.values(contenders)) {
   const ended = once(child, "exit")
   child.disconnect()
   await ended
