@@ -12,8 +12,8 @@ import { cpus, loadavg, tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Measured, quantile, type Task } from "./flows/Contender.ts"
 
-const rounds = Number(process.argv[2] ?? 5)
-const tasks = { "1 at a time": { seconds: 3, concurrency: 1 }, "32 at a time": { seconds: 3, concurrency: 32 } }
+const rounds = Number(process.argv[2] ?? 15)
+const tasks = { "1 at a time": { seconds: 1, concurrency: 1 }, "32 at a time": { seconds: 1, concurrency: 32 } }
 
 const folder = await mkdtemp(join(tmpdir(), "signalbox-flows-"))
 const postgres = await startServer({ durable: true })
@@ -56,7 +56,8 @@ const spread = (values: ReadonlyArray<number>, digits: number) =>
   `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)}-${Math.max(...values).toFixed(digits)})`
 
 console.log(`${cpus().length} cores, load ${loadavg()[0]?.toFixed(1)}, ${rounds} rounds, medians (and spread)`)
-for (const name of names) for (const task of Object.values(tasks)) await ask(name, task)
+for (const name of names)
+  for (const { concurrency } of Object.values(tasks)) await ask(name, { seconds: 3, concurrency })
 
 for (const [title, task] of Object.entries(tasks)) {
   const results = new Map<Name, Array<Measured>>(names.map((name) => [name, []]))
