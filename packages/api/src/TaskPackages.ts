@@ -9,9 +9,16 @@ import { ControlRoom } from "./ControlRoom.ts"
 import { type DownloadError, fetchSigned } from "./Files.ts"
 import { inWorkspace, pages } from "./internal/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
+import { RetryPolicy } from "./Policy.ts"
 import { type OnProgress, open, sendForm, type UploadSource } from "./Upload.ts"
 
-export type { GitConfiguration, TaskPackage, TaskPackageSummary, TaskPackageType } from "./contract/TaskPackages.ts"
+export type {
+  GitConfiguration,
+  GitSource,
+  TaskPackage,
+  TaskPackageSummary,
+  TaskPackageType
+} from "./contract/TaskPackages.ts"
 
 const call = {
   get: inWorkspace(contract.get),
@@ -38,10 +45,21 @@ export const create = Effect.fn("TaskPackages.create")((name: string) =>
   call.create({ payload: { name, type: "zip" } })
 )
 
-/** Takes the content of a package from a git repository. */
+/** The service ends what takes it longer than two minutes. */
+const configureTimeoutMillis = 150_000
+
+/**
+ * Takes the content of a package from a git repository, which the service fetches before it answers: an attempt may take
+ * two and a half minutes. Fails with `Conflict`, and changes nothing, when the repository cannot be read or is no package.
+ */
 export const configureGit = Effect.fn("TaskPackages.configureGit")(
   (taskPackage: TaskPackageId, type: "github" | "gitlab", configuration: contract.GitConfiguration) =>
-    call.configure({ params: { task_package_id: taskPackage }, payload: { type, configuration } })
+    call.configure({ params: { task_package_id: taskPackage }, payload: { type, configuration } }).pipe(
+      Effect.updateService(RetryPolicy, (policy) => ({
+        ...policy,
+        attemptTimeoutMillis: Math.max(policy.attemptTimeoutMillis, configureTimeoutMillis)
+      }))
+    )
 )
 
 /**

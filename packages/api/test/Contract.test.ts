@@ -167,6 +167,8 @@ describe("the resources", () => {
 
     it(`${name}: every nullable field is sent, null or not`, () => {
       for (const key of Object.keys(json)) {
+        // Ours always sends these; a service without the extension does not know them.
+        if (key === "git" || (name === "StepRunEvent" && key === "message")) continue
         const withNull = Schema.decodeUnknownResult(codec)({ ...json, [key]: null })
         if (Result.isFailure(withNull)) continue
         const sent = encode(withNull.success) as Readonly<Record<string, unknown>>

@@ -26,6 +26,11 @@ export class Deposits extends Context.Service<
   {
     /** What came with a signed form. */
     readonly form: (policy: UploadPolicy, file: Staged) => Effect.Effect<void, Refused>
+    /**
+     * Makes a blob of what is staged, and lets `write` name it, which answers the blob that nothing needs any more. When
+     * that fails the blob goes.
+     */
+    readonly keep: <E>(file: Staged, write: (blob: string) => Effect.Effect<string | null, E>) => Effect.Effect<void, E>
     /** The content of an asset. */
     readonly asset: (workspace: WorkspaceId, upload: string, content: Staged) => Effect.Effect<void, Refused>
   }
@@ -44,7 +49,7 @@ export class Deposits extends Context.Service<
       const { sql, transaction } = yield* Database
 
       /** The blob, then its row. Not to be interrupted, or a blob could go although its row is there. */
-      const keep = (file: Staged, write: (blob: string) => Effect.Effect<string | null, Refused>) =>
+      const keep = <E>(file: Staged, write: (blob: string) => Effect.Effect<string | null, E>) =>
         Effect.uninterruptible(
           Effect.gen(function* () {
             const blob = yield* file.keep
@@ -100,6 +105,7 @@ export class Deposits extends Context.Service<
       }, transaction)
 
       return Deposits.of({
+        keep,
         form: Effect.fnUntraced(function* (policy, staged) {
           switch (policy.kind) {
             case "file":
@@ -109,7 +115,7 @@ export class Deposits extends Context.Service<
             case "package": {
               const found = yield* Effect.provideService(inspect(staged.path, staged.size), FileSystem.FileSystem, fs)
               return yield* keep(staged, (blob) =>
-                packages.put(policy.workspace, policy.owner, { ...found, size: staged.size, blob })
+                packages.put(policy.workspace, policy.owner, "zip", { ...found, size: staged.size, blob })
               )
             }
           }

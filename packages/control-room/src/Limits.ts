@@ -19,7 +19,9 @@ export const limits = {
   /** The zip of a task package. */
   package: 500 * 1024 * 1024,
   packageUnpacked: 5 * 1024 * 1024 * 1024,
-  robotYaml: 256 * 1024
+  robotYaml: 256 * 1024,
+  /** A git repository on its way into a task package: one commit of it, packed. */
+  repository: 1024 * 1024 * 1024
 } as const
 
 /** Files of one work item or output. */

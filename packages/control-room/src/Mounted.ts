@@ -35,7 +35,7 @@ export interface Options extends Omit<Server.Options, keyof Server.StorageOption
    * proxy, has done so already; default: the path of `publicUrl`.
    */
   readonly prefix?: string
-  /** Whether webhooks and callbacks may lead to loopback, private and link-local addresses; default false. */
+  /** Whether webhooks, callbacks and git repositories may lead to loopback, private and link-local addresses; default false. */
   readonly allowPrivateTargets?: boolean
 }
 

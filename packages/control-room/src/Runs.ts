@@ -37,6 +37,7 @@ import { lostAfter } from "./store/Workers.ts"
 import { type NewCallback, Webhooks } from "./store/Webhooks.ts"
 import { TaskPackages } from "./store/TaskPackages.ts"
 import { type StoredItem, WorkItems } from "./store/WorkItems.ts"
+import { Unserved } from "./Unserved.ts"
 import { WorkSignal } from "./WorkSignal.ts"
 
 /** A lease that is not started within this goes back. */
@@ -106,6 +107,7 @@ export class Runs extends Context.Service<
       const signal = yield* WorkSignal
       const outbox = yield* Outbox
       const webhooks = yield* Webhooks
+      const unserved = yield* Unserved
       let upSince = yield* millis
       let failed = false
 
@@ -444,6 +446,7 @@ export class Runs extends Context.Service<
           for (const stepRun of yield* stepRuns.withLostWorker(new Date(cutoff).toISOString())) {
             yield* end(stepRun, { code: "WORKER_LOST", message: "the worker was not heard of any more" })
           }
+          yield* unserved.look(new Date(cutoff).toISOString())
         }
         const silent = (yield* millis) - silentAfter
         if (silent >= upSince) yield* assistants.failSilent(new Date(silent).toISOString())
@@ -476,7 +479,7 @@ export class Runs extends Context.Service<
         tick
       })
     })
-  ).pipe(Layer.provide(Deletions.layer))
+  ).pipe(Layer.provide(Deletions.layer), Layer.provide(Unserved.layer))
 
   /** Lets time pass: calls `tick` at the pace of the service. */
   static readonly layerTicking = Layer.effectDiscard(

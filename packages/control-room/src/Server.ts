@@ -53,6 +53,8 @@ import * as WorkerProtocol from "./http/WorkerProtocol.ts"
 import * as WorkerHandlers from "./http/Workers.ts"
 import { Signer } from "./Signer.ts"
 import { limits } from "./Limits.ts"
+import { Git } from "./git/Git.ts"
+import { GitPackages } from "./packages/GitPackages.ts"
 import { Retention } from "./Retention.ts"
 import { Runs } from "./Runs.ts"
 import { ApiKeys } from "./store/ApiKeys.ts"
@@ -66,6 +68,7 @@ import * as Migrations from "./store/Migrations.ts"
 import { Notices } from "./store/Notices.ts"
 import type * as Postgres from "./store/Postgres.ts"
 import { Processes } from "./store/Processes.ts"
+import { PackageSources } from "./store/PackageSources.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { Secrets } from "./store/Secrets.ts"
 import { StepRuns } from "./store/StepRuns.ts"
@@ -100,7 +103,7 @@ export interface Options extends StorageOptions {
   /** How many requests a key may make; default 100 a second with bursts of 500, `null` for no limit. */
   readonly rateLimit?: RateLimit | null
   /**
-   * Whether webhooks and callbacks may lead to loopback, private and link-local addresses; default: only when the
+   * Whether webhooks, callbacks and git repositories may lead to loopback, private and link-local addresses; default: only when the
    * service itself listens on loopback.
    */
   readonly allowPrivateTargets?: boolean
@@ -134,7 +137,7 @@ const repositories = Layer.mergeAll(
 const vault = Seal.layer.pipe(Layer.provideMerge(DataKeys.layer))
 
 /** What keeps its bytes as files. */
-const content = Layer.mergeAll(Assets.layer, TaskPackages.layer)
+const content = Layer.mergeAll(Assets.layer, PackageSources.layer.pipe(Layer.provideMerge(TaskPackages.layer)))
 
 /** Deletes what a killed process left behind, before anything is served. */
 const sweep = Layer.effectDiscard(
@@ -254,13 +257,20 @@ const quietTracer = Layer.unwrap(
   )
 )
 
-/** Runs, deliveries and what is old, with the loops that let time pass for them. */
+/** Task packages from git repositories. */
+const gitPackages = GitPackages.layer.pipe(Layer.provide(Git.layer), Layer.provide(Deposits.layer))
+
+/** Runs, deliveries, packages that follow a branch and what is old, with the loops that let time pass for them. */
 export const running = ({ retainRuns }: Pick<Options, "retainRuns">) =>
   Layer.mergeAll(
     Runs.layerTicking,
     Deliverer.layerRunning,
+    GitPackages.layerTicking,
     Layer.provide(Retention.layerTicking, Retention.layer(retainRuns))
-  ).pipe(Layer.provideMerge(Layer.mergeAll(Runs.layer, Deliverer.layer)), Layer.provideMerge(WorkSignal.layer))
+  ).pipe(
+    Layer.provideMerge(Layer.mergeAll(Runs.layer, Deliverer.layer, gitPackages)),
+    Layer.provideMerge(WorkSignal.layer)
+  )
 
 /** The routes of the whole service with what only they use. */
 export const application = (options: Pick<Options, "cors" | "createWorkspaces" | "rateLimit">) =>

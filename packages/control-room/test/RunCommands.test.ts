@@ -250,7 +250,7 @@ const begin = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Type
   const linked = yield* Effect.forEach([0, 1], (index) =>
     Effect.gen(function* () {
       const { link_token } = yield* workers.createLinkToken(workspace, "9999-01-01T00:00:00.000Z")
-      const made = yield* workers.link(Tokens.parse(link_token) ?? assert.fail("no token"), `worker ${index}`)
+      const made = yield* workers.link(Tokens.parse(link_token) ?? assert.fail("no token"), `worker ${index}`, [])
       return made?.worker ?? assert.fail("not linked")
     })
   )

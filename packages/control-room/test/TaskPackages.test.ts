@@ -54,7 +54,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })("task pa
     Effect.gen(function* () {
       const { origin } = yield* Service
       const made = yield* TaskPackages.create("invoices")
-      assert.deepStrictEqual(made, { id: made.id, name: "invoices", type: "zip", tasks: [], download: null })
+      assert.deepStrictEqual(made, { id: made.id, name: "invoices", type: "zip", tasks: [], download: null, git: null })
       assert.deepStrictEqual(yield* TaskPackages.get(made.id), made)
       assert.strictEqual((yield* Effect.flip(TaskPackages.create("invoices")))._tag, "Conflict")
       const zip = yield* zipped("Read", "Write all", "naïve 漢字")
@@ -150,9 +150,22 @@ withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })("task pa
         ["a folder and a file", Zip.raw([robot, { name: "a/b" }, { name: "a" }]), /would be one/],
         ["another name in the directory", Zip.raw([robot, { name: "a", listedAs: "../a" }]), /`\.\.`/],
         ["another harmless name there", Zip.raw([robot, { name: "a", listedAs: "b" }]), /not in its directory/],
-        ["an entry that is not listed", Zip.raw([robot, { name: "../a", unlisted: true }]), /directory/],
-        ["an entry before the rest", Zip.raw([{ name: "a", unlisted: true }, robot]), /directory/],
+        ["an entry that is not listed", Zip.raw([robot, { name: "../a", unlisted: true }]), /gaps/],
+        ["an entry before the rest", Zip.raw([{ name: "a", unlisted: true }, robot]), /gaps/],
         ["a wrong count", Zip.raw([robot], { count: 2 }), /directory/],
+        ["two entries of the same bytes", Zip.raw([robot, { name: "a", at: 0 }]), /overlap/],
+        [
+          "an entry inside of another",
+          Zip.raw([robot, { name: "a", content: Zip.raw([{ name: "b", content: "x" }]) }, { name: "b", at: 200 }]),
+          /overlap|not where/
+        ],
+        ["more bytes than it has", Zip.raw([robot, { name: "a", packed: 9 }, { name: "b" }]), /overlap/],
+        ["fewer bytes than it has", Zip.raw([{ ...robot, packed: 9 }, { name: "b" }]), /gaps/],
+        ["a gap", Zip.raw([robot, { name: "a", content: "PK", unlisted: true }, { name: "b" }]), /gaps/],
+        ["a ZIP64 directory that is elsewhere", Zip.raw([robot], { wide: 8 }), /directory/],
+        ["a ZIP64 directory beyond the end", Zip.raw([robot], { wide: 2 ** 31 }), /directory/],
+        ["a ZIP64 end without its locator", Buffer.concat([well.subarray(0, -12), Buffer.alloc(12, 0xff)]), /end/],
+        ["no middle", Buffer.concat([well.subarray(0, 50), well.subarray(60)]), /directory/],
         ["20,001 entries", Zip.raw([robot], { count: 20_001 }), /20000/],
         ["bytes before it", Zip.raw([robot], { before: Buffer.from("#!/bin/sh\n") }), /zip/],
         ["bytes after it", Zip.raw([robot], { after: Buffer.from("more") }), /end/],
@@ -219,6 +232,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })("task pa
           ])
         ],
         ["20,000 entries", Zip.raw([robot, ...many])],
+        ["a ZIP64 directory", Zip.raw([robot, { name: "a", content: "x" }], { wide: 0 })],
         ["streamed sizes and folders", yield* Zip.make(deep)],
         ["dots in names", Zip.raw([robot, { name: "...a/..b/c.." }, { name: ".hidden" }])],
         ["100 MB that compress well", yield* Zip.make({ "robot.yaml": Zip.robotYaml("A"), big: Buffer.alloc(1e8) })]

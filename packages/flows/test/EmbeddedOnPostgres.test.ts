@@ -8,6 +8,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Activity from "effect/workflow/Activity"
 import * as Workflow from "effect/workflow/Workflow"
+import { startServer } from "@signalbox/testkit/Postgres"
 import { FlowEngine } from "../src/FlowEngine.ts"
 import { embedded } from "./support/EmbeddedSuite.ts"
 import { breathe, until } from "./support/Polling.ts"
@@ -88,4 +89,42 @@ it.live("a database that refuses is an error that says so, without the password"
     assert.include(error.message, "the database of the flows cannot be used")
     assert.notInclude(JSON.stringify(error), "wrong-secret")
   })
+)
+
+it.live("what a step did while the database was away is recorded when it is back, and not done again", () =>
+  Effect.gen(function* () {
+    const server = yield* Effect.acquireRelease(
+      Effect.promise(() => startServer()),
+      (server) => Effect.promise(() => server.remove())
+    )
+    const log: Array<string> = []
+    const go = yield* Deferred.make<void>()
+    const W = Workflow.make("Away", { payload: {}, success: Schema.String, idempotencyKey: () => "1" })
+    const step = (name: string, work: Effect.Effect<void> = Effect.void) =>
+      Activity.make({
+        name,
+        execute: Effect.andThen(
+          Effect.sync(() => log.push(name)),
+          work
+        )
+      })
+    const flow = W.toLayer(
+      Effect.fnUntraced(function* () {
+        yield* step("first", Effect.uninterruptible(Deferred.await(go)))
+        yield* step("second")
+        return "done"
+      })
+    )
+    const engine = parts(FlowEngine.layerPostgres({ url: Redacted.make(server.url) }))
+    yield* Effect.gen(function* () {
+      const result = yield* Effect.forkChild(W.execute({}))
+      yield* until(Effect.sync(() => log.includes("first")))
+      yield* Effect.promise(() => server.stop())
+      yield* Deferred.succeed(go, undefined)
+      yield* breathe
+      yield* Effect.promise(() => server.start())
+      assert.strictEqual(yield* Fiber.join(result), "done")
+      assert.deepStrictEqual(log, ["first", "second"])
+    }).pipe(Effect.provide(Layer.provideMerge(flow, engine)))
+  }).pipe(Effect.scoped)
 )

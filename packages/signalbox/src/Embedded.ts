@@ -11,6 +11,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import * as HttpServer from "effect/http/HttpServer"
+import { hostname } from "node:os"
+import { join } from "node:path"
 import { type Credentials, ensureCredentials } from "./internal/Credentials.ts"
 
 export interface ServiceOptions {
@@ -42,7 +44,7 @@ export interface ServiceOptions {
 }
 
 export interface Options<T extends Task.Any> extends ServiceOptions {
-  /** The tasks that the local workers bring. */
+  /** The tasks that the local workers bring; they run task packages besides. */
   readonly tasks?: ReadonlyArray<T>
   /** Local workers, one step run at a time each; default 1, 0 for none. */
   readonly workers?: number
@@ -99,6 +101,26 @@ export const layerService = (options: ServiceOptions = {}) => {
 }
 
 /**
+ * The local workers of a service, and a client that is connected to it. The workers are the same ones at each start.
+ */
+export const layerWorkers = <T extends Task.Any = never>(options: Options<T> = {}) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const connected = yield* Effect.promise(() => import("./internal/Connected.ts"))
+      const { credentials, origin } = yield* Embedded
+      const workers = join(options.data ?? ".signalbox", "workers")
+      return connected.layer({
+        credentials,
+        origin,
+        tasks: options.tasks ?? [],
+        workers: options.workers ?? 1,
+        // Nodes on other machines may share the data folder.
+        folder: options.database === undefined ? workers : join(workers, hostname())
+      })
+    })
+  )
+
+/**
  * Starts a control room in a folder, with workers for the given tasks, and connects to it. Everything in the folder
  * survives: the next start goes on where this one ended, however it ended.
  *
@@ -115,9 +137,4 @@ export const layerService = (options: ServiceOptions = {}) => {
  * ```
  */
 export const layer = <T extends Task.Any = never>(options: Options<T> = {}) =>
-  Layer.unwrap(
-    Effect.gen(function* () {
-      const connected = yield* Effect.promise(() => import("./internal/Connected.ts"))
-      return connected.layer(yield* Embedded, options.tasks ?? [], options.workers ?? 1)
-    })
-  ).pipe(Layer.provideMerge(layerService(options)))
+  layerWorkers(options).pipe(Layer.provideMerge(layerService(options)))

@@ -6,6 +6,7 @@ import { ControlRoom } from "@signalbox/api/ControlRoom"
 import { Permission } from "@signalbox/api/contract/Authorization"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import { layerUploads } from "@signalbox/api/node"
+import { ReaderKeys } from "@signalbox/api/robot/Vault"
 import { type Letter, Posting } from "@signalbox/control-room/delivery/Post"
 import * as Mounted from "@signalbox/control-room/Mounted"
 import * as Server from "@signalbox/control-room/Server"
@@ -120,13 +121,20 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
     ...task,
     outputs: (item: Parameters<T["outputs"]>[0]) => time.watchStream(InnerTime.withClient(outside)(task.outputs(item)))
   }))
+  const readerKeys = time.compute(yield* ReaderKeys)
   const count = tasks.length === 0 ? 0 : (options.workers ?? 1)
   for (let index = 1; index <= count; index++) {
     const { link_token } = yield* Context.get(service, Workers).createLinkToken(workspace.id, endOfTime)
     const linkToken = Redacted.make(link_token)
     yield* Layer.build(
-      Worker.layer({ origin, linkToken, name: `local-${index}`, tasks, heartbeat: pace, drain: 0 })
-    ).pipe(Effect.provideService(HttpClient.HttpClient, httpClient), Effect.provideService(Clock.Clock, time.clock))
+      Worker.layer({ origin, linkToken, name: `local-${index}`, tasks, heartbeat: pace, drain: 0 }).pipe(
+        Layer.provide(layerUploads)
+      )
+    ).pipe(
+      Effect.provideService(HttpClient.HttpClient, httpClient),
+      Effect.provideService(Clock.Clock, time.clock),
+      Effect.provideService(ReaderKeys, readerKeys)
+    )
   }
 
   const settle = Effect.gen(function* () {

@@ -3,10 +3,11 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type Room, signalbox, succeed, temporaryFolder, up } from "./support/Cli.ts"
-import { robotZip } from "./support/Zip.ts"
+import { gitServer } from "@signalbox/testkit/GitServer"
+import { namesOf, robotYaml, robotZip } from "./support/Zip.ts"
 
 const { folder, remove } = temporaryFolder("apply")
 const password = "hush-hush-4711"
@@ -14,6 +15,8 @@ const certificate = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE----
 const env = { SHOP_PASSWORD: password }
 const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8")
 const example = /```yaml\n([^]*?)```/.exec(readme)?.[1] ?? ""
+
+const robot = join(folder, "robots", "invoices")
 
 let room: Room
 let data = ""
@@ -25,7 +28,11 @@ beforeAll(async () => {
   writeFileSync(join(folder, "workspace.yaml"), example)
   writeFileSync(join(folder, "shop.pem"), `${certificate}\n`)
   writeFileSync(join(folder, "prices.csv"), "item,price\na,1\n")
-  writeFileSync(join(folder, "dist", "invoices.zip"), await Effect.runPromise(robotZip("Read orders")))
+  writeFileSync(join(folder, "dist", "letters.zip"), await Effect.runPromise(robotZip("Write letters")))
+  mkdirSync(robot, { recursive: true })
+  writeFileSync(join(robot, "robot.yaml"), `${robotYaml("Read orders")}ignoreFiles: [.gitignore]\n`)
+  writeFileSync(join(robot, ".gitignore"), "*.log\n/output\nnode_modules/\n!keep.log\n")
+  writeFileSync(join(robot, "tasks.py"), "print(1)\n")
 }, 30_000)
 
 afterAll(async () => {
@@ -85,6 +92,7 @@ describe("signalbox apply", () => {
     assert.deepStrictEqual(facts(lines), [
       "planned: create secret shop",
       "planned: create package invoices",
+      "planned: create package letters",
       "planned: create worker group linux",
       "planned: create asset prices",
       "planned: create asset currency",
@@ -99,12 +107,13 @@ describe("signalbox apply", () => {
   it("applies the example of the README, and finds nothing to do after that", async () => {
     const lines = await applied(join(folder, "workspace.yaml"))
     assert.deepStrictEqual([...new Set(lines.map(({ status }) => status))], ["done"])
-    assert.strictEqual(lines.length, 9)
+    assert.strictEqual(lines.length, 10)
 
     const listed = await everything()
     for (const name of [
       "shop",
       "invoices",
+      "letters",
       "linux",
       "prices",
       "currency",
@@ -131,7 +140,7 @@ describe("signalbox apply", () => {
     const again = await applied(join(folder, "workspace.yaml"))
     assert.deepStrictEqual([...new Set(again.map(({ status }) => status))], ["unchanged"])
     const told = await succeed(["apply", join(folder, "workspace.yaml"), "--data", data])
-    assert.match(told.stdout, /Plan: 0 to create, 0 to change, 0 to delete, 9 unchanged\.\nNothing to do\.\n$/)
+    assert.match(told.stdout, /Plan: 0 to create, 0 to change, 0 to delete, 10 unchanged\.\nNothing to do\.\n$/)
     assert.strictEqual(await everything(), listed)
   })
 
@@ -154,12 +163,105 @@ describe("signalbox apply", () => {
       ]
     )
     assert.deepStrictEqual(worked(await applied(join(folder, "workspace.yaml"))), [])
-    const zip = await Effect.runPromise(robotZip("Read orders", "Other"))
-    writeFileSync(join(folder, "dist", "invoices.zip"), zip)
+    const zip = await Effect.runPromise(robotZip("Write letters", "Other"))
+    writeFileSync(join(folder, "dist", "letters.zip"), zip)
     assert.deepStrictEqual(facts(worked(await applied(join(folder, "workspace.yaml")))), [
-      "done: change package invoices"
+      "done: change package letters"
     ])
   })
+
+  it("zips the files of a folder, whatever their times, without what its ignoreFiles leave out", async () => {
+    const path = join(folder, "workspace.yaml")
+    for (const name of [".git/HEAD", "node_modules/a/a.js", "output/out.txt", "a.log", "lib/b.log", "lib/.git"]) {
+      mkdirSync(join(robot, name, ".."), { recursive: true })
+      writeFileSync(join(robot, name), "left out")
+    }
+    for (const name of ["robot.yaml", "tasks.py"]) utimesSync(join(robot, name), 1, 1)
+    assert.deepStrictEqual(worked(await applied(path)), [])
+
+    for (const name of ["lib/keep.log", "lib/output/in.txt", "lib/é.txt", "B.txt"]) {
+      mkdirSync(join(robot, name, ".."), { recursive: true })
+      writeFileSync(join(robot, name), name)
+    }
+    writeFileSync(join(robot, "run.sh"), "#!/bin/sh\n")
+    chmodSync(join(robot, "run.sh"), 0o700)
+    assert.deepStrictEqual(facts(worked(await applied(path))), ["done: change package invoices"])
+    assert.deepStrictEqual(worked(await applied(path)), [])
+
+    const id = /"id":"([^"]+)","name":"invoices"/.exec(JSON.stringify(await read("task-packages")))?.[1]
+    const url = /"url":"([^"]+)"/.exec(JSON.stringify(await read(`task-packages/${id}`)))?.[1] ?? ""
+    assert.deepStrictEqual(namesOf(Buffer.from(await (await fetch(url)).arrayBuffer())), [
+      "100644 .gitignore",
+      "100644 B.txt",
+      "100644 lib/keep.log",
+      "100644 lib/output/in.txt",
+      "100644 lib/é.txt",
+      "100644 robot.yaml",
+      "100755 run.sh",
+      "100644 tasks.py"
+    ])
+  })
+
+  it("refuses a folder with a link in it, without robot.yaml or with an ignore file that is not there", async () => {
+    const plan = async () => {
+      const { status, stderr } = await signalbox(["apply", path, "--data", data])
+      assert.strictEqual(status, 1)
+      return stderr
+    }
+    const bad = join(folder, "bad")
+    const path = file("bad.yaml", "packages: { bad: { folder: bad } }\n")
+    assert.match(await plan(), /^signalbox: packages\.bad\.folder: there is no robot\.yaml in \S+bad; .+\n$/)
+    mkdirSync(bad)
+    writeFileSync(join(bad, "robot.yaml"), `${robotYaml("a")}ignoreFiles: [.robotignore]\n`)
+    assert.match(await plan(), /packages\.bad\.folder: robot\.yaml: ignoreFiles: cannot read \S+\.robotignore; make it/)
+    writeFileSync(join(bad, ".robotignore"), "hidden\n")
+    symlinkSync("/etc/hostname", join(bad, "link"))
+    symlinkSync("/etc", join(bad, "hidden"))
+    assert.match(
+      await plan(),
+      /packages\.bad\.folder: \S+link is a link or a special file.*; put the file itself there/
+    )
+    writeFileSync(join(bad, "robot.yaml"), "tasks: [")
+    assert.match(await plan(), /packages\.bad\.folder: \S+robot\.yaml is not valid YAML/)
+    assert.notInclude(await everything(), '"bad"')
+
+    writeFileSync(join(bad, "robot.yaml"), `${robotYaml("a")}ignoreFiles: [.robotignore]\n`)
+    rmSync(join(bad, "link"))
+    assert.deepStrictEqual(facts(await applied(path)), ["done: create package bad"])
+  })
+
+  it("takes packages from git, once, and again when what the file says of them differs or the last look failed", () =>
+    Effect.gen(function* () {
+      const server = yield* gitServer
+      const files = { "robots/a/robot.yaml": robotYaml("From git") }
+      const repo = server.repository("packages", { files })
+      repo.commit({ branch: "other", files: { "robots/a/robot.yaml": robotYaml("Other") } })
+      const git = { type: "github", repository: repo.url, branch: "main", directory: "robots/a" }
+      const run = (source: object) =>
+        Effect.promise(() => applied(file("git.json", JSON.stringify({ packages: { fetched: source } }))))
+      const detail = (lines: ReadonlyArray<Line>) => lines.map(({ action, detail }) => [action, detail])
+      assert.deepStrictEqual(facts(yield* run({ git })), ["done: create package fetched"])
+      assert.deepStrictEqual(facts(yield* run({ git })), ["unchanged: unchanged package fetched"])
+      const other = { ...git, branch: "other", automatic_deployment: false }
+      assert.deepStrictEqual(detail(yield* run({ git: other })), [["change", "reference, automatic_deployment"]])
+      assert.deepStrictEqual(facts(yield* run({ git: other })), ["unchanged: unchanged package fetched"])
+      const packages = JSON.stringify(yield* Effect.promise(() => read("task-packages")))
+      const id = /"id":"([^"]+)","name":"fetched","type":"github"/.exec(packages)?.[1]
+      const found = JSON.stringify(yield* Effect.promise(() => read(`task-packages/${id}`)))
+      assert.include(found, '"tasks":[{"name":"Other"}]')
+
+      const refused = (source: object) =>
+        Effect.promise(() =>
+          signalbox(["apply", file("git.json", JSON.stringify({ packages: { fetched: source } })), "--data", data])
+        )
+      const gone = yield* refused({ git: { ...git, branch: "gone" } })
+      assert.match(gone.stderr, /change package fetched failed: .*the repository has no branch "gone"/)
+      const zip = yield* refused({ folder: "robots/invoices" })
+      assert.match(
+        zip.stderr,
+        /packages\.fetched: the package takes its content from a git repository.*; delete it first/
+      )
+    }).pipe(Effect.scoped, Effect.runPromise))
 
   it("writes values of secrets that are there only when asked, and asks for what they come from only then", async () => {
     const path = join(folder, "workspace.yaml")
@@ -198,7 +300,7 @@ describe("signalbox apply", () => {
 
   it("says what was done and what was not when a step fails, and goes on where it was", async () => {
     const bad = file("broken.zip", "no zip at all")
-    const text = `worker_groups: [late]\npackages: { first: { zip: dist/invoices.zip }, broken: { zip: ${bad} } }\n`
+    const text = `worker_groups: [late]\npackages: { first: { zip: dist/letters.zip }, broken: { zip: ${bad} } }\n`
     const failed = await signalbox(["apply", file("half.yaml", text), "--json", "--data", data])
     assert.strictEqual(failed.status, 1)
     const statuses = failed.lines.map((line) => JSON.parse(line)).map(({ name, status }) => [name, status])
@@ -265,6 +367,25 @@ describe("signalbox apply", () => {
       "k.yaml",
       "packages: { a: { zip: nowhere.zip } }",
       /packages\.a\.zip: cannot read .*nowhere\.zip; paths are relative to the file/
+    ],
+    [
+      "a package of two sources",
+      "m.yaml",
+      "packages: { a: { zip: a.zip, folder: a } }",
+      /packages\.a: Expected one of zip, folder and git/
+    ],
+    ["a package of no source", "n.yaml", "packages: { a: {} }", /packages\.a: Expected one of zip, folder and git/],
+    [
+      "a repository without a branch",
+      "o.yaml",
+      "packages: { a: { git: { type: gitlab, repository: 'https://a.example/b' } } }",
+      /packages\.a\.git: Expected either a branch to follow or a reference to stay at/
+    ],
+    [
+      "a repository with its credentials",
+      "p.yaml",
+      `packages: { a: { git: { type: gitlab, repository: 'https://x:${password}@a.example/b', branch: main } } }`,
+      /packages\.a\.git\.repository: Expected an http or https address without credentials/
     ],
     [
       "an assistant that would change",

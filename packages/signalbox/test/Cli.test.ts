@@ -130,6 +130,22 @@ describe("signalbox run", () => {
     assert.match(signalbox("runs", "show", id).stdout, /completed[^]*greet/)
   })
 
+  it("that no worker can take is shown with what is missing and the remedy", async () => {
+    const file = join(folder, "unheard.yaml")
+    writeFileSync(file, "processes: { unheard: { steps: [{ name: wait, task: { name: unheard of } }] } }\n")
+    assert.strictEqual(signalbox("apply", file).status, 0)
+    const { id } = JSON.parse(signalbox("run", "unheard", "--json").stdout)
+    const isTold = () => JSON.parse(signalbox("runs", "show", id, "--json").stdout).step_runs[0].no_worker !== null
+    const deadline = Date.now() + 25_000
+    while (!isTold() && Date.now() < deadline);
+    assert.match(
+      signalbox("runs", "show", id).stdout,
+      /awaiting_worker[^]*\n {4}no worker that is online brings the task "unheard of"; start one with a tasks file that has it\n/
+    )
+    assert.strictEqual(signalbox("runs", "stop", id).status, 0)
+    assert.notInclude(signalbox("runs", "show", id).stdout, "no worker")
+  }, 40_000)
+
   it("exits with 2 when items failed; they can be listed, shown and marked as done", () => {
     const run = signalbox("run", "greeting", "--payload", '{"nobody":1}', "--wait", "--json")
     assert.strictEqual(run.status, 2)

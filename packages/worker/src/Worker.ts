@@ -2,7 +2,7 @@
  * The worker: links itself to a control room, leases step runs of the tasks that it brings, and runs them in this
  * process.
  */
-import type { ControlRoomError, InvalidRequest } from "@signalbox/api/ControlRoomError"
+import type { CallError } from "@signalbox/api/ControlRoomError"
 import * as StepRunSession from "@signalbox/api/robot/StepRunSession"
 import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
 import * as Cause from "effect/Cause"
@@ -10,20 +10,36 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import * as HttpClient from "effect/http/HttpClient"
+import type { Home, HomeError } from "./Home.ts"
 import { serve } from "./internal/Agent.ts"
-import { backoff, isAway } from "./internal/Failures.ts"
+import { backoff, isAway, isUnknownWorker, patiently } from "./internal/Failures.ts"
+import * as Environment from "./internal/packages/Environment.ts"
+import { failed } from "./internal/StepRun.ts"
+import * as TaskRun from "./internal/TaskRun.ts"
 import type * as Task from "./Task.ts"
+
+/** The worker is not, or no longer, a worker of the service; the message says what to do. */
+export class NotLinked extends Schema.TaggedError<NotLinked>()("NotLinked", { message: Schema.String }) {}
+
+/** What a worker ends with. */
+export type WorkerError = CallError | HomeError | NotLinked
 
 export interface Options<T extends Task.Any> {
   /** The address of the service without a path, such as `http://127.0.0.1:4700`. */
   readonly origin: string
-  /** Serves once; ask the service for one per worker. */
-  readonly linkToken: Redacted.Redacted
+  /**
+   * Serves once; ask the service for one per worker. Not needed where `home` knows the worker. As an effect it is asked
+   * for only when it is needed.
+   */
+  readonly linkToken?: Redacted.Redacted | Effect.Effect<Redacted.Redacted, CallError>
   /** What the service calls this worker. */
   readonly name: string
   /** The tasks that this worker brings; their names differ. */
   readonly tasks: ReadonlyArray<T>
+  /** With one the worker runs task packages too, and goes on as the same worker after a restart. */
+  readonly home?: Home
   /** How many step runs may live at once, 1 to 1,000; default 1. */
   readonly capacity?: number
   /** The pause between heartbeats; default: what the service asks for. */
@@ -35,56 +51,132 @@ export interface Options<T extends Task.Any> {
   readonly drain?: Duration.Input
 }
 
+const link = Effect.fnUntraced(function* (options: Options<never>, tasks: ReadonlyArray<string>) {
+  const { home, linkToken, name, origin } = options
+  if (linkToken === undefined) {
+    return yield* new NotLinked({ message: "the worker is not linked to the service yet: give it a link token" })
+  }
+  const token = Effect.isEffect(linkToken)
+    ? yield* Effect.retry(linkToken, { while: isAway, schedule: backoff })
+    : linkToken
+  const identity = yield* WorkerProtocol.link({ origin, linkToken: token, name, tasks }).pipe(
+    Effect.tap((identity) => (home === undefined ? Effect.void : home.remember({ origin, identity }))),
+    // The token serves once: what it gave is never lost.
+    Effect.uninterruptible,
+    Effect.retry({ while: (error) => error._tag !== "HomeError" && isAway(error), schedule: backoff })
+  )
+  yield* Effect.annotateLogs(Effect.logInfo("worker linked"), { worker_id: identity.workerId })
+  return identity
+})
+
+/** Who the worker is: the one that its home knows, as long as the service knows it too. */
+const identify = Effect.fnUntraced(function* (options: Options<never>, tasks: ReadonlyArray<string>) {
+  const { home, linkToken, origin } = options
+  const linked = home === undefined ? null : yield* home.linked
+  if (linked === null) return yield* link(options, tasks)
+  const { heartbeat } = yield* WorkerProtocol.make(origin, linked.identity)
+  const known = yield* heartbeat([]).pipe(
+    Effect.retry({ while: isAway, schedule: backoff }),
+    Effect.as(true),
+    Effect.catchIf(isUnknownWorker, () => Effect.succeed(false))
+  )
+  if (known) return linked.identity
+  return linkToken === undefined ? yield* removed() : yield* link(options, tasks)
+})
+
+const removed = () =>
+  new NotLinked({
+    message: "the service does not know this worker any more, it was removed: make a new link token and link it anew"
+  })
+
+type Calls = Pick<Effect.Success<ReturnType<typeof WorkerProtocol.make>>, "start" | "finish">
+
+/** What was started is written down until its end is reported. */
+const remembering = ({ leases }: Home, { finish, start }: Calls): Calls => ({
+  start: (lease) => Effect.andThen(leases.keep(lease), start(lease)),
+  finish: (lease, error) => Effect.tap(finish(lease, error), leases.drop(lease.step_run_id))
+})
+
+/**
+ * Step runs that this worker had in hand when it was killed: the service hears from their worker again, and would wait for
+ * them for ever.
+ */
+const reportLeftovers = Effect.fnUntraced(function* ({ leases }: Home, finish: Calls["finish"]) {
+  for (const lease of yield* leases.list) {
+    const message = "the worker was killed, and has started again without it"
+    yield* patiently(finish(lease, { code: "WORKER_LOST", message })).pipe(
+      Effect.andThen(Effect.annotateLogs(Effect.logWarning("a step run was lost"), { step_run_id: lease.step_run_id })),
+      // It has ended meanwhile.
+      Effect.ignore
+    )
+    yield* leases.drop(lease.step_run_id)
+  }
+})
+
 const serveLinked = Effect.fnUntraced(function* <R>(
   options: Options<Task.Task<Task.PayloadSchema, Task.PayloadSchema, R>>
 ) {
+  const { home, origin } = options
   const tasks = new Map(options.tasks.map((task) => [task.name, task]))
   if (tasks.size < options.tasks.length) {
     return yield* Effect.die(new Error(`two tasks of the worker "${options.name}" have the same name`))
   }
   const client = yield* HttpClient.HttpClient
-  const identity = yield* WorkerProtocol.link({
-    origin: options.origin,
-    linkToken: options.linkToken,
-    name: options.name,
-    tasks: [...tasks.keys()]
-  }).pipe(Effect.retry({ while: isAway, schedule: backoff }))
-  yield* Effect.annotateLogs(Effect.logInfo("worker linked"), { worker_id: identity.workerId })
-  const protocol = yield* WorkerProtocol.make(options.origin, identity)
+  const names = [...tasks.keys()]
+  const identity = yield* identify({ ...options, tasks: [] }, names)
+  const { workspaceId } = identity
+  const calls = yield* WorkerProtocol.make(origin, identity)
+  const reportCalls = yield* WorkerProtocol.makeReports(origin, identity)
+  const openSession = (lease: WorkerProtocol.Lease) =>
+    StepRunSession.make({
+      origin,
+      token: Redacted.make(lease.run_token),
+      workspaceId,
+      processId: lease.process_id,
+      processRunId: lease.process_run_id,
+      stepRunId: lease.step_run_id
+    }).pipe(Effect.provideService(HttpClient.HttpClient, client))
+  if (home !== undefined) yield* reportLeftovers(home, calls.finish)
   return yield* serve({
-    protocol,
-    tasks,
-    openSession: (lease) =>
-      StepRunSession.make({
-        origin: options.origin,
-        token: Redacted.make(lease.run_token),
-        workspaceId: identity.workspaceId,
-        processId: lease.process_id,
-        processRunId: lease.process_run_id,
-        stepRunId: lease.step_run_id
-      }).pipe(Effect.provideService(HttpClient.HttpClient, client)),
+    protocol: { ...calls, ...reportCalls, ...(home === undefined ? {} : remembering(home, calls)) },
+    tasks: names,
+    packages: home !== undefined,
+    execute: Effect.fnUntraced(function* (lease, reports, mayReserve) {
+      const ref = lease.package
+      if (ref !== null && home !== undefined) {
+        const env = { step: lease.env, service: Environment.ofStepRun(lease, origin, workspaceId) }
+        return yield* home.packages.execution({ ref, task: lease.task.name, env, reports })
+      }
+      const task = ref === null ? tasks.get(lease.task.name) : undefined
+      if (task === undefined) {
+        const why = failed("START_FAILURE", `this worker has no task "${lease.task.name}"`)
+        return { work: Effect.succeed(why), collect: Effect.void }
+      }
+      return TaskRun.execution({ lease, task, session: yield* openSession(lease), reports, mayReserve })
+    }),
     capacity: options.capacity ?? 1,
     heartbeat: options.heartbeat ?? `${identity.heartbeatSeconds} seconds`,
     drain: options.drain ?? "10 seconds"
-  })
+  }).pipe(Effect.catchIf(isUnknownWorker, removed))
 }, Effect.scoped)
 
 /**
- * Links and works until it is interrupted. It outlives a service that is away: calls are tried again after 0.25 s to
+ * Links, unless its home knows who it is, and works until it is interrupted. It outlives a service that is away: calls are tried again after 0.25 s to
  * 5 s, and what a step run has to report is reported once the service is back.
  *
  * Interrupted, it leases no more, lets each step run finish the item in hand for up to `drain`, and terminates what is
  * left. A task is stopped by interruption, so one that makes itself uninterruptible, or computes without a pause,
  * ends when it likes.
  *
- * Fails with `ControlRoomError` (`Forbidden`: the link token is unknown or used, or the worker was removed) and with
- * `InvalidRequest`, such as for a name that is too long. Two tasks of one name are a defect.
+ * Fails with `NotLinked` (no link token, or the worker was removed), with `ControlRoomError` (`Forbidden`: the link token
+ * is unknown or used), with `InvalidRequest`, such as for a name that is too long, and with `HomeError`. Two tasks of one
+ * name are a defect.
  */
 export const run = <T extends Task.Any>(
   options: Options<T>
-): Effect.Effect<never, ControlRoomError | InvalidRequest, HttpClient.HttpClient | Task.Services<T>> =>
+): Effect.Effect<never, WorkerError, HttpClient.HttpClient | Task.Services<T>> =>
   // `T` is a union of tasks with services of their own; `Services<T>` is the union of those, which TypeScript cannot
-  // see for a `T` that it does not know yet.
+  // see for a `T` that it does not know yet. `Robot` is not among them, for `runItems` provides it.
   serveLinked(options as unknown as Options<Task.Task<Task.PayloadSchema, Task.PayloadSchema, Task.Services<T>>>)
 
 /**
@@ -124,3 +216,16 @@ export const layer = <T extends Task.Any>(
       Effect.forkScoped
     )
   )
+
+/**
+ * Takes the worker of a home out of its workspace; its folder is free for another one then. Fails with `NotLinked` where
+ * there is none, and with `Conflict` while it holds a lease.
+ */
+export const unlink = Effect.fn("Worker.unlink")(function* (home: Home) {
+  const linked = yield* home.linked
+  if (linked === null) return yield* new NotLinked({ message: `no worker is linked in ${home.folder}` })
+  const reports = yield* WorkerProtocol.makeReports(linked.origin, linked.identity)
+  // One that was removed at the service meanwhile is gone already.
+  yield* reports.unlink.pipe(Effect.catchIf(isUnknownWorker, () => Effect.void))
+  yield* home.forget
+})

@@ -9,6 +9,7 @@ import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import { serve } from "../src/internal/Agent.ts"
+import * as TaskRun from "../src/internal/TaskRun.ts"
 import * as Task from "../src/Task.ts"
 import * as MemorySession from "./support/MemorySession.ts"
 import * as Protocol from "./support/Protocol.ts"
@@ -35,13 +36,14 @@ const begin = Effect.fnUntraced(function* (
     Effect.scoped(
       serve({
         protocol,
-        openSession: (lease) =>
+        tasks: [wait.name],
+        packages: false,
+        execute: (lease, reports, mayReserve) =>
           Effect.sync(() => {
             const memory = MemorySession.make(items)
             sessions.set(lease.step_run_id, memory)
-            return memory.session
+            return TaskRun.execution({ lease, task: wait, session: memory.session, reports, mayReserve })
           }),
-        tasks: new Map([[wait.name, wait]]),
         capacity: options.capacity ?? 1,
         heartbeat: "3 seconds",
         drain: options.drain ?? 0

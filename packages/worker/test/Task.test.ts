@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { WorkItemId } from "@signalbox/api/contract/Ids"
 import { ControlRoomError, Unexpected } from "@signalbox/api/ControlRoomError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -9,23 +8,16 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { expectTypeOf } from "vitest"
-import { runItem, runItems } from "../src/internal/ItemRun.ts"
+import { runItems } from "../src/internal/ItemRun.ts"
 import { ApplicationFailure, BusinessFailure } from "../src/Task.ts"
 import * as Task from "../src/Task.ts"
 import * as MemorySession from "./support/MemorySession.ts"
+import { one, runIn, runOne } from "./support/RunOne.ts"
 
 const Order = Schema.Struct({ customer: Schema.Struct({ email: Schema.String }), due: Schema.Date })
 const order = { customer: { email: "a@example.com" }, due: "2026-11-20T00:00:00.000Z" }
 
 class Odd extends Schema.TaggedError<Odd>()("Odd", { message: Schema.String }) {}
-
-const one = WorkItemId.make("one")
-
-/** Runs a task for one item and tells how it was released and what was done before. */
-const runOne = <R>(task: Task.Task<Task.PayloadSchema, Task.PayloadSchema, R>, item: MemorySession.MemoryItem) => {
-  const { actions, session } = MemorySession.make({ one: item })
-  return Effect.map(runItem(task, session, one), (release) => ({ release, actions }))
-}
 
 const failing = <E>(failure: Effect.Effect<never, E>) =>
   Task.make("failing", { input: Schema.Json, output: Schema.Json, run: () => failure })
@@ -136,13 +128,14 @@ describe("outputs", () => {
         output: Schema.Finite,
         run: () => Stream.concat(Stream.succeed(1), Stream.fromEffect(Effect.delay(Effect.succeed(2), "1 hour")))
       })
-      const { actions, session } = MemorySession.make({ one: { payload: null } })
-      const fiber = yield* Effect.forkChild(runItem(task, session, one))
+      const memory = MemorySession.make({ one: { payload: null } })
+      const { actions } = memory
+      const fiber = yield* Effect.forkChild(runIn(task, memory))
       yield* TestClock.adjust("1 minute")
       assert.strictEqual(actions.length, 1)
       yield* TestClock.adjust("1 hour")
-      assert.deepStrictEqual(yield* Fiber.join(fiber), { state: "COMPLETED" })
-      assert.strictEqual(actions.length, 2)
+      assert.deepStrictEqual((yield* Fiber.join(fiber)).release, { state: "COMPLETED" })
+      assert.strictEqual(actions.filter(({ did }) => did === "output").length, 2)
     })
   )
 
@@ -298,10 +291,10 @@ describe("failures", () => {
         output: Schema.Json,
         run: (item) => Effect.succeed(item.payload)
       })
-      const { session } = MemorySession.make({ one: { payload: 1 } }, (call) =>
+      const memory = MemorySession.make({ one: { payload: 1 } }, (call) =>
         call === "output" ? MemorySession.leaseLost : undefined
       )
-      const own = yield* Effect.flip(runItem(task, session, one))
+      const own = yield* Effect.flip(runIn(task, memory))
       const unexpected = new ControlRoomError({
         reason: new Unexpected({ status: 409, code: "LEASE_LOST", message: "the step run has ended" }),
         request: MemorySession.leaseLost.request
@@ -350,9 +343,9 @@ describe("the items of a step run", () => {
 
   it.effect("are all taken, whatever one of them fails with", () =>
     Effect.gen(function* () {
-      const { actions, session } = MemorySession.make(items)
-      const counts = yield* runItems(half, session, one, Effect.succeed(true))
-      assert.deepStrictEqual(counts, { completed: 2, failed: 2 })
+      const { actions, session, tools } = MemorySession.make(items)
+      const counts = yield* runItems(half, session, one, Effect.succeed(true), tools)
+      assert.deepStrictEqual(counts, { completed: 2, failed: 2, unexpected: 1 })
       assert.deepStrictEqual(
         actions.map((action) => (action.did === "release" ? `${action.item} ${action.how.state}` : action.did)),
         ["output", "one COMPLETED", "two FAILED", "three FAILED", "output", "four COMPLETED"]
@@ -362,20 +355,24 @@ describe("the items of a step run", () => {
 
   it.effect("end after the one in hand when no more may be reserved", () =>
     Effect.gen(function* () {
-      const { session } = MemorySession.make(items)
-      assert.deepStrictEqual(yield* runItems(half, session, one, Effect.succeed(false)), { completed: 1, failed: 0 })
+      const { session, tools } = MemorySession.make(items)
+      assert.deepStrictEqual(yield* runItems(half, session, one, Effect.succeed(false), tools), {
+        completed: 1,
+        failed: 0,
+        unexpected: 0
+      })
     })
   )
 
   it.effect("wait for a service that is away, and release once", () =>
     Effect.gen(function* () {
       let away = 5
-      const { actions, session } = MemorySession.make({ one: { payload: 1 } }, (call) =>
+      const { actions, session, tools } = MemorySession.make({ one: { payload: 1 } }, (call) =>
         call === "release" && away-- > 0 ? MemorySession.unreachable : undefined
       )
-      const fiber = yield* Effect.forkChild(runItems(half, session, one, Effect.succeed(true)))
+      const fiber = yield* Effect.forkChild(runItems(half, session, one, Effect.succeed(true), tools))
       yield* TestClock.adjust("30 seconds")
-      assert.deepStrictEqual(yield* Fiber.join(fiber), { completed: 1, failed: 0 })
+      assert.deepStrictEqual(yield* Fiber.join(fiber), { completed: 1, failed: 0, unexpected: 0 })
       assert.deepStrictEqual(
         actions.map((action) => action.did),
         ["output", "release"]

@@ -3,6 +3,7 @@
  */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { cursorQuery, listQuery, OpenEnum, Page, Timestamp } from "./Common.ts"
@@ -30,6 +31,7 @@ export type StepRunErrorCode = (typeof stepRunErrorCodes)[number]
 export const stepRunEventTypes = [
   "CREATED",
   "QUEUED",
+  "NO_WORKER",
   "LEASED",
   "START",
   "ITEM_RESERVED",
@@ -55,9 +57,15 @@ export const StepRun = Schema.Struct({
 }).annotate({ identifier: "StepRun" })
 export interface StepRun extends Schema.Schema.Type<typeof StepRun> {}
 
-export const StepRunEvent = Schema.Struct({ timestamp: Timestamp, event_type: OpenEnum(stepRunEventTypes) }).annotate({
-  identifier: "StepRunEvent"
-})
+/**
+ * `NO_WORKER` and `message` are extensions: a step run has waited for 10 seconds, and no worker that was heard of lately
+ * could take it; the message says what is missing. It is said once, and the step run goes on when a worker comes.
+ */
+export const StepRunEvent = Schema.Struct({
+  timestamp: Timestamp,
+  event_type: OpenEnum(stepRunEventTypes),
+  message: Schema.NullOr(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+}).annotate({ identifier: "StepRunEvent" })
 export interface StepRunEvent extends Schema.Schema.Type<typeof StepRunEvent> {}
 
 const params = { workspace_id: WorkspaceId, step_run_id: StepRunId }

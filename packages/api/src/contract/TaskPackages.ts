@@ -3,9 +3,10 @@
  */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { Deleted, listQuery, Name, OpenEnum, Page, RelativePath } from "./Common.ts"
+import { Deleted, listQuery, Name, OpenEnum, Page, RelativePath, Timestamp } from "./Common.ts"
 import { extension, summary } from "./Documentation.ts"
 import { UploadForm } from "./Files.ts"
 import { SecretName, TaskPackageId, WorkspaceId } from "./Ids.ts"
@@ -20,24 +21,48 @@ const summaryFields = { id: TaskPackageId, name: Schema.String, type: OpenEnum(t
 export const TaskPackageSummary = Schema.Struct(summaryFields).annotate({ identifier: "TaskPackageSummary" })
 export interface TaskPackageSummary extends Schema.Schema.Type<typeof TaskPackageSummary> {}
 
-/** `download` is null and `tasks` empty while the package has no content; the address is valid for one hour. */
+export const gitModes = ["attached", "detached"] as const
+
+/** Where a package comes from, and what came of it. Names of secrets, never what is in them. */
+export const GitSource = Schema.Struct({
+  repository: Schema.String,
+  directory: Schema.NullOr(Schema.String),
+  credentials_secret: Schema.NullOr(Schema.String),
+  mode: OpenEnum(gitModes),
+  /** The branch, of a detached package what it was told: a commit, tag or branch. */
+  reference: Schema.String,
+  automatic_deployment: Schema.Boolean,
+  /** The commit that the content is from. */
+  commit: Schema.String,
+  fetched_at: Timestamp,
+  /** Why the last look at the branch failed; the content stays. Null when it went well. */
+  error: Schema.NullOr(Schema.Struct({ message: Schema.String, failed_at: Timestamp }))
+}).annotate({ identifier: "GitSource" })
+export interface GitSource extends Schema.Schema.Type<typeof GitSource> {}
+
+/**
+ * `download` is null and `tasks` empty while the package has no content; the address is valid for one hour. `git` is an
+ * extension, null for a package that is uploaded.
+ */
 export const TaskPackage = Schema.Struct({
   ...summaryFields,
   tasks: Schema.Array(Schema.Struct({ name: Schema.String })),
-  download: Schema.NullOr(Schema.Struct({ url: Schema.String }))
+  download: Schema.NullOr(Schema.Struct({ url: Schema.String })),
+  git: Schema.NullOr(GitSource).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 }).annotate({ identifier: "TaskPackage" })
 export interface TaskPackage extends Schema.Schema.Type<typeof TaskPackage> {}
 
+/** The `http` or `https` address of a repository, without credentials. */
+export const RepositoryUrl = Schema.String.check(
+  Schema.isMaxLength(2048),
+  Schema.isPattern(/^https?:\/\/[^\s/@]+\/\S+$/i, {
+    message: "Expected an http or https address without credentials; these go into a secret"
+  })
+)
+
 const repository = {
-  /** Extension: the `http` or `https` address to clone, without credentials. Needed once; kept when absent. */
-  repository: Schema.optionalKey(
-    Schema.String.check(
-      Schema.isMaxLength(2048),
-      Schema.isPattern(/^https?:\/\/[^\s/@]+\/\S+$/i, {
-        message: "Expected an http or https address without credentials; these go into a secret"
-      })
-    )
-  ),
+  /** Extension: the address to clone. Needed once; kept when absent. */
+  repository: Schema.optionalKey(RepositoryUrl),
   /**
    * Extension: the secret with the credentials of the repository, in its items `password` (a token will do) and
    * `username` (optional). Null: none. Kept when absent.
@@ -47,17 +72,24 @@ const repository = {
   directory: Schema.optionalKey(Schema.NullOr(RelativePath))
 }
 
+/** The name of a branch or tag as git takes it, or a commit hash. */
+export const GitReference = Name.check(
+  Schema.isPattern(/^(?![-/.])(?!.*(?:\.\.|@\{|\/\/|\/\.))[^\s~^:?*[\\\p{Cc}]+(?<!\/|\.|\.lock)$/u, {
+    message: "Expected the name of a branch or tag, or a commit hash"
+  })
+)
+
 /** Which commit of a repository the package is. */
 export const GitConfiguration = Schema.Union([
   /** The package follows a branch, by itself or (`automatic_deployment` false) each time that this is sent. */
   Schema.Struct({
     mode: Schema.Literal("attached"),
-    branch: Name,
+    branch: GitReference,
     automatic_deployment: Schema.Boolean,
     ...repository
   }),
   /** The package is this commit, tag or branch as it is now, and nothing else. */
-  Schema.Struct({ mode: Schema.Literal("detached"), reference: Name, ...repository })
+  Schema.Struct({ mode: Schema.Literal("detached"), reference: GitReference, ...repository })
 ])
 export type GitConfiguration = typeof GitConfiguration.Type
 

@@ -4,7 +4,6 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
-import { value } from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import * as HttpClient from "effect/http/HttpClient"
@@ -14,8 +13,10 @@ import type { CallError } from "../ControlRoomError.ts"
 import { type DownloadError, fetchSigned } from "../Files.ts"
 import * as Connection from "../internal/Connection.ts"
 import { make as makeCall } from "../internal/EndpointCall.ts"
-import type { Transport } from "../internal/Transport.ts"
 import { type SizedBytes, sendForm } from "../Upload.ts"
+import { type Endpoint, transportOf } from "./Endpoint.ts"
+import * as RunAssets from "./RunAssets.ts"
+import * as Vault from "./Vault.ts"
 
 const call = {
   reserveNext: makeCall(contract.reserveNext, { repeatable: true }),
@@ -29,15 +30,19 @@ const call = {
   removeFile: makeCall(contract.removeFile)
 }
 
-/** Where a step run belongs, and the token that it was given. */
-export interface Options {
-  /** The address of the service without a path. */
-  readonly origin: string
-  readonly token: Redacted.Redacted
+/** Where a step run belongs. */
+export interface StepRunIds {
   readonly workspaceId: WorkspaceId
   readonly processId: ProcessId
   readonly processRunId: ProcessRunId
   readonly stepRunId: StepRunId
+}
+
+/** Where a step run belongs, and the token that it was given. */
+export interface Options extends StepRunIds {
+  /** The address of the service without a path. */
+  readonly origin: string
+  readonly token: Redacted.Redacted
 }
 
 /** How an item is settled. */
@@ -52,18 +57,14 @@ export type Release =
       }
     }
 
-/** The calls of one step run. */
-export const make = Effect.fnUntraced(function* (options: Options) {
-  const client = yield* HttpClient.HttpClient
-  const origin = options.origin.replace(/\/+$/, "")
-  const connection = Connection.make(client, "ignored")
-  const transport = (base: string): Transport => ({
-    baseUrl: origin + base,
-    connection,
-    authorization: `Bearer ${value(options.token)}`
-  })
-  const process = transport("/process-v1")
-  const data = transport("/json-v1")
+/** The calls of one step run over its items. A service may have the two halves at different addresses. */
+export const makeItems = Effect.fnUntraced(function* (
+  endpoints: { readonly process: Endpoint; readonly workItem: Endpoint },
+  options: StepRunIds
+) {
+  const connection = Connection.make(yield* HttpClient.HttpClient, "ignored")
+  const process = transportOf(endpoints.process, "/process-v1", connection)
+  const data = transportOf(endpoints.workItem, "/json-v1", connection)
   const stepRun = {
     workspace_id: options.workspaceId,
     process_id: options.processId,
@@ -106,6 +107,20 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       Effect.asVoid(call.removeFile(data, { params: { ...itemParams(item), file_id: file } }))
   }
 })
+
+/** All calls of one step run. */
+export const make = Effect.fnUntraced(function* ({ origin, token, ...ids }: Options) {
+  const endpoint = { url: origin, token }
+  const { workspaceId } = ids
+  return {
+    ...(yield* makeItems({ process: endpoint, workItem: endpoint }, ids)),
+    vault: yield* Vault.make({ ...endpoint, workspaceId }),
+    assets: yield* RunAssets.make({ url: `${origin.replace(/\/+$/, "")}/api/v1`, token, workspaceId })
+  }
+})
+
+/** What `makeItems` gives. */
+export type StepRunItems = Effect.Success<ReturnType<typeof makeItems>>
 
 /** What `make` gives. */
 export type StepRunSession = Effect.Success<ReturnType<typeof make>>

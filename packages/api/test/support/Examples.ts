@@ -161,7 +161,11 @@ export const examples: ReadonlyArray<Example> = [
     duration: 60.5,
     step: { id: "s1", name: "read" }
   }),
-  of("StepRunEvent", StepRuns.StepRunEvent, { timestamp: at, event_type: "START" }),
+  of("StepRunEvent", StepRuns.StepRunEvent, {
+    timestamp: at,
+    event_type: "NO_WORKER",
+    message: "no worker is online"
+  }),
   of("ArtifactListed", StepRuns.ArtifactListed, { id: "af1", name: "log.html", size: 12 }),
   of("Artifact", StepRuns.Artifact, { id: "af1", name: "log.html", size: 12, url: "https://example.com/af1" }),
   of("ConsoleMessage", StepRuns.ConsoleMessage, { timestamp: at, message: "hello" }),
@@ -172,7 +176,19 @@ export const examples: ReadonlyArray<Example> = [
     name: "invoices",
     type: "zip",
     tasks: [{ name: "Main" }],
-    download: { url: "https://example.com/tp1" }
+    download: { url: "https://example.com/tp1" },
+    git: null
+  }),
+  of("GitSource", TaskPackages.GitSource, {
+    repository: "https://example.com/invoices.git",
+    directory: null,
+    credentials_secret: "git",
+    mode: "attached",
+    reference: "main",
+    automatic_deployment: true,
+    commit: "5ac4b14e5a3ad7e1b5d1b9c0a2b3c4d5e6f70819",
+    fetched_at: at,
+    error: { message: "the repository has no branch", failed_at: later }
   }),
   of("TaskPackageSummary", TaskPackages.TaskPackageSummary, { id: "tp1", name: "invoices", type: "github" }),
   of("Secret", Secrets.Secret, { name: "shop", description: "the shop's back office" }),

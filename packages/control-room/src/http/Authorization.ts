@@ -28,7 +28,7 @@ import { Workers } from "../store/Workers.ts"
 import { Refused } from "../Refused.ts"
 import { answering, forbidden, unauthenticated } from "./Failures.ts"
 import * as Forms from "./Forms.ts"
-import { Once } from "./Once.ts"
+import { Once, withoutRecord } from "./Once.ts"
 import { RateLimits } from "./RateLimits.ts"
 
 const malformed = () =>
@@ -179,7 +179,11 @@ export class Authorization extends Context.Service<
         const refusedBy = refusalBy(endpoint)
         const entered = (received: HttpServerRequest.HttpServerRequest, { principal }: Caller) => {
           const handled = (request: HttpServerRequest.HttpServerRequest) =>
-            Effect.provideService(once(request, principal.workspaceId, handler), CurrentPrincipal, principal)
+            Effect.provideService(
+              withoutRecord.has(endpoint.identifier) ? handler : once(request, principal.workspaceId, handler),
+              CurrentPrincipal,
+              principal
+            )
           return Forms.isForm(received)
             ? Effect.flatMap(Forms.asJson(received, endpoint), (request) =>
                 Effect.provideService(handled(request), HttpServerRequest.HttpServerRequest, request)

@@ -2,10 +2,13 @@
  * Task packages over HTTP.
  */
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { GitSource } from "@signalbox/api/contract/TaskPackages"
 import * as Effect from "effect/Effect"
 import { BlobStore } from "../blobs/BlobStore.ts"
 import { limits } from "../Limits.ts"
-import { type PackageContent, type StoredPackage, TaskPackages } from "../store/TaskPackages.ts"
+import { GitPackages } from "../packages/GitPackages.ts"
+import { PackageSources, type Source } from "../store/PackageSources.ts"
+import { notUploaded, type PackageContent, type StoredPackage, TaskPackages } from "../store/TaskPackages.ts"
 import * as Endpoints from "./Endpoints.ts"
 import { answering, conflict, orNotFound } from "./Failures.ts"
 import { FileLinks } from "./FileLinks.ts"
@@ -22,10 +25,24 @@ export const locate = (
     url
   }))
 
+const gitOf = (source: Source): GitSource => ({
+  repository: source.repository,
+  directory: source.directory,
+  credentials_secret: source.credentialsSecret,
+  mode: source.mode,
+  reference: source.reference,
+  automatic_deployment: source.automatic,
+  commit: source.commit,
+  fetched_at: source.fetchedAt,
+  error: source.error === null ? null : { message: source.error.message, failed_at: source.error.failedAt }
+})
+
 export const layer = Endpoints.group(
   "taskPackages",
   Effect.fnUntraced(function* (handlers) {
     const store = yield* TaskPackages
+    const sources = yield* PackageSources
+    const gitPackages = yield* GitPackages
     const blobs = yield* BlobStore
     const links = yield* FileLinks
     const { page } = yield* Pagination
@@ -35,7 +52,9 @@ export const layer = Endpoints.group(
     const view = Effect.fnUntraced(function* (taskPackage: StoredPackage) {
       const { content, id, name, tasks, type } = taskPackage
       const download = content === null ? null : { url: (yield* locate(links, taskPackage, content)).url }
-      return { id, name, type, tasks: tasks.map((task) => ({ name: task })), download }
+      const source = type === "zip" ? null : yield* sources.get(id)
+      const git = source === null ? null : gitOf(source)
+      return { id, name, type, tasks: tasks.map((task) => ({ name: task })), download, git }
     })
 
     return handlers.handleAll({
@@ -49,14 +68,14 @@ export const layer = Endpoints.group(
         }
         return yield* view(created)
       }),
-      configureTaskPackage: Effect.fnUntraced(function* ({ params }) {
-        const { name } = yield* find(params)
-        return yield* conflict(
-          `this service does not fetch git repositories; upload the zip of the task package "${name}" instead`
-        )
+      configureTaskPackage: Effect.fnUntraced(function* ({ params, payload: { configuration, type } }) {
+        const found = yield* find(params)
+        yield* answering("INVALID_REQUEST", "NOT_FOUND", "CONFLICT")(gitPackages.configure(found, type, configuration))
+        return { id: found.id, name: found.name, type }
       }),
       getTaskPackageUpload: Effect.fnUntraced(function* ({ params }) {
-        const { id, name } = yield* find(params)
+        const { id, name, type } = yield* find(params)
+        if (type !== "zip") return yield* conflict(notUploaded(name))
         return yield* links.uploadForm(
           { workspace: params.workspace_id, id, stepRun: null, kind: "package" },
           { file_name: `${name}.zip`, file_size: limits.package }

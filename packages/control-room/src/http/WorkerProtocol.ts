@@ -48,11 +48,11 @@ export const layer = Endpoints.group(
     const runs = yield* Runs
     const signal = yield* WorkSignal
     const reports = yield* WorkerReports
-    const packages = yield* TaskPackages
+    const taskPackages = yield* TaskPackages
     const links = yield* FileLinks
 
     const packageOf = Effect.fnUntraced(function* ({ packageId, workspaceId }: StoredStepRun) {
-      const found = packageId === null ? null : yield* packages.get(workspaceId, packageId)
+      const found = packageId === null ? null : yield* taskPackages.get(workspaceId, packageId)
       return found === null || found.content === null ? null : yield* locate(links, found, found.content)
     })
 
@@ -96,7 +96,7 @@ export const layer = Endpoints.group(
     return handlers.handleAll({
       linkWorker: Effect.fnUntraced(function* ({ payload }) {
         const token = Tokens.parse(payload.link_token)
-        const linked = token?.kind === "link" ? yield* workers.link(token, payload.name) : null
+        const linked = token?.kind === "link" ? yield* workers.link(token, payload.name, payload.tasks) : null
         if (linked === null) {
           return yield* forbidden("link_token: unknown, used or expired; make a new one")
         }
@@ -109,8 +109,9 @@ export const layer = Endpoints.group(
       }),
       leaseStepRuns: Effect.fnUntraced(function* ({ payload }) {
         const worker = yield* ownWorker
-        yield* workers.seen(worker.id)
-        const take = runs.lease(worker, payload.tasks, payload.packages === true, payload.free)
+        const packages = payload.packages === true
+        yield* workers.seen(worker.id, { tasks: payload.tasks, packages })
+        const take = runs.lease(worker, payload.tasks, packages, payload.free)
         const deadline = (yield* Clock.currentTimeMillis) + payload.wait_seconds * 1000
         const listening = Effect.gen(function* () {
           // Listens before it looks, so that nothing falls between the two.

@@ -10,8 +10,12 @@ export interface CentralEntry {
   readonly name: string
   /** Unpacked, in bytes. */
   readonly size: number
+  /** In the zip, in bytes. */
+  readonly packed: number
   /** Where its local header stands. */
   readonly offset: number
+  /** Its sizes follow its data. */
+  readonly isStreamed: boolean
   /** The kind of file in the sense of Unix, 0 when the zip does not say. */
   readonly fileType: number
 }
@@ -61,18 +65,59 @@ const parse = Effect.fnUntraced(function* (view: DataView, count: number) {
     if (next > view.byteLength) return yield* damaged("its directory is damaged")
     const extra = new DataView(view.buffer, view.byteOffset + at + 46 + nameLength, extraLength)
     const wide = [...wideOf(extra)]
-    const [size = 0, , offset = 0] = [at + 24, at + 20, at + 42].map((field) => {
+    const [size = 0, packed = 0, offset = 0] = [at + 24, at + 20, at + 42].map((field) => {
       const value = view.getUint32(field, true)
       return value === max32 ? (wide.shift() ?? value) : value
     })
     const name = yield* nameOf(new Uint8Array(view.buffer, view.byteOffset + at + 46, nameLength))
-    entries.push({ name, size, offset, fileType: (view.getUint32(at + 38, true) >>> 16) & 0o170000 })
+    const isStreamed = (view.getUint16(at + 8, true) & 8) !== 0
+    const fileType = (view.getUint32(at + 38, true) >>> 16) & 0o170000
+    entries.push({ name, size, packed, offset, isStreamed, fileType })
     at = next
   }
   if (entries.length !== count) {
     return yield* damaged(`its directory has ${entries.length} entries and says ${count}`)
   }
   return entries.toSorted((a, b) => a.offset - b.offset)
+})
+
+type ReadAt = (position: number, size: number) => Effect.Effect<DataView, Refused>
+
+/** The size in the local header of an entry, where it stands there. */
+const packedAt = Effect.fnUntraced(function* (at: ReadAt, offset: number, header: DataView) {
+  const packed = header.getUint32(18, true)
+  if (packed !== max32) return packed
+  const extra = yield* at(offset + 30 + header.getUint16(26, true), header.getUint16(28, true))
+  return wideOf(extra)[1] ?? packed
+})
+
+/**
+ * Each entry must begin where the one before ends: so what is read in order is what tools find through the directory, no
+ * byte belongs to two entries, and nothing hides between them.
+ */
+const checkPlaces = Effect.fnUntraced(function* (
+  entries: ReadonlyArray<CentralEntry>,
+  directoryAt: number,
+  at: ReadAt
+) {
+  let expected = 0
+  for (const [index, { isStreamed, offset, packed }] of entries.entries()) {
+    const next = entries[index + 1]?.offset ?? directoryAt
+    if (offset !== expected || offset + 30 > next) return yield* damaged("its entries overlap, or leave gaps")
+    const header = yield* at(offset, 30)
+    if (header.getUint32(0, true) !== 0x04034b50) return yield* damaged("an entry is not where its directory says")
+    const end = offset + 30 + header.getUint16(26, true) + header.getUint16(28, true) + packed
+    if (isStreamed !== ((header.getUint16(6, true) & 8) !== 0)) {
+      return yield* damaged("an entry is not what its directory says")
+    }
+    // Sizes after the data take 12 bytes, 20 when they are large, and 4 for a signature.
+    const descriptor = next - end
+    const fits = isStreamed
+      ? [12, 16, 20, 24].includes(descriptor)
+      : descriptor === 0 && (yield* packedAt(at, offset, header)) === packed
+    if (!fits) return yield* damaged("its entries overlap, or leave gaps")
+    expected = next
+  }
 })
 
 /** The entries of a zip of this many bytes, in the order in which their data stands. */
@@ -123,7 +168,9 @@ export const read = Effect.fnUntraced(
     }
     if (offset + size !== directoryEnd || size > maxDirectory)
       return yield* damaged("its directory is not where it says")
-    return yield* parse(yield* at(offset, size), count)
+    const entries = yield* parse(yield* at(offset, size), count)
+    yield* checkPlaces(entries, offset, at)
+    return entries
   },
   (effect) => Effect.scoped(effect)
 )

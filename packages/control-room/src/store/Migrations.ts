@@ -9,11 +9,13 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as Dialect from "./Dialect.ts"
 import * as Access from "./migrations/Access.ts"
 import * as Content from "./migrations/Content.ts"
+import * as Git from "./migrations/Git.ts"
 import * as Init from "./migrations/Init.ts"
 import * as Looks from "./migrations/Looks.ts"
 import * as Pages from "./migrations/Pages.ts"
 import * as Requests from "./migrations/Requests.ts"
 import * as Retention from "./migrations/Retention.ts"
+import * as Waits from "./migrations/Waits.ts"
 import * as Webhooks from "./migrations/Webhooks.ts"
 
 const run = (statements: ReadonlyArray<string>) =>
@@ -30,7 +32,9 @@ const loader = Migrator.fromRecord({
   "0005_requests": run(Requests.statements),
   "0006_pages": run(Pages.statements),
   "0007_looks": run(Looks.statements),
-  "0008_retention": run(Retention.statements)
+  "0008_retention": run(Retention.statements),
+  "0009_git": run(Git.statements),
+  "0011_waits": run(Waits.statements)
 })
 
 /** Brings the database to the newest schema; does nothing when it is there already. */

@@ -252,7 +252,7 @@ export class StepRuns extends Context.Service<
           ),
         listEvents: (stepRun, request) =>
           page<StepRunEvent & { readonly id: string }>(
-            sql`SELECT id, created_at AS timestamp, event_type FROM step_run_event`,
+            sql`SELECT id, created_at AS timestamp, event_type, message FROM step_run_event`,
             [sql`step_run_id = ${stepRun}`],
             "oldest first",
             request
@@ -297,7 +297,8 @@ export class StepRuns extends Context.Service<
         }, Effect.orDie),
         expireLeases: Effect.gen(function* () {
           const rows = yield* sql`
-            UPDATE step_run SET worker_id = NULL, lease_hash = NULL, run_token_hash = NULL, lease_expires_at = NULL
+            UPDATE step_run SET worker_id = NULL, lease_hash = NULL, run_token_hash = NULL, lease_expires_at = NULL,
+              wait_told = 0
             WHERE state = 'awaiting_worker' AND worker_id IS NOT NULL AND lease_expires_at < ${yield* now} RETURNING id`
           return rows.length
         }).pipe(Effect.orDie),

@@ -27,6 +27,14 @@ export interface PackageContent {
   readonly digest: string
 }
 
+/** A zip that was read to its end, and is kept as this blob. */
+export interface NewContent {
+  readonly tasks: ReadonlyArray<string>
+  readonly digest: string
+  readonly size: number
+  readonly blob: string
+}
+
 export interface StoredPackage {
   readonly id: TaskPackageId
   readonly workspaceId: WorkspaceId
@@ -37,6 +45,10 @@ export interface StoredPackage {
   readonly content: PackageContent | null
 }
 
+/** What is said to who would upload a zip to a package that has a repository. */
+export const notUploaded = (name: string) =>
+  `the task package "${name}" takes its content from a git repository; change it there, or upload to another package`
+
 export class TaskPackages extends Context.Service<
   TaskPackages,
   {
@@ -46,16 +58,15 @@ export class TaskPackages extends Context.Service<
     readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<TaskPackageSummary>>
     /** Null when the name is taken. */
     readonly create: (workspace: WorkspaceId, name: string) => Effect.Effect<StoredPackage | null>
-    /** Gives a package its zip; answers the blob of the old one, if any. */
+    /**
+     * Gives a package its zip, from a repository or (`zip`) from an upload, which one that has a repository does not take;
+     * answers the blob of the old one, if any.
+     */
     readonly put: (
       workspace: WorkspaceId,
       id: string,
-      content: {
-        readonly tasks: ReadonlyArray<string>
-        readonly digest: string
-        readonly size: number
-        readonly blob: string
-      }
+      type: TaskPackageType,
+      content: NewContent
     ) => Effect.Effect<string | null, Refused>
     /** Deletes a package that no step and no assistant names; answers the blobs that nothing needs any more. */
     readonly remove: (taskPackage: StoredPackage) => Effect.Effect<ReadonlyArray<string>, Refused>
@@ -73,6 +84,7 @@ export class TaskPackages extends Context.Service<
       const { newId, now, nullWhenTaken, page, sql, transaction } = yield* Database
       const files = yield* Files
       const forDelete = Dialect.forDelete(sql)
+      const forUpdate = Dialect.forUpdate(sql)
       const forKey = Dialect.forKey(sql)
       const get = Effect.fnUntraced(function* (
         workspace: WorkspaceId,
@@ -139,14 +151,19 @@ export class TaskPackages extends Context.Service<
             content: null
           } satisfies StoredPackage
         }, nullWhenTaken),
-        put: Effect.fnUntraced(function* (workspace, id, { blob, digest, size, tasks }) {
-          const changed = yield* Effect.orDie(
-            sql`UPDATE task_package SET ${sql.update({ digest, tasks: JSON.stringify(tasks) })}
-              WHERE id = ${id} AND workspace_id = ${workspace} RETURNING id`
+        put: Effect.fnUntraced(function* (workspace, id, type, { blob, digest, size, tasks }) {
+          const [known] = yield* Effect.orDie(
+            sql<Row>`SELECT * FROM task_package WHERE id = ${id} AND workspace_id = ${workspace} ${forUpdate}`
           )
-          if (changed.length === 0) {
+          if (known === undefined) {
             return yield* new Refused({ code: "NOT_FOUND", message: `there is no task package ${id} any more` })
           }
+          if (type === "zip" && known.type !== "zip") {
+            return yield* new Refused({ code: "CONFLICT", message: notUploaded(known.name) })
+          }
+          yield* Effect.orDie(
+            sql`UPDATE task_package SET ${sql.update({ type, digest, tasks: JSON.stringify(tasks) })} WHERE id = ${id}`
+          )
           return yield* files.putNew(workspace, { ownerId: id, name: "package.zip", size, blob })
         }, transaction),
         remove: Effect.fnUntraced(function* (taskPackage) {
@@ -167,7 +184,7 @@ export class TaskPackages extends Context.Service<
           if (taskPackage === null || content === null || content === undefined) {
             return yield* new Refused({
               code: "CONFLICT",
-              message: `the task package "${taskPackage?.name ?? id}" has no content; upload its zip first`
+              message: `the task package "${taskPackage?.name ?? id}" has no content; upload its zip, or take it from a git repository, first`
             })
           }
           if (!taskPackage.tasks.includes(task)) {

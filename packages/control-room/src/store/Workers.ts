@@ -57,12 +57,17 @@ export class Workers extends Context.Service<
      */
     readonly link: (
       token: Tokens.Token,
-      name: string
+      name: string,
+      tasks: ReadonlyArray<string>
     ) => Effect.Effect<{ readonly worker: StoredWorker; readonly token: string } | null>
     /** Forgets some link tokens that have expired; answers how many. */
     readonly sweepLinkTokens: (limit: number) => Effect.Effect<number>
     readonly find: (id: string) => Effect.Effect<StoredWorker | null>
-    readonly seen: (id: WorkerId) => Effect.Effect<void>
+    /** It was heard of, and takes this now; written only when that is new. */
+    readonly seen: (
+      id: WorkerId,
+      takes?: { readonly tasks: ReadonlyArray<string>; readonly packages: boolean }
+    ) => Effect.Effect<void>
   }
 >()("@signalbox/control-room/store/Workers") {
   static readonly layer = Layer.effect(
@@ -134,7 +139,7 @@ export class Workers extends Context.Service<
           return { id, expires_at: expiresAt, link_token: token }
         }),
         link: Effect.fnUntraced(
-          function* (token, name) {
+          function* (token, name, tasks) {
             const at = yield* now
             const redeemed = yield* redeem(token, at)
             if (redeemed === null) return null
@@ -146,7 +151,8 @@ export class Workers extends Context.Service<
               name,
               secret_hash: made.hash,
               created_at: at,
-              last_seen_at: at
+              last_seen_at: at,
+              tasks: JSON.stringify(tasks)
             })}`
             if (redeemed.group !== null) {
               yield* sql`INSERT INTO worker_group_member ${sql.insert({ worker_id: id, worker_group_id: redeemed.group })}`
@@ -177,9 +183,14 @@ export class Workers extends Context.Service<
                   }
             )
           ),
-        seen: Effect.fnUntraced(function* (id) {
-          yield* Effect.orDie(sql`UPDATE worker SET last_seen_at = ${yield* now} WHERE id = ${id}`)
-        })
+        seen: Effect.fnUntraced(function* (id, takes) {
+          const [known] = yield* sql<{ readonly tasks: string; readonly packages: number }>`
+            UPDATE worker SET last_seen_at = ${yield* now} WHERE id = ${id} RETURNING tasks, packages`
+          if (takes === undefined || known === undefined) return
+          const told = { tasks: JSON.stringify(takes.tasks), packages: takes.packages ? 1 : 0 }
+          if (told.tasks === known.tasks && told.packages === known.packages) return
+          yield* sql`UPDATE worker SET ${sql.update(told)} WHERE id = ${id}`
+        }, Effect.orDie)
       })
     })
   )

@@ -40,7 +40,7 @@ export const makeProcess = Effect.fnUntraced(function* (workerCount: number) {
   const linked = yield* Effect.forEach(Array.from({ length: workerCount }), () =>
     Effect.gen(function* () {
       const { link_token } = yield* workers.createLinkToken(workspace, "9999-01-01T00:00:00.000Z")
-      const made = yield* workers.link(Tokens.parse(link_token) ?? assert.fail("no token"), "worker")
+      const made = yield* workers.link(Tokens.parse(link_token) ?? assert.fail("no token"), "worker", [])
       return made?.worker ?? assert.fail("not linked")
     })
   )

@@ -62,7 +62,7 @@ export interface DeliveryRow {
   readonly event_type: string
 }
 
-/** All rows of a process, oldest first. */
+/** All rows of a process, oldest first, without the events that say that no worker is there: the model has none. */
 export const rowsOf = Effect.fnUntraced(function* (process: ProcessId) {
   const sql = yield* SqlClient.SqlClient
   const [items, runs, stepRuns, outputs, events, deliveries] = yield* Effect.all([
@@ -72,7 +72,7 @@ export const rowsOf = Effect.fnUntraced(function* (process: ProcessId) {
     sql<OutputRow>`SELECT * FROM output WHERE process_id = ${process} ORDER BY id`,
     sql<EventRow>`
       SELECT step_run_event.* FROM step_run_event JOIN step_run ON step_run.id = step_run_event.step_run_id
-      WHERE step_run.process_id = ${process} ORDER BY step_run_event.id`,
+      WHERE step_run.process_id = ${process} AND event_type <> 'NO_WORKER' ORDER BY step_run_event.id`,
     sql<DeliveryRow>`
       SELECT webhook_delivery.* FROM webhook_delivery JOIN webhook ON webhook.id = webhook_delivery.webhook_id
       WHERE webhook.process_id = ${process} ORDER BY webhook_delivery.id`

@@ -109,7 +109,8 @@ export const onPostgres = postgresUrl !== undefined
 /** Of every node on Postgres. */
 export const masterKey = Redacted.make(Buffer.alloc(32, 7).toString("base64"))
 
-const movedBy = (clock: Clock.Clock, millis: number): Clock.Clock => ({
+/** A clock that is ahead of another. */
+export const movedBy = (clock: Clock.Clock, millis: number): Clock.Clock => ({
   currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
   currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis),
   currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(millis) * 1_000_000n,

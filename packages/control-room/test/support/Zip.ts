@@ -31,16 +31,22 @@ export interface Entry {
   /** Upper half of the external attributes. */
   readonly mode?: number
   readonly flags?: number
+  /** Where the directory says that it is, when it is elsewhere. */
+  readonly at?: number
+  /** Its packed size in the directory, when it is another. */
+  readonly packed?: number
 }
 
 export interface Shape {
   readonly before?: Uint8Array
   readonly after?: Uint8Array
   readonly count?: number
+  /** Ends with the records of ZIP64; the number is added to where they say that the directory is. */
+  readonly wide?: number
 }
 
 /** A zip with these entries as they are given, and no care. */
-export const raw = (entries: ReadonlyArray<Entry>, { after, before, count }: Shape = {}): Buffer => {
+export const raw = (entries: ReadonlyArray<Entry>, { after, before, count, wide }: Shape = {}): Buffer => {
   const parts: Array<Buffer> = [Buffer.from(before ?? [])]
   const directory: Array<Buffer> = []
   const length = () => parts.reduce((sum, part) => sum + part.length, 0)
@@ -66,8 +72,9 @@ export const raw = (entries: ReadonlyArray<Entry>, { after, before, count }: Sha
     central.writeUInt16LE(0x0314, 4)
     fields.copy(central, 6)
     central.writeUInt16LE(listed.length, 28)
+    if (entry.packed !== undefined) central.writeUInt32LE(entry.packed, 20)
     central.writeUInt32LE(((entry.mode ?? 0o100644) << 16) >>> 0, 38)
-    central.writeUInt32LE(at, 42)
+    central.writeUInt32LE(entry.at ?? at, 42)
     directory.push(central, listed)
   }
   const list = Buffer.concat(directory)
@@ -78,5 +85,18 @@ export const raw = (entries: ReadonlyArray<Entry>, { after, before, count }: Sha
   end.writeUInt16LE(listed & 0xffff, 10)
   end.writeUInt32LE(list.length, 12)
   end.writeUInt32LE(length(), 16)
-  return Buffer.concat([...parts, list, end, Buffer.from(after ?? [])])
+  if (wide === undefined) return Buffer.concat([...parts, list, end, Buffer.from(after ?? [])])
+  const record = Buffer.alloc(56)
+  record.write("PK\u0006\u0006", 0, "latin1")
+  record.writeUInt32LE(44, 4)
+  record.writeUInt32LE(listed, 24)
+  record.writeUInt32LE(listed, 32)
+  record.writeUInt32LE(list.length, 40)
+  record.writeUInt32LE(length() + wide, 48)
+  const locator = Buffer.alloc(20)
+  locator.write("PK\u0006\u0007", 0, "latin1")
+  locator.writeUInt32LE(length() + list.length, 8)
+  locator.writeUInt32LE(1, 16)
+  end.fill(0xff, 8, 20)
+  return Buffer.concat([...parts, list, record, locator, end])
 }

@@ -748,6 +748,35 @@ const restarts = <E>({
   )
 
   test(
+    "a stop runs no compensations: they are those of the end",
+    Effect.gen(function* () {
+      const log: Array<string> = []
+      const engine = yield* place
+      const C = define("CompensatedOverRestart")
+      const layer = (stuck: boolean) =>
+        C.toLayer(
+          Effect.fnUntraced(function* () {
+            yield* C.withCompensation(noted(log, "a"), () => Effect.sync(() => log.push("undo a")))
+            yield* noted(log, "b", stuck ? Effect.never : Effect.succeed("b"))
+            return yield* new Refused({ by: "end" })
+          })
+        )
+      const id = yield* life(
+        engine,
+        layer(true),
+        Effect.gen(function* () {
+          const id = yield* C.execute({ id: "1" }, { discard: true })
+          yield* until(Effect.sync(() => log.includes("b")))
+          return id
+        })
+      )
+      assert.deepStrictEqual(log, ["a", "b"])
+      yield* life(engine, layer(false), until(Effect.map(C.poll(id), isComplete)))
+      assert.deepStrictEqual(log, ["a", "b", "b", "undo a"])
+    })
+  )
+
+  test(
     "an interrupt that was asked for before a stop comes after it, with the compensations",
     Effect.gen(function* () {
       const log: Array<string> = []

@@ -3,41 +3,74 @@
  * service, which is ready sooner without them.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { ControlRoom } from "@signalbox/api/ControlRoom"
 import type { Credentials } from "@signalbox/api/Credentials"
-import { layer as connect } from "@signalbox/api/node"
+import { layer as connect, layerUploads } from "@signalbox/api/node"
 import * as Workers from "@signalbox/api/Workers"
+import * as Home from "@signalbox/worker/Home"
 import type * as Task from "@signalbox/worker/Task"
 import * as Worker from "@signalbox/worker/Worker"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import { join } from "node:path"
 
-const workers = <T extends Task.Any>(origin: string, tasks: ReadonlyArray<T>, count: number) =>
+export interface Options<T extends Task.Any> {
+  readonly origin: string
+  readonly credentials: Credentials
+  /** The tasks that the workers bring; they take task packages besides. */
+  readonly tasks: ReadonlyArray<T>
+  /** How many workers. */
+  readonly workers: number
+  /** Where each worker has a folder of its own. */
+  readonly folder: string
+}
+
+/** The folder of the first local worker, from this number on, that no other process uses. */
+const openHome = (
+  folder: string,
+  service: string,
+  number: number
+): Effect.Effect<{ readonly home: Home.Home; readonly number: number }, Home.HomeError, HomeServices> =>
+  Home.open({ folder: join(folder, `local-${number}`), service, packagesFolder: join(folder, "packages") }).pipe(
+    Effect.map((home) => ({ home, number })),
+    // Another node may share the folder.
+    Effect.catchIf(
+      ({ inUse }) => inUse && number < 1000,
+      () => openHome(folder, service, number + 1)
+    )
+  )
+type HomeServices = Effect.Services<ReturnType<typeof Home.open>>
+
+const startWorkers = <T extends Task.Any>({ credentials, folder, origin, tasks, workers }: Options<T>) =>
   Layer.unwrap(
     Effect.gen(function* () {
+      const room = yield* ControlRoom
+      const linkToken = Workers.createLinkToken().pipe(
+        Effect.map(({ link_token }) => Redacted.make(link_token)),
+        Effect.provideService(ControlRoom, room)
+      )
       const started: Array<ReturnType<typeof Worker.layer<T>>> = []
-      for (let index = 1; index <= count; index++) {
-        const { link_token } = yield* Workers.createLinkToken()
-        const linkToken = Redacted.make(link_token)
-        started.push(Worker.layer({ origin, linkToken, name: `local-${index}`, tasks }))
+      let last = 0
+      while (started.length < workers) {
+        const { home, number } = yield* openHome(folder, credentials.workspace_id, last + 1)
+        started.push(Worker.layer({ origin, linkToken, name: `local-${number}`, tasks, home }))
+        last = number
       }
       return started.reduce((all, layer) => Layer.merge(all, layer), Layer.empty as ReturnType<typeof Worker.layer<T>>)
     })
   )
 
-/** The client, and so many workers for the tasks. */
-export const layer = <T extends Task.Any>(
-  { credentials, origin }: { readonly origin: string; readonly credentials: Credentials },
-  tasks: ReadonlyArray<T>,
-  count: number
-) =>
-  workers(origin, tasks, tasks.length === 0 ? 0 : count).pipe(
-    Layer.provide(NodeHttpClient.layerUndici),
+/** The client, and the workers. */
+export const layer = <T extends Task.Any>(options: Options<T>) =>
+  startWorkers(options).pipe(
+    Layer.provide(Layer.mergeAll(NodeHttpClient.layerUndici, NodeServices.layer, layerUploads)),
     Layer.provideMerge(
       connect({
-        baseUrl: origin,
-        workspaceId: credentials.workspace_id,
-        apiKey: Redacted.make(credentials.api_key)
+        baseUrl: options.origin,
+        workspaceId: options.credentials.workspace_id,
+        apiKey: Redacted.make(options.credentials.api_key)
       })
     )
   )

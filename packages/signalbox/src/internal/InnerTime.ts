@@ -36,6 +36,8 @@ export interface InnerTime {
   /** Runs an effect as work that `quiet` waits for. */
   readonly watch: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   readonly watchStream: <A, E, R>(stream: Stream.Stream<A, E, R>) => Stream.Stream<A, E, R>
+  /** Runs something that computes for long on another thread and waits for nobody, as making a key does. */
+  readonly compute: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** How much was done so far. */
   readonly activity: () => number
   /** Waits until nothing more happens at this moment. */
@@ -51,6 +53,7 @@ export const make = Effect.gen(function* () {
   const dues = new Set<{ readonly at: number }>()
   const working = new Set<Work>()
   let activity = 0
+  let computing = 0
 
   const clockOf = (work: Work): Clock.Clock => {
     const mark = (sleeping: 1 | -1) => {
@@ -105,13 +108,24 @@ export const make = Effect.gen(function* () {
       Effect.map(Effect.acquireRelease(begin, end), (work) => Stream.provideService(stream, Clock.Clock, clockOf(work)))
     )
 
+  const compute: InnerTime["compute"] = (effect) =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => void computing++),
+      () => effect,
+      () =>
+        Effect.sync(() => {
+          computing--
+          activity++
+        })
+    )
+
   const quiet = Effect.gen(function* () {
     let seen = activity
     let since = performance.now()
     for (let turns = 0; turns < calmTurns;) {
       yield* turn
       const busy = [...working].filter(({ idle, sleeping }) => sleeping === 0 && !idle)
-      if (activity !== seen) {
+      if (activity !== seen || computing > 0) {
         seen = activity
         since = performance.now()
         turns = 0
@@ -166,6 +180,7 @@ export const make = Effect.gen(function* () {
     clock: clockOf({ sleeping: 0, idle: false }),
     watch,
     watchStream,
+    compute,
     activity: () => activity,
     quiet,
     advance,

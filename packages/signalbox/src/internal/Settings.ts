@@ -174,7 +174,7 @@ export const definitions = {
   allowPrivateTargets: define(
     "SIGNALBOX_ALLOW_PRIVATE_TARGETS",
     "allow-private-targets",
-    "Lets webhooks lead to private addresses",
+    "Lets webhooks and git repositories lead to private addresses",
     (variable): Config.Config<boolean | null> => Config.Boolean(variable),
     null,
     { show: orNothing, fallback: "when the host is loopback" }

@@ -2,25 +2,31 @@
  * The loops of a linked worker: leases, heartbeats, and the step runs that live at once.
  */
 import type { StepRunId } from "@signalbox/api/contract/Ids"
-import type { ControlRoomError, InvalidRequest } from "@signalbox/api/ControlRoomError"
+import type { CallError, ControlRoomError, InvalidRequest } from "@signalbox/api/ControlRoomError"
 import { defaultPolicy, RetryPolicy } from "@signalbox/api/Policy"
-import type { StepRunSession } from "@signalbox/api/robot/StepRunSession"
 import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
 import * as Deferred from "effect/Deferred"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Latch from "effect/Latch"
-import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import type { PayloadSchema, Task } from "../Task.ts"
-import { backoff } from "./Failures.ts"
-import { type Order, type Protocol, runStepRun } from "./StepRun.ts"
+import { backoff, isUnknownWorker } from "./Failures.ts"
+import type { Reports } from "./Reports.ts"
+import { type Execution, type Order, type Protocol, runStepRun } from "./StepRun.ts"
 
 export interface Options<R> {
   readonly protocol: Protocol
-  readonly openSession: (lease: Lease) => Effect.Effect<StepRunSession>
-  readonly tasks: ReadonlyMap<string, Task<PayloadSchema, PayloadSchema, R>>
+  /** The names of the tasks that the worker brings. */
+  readonly tasks: ReadonlyArray<string>
+  /** Whether it runs tasks of task packages too. */
+  readonly packages: boolean
+  /** `mayReserve` is false when the worker is about to end. */
+  readonly execute: (
+    lease: Lease,
+    reports: Reports,
+    mayReserve: Effect.Effect<boolean>
+  ) => Effect.Effect<Execution<R>, never, Scope.Scope>
   readonly capacity: number
   readonly heartbeat: Duration.Input
   readonly drain: Duration.Input
@@ -29,14 +35,14 @@ export interface Options<R> {
 interface Entry {
   readonly order: Deferred.Deferred<Order>
   started: boolean
+  readonly ofPackage: boolean
 }
 
 /** How long, in seconds, one call waits for work at the service. */
 const waitSeconds = 20
 
-/** The worker itself is refused: waiting does not help. */
-const isRefusal = (error: ControlRoomError | InvalidRequest): boolean =>
-  error._tag === "InvalidRequest" || error.reason._tag === "Unauthorized" || error.reason._tag === "Forbidden"
+/** Waiting does not help: the worker is unknown, or says what the service does not take. */
+const isRefusal = (error: CallError): boolean => error._tag === "InvalidRequest" || isUnknownWorker(error)
 
 /**
  * Leases and runs until interrupted or refused. When the scope closes no more is leased; step runs may finish the item
@@ -45,7 +51,7 @@ const isRefusal = (error: ControlRoomError | InvalidRequest): boolean =>
 export const serve = Effect.fnUntraced(function* <R>(
   options: Options<R>
 ): Effect.fn.Return<never, ControlRoomError | InvalidRequest, R | Scope.Scope> {
-  const { capacity, protocol, tasks } = options
+  const { capacity, packages, protocol, tasks } = options
   const live = new Map<StepRunId, Entry>()
   const room = yield* Latch.make(true)
   let draining = false
@@ -70,33 +76,38 @@ export const serve = Effect.fnUntraced(function* <R>(
     Effect.ignoreCause({ log: "Debug", message: "heartbeat failed" })
   )
 
+  /** Processes take their time to end, so that those of packages are told to stop sooner. */
+  const pause = Effect.gen(function* () {
+    const whole = Duration.toMillis(options.heartbeat)
+    const slice = packages ? Math.min(whole, 1000) : whole
+    for (let slept = 0; slept < whole; slept += slice) {
+      yield* Effect.sleep(slice)
+      if ([...live.values()].some((entry) => entry.ofPackage)) return
+    }
+  })
+
   const begin = Effect.fnUntraced(function* (lease: Lease, fibers: FiberSet.FiberSet) {
-    const entry: Entry = { order: yield* Deferred.make<Order>(), started: false }
+    const entry: Entry = { order: yield* Deferred.make<Order>(), started: false, ofPackage: lease.package !== null }
     live.set(lease.step_run_id, entry)
     if (live.size >= capacity) yield* room.close
     const end = Effect.suspend(() => {
       if (live.get(lease.step_run_id) === entry) live.delete(lease.step_run_id)
       return live.size < capacity ? room.open : Effect.void
     })
-    const stepRun = Effect.flatMap(options.openSession(lease), (session) =>
-      runStepRun({
-        lease,
-        task: lease.package === null ? tasks.get(lease.task.name) : undefined,
-        session,
-        protocol,
-        order: entry.order,
-        onStarted: Effect.sync(() => {
-          entry.started = true
-        }),
-        mayReserve: Effect.sync(() => !draining)
+    const mayReserve = Effect.sync(() => !draining)
+    const stepRun = runStepRun({
+      lease,
+      execute: (reports) => options.execute(lease, reports, mayReserve),
+      protocol,
+      order: entry.order,
+      onStarted: Effect.sync(() => {
+        entry.started = true
       })
-    )
+    })
     yield* FiberSet.run(fibers, Effect.ensuring(stepRun, end))
   })
 
-  const lease = Effect.suspend(() =>
-    protocol.lease({ free: capacity - live.size, tasks: [...tasks.keys()], waitSeconds })
-  ).pipe(
+  const lease = Effect.suspend(() => protocol.lease({ free: capacity - live.size, tasks, packages, waitSeconds })).pipe(
     Effect.tapError((error) => {
       if (away || isRefusal(error)) return Effect.void
       away = true
@@ -113,7 +124,7 @@ export const serve = Effect.fnUntraced(function* <R>(
 
   // The scope closes in reverse: drain, then the heartbeats, then whatever fiber is left.
   const fibers = yield* FiberSet.make()
-  yield* Effect.forkScoped(Effect.repeat(beat, Schedule.spaced(options.heartbeat)))
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(beat, pause)))
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
       draining = true

@@ -41,6 +41,10 @@ export const isAway = (error: CallError): boolean => {
   }
 }
 
+/** Whether the service does not know the worker, or does not any more. */
+export const isUnknownWorker = (error: CallError): boolean =>
+  error._tag === "ControlRoomError" && (error.reason._tag === "Unauthorized" || error.reason._tag === "Forbidden")
+
 /** Pauses of 0.25 s, doubled up to 5 s. */
 export const backoff = Schedule.jittered(
   Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("5 seconds")])

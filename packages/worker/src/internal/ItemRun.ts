@@ -1,102 +1,63 @@
 /**
  * Runs a task over work items: one item to its release, and the items of a step run one after the other.
  */
-import type { FileId, WorkItemId } from "@signalbox/api/contract/Ids"
+import type { WorkItemId } from "@signalbox/api/contract/Ids"
 import type { CallError } from "@signalbox/api/ControlRoomError"
-import type { Release, StepRunSession } from "@signalbox/api/robot/StepRunSession"
-import { open as openSource, Uploads } from "@signalbox/api/Upload"
-import * as Cause from "effect/Cause"
+import type { StepRunSession } from "@signalbox/api/robot/StepRunSession"
+import type { SizedBytes } from "@signalbox/api/Upload"
 import * as Effect from "effect/Effect"
-import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { FileMissing, type Item, type ItemFile, type Output, type PayloadSchema, type Task } from "../Task.ts"
-import { exceptionOf, isLeaseLost, LeaseLost, patiently, placeOf } from "./Failures.ts"
+import type { ItemSource } from "../ItemSource.ts"
+import { Robot } from "../Robot.ts"
+import type { PayloadSchema, Task } from "../Task.ts"
+import type { LeaseLost } from "./Failures.ts"
+import * as ItemLoop from "./ItemLoop.ts"
+import * as RemoteParts from "./RemoteParts.ts"
+import * as SessionSource from "./SessionSource.ts"
+
+export type { Counts } from "./ItemLoop.ts"
 
 type TaskOf<R> = Pick<Task<PayloadSchema, PayloadSchema, R>, "outputs">
 
-/** Fetches what a task gets to see of an item. */
-const openItem = Effect.fnUntraced(function* (session: StepRunSession, id: WorkItemId) {
-  const payload = yield* patiently(session.payload(id))
-  const listed = yield* patiently(session.files(id))
-  const files = listed.map((file): ItemFile => ({ id: file.fileId, name: file.fileName, size: file.fileSize }))
-  const find = (name: string): Effect.Effect<FileId, FileMissing> => {
-    const file = files.findLast((file) => file.name === name)
-    if (file !== undefined) return Effect.succeed(file.id)
-    const names = files.length === 0 ? "none" : files.map((file) => `"${file.name}"`).join(", ")
-    return new FileMissing({ file: name, message: `the work item has no file "${name}"; its files: ${names}` })
-  }
-  const readFile = (name: string): Stream.Stream<Uint8Array, FileMissing | CallError> =>
-    Stream.unwrap(Effect.flatMap(find(name), (file) => session.download(id, file)))
-  const item: Item<Schema.Json> = {
-    id,
-    payload,
-    files,
-    readFile,
-    readText: (name) => Stream.mkString(Stream.decodeText(readFile(name)))
-  }
-  return item
-})
-
-const createOutput = Effect.fnUntraced(function* (
-  session: StepRunSession,
-  id: WorkItemId,
-  output: Output<Schema.Json>
-) {
-  const uploads = yield* Uploads
-  const created = yield* session.createOutput(id, output.payload)
-  for (const file of output.files) {
-    yield* session.attachFile(created, yield* openSource(uploads, file))
-  }
-})
-
-/**
- * Runs the task for one item and says how to release it. Whatever goes wrong is the item's failure, except a lost
- * lease, which ends the step run, and an interruption, which is no failure of the item.
- */
-export const runItem = <R>(
-  task: TaskOf<R>,
-  session: StepRunSession,
-  id: WorkItemId
-): Effect.Effect<Release, LeaseLost, R> =>
-  openItem(session, id).pipe(
-    Effect.flatMap((item) => Stream.runForEach(task.outputs(item), (output) => createOutput(session, id, output))),
-    Effect.matchCauseEffect({
-      onSuccess: (): Effect.Effect<Release, LeaseLost> => Effect.succeed({ state: "COMPLETED" }),
-      onFailure: (cause) => {
-        if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
-        const error = Cause.squash(cause)
-        if (error instanceof LeaseLost || isLeaseLost(error)) return new LeaseLost()
-        const exception = exceptionOf(error)
-        // Neither the message nor the cause is logged: both may hold data of the item.
-        const log = exception.type === "BUSINESS" ? Effect.logInfo : Effect.logWarning
-        return log("work item failed").pipe(
-          Effect.annotateLogs({ work_item_id: id, type: exception.type, code: exception.code, at: placeOf(error) }),
-          Effect.as({ state: "FAILED", exception })
-        )
-      }
-    })
-  )
-
-export interface Counts {
-  readonly completed: number
-  readonly failed: number
+/** What the worker does for the tasks of a step run, besides the calls of the session. */
+export interface Tools {
+  readonly saveArtifact: (file: SizedBytes) => Effect.Effect<void, CallError>
 }
 
-/** Runs the task for the first item and for all that the step has waiting, while `mayReserve` says so. */
-export const runItems = Effect.fnUntraced(function* <R>(
+/** A task made with `Task.make` is given its items: it does not ask for them. */
+const noItems: ItemSource["advance"] = () =>
+  Effect.die(new Error("a task gets its item as the argument of `run`; Robot.inputs is for programs of their own"))
+
+/** Runs the task for each item of the source, with this robot. Outputs are made as the task gives them. */
+export const runTask = <E, R>(
+  task: TaskOf<R>,
+  source: ItemSource<E>,
+  robot: Omit<Robot["Service"], "items">,
+  mayReserve: Effect.Effect<boolean>
+): Effect.Effect<ItemLoop.Counts, E | LeaseLost, Exclude<R, Robot>> => {
+  const inTask = Robot.of({ ...robot, items: { ...source, advance: noItems } })
+  return ItemLoop.runEach(source, mayReserve, (input) =>
+    Stream.runForEach(task.outputs(input), ({ files, payload }) => input.createOutput(payload, { files })).pipe(
+      Effect.provideService(Robot, inTask)
+    )
+  )
+}
+
+/**
+ * Runs the task for the first item and for all that the step has waiting, while `mayReserve` says so. The task gets the
+ * `Robot` of this step run.
+ */
+export const runItems = <R>(
   task: TaskOf<R>,
   session: StepRunSession,
   first: WorkItemId,
-  mayReserve: Effect.Effect<boolean>
-): Effect.fn.Return<Counts, LeaseLost | CallError, R> {
-  let completed = 0
-  let failed = 0
-  for (let item: WorkItemId | null = first; item !== null;) {
-    const release: Release = yield* runItem(task, session, item)
-    yield* patiently(session.release(item, release))
-    if (release.state === "COMPLETED") completed++
-    else failed++
-    item = (yield* mayReserve) ? yield* patiently(session.reserveNext) : null
+  mayReserve: Effect.Effect<boolean>,
+  tools: Tools
+): Effect.Effect<ItemLoop.Counts, CallError | LeaseLost, Exclude<R, Robot>> => {
+  const robot = {
+    ...RemoteParts.secrets(session.vault),
+    ...RemoteParts.assets(session.assets),
+    saveArtifact: tools.saveArtifact
   }
-  return { completed, failed }
-})
+  return runTask(task, SessionSource.make(session, first), robot, mayReserve)
+}

@@ -1,60 +1,61 @@
 /**
- * One step run from its start to its end.
+ * One step run from its start to its end, whatever executes it.
  */
 import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
 import type { CallError } from "@signalbox/api/ControlRoomError"
-import type { StepRunSession } from "@signalbox/api/robot/StepRunSession"
+import type { UploadSourceError } from "@signalbox/api/Upload"
 import type * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
 import * as Cause from "effect/Cause"
-import * as ConfigProvider from "effect/ConfigProvider"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import type { PayloadSchema, Task } from "../Task.ts"
-import { LeaseLost, messageOf, patiently } from "./Failures.ts"
-import { runItems } from "./ItemRun.ts"
+import type * as Scope from "effect/Scope"
+import { isLeaseLost, LeaseLost, messageOf, patiently } from "./Failures.ts"
+import * as Reports from "./Reports.ts"
 
 /** The calls of a linked worker. */
-export type Protocol = Effect.Success<ReturnType<typeof WorkerProtocol.make>>
+export type Protocol = Effect.Success<ReturnType<typeof WorkerProtocol.make>> & Reports.Calls
 
 /** What the outside may demand of a step run: end it, or drop it because it is no longer ours. */
 export type Order = "terminate" | "lost"
 
+/** Why a step run failed, as the service is told. */
+export interface StepRunError {
+  readonly code: StepRunErrorCode
+  readonly message: string
+}
+
+export const failed = (code: StepRunErrorCode, message: string): StepRunError => ({ code, message })
+
+/** Why something that a task has left behind could not be saved. */
+export type CollectError = CallError | UploadSourceError
+
+/** How the task of a step run is executed. */
+export interface Execution<R> {
+  /** From the start to the end of the task; null when it ended well. May be interrupted. */
+  readonly work: Effect.Effect<StepRunError | null, LeaseLost | CallError, R>
+  /** Saves what the task has left behind, however it ended. */
+  readonly collect: Effect.Effect<void, CollectError>
+}
+
 export interface Options<R> {
   readonly lease: WorkerProtocol.Lease
-  readonly task: Task<PayloadSchema, PayloadSchema, R> | undefined
-  readonly session: StepRunSession
-  readonly protocol: Pick<Protocol, "start" | "finish">
+  readonly execute: (reports: Reports.Reports) => Effect.Effect<Execution<R>, never, Scope.Scope>
+  readonly protocol: Pick<Protocol, "start" | "finish"> & Reports.Calls
   readonly order: Deferred.Deferred<Order>
   /** Called as soon as the service knows that the step run is under way. */
   readonly onStarted: Effect.Effect<void>
-  /** False when the worker is about to end: the item in hand is the last. */
-  readonly mayReserve: Effect.Effect<boolean>
 }
-
-type StepRunError = { readonly code: StepRunErrorCode; readonly message: string }
 
 /** `null`: ended well. `"lost"`: nothing to report any more. */
 type Ending = StepRunError | null | "lost"
 
-const failed = (code: StepRunErrorCode, message: string): StepRunError => ({ code, message })
-
-const work = <R>({ lease, mayReserve, onStarted, protocol, session, task }: Options<R>) => {
-  const items: Effect.Effect<Ending, LeaseLost | CallError, R> =
-    task === undefined
-      ? Effect.succeed(failed("START_FAILURE", `this worker has no task "${lease.task.name}"`))
-      : runItems(task, session, lease.work_item_id, mayReserve).pipe(
-          // The environment of the step comes first in what a task reads with Config.
-          Effect.updateService(ConfigProvider.ConfigProvider, (provider) =>
-            ConfigProvider.orElse(ConfigProvider.fromEnvRecord(lease.env), provider)
-          ),
-          Effect.tap((counts) => Effect.annotateLogs(Effect.logInfo("step run worked"), { ...counts })),
-          Effect.as(null)
-        )
+const work = <R>({ lease, onStarted, protocol }: Options<R>, execution: Execution<R>) => {
+  const task: Effect.Effect<Ending, LeaseLost | CallError, R> = execution.work
   const seconds = lease.timeout_seconds
   const timed =
     seconds === null
-      ? items
-      : Effect.timeoutOrElse(items, {
+      ? task
+      : Effect.timeoutOrElse(task, {
           duration: `${seconds} seconds`,
           orElse: () => Effect.succeed(failed("TIMEOUT", `the step run took longer than ${seconds} s`))
         })
@@ -74,27 +75,43 @@ const work = <R>({ lease, mayReserve, onStarted, protocol, session, task }: Opti
   )
 }
 
+/** What the collecting adds to how the task ended: nothing, unless all else went well. */
+const collect = ({ collect }: Pick<Execution<never>, "collect">, ending: StepRunError | null) =>
+  collect.pipe(
+    Effect.as<Ending>(ending),
+    Effect.catch((error) => {
+      if (isLeaseLost(error)) return Effect.succeed<Ending>("lost")
+      return Effect.as(
+        Effect.annotateLogs(Effect.logWarning("artifacts not uploaded"), { error: error._tag }),
+        ending ?? failed("UPLOAD_FAILURE", `an artifact could not be uploaded: ${messageOf(error)}`)
+      )
+    })
+  )
+
+/** Until the service answers: it hears from the worker once it is back, and would wait for the end of the step run. */
 const report = ({ lease, protocol }: Pick<Options<never>, "lease" | "protocol">, ending: StepRunError | null) =>
   patiently(protocol.finish(lease, ending)).pipe(
     Effect.andThen(Effect.logInfo("step run ended")),
     Effect.catch((error) => Effect.annotateLogs(Effect.logWarning("step run not reported"), { error: error._tag })),
-    // By then the service has given the step run up, or soon will, for want of heartbeats.
-    Effect.timeoutOrElse({
-      duration: "1 minute",
-      orElse: () => Effect.annotateLogs(Effect.logWarning("step run not reported"), { error: "Timeout" })
-    }),
     Effect.annotateLogs({ error_code: ending?.code ?? null })
   )
 
-/** Starts, works, and finishes the step run; never fails. An order interrupts the task. */
-export const runStepRun = <R>(options: Options<R>): Effect.Effect<void, never, R> => {
-  const ordered = Effect.map(Deferred.await(options.order), (order): Ending =>
-    order === "lost" ? "lost" : failed("TERMINATED", "the step run was told to stop")
-  )
-  return Effect.raceFirst(work(options), ordered).pipe(
-    Effect.flatMap((ending) =>
-      ending === "lost" ? Effect.logWarning("step run lost to the service; dropped") : report(options, ending)
-    ),
-    Effect.annotateLogs({ step_run_id: options.lease.step_run_id, task: options.lease.task.name })
-  )
-}
+/** Starts, works, collects, and finishes the step run; never fails. An order interrupts the task. */
+export const runStepRun = Effect.fnUntraced(
+  function* <R>(options: Options<R>) {
+    const { lease, order, protocol } = options
+    const reports = yield* Reports.make(protocol, lease, Deferred.succeed(order, "lost"))
+    const execution = yield* options.execute(reports)
+    const ordered = Effect.map(Deferred.await(order), (given): Ending =>
+      given === "lost" ? "lost" : failed("TERMINATED", "the step run was told to stop")
+    )
+    const ending = yield* Effect.raceFirst(work(options, execution), ordered)
+    const collected = ending === "lost" ? ending : yield* collect(execution, ending)
+    if (collected !== "lost") yield* reports.flush
+    if (collected === "lost" || reports.isLost())
+      return yield* Effect.logWarning("step run lost to the service; dropped")
+    yield* report(options, collected)
+  },
+  Effect.scoped,
+  (effect, { lease }) => Effect.annotateLogs(effect, { step_run_id: lease.step_run_id, task: lease.task.name })
+)

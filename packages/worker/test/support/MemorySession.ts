@@ -1,10 +1,12 @@
 /** The session of a step run, in memory: items that wait, and a list of everything that was done to them. */
 import { FileId, WorkItemId } from "@signalbox/api/contract/Ids"
-import { Conflict, ControlRoomError, Unreachable } from "@signalbox/api/ControlRoomError"
+import { Conflict, ControlRoomError, Forbidden, NotFound, Unreachable } from "@signalbox/api/ControlRoomError"
 import type { Release, StepRunSession } from "@signalbox/api/robot/StepRunSession"
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import type { Tools } from "../../src/internal/ItemRun.ts"
 
 export interface MemoryItem {
   readonly payload: Schema.Json
@@ -16,22 +18,39 @@ export type Action =
   | { readonly did: "file"; readonly on: string; readonly name: string; readonly text: string }
   | { readonly did: "payload"; readonly on: string; readonly payload: Schema.Json | null }
   | { readonly did: "remove"; readonly file: string; readonly of: string }
+  | { readonly did: "asset"; readonly name: string; readonly text: string; readonly contentType: string }
+  | { readonly did: "artifact"; readonly name: string; readonly text: string }
   | { readonly did: "release"; readonly item: string; readonly how: Release }
 
 const request = { method: "POST", path: "/test", attempts: 1, requestId: null }
 
 export const leaseLost = new Conflict({ code: "LEASE_LOST", message: "the step run has ended", request })
+export const refused = new ControlRoomError({
+  reason: new Forbidden({ code: "FORBIDDEN", message: "the token is unknown" }),
+  request
+})
 export const unreachable = new ControlRoomError({
   reason: new Unreachable({ message: "nothing answers at this address", sent: "no" }),
   request
 })
 
+const missing = (message: string) => new NotFound({ code: "NOT_FOUND", message, request })
+
+/** What the workspace has besides items. */
+export interface Workspace {
+  readonly secrets?: Readonly<Record<string, Readonly<Record<string, Schema.Json>>>>
+  readonly assets?: Readonly<Record<string, string>>
+}
+
 /** `fail` may give the error that the named call of the given item fails with. */
 export const make = (
   items: Readonly<Record<string, MemoryItem>>,
   fail: (call: "payload" | "output" | "release", item: string) => Conflict | ControlRoomError | undefined = () =>
-    undefined
+    undefined,
+  { assets = {}, secrets = {} }: Workspace = {}
 ) => {
+  const stored = new Map(Object.entries(assets))
+  const textOf = <E>(stream: Stream.Stream<Uint8Array, E>) => Effect.orDie(Stream.mkString(Stream.decodeText(stream)))
   const actions: Array<Action> = []
   const waiting = Object.keys(items)
   const settled = new Set<string>()
@@ -80,7 +99,32 @@ export const make = (
           actions.push({ did: "file", on: item, name: source.name, text })
         })
       ),
-    removeFile: (item, file) => Effect.sync(() => void actions.push({ did: "remove", file, of: item }))
+    removeFile: (item, file) => Effect.sync(() => void actions.push({ did: "remove", file, of: item })),
+    vault: {
+      get: (name) => {
+        const items = secrets[name]
+        if (items === undefined) return Effect.fail(missing(`there is no secret "${name}"`))
+        return Effect.succeed({ name, description: null, items: Redacted.make(items) })
+      },
+      put: () => Effect.die(new Error("no task writes secrets"))
+    },
+    assets: {
+      download: (name) => {
+        const text = stored.get(name)
+        return text === undefined
+          ? Stream.fail(missing(`there is no asset "${name}"`))
+          : Stream.encodeText(Stream.succeed(text))
+      },
+      put: (name, content, contentType) =>
+        Effect.map(textOf(content.stream), (text) => {
+          stored.set(name, text)
+          actions.push({ did: "asset", name, text, contentType })
+        })
+    }
   }
-  return { session, actions }
+  const tools: Tools = {
+    saveArtifact: (file) =>
+      Effect.map(textOf(file.stream), (text) => void actions.push({ did: "artifact", name: file.name, text }))
+  }
+  return { session, tools, actions }
 }

@@ -1,6 +1,6 @@
 /** The worker's calls as a port: leases come from a queue, and what was reported is kept. */
 import { ProcessId, ProcessRunId, StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
-import type { Conflict, ControlRoomError } from "@signalbox/api/ControlRoomError"
+import type { Conflict, ControlRoomError, InvalidRequest } from "@signalbox/api/ControlRoomError"
 import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -32,12 +32,19 @@ export interface Script {
   /** The last heartbeats' step runs. */
   readonly beats: Array<ReadonlyArray<string>>
   readonly finished: Map<string, Finished>
+  /** The console messages and events of every step run, in the order in which they came. */
+  readonly console: Array<string>
+  readonly events: Array<string>
+  /** The artifacts that were uploaded. */
+  readonly artifacts: Array<string>
   stop: ReadonlyArray<StepRunId>
   lost: ReadonlyArray<StepRunId>
   /** What every call of that name fails with, if anything. */
   leaseError: ControlRoomError | undefined
   startError: Conflict | undefined
   finishError: Conflict | ControlRoomError | undefined
+  consoleError: Conflict | ControlRoomError | undefined
+  artifactError: Conflict | ControlRoomError | InvalidRequest | undefined
 }
 
 export const make = Effect.gen(function* () {
@@ -47,11 +54,16 @@ export const make = Effect.gen(function* () {
     started: [],
     beats: [],
     finished: new Map(),
+    console: [],
+    events: [],
+    artifacts: [],
     stop: [],
     lost: [],
     leaseError: undefined,
     startError: undefined,
-    finishError: undefined
+    finishError: undefined,
+    consoleError: undefined,
+    artifactError: undefined
   }
   const failOr = <E, A>(error: E | undefined, act: () => A) =>
     error === undefined ? Effect.sync(act) : Effect.fail(error)
@@ -83,7 +95,23 @@ export const make = Effect.gen(function* () {
           script.finished.set(lease.step_run_id, error)
           return { accepted: true as const }
         })
-      )
+      ),
+    sendConsole: (_, offset, messages) =>
+      Effect.suspend(() =>
+        failOr(script.consoleError, () => {
+          // What was sent before is kept once.
+          const known = script.console.length - offset
+          script.console.push(...messages.slice(known).map(({ message }) => message))
+          return { accepted: true as const }
+        })
+      ),
+    sendEvents: (_, offset, events) =>
+      Effect.sync(() => {
+        script.events.push(...events.slice(script.events.length - offset).map(({ event_type }) => event_type))
+        return { accepted: true as const }
+      }),
+    uploadArtifact: (_, source) =>
+      Effect.suspend(() => failOr(script.artifactError, () => void script.artifacts.push(source.name)))
   }
   return { script, protocol }
 })

@@ -89,13 +89,14 @@ export const make = Effect.gen(function* () {
 
   /** A run that has read the deferred, or will, goes on; one that waits for it is run again. */
   const completed = Effect.fnUntraced(function* (id: string, name: string, exit: JsonExit, unaskedFor: boolean) {
-    const kept = yield* deferreds.finish(id, name, exit)
-    if (kept === null) return
+    const { kept, phase } = yield* deferreds.finish(id, name, exit)
     const run = runs.live(id)
     if (run === undefined) {
-      if (kept.phase !== "active") return
+      // Also when it was kept by an attempt whose answer was lost.
+      if (phase !== "active") return
       return yield* unaskedFor ? startUnasked(id) : Effect.asVoid(runs.start(id))
     }
+    if (!kept) return
     run.deferreds.set(name, exit)
     const awaited = run.pass?.instance.awaitedDeferreds.has(name) === true || run.awaitedByActivities.has(name)
     if (!awaited) {
@@ -103,7 +104,7 @@ export const make = Effect.gen(function* () {
       run.called = true
       return
     }
-    yield* runs.woken(id, kept.phase, "automatic")
+    yield* runs.woken(id, phase, "automatic")
     const wake = deferredState.deferredDone(id, name)
     const own = yield* Effect.serviceOption(WorkflowInstance)
     // A run cannot wait for its own end, and timers wait for nobody's.

@@ -10,6 +10,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type * as Migrator from "effect/sql/Migrator"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { FlowEngineError } from "../../FlowEngine.ts"
+import { isPassing } from "./Dialect.ts"
 import { migrate } from "./Migrations.ts"
 
 /** An error of the database before there is an engine. */
@@ -50,11 +51,11 @@ export class Database extends Context.Service<
       const persist = <A, R>(effect: Effect.Effect<A, SqlError, R>) =>
         effect.pipe(
           Effect.tapError((error) =>
-            error.isRetryable && !ending
+            isPassing(error) && !ending
               ? Effect.logWarning(`the database of the flows does not answer, trying again: ${error.message}`)
               : Effect.void
           ),
-          Effect.retry({ schedule: pauses, while: (error) => error.isRetryable && !ending }),
+          Effect.retry({ schedule: pauses, while: (error) => isPassing(error) && !ending }),
           Effect.orDie
         )
       return Database.of({

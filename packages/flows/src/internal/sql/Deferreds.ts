@@ -24,14 +24,14 @@ export class Deferreds extends Context.Service<
   {
     readonly load: (execution: string) => Effect.Effect<Loaded>
     /**
-     * Keeps the result of a deferred and wakes its execution, whether that is there already or not. Null when it had one
-     * before, which stays; else the phase of the execution, null too when that is not running.
+     * Keeps the result of a deferred, unless it has one, and wakes its execution, whether that is there already or not.
+     * Answers whether this one was kept, and the phase of the execution, null when that is not running.
      */
     readonly finish: (
       execution: string,
       name: string,
       exit: JsonExit
-    ) => Effect.Effect<{ readonly phase: Phase | null } | null>
+    ) => Effect.Effect<{ readonly kept: boolean; readonly phase: Phase | null }>
     /** Sets a timer, unless there is one or it is done. */
     readonly schedule: (execution: string, name: string, due: number) => Effect.Effect<void>
     /** Timers that are due, the oldest first. */
@@ -67,13 +67,17 @@ export class Deferreds extends Context.Service<
                 INSERT INTO flow_deferred (execution, name, result) VALUES (${execution}, ${name}, ${wholeColumn(exit)})
                 ON CONFLICT (execution, name) DO UPDATE SET result = excluded.result
                 WHERE flow_deferred.result IS NULL RETURNING name`
-              if (kept.length === 0) return null
+              if (kept.length === 0) {
+                const [there] = yield* sql<{ readonly phase: Phase }>`
+                  SELECT phase FROM flow_execution WHERE id = ${execution} AND state = 'running'`
+                return { kept: false, phase: there?.phase ?? null }
+              }
               const [row] = yield* sql<{ readonly phase: Phase }>`
                 UPDATE flow_execution SET
                   wakes = wakes + 1,
                   phase = CASE WHEN phase = 'waiting' THEN 'active' ELSE phase END
                 WHERE id = ${execution} AND state = 'running' RETURNING phase`
-              return { phase: row?.phase ?? null }
+              return { kept: true, phase: row?.phase ?? null }
             })
           ),
         schedule: (execution, name, due) =>

@@ -1,9 +1,11 @@
 /**
  * The file that `signalbox apply` takes: what a workspace should hold, by name.
  */
-import { CallbackUrl, Name } from "@signalbox/api/contract/Common"
+import { CallbackUrl, Name, RelativePath } from "@signalbox/api/contract/Common"
+import { SecretName } from "@signalbox/api/contract/Ids"
 import { StepDefinition, ProcessDefinition } from "@signalbox/api/contract/Processes"
 import { NewSecretName } from "@signalbox/api/contract/Secrets"
+import { GitReference, RepositoryUrl } from "@signalbox/api/contract/TaskPackages"
 import { webhookEventTypes } from "@signalbox/api/contract/Webhooks"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -30,7 +32,31 @@ const Process = Schema.Struct({
 })
 export type Process = typeof Process.Type
 
-const Package = Schema.Struct({ zip: PathText })
+const Git = Schema.Struct({
+  type: Schema.Literals(["github", "gitlab"]),
+  repository: RepositoryUrl,
+  /** Followed, by itself or (`automatic_deployment` false) as it is when this changes. */
+  branch: Schema.optionalKey(GitReference),
+  automatic_deployment: Schema.optionalKey(Schema.Boolean),
+  /** Stayed at: a commit, tag or branch as it is when this changes. */
+  reference: Schema.optionalKey(GitReference),
+  directory: Schema.optionalKey(RelativePath),
+  credentials_secret: Schema.optionalKey(SecretName)
+}).check(
+  Schema.makeFilter(({ automatic_deployment, branch, reference }) =>
+    (branch === undefined) === (reference === undefined)
+      ? "Expected either a branch to follow or a reference to stay at"
+      : branch !== undefined || automatic_deployment !== true || "Expected a branch: a reference is not followed"
+  )
+)
+export type Git = typeof Git.Type
+
+/** A zip, a folder that is zipped as it is applied, or a git repository that the service fetches. */
+const Package = Schema.Struct({
+  zip: Schema.optionalKey(PathText),
+  folder: Schema.optionalKey(PathText),
+  git: Schema.optionalKey(Git)
+}).check(Schema.makeFilter((source) => Object.keys(source).length === 1 || "Expected one of zip, folder and git"))
 
 const Assistant = Schema.Struct({ task: Schema.Struct({ name: Name, package: Name }) })
 

@@ -1,27 +1,103 @@
+import type { TaskPackageId } from "@signalbox/api/contract/Ids"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
 import * as Effect from "effect/Effect"
 import { digestOf, fileDigest, resolve } from "./Content.ts"
-import type { Document } from "./Document.ts"
+import { ApplyFileError, type Document, type Git } from "./Document.ts"
+import { zipped } from "./Folder.ts"
 import { type Ids, type Section, type Step, unchanged } from "./Step.ts"
 
-/** Task packages: a zip that differs from the one there is uploaded. */
+type Source = NonNullable<Document["packages"]>[string]
+
+/** What there is to be done, and how, once the package is there. */
+interface Work {
+  readonly detail: string
+  readonly isDone: boolean
+  readonly run: (id: TaskPackageId) => Step["run"]
+}
+
+const configurationOf = (git: Git): TaskPackages.GitConfiguration => {
+  const common = {
+    repository: git.repository,
+    directory: git.directory ?? null,
+    credentials_secret: git.credentials_secret ?? null
+  }
+  return git.branch === undefined
+    ? { mode: "detached", reference: git.reference ?? "", ...common }
+    : {
+        mode: "attached",
+        branch: git.branch,
+        automatic_deployment: git.automatic_deployment ?? true,
+        ...common
+      }
+}
+
+/** The parts in which the file and the package differ, and whether the last look at the repository failed. */
+const differencesOf = (git: Git, { git: known, type }: TaskPackages.TaskPackage): ReadonlyArray<string> => {
+  if (known === null) return ["from git"]
+  const wanted = configurationOf(git)
+  const pairs = {
+    type: [type, git.type],
+    repository: [known.repository, wanted.repository],
+    directory: [known.directory, wanted.directory],
+    credentials_secret: [known.credentials_secret, wanted.credentials_secret],
+    mode: [known.mode, wanted.mode],
+    reference: [known.reference, wanted.mode === "attached" ? wanted.branch : wanted.reference],
+    automatic_deployment: [known.automatic_deployment, wanted.mode === "attached" && wanted.automatic_deployment]
+  }
+  const changed = Object.entries(pairs).flatMap(([name, [is, shall]]) => (is === shall ? [] : [name]))
+  return known.error === null ? changed : [...changed, `again, as it failed: ${known.error.message}`]
+}
+
+const gitWork = (git: Git, known: TaskPackages.TaskPackage | null): Work => {
+  const differences = known === null ? [] : differencesOf(git, known)
+  return {
+    detail: known === null ? git.repository : differences.join(", "),
+    isDone: known !== null && differences.length === 0,
+    run: (id) => TaskPackages.configureGit(id, git.type, configurationOf(git))
+  }
+}
+
+const zipWork = Effect.fnUntraced(function* (
+  field: string,
+  source: Source,
+  folder: string,
+  known: TaskPackages.TaskPackage | null
+) {
+  const detail = source.zip ?? source.folder ?? ""
+  const path =
+    source.folder === undefined
+      ? resolve(folder, detail)
+      : yield* zipped(`${field}.folder`, resolve(folder, source.folder))
+  const digest = yield* fileDigest(`${field}.zip`, path)
+  if (known !== null && known.git !== null) {
+    return yield* new ApplyFileError({
+      message: `${field}: the package takes its content from a git repository, and none from a file any more; delete it first, or give it another name`
+    })
+  }
+  const isDone = known !== null && (yield* digestOf(TaskPackages.download(known.id))) === digest
+  const work: Work = { detail, isDone, run: (id) => TaskPackages.upload(id, path) }
+  return work
+})
+
+/** Task packages: a zip, or that of a folder, that differs is uploaded; a repository that differs is fetched. */
 export const plan = Effect.fnUntraced(function* (wanted: NonNullable<Document["packages"]>, folder: string, ids: Ids) {
   const steps: Array<Step> = []
-  for (const [name, { zip }] of Object.entries(wanted)) {
-    const path = resolve(folder, zip)
-    const digest = yield* fileDigest(`packages.${name}.zip`, path)
+  for (const [name, source] of Object.entries(wanted)) {
     const id = ids.packages.get(name)
-    if (id === undefined) {
-      const run = Effect.gen(function* () {
+    const known = id === undefined ? null : yield* TaskPackages.get(id)
+    const { detail, isDone, run } =
+      source.git === undefined ? yield* zipWork(`packages.${name}`, source, folder, known) : gitWork(source.git, known)
+    if (known === null) {
+      const create = Effect.gen(function* () {
         const made = yield* TaskPackages.create(name)
         ids.packages.set(name, made.id)
-        yield* TaskPackages.upload(made.id, path)
+        yield* run(made.id)
       })
-      steps.push({ kind: "package", name, action: "create", detail: zip, run })
-    } else if ((yield* digestOf(TaskPackages.download(id))) === digest) {
+      steps.push({ kind: "package", name, action: "create", detail, run: create })
+    } else if (isDone) {
       steps.push(unchanged("package", name))
     } else {
-      steps.push({ kind: "package", name, action: "change", detail: zip, run: TaskPackages.upload(id, path) })
+      steps.push({ kind: "package", name, action: "change", detail, run: run(known.id) })
     }
   }
   const extra = [...ids.packages]

@@ -102,7 +102,7 @@ export const apply = Command.make(
       if (work.length === 0) return json ? undefined : yield* Console.log("Nothing to do.")
       return yield* carryOut(work, json)
     })
-    return yield* connected(data)(program)
+    return yield* connected(data)(Effect.scoped(program))
   })
 ).pipe(
   Command.withDescription(

@@ -1,0 +1,19 @@
+/**
+ * Where calls of the robot side go, and with which token.
+ */
+import { type Redacted, value } from "effect/Redacted"
+import type { Connection } from "../internal/Connection.ts"
+import type { Transport } from "../internal/Transport.ts"
+
+/** An address, without the path that is the same on every service, and the token for it. */
+export interface Endpoint {
+  readonly url: string
+  readonly token: Redacted
+}
+
+/** Calls below a path of the endpoint. */
+export const transportOf = (endpoint: Endpoint, path: string, connection: Connection): Transport => ({
+  baseUrl: endpoint.url.replace(/\/+$/, "") + path,
+  connection,
+  authorization: `Bearer ${value(endpoint.token)}`
+})

@@ -1,0 +1,38 @@
+/**
+ * The assets of the workspace, with the token of a run.
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as HttpClient from "effect/http/HttpClient"
+import type { WorkspaceId } from "../contract/Ids.ts"
+import * as Assets from "../Assets.ts"
+import { ControlRoom } from "../ControlRoom.ts"
+import * as Connection from "../internal/Connection.ts"
+import { type SizedBytes, Uploads } from "../Upload.ts"
+import { type Endpoint, transportOf } from "./Endpoint.ts"
+
+/** `url` has the version prefix, such as `http://127.0.0.1:4700/api/v1`. */
+export interface Options extends Endpoint {
+  readonly workspaceId: WorkspaceId
+}
+
+/** The assets of one workspace. */
+export const make = Effect.fnUntraced(function* (options: Options) {
+  const transport = transportOf(options, "", Connection.make(yield* HttpClient.HttpClient))
+  const room = ControlRoom.of({
+    baseUrl: transport.baseUrl,
+    workspaceId: options.workspaceId,
+    transport,
+    uploads: yield* Uploads
+  })
+  return {
+    /** The content, as it arrives; none of an asset without content. Fails with `NotFound` when there is no such asset. */
+    download: (name: string) => Stream.provideService(Assets.download(`name:${name}`), ControlRoom, room),
+    /** Makes the asset if there is none of this name, and gives it its content. */
+    put: (name: string, content: SizedBytes, contentType: string) =>
+      Effect.asVoid(Assets.put(name, content, { contentType })).pipe(Effect.provideService(ControlRoom, room))
+  }
+})
+
+/** What `make` gives. */
+export type RunAssets = Effect.Success<ReturnType<typeof make>>

@@ -1,0 +1,250 @@
+/**
+ * Reads repositories over HTTP: which commit a branch is at, and the files of a commit as a zip. Nothing of a repository is
+ * ever checked out or run here.
+ */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Tar from "effect/encoding/Tar"
+import * as Zip from "effect/encoding/Zip"
+import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
+import { isIP } from "node:net"
+import { join } from "node:path"
+import { refusalOf, TargetGuard } from "../delivery/TargetGuard.ts"
+import { limits } from "../Limits.ts"
+import { type Access, endedOutside, noGit, run, start } from "./Command.ts"
+import { GitFailure } from "./Failure.ts"
+
+export interface Remote {
+  readonly repository: string
+  readonly credentials: { readonly username: string; readonly password: Redacted.Redacted } | null
+}
+
+/** A branch by its name; or a commit by its hash, else a branch or a tag. */
+export interface Wanted {
+  readonly mode: "attached" | "detached"
+  readonly reference: string
+}
+
+export interface Snapshot {
+  readonly commit: string
+  /** The same files give the same bytes. To be read once, while the scope lasts. */
+  readonly zip: Stream.Stream<Uint8Array, GitFailure>
+}
+
+/** How much a repository may have in transit and on the disk, in bytes, and how long reading it may take. */
+export const GitLimits = Context.Reference<{ readonly bytes: number; readonly time: Duration.Input }>(
+  "@signalbox/control-room/git/GitLimits",
+  { defaultValue: () => ({ bytes: limits.repository, time: "2 minutes" }) }
+)
+
+export class Git extends Context.Service<
+  Git,
+  {
+    /** The commit that is meant now. Asks, and fetches nothing. */
+    readonly head: (remote: Remote, wanted: Wanted) => Effect.Effect<string, GitFailure>
+    /** The files of that commit below a folder, null for all. Fetches that commit alone, without submodules. */
+    readonly snapshot: (
+      remote: Remote,
+      wanted: Wanted,
+      directory: string | null
+    ) => Effect.Effect<Snapshot, GitFailure, Scope.Scope>
+  }
+>()("@signalbox/control-room/git/Git") {
+  /** Works on the disk of this machine, also where all else is in memory. */
+  static readonly layer = Layer.effect(
+    Git,
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const guard = yield* TargetGuard
+      const { bytes, time } = yield* GitLimits
+      const services = yield* Effect.context<ChildProcessSpawner>()
+
+      const folder = Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "signalbox-git-" }))
+
+      let isChecked = false
+      /** Older ones know no addresses to connect to, and could be led elsewhere. */
+      const checkVersion = Effect.fnUntraced(function* (path: string) {
+        if (isChecked) return
+        const said = yield* run({ folder: path, args: ["version"] })
+        const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(said) ?? []).map(Number)
+        if (major < 2 || (major === 2 && minor < 37)) return yield* noGit(`git ${major}.${minor} is too old`)
+        isChecked = true
+      })
+
+      /** Resolves the host, and refuses where nothing is sent. */
+      const accessTo = Effect.fnUntraced(function* ({ credentials, repository }: Remote) {
+        const refusal = guard.refuses(repository)
+        if (refusal !== null) return yield* new GitFailure({ message: `the address of the repository ${refusal}` })
+        const { hostname, port, protocol } = new URL(repository)
+        const authorization =
+          credentials === null
+            ? null
+            : Redacted.make(
+                `Basic ${Buffer.from(`${credentials.username}:${Redacted.value(credentials.password)}`).toString("base64")}`
+              )
+        if (isIP(hostname.replace(/^\[(.*)\]$/, "$1")) !== 0) return { resolve: null, authorization }
+        const addresses = yield* Effect.callback<ReadonlyArray<string>, GitFailure>((resume) => {
+          guard.lookup(hostname, { all: true }, (error, found) => {
+            const message = refusalOf(error) ?? "the host of the repository cannot be found; check `repository`"
+            if (error !== null || typeof found === "string") return resume(Effect.fail(new GitFailure({ message })))
+            resume(Effect.succeed(found.map(({ address }) => (isIP(address) === 6 ? `[${address}]` : address))))
+          })
+        })
+        const number = port === "" ? (protocol === "https:" ? "443" : "80") : port
+        return { resolve: `${hostname}:${number}:${addresses.join(",")}`, authorization } satisfies Access
+      })
+
+      /** An empty repository, and git for this remote in it. */
+      const open = Effect.fnUntraced(function* (remote: Remote) {
+        const path = yield* folder
+        yield* checkVersion(path)
+        const access = yield* accessTo(remote)
+        const hidden = [access.authorization, remote.credentials?.password ?? null].flatMap((it) =>
+          it === null ? [] : [Redacted.value(it).replace("Basic ", "")]
+        )
+        const confidential = [...hidden, remote.repository, path]
+        const git = (...args: ReadonlyArray<string>) => run({ folder: path, args, access, confidential })
+        yield* git("init", "--bare", "--quiet", "--template=", path)
+        return { path, git }
+      })
+
+      const advertised = Effect.fnUntraced(function* (
+        git: (...args: ReadonlyArray<string>) => Effect.Effect<string, GitFailure, ChildProcessSpawner>,
+        { repository }: Remote,
+        { mode, reference }: Wanted
+      ) {
+        if (mode === "detached" && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(reference)) {
+          return { commit: reference, name: reference }
+        }
+        const names = [`refs/heads/${reference}`]
+        if (mode === "detached") names.push(`refs/tags/${reference}`)
+        const lines = (yield* git("ls-remote", "--", repository, ...names, ...names.map((name) => `${name}^{}`)))
+          .split("\n")
+          .map((line) => line.split("\t"))
+        const of = (name: string) => lines.find(([, known]) => known === name)?.[0]
+        for (const name of names) {
+          // A tag with a text is an object of its own; what it is of stands beside it.
+          const commit = of(`${name}^{}`) ?? of(name)
+          if (commit !== undefined) return { commit, name }
+        }
+        const what = mode === "attached" ? "branch" : "branch, tag or full commit hash"
+        return yield* new GitFailure({ message: `the repository has no ${what} "${reference}"` })
+      })
+
+      const sizeOf = Effect.fnUntraced(function* (path: string) {
+        let size = 0
+        for (const name of yield* fs.readDirectory(path, { recursive: true })) {
+          // Git renames and deletes while this looks.
+          const info = yield* Effect.option(fs.stat(join(path, name)))
+          if (info._tag === "Some" && info.value.type === "File") size += Number(info.value.size)
+        }
+        return size
+      })
+
+      const tooLarge = new GitFailure({
+        message: `the repository has more than the ${bytes} bytes that one may have; make it smaller, or upload the zip of the package instead`
+      })
+
+      const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+        Effect.timeoutOrElse(effect, {
+          duration: time,
+          orElse: () => {
+            const within = Duration.format(Duration.fromInputUnsafe(time))
+            return Effect.fail(new GitFailure({ message: `the repository could not be read within ${within}` }))
+          }
+        })
+
+      const checkSize = Effect.fnUntraced(function* (path: string) {
+        if ((yield* Effect.orElseSucceed(sizeOf(path), () => 0)) > bytes) return yield* tooLarge
+      })
+
+      /** Ends with a failure when the folder has grown too large, else never. */
+      const watch = (path: string) => Effect.forever(Effect.delay(checkSize(path), "100 millis"))
+
+      /** The files of a tree, as git writes them to an archive. */
+      const zipOf = (path: string, tree: string): Stream.Stream<Uint8Array, GitFailure, ChildProcessSpawner> =>
+        Stream.unwrap(
+          Effect.map(start({ folder: path, args: ["archive", "--format=tar", tree] }), ({ ended, stdout }) => {
+            let unpacked = 0
+            return stdout.pipe(
+              Stream.tap((chunk) => {
+                unpacked += chunk.length
+                return unpacked > limits.packageUnpacked ? Effect.fail(tooLarge) : Effect.void
+              }),
+              Stream.concat(Stream.drain(Stream.fromEffect(ended))),
+              Stream.pipeThroughChannel(Tar.decode()),
+              Stream.mapEffect(({ body, header: { mode, path: name, size, type } }) => {
+                // A folder by itself is a submodule.
+                if (type === "Directory") return Effect.succeed([])
+                if (type !== "File") {
+                  const message = `${JSON.stringify(name)} in the repository is a link, which a task package may not have`
+                  return Effect.fail(new GitFailure({ message }))
+                }
+                return Effect.succeed([
+                  Zip.fileStream(name, body, { size, mode: (mode & 0o100) === 0 ? 0o644 : 0o755 })
+                ])
+              }),
+              Stream.flatMap(Stream.fromIterable),
+              Stream.pipeThroughChannel(Zip.encode()),
+              Stream.catchTag(["PlatformError", "TarError", "ZipError"], (error) =>
+                Stream.fail(
+                  error._tag === "PlatformError"
+                    ? endedOutside
+                    : new GitFailure({ message: `the files of the repository make no zip: ${error.message}` })
+                )
+              )
+            )
+          })
+        )
+
+      return Git.of({
+        head: Effect.fn("Git.head")(
+          function* (remote, wanted) {
+            const { git } = yield* open(remote)
+            return (yield* advertised(git, remote, wanted)).commit
+          },
+          Effect.scoped,
+          inTime,
+          Effect.provideContext(services)
+        ),
+        snapshot: Effect.fn("Git.snapshot")(function* (remote, wanted, directory) {
+          const fetched = Effect.gen(function* () {
+            const { git, path } = yield* open(remote)
+            const { name } = yield* advertised(git, remote, wanted)
+            const fetch = git(
+              "fetch",
+              "--quiet",
+              "--depth=1",
+              "--no-tags",
+              "--",
+              remote.repository,
+              `${name}:refs/package`
+            )
+            yield* Effect.raceFirst(fetch, watch(path))
+            yield* checkSize(path)
+            const commit = yield* git("rev-parse", "--verify", "--quiet", "refs/package^{commit}")
+            const named = git(
+              "rev-parse",
+              "--verify",
+              "--quiet",
+              directory === null ? commit : `${commit}:${directory}`
+            )
+            const tree = yield* Effect.mapError(
+              Effect.flatMap(named, (object) => git("rev-parse", "--verify", "--quiet", `${object}^{tree}`)),
+              () => new GitFailure({ message: `directory: the commit ${commit} has no folder "${directory}"` })
+            )
+            return { commit, zip: Stream.provideContext(zipOf(path, tree), services) }
+          })
+          return yield* fetched.pipe(inTime, Effect.provideContext(services))
+        })
+      })
+    })
+  ).pipe(Layer.provide(NodeServices.layer))
+}

@@ -1,0 +1,196 @@
+/**
+ * Where task packages from git come from, and when who looks there again.
+ */
+import { TaskPackageId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { TaskPackageType } from "@signalbox/api/contract/TaskPackages"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { Refused } from "../Refused.ts"
+import { Database } from "./Database.ts"
+import * as Dialect from "./Dialect.ts"
+import { type NewContent, TaskPackages } from "./TaskPackages.ts"
+
+/** How long after one look at a branch the next one is due. */
+const lookEvery = Duration.minutes(1)
+/** Longer than a look takes: after that another node looks, if the one that began is gone. */
+const claimTime = Duration.minutes(10)
+
+interface Row {
+  readonly package_id: string
+  readonly workspace_id: string
+  readonly version: number
+  readonly repository: string
+  readonly directory: string | null
+  readonly credentials_secret: string | null
+  readonly mode: "attached" | "detached"
+  readonly reference: string
+  readonly automatic: number
+  readonly commit_id: string
+  readonly fetched_at: string
+  readonly error: string | null
+  readonly failed_at: string | null
+}
+
+/** What people say of a source. */
+export interface SourceSettings {
+  readonly repository: string
+  readonly directory: string | null
+  readonly credentialsSecret: string | null
+  readonly mode: "attached" | "detached"
+  readonly reference: string
+  /** Whether the service looks by itself. */
+  readonly automatic: boolean
+}
+
+export interface Source extends SourceSettings {
+  readonly packageId: TaskPackageId
+  readonly workspaceId: WorkspaceId
+  /** Rises with every change of the settings: who began before one writes nothing after it. */
+  readonly version: number
+  readonly commit: string
+  readonly fetchedAt: string
+  readonly error: { readonly message: string; readonly failedAt: string } | null
+}
+
+const parse = (row: Row): Source => ({
+  packageId: TaskPackageId.make(row.package_id),
+  workspaceId: WorkspaceId.make(row.workspace_id),
+  version: row.version,
+  repository: row.repository,
+  directory: row.directory,
+  credentialsSecret: row.credentials_secret,
+  mode: row.mode,
+  reference: row.reference,
+  automatic: row.automatic === 1,
+  commit: row.commit_id,
+  fetchedAt: row.fetched_at,
+  error: row.error === null || row.failed_at === null ? null : { message: row.error, failedAt: row.failed_at }
+})
+
+/** What the files of a commit are: the package's new content. */
+export interface Fetched {
+  readonly commit: string
+  readonly content: NewContent
+}
+
+export class PackageSources extends Context.Service<
+  PackageSources,
+  {
+    readonly get: (taskPackage: string) => Effect.Effect<Source | null>
+    /** Gives a package its source with what was fetched from there; answers the blob that nothing needs any more. */
+    readonly configure: (
+      taskPackage: { readonly id: TaskPackageId; readonly workspaceId: WorkspaceId },
+      type: Exclude<TaskPackageType, "zip">,
+      settings: SourceSettings,
+      fetched: Fetched
+    ) => Effect.Effect<string | null, Refused>
+    /** Sources whose branches are to be looked at now; nobody else gets them meanwhile. */
+    readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<Source>>
+    /**
+     * What a look at a claimed source brought; nothing when the source was changed meanwhile. Answers the blob that nothing
+     * needs any more: the old content's, the new one's when it is not taken, null when there is none.
+     */
+    readonly deploy: (source: Source, type: TaskPackageType, fetched: Fetched) => Effect.Effect<string | null, Refused>
+    /** The branch has not moved, or (`error`) could not be read. */
+    readonly looked: (source: Source, error: string | null) => Effect.Effect<void>
+  }
+>()("@signalbox/control-room/store/PackageSources") {
+  static readonly layer = Layer.effect(
+    PackageSources,
+    Effect.gen(function* () {
+      const { millis, now, sql, transaction } = yield* Database
+      const packages = yield* TaskPackages
+      const forUpdate = Dialect.forUpdate(sql)
+      const skipLocked = Dialect.skipLocked(sql, "package_source")
+      const inFuture = (duration: Duration.Duration) =>
+        Effect.map(millis, (time) => new Date(time + Duration.toMillis(duration)).toISOString())
+
+      /** The source if its settings are those that the look began with; nobody changes them until the transaction ends. */
+      const unchanged = ({ packageId, version }: Source) =>
+        Effect.map(
+          sql`SELECT package_id FROM package_source
+            WHERE package_id = ${packageId} AND version = ${version} ${forUpdate}`,
+          (rows) => rows.length === 1
+        )
+
+      return PackageSources.of({
+        get: (taskPackage) =>
+          Effect.orDie(
+            Effect.map(sql<Row>`SELECT * FROM package_source WHERE package_id = ${taskPackage}`, ([row]) =>
+              row === undefined ? null : parse(row)
+            )
+          ),
+        configure: Effect.fnUntraced(function* ({ id, workspaceId }, type, settings, { commit, content }) {
+          const old = yield* packages.put(workspaceId, id, type, content)
+          const values = {
+            repository: settings.repository,
+            directory: settings.directory,
+            credentials_secret: settings.credentialsSecret,
+            mode: settings.mode,
+            reference: settings.reference,
+            automatic: settings.automatic ? 1 : 0,
+            commit_id: commit,
+            fetched_at: yield* now,
+            error: null,
+            failed_at: null,
+            look_at: settings.automatic ? yield* inFuture(lookEvery) : null
+          }
+          // The row of the package is held, so nobody adds one in between.
+          const changed = yield* Effect.orDie(
+            sql`UPDATE package_source SET ${sql.update(values)}, version = version + 1
+              WHERE package_id = ${id} RETURNING package_id`
+          )
+          if (changed.length === 0) {
+            const row = { ...values, package_id: id, workspace_id: workspaceId, version: 1 }
+            yield* Effect.orDie(sql`INSERT INTO package_source ${sql.insert(row)}`)
+          }
+          return old
+        }, transaction),
+        claim: Effect.fnUntraced(
+          function* (limit) {
+            const rows = yield* sql<Row>`
+              SELECT * FROM package_source WHERE look_at <= ${yield* now}
+              ORDER BY look_at LIMIT ${limit} ${skipLocked}`
+            const until = yield* inFuture(claimTime)
+            for (const row of rows) {
+              yield* sql`UPDATE package_source SET look_at = ${until} WHERE package_id = ${row.package_id}`
+            }
+            return rows.map(parse)
+          },
+          Effect.orDie,
+          transaction
+        ),
+        deploy: Effect.fnUntraced(function* (source, type, { commit, content }) {
+          if (!(yield* Effect.orDie(unchanged(source)))) return content.blob
+          const old = yield* packages.put(source.workspaceId, source.packageId, type, content)
+          const values = {
+            commit_id: commit,
+            fetched_at: yield* now,
+            error: null,
+            failed_at: null,
+            look_at: yield* inFuture(lookEvery)
+          }
+          yield* Effect.orDie(
+            sql`UPDATE package_source SET ${sql.update(values)} WHERE package_id = ${source.packageId}`
+          )
+          return old
+        }, transaction),
+        looked: Effect.fnUntraced(
+          function* (source, error) {
+            const values = {
+              error,
+              failed_at: error === null ? null : yield* now,
+              look_at: yield* inFuture(lookEvery)
+            }
+            yield* sql`UPDATE package_source SET ${sql.update(values)}
+              WHERE package_id = ${source.packageId} AND version = ${source.version}`
+          },
+          Effect.orDie,
+          transaction
+        )
+      })
+    })
+  )
+}

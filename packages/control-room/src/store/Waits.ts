@@ -1,0 +1,129 @@
+/**
+ * Step runs that wait although no worker could take them, and the workers that there are.
+ */
+import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Database } from "./Database.ts"
+
+/** What some step runs of a workspace wait for, all the same. */
+export interface Need {
+  readonly workspaceId: WorkspaceId
+  readonly task: string
+  /** Null for a task that workers bring with them. */
+  readonly taskPackage: { readonly id: string; readonly name: string } | null
+  readonly group: { readonly id: string; readonly name: string } | null
+}
+
+interface NeedRow {
+  readonly workspace_id: WorkspaceId
+  readonly task_name: string
+  readonly package_id: string | null
+  readonly package_name: string | null
+  readonly worker_group_id: string | null
+  readonly group_name: string | null
+}
+
+/** What a worker takes. */
+export interface Offer {
+  readonly tasks: ReadonlyArray<string>
+  readonly packages: boolean
+  /** The ids of the groups that it is in. */
+  readonly groups: ReadonlyArray<string>
+}
+
+interface OfferRow {
+  readonly id: string
+  readonly tasks: string
+  readonly packages: number
+  readonly worker_group_id: string | null
+}
+
+export class Waits extends Context.Service<
+  Waits,
+  {
+    /** What step runs have waited for since `cutoff`, those apart that were told so. */
+    readonly needs: (cutoff: string) => Effect.Effect<ReadonlyArray<Need>>
+    /** What the workers of a workspace take that were heard of since `cutoff`. */
+    readonly offers: (workspace: WorkspaceId, cutoff: string) => Effect.Effect<ReadonlyArray<Offer>>
+    /** Tells the step runs that have needed this since `cutoff`, once; answers how many there were. */
+    readonly tell: (need: Need, cutoff: string, message: string) => Effect.Effect<number>
+  }
+>()("@signalbox/control-room/store/Waits") {
+  static readonly layer = Layer.effect(
+    Waits,
+    Effect.gen(function* () {
+      const { newId, now, sql, transaction } = yield* Database
+      const untold = (cutoff: string) =>
+        sql`step_run.state = 'awaiting_worker' AND step_run.worker_id IS NULL AND step_run.wait_told = 0
+          AND step_run.state_updated_at <= ${cutoff}`
+      const same = (column: string, id: string | null) =>
+        id === null ? sql`${sql(column)} IS NULL` : sql`${sql(column)} = ${id}`
+
+      return Waits.of({
+        needs: (cutoff) =>
+          Effect.orDie(
+            Effect.map(
+              sql<NeedRow>`
+                SELECT DISTINCT step_run.workspace_id, step_run.task_name, step_run.package_id,
+                  task_package.name AS package_name, step_run.worker_group_id, worker_group.name AS group_name
+                FROM step_run
+                LEFT JOIN task_package ON task_package.id = step_run.package_id
+                LEFT JOIN worker_group ON worker_group.id = step_run.worker_group_id
+                WHERE ${untold(cutoff)}`,
+              (rows) =>
+                rows.map((row) => ({
+                  workspaceId: row.workspace_id,
+                  task: row.task_name,
+                  taskPackage:
+                    row.package_id === null ? null : { id: row.package_id, name: row.package_name ?? row.package_id },
+                  group:
+                    row.worker_group_id === null
+                      ? null
+                      : { id: row.worker_group_id, name: row.group_name ?? row.worker_group_id }
+                }))
+            )
+          ),
+        offers: Effect.fnUntraced(function* (workspace, cutoff) {
+          const rows = yield* sql<OfferRow>`
+            SELECT worker.id, worker.tasks, worker.packages, worker_group_member.worker_group_id
+            FROM worker LEFT JOIN worker_group_member ON worker_group_member.worker_id = worker.id
+            WHERE worker.workspace_id = ${workspace} AND worker.last_seen_at >= ${cutoff}`
+          return [...Map.groupBy(rows, ({ id }) => id).values()].flatMap(([first, ...others]) =>
+            first === undefined
+              ? []
+              : [
+                  {
+                    tasks: JSON.parse(first.tasks),
+                    packages: first.packages === 1,
+                    groups: [first, ...others].flatMap((row) => row.worker_group_id ?? [])
+                  }
+                ]
+          )
+        }, Effect.orDie),
+        tell: Effect.fnUntraced(
+          function* ({ group, task, taskPackage, workspaceId }, cutoff, message) {
+            const rows = yield* sql<{ readonly id: string }>`
+              UPDATE step_run SET wait_told = 1
+              WHERE ${untold(cutoff)} AND workspace_id = ${workspaceId} AND task_name = ${task}
+                AND ${same("package_id", taskPackage?.id ?? null)} AND ${same("worker_group_id", group?.id ?? null)}
+              RETURNING id`
+            for (const { id } of rows) {
+              yield* sql`INSERT INTO step_run_event ${sql.insert({
+                id: yield* newId,
+                step_run_id: id,
+                event_type: "NO_WORKER",
+                created_at: yield* now,
+                message
+              })}`
+            }
+            return rows.length
+          },
+          Effect.orDie,
+          transaction
+        )
+      })
+    })
+  )
+}

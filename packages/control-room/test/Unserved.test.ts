@@ -1,0 +1,178 @@
+import { assert, describe, it as plain, layer as withLayer } from "@effect/vitest"
+import { type WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Processes from "@signalbox/api/Processes"
+import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+import * as StepRuns from "@signalbox/api/StepRuns"
+import * as TaskPackages from "@signalbox/api/TaskPackages"
+import * as WorkerGroups from "@signalbox/api/WorkerGroups"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { Workers } from "../src/store/Workers.ts"
+import { missing } from "../src/Unserved.ts"
+import { layer, linkWorker, movedBy, Service } from "./support/Service.ts"
+import { make as zipOf, robotYaml } from "./support/Zip.ts"
+
+const need = { workspaceId: WorkspaceId.make("w"), task: "read", taskPackage: null, group: null } as const
+const taskPackage = { id: "p", name: "invoices" }
+const group = { id: "g", name: "linux" }
+const offer = { tasks: ["write"], packages: false, groups: [] as ReadonlyArray<string> }
+
+describe("what is missing", () => {
+  const cases: ReadonlyArray<readonly [string, Parameters<typeof missing>, RegExp | null]> = [
+    ["no worker", [need, []], /^no worker is online, and the task "read" waits for one; start one with/],
+    ["no worker with the task", [need, [offer]], /^no worker that is online brings the task "read"; start one/],
+    ["nothing: one brings it", [need, [offer, { ...offer, tasks: ["read"] }]], null],
+    [
+      "no worker that takes packages, though one brings a task of the name",
+      [{ ...need, taskPackage }, [{ ...offer, tasks: ["read"] }]],
+      /^no worker that is online runs task packages, and the task "read" of the package "invoices" waits/
+    ],
+    ["nothing: one takes packages", [{ ...need, taskPackage }, [{ ...offer, packages: true }]], null],
+    [
+      "no worker of the group",
+      [{ ...need, group }, [{ ...offer, tasks: ["read"] }]],
+      /^no worker of the group "linux" is online, and the task "read" waits for one; .* add a worker to it$/
+    ],
+    [
+      "no worker of the group with the task",
+      [{ ...need, group }, [{ ...offer, groups: ["g"] }]],
+      /^no worker of the group "linux" that is online brings the task "read"/
+    ],
+    [
+      "nothing: one of the group brings it",
+      [{ ...need, group }, [{ tasks: ["read"], packages: false, groups: ["g"] }]],
+      null
+    ]
+  ]
+  for (const [what, [wanted, offers], says] of cases) {
+    plain(what, () => {
+      const message = missing(wanted, offers)
+      if (says === null) return assert.isNull(message)
+      assert.match(message ?? "", says)
+    })
+  }
+})
+
+const started = Effect.fnUntraced(function* (step: object) {
+  const name = `unserved ${crypto.randomUUID()}`
+  const process = yield* Processes.create({ name, steps: [{ name: "s", task: { name: "read" }, ...step }] })
+  const run = yield* ProcessRuns.start(process.id)
+  if (!run.started) return yield* Effect.die(new Error("not started"))
+  const [stepRun] = (yield* StepRuns.list(run.id)).data
+  return stepRun?.id ?? (yield* Effect.die(new Error("no step run")))
+})
+
+const told = (stepRun: Effect.Success<ReturnType<typeof started>>) =>
+  Effect.map(Stream.runCollect(StepRuns.events(stepRun)), (events) =>
+    events.flatMap(({ event_type, message }) => (event_type === "NO_WORKER" ? [message ?? ""] : []))
+  )
+
+/** The worker is heard of so many milliseconds from now. */
+const heardIn = Effect.fnUntraced(function* (
+  worker: WorkerId,
+  millis: number,
+  takes?: Parameters<Workers["Service"]["seen"]>[1]
+) {
+  const workers = yield* Workers
+  const clock = yield* Clock.Clock
+  yield* Effect.provideService(workers.seen(worker, takes), Clock.Clock, movedBy(clock, millis))
+})
+
+withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("a step run that no worker can take", (it) => {
+  it.effect("is told so after 10 seconds, once, and goes on when a worker comes", () =>
+    Effect.gen(function* () {
+      const { tickIn } = yield* Service
+      const task = `only here ${crypto.randomUUID()}`
+      const stepRun = yield* started({ task: { name: task } })
+      yield* tickIn(9000)
+      assert.deepStrictEqual(yield* told(stepRun), [])
+      yield* tickIn(11_000)
+      yield* tickIn(30_000)
+      const [message, ...others] = yield* told(stepRun)
+      assert.deepStrictEqual(others, [])
+      assert.include(message, `the task "${task}"`)
+
+      const { take } = yield* linkWorker([task])
+      const { lease, session } = yield* take
+      assert.strictEqual(lease.step_run_id, stepRun)
+      assert.isDefined(session)
+      assert.strictEqual((yield* StepRuns.get(stepRun)).state, "in_progress")
+    })
+  )
+
+  it.effect("is told again when a lease was not started and the worker has gone", () =>
+    Effect.gen(function* () {
+      const { tickIn } = yield* Service
+      const task = `again ${crypto.randomUUID()}`
+      const stepRun = yield* started({ task: { name: task } })
+      yield* tickIn(11_000)
+      const worker = yield* linkWorker([task])
+      yield* worker.lease
+      yield* tickIn(20_000)
+      assert.strictEqual((yield* told(stepRun)).length, 1)
+      yield* tickIn(45_000)
+      assert.strictEqual((yield* told(stepRun)).length, 2)
+    })
+  )
+
+  it.effect("is not told while a worker that could take it is busy, and is when that one is gone", () =>
+    Effect.gen(function* () {
+      const { tickIn } = yield* Service
+      const task = `busy ${crypto.randomUUID()}`
+      const stepRun = yield* started({ task: { name: task } })
+      const { identity } = yield* linkWorker([task])
+      yield* heardIn(identity.workerId, 14_000)
+      yield* tickIn(15_000)
+      assert.deepStrictEqual(yield* told(stepRun), [])
+      yield* tickIn(26_000)
+      assert.match((yield* told(stepRun)).join(), /no worker/)
+    })
+  )
+
+  it.effect("counts on what workers say with each request for work", () =>
+    Effect.gen(function* () {
+      const { rows, tickIn } = yield* Service
+      const task = `learnt ${crypto.randomUUID()}`
+      const { identity, protocol } = yield* linkWorker([])
+      const stored = Effect.map(rows, ({ worker = [] }) =>
+        JSON.stringify(worker.find((row) => JSON.stringify(row).includes(identity.workerId)))
+      )
+      assert.include(yield* stored, '"tasks":"[]"')
+      yield* protocol.lease({ free: 1, tasks: [task], packages: true, waitSeconds: 0 })
+      assert.include(yield* stored, task)
+      assert.include(yield* stored, '"packages":1')
+      const stepRun = yield* started({ task: { name: task } })
+      yield* heardIn(identity.workerId, 14_000)
+      yield* tickIn(15_000)
+      assert.deepStrictEqual(yield* told(stepRun), [])
+      yield* heardIn(identity.workerId, 14_000, { tasks: ["another"], packages: false })
+      yield* tickIn(15_000)
+      assert.match((yield* told(stepRun)).join(), new RegExp(`that is online brings the task "${task}"`))
+    })
+  )
+
+  it.effect("is told which package or group it needs", () =>
+    Effect.gen(function* () {
+      const { tickIn } = yield* Service
+      const { id } = yield* TaskPackages.create("unserved package")
+      const bytes = yield* zipOf({ "robot.yaml": robotYaml("read") })
+      yield* TaskPackages.upload(id, { name: "p.zip", bytes })
+      const group = yield* WorkerGroups.create("unserved group")
+      const { identity } = yield* linkWorker(["read"])
+      const packaged = yield* started({ task: { name: "read", package_id: id } })
+      const grouped = yield* started({ worker_group: { id: group.id } })
+      yield* heardIn(identity.workerId, 14_000)
+      yield* tickIn(15_000)
+      assert.match((yield* told(packaged)).join(), /runs task packages, .* of the package "unserved package"/)
+      assert.match((yield* told(grouped)).join(), /no worker of the group "unserved group" is online/)
+
+      const member = yield* linkWorker(["read"])
+      yield* WorkerGroups.addWorker(group.id, member.identity.workerId)
+      const served = yield* started({ worker_group: { id: group.id } })
+      yield* heardIn(member.identity.workerId, 14_000)
+      yield* tickIn(15_000)
+      assert.deepStrictEqual(yield* told(served), [])
+    })
+  )
+})

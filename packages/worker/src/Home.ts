@@ -1,0 +1,185 @@
+/**
+ * The folder of a worker: who it is, so that a restart goes on as the same worker, and the task packages that it runs.
+ */
+import { StepRunId, WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { LeaseTokens, WorkerIdentity } from "@signalbox/api/robot/WorkerProtocol"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { join, resolve } from "node:path"
+import * as Cache from "./internal/packages/Cache.ts"
+import * as Leftovers from "./internal/packages/Leftovers.ts"
+import * as PackageRun from "./internal/packages/PackageRun.ts"
+
+/** The folder cannot be used; the message says why, and what to do. */
+export class HomeError extends Schema.TaggedError<HomeError>()("HomeError", {
+  message: Schema.String,
+  /** Another worker uses the folder at this moment. */
+  inUse: Schema.Boolean
+}) {}
+
+const unusableBecause = (message: string, inUse = false) => new HomeError({ message, inUse })
+
+const Stored = Schema.Struct({
+  service: Schema.String,
+  origin: Schema.String,
+  worker_id: WorkerId,
+  workspace_id: WorkspaceId,
+  worker_token: Schema.String,
+  heartbeat_seconds: Schema.Finite
+})
+
+const encode = Schema.encodeSync(Schema.fromJsonString(Stored))
+const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Stored))
+
+const Leased = Schema.fromJsonString(Schema.Struct({ step_run_id: StepRunId, lease_token: Schema.String }))
+const encodeLease = Schema.encodeSync(Leased)
+const decodeLease = Schema.decodeUnknownEffect(Leased)
+
+/** A linked worker, and the address at which it was linked. */
+export interface Linked {
+  readonly origin: string
+  readonly identity: WorkerIdentity
+}
+
+/** A worker's folder, held by this process. */
+export interface Home {
+  readonly folder: string
+  /** Who the worker is, null when it is not linked to this service. Fails when it is linked to another one. */
+  readonly linked: Effect.Effect<Linked | null, HomeError>
+  readonly remember: (linked: Linked) => Effect.Effect<void, HomeError>
+  readonly forget: Effect.Effect<void, HomeError>
+  /** The leases that are not reported as ended yet, so that a worker that was killed can report them when it is back. */
+  readonly leases: {
+    readonly keep: (lease: LeaseTokens) => Effect.Effect<void>
+    readonly drop: (id: StepRunId) => Effect.Effect<void>
+    readonly list: Effect.Effect<ReadonlyArray<LeaseTokens>>
+  }
+  /** Runs task packages. */
+  readonly packages: PackageRun.Packages
+}
+
+export interface Options {
+  /** Made when it is not there; one process at a time. */
+  readonly folder: string
+  /**
+   * What tells one service from another: its address, or the id of the workspace where the address changes. A folder that
+   * belongs to the worker of another one is refused. Null: whichever the folder belongs to.
+   */
+  readonly service: string | null
+  /** Where unpacked task packages are kept; several workers may share it. Default: `packages` in the folder. */
+  readonly packagesFolder?: string
+  /** How many bytes of unpacked task packages are kept when they are not in use; default 5 GB. */
+  readonly packagesLimit?: number
+}
+
+/**
+ * Opens the folder of a worker until the scope closes. Processes that a killed worker left behind are ended first.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Redacted from "effect/Redacted"
+ * import * as Home from "@signalbox/worker/Home"
+ * import * as Worker from "@signalbox/worker/Worker"
+ *
+ * export const robots = Effect.scoped(
+ *   Effect.gen(function* () {
+ *     const origin = "http://127.0.0.1:4700"
+ *     const home = yield* Home.open({ folder: ".signalbox-worker", service: origin })
+ *     return yield* Worker.run({ origin, linkToken: Redacted.make("sbl_…"), name: "robots", tasks: [], home })
+ *   })
+ * )
+ * ```
+ */
+export const open = Effect.fn("Home.open")(function* (options: Options) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = resolve(options.folder)
+  const packagesFolder =
+    options.packagesFolder === undefined ? join(folder, "packages") : resolve(options.packagesFolder)
+  const runs = join(folder, "runs")
+  const file = join(folder, "worker.json")
+  const lock = join(folder, "worker.lock")
+  const leases = join(folder, "leases")
+  const leaseFile = (id: StepRunId) => join(leases, encodeURIComponent(id))
+  const unusable = (error: { readonly message: string }) =>
+    unusableBecause(`the folder ${folder} cannot be used: ${error.message}`)
+
+  for (const made of [runs, leases]) {
+    yield* Effect.mapError(fs.makeDirectory(made, { recursive: true, mode: 0o700 }), unusable)
+  }
+  const holder = yield* Leftovers.running(lock)
+  if (holder !== null) {
+    const remedy = "stop it first, or give this one a folder of its own"
+    return yield* unusableBecause(`another worker uses ${folder} (process ${holder.pid}): ${remedy}`, true)
+  }
+  yield* Effect.acquireRelease(Effect.mapError(Leftovers.write(lock, process.pid), unusable), () =>
+    Effect.ignore(fs.remove(lock, { force: true }))
+  )
+  yield* PackageRun.clearLeftovers(runs)
+  const cache = yield* Effect.mapError(
+    Cache.make({ folder: packagesFolder, limit: options.packagesLimit ?? 5 * 1024 * 1024 * 1024 }),
+    unusable
+  )
+
+  const read = Effect.gen(function* () {
+    if (!(yield* Effect.mapError(fs.exists(file), unusable))) return null
+    return yield* fs.readFileString(file).pipe(
+      Effect.flatMap(decode),
+      Effect.mapError(() =>
+        unusableBecause(`${file} cannot be read: delete it and link the worker with a new link token`)
+      )
+    )
+  })
+
+  const home: Home = {
+    folder,
+    linked: Effect.gen(function* () {
+      const stored = yield* read
+      if (stored === null) return null
+      if (options.service !== null && stored.service !== options.service) {
+        const owner = `the folder ${folder} belongs to the worker of ${stored.service}`
+        return yield* unusableBecause(`${owner}: unlink that one first, or use another folder`)
+      }
+      const identity = {
+        workerId: stored.worker_id,
+        workspaceId: stored.workspace_id,
+        token: Redacted.make(stored.worker_token),
+        heartbeatSeconds: stored.heartbeat_seconds
+      }
+      return { origin: stored.origin, identity }
+    }),
+    remember: Effect.fnUntraced(function* ({ identity, origin }) {
+      const text = encode({
+        service: options.service ?? origin,
+        origin,
+        worker_id: identity.workerId,
+        workspace_id: identity.workspaceId,
+        worker_token: Redacted.value(identity.token),
+        heartbeat_seconds: identity.heartbeatSeconds
+      })
+      const temporary = `${file}.new`
+      yield* fs.remove(temporary, { force: true })
+      yield* fs.writeFileString(temporary, `${text}\n`, { mode: 0o600, flag: "wx" })
+      yield* fs.rename(temporary, file)
+    }, Effect.mapError(unusable)),
+    leases: {
+      keep: ({ lease_token, step_run_id }) =>
+        Effect.ignore(
+          fs.writeFileString(leaseFile(step_run_id), encodeLease({ step_run_id, lease_token }), { mode: 0o600 }),
+          { log: "Warn", message: "a lease cannot be written down" }
+        ),
+      drop: (id) => Effect.ignore(fs.remove(leaseFile(id), { force: true })),
+      list: fs.readDirectory(leases).pipe(
+        Effect.flatMap(
+          Effect.forEach((name) => Effect.option(Effect.flatMap(fs.readFileString(join(leases, name)), decodeLease)))
+        ),
+        Effect.map((found) => found.flatMap((lease) => (lease._tag === "Some" ? [lease.value] : []))),
+        Effect.orElseSucceed(() => [])
+      )
+    },
+    forget: Effect.mapError(fs.remove(file, { force: true }), unusable),
+    packages: yield* PackageRun.make(cache, runs)
+  }
+  return home
+})

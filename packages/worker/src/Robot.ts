@@ -1,0 +1,225 @@
+/**
+ * What task code works with, wherever it runs: work items, secrets, assets and artifacts. The same code runs in a worker,
+ * in a task package over HTTP, and on local files without a service.
+ */
+import type { SizedBytes } from "@signalbox/api/Upload"
+import { open as openSource, Uploads } from "@signalbox/api/Upload"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+import type * as FileSystem from "effect/FileSystem"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import type * as Path from "effect/Path"
+import * as Stream from "effect/Stream"
+import * as ItemLoop from "./internal/ItemLoop.ts"
+import * as Environment from "./internal/RobotEnvironment.ts"
+import type { ItemSource } from "./ItemSource.ts"
+import {
+  type AssetMissing,
+  type RobotError,
+  type RobotNotConfigured,
+  SecretMissing,
+  UnexpectedContent
+} from "./RobotError.ts"
+import type { Input, OutputFile } from "./Task.ts"
+
+export type { Counts } from "./internal/ItemLoop.ts"
+
+/** The items of a secret; one that is no text has its JSON. */
+export type Secret = Readonly<Record<string, Redacted.Redacted>>
+
+/** The robot that runs. Use the functions of this module; this is what another kind of robot implements. */
+export class Robot extends Context.Service<
+  Robot,
+  {
+    readonly items: ItemSource
+    readonly secret: (name: string) => Effect.Effect<Secret, SecretMissing | RobotError>
+    readonly asset: (name: string) => Stream.Stream<Uint8Array, AssetMissing | RobotError>
+    /** The asset of the name of the content. */
+    readonly setAsset: (content: SizedBytes, contentType: string) => Effect.Effect<void, RobotError>
+    /** Its name is the path below the folder of artifacts. */
+    readonly saveArtifact: (file: SizedBytes) => Effect.Effect<void, RobotError>
+  }
+>()("@signalbox/worker/Robot") {}
+
+/**
+ * The robot of a task package: everything of a service, as the environment says that a worker gives to a package.
+ * Artifacts are files in `ROBOT_ARTIFACTS`, which the worker uploads. Fails with the names of the variables that are
+ * missing.
+ */
+export const layerHttp: Layer.Layer<
+  Robot,
+  RobotNotConfigured,
+  HttpClient.HttpClient | FileSystem.FileSystem | Path.Path
+> = Layer.effect(
+  Robot,
+  Effect.gen(function* () {
+    return Robot.of({
+      items: yield* Environment.remoteItems,
+      ...(yield* Environment.remoteSecrets),
+      ...(yield* Environment.remoteAssets),
+      ...(yield* Environment.localArtifacts)
+    })
+  })
+)
+
+/**
+ * The robot without a service: items from `RC_WORKITEM_INPUT_PATH` (or `RPA_INPUT_WORKITEM_PATH`; without any, one empty
+ * item), outputs to `RC_WORKITEM_OUTPUT_PATH` (`RPA_OUTPUT_WORKITEM_PATH`, `output/work-items-out/workitems.json`), secrets
+ * from `RC_VAULT_SECRETS_FILE` (`RPA_SECRET_FILE`, `secrets.json`), assets in the folder `SIGNALBOX_ASSETS` (`assets`),
+ * artifacts in `ROBOT_ARTIFACTS` (`output`).
+ */
+export const layerFiles: Layer.Layer<Robot, RobotNotConfigured, FileSystem.FileSystem | Path.Path> = Layer.effect(
+  Robot,
+  Effect.gen(function* () {
+    return Robot.of({
+      items: yield* Environment.localItems,
+      ...(yield* Environment.localSecrets),
+      ...(yield* Environment.localAssets),
+      ...(yield* Environment.localArtifacts)
+    })
+  })
+)
+
+/**
+ * The robot that the environment asks for, part by part: items of a service in a run of a worker, or as
+ * `RC_WORKITEM_ADAPTER` says (`RobocorpAdapter`, `FileAdapter`), secrets and assets of a service where there is an address
+ * of it, or as `RC_VAULT_SECRET_MANAGER` says (`RobocorpVault`, `FileSecrets`); else local files.
+ */
+export const layer: Layer.Layer<Robot, RobotNotConfigured, HttpClient.HttpClient | FileSystem.FileSystem | Path.Path> =
+  Layer.effect(
+    Robot,
+    Effect.gen(function* () {
+      return Robot.of({
+        items: yield* Environment.items,
+        ...(yield* Environment.secrets),
+        ...(yield* Environment.assets),
+        ...(yield* Environment.localArtifacts)
+      })
+    })
+  )
+
+/**
+ * The work items, one at a time: an item is completed when the next is pulled or the stream ends, unless `fail` was called
+ * on it. When whoever consumes the stream fails, the item in hand fails with that type, code and message; when it is
+ * interrupted, the item is left to the service.
+ *
+ * ```ts
+ * import * as Robot from "@signalbox/worker/Robot"
+ * import * as Task from "@signalbox/worker/Task"
+ * import * as Stream from "effect/Stream"
+ *
+ * export const program = Stream.runForEach(Robot.inputs, (item) =>
+ *   item.files.length === 0
+ *     ? item.fail(new Task.BusinessFailure({ code: "NO_FILE", message: "the item has no file" }))
+ *     : item.createOutput({ files: item.files.length })
+ * )
+ * ```
+ */
+export const inputs: Stream.Stream<Input<Schema.Json>, RobotError, Robot> = Stream.unwrap(
+  Effect.map(Robot, ({ items }) => ItemLoop.inputs(items))
+)
+
+/**
+ * Works on every item. One whose effect fails is failed (`BusinessFailure` as BUSINESS, everything else as APPLICATION),
+ * and the next goes on. Gives how many completed and failed; fails itself only when items can be neither got nor released.
+ *
+ * ```ts
+ * import * as Robot from "@signalbox/worker/Robot"
+ * import * as Console from "effect/Console"
+ * import * as Effect from "effect/Effect"
+ *
+ * export const program = Robot.forEachInput((item) => item.createOutput(item.payload)).pipe(
+ *   Effect.flatMap(({ completed, failed }) => Console.log(`${completed} done, ${failed} failed`))
+ * )
+ * ```
+ */
+export const forEachInput = <E, R>(
+  work: (item: Input<Schema.Json>) => Effect.Effect<unknown, E, R>
+): Effect.Effect<ItemLoop.Counts, RobotError, Robot | R> =>
+  Effect.flatMap(Robot, ({ items }) => ItemLoop.runEach(items, Effect.succeed(true), work))
+
+/** All items of a secret of the vault. */
+export const secret = (name: string): Effect.Effect<Secret, SecretMissing | RobotError, Robot> =>
+  Effect.flatMap(Robot, (robot) => robot.secret(name))
+
+/**
+ * One item of a secret.
+ *
+ * ```ts
+ * import * as Robot from "@signalbox/worker/Robot"
+ *
+ * export const password = Robot.secretItem("shop", "password")
+ * ```
+ */
+export const secretItem = Effect.fnUntraced(function* (
+  name: string,
+  item: string
+): Effect.fn.Return<Redacted.Redacted, SecretMissing | RobotError, Robot> {
+  const items = yield* secret(name)
+  const value = Object.hasOwn(items, item) ? items[item] : undefined
+  if (value !== undefined) return value
+  const names = Object.keys(items).map((known) => `"${known}"`)
+  const message = `the secret "${name}" has no item "${item}"; its items: ${names.length === 0 ? "none" : names.join(", ")}`
+  return yield* new SecretMissing({ secret: name, message })
+})
+
+/** The content of an asset, as it arrives. */
+export const asset = (name: string): Stream.Stream<Uint8Array, AssetMissing | RobotError, Robot> =>
+  Stream.unwrap(Effect.map(Robot, (robot) => robot.asset(name)))
+
+/** The whole of an asset as UTF-8 text. */
+export const assetText = (name: string): Effect.Effect<string, AssetMissing | RobotError, Robot> =>
+  Stream.mkString(Stream.decodeText(asset(name)))
+
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** An asset of JSON, decoded. Fails with `UnexpectedContent` when it is none, or of another shape. */
+export const assetJson = Effect.fnUntraced(function* <S extends Schema.ConstraintCodec<unknown, unknown>>(
+  name: string,
+  schema: S
+): Effect.fn.Return<S["Type"], AssetMissing | UnexpectedContent | RobotError, Robot> {
+  const text = yield* assetText(name)
+  const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(schema), { reportInput: false })
+  const json = yield* Effect.try({
+    try: (): unknown => JSON.parse(text),
+    catch: () => new UnexpectedContent({ name, message: `the asset "${name}" is no JSON` })
+  })
+  return yield* Effect.mapError(decode(json), (error) => {
+    const [first] = formatIssue(error.issue).issues
+    const path = (first?.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
+    const where = path === "" ? "" : `${path}: `
+    return new UnexpectedContent({ name, message: `the asset "${name}": ${where}${first?.message ?? "not valid"}` })
+  })
+})
+
+/**
+ * Gives an asset its content, and makes the asset if there is none of this name. The old content stays until the new one
+ * is whole.
+ */
+export const setAsset = Effect.fnUntraced(function* (
+  name: string,
+  content: string | Uint8Array,
+  options: {
+    /** Default: of text `text/plain`, of bytes `application/octet-stream`. */ readonly contentType?: string
+  } = {}
+): Effect.fn.Return<void, RobotError, Robot> {
+  const robot = yield* Robot
+  const text = typeof content === "string"
+  const bytes = text ? new TextEncoder().encode(content) : content
+  const contentType = options.contentType ?? (text ? "text/plain" : "application/octet-stream")
+  yield* robot.setAsset({ name, size: bytes.length, stream: Stream.succeed(bytes) }, contentType)
+})
+
+/** Gives an asset JSON as its content. */
+export const setAssetJson = (name: string, json: Schema.Json): Effect.Effect<void, RobotError, Robot> =>
+  setAsset(name, JSON.stringify(json), { contentType: "application/json" })
+
+/** Keeps a file with the step run, such as a screenshot or a log. Its name may be a path with `/`. */
+export const saveArtifact = Effect.fnUntraced(function* (file: OutputFile): Effect.fn.Return<void, RobotError, Robot> {
+  const robot = yield* Robot
+  yield* robot.saveArtifact(yield* openSource(yield* Uploads, file))
+})

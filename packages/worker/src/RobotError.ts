@@ -1,0 +1,44 @@
+/**
+ * What task code can fail with when it uses its robot, besides the failures of its own.
+ */
+import type { AssetUploadFailed } from "@signalbox/api/Assets"
+import type { CallError } from "@signalbox/api/ControlRoomError"
+import type { VaultError } from "@signalbox/api/robot/Vault"
+import type { UploadSourceError } from "@signalbox/api/Upload"
+import * as Schema from "effect/Schema"
+import type { LeaseLost } from "./internal/Failures.ts"
+
+/** A local file, of those that stand for a service, cannot be read or written. */
+export class LocalFileError extends Schema.TaggedError<LocalFileError>()("LocalFileError", {
+  path: Schema.String,
+  message: Schema.String
+}) {}
+
+/** There is no secret of this name, or no such item in it; the message lists the names of the items, never values. */
+export class SecretMissing extends Schema.TaggedError<SecretMissing>()("SecretMissing", {
+  secret: Schema.String,
+  message: Schema.String
+}) {}
+
+/** There is no asset of this name. */
+export class AssetMissing extends Schema.TaggedError<AssetMissing>()("AssetMissing", {
+  asset: Schema.String,
+  message: Schema.String
+}) {}
+
+/** What was read is no JSON, or not of the shape that the task expects. The message names the field, never the value. */
+export class UnexpectedContent extends Schema.TaggedError<UnexpectedContent>()("UnexpectedContent", {
+  name: Schema.String,
+  message: Schema.String
+}) {}
+
+/** The environment does not say where the robot's items, secrets or assets are; the message names the variables. */
+export class RobotNotConfigured extends Schema.TaggedError<RobotNotConfigured>()("RobotNotConfigured", {
+  message: Schema.String
+}) {}
+
+/**
+ * The service refused or could not be reached, the step run has ended (`LeaseLost`), a local file failed, or what was to be
+ * uploaded could not be read.
+ */
+export type RobotError = CallError | LeaseLost | LocalFileError | VaultError | UploadSourceError | AssetUploadFailed

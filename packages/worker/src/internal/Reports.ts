@@ -1,0 +1,184 @@
+/**
+ * What a worker reports of one step run besides its start and end: console messages, events of its own, artifacts.
+ */
+import type { CallError } from "@signalbox/api/ControlRoomError"
+import type * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
+import type { SizedBytes } from "@signalbox/api/Upload"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import { backoff, isAway, isLeaseLost, LeaseLost, patiently } from "./Failures.ts"
+
+export type Calls = Pick<
+  Effect.Success<ReturnType<typeof WorkerProtocol.makeReports>>,
+  "sendConsole" | "sendEvents" | "uploadArtifact"
+>
+
+export interface Reports {
+  /** Lines of the console. Waits while too many are unsent, so that whoever writes goes no faster than the service. */
+  readonly write: (lines: ReadonlyArray<string>) => Effect.Effect<void>
+  /** A line from code that cannot wait. While too many are unsent it is left out, and how many were is said. */
+  readonly writeNow: (line: string) => void
+  /** An event of the worker's own, such as `SETUP`. */
+  readonly event: (type: string) => Effect.Effect<void>
+  /** Uploads an artifact; its name is a relative path. The same name replaces it. */
+  readonly saveArtifact: (source: SizedBytes) => Effect.Effect<void, CallError>
+  /** Waits until the service has everything, or wants no more of it. */
+  readonly flush: Effect.Effect<void>
+  /** Whether the service has said that the step run is no longer this worker's. */
+  readonly isLost: () => boolean
+}
+
+/** In UTF-16 units, as the service counts. */
+const maxMessage = 65_536
+const maxMessages = 1000
+/** Of one request, in UTF-16 units: in JSON each may take six bytes, and a request may have 8 MB. */
+const maxBatch = 1_000_000
+/** What may wait to be sent, in UTF-16 units. */
+const maxWaiting = 2_000_000
+/** Lines that come one by one are sent together. */
+const pace = "500 millis"
+
+/** The text as messages: none too long, and nothing in it that the service refuses. */
+const messagesOf = (line: string): ReadonlyArray<string> => {
+  if (line.length <= maxMessage) return [line.replaceAll("\0", "\uFFFD").toWellFormed()]
+  // Not between the two halves of a character.
+  const cut = /[\uD800-\uDBFF]/.test(line.charAt(maxMessage - 1)) ? maxMessage - 1 : maxMessage
+  return [...messagesOf(line.slice(0, cut)), ...messagesOf(line.slice(cut))]
+}
+
+/** The reports of a step run, sent until the scope closes. `onLost` is told when the lease turns out to be lost. */
+export const make = Effect.fnUntraced(function* (
+  calls: Calls,
+  lease: WorkerProtocol.Lease,
+  onLost: Effect.Effect<unknown>
+) {
+  const clock = yield* Clock.Clock
+  const waiting: Array<{ readonly timestamp: string; readonly message: string }> = []
+  const events: Array<{ readonly timestamp: string; readonly event_type: string }> = []
+  const something = yield* Latch.make(false)
+  const room = yield* Latch.make(true)
+  const nothing = yield* Latch.make(true)
+  const hurry = yield* Latch.make(false)
+  let size = 0
+  let sentMessages = 0
+  let sentEvents = 0
+  let leftOut = 0
+  let over = false
+  let lost = false
+
+  const now = () => new Date(clock.currentTimeMillisUnsafe()).toISOString()
+  const wake = () => {
+    nothing.closeUnsafe()
+    something.openUnsafe()
+  }
+  const add = (line: string) => {
+    const timestamp = now()
+    for (const message of messagesOf(line)) {
+      waiting.push({ timestamp, message })
+      size += message.length + 1
+    }
+    if (size >= maxWaiting) room.closeUnsafe()
+    wake()
+  }
+  const sayLeftOut = () => {
+    if (leftOut === 0) return
+    const message = `${leftOut} lines were left out: they came faster than the service took them`
+    leftOut = 0
+    add(message)
+  }
+
+  const takeBatch = () => {
+    let count = 0
+    let length = 0
+    while (count < maxMessages && count < waiting.length) {
+      const next = (waiting[count]?.message.length ?? 0) + 1
+      if (count > 0 && length + next > maxBatch) break
+      length += next
+      count++
+    }
+    return { messages: waiting.slice(0, count), length }
+  }
+
+  const stopReporting = Effect.sync(() => {
+    over = true
+    waiting.length = 0
+    events.length = 0
+    size = 0
+    room.openUnsafe()
+    something.closeUnsafe()
+    nothing.openUnsafe()
+  })
+
+  const send = Effect.gen(function* () {
+    if (events.length > 0) {
+      const batch = events.slice(0, 100)
+      yield* patiently(calls.sendEvents(lease, sentEvents, batch))
+      sentEvents += batch.length
+      events.splice(0, batch.length)
+    }
+    const { length, messages } = takeBatch()
+    if (messages.length > 0) {
+      yield* patiently(calls.sendConsole(lease, sentMessages, messages))
+      sentMessages += messages.length
+      waiting.splice(0, messages.length)
+      size -= length
+      sayLeftOut()
+      if (size < maxWaiting) yield* room.open
+    }
+    if (waiting.length + events.length > 0) return
+    yield* something.close
+    yield* nothing.open
+  })
+
+  const pump = Effect.gen(function* () {
+    while (true) {
+      yield* something.await
+      yield* send
+      if (waiting.length < maxMessages) yield* Effect.timeoutOption(hurry.await, pace)
+    }
+  }).pipe(
+    Effect.catch((error) => {
+      lost = error instanceof LeaseLost
+      const told = lost
+        ? onLost
+        : Effect.annotateLogs(Effect.logWarning("the console of the step run is incomplete"), { error: error._tag })
+      return Effect.andThen(stopReporting, told)
+    })
+  )
+  yield* Effect.forkScoped(pump)
+
+  const reports: Reports = {
+    write: Effect.fnUntraced(function* (lines) {
+      for (const line of lines) {
+        yield* room.await
+        if (over) return
+        add(line)
+      }
+    }),
+    writeNow: (line) => {
+      if (over) return
+      if (size >= maxWaiting) leftOut++
+      else add(line)
+    },
+    event: (type) =>
+      Effect.sync(() => {
+        if (over) return
+        events.push({ timestamp: now(), event_type: type })
+        wake()
+      }),
+    saveArtifact: (source) =>
+      calls.uploadArtifact(lease, source).pipe(
+        // Bounded: a file that cannot be read any more looks like a connection that broke.
+        Effect.retry({ while: isAway, schedule: backoff, times: 12 }),
+        Effect.tapError((error) => {
+          if (!isLeaseLost(error)) return Effect.void
+          lost = true
+          return Effect.andThen(stopReporting, onLost)
+        })
+      ),
+    flush: Effect.andThen(hurry.open, nothing.await),
+    isLost: () => lost
+  }
+  return reports
+})

@@ -1,0 +1,73 @@
+/**
+ * What a task in this process says, through Effect's logger or its console, as lines of its step run. It is said where
+ * it always was, too.
+ */
+import * as Cause from "effect/Cause"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Logger from "effect/Logger"
+import * as References from "effect/References"
+import * as Stream from "effect/Stream"
+import { formatWithOptions } from "node:util"
+import type { PayloadSchema, Task } from "../Task.ts"
+import type { Reports } from "./Reports.ts"
+
+const textOf = (values: ReadonlyArray<unknown>) => formatWithOptions({ colors: false }, ...values)
+
+/** Annotations of the worker's own say nothing new inside a step run. */
+const own = new Set(["step_run_id", "task", "worker_id"])
+
+const heard = ["debug", "dir", "error", "group", "info", "log", "table", "trace", "warn"] as const
+
+/** The task, heard by the reports of its step run. */
+export const reported = <R>(
+  task: Task<PayloadSchema, PayloadSchema, R>,
+  { writeNow }: Pick<Reports, "writeNow">
+): Task<PayloadSchema, PayloadSchema, R> => {
+  const write = (text: string) => {
+    for (const line of text.split("\n")) writeNow(line)
+  }
+  // Loggers write to the console too, and what is logged shall be heard once.
+  let logging = false
+
+  const loggerBeside = (loggers: ReadonlySet<Logger.Logger<unknown, unknown>>) =>
+    Logger.make<unknown, void>((options) => {
+      const { cause, fiber, logLevel, message } = options
+      logging = true
+      for (const logger of loggers) logger.log(options)
+      logging = false
+      const annotations = Object.entries(fiber.getRef(References.CurrentLogAnnotations))
+        .filter(([name]) => !own.has(name))
+        .map(([name, value]) => `${name}=${textOf([value])}`)
+      const text = textOf(Array.isArray(message) ? message : [message])
+      write([logLevel.toUpperCase(), text, ...annotations].join(" "))
+      if (cause.reasons.length > 0) write(Cause.pretty(cause))
+    })
+
+  const consoleBeside = (console: Console.Console): Console.Console => {
+    const tee =
+      (method: (typeof heard)[number]) =>
+      (...values: ReadonlyArray<unknown>) => {
+        if (!logging) write(textOf(values))
+        Reflect.apply(console[method], console, values)
+      }
+    return Object.assign(Object.create(console), Object.fromEntries(heard.map((method) => [method, tee(method)])))
+  }
+
+  return {
+    ...task,
+    outputs: (item) =>
+      Stream.unwrap(
+        Effect.gen(function* () {
+          const loggers = yield* Logger.CurrentLoggers
+          const console = yield* Console.Console
+          return task
+            .outputs(item)
+            .pipe(
+              Stream.provideService(Logger.CurrentLoggers, new Set([loggerBeside(loggers)])),
+              Stream.provideService(Console.Console, consoleBeside(console))
+            )
+        })
+      )
+  }
+}

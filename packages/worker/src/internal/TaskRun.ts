@@ -1,0 +1,34 @@
+/**
+ * Step runs of the tasks that the worker brings: they run in this process.
+ */
+import type { StepRunSession } from "@signalbox/api/robot/StepRunSession"
+import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import type { PayloadSchema, Task } from "../Task.ts"
+import { runItems } from "./ItemRun.ts"
+import type { Reports } from "./Reports.ts"
+import type { Execution } from "./StepRun.ts"
+import { reported } from "./TaskOutput.ts"
+
+/** `mayReserve` is false when the worker is about to end: the item in hand is the last. */
+export const execution = <R>(options: {
+  readonly lease: Lease
+  readonly task: Task<PayloadSchema, PayloadSchema, R>
+  readonly session: StepRunSession
+  readonly reports: Reports
+  readonly mayReserve: Effect.Effect<boolean>
+}): Execution<R> => {
+  const { lease, mayReserve, reports, session, task } = options
+  return {
+    work: runItems(reported(task, reports), session, lease.work_item_id, mayReserve, reports).pipe(
+      // The environment of the step comes first in what a task reads with Config.
+      Effect.updateService(ConfigProvider.ConfigProvider, (provider) =>
+        ConfigProvider.orElse(ConfigProvider.fromEnvRecord(lease.env), provider)
+      ),
+      Effect.tap((counts) => Effect.annotateLogs(Effect.logInfo("step run worked"), { ...counts })),
+      Effect.as(null)
+    ),
+    collect: Effect.void
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * Runs one program of a task package as a process group of its own, its output being the console of the step run.
+ */
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type { PlatformError } from "effect/PlatformError"
+import * as Stream from "effect/Stream"
+import * as ChildProcess from "effect/process/ChildProcess"
+import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
+import type { Reports } from "../Reports.ts"
+import * as Leftovers from "./Leftovers.ts"
+import * as Lines from "./Lines.ts"
+import type { Command } from "./RobotYaml.ts"
+
+/** Between SIGTERM and SIGKILL, each sent to the whole group. */
+const forceKillAfter = "3 seconds"
+/** How long output may stand still before it is taken for the end, when something holds on to it. */
+const stillness = "1 second"
+
+/** How a program ended: by itself with a code, or by a signal. */
+export type Ended = { readonly exitCode: number } | { readonly signal: string }
+
+export interface Options {
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  readonly write: Reports["write"]
+  /** Where it is written down that the process runs. */
+  readonly pidFile: string
+}
+
+/** Machines have either name for it. */
+const otherNames: Readonly<Record<string, string>> = { python: "python3", python3: "python" }
+
+const spawn = Effect.fnUntraced(function* ([program, ...args]: Command, { cwd, env }: Options) {
+  const spawner = yield* ChildProcessSpawner
+  const start = (name: string) =>
+    spawner.spawn(ChildProcess.make(name, args, { cwd, env, stdin: "ignore", forceKillAfter }))
+  const other = otherNames[program]
+  return yield* start(program).pipe(
+    Effect.catchIf(
+      (error) => other !== undefined && error.reason._tag === "NotFound",
+      () => start(other ?? program)
+    )
+  )
+})
+
+/** Waits for the end of the output, unless it stands still although nobody is held up by the service. */
+const awaitOutput = Effect.fnUntraced(function* (
+  reading: Fiber.Fiber<unknown>,
+  state: { lines: number; busy: boolean }
+) {
+  while (true) {
+    const before = state.lines
+    if ((yield* Effect.timeoutOption(Fiber.await(reading), stillness))._tag === "Some") return
+    if (!state.busy && state.lines === before) return yield* Fiber.interrupt(reading)
+  }
+})
+
+/** Runs the program to its end. Interrupted, or when it ends, its whole group is ended. Fails when it cannot be started. */
+export const run = Effect.fnUntraced(function* (command: Command, options: Options) {
+  const state = { lines: 0, busy: false }
+  const write = Effect.fnUntraced(function* (lines: ReadonlyArray<string>) {
+    state.busy = true
+    yield* options.write(lines)
+    state.lines += lines.length
+    state.busy = false
+  })
+  const read = Effect.fnUntraced(function* (stream: Stream.Stream<Uint8Array, PlatformError>) {
+    const lines = Lines.make()
+    yield* Effect.ignore(Stream.runForEach(stream, (bytes) => write(lines.push(bytes))))
+    yield* write(lines.end())
+  })
+  const scope = yield* Effect.scope
+  let reading: Fiber.Fiber<unknown> | undefined
+  const output = Effect.suspend(() => (reading === undefined ? Effect.void : awaitOutput(reading, state)))
+  return yield* Effect.scoped(
+    Effect.gen(function* () {
+      const handle = yield* spawn(command, options)
+      // In the scope around: what is said on the way out is heard, too.
+      reading = yield* Effect.forkIn(
+        Effect.all([read(handle.stdout), read(handle.stderr)], { concurrency: 2, discard: true }),
+        scope
+      )
+      yield* Effect.ignore(Leftovers.write(options.pidFile, handle.pid))
+      const ended: Ended = yield* handle.exitCode.pipe(
+        Effect.map((exitCode): Ended => ({ exitCode })),
+        Effect.catch((error) =>
+          Effect.succeed<Ended>({ signal: /'(SIG\w+)'/.exec(String(error.cause))?.[1] ?? "unknown" })
+        )
+      )
+      return ended
+    })
+  ).pipe(
+    Effect.onInterrupt(() => Effect.timeoutOption(output, "2 seconds")),
+    Effect.tap(output)
+  )
+})

@@ -1,0 +1,96 @@
+/**
+ * The environment of a task: what the field's libraries read, what the step says, and of the worker's own no more than
+ * a program needs to run.
+ */
+import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
+import { delimiter, isAbsolute, join } from "node:path"
+import type { Robot } from "./RobotYaml.ts"
+
+export type Variables = Readonly<Record<string, string>>
+
+/** In capitals, as some systems tell no difference; and all that begin with `LC_`. */
+const inherited = new Set(
+  [
+    "PATH PATHEXT HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR TMP TEMP",
+    "HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY",
+    "SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NODE_EXTRA_CA_CERTS",
+    // Browsers and desktops.
+    "DISPLAY XAUTHORITY WAYLAND_DISPLAY XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS",
+    "SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC USERPROFILE USERNAME APPDATA LOCALAPPDATA PROGRAMDATA",
+    "PROGRAMFILES PROGRAMFILES(X86) COMMONPROGRAMFILES NUMBER_OF_PROCESSORS PROCESSOR_ARCHITECTURE"
+  ].flatMap((names) => names.split(" "))
+)
+
+/** What a task gets of the worker's own environment: never its keys and tokens. */
+export const inheritedFrom = (environment: Readonly<Record<string, string | undefined>>): Variables =>
+  Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) => {
+      const capitals = name.toUpperCase()
+      if (value === undefined || !(inherited.has(capitals) || name.startsWith("LC_"))) return []
+      return [[capitals === "PATH" ? capitals : name, value]]
+    })
+  )
+
+const within = (root: string, paths: ReadonlyArray<string>) =>
+  paths.map((path) => (isAbsolute(path) ? path : join(root, path)))
+
+/** Everything that the task gets to see. What the service gives wins over the step, the step over the machine. */
+export const make = (options: {
+  /** What the step says. */
+  readonly step: Variables
+  /** What the service gives. */
+  readonly service: Variables
+  /** The working copy of the package. */
+  readonly root: string
+  readonly robot: Robot
+  readonly machine: Variables
+}): Variables => {
+  const { machine, robot, root, service, step } = options
+  const given: Variables = {
+    // Lines arrive as they are written, not when a buffer is full.
+    PYTHONUNBUFFERED: "1",
+    PYTHONIOENCODING: "utf-8",
+    ...machine,
+    ...step
+  }
+  const path = [...within(root, robot.path), ...(given["PATH"] ? [given["PATH"]] : [])]
+  const pythonPath = [...within(root, robot.pythonPath), ...(given["PYTHONPATH"] ? [given["PYTHONPATH"]] : [])]
+  return {
+    ...given,
+    PATH: path.join(delimiter),
+    ...(pythonPath.length === 0 ? {} : { PYTHONPATH: pythonPath.join(delimiter) }),
+    ROBOT_ROOT: root,
+    ROBOT_ARTIFACTS: join(root, robot.artifactsFolder),
+    ...service
+  }
+}
+
+/**
+ * Where the vault and the assets of a workspace are, for a run with this token: all that an assistant gets, which has no
+ * work items. `origin` is the address of the service without a path.
+ */
+export const ofWorkspace = (origin: string, workspaceId: WorkspaceId, token: string): Variables => ({
+  RC_WORKSPACE_ID: workspaceId,
+  RC_API_SECRET_HOST: origin,
+  RC_API_SECRET_TOKEN: token,
+  RC_API_URL_V1: `${origin}/api/v1/`,
+  RC_API_TOKEN_V1: token
+})
+
+/** What the service gives to a step run. `origin` is its address, with or without a slash at the end. */
+export const ofStepRun = (lease: Lease, origin: string, workspaceId: WorkspaceId): Variables => {
+  const host = origin.replace(/\/+$/, "")
+  return {
+    ...ofWorkspace(host, workspaceId, lease.run_token),
+    RC_PROCESS_ID: lease.process_id,
+    RC_PROCESS_RUN_ID: lease.process_run_id,
+    RC_ACTIVITY_RUN_ID: lease.step_run_id,
+    RC_ROBOT_RUN_ID: lease.step_run_id,
+    RC_WORKITEM_ID: lease.work_item_id,
+    RC_API_WORKITEM_HOST: host,
+    RC_API_WORKITEM_TOKEN: lease.run_token,
+    RC_API_PROCESS_HOST: host,
+    RC_API_PROCESS_TOKEN: lease.run_token
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * Bytes of a process as lines of text.
+ */
+
+/** In UTF-16 units: a line that goes on for longer is given in pieces, so that memory stays bounded. */
+const maxLine = 65_536
+
+export interface Lines {
+  /** The lines that these bytes complete. */
+  readonly push: (bytes: Uint8Array) => ReadonlyArray<string>
+  /** What is left without an end of line. */
+  readonly end: () => ReadonlyArray<string>
+}
+
+export const make = (): Lines => {
+  const decoder = new TextDecoder()
+  let rest = ""
+  const cut = (text: string): ReadonlyArray<string> => {
+    const lines = (rest + text).split(/\r?\n/)
+    rest = lines.pop() ?? ""
+    if (rest.length >= maxLine) {
+      lines.push(rest)
+      rest = ""
+    }
+    return lines
+  }
+  return {
+    push: (bytes) => cut(decoder.decode(bytes, { stream: true })),
+    end: () => {
+      const lines = cut(decoder.decode())
+      return rest === "" ? lines : [...lines, rest.replace(/\r$/, "")]
+    }
+  }
+}
