@@ -23,6 +23,7 @@ const commands = {
   items: () => import("./commands/Items.ts").then((module) => module.items),
   outputs: () => import("./commands/Runs.ts").then((module) => module.outputs),
   keys: () => import("./commands/Keys.ts").then((module) => module.keys),
+  flows: () => import("./commands/Flows.ts").then((module) => module.flows),
   worker: () => import("./commands/Worker.ts").then((module) => module.worker),
   workspaces: () => import("./commands/Workspaces.ts").then((module) => module.workspaces),
   apply: () => import("./commands/Apply.ts").then((module) => module.apply),
