@@ -99,7 +99,7 @@ export class Deposits extends Context.Service<
         if (run === null || stepRun?.state !== "in_progress") {
           return yield* refuse("LEASE_LOST", "the step run has ended; its artifacts can not change")
         }
-        yield* stepRuns.apply(run, { _tag: "Event", stepRun: id, type: "ARTIFACT_ADDED", item: null })
+        yield* stepRuns.addEvents([{ stepRun: id, type: "ARTIFACT_ADDED", item: null }])
         const { name, size, workspace } = policy
         return yield* files.putNew(workspace, { ownerId: id, name, size, blob })
       }, transaction)

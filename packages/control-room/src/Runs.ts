@@ -1,10 +1,11 @@
 /**
- * Carries out commands on runs: loads what a command touches, asks the engine, writes what it answers, and wakes who
- * waits, each in one transaction.
+ * Carries out commands on runs: loads what a command touches, asks the engine, and writes what it answers, each in one
+ * transaction.
  */
 import {
   type ProcessId,
   ProcessRunId,
+  type StepRunId,
   type WorkerId,
   type WorkItemId,
   type WorkspaceId
@@ -12,18 +13,14 @@ import {
 import type { Callback, StartInput } from "@signalbox/api/contract/ProcessRuns"
 import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
 import type { BatchOperation } from "@signalbox/api/contract/WorkItems"
-import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
 import * as Engine from "./engine/Engine.ts"
-import { BlobStore } from "./blobs/BlobStore.ts"
 import { Deletions } from "./Deletions.ts"
-import { Outbox } from "./delivery/Outbox.ts"
 import { Pace } from "./Pace.ts"
 import { Refused } from "./Refused.ts"
 import { Database } from "./store/Database.ts"
@@ -37,6 +34,7 @@ import { lostAfter } from "./store/Workers.ts"
 import { type NewCallback, Webhooks } from "./store/Webhooks.ts"
 import { TaskPackages } from "./store/TaskPackages.ts"
 import { type StoredItem, WorkItems } from "./store/WorkItems.ts"
+import { decided, Transitions } from "./Transitions.ts"
 import { Unserved } from "./Unserved.ts"
 import { WorkSignal } from "./WorkSignal.ts"
 
@@ -86,6 +84,14 @@ export class Runs extends Context.Service<
       payload: Schema.Json
     ) => Effect.Effect<WorkItemId, Refused>
     readonly finish: (stepRun: StoredStepRun, error: StepRunError | null) => Effect.Effect<void, Refused>
+    /**
+     * A worker was heard of, with these step runs in hand: which of them it must stop, and which are no longer its own. One
+     * that it had and does not name any more is lost, as if the worker were: it was killed, and has started again.
+     */
+    readonly heard: (
+      worker: WorkerId,
+      stepRuns: ReadonlyArray<StepRunId>
+    ) => Effect.Effect<{ readonly stop: ReadonlyArray<StepRunId>; readonly lost: ReadonlyArray<StepRunId> }>
     /** One look for what time has brought: leases not started, lost workers, overdue step runs, delays that are over. */
     readonly tick: Effect.Effect<void>
   }
@@ -93,7 +99,7 @@ export class Runs extends Context.Service<
   static readonly layer = Layer.effect(
     Runs,
     Effect.gen(function* () {
-      const { millis, newId, now, sql, transaction } = yield* Database
+      const { millis, newId, now, transaction } = yield* Database
       const processes = yield* Processes
       const runs = yield* ProcessRuns
       const stepRuns = yield* StepRuns
@@ -102,77 +108,13 @@ export class Runs extends Context.Service<
       const assets = yield* Assets
       const assistants = yield* Assistants
       const taskPackages = yield* TaskPackages
-      const blobs = yield* BlobStore
       const deletions = yield* Deletions
       const signal = yield* WorkSignal
-      const outbox = yield* Outbox
+      const { commit, dropBlobs, locked, lockedStepRun } = yield* Transitions
       const webhooks = yield* Webhooks
       const unserved = yield* Unserved
       let upSince = yield* millis
       let failed = false
-
-      /** Once it is certain that no row names them: at once, or when a transaction around this one is committed. */
-      const dropBlobs = (unused: ReadonlyArray<string>) =>
-        sql.afterCommit(Effect.forEach(unused, (blob) => blobs.remove(blob), { discard: true }))
-
-      const apply = Effect.fnUntraced(function* (run: Engine.Run, changes: ReadonlyArray<Engine.Change>) {
-        for (const change of changes) {
-          switch (change._tag) {
-            case "ItemMoved":
-            case "ItemDeleted":
-            case "WaitingSettled":
-            case "OutputsReleased":
-              yield* items.apply(run, change)
-              break
-            case "OutputsDropped":
-              // A statement takes only so many parameters.
-              for (const some of Arr.chunksOf(yield* items.dropOutputs(change.item), 10_000)) {
-                yield* dropBlobs(yield* files.removeOwners(some))
-              }
-              break
-            case "Notification":
-              yield* outbox.notify(run, change.action)
-              break
-            default:
-              yield* stepRuns.apply(run, change)
-          }
-        }
-      })
-
-      /** Writes an outcome and what follows from it. */
-      const commit = Effect.fnUntraced(function* (outcome: Engine.Outcome) {
-        yield* apply(outcome.run, outcome.changes)
-        const due: Array<ReadonlyArray<WorkItemId>> = []
-        for (const [step, free] of Engine.capacity(outcome.run).entries()) {
-          due.push(free === 0 ? [] : (yield* items.due(outcome.run.id, step, free)).map((item) => item.id))
-        }
-        const settled = Engine.settle(outcome.run, due, yield* now)
-        yield* apply(settled.run, settled.changes)
-        yield* runs.save(settled.run)
-        const queued = settled.changes.some(
-          (change) =>
-            change._tag === "StepRunsQueued" || (change._tag === "StepRunCreated" && change.state === "awaiting_worker")
-        )
-        if (queued) yield* signal.afterCommit
-      })
-
-      const decided = <A extends Engine.Outcome>(decision: Result.Result<A, Engine.Refusal>) =>
-        Result.isSuccess(decision) ? Effect.succeed(decision.success) : Effect.fail(new Refused(decision.failure))
-
-      const locked = Effect.fnUntraced(function* (id: ProcessRunId) {
-        const run = yield* runs.lock(id)
-        return run ?? (yield* new Refused({ code: "CONFLICT", message: `the run ${id} was deleted` }))
-      })
-
-      /** The run for a change, and the step run as it is now. */
-      const lockedStepRun = Effect.fnUntraced(function* (known: StoredStepRun) {
-        const run = yield* locked(known.processRunId)
-        const stepRun = yield* stepRuns.lock(known.id)
-        if (stepRun === null || stepRun.leaseHash !== known.leaseHash) {
-          return yield* new Refused({ code: "LEASE_LOST", message: "the lease was taken back; stop the task" })
-        }
-        return { run, stepRun }
-      })
 
       const startWith = Effect.fnUntraced(function* (
         workspace: WorkspaceId,
@@ -410,14 +352,9 @@ export class Runs extends Context.Service<
             message: `the work item is ${item.state} and not in the hand of this step run; reserve it first`
           })
         }
-        const output = yield* items.createOutput(item, stepRun.id, payload)
-        yield* stepRuns.apply(run, {
-          _tag: "Event",
-          stepRun: stepRun.id,
-          type: "OUTPUT_CREATED",
-          item: item.id
-        })
-        return output
+        const [output] = yield* items.createOutputs(run, [{ item: item.id, stepRun: stepRun.id, payload }])
+        yield* stepRuns.addEvents([{ stepRun: stepRun.id, type: "OUTPUT_CREATED", item: item.id }])
+        return output ?? (yield* Effect.die(new Error("an output was not made")))
       }, transaction)
 
       const finish = Effect.fnUntraced(function* (known: StoredStepRun, error: StepRunError | null) {
@@ -430,6 +367,16 @@ export class Runs extends Context.Service<
       /** Ends a step run for a reason of the platform; one that has just ended by itself is fine. */
       const end = (stepRun: StoredStepRun, error: StepRunError) =>
         Effect.catchTag(finish(stepRun, error), "Refused", () => Effect.void)
+
+      const heard = Effect.fnUntraced(function* (worker: WorkerId, ids: ReadonlyArray<StepRunId>) {
+        // What was just started may not have been known to the worker when it called.
+        const cutoff = new Date((yield* millis) - Duration.toMillis(lostAfter)).toISOString()
+        const { dropped, lost, stop } = yield* stepRuns.ofWorker(worker, ids, cutoff)
+        for (const stepRun of dropped) {
+          yield* end(stepRun, { code: "WORKER_LOST", message: "the worker has started again without it" })
+        }
+        return { stop, lost }
+      })
 
       const wake = Effect.fnUntraced(function* (id: ProcessRunId) {
         const run = yield* runs.lock(id)
@@ -476,10 +423,11 @@ export class Runs extends Context.Service<
         release,
         createOutput,
         finish,
+        heard,
         tick
       })
     })
-  ).pipe(Layer.provide(Deletions.layer), Layer.provide(Unserved.layer))
+  ).pipe(Layer.provide([Deletions.layer, Transitions.layer, Unserved.layer]))
 
   /** Lets time pass: calls `tick` at the pace of the service. */
   static readonly layerTicking = Layer.effectDiscard(

@@ -55,6 +55,7 @@ import { Signer } from "./Signer.ts"
 import { limits } from "./Limits.ts"
 import { Git } from "./git/Git.ts"
 import { GitPackages } from "./packages/GitPackages.ts"
+import { NextItems } from "./NextItems.ts"
 import { Retention } from "./Retention.ts"
 import { Runs } from "./Runs.ts"
 import { ApiKeys } from "./store/ApiKeys.ts"
@@ -268,7 +269,7 @@ export const running = ({ retainRuns }: Pick<Options, "retainRuns">) =>
     GitPackages.layerTicking,
     Layer.provide(Retention.layerTicking, Retention.layer(retainRuns))
   ).pipe(
-    Layer.provideMerge(Layer.mergeAll(Runs.layer, Deliverer.layer, gitPackages)),
+    Layer.provideMerge(Layer.mergeAll(Runs.layer, NextItems.layer, Deliverer.layer, gitPackages)),
     Layer.provideMerge(WorkSignal.layer)
   )
 

@@ -154,7 +154,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("what tim
     })
   )
 
-  it.effect("ends a step run that takes longer than timeout_seconds", () =>
+  it.effect("ends a step run that takes longer than timeout_seconds, ten seconds after its worker should have", () =>
     Effect.gen(function* () {
       const { tickIn } = yield* Service
       const { process, tasks } = yield* newProcess({ timeout_seconds: 5 })
@@ -162,9 +162,12 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("what tim
       const run = yield* started(process.id)
       const { lease, session } = yield* worker.take
       assert.strictEqual(lease.timeout_seconds, 5)
-      yield* tickIn(4_000)
+      const sql = yield* SqlClient.SqlClient
+      const heard = new Date(Date.now() + 14_000).toISOString()
+      yield* sql`UPDATE worker SET last_seen_at = ${heard} WHERE id = ${worker.identity.workerId}`
+      yield* tickIn(14_000)
       assert.strictEqual((yield* StepRuns.get(lease.step_run_id)).state, "in_progress")
-      yield* tickIn(6_000)
+      yield* tickIn(16_000)
       assert.strictEqual((yield* StepRuns.get(lease.step_run_id)).error?.code, "TIMEOUT")
       const item = yield* onlyItem(run)
       assert.deepStrictEqual(
@@ -173,6 +176,25 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("what tim
       )
       yield* leaseLost(session.release(item.id, { state: "COMPLETED" }))
       assert.deepStrictEqual((yield* worker.protocol.heartbeat([lease.step_run_id])).lost, [lease.step_run_id])
+    })
+  )
+
+  it.effect("loses a step run that its worker does not name any more, but not one that was just started", () =>
+    Effect.gen(function* () {
+      const { process, tasks } = yield* newProcess()
+      const worker = yield* linkWorker(tasks)
+      const run = yield* started(process.id)
+      const { lease } = yield* worker.take
+      assert.deepStrictEqual(yield* worker.protocol.heartbeat([]), { stop: [], lost: [] })
+      const sql = yield* SqlClient.SqlClient
+      const before = new Date(Date.now() - 11_000).toISOString()
+      yield* sql`UPDATE step_run SET started_at = ${before} WHERE id = ${lease.step_run_id}`
+      yield* worker.protocol.heartbeat([lease.step_run_id])
+      assert.strictEqual((yield* StepRuns.get(lease.step_run_id)).state, "in_progress")
+      yield* worker.protocol.heartbeat([])
+      assert.strictEqual((yield* StepRuns.get(lease.step_run_id)).error?.code, "WORKER_LOST")
+      assert.deepStrictEqual((yield* onlyItem(run)).exception?.type, "orchestrator")
+      yield* leaseLost(worker.protocol.finish(lease, null))
     })
   )
 

@@ -15,7 +15,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import type { Exception } from "../src/engine/Engine.ts"
-import type { Refused } from "../src/Refused.ts"
+import { NextItems } from "../src/NextItems.ts"
+import { Refused } from "../src/Refused.ts"
 import { Runs } from "../src/Runs.ts"
 import { Processes } from "../src/store/Processes.ts"
 import type { StoredStepRun } from "../src/store/StepRuns.ts"
@@ -26,7 +27,7 @@ import { Workspaces } from "../src/store/Workspaces.ts"
 import * as Tokens from "../src/Tokens.ts"
 import { assertSound, type ProcessRows, rowsOf } from "./support/RunRows.ts"
 import { runsOn, sqlite } from "./support/Storage.ts"
-import { type Prediction, World } from "./support/World.ts"
+import { type Ask, type Prediction, World } from "./support/World.ts"
 
 const settings = Config.all({
   runs: Config.withDefault(Config.Int("SIGNALBOX_COMMAND_RUNS"), 300),
@@ -56,6 +57,8 @@ const Command = Schema.Struct({
     "done",
     "business",
     "application",
+    "next",
+    "next",
     "finish",
     "finish",
     "crash",
@@ -261,11 +264,14 @@ interface Known {
   readonly model: StepRunId
   readonly version: number
   readonly stored: StoredStepRun
+  readonly token: string
+  readonly worker: number
 }
 
 /** Carries out a sequence on both sides. */
 const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Type>, commands: ReadonlyArray<Command>) {
   const runs = yield* Runs
+  const nextItems = yield* NextItems
   const items = yield* WorkItems
   const workerStore = yield* Workers
   const { process, workers, workspace, world } = yield* begin(steps)
@@ -356,7 +362,13 @@ const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Ty
         assert.strictEqual(given.length, expected.length, "leases")
         for (const [at, model] of expected.entries()) {
           const stored = given[at]?.stepRun ?? assert.fail("no lease")
-          leases.push({ model, stored, version: world.leases.get(model)?.version ?? 0 })
+          leases.push({
+            model,
+            stored,
+            token: given[at]?.leaseToken ?? "",
+            worker: index,
+            version: world.leases.get(model)?.version ?? 0
+          })
         }
         return
       }
@@ -387,6 +399,57 @@ const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Ty
         const exception = kind === "done" ? null : exceptions[kind]
         const released = runs.release(known.stored, to.item(item), exception)
         return yield* both(released, () => world.release(known.model, known.version, item, exception))
+      }
+      case "next": {
+        const first = lease("in_progress")
+        const model = first === undefined ? undefined : world.runOf(first.model)
+        if (first === undefined || model === undefined) return
+        // Also what the same worker has of the same run, each once.
+        const all = [first, ...leases.filter((one) => one.worker === first.worker && world.runOf(one.model) === model)]
+        const asking = all.filter((one, at) => all.findIndex(({ model }) => model === one.model) === at)
+        const asks = asking.flatMap((one, at): ReadonlyArray<Ask & { readonly known: Known }> => {
+          const item = itemFor(one)
+          const attempts = item === undefined ? undefined : world.runOfItem(item)?.items.get(item)?.attempts
+          if (item === undefined || attempts === undefined) return []
+          return [
+            {
+              known: one,
+              id: one.model,
+              version: one.version,
+              item,
+              attempt: pick % 13 === 0 ? attempts - 1 : attempts,
+              exception: [null, null, exceptions.business, exceptions.application][(pick + at) % 4] ?? null,
+              outputs: (pick + at) % 3,
+              reserve: pick % 5 !== 0
+            }
+          ]
+        })
+        const worker = workers[first.worker] ?? assert.fail("no worker")
+        const asked = nextItems.next(
+          worker,
+          first.stored.processRunId,
+          asks.map(({ attempt, exception, item, known, outputs, reserve }) => ({
+            stepRun: known.stored.id,
+            leaseToken: known.token,
+            settled: {
+              item: to.item(item),
+              attempt,
+              exception,
+              outputs: Array.from({ length: outputs }, (_, index) => index)
+            },
+            reserve
+          }))
+        )
+        const codes = Effect.map(asked, (answers) =>
+          (answers ?? assert.fail("no such run")).map((answer) =>
+            answer === null ? "nothing" : answer instanceof Refused ? answer.code : "ok"
+          )
+        )
+        assert.deepStrictEqual<ReadonlyArray<string>>(yield* codes, world.next(asks), "next")
+        // Said again, it changes nothing.
+        if (pick % 3 === 0)
+          assert.deepStrictEqual<ReadonlyArray<string>>(yield* codes, world.next(asks), "next, said again")
+        return
       }
       case "finish":
       case "crash": {

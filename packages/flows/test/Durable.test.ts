@@ -446,6 +446,44 @@ describe("retry", () => {
   )
 })
 
+describe("a body that is run again", () => {
+  it.effect("takes the way it took, with failures and limits that it handled, and what they cut off", () =>
+    Effect.gen(function* () {
+      const flow = flowOf(Schema.Array(Schema.String), () =>
+        Effect.gen(function* () {
+          const failed = yield* Flow.forEach("item", ["good", "bad"], { key: String, concurrency: 2 }, (item) =>
+            Effect.gen(function* () {
+              yield* note(item)
+              yield* Flow.sleep("nap", item === "bad" ? "10 seconds" : "1 second")
+              yield* item === "bad" ? note("", { key: "2" }) : work({ name: item, seconds: 60 })
+            })
+          ).pipe(
+            Effect.as("all"),
+            Effect.catchTag("Refused", ({ why }) => Effect.succeed(why))
+          )
+          yield* Flow.sleep("nap", "1 hour")
+          const late = yield* Flow.timeout(
+            "limit",
+            "1 minute",
+            Effect.andThen(note("inside"), Flow.sleep("long", "1 day"))
+          ).pipe(
+            Effect.as("in time"),
+            Effect.catchTag("FlowTimeout", ({ path }) => Effect.succeed(path))
+          )
+          yield* Flow.sleep("nap", "1 hour", { key: "2" })
+          yield* note("last")
+          return [failed, late]
+        })
+      )
+      const result = yield* Effect.flatten(throughTime(Flow.execute(flow, undefined))).pipe(
+        Effect.provide(Flow.layer(flow))
+      )
+      assert.deepStrictEqual(result, ["nothing to note", "limit"])
+      assert.deepStrictEqual(yield* Diary.read, ["good", "bad", "good begins", "inside", "last"])
+    }).pipe(Effect.provide(memory))
+  )
+})
+
 describe("a body that has changed", () => {
   /** Runs one body up to its nap, and goes on with another. */
   const changing = <C1 extends Flow.FlowContext<unknown>, C2 extends Flow.FlowContext<unknown>>(

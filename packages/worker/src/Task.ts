@@ -124,8 +124,8 @@ const describe = (error: Schema.SchemaError): string => {
 
 /**
  * Makes a task. `run` gets the item with its payload decoded by `input`, and gives one output, none (`void`), or a
- * stream of them; payloads are encoded by `output`. Outputs are made as the stream gives them, each with its files,
- * and travel on only if the item completes.
+ * stream of them; payloads are encoded by `output`. Outputs keep the order in which the stream gives them, and travel on
+ * only if the item completes.
  *
  * - `BusinessFailure` and `ApplicationFailure` fail the item with that type, code and message.
  * - A payload that `input` refuses is a `BusinessFailure` with the code `INVALID_INPUT`; the task does not run.

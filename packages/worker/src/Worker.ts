@@ -14,7 +14,9 @@ import * as Schema from "effect/Schema"
 import * as HttpClient from "effect/http/HttpClient"
 import type { Home, HomeError } from "./Home.ts"
 import { serve } from "./internal/Agent.ts"
-import { backoff, isAway, isUnknownWorker, patiently } from "./internal/Failures.ts"
+import { backoff, isAway, isUnknownWorker } from "./internal/Failures.ts"
+import * as HandSource from "./internal/HandSource.ts"
+import * as NextCalls from "./internal/NextCalls.ts"
 import * as Environment from "./internal/packages/Environment.ts"
 import { failed } from "./internal/StepRun.ts"
 import * as TaskRun from "./internal/TaskRun.ts"
@@ -89,30 +91,6 @@ const removed = () =>
     message: "the service does not know this worker any more, it was removed: make a new link token and link it anew"
   })
 
-type Calls = Pick<Effect.Success<ReturnType<typeof WorkerProtocol.make>>, "start" | "finish">
-
-/** What was started is written down until its end is reported. */
-const remembering = ({ leases }: Home, { finish, start }: Calls): Calls => ({
-  start: (lease) => Effect.andThen(leases.keep(lease), start(lease)),
-  finish: (lease, error) => Effect.tap(finish(lease, error), leases.drop(lease.step_run_id))
-})
-
-/**
- * Step runs that this worker had in hand when it was killed: the service hears from their worker again, and would wait for
- * them for ever.
- */
-const reportLeftovers = Effect.fnUntraced(function* ({ leases }: Home, finish: Calls["finish"]) {
-  for (const lease of yield* leases.list) {
-    const message = "the worker was killed, and has started again without it"
-    yield* patiently(finish(lease, { code: "WORKER_LOST", message })).pipe(
-      Effect.andThen(Effect.annotateLogs(Effect.logWarning("a step run was lost"), { step_run_id: lease.step_run_id })),
-      // It has ended meanwhile.
-      Effect.ignore
-    )
-    yield* leases.drop(lease.step_run_id)
-  }
-})
-
 const serveLinked = Effect.fnUntraced(function* <R>(
   options: Options<Task.Task<Task.PayloadSchema, Task.PayloadSchema, R>>
 ) {
@@ -127,6 +105,7 @@ const serveLinked = Effect.fnUntraced(function* <R>(
   const { workspaceId } = identity
   const calls = yield* WorkerProtocol.make(origin, identity)
   const reportCalls = yield* WorkerProtocol.makeReports(origin, identity)
+  const next = yield* NextCalls.make(yield* WorkerProtocol.makeItems(origin, identity))
   const openSession = (lease: WorkerProtocol.Lease) =>
     StepRunSession.make({
       origin,
@@ -136,9 +115,8 @@ const serveLinked = Effect.fnUntraced(function* <R>(
       processRunId: lease.process_run_id,
       stepRunId: lease.step_run_id
     }).pipe(Effect.provideService(HttpClient.HttpClient, client))
-  if (home !== undefined) yield* reportLeftovers(home, calls.finish)
   return yield* serve({
-    protocol: { ...calls, ...reportCalls, ...(home === undefined ? {} : remembering(home, calls)) },
+    protocol: { ...calls, ...reportCalls },
     tasks: names,
     packages: home !== undefined,
     execute: Effect.fnUntraced(function* (lease, reports, mayReserve) {
@@ -152,7 +130,15 @@ const serveLinked = Effect.fnUntraced(function* <R>(
         const why = failed("START_FAILURE", `this worker has no task "${lease.task.name}"`)
         return { work: Effect.succeed(why), collect: Effect.void }
       }
-      return TaskRun.execution({ lease, task, session: yield* openSession(lease), reports, mayReserve })
+      const session = yield* openSession(lease)
+      return TaskRun.execution({
+        lease,
+        task,
+        session,
+        items: HandSource.make(lease, next, session),
+        reports,
+        mayReserve
+      })
     }),
     capacity: options.capacity ?? 1,
     heartbeat: options.heartbeat ?? `${identity.heartbeatSeconds} seconds`,

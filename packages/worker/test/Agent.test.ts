@@ -9,6 +9,7 @@ import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import { serve } from "../src/internal/Agent.ts"
+import * as SessionSource from "../src/internal/SessionSource.ts"
 import * as TaskRun from "../src/internal/TaskRun.ts"
 import * as Task from "../src/Task.ts"
 import * as MemorySession from "./support/MemorySession.ts"
@@ -42,7 +43,14 @@ const begin = Effect.fnUntraced(function* (
           Effect.sync(() => {
             const memory = MemorySession.make(items)
             sessions.set(lease.step_run_id, memory)
-            return TaskRun.execution({ lease, task: wait, session: memory.session, reports, mayReserve })
+            return TaskRun.execution({
+              lease,
+              task: wait,
+              session: memory.session,
+              items: SessionSource.make(memory.session, lease.work_item_id),
+              reports,
+              mayReserve
+            })
           }),
         capacity: options.capacity ?? 1,
         heartbeat: "3 seconds",

@@ -10,6 +10,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { type Order, runStepRun } from "../src/internal/StepRun.ts"
+import * as SessionSource from "../src/internal/SessionSource.ts"
 import * as TaskRun from "../src/internal/TaskRun.ts"
 import * as Task from "../src/Task.ts"
 import * as MemorySession from "./support/MemorySession.ts"
@@ -37,7 +38,14 @@ const begin = Effect.fnUntraced(function* <R>(
       lease,
       execute: (reports) =>
         Effect.succeed(
-          TaskRun.execution({ lease, task, session: memory.session, reports, mayReserve: Effect.succeed(true) })
+          TaskRun.execution({
+            lease,
+            task,
+            session: memory.session,
+            items: SessionSource.make(memory.session, lease.work_item_id),
+            reports,
+            mayReserve: Effect.succeed(true)
+          })
         ),
       protocol,
       order,

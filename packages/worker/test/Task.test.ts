@@ -9,6 +9,7 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { expectTypeOf } from "vitest"
 import { runItems } from "../src/internal/ItemRun.ts"
+import * as SessionSource from "../src/internal/SessionSource.ts"
 import { ApplicationFailure, BusinessFailure } from "../src/Task.ts"
 import * as Task from "../src/Task.ts"
 import * as MemorySession from "./support/MemorySession.ts"
@@ -344,7 +345,7 @@ describe("the items of a step run", () => {
   it.effect("are all taken, whatever one of them fails with", () =>
     Effect.gen(function* () {
       const { actions, session, tools } = MemorySession.make(items)
-      const counts = yield* runItems(half, session, one, Effect.succeed(true), tools)
+      const counts = yield* runItems(half, session, SessionSource.make(session, one), Effect.succeed(true), tools)
       assert.deepStrictEqual(counts, { completed: 2, failed: 2, unexpected: 1 })
       assert.deepStrictEqual(
         actions.map((action) => (action.did === "release" ? `${action.item} ${action.how.state}` : action.did)),
@@ -356,11 +357,14 @@ describe("the items of a step run", () => {
   it.effect("end after the one in hand when no more may be reserved", () =>
     Effect.gen(function* () {
       const { session, tools } = MemorySession.make(items)
-      assert.deepStrictEqual(yield* runItems(half, session, one, Effect.succeed(false), tools), {
-        completed: 1,
-        failed: 0,
-        unexpected: 0
-      })
+      assert.deepStrictEqual(
+        yield* runItems(half, session, SessionSource.make(session, one), Effect.succeed(false), tools),
+        {
+          completed: 1,
+          failed: 0,
+          unexpected: 0
+        }
+      )
     })
   )
 
@@ -370,7 +374,9 @@ describe("the items of a step run", () => {
       const { actions, session, tools } = MemorySession.make({ one: { payload: 1 } }, (call) =>
         call === "release" && away-- > 0 ? MemorySession.unreachable : undefined
       )
-      const fiber = yield* Effect.forkChild(runItems(half, session, one, Effect.succeed(true), tools))
+      const fiber = yield* Effect.forkChild(
+        runItems(half, session, SessionSource.make(session, one), Effect.succeed(true), tools)
+      )
       yield* TestClock.adjust("30 seconds")
       assert.deepStrictEqual(yield* Fiber.join(fiber), { completed: 1, failed: 0, unexpected: 0 })
       assert.deepStrictEqual(

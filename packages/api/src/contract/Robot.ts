@@ -29,6 +29,19 @@ export const reserveNext = HttpApiEndpoint.post(
   }
 ).annotateMerge(summary("Reserve the next work item of the step"))
 
+/** How a work item is settled. */
+export const Settlement = Schema.Struct({
+  state: Schema.Literals(["COMPLETED", "FAILED"]),
+  exception: Schema.optionalKey(
+    Schema.Struct({
+      type: Schema.Literals(["BUSINESS", "APPLICATION"]),
+      code: Schema.optionalKey(Schema.NullOr(Schema.String)),
+      message: Schema.optionalKey(Schema.NullOr(Schema.String))
+    })
+  )
+})
+export interface Settlement extends Schema.Schema.Type<typeof Settlement> {}
+
 /** Settles the item in hand. Releasing it again the same way changes nothing. */
 export const release = HttpApiEndpoint.post(
   "releaseWorkItem",
@@ -37,14 +50,7 @@ export const release = HttpApiEndpoint.post(
     params: stepRunParams,
     payload: Schema.Struct({
       workItemId: WorkItemId,
-      state: Schema.Literals(["COMPLETED", "FAILED"]),
-      exception: Schema.optionalKey(
-        Schema.Struct({
-          type: Schema.Literals(["BUSINESS", "APPLICATION"]),
-          code: Schema.optionalKey(Schema.NullOr(Schema.String)),
-          message: Schema.optionalKey(Schema.NullOr(Schema.String))
-        })
-      )
+      ...Settlement.fields
     }),
     success: Schema.Struct({}),
     error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]

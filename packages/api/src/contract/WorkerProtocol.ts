@@ -9,7 +9,7 @@ import { TokenAuthorization } from "./Authorization.ts"
 import { Deleted, Name, RelativePath, Text, TimestampInput } from "./Common.ts"
 import { extension } from "./Documentation.ts"
 import { NewFile, UploadForm } from "./Files.ts"
-import { ProcessId, ProcessRunId, StepRunId, WorkerId, WorkItemId, WorkspaceId } from "./Ids.ts"
+import { FileId, ProcessId, ProcessRunId, StepRunId, WorkerId, WorkItemId, WorkspaceId } from "./Ids.ts"
 import {
   ConflictResponse,
   ForbiddenResponse,
@@ -17,7 +17,14 @@ import {
   NotFoundResponse,
   PayloadTooLargeResponse
 } from "./Responses.ts"
+import { Settlement } from "./Robot.ts"
 import { stepRunErrorCodes, stepRunEventTypes } from "./StepRuns.ts"
+
+/** Step runs in one call of `nextItems`. */
+export const maxStepRunsAtOnce = 100
+
+/** Outputs that an item is settled with; more are made by calls of their own before. */
+export const maxOutputsAtOnce = 100
 
 const Tasks = Schema.Array(Name).check(Schema.isMaxLength(1000))
 
@@ -84,6 +91,57 @@ export const start = HttpApiEndpoint.post("startStepRun", "/step-runs/:step_run_
 })
   .middleware(TokenAuthorization)
   .annotateMerge(extension("Report that a leased step run starts"))
+
+/** The item in hand. `attempt` says which attempt at it this is, and settles it with. */
+export const ItemInHand = Schema.Struct({
+  work_item_id: WorkItemId,
+  attempt: Schema.Int,
+  payload: Schema.NullOr(Schema.Json),
+  files: Schema.Array(Schema.Struct({ id: FileId, name: Schema.String, size: Schema.Finite }))
+}).annotate({ identifier: "ItemInHand" })
+export interface ItemInHand extends Schema.Schema.Type<typeof ItemInHand> {}
+
+/** How an item is settled; `outputs` are made of one that is completed, those with files by calls of their own before. */
+export const SettledItem = Schema.Struct({
+  work_item_id: WorkItemId,
+  attempt: Schema.Int,
+  ...Settlement.fields,
+  outputs: Schema.optionalKey(Schema.Array(Schema.NullOr(Schema.Json)).check(Schema.isMaxLength(maxOutputsAtOnce)))
+}).annotate({ identifier: "SettledItem" })
+export interface SettledItem extends Schema.Schema.Type<typeof SettledItem> {}
+
+/**
+ * What several step runs of one run have settled, and what each does next: in one call and one transaction. A step run
+ * that says nothing of an item is answered the one that it has in hand; one that settles it takes the oldest that waits,
+ * unless `reserve` is false. Each has an answer of its own, in the order of the request: an item, null when it has none in
+ * hand, or an error, with which nothing of that step run was changed. Sent again, it changes nothing and answers what is
+ * in hand.
+ */
+export const nextItems = HttpApiEndpoint.post("nextWorkItems", "/process-runs/:process_run_id/next", {
+  params: { process_run_id: ProcessRunId },
+  payload: Schema.Struct({
+    step_runs: Schema.Array(
+      Schema.Struct({
+        step_run_id: StepRunId,
+        lease_token: Schema.String,
+        settled: Schema.optionalKey(SettledItem),
+        reserve: Schema.optionalKey(Schema.Boolean)
+      })
+    ).check(Schema.isBetweenLength(1, maxStepRunsAtOnce))
+  }),
+  success: Schema.Struct({
+    step_runs: Schema.Array(
+      Schema.Struct({
+        step_run_id: StepRunId,
+        item: Schema.NullOr(ItemInHand),
+        error: Schema.NullOr(Schema.Struct({ code: Schema.String, message: Schema.String }))
+      })
+    )
+  }),
+  error: [InvalidRequestResponse, NotFoundResponse]
+})
+  .middleware(TokenAuthorization)
+  .annotateMerge(extension("Settle the work items in hand and take the next"))
 
 /** `error` null: the task ended well. An item still reserved is settled by how the task ended. */
 export const finish = HttpApiEndpoint.post("finishStepRun", "/step-runs/:step_run_id/finish", {
@@ -166,6 +224,7 @@ export const WorkerProtocol = HttpApiGroup.make("workerProtocol").add(
   lease,
   heartbeat,
   start,
+  nextItems,
   finish,
   unlink,
   sendConsole,

@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as HttpClient from "effect/http/HttpClient"
-import type { StepRunId, WorkerId, WorkspaceId } from "../contract/Ids.ts"
+import type { ProcessRunId, StepRunId, WorkerId, WorkspaceId } from "../contract/Ids.ts"
 import * as contract from "../contract/WorkerProtocol.ts"
 import type { StepRunErrorCode } from "../contract/StepRuns.ts"
 import * as Connection from "../internal/Connection.ts"
@@ -13,7 +13,15 @@ import type { Transport } from "../internal/Transport.ts"
 import { defaultPolicy, RetryPolicy } from "../Policy.ts"
 import { type SizedBytes, sendForm } from "../Upload.ts"
 
-export type { Lease } from "../contract/WorkerProtocol.ts"
+export type { ItemInHand, Lease, SettledItem } from "../contract/WorkerProtocol.ts"
+
+/** What a step run asks for: with nothing settled, the item that it has in hand. */
+export interface NextAsk {
+  readonly lease: contract.Lease
+  readonly settled: contract.SettledItem | null
+  /** Whether it takes a further item once it has settled one. */
+  readonly reserve: boolean
+}
 
 /** What a worker must know of a lease to report it. */
 export type LeaseTokens = Pick<contract.Lease, "step_run_id" | "lease_token">
@@ -23,6 +31,7 @@ const call = {
   lease: makeCall(contract.lease, { repeatable: true }),
   heartbeat: makeCall(contract.heartbeat, { repeatable: true }),
   start: makeCall(contract.start, { repeatable: true }),
+  nextItems: makeCall(contract.nextItems, { repeatable: true }),
   finish: makeCall(contract.finish, { repeatable: true }),
   sendConsole: makeCall(contract.sendConsole, { repeatable: true }),
   sendEvents: makeCall(contract.sendEvents, { repeatable: true }),
@@ -106,6 +115,33 @@ export const make = Effect.fnUntraced(function* (origin: string, identity: Worke
         params: { step_run_id: lease.step_run_id },
         payload: { lease_token: lease.lease_token, error }
       })
+  }
+})
+
+/** The calls with which tasks in the worker's own process get their items. */
+export const makeItems = Effect.fnUntraced(function* (origin: string, identity: WorkerIdentity) {
+  const client = yield* HttpClient.HttpClient
+  const transport = transportTo(client, origin, Redacted.value(identity.token))
+  return {
+    /**
+     * What up to 100 step runs of one run have settled, and what each has in hand then; the answers are in the order of the
+     * asks, each with an item, with null, or with an error of its own. Sent again, it changes nothing.
+     */
+    nextItems: (run: ProcessRunId, asks: ReadonlyArray<NextAsk>) =>
+      Effect.map(
+        call.nextItems(transport, {
+          params: { process_run_id: run },
+          payload: {
+            step_runs: asks.map(({ lease, reserve, settled }) => ({
+              step_run_id: lease.step_run_id,
+              lease_token: lease.lease_token,
+              reserve,
+              ...(settled === null ? {} : { settled })
+            }))
+          }
+        }),
+        (answer) => answer.step_runs
+      )
   }
 })
 

@@ -262,6 +262,19 @@ export const examples: ReadonlyArray<Example> = [
     timeout_seconds: 60,
     env: { A: "b" }
   }),
+  of("ItemInHand", WorkerProtocol.ItemInHand, {
+    work_item_id: "i1",
+    attempt: 1,
+    payload: { order: 17 },
+    files: [{ id: "f1", name: "in.txt", size: 2 }]
+  }),
+  of("SettledItem", WorkerProtocol.SettledItem, {
+    work_item_id: "i1",
+    attempt: 1,
+    state: "FAILED",
+    exception: { type: "BUSINESS", code: "NO_ADDRESS", message: "no address" },
+    outputs: []
+  }),
   of(
     "a page",
     Page(Workers.Worker),

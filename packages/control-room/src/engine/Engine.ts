@@ -136,6 +136,9 @@ export interface Outcome {
 
 type Decision = Result.Result<Outcome, Refusal>
 
+/** A step run that takes longer than its step allows is ended by its worker, so long later by the service. */
+const timeoutGraceSeconds = 10
+
 const zero: StepCounts = { waiting: 0, open: 0, live: 0, held: 0 }
 
 /** A change in the making: the run moves along with the changes, so that the counters can not part from the rows. */
@@ -213,7 +216,8 @@ class Draft {
       this.count(stepRun.step, { live: -1, held: stepRun.state === "new" ? -1 : 0 })
     }
     const limit = to === "in_progress" ? this.run.steps[stepRun.step]?.timeout_seconds : undefined
-    const timeoutAt = limit === undefined ? null : this.later(limit)
+    // The worker ends the task in time, and then reports what it has said and left behind.
+    const timeoutAt = limit === undefined ? null : this.later(limit + timeoutGraceSeconds)
     this.changes.push({ _tag: "StepRunMoved", id: stepRun.id, to, error, timeoutAt })
   }
 

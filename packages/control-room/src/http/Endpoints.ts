@@ -53,7 +53,13 @@ const decoder = (schema: Schema.Top | undefined): Decode | undefined =>
  * Their answers are put together field by field, with payloads that are any JSON: they are written as they are. All others
  * are encoded, so that no field gets out that the contract does not name.
  */
-const asTheyAre: ReadonlySet<string> = new Set(["getWorkItem", "listWorkItems", "createWorkItem", "listOutputs"])
+const asTheyAre: ReadonlySet<string> = new Set([
+  "getWorkItem",
+  "listWorkItems",
+  "createWorkItem",
+  "listOutputs",
+  "nextWorkItems"
+])
 
 const compile = (endpoint: HttpApiEndpoint.Top) => {
   const { query } = endpoint

@@ -2,6 +2,7 @@
  * The robot side: what a task may do while its step run lives.
  */
 import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
+import type { Settlement } from "@signalbox/api/contract/Robot"
 import type { NotFoundResponse } from "@signalbox/api/contract/Responses"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -58,6 +59,16 @@ const stepRunOfToken = Effect.map(StepRuns, (store) => {
 
 const exceptionTypes = { BUSINESS: "business", APPLICATION: "application" } as const
 
+/** What an item failed with, null when it is completed. */
+export const exceptionOf = ({ exception, state }: Settlement): Exception | null =>
+  state === "COMPLETED"
+    ? null
+    : {
+        code: exception?.code ?? "",
+        type: exception === undefined ? "unspecified" : exceptionTypes[exception.type],
+        message: exception?.message ?? ""
+      }
+
 const process = Endpoints.group(
   "robotProcess",
   Effect.fnUntraced(function* (handlers) {
@@ -71,15 +82,7 @@ const process = Endpoints.group(
       }),
       releaseWorkItem: Effect.fnUntraced(function* ({ params, payload }) {
         const stepRun = yield* named(params)
-        const given = payload.exception
-        const exception: Exception | null =
-          payload.state === "COMPLETED"
-            ? null
-            : {
-                code: given?.code ?? "",
-                type: given === undefined ? "unspecified" : exceptionTypes[given.type],
-                message: given?.message ?? ""
-              }
+        const exception = exceptionOf(payload)
         yield* answering("CONFLICT", "LEASE_LOST", "NOT_FOUND")(runs.release(stepRun, payload.workItemId, exception))
         return {}
       }),

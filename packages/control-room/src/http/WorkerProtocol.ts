@@ -2,11 +2,13 @@
  * The workers' own interface: link, lease, report.
  */
 import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
-import type { WorkerId } from "@signalbox/api/contract/Ids"
-import type { Lease } from "@signalbox/api/contract/WorkerProtocol"
+import type { StepRunId, WorkerId } from "@signalbox/api/contract/Ids"
+import type { Lease, nextItems as nextEndpoint } from "@signalbox/api/contract/WorkerProtocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { limits } from "../Limits.ts"
+import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import { checkPayload, limits } from "../Limits.ts"
+import { type Ask, type Given, NextItems } from "../NextItems.ts"
 import * as Tokens from "../Tokens.ts"
 import { Refused } from "../Refused.ts"
 import { Runs } from "../Runs.ts"
@@ -18,8 +20,11 @@ import { WorkSignal } from "../WorkSignal.ts"
 import * as Endpoints from "./Endpoints.ts"
 import { answering, conflict, forbidden, invalidRequest, notFound, tooLarge } from "./Failures.ts"
 import { FileLinks } from "./FileLinks.ts"
+import { exceptionOf } from "./Robot.ts"
 import { locate } from "./TaskPackages.ts"
 import { holdsLease } from "./Workers.ts"
+
+type NextPayload = HttpApiEndpoint.Payload<typeof nextEndpoint>["Type"]
 
 /** How often a worker must be heard of. */
 const heartbeatSeconds = 3
@@ -40,12 +45,48 @@ const ownWorker = Effect.gen(function* () {
       yield* Effect.die(forbidden("this needs the token of a worker"))
 })
 
+/** What a step run asks for, as `nextWorkItems` has it. */
+const askOf = ({ lease_token, reserve, settled, step_run_id }: NextPayload["step_runs"][number]): Ask => ({
+  stepRun: step_run_id,
+  leaseToken: lease_token,
+  settled:
+    settled === undefined
+      ? null
+      : {
+          item: settled.work_item_id,
+          attempt: settled.attempt,
+          exception: exceptionOf(settled),
+          outputs: settled.outputs ?? []
+        },
+  reserve: reserve !== false
+})
+
+/** The refusal of a step run with an output that is too large for a work item. */
+const outputTooLarge = ({ settled }: Ask) =>
+  Effect.forEach(settled?.outputs ?? [], (payload, index) => checkPayload(payload, `settled.outputs.${index}`), {
+    discard: true
+  }).pipe(
+    Effect.as(null),
+    Effect.catch(({ message }) => Effect.succeed(new Refused({ code: "PAYLOAD_TOO_LARGE", message })))
+  )
+
+const answerOf = (stepRun: StepRunId, answer: Given | Refused | null) => {
+  if (answer instanceof Refused) {
+    return { step_run_id: stepRun, item: null, error: { code: answer.code, message: answer.message } }
+  }
+  if (answer === null) return { step_run_id: stepRun, item: null, error: null }
+  const { attempt, files, id, payload } = answer
+  const item = { work_item_id: id, attempt, payload, files: files.map(({ id, name, size }) => ({ id, name, size })) }
+  return { step_run_id: stepRun, item, error: null }
+}
+
 export const layer = Endpoints.group(
   "workerProtocol",
   Effect.fnUntraced(function* (handlers) {
     const workers = yield* Workers
     const stepRuns = yield* StepRuns
     const runs = yield* Runs
+    const nextItems = yield* NextItems
     const signal = yield* WorkSignal
     const reports = yield* WorkerReports
     const taskPackages = yield* TaskPackages
@@ -129,13 +170,34 @@ export const layer = Endpoints.group(
       heartbeat: Effect.fnUntraced(function* ({ payload }) {
         const worker = yield* ownWorker
         yield* workers.seen(worker.id)
-        return yield* stepRuns.ofWorker(worker.id, payload.step_run_ids)
+        return yield* runs.heard(worker.id, payload.step_run_ids)
       }),
       startStepRun: Effect.fnUntraced(function* ({ params, payload }) {
         const worker = yield* ownWorker
         const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
         yield* answering("CONFLICT", "LEASE_LOST")(runs.startStepRun(stepRun))
         return { accepted: true } as const
+      }),
+      nextWorkItems: Effect.fnUntraced(function* ({ params, payload }) {
+        const worker = yield* ownWorker
+        const named = new Set<string>()
+        for (const [index, { step_run_id }] of payload.step_runs.entries()) {
+          if (named.has(step_run_id)) {
+            return yield* invalidRequest(`step_runs.${index}.step_run_id: a step run is named twice; ask once for each`)
+          }
+          named.add(step_run_id)
+        }
+        const asks = payload.step_runs.map(askOf)
+        const tooLarge = yield* Effect.forEach(asks, outputTooLarge)
+        const fitting = asks.filter((_, index) => tooLarge[index] === null)
+        const answered = yield* nextItems.next(worker, params.process_run_id, fitting)
+        if (answered === null) return yield* notFound("process run", params.process_run_id)
+        const answers = new Map(fitting.map(({ stepRun }, index) => [stepRun, answered[index] ?? null]))
+        return {
+          step_runs: asks.map(({ stepRun }, index) =>
+            answerOf(stepRun, tooLarge[index] ?? answers.get(stepRun) ?? null)
+          )
+        }
       }),
       finishStepRun: Effect.fnUntraced(function* ({ params, payload }) {
         const worker = yield* ownWorker

@@ -10,6 +10,7 @@ import * as Dialect from "./Dialect.ts"
 import * as Access from "./migrations/Access.ts"
 import * as Content from "./migrations/Content.ts"
 import * as Git from "./migrations/Git.ts"
+import * as InHand from "./migrations/InHand.ts"
 import * as Init from "./migrations/Init.ts"
 import * as Looks from "./migrations/Looks.ts"
 import * as Pages from "./migrations/Pages.ts"
@@ -34,6 +35,7 @@ const loader = Migrator.fromRecord({
   "0007_looks": run(Looks.statements),
   "0008_retention": run(Retention.statements),
   "0009_git": run(Git.statements),
+  "0010_in_hand": run(InHand.statements),
   "0011_waits": run(Waits.statements)
 })
 

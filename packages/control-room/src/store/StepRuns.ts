@@ -16,10 +16,13 @@ import type {
   StepRunEvent,
   StepRunState
 } from "@signalbox/api/contract/StepRuns"
+import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
+import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { Change, Run, StepRun } from "../engine/Engine.ts"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Change, Item, Run, StepRun } from "../engine/Engine.ts"
 import * as Tokens from "../Tokens.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Dialect from "./Dialect.ts"
@@ -104,8 +107,42 @@ const view = (row: Row): StepRunView => ({
 /** The changes that concern step runs. */
 export type StepRunChange = Extract<
   Change,
-  { readonly _tag: "StepRunCreated" | "StepRunsQueued" | "StepRunMoved" | "StopRequested" | "Event" }
+  { readonly _tag: "StepRunCreated" | "StepRunsQueued" | "StepRunMoved" | "StopRequested" }
 >
+
+/** An event that is still to be written. */
+export type NewEvent = Pick<Extract<Change, { readonly _tag: "Event" }>, "stepRun" | "type" | "item">
+
+/** A step run in the hand of a worker, with the item that it has in hand. */
+export interface InHand {
+  readonly stepRun: StepRun & Pick<StoredStepRun, "workerId" | "leaseHash">
+  readonly item: Item | null
+}
+
+interface InHandRow extends Pick<Row, "id" | "step" | "state" | "worker_id" | "lease_hash"> {
+  readonly item_id: string | null
+  readonly item_state: WorkItemState | null
+  readonly attempts: number | null
+  readonly released_by: string | null
+}
+
+const parseInHand = (row: InHandRow): InHand => {
+  const stepRun = StepRunId.make(row.id)
+  return {
+    stepRun: { id: stepRun, step: row.step, state: row.state, workerId: row.worker_id, leaseHash: row.lease_hash },
+    item:
+      row.item_id === null || row.item_state === null
+        ? null
+        : {
+            id: WorkItemId.make(row.item_id),
+            step: row.step,
+            state: row.item_state,
+            stepRun,
+            attempts: row.attempts ?? 0,
+            releasedBy: row.released_by === null ? null : StepRunId.make(row.released_by)
+          }
+  }
+}
 
 export class StepRuns extends Context.Service<
   StepRuns,
@@ -120,7 +157,14 @@ export class StepRuns extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Rows<StepRunEvent & { readonly id: string }>>
     readonly lockLive: (run: ProcessRunId) => Effect.Effect<ReadonlyArray<StoredStepRun>>
-    readonly apply: (run: Run, change: StepRunChange) => Effect.Effect<void>
+    /** Of these step runs of a run, those that there are. For those who have locked the run. */
+    readonly inHand: (run: ProcessRunId, ids: ReadonlyArray<StepRunId>) => Effect.Effect<ReadonlyMap<StepRunId, InHand>>
+    /** Whether a step run has settled this item before. */
+    readonly hasSettled: (stepRun: StepRunId, item: WorkItemId) => Effect.Effect<boolean>
+    /** Writes a change; answers the events that go with it. */
+    readonly apply: (run: Run, change: StepRunChange) => Effect.Effect<ReadonlyArray<NewEvent>>
+    /** Writes events in this order. */
+    readonly addEvents: (events: ReadonlyArray<NewEvent>) => Effect.Effect<void>
     /**
      * Hands out the oldest step runs that wait for one of these tasks or, with `packages`, for a task of a package, and
      * are not bound to a group without this worker.
@@ -134,11 +178,19 @@ export class StepRuns extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<Leased>>
     /** Takes back leases that were not started in time; answers how many. */
     readonly expireLeases: Effect.Effect<number>
-    /** Of these step runs, what the worker must stop and what is no longer its own. */
+    /**
+     * Of the step runs that the worker says it has, what it must stop and what is no longer its own; and what it has
+     * `dropped`: started before `cutoff`, and not among them.
+     */
     readonly ofWorker: (
       worker: WorkerId,
-      ids: ReadonlyArray<StepRunId>
-    ) => Effect.Effect<{ readonly stop: ReadonlyArray<StepRunId>; readonly lost: ReadonlyArray<StepRunId> }>
+      ids: ReadonlyArray<StepRunId>,
+      cutoff: string
+    ) => Effect.Effect<{
+      readonly stop: ReadonlyArray<StepRunId>
+      readonly lost: ReadonlyArray<StepRunId>
+      readonly dropped: ReadonlyArray<StoredStepRun>
+    }>
     /** Started step runs whose worker was last seen before `cutoff`. */
     readonly withLostWorker: (cutoff: string) => Effect.Effect<ReadonlyArray<StoredStepRun>>
     /** Started step runs that have run longer than they may. */
@@ -164,25 +216,33 @@ export class StepRuns extends Context.Service<
       const many = (rows: ReadonlyArray<Row>) => rows.map(parse)
       const identifiers = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) => StepRunId.make(id))
 
-      const event = Effect.fnUntraced(function* (stepRun: string, type: string, item: string | null) {
-        yield* sql`INSERT INTO step_run_event ${sql.insert({
-          id: yield* newId,
-          step_run_id: stepRun,
-          event_type: type,
-          work_item_id: item,
-          created_at: yield* now
-        })}`
-      })
+      const addEvents = Effect.fnUntraced(function* (events: ReadonlyArray<NewEvent>) {
+        const at = yield* now
+        // A statement takes only so many parameters.
+        for (const some of Arr.chunksOf(events, 1000)) {
+          const rows = yield* Effect.forEach(some, (event) =>
+            Effect.map(newId, (id) => ({
+              id,
+              step_run_id: event.stepRun,
+              event_type: event.type,
+              work_item_id: event.item,
+              created_at: at
+            }))
+          )
+          yield* sql`INSERT INTO step_run_event ${sql.insert(rows)}`
+        }
+      }, Effect.orDie)
 
-      const apply = Effect.fnUntraced(function* (run: Run, change: StepRunChange) {
+      const apply = Effect.fnUntraced(function* (
+        run: Run,
+        change: StepRunChange
+      ): Effect.fn.Return<ReadonlyArray<NewEvent>, SqlError> {
         const at = yield* now
         switch (change._tag) {
-          case "Event":
-            return yield* event(change.stepRun, change.type, change.item)
           case "StepRunCreated": {
             const step = run.steps[change.step]
-            if (step === undefined) return
-            const id = yield* newId
+            if (step === undefined) return []
+            const id = StepRunId.make(yield* newId)
             yield* sql`INSERT INTO step_run ${sql.insert({
               id,
               workspace_id: run.workspaceId,
@@ -201,16 +261,16 @@ export class StepRuns extends Context.Service<
               first_item_id: change.item
             })}`
             yield* sql`UPDATE work_item SET step_run_id = ${id}, not_before = NULL WHERE id = ${change.item}`
-            yield* event(id, "CREATED", change.item)
-            if (change.state === "awaiting_worker") yield* event(id, "QUEUED", null)
-            return
+            const created: NewEvent = { stepRun: id, type: "CREATED", item: change.item }
+            return change.state === "awaiting_worker"
+              ? [created, { stepRun: id, type: "QUEUED", item: null }]
+              : [created]
           }
           case "StepRunsQueued": {
             const rows = yield* sql<{ readonly id: string }>`
               UPDATE step_run SET state = 'awaiting_worker', state_updated_at = ${at}
               WHERE process_run_id = ${run.id} AND step = ${change.step} AND state = 'new' RETURNING id`
-            for (const row of rows) yield* event(row.id, "QUEUED", null)
-            return
+            return identifiers(rows).map((id): NewEvent => ({ stepRun: id, type: "QUEUED", item: null }))
           }
           case "StepRunMoved": {
             yield* sql`UPDATE step_run SET ${sql.update({
@@ -219,10 +279,11 @@ export class StepRuns extends Context.Service<
               error_code: change.error,
               ...(change.to === "in_progress" ? { started_at: at, timeout_at: change.timeoutAt } : { ended_at: at })
             })} WHERE id = ${change.id}`
-            return
+            return []
           }
           case "StopRequested":
             yield* sql`UPDATE step_run SET stop_requested = 1 WHERE id = ${change.stepRun}`
+            return []
         }
       }, Effect.orDie)
 
@@ -267,7 +328,24 @@ export class StepRuns extends Context.Service<
               many
             )
           ),
+        inHand: Effect.fnUntraced(function* (run, ids) {
+          const rows = yield* sql<InHandRow>`
+            SELECT step_run.id, step_run.step, step_run.state, step_run.worker_id, step_run.lease_hash,
+              work_item.id AS item_id, work_item.state AS item_state, work_item.attempts, work_item.released_by
+            FROM step_run LEFT JOIN work_item
+              ON work_item.step_run_id = step_run.id AND work_item.state IN ('pending', 'in_progress')
+            WHERE step_run.process_run_id = ${run} AND ${sql.in("step_run.id", ids)}`
+          return new Map(rows.map(parseInHand).map((found) => [found.stepRun.id, found]))
+        }, Effect.orDie),
+        hasSettled: Effect.fnUntraced(function* (stepRun, item) {
+          const rows = yield* sql`
+            SELECT id FROM step_run_event
+            WHERE step_run_id = ${stepRun} AND work_item_id = ${item}
+              AND event_type IN ('ITEM_RELEASED', 'ITEM_FAILED') LIMIT 1`
+          return rows.length === 1
+        }, Effect.orDie),
         apply,
+        addEvents,
         lease: Effect.fnUntraced(function* (worker, tasks, packages, limit, expiresAt) {
           const takes = [
             ...(tasks.length === 0 ? [] : [sql.and([sql.in("task_name", tasks), sql`package_id IS NULL`])]),
@@ -290,9 +368,9 @@ export class StepRuns extends Context.Service<
             const run = Tokens.make("stepRun", row.id)
             const changed = { worker_id: worker.id, lease_hash: lease.hash, run_token_hash: run.hash }
             yield* sql`UPDATE step_run SET ${sql.update({ ...changed, lease_expires_at: expiresAt })} WHERE id = ${row.id}`
-            yield* event(row.id, "LEASED", null)
             leased.push({ stepRun: parse({ ...row, ...changed }), leaseToken: lease.token, runToken: run.token })
           }
+          yield* addEvents(leased.map(({ stepRun }) => ({ stepRun: stepRun.id, type: "LEASED", item: null })))
           return leased
         }, Effect.orDie),
         expireLeases: Effect.gen(function* () {
@@ -302,13 +380,20 @@ export class StepRuns extends Context.Service<
             WHERE state = 'awaiting_worker' AND worker_id IS NOT NULL AND lease_expires_at < ${yield* now} RETURNING id`
           return rows.length
         }).pipe(Effect.orDie),
-        ofWorker: Effect.fnUntraced(function* (worker, ids) {
-          if (ids.length === 0) return { stop: [], lost: [] }
+        ofWorker: Effect.fnUntraced(function* (worker, ids, cutoff) {
           const rows = yield* sql<Row>`
-            SELECT * FROM step_run WHERE ${sql.in("id", ids)} AND worker_id = ${worker}
-              AND state IN ('awaiting_worker', 'in_progress')`
+            SELECT * FROM step_run WHERE worker_id = ${worker} AND state IN ('awaiting_worker', 'in_progress')`
           const mine = new Map(rows.map((row) => [row.id, row.stop_requested === 1]))
-          return { stop: ids.filter((id) => mine.get(id) === true), lost: ids.filter((id) => !mine.has(id)) }
+          const listed = new Set<string>(ids)
+          const dropped = rows.filter(
+            ({ id, started_at, state }) =>
+              state === "in_progress" && started_at !== null && started_at < cutoff && !listed.has(id)
+          )
+          return {
+            stop: ids.filter((id) => mine.get(id) === true),
+            lost: ids.filter((id) => !mine.has(id)),
+            dropped: many(dropped)
+          }
         }, Effect.orDie),
         withLostWorker: (cutoff) =>
           Effect.orDie(

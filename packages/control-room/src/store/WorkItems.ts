@@ -148,14 +148,20 @@ export class WorkItems extends Context.Service<
     readonly updatePayload: (id: WorkItemId, payload: Schema.Json) => Effect.Effect<boolean>
     /** Deletes these, whatever they are in. */
     readonly remove: (ids: ReadonlyArray<WorkItemId>) => Effect.Effect<void>
-    /** The oldest items of a step that wait and are due. */
+    /**
+     * The oldest items of a step that wait and are due; until the transaction ends, nobody else changes them, such as their
+     * payload. For those who have locked the run.
+     */
     readonly due: (run: ProcessRunId, step: number, limit: number) => Effect.Effect<ReadonlyArray<StoredItem>>
     /** The item that a step run has in hand. */
     readonly held: (stepRun: StepRunId) => Effect.Effect<StoredItem | null>
     /** Runs with items whose delay is over. */
     readonly runsWithDelayOver: Effect.Effect<ReadonlyArray<ProcessRunId>>
     readonly apply: (run: Run, change: ItemChange) => Effect.Effect<void>
-    readonly createOutput: (item: StoredItem, stepRun: StepRunId, payload: Schema.Json) => Effect.Effect<WorkItemId>
+    /** Writes moves of different items. */
+    readonly move: (moves: ReadonlyArray<ItemMove>) => Effect.Effect<void>
+    /** Makes outputs of items that are in hand; answers their ids, in the same order. */
+    readonly createOutputs: (run: Run, outputs: ReadonlyArray<NewOutput>) => Effect.Effect<ReadonlyArray<WorkItemId>>
     /** An output that is not released yet, of a step run that lives. */
     readonly openOutput: (id: string) => Effect.Effect<StoredOutput | null>
     /** Deletes the outputs of an item that are not released; answers which. */
@@ -244,17 +250,6 @@ export class WorkItems extends Context.Service<
       const apply = Effect.fnUntraced(function* (run: Run, change: ItemChange) {
         const at = yield* now
         switch (change._tag) {
-          case "ItemMoved":
-            yield* sql`UPDATE work_item SET ${sql.update({
-              state: change.to,
-              state_updated_at: at,
-              step_run_id: change.stepRun,
-              attempts: change.attempts,
-              released_by: change.releasedBy,
-              not_before: change.notBefore,
-              ...(change.exception === undefined ? {} : { exception: json(change.exception) })
-            })} WHERE id = ${change.id}`
-            return
           case "ItemDeleted":
             yield* sql`DELETE FROM work_item WHERE id = ${change.id}`
             return
@@ -284,11 +279,46 @@ export class WorkItems extends Context.Service<
         }
       }, Effect.orDie)
 
+      const move = Effect.fnUntraced(function* (moves: ReadonlyArray<ItemMove>) {
+        const at = yield* now
+        const of = (kind: ReturnType<typeof kindOf>) => moves.filter((change) => kindOf(change) === kind)
+        // A statement takes only so many parameters.
+        for (const some of Arr.chunksOf(of("completed"), 10_000)) {
+          yield* sql`
+            UPDATE work_item
+            SET state = 'done', state_updated_at = ${at}, released_by = step_run_id, not_before = NULL, exception = NULL
+            WHERE ${sql.in(
+              "id",
+              some.map(({ id }) => id)
+            )}`
+        }
+        for (const some of Arr.chunksOf(of("taken"), 5000)) {
+          const pairs = sql.csv(some.map(({ id, stepRun }) => sql`(${id}, ${stepRun})`))
+          // One more attempt: that is what taking an item is.
+          yield* sql`
+            UPDATE work_item
+            SET state = 'in_progress', state_updated_at = ${at}, attempts = attempts + 1, not_before = NULL,
+              step_run_id = taken.column2
+            FROM (VALUES ${pairs}) AS taken
+            WHERE work_item.id = taken.column1`
+        }
+        for (const change of of("other")) {
+          yield* sql`UPDATE work_item SET ${sql.update({
+            state: change.to,
+            state_updated_at: at,
+            step_run_id: change.stepRun,
+            attempts: change.attempts,
+            released_by: change.releasedBy,
+            not_before: change.notBefore,
+            ...(change.exception === undefined ? {} : { exception: json(change.exception) })
+          })} WHERE id = ${change.id}`
+        }
+      }, Effect.orDie)
+
       return WorkItems.of({
         get: (workspace, id) =>
           Effect.orDie(Effect.map(sql<ItemRow>`${select} WHERE workspace_id = ${workspace} AND id = ${id}`, first)),
-        getMany: (ids) =>
-          Effect.orDie(Effect.map(sql<ItemRow>`SELECT * FROM work_item WHERE ${sql.in("id", ids)}`, many)),
+        getMany: (ids) => Effect.orDie(Effect.map(sql<ItemRow>`${select} WHERE ${sql.in("id", ids)}`, many)),
         lockMany: (ids) =>
           Effect.orDie(
             Effect.map(sql<ItemRow>`SELECT * FROM work_item WHERE ${sql.in("id", ids)} ORDER BY id ${forUpdate}`, many)
@@ -359,10 +389,10 @@ export class WorkItems extends Context.Service<
             : Effect.orDie(Effect.asVoid(sql`DELETE FROM work_item WHERE ${sql.in("id", ids)}`)),
         due: Effect.fnUntraced(function* (run, step, limit) {
           const rows = yield* sql<ItemRow>`
-            SELECT * FROM work_item
+            ${select}
             WHERE process_run_id = ${run} AND step = ${step} AND state = 'pending' AND step_run_id IS NULL
               AND (not_before IS NULL OR not_before <= ${yield* now})
-            ORDER BY id LIMIT ${limit}`
+            ORDER BY id LIMIT ${limit} ${forUpdate}`
           return many(rows)
         }, Effect.orDie),
         held: (stepRun) =>
@@ -380,20 +410,29 @@ export class WorkItems extends Context.Service<
           return rows.map((row) => ProcessRunId.make(row.process_run_id))
         }).pipe(Effect.orDie),
         apply,
-        createOutput: Effect.fnUntraced(function* (item, stepRun, payload) {
-          const id = yield* newId
-          yield* sql`INSERT INTO output ${sql.insert({
-            id,
-            workspace_id: item.workspaceId,
-            process_id: item.processId,
-            process_run_id: item.processRunId,
-            step_run_id: stepRun,
-            parent_id: item.id,
-            created_at: yield* now,
-            payload: JSON.stringify(payload),
-            released: 0
-          })}`
-          return WorkItemId.make(id)
+        move,
+        createOutputs: Effect.fnUntraced(function* (run, outputs) {
+          const at = yield* now
+          const ids: Array<WorkItemId> = []
+          // A statement takes only so many parameters.
+          for (const some of Arr.chunksOf(outputs, 1000)) {
+            const rows = yield* Effect.forEach(some, ({ item, payload, stepRun }) =>
+              Effect.map(newId, (id) => ({
+                id,
+                workspace_id: run.workspaceId,
+                process_id: run.processId,
+                process_run_id: run.id,
+                step_run_id: stepRun,
+                parent_id: item,
+                created_at: at,
+                payload: JSON.stringify(payload),
+                released: 0
+              }))
+            )
+            yield* sql`INSERT INTO output ${sql.insert(rows)}`
+            ids.push(...identifiers(rows))
+          }
+          return ids
         }, Effect.orDie),
         setPayload: Effect.fnUntraced(function* (stepRun, id, payload) {
           const json = JSON.stringify(payload)
@@ -466,8 +505,24 @@ export class WorkItems extends Context.Service<
   )
 }
 
-/** The changes that concern work items and outputs, and nothing else. */
-export type ItemChange = Extract<
-  Change,
-  { readonly _tag: "ItemMoved" | "ItemDeleted" | "WaitingSettled" | "OutputsReleased" }
->
+/** The changes that concern work items and outputs, and nothing else; but for moves. */
+export type ItemChange = Extract<Change, { readonly _tag: "ItemDeleted" | "WaitingSettled" | "OutputsReleased" }>
+
+export type ItemMove = Extract<Change, { readonly _tag: "ItemMoved" }>
+
+/** An output that is still to be made. */
+export interface NewOutput {
+  readonly item: WorkItemId
+  readonly stepRun: StepRunId
+  readonly payload: Schema.Json
+}
+
+/** Nearly all moves are of two kinds, of which many are written at once. */
+const kindOf = ({ attempts: _, exception, notBefore, releasedBy, stepRun, to }: ItemMove) =>
+  stepRun === null || notBefore !== null
+    ? "other"
+    : to === "done" && exception === null && releasedBy === stepRun
+      ? "completed"
+      : to === "in_progress" && exception === undefined
+        ? "taken"
+        : "other"

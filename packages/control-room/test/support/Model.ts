@@ -213,8 +213,14 @@ export class Model {
     return { held: ofHeld, done: own.length - ofHeld }
   }
 
-  commit(outcome: Engine.Outcome): void {
+  /** Writes an outcome without what follows from it. */
+  write(outcome: Engine.Outcome): void {
     outcome.changes.forEach((change) => this.apply(change))
+    this.run = outcome.run
+  }
+
+  commit(outcome: Engine.Outcome): void {
+    this.write(outcome)
     const due = Engine.capacity(outcome.run).map((free, step) =>
       this.due(step)
         .slice(0, free)

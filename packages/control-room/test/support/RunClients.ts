@@ -5,7 +5,8 @@ import { assert } from "@effect/vitest"
 import { ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import { stepRunErrorCodes } from "@signalbox/api/contract/StepRuns"
 import * as Effect from "effect/Effect"
-import type { Refused } from "../../src/Refused.ts"
+import { type Ask, NextItems } from "../../src/NextItems.ts"
+import { Refused } from "../../src/Refused.ts"
 import { Runs } from "../../src/Runs.ts"
 import { Processes } from "../../src/store/Processes.ts"
 import { type StoredStepRun, StepRuns } from "../../src/store/StepRuns.ts"
@@ -62,7 +63,9 @@ export const client = Effect.fnUntraced(function* (
   const items = yield* WorkItems
   const choose = chooser(seed * 1000 + index)
   const worker = workers[index % workers.length] ?? assert.fail("no worker")
+  const nextItems = yield* NextItems
   let mine: ReadonlyArray<StoredStepRun> = []
+  const tokens = new Map<string, string>()
   for (let n = 0; n < commands; n++) {
     const [stepRun] = mine
     const rows = yield* rowsOf(process.view.id)
@@ -84,6 +87,8 @@ export const client = Effect.fnUntraced(function* (
       "output",
       "release",
       "release",
+      "next",
+      "next",
       "finish",
       "finish",
       "stop",
@@ -102,7 +107,32 @@ export const client = Effect.fnUntraced(function* (
     if (kind === "lease") {
       const leased = yield* runs.lease(worker, tasks, false, 2)
       mine = [...mine, ...leased.map((one) => one.stepRun)]
-      for (const one of leased) yield* refusable(runs.startStepRun(one.stepRun))
+      for (const one of leased) {
+        tokens.set(one.stepRun.id, one.leaseToken)
+        yield* refusable(runs.startStepRun(one.stepRun))
+      }
+    }
+    // All of one run at once, and the same once more, as if the answer had been lost.
+    if (kind === "next" && stepRun !== undefined) {
+      const asks = mine
+        .filter(({ processRunId }) => processRunId === stepRun.processRunId)
+        .flatMap(({ id }): ReadonlyArray<Ask> => {
+          const item = rows.items.find((row) => row.step_run_id === id && row.state === "in_progress")
+          if (item === undefined) return []
+          const type = choose.oneOf([null, null, "business", "application"] as const)
+          const exception = type === null ? null : { type, code: "X", message: "x" }
+          const settled = { item: WorkItemId.make(item.id), attempt: item.attempts, exception, outputs: [n, n] }
+          return [{ stepRun: id, leaseToken: tokens.get(id) ?? "", settled, reserve: choose.chance(0.8) }]
+        })
+      const first = yield* nextItems.next(worker, stepRun.processRunId, asks)
+      const again = yield* nextItems.next(worker, stepRun.processRunId, asks)
+      const ids = (answers: typeof first) =>
+        answers?.map((answer) => (answer === null || answer instanceof Refused ? null : answer.id))
+      for (const [at, id] of (ids(first) ?? []).entries()) {
+        const then = ids(again)?.[at] ?? null
+        // Another client may have finished the step run meanwhile.
+        if (id !== null && then !== null) assert.strictEqual(then, id)
+      }
     }
     if (stepRun !== undefined) {
       if (kind === "begin") yield* refusable(runs.startStepRun(stepRun))

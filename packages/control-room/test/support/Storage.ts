@@ -4,6 +4,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { NextItems } from "../../src/NextItems.ts"
 import { Runs } from "../../src/Runs.ts"
 import * as Server from "../../src/Server.ts"
 import { WorkSignal } from "../../src/WorkSignal.ts"
@@ -11,7 +12,7 @@ import { storageIn, temporaryFolder } from "./Service.ts"
 
 /** The commands on a storage. */
 export const runsOn = <A, E, R>(storage: Layer.Layer<A, E, R>) =>
-  Runs.layer.pipe(Layer.provideMerge(WorkSignal.layer), Layer.provideMerge(storage))
+  Layer.merge(Runs.layer, NextItems.layer).pipe(Layer.provideMerge(WorkSignal.layer), Layer.provideMerge(storage))
 
 /** A SQLite file in a folder of its own. */
 export const sqlite = Layer.unwrap(Effect.map(temporaryFolder, (folder) => Server.layerStorage({ data: folder }))).pipe(

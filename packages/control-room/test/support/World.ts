@@ -18,6 +18,17 @@ interface Lease {
   readonly version: number
 }
 
+/** What a step run has settled. */
+export interface Ask {
+  readonly id: StepRunId
+  readonly version: number
+  readonly item: WorkItemId
+  readonly attempt: number
+  readonly exception: Engine.Exception | null
+  readonly outputs: number
+  readonly reserve: boolean
+}
+
 const leaseMillis = 30_000
 const lostMillis = 10_000
 
@@ -140,6 +151,51 @@ export class World {
     model.addOutput(id, item)
     model.happened(id, "OUTPUT_CREATED", item)
     return "ok"
+  }
+
+  /** What several step runs of one run settle at once: for each whether it has an item in hand then, or why not. */
+  next(asks: ReadonlyArray<Ask>): ReadonlyArray<Prediction> {
+    const takers: Array<StepRunId> = []
+    const answers = asks.map((ask): Prediction | null => {
+      const found = this.leased(ask.id, ask.version)
+      if (typeof found === "string") return found
+      const { model, stepRun } = found
+      if (stepRun.state !== "in_progress") return "LEASE_LOST"
+      const held = model.held(ask.id)
+      if (held?.id !== ask.item || held.attempts !== ask.attempt) {
+        const before = stepRun.events.some(
+          ([type, item]) => (type === "ITEM_RELEASED" || type === "ITEM_FAILED") && item === ask.item
+        )
+        return before ? null : "CONFLICT"
+      }
+      if (ask.exception === null) {
+        for (let n = 0; n < ask.outputs; n++) {
+          model.addOutput(ask.id, ask.item)
+          model.happened(ask.id, "OUTPUT_CREATED", ask.item)
+        }
+      }
+      const released = Engine.release(model.run, stepRun, held, ask.exception, model.now)
+      if (Result.isFailure(released)) return released.failure.code
+      model.write(released.success)
+      takers.push(ask.id)
+      return null
+    })
+    for (const id of takers) {
+      const model = this.runOf(id)
+      const stepRun = model?.stepRuns.get(id)
+      if (model === undefined || stepRun === undefined || asks.find((ask) => ask.id === id)?.reserve !== true) continue
+      const next = model.due(stepRun.step)[0] ?? null
+      const reserved = Engine.reserveNext(model.run, stepRun, null, next, model.now)
+      if (Result.isSuccess(reserved)) model.write(reserved.success)
+    }
+    const [first] = takers
+    const model = first === undefined ? undefined : this.runOf(first)
+    if (model !== undefined) model.commit({ run: model.run, changes: [] })
+    return answers.map((answer, index) => {
+      const id = asks[index]?.id
+      if (answer !== null || id === undefined) return answer ?? "nothing"
+      return this.runOf(id)?.held(id) === null ? "nothing" : "ok"
+    })
   }
 
   private finishIn(model: Model, id: StepRunId, error: Parameters<typeof Engine.finish>[4]): Prediction {

@@ -23,13 +23,14 @@ import {
   type Contenders,
   type Interpreter,
   makeClaim,
+  once,
   type Place,
   type StepCall
 } from "./Interpreter.ts"
 import { checkError, type Codec, decodeRecorded } from "./Journal.ts"
 import type { RunWatchers } from "./RunWatchers.ts"
 import type { Undos } from "./Undos.ts"
-import { awaitDeferred, idle, runKind, signalDeferred, timerOf, WaitIsOver } from "./Waits.ts"
+import { awaitDeferred, runKind, signalDeferred, standstill, timerOf, WaitIsOver } from "./Waits.ts"
 
 export const make = (session: Session, undos: Undos, watchers: RunWatchers["Service"]): Interpreter => {
   const { engine, events, executionId, replay, seeds } = session
@@ -46,7 +47,9 @@ export const make = (session: Session, undos: Undos, watchers: RunWatchers["Serv
 
   /** A failure that is recorded ends what runs beside it, so that must have come as far as it came the first time. */
   const afterEarlier = (path: string) =>
-    Effect.flatMap(instanceOf(session), (instance) => Effect.raceFirst(replay.earlier(path), idle(instance)))
+    Effect.flatMap(instanceOf(session), (instance) =>
+      Effect.raceFirst(replay.earlier(path), standstill(instance, replay.progress))
+    )
 
   const step = Effect.fnUntraced(function* <S extends Codec, E extends Codec, R>(
     call: StepCall<S, E, R>,
@@ -76,6 +79,7 @@ export const make = (session: Session, undos: Undos, watchers: RunWatchers["Serv
         replay.replayed(path)
         return yield* Effect.fail(error)
       }
+      if (!replay.recorded(path, attempt + 1)) replay.replayed(path)
       const delayMillis = retry.delayMillis(attempt)
       if (ran) {
         const failure = failureOf(cause)
@@ -88,7 +92,7 @@ export const make = (session: Session, undos: Undos, watchers: RunWatchers["Serv
 
   /** A step that gives what the interpreter has found out, so that it is recorded. */
   const noted = <S extends Codec, E extends Codec>(kind: Attempt<S, E, never>["kind"], call: Call<S, E, never>) =>
-    step({ ...call, retry: { attempts: 1, again: () => false, delayMillis: () => 0 } }, kind, true)
+    step({ ...call, retry: once }, kind, true)
 
   /** So that it can be told what the execution waits for. */
   const recordTimer = (path: string, millis: number) =>

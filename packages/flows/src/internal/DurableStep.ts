@@ -22,6 +22,7 @@ import { checkError, type Codec, decodeRecorded, record, recordResult } from "./
 import type { Replay } from "./Replay.ts"
 import { Reporter } from "./Reporter.ts"
 import { inStepScope } from "./StepScope.ts"
+import { standstill } from "./Waits.ts"
 
 /** One execution, for as long as its body runs. */
 export interface Session {
@@ -86,6 +87,12 @@ export const runAttempt = Effect.fnUntraced(function* <S extends Codec, E extend
   const info = { name, kind: session.undoing ? "compensation" : call.kind, input } as const
   const isRecorded = replay.recorded(path, attempt)
   if (!replay.recorded(path) && !session.undoing) {
+    // First comes what is recorded, with the failures that interrupt what ran beside them: this step, maybe.
+    if (replay.progress() > 0) {
+      const instance = yield* instanceOf(session)
+      yield* Effect.raceFirst(replay.all, standstill(instance, replay.progress))
+      for (let turn = 0; turn < 5; turn++) yield* Effect.yieldNow
+    }
     const missed = replay.missedBefore(path)
     if (missed !== null) {
       const { flow, version } = session

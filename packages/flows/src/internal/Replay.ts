@@ -20,12 +20,16 @@ export interface Replay {
   readonly reach: (path: string) => void
   /** The recorded step that should have been reached before a new step at this path; null when all is well. */
   readonly missedBefore: (path: string) => string | null
+  /** How much is still to be replayed. */
+  readonly progress: () => number
   /** A recorded step that was not reached at all. */
   readonly missed: () => string | null
   /** What is below this path need not be reached: it was interrupted. */
   readonly release: (path: string) => void
   /** The recorded step has given its result once more. */
   readonly replayed: (path: string) => void
+  /** Done when all that is recorded has been replayed. */
+  readonly all: Effect.Effect<void>
   /** Done when all that ended before the last attempt of this step has been replayed. */
   readonly earlier: (path: string) => Effect.Effect<void>
 }
@@ -51,6 +55,14 @@ export const make = (steps: ReadonlyArray<RecordedStep>): Replay => {
     waiters = open
     for (const one of done) Deferred.doneUnsafe(one.done, Effect.void)
   }
+  const before = (indexOf: () => number) =>
+    Effect.suspend(() => {
+      const index = indexOf()
+      if (!isOpen(index)) return Effect.void
+      const done = Deferred.makeUnsafe<void>()
+      waiters.push({ index, done })
+      return Deferred.await(done)
+    })
   const reach = (path: string) => {
     const part = partOf(path)
     const paths = ahead.get(part)
@@ -73,6 +85,7 @@ export const make = (steps: ReadonlyArray<RecordedStep>): Replay => {
       }
       return null
     },
+    progress: () => pending.size,
     missed: () => {
       for (const paths of ahead.values()) for (const path of paths) return path
       return null
@@ -88,14 +101,8 @@ export const make = (steps: ReadonlyArray<RecordedStep>): Replay => {
     replayed: (path) => {
       if (pending.delete(path)) settle()
     },
-    earlier: (path) =>
-      Effect.suspend(() => {
-        const index = last.get(path)?.index ?? 0
-        if (!isOpen(index)) return Effect.void
-        const done = Deferred.makeUnsafe<void>()
-        waiters.push({ index, done })
-        return Deferred.await(done)
-      })
+    all: before(() => Infinity),
+    earlier: (path) => before(() => last.get(path)?.index ?? 0)
   }
 }
 

@@ -28,16 +28,29 @@ export const WaitIsOver = Context.Reference<boolean>("@signalbox/flows/WaitIsOve
 
 type Instance = WorkflowEngine.WorkflowInstance["Service"]
 
-/** Done when no step of this part of the execution runs. */
-export const idle = Effect.fnUntraced(function* ({ activityState }: Instance) {
-  do {
+/**
+ * Done when for so many turns no step of this part of the execution has run, and `progress` has not changed. Waiting for
+ * what is recorded takes fewer turns than being put aside, which must come last.
+ */
+export const standstill = Effect.fnUntraced(function* (
+  { activityState }: Instance,
+  progress: () => number = () => 0,
+  turns = 20
+) {
+  let before = progress()
+  for (let turn = 0; turn < turns; turn++) {
     while (activityState.count > 0) {
+      turn = 0
       yield* activityState.latch.await
       yield* Effect.yieldNow
     }
     yield* Effect.yieldNow
-  } while (activityState.count > 0)
+    if (progress() !== before) turn = 0
+    before = progress()
+  }
 })
+
+const turnsBeforeAside = 60
 
 const firstLookMillis = 20
 const longestLookMillis = 1_000
@@ -61,7 +74,7 @@ export const awaitDeferred = Effect.fnUntraced(function* <S extends Codec>(
   const inMemory = yield* Effect.raceAllFirst([
     Effect.asSome(looking),
     Effect.asSome(early),
-    Effect.as(idle(instance), Option.none<S["Type"]>())
+    Effect.as(standstill(instance, undefined, turnsBeforeAside), Option.none<S["Type"]>())
   ])
   return Option.isSome(inMemory) ? inMemory.value : yield* DurableDeferred.await(deferred)
 })

@@ -453,7 +453,7 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
           Effect.gen(function* () {
             yield* Flow.compensate(note("one", { key: "1" }), () => note("undo one"))
             yield* Flow.compensate(note("two", { key: "2" }), () => note(""))
-            yield* Flow.timeout("limit", time(1), working("three", 60))
+            yield* Flow.timeout("limit", time(10), working("three", 200))
           })
         )
         const exit = yield* exitOf(flow)

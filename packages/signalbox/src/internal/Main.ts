@@ -25,11 +25,13 @@ const commands = {
   keys: () => import("./commands/Keys.ts").then((module) => module.keys),
   flows: () => import("./commands/Flows.ts").then((module) => module.flows),
   worker: () => import("./commands/Worker.ts").then((module) => module.worker),
+  assistant: () => import("./commands/Assistant.ts").then((module) => module.assistant),
   workspaces: () => import("./commands/Workspaces.ts").then((module) => module.workspaces),
   apply: () => import("./commands/Apply.ts").then((module) => module.apply),
   migrate: () => import("./commands/Migrate.ts").then((module) => module.migrate),
   vault: () => import("./commands/Vault.ts").then((module) => module.vault),
-  config: () => import("./commands/Config.ts").then((module) => module.config)
+  config: () => import("./commands/Config.ts").then((module) => module.config),
+  "graph-sandbox": () => import("./commands/GraphSandbox.ts").then((module) => module.graphSandbox)
 } as const
 
 const isCommand = (name: string | undefined): name is keyof typeof commands =>

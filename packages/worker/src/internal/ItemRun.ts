@@ -1,7 +1,6 @@
 /**
  * Runs a task over work items: one item to its release, and the items of a step run one after the other.
  */
-import type { WorkItemId } from "@signalbox/api/contract/Ids"
 import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { StepRunSession } from "@signalbox/api/robot/StepRunSession"
 import type { SizedBytes } from "@signalbox/api/Upload"
@@ -13,7 +12,6 @@ import type { PayloadSchema, Task } from "../Task.ts"
 import type { LeaseLost } from "./Failures.ts"
 import * as ItemLoop from "./ItemLoop.ts"
 import * as RemoteParts from "./RemoteParts.ts"
-import * as SessionSource from "./SessionSource.ts"
 
 export type { Counts } from "./ItemLoop.ts"
 
@@ -50,7 +48,7 @@ export const runTask = <E, R>(
 export const runItems = <R>(
   task: TaskOf<R>,
   session: StepRunSession,
-  first: WorkItemId,
+  source: ItemSource<CallError | LeaseLost>,
   mayReserve: Effect.Effect<boolean>,
   tools: Tools
 ): Effect.Effect<ItemLoop.Counts, CallError | LeaseLost, Exclude<R, Robot>> => {
@@ -59,5 +57,5 @@ export const runItems = <R>(
     ...RemoteParts.assets(session.assets),
     saveArtifact: tools.saveArtifact
   }
-  return runTask(task, SessionSource.make(session, first), robot, mayReserve)
+  return runTask(task, source, robot, mayReserve)
 }

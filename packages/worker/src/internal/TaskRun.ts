@@ -1,11 +1,14 @@
 /**
  * Step runs of the tasks that the worker brings: they run in this process.
  */
+import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { StepRunSession } from "@signalbox/api/robot/StepRunSession"
 import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
+import type { ItemSource } from "../ItemSource.ts"
 import type { PayloadSchema, Task } from "../Task.ts"
+import type { LeaseLost } from "./Failures.ts"
 import { runItems } from "./ItemRun.ts"
 import type { Reports } from "./Reports.ts"
 import type { Execution } from "./StepRun.ts"
@@ -16,12 +19,14 @@ export const execution = <R>(options: {
   readonly lease: Lease
   readonly task: Task<PayloadSchema, PayloadSchema, R>
   readonly session: StepRunSession
+  /** Of this step run; its first item is the one that the lease names. */
+  readonly items: ItemSource<CallError | LeaseLost>
   readonly reports: Reports
   readonly mayReserve: Effect.Effect<boolean>
 }): Execution<R> => {
-  const { lease, mayReserve, reports, session, task } = options
+  const { items, lease, mayReserve, reports, session, task } = options
   return {
-    work: runItems(reported(task, reports), session, lease.work_item_id, mayReserve, reports).pipe(
+    work: runItems(reported(task, reports), session, items, mayReserve, reports).pipe(
       // The environment of the step comes first in what a task reads with Config.
       Effect.updateService(ConfigProvider.ConfigProvider, (provider) =>
         ConfigProvider.orElse(ConfigProvider.fromEnvRecord(lease.env), provider)

@@ -3,6 +3,7 @@ import { assert } from "@effect/vitest"
 import { WorkItemId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import { runItems } from "../../src/internal/ItemRun.ts"
+import * as SessionSource from "../../src/internal/SessionSource.ts"
 import type * as Task from "../../src/Task.ts"
 import * as MemorySession from "./MemorySession.ts"
 
@@ -11,7 +12,7 @@ type TaskOf<R> = Pick<Task.Task<Task.PayloadSchema, Task.PayloadSchema, R>, "out
 export const one = WorkItemId.make("one")
 
 export const runIn = <R>(task: TaskOf<R>, { actions, session, tools }: ReturnType<typeof MemorySession.make>) =>
-  Effect.map(runItems(task, session, one, Effect.succeed(false), tools), () => ({
+  Effect.map(runItems(task, session, SessionSource.make(session, one), Effect.succeed(false), tools), () => ({
     release: actions.find((action) => action.did === "release")?.how ?? assert.fail("the item was not released"),
     actions: actions.filter((action) => action.did !== "release")
   }))

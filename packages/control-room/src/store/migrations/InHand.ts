@@ -1,0 +1,8 @@
+/**
+ * What a step run has in hand is found among what is open, however many items it has settled.
+ */
+export const statements: ReadonlyArray<string> = [
+  `CREATE INDEX work_item_in_hand ON work_item (step_run_id)
+    WHERE step_run_id IS NOT NULL AND state IN ('pending', 'in_progress')`,
+  `DROP INDEX work_item_by_step_run`
+]

@@ -1,0 +1,220 @@
+/**
+ * One call for what step runs have settled and what they do next.
+ */
+import { assert, layer as withLayer } from "@effect/vitest"
+import * as Outputs from "@signalbox/api/Outputs"
+import * as Processes from "@signalbox/api/Processes"
+import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
+import * as StepRuns from "@signalbox/api/StepRuns"
+import * as WorkItems from "@signalbox/api/WorkItems"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import { layer, linkWorker, Service } from "./support/Service.ts"
+
+let made = 0
+
+/** A run with so many items, of a process of its own, and step runs of a worker that have begun. */
+const begun = Effect.fnUntraced(function* (items: number, stepRuns = 1, step: object = {}) {
+  const task = `next-${++made}`
+  const process = yield* Processes.create({
+    name: task,
+    steps: [{ name: "work", task: { name: task }, max_parallel: stepRuns, ...step }]
+  })
+  const worker = yield* linkWorker([task])
+  const payloads = Array.from({ length: items }, (_, n) => ({ n }))
+  const run = yield* ProcessRuns.start(process.id, { payloads })
+  if (!run.started) return assert.fail("not started")
+  const leases = yield* Effect.forEach(Array.from({ length: stepRuns }), () =>
+    Effect.map(worker.take, ({ lease }) => lease)
+  )
+  const { origin } = yield* Service
+  const { nextItems } = yield* WorkerProtocol.makeItems(origin, worker.identity)
+  const [lease] = leases
+  if (lease === undefined) return assert.fail("no step run")
+  const ask = (asks: ReadonlyArray<WorkerProtocol.NextAsk>) => nextItems(run.id, asks)
+  const one = (asked: WorkerProtocol.NextAsk) => Effect.map(ask([asked]), ([answer]) => answer ?? assert.fail("none"))
+  const open = (of = lease) =>
+    Effect.map(one({ lease: of, settled: null, reserve: true }), ({ item }) => item ?? assert.fail("nothing in hand"))
+  return { run: run.id, worker, lease, leases, ask, one, open }
+})
+
+const settledAs = (
+  { attempt, work_item_id }: WorkerProtocol.ItemInHand,
+  rest: Partial<WorkerProtocol.SettledItem> = {}
+): WorkerProtocol.SettledItem => ({ work_item_id, attempt, state: "COMPLETED", ...rest })
+
+const failure = { type: "APPLICATION", code: "BROKEN", message: "it broke" } as const
+
+withLayer(layer, { excludeTestServices: true, timeout: "30 seconds" })("one call for the next items", (it) => {
+  it.effect("gives the item in hand with its payload and files, and the next for the one that is settled", () =>
+    Effect.gen(function* () {
+      const { lease, one, open, run, worker } = yield* begun(2)
+      const session = yield* worker.session(lease)
+      yield* session.attachFile(lease.work_item_id, {
+        name: "in.txt",
+        size: 2,
+        stream: Stream.make(new Uint8Array([79, 75]))
+      })
+      const first = yield* open()
+      assert.strictEqual(first.work_item_id, lease.work_item_id)
+      assert.deepStrictEqual(first.payload, { n: 0 })
+      assert.deepStrictEqual(
+        first.files.map(({ name, size }) => ({ name, size })),
+        [{ name: "in.txt", size: 2 }]
+      )
+      const second = yield* one({ lease, settled: settledAs(first, { outputs: [{ a: 1 }, null] }), reserve: true })
+      assert.deepStrictEqual(second.item?.payload, { n: 1 })
+      assert.deepStrictEqual(second.item?.files, [])
+      const last = yield* one({ lease, settled: settledAs(second.item ?? assert.fail("none")), reserve: true })
+      assert.deepStrictEqual(last, { step_run_id: lease.step_run_id, item: null, error: null })
+      yield* worker.protocol.finish(lease, null)
+      assert.strictEqual((yield* ProcessRuns.awaitEnd(run)).state, "completed")
+      const outputs = yield* Stream.runCollect(Outputs.stream(run))
+      assert.deepStrictEqual(
+        outputs.map(({ payload }) => payload),
+        [{ a: 1 }, null]
+      )
+      const events = yield* Stream.runCollect(StepRuns.events(lease.step_run_id))
+      assert.deepStrictEqual(
+        events.map(({ event_type }) => event_type),
+        [
+          "CREATED",
+          "QUEUED",
+          "LEASED",
+          "START",
+          "ITEM_RESERVED",
+          "OUTPUT_CREATED",
+          "OUTPUT_CREATED",
+          "ITEM_RELEASED",
+          "ITEM_RESERVED",
+          "ITEM_RELEASED",
+          "END"
+        ]
+      )
+    })
+  )
+
+  it.effect("sent again, changes nothing and gives the same item", () =>
+    Effect.gen(function* () {
+      const { lease, one, open } = yield* begun(3)
+      const asked = { lease, settled: settledAs(yield* open(), { outputs: [1] }), reserve: true }
+      const answer = yield* one(asked)
+      const { rows } = yield* Service
+      const before = yield* rows
+      assert.deepStrictEqual(yield* one(asked), answer)
+      assert.deepStrictEqual(yield* rows, before)
+    })
+  )
+
+  it.effect("settles the attempt that was meant, also when the same item is the next again", () =>
+    Effect.gen(function* () {
+      const { lease, one, open, run } = yield* begun(1, 1, { retry: { max_attempts: 3, delay_seconds: 0 } })
+      const first = yield* open()
+      assert.strictEqual(first.attempt, 1)
+      const asked = {
+        lease,
+        settled: settledAs(first, { state: "FAILED", exception: failure, outputs: ["dropped"] }),
+        reserve: true
+      }
+      const second = yield* one(asked)
+      assert.strictEqual(second.item?.work_item_id, first.work_item_id)
+      assert.strictEqual(second.item?.attempt, 2)
+      // The answer was lost: the second attempt goes on.
+      assert.deepStrictEqual(yield* one(asked), second)
+      yield* one({ lease, settled: settledAs(second.item ?? assert.fail("none")), reserve: true })
+      const [item] = yield* Stream.runCollect(WorkItems.stream({ processRun: run }))
+      assert.strictEqual(item?.state, "done")
+    })
+  )
+
+  it.effect("takes no item for a call that comes late, after the step run was told that none waits", () =>
+    Effect.gen(function* () {
+      const { lease, one, open, run } = yield* begun(1)
+      const asked = {
+        lease,
+        settled: settledAs(yield* open(), { state: "FAILED", exception: failure }),
+        reserve: true
+      }
+      assert.isNull((yield* one(asked)).item)
+      const [item] = yield* Stream.runCollect(WorkItems.stream({ processRun: run }))
+      yield* WorkItems.retry([item?.id ?? assert.fail("no item")])
+      assert.isNull((yield* one(asked)).item)
+      assert.isNull((yield* one({ lease, settled: null, reserve: true })).item)
+    })
+  )
+
+  it.effect("takes no further item for a step run that wants none", () =>
+    Effect.gen(function* () {
+      const { lease, one, open } = yield* begun(2)
+      assert.isNull((yield* one({ lease, settled: settledAs(yield* open()), reserve: false })).item)
+    })
+  )
+
+  it.effect("gives each step run an item of its own, and its own refusal to one that lost its lease", () =>
+    Effect.gen(function* () {
+      const { ask, leases, open, worker } = yield* begun(7, 3)
+      const hands = yield* Effect.forEach(leases, (lease) => Effect.map(open(lease), (item) => ({ lease, item })))
+      const [lost] = leases
+      yield* worker.protocol.finish(lost ?? assert.fail("none"), { code: "ROBOT_FAILURE", message: "crashed" })
+      const answers = yield* ask(hands.map(({ item, lease }) => ({ lease, settled: settledAs(item), reserve: true })))
+      assert.deepStrictEqual(
+        answers.map(({ error, item }) => error?.code ?? typeof item?.work_item_id),
+        ["LEASE_LOST", "string", "string"]
+      )
+      const given = answers.flatMap(({ item }) => item?.work_item_id ?? [])
+      assert.strictEqual(new Set([...given, ...hands.map(({ item }) => item.work_item_id)]).size, 5)
+    })
+  )
+
+  it.effect("refuses what is not in the hand of the step run, and changes nothing of it", () =>
+    Effect.gen(function* () {
+      const { ask, leases, open } = yield* begun(4, 2)
+      const [mine, other] = leases
+      if (mine === undefined || other === undefined) return assert.fail("too few step runs")
+      const item = yield* open(mine)
+      const others = yield* open(other)
+      const { rows } = yield* Service
+      const before = yield* rows
+      const codeOf = (asked: WorkerProtocol.NextAsk) => Effect.map(ask([asked]), ([answer]) => answer?.error?.code)
+      assert.strictEqual(yield* codeOf({ lease: mine, settled: settledAs(others), reserve: true }), "CONFLICT")
+      const early = { ...settledAs(item), attempt: 2 }
+      assert.strictEqual(yield* codeOf({ lease: mine, settled: early, reserve: true }), "CONFLICT")
+      const stolen = { ...mine, lease_token: other.lease_token }
+      assert.strictEqual(yield* codeOf({ lease: stolen, settled: settledAs(item), reserve: true }), "LEASE_LOST")
+      assert.deepStrictEqual(yield* rows, before)
+      // One with an output that is too large keeps its item; the other goes on.
+      const large = settledAs(item, { outputs: ["x".repeat(1024 * 1024)] })
+      const [refused, answered] = yield* ask([
+        { lease: mine, settled: large, reserve: true },
+        { lease: other, settled: settledAs(others), reserve: true }
+      ])
+      assert.strictEqual(refused?.error?.code, "PAYLOAD_TOO_LARGE")
+      assert.match(refused?.error?.message ?? "", /settled\.outputs\.0/)
+      assert.isNotNull(answered?.item)
+      assert.strictEqual((yield* open(mine)).work_item_id, item.work_item_id)
+    })
+  )
+
+  it.effect("knows only runs of the worker's workspace and step runs of the run, each once", () =>
+    Effect.gen(function* () {
+      const { ask, lease, worker } = yield* begun(1)
+      const elsewhere = yield* begun(1)
+      const asked = { lease, settled: null, reserve: true }
+      const [answer] = yield* elsewhere.ask([asked])
+      assert.strictEqual(answer?.error?.code, "NOT_FOUND")
+      const { raw } = yield* Service
+      const key = Redacted.value(worker.identity.token)
+      const body = { step_runs: [{ step_run_id: lease.step_run_id, lease_token: lease.lease_token }] }
+      const unknown = yield* raw("POST", "/worker-v1/process-runs/01a1fdad-f7fb-7550-b1c8-2a7d99939de9/next", {
+        key,
+        json: body
+      })
+      assert.strictEqual(unknown.status, 404)
+      const twice = yield* Effect.flip(ask([asked, asked]))
+      assert.strictEqual(twice._tag, "InvalidRequest")
+      assert.match(twice.message, /step_runs\.1\.step_run_id/)
+    })
+  )
+})

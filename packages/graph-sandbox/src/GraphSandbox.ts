@@ -1,0 +1,244 @@
+/**
+ * A local office-suite graph API with its identity provider, over real HTTP: for tests, examples and offline work.
+ */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import { createServer as createHttpServer } from "node:http"
+import { createServer as createHttpsServer } from "node:https"
+import type { Faults, Seen } from "./Faults.ts"
+import { none } from "./Faults.ts"
+import * as ControlServer from "./internal/ControlServer.ts"
+import * as Edge from "./internal/Edge.ts"
+import * as FilesServer from "./internal/FilesServer.ts"
+import * as GraphServer from "./internal/GraphServer.ts"
+import * as LoginServer from "./internal/LoginServer.ts"
+import * as Tls from "./internal/Tls.ts"
+import { Tokens } from "./internal/Tokens.ts"
+import { Traffic } from "./internal/Traffic.ts"
+import { Transfers } from "./internal/Transfers.ts"
+import { World } from "./internal/World.ts"
+import type { Seed } from "./Seed.ts"
+
+/** How a sandbox is started. Every part has a default. */
+export interface Options {
+  /** What it starts with; by default one person, one site and one app. */
+  readonly seed?: Seed
+  /** The port of the graph and the identity provider; 0 (the default) takes a free one. */
+  readonly port?: number
+  /** The port that contents come from and go to; 0 (the default) takes a free one. */
+  readonly filesPort?: number
+  /** The address to listen on; `127.0.0.1` by default. */
+  readonly host?: string
+  /** HTTPS, with a certificate that is made at the start. */
+  readonly tls?: boolean
+  /** What goes wrong from the start on. */
+  readonly faults?: Faults
+  /** The sign-in name of who is signed in at once where an app asks, without a page. */
+  readonly signInAs?: string
+  /** Seconds; 3600 by default. */
+  readonly accessTokenSeconds?: number
+  /** Seconds without use; 90 days by default. */
+  readonly refreshTokenSeconds?: number
+  /** Seconds that an upload session lives on after each fragment; an hour by default. */
+  readonly uploadSessionSeconds?: number
+  /** Seconds that a link to contents holds; an hour by default. */
+  readonly downloadSeconds?: number
+  /** What becomes of a request for contents that carries an access token: it is refused, as by default, or served. */
+  readonly tokenOnFiles?: "refuse" | "ignore"
+}
+
+/** The sandbox cannot be started, or was asked for what is not there. `message` says what and why. */
+export class SandboxError extends Schema.TaggedError<SandboxError>()("SandboxError", { message: Schema.String }) {}
+
+/** A sandbox that runs. */
+export interface Sandbox {
+  /** Where the graph and the identity provider are, as `https://localhost:4711`. */
+  readonly origin: string
+  /** The graph's base address: `origin` and `/v1.0`. */
+  readonly graphUrl: string
+  /** What an identity library takes as its authority: `origin` and `/common`. */
+  readonly authority: string
+  /** The host of contents, which is another one so that a client shows whether it sends its token there. */
+  readonly filesOrigin: string
+  /** The certificate that a client has to trust, as PEM; `null` over plain HTTP. */
+  readonly ca: string | null
+  readonly tenant: string
+  /** The first app of the seed. */
+  readonly app: { readonly clientId: string; readonly secret: string | null; readonly redirectUri: string }
+  /** An access token for a person, by sign-in name; without one, for the first person of the seed. */
+  readonly accessToken: (user?: string) => Effect.Effect<string, SandboxError>
+  /** An access token for the app itself. */
+  readonly appToken: Effect.Effect<string>
+  /** From now on these rules are in force, and no others. */
+  readonly setFaults: (faults: Faults) => Effect.Effect<void, SandboxError>
+  readonly clearFaults: Effect.Effect<void>
+  /** What was asked so far, in order of the answers. */
+  readonly requests: Effect.Effect<ReadonlyArray<Seen>>
+  readonly forgetRequests: Effect.Effect<void>
+  /** Every access token given so far is refused as expired. */
+  readonly expireAccessTokens: Effect.Effect<void>
+  /** Every refresh token given so far is refused as expired. */
+  readonly expireRefreshTokens: Effect.Effect<void>
+  /** Signs a person in on a device that waits with this code; `null` declines. */
+  readonly answerDevice: (userCode: string, user: string | null) => Effect.Effect<void, SandboxError>
+}
+
+const day = 24 * 3600
+
+const allScopes = ["User.Read", "User.ReadBasic.All", "Files.ReadWrite.All", "Sites.ReadWrite.All", "Sites.Manage.All"]
+
+const hostOf = (url: string) =>
+  /^\/(?:v1\.0|beta)(?:\/|\?|$)/i.test(url)
+    ? ("graph" as const)
+    : url.startsWith("/sandbox/")
+      ? null
+      : ("login" as const)
+
+const notThere = HttpServerResponse.text("There is nothing here.\n", { status: 404 })
+
+/** Listens; the routes come later, as they need to know the port. */
+const listen = Effect.fnUntraced(function* (options: Options, port: number, certificate: Tls.Certificate | null) {
+  // A large file may take as long as it takes.
+  const settings = { requestTimeout: 0 }
+  const create = () =>
+    certificate === null
+      ? createHttpServer(settings)
+      : createHttpsServer({ ...settings, key: certificate.key, cert: certificate.cert })
+  const host = options.host ?? "127.0.0.1"
+  const server = yield* Effect.mapError(
+    NodeHttpServer.make(create, { port, host, gracefulShutdownTimeout: "1 second" }),
+    (error) => new SandboxError({ message: `cannot listen on ${host}:${port}: ${String(error.cause)}` })
+  )
+  const { address } = server
+  const bound = "port" in address ? address.port : port
+  return { server, port: bound }
+})
+
+const make = Effect.fnUntraced(function* (options: Options) {
+  const certificate = options.tls === true ? yield* Tls.make(yield* Clock.currentTimeMillis) : null
+  const scheme = certificate === null ? "http" : "https"
+  const main = yield* listen(options, options.port ?? 0, certificate)
+  const files = yield* listen(options, options.filesPort ?? 0, certificate)
+  const origin = `${scheme}://localhost:${main.port}`
+  // The same machine under another name: what holds for one host must not hold for the other.
+  const filesOrigin = `${scheme}://127.0.0.1:${files.port}`
+
+  const world = yield* Effect.mapError(
+    Layer.build(World.layer(options.seed ?? {})),
+    (error) => new SandboxError({ message: error.message })
+  )
+  const { apps, tenant, userBy, users } = Context.get(world, World)
+  const services = Context.merge(
+    world,
+    yield* Layer.build(
+      Layer.mergeAll(
+        Traffic.layer(options.faults ?? none),
+        Transfers.layer(filesOrigin, {
+          uploadSessionSeconds: options.uploadSessionSeconds ?? 3600,
+          downloadSeconds: options.downloadSeconds ?? 3600,
+          refuseTokens: options.tokenOnFiles !== "ignore"
+        }),
+        Tokens.layer(origin, tenant, {
+          accessTokenSeconds: options.accessTokenSeconds ?? 3600,
+          refreshTokenSeconds: options.refreshTokenSeconds ?? 90 * day
+        })
+      )
+    )
+  )
+  const [app] = [...apps.values()]
+  if (app === undefined) return yield* new SandboxError({ message: "apps: at least one app must be registered" })
+  if (options.signInAs !== undefined && userBy(options.signInAs) === undefined) {
+    return yield* new SandboxError({ message: `signInAs: nobody is '${options.signInAs}'` })
+  }
+
+  const graph = GraphServer.handler(origin)
+  const routes = Layer.mergeAll(
+    LoginServer.routes({ origin, automatic: options.signInAs ?? null }),
+    ControlServer.routes,
+    HttpRouter.add("*", "/*", notThere)
+  )
+  const config = { maxParamLength: 100_000 }
+  yield* HttpRouter.toHttpEffect(routes).pipe(
+    Effect.provideService(HttpRouter.RouterConfig, config),
+    // The graph reads addresses in its own way, and needs them as they were sent.
+    Effect.map((app) =>
+      Effect.gen(function* () {
+        const { url } = yield* HttpServerRequest.HttpServerRequest
+        return hostOf(url) === "graph" ? yield* graph : yield* app
+      })
+    ),
+    Effect.flatMap((app) => main.server.serve(Edge.edge(hostOf)(app))),
+    Effect.provideContext(services)
+  )
+  yield* HttpRouter.toHttpEffect(FilesServer.routes).pipe(
+    Effect.provideService(HttpRouter.RouterConfig, config),
+    Effect.flatMap((app) => files.server.serve(Edge.edge(() => "files" as const)(app))),
+    Effect.provideContext(services)
+  )
+
+  const traffic = Context.get(services, Traffic)
+  const tokens = Context.get(services, Tokens)
+  const [first] = [...users.values()]
+  return {
+    origin,
+    graphUrl: `${origin}/v1.0`,
+    authority: `${origin}/common`,
+    filesOrigin,
+    ca: certificate?.cert ?? null,
+    tenant,
+    app: { clientId: app.clientId, secret: app.secret, redirectUri: app.redirectUris[0] ?? "" },
+    accessToken: Effect.fn("GraphSandbox.accessToken")(function* (name?: string) {
+      const user = name === undefined ? first : userBy(name)
+      if (user === undefined) return yield* new SandboxError({ message: `nobody is '${name ?? ""}'` })
+      return tokens.mint({ kind: "user", user, app, scopes: allScopes }, yield* Clock.currentTimeMillis)
+    }),
+    appToken: Effect.map(Clock.currentTimeMillis, (now) => tokens.mint({ kind: "app", app, scopes: allScopes }, now)),
+    setFaults: Effect.fn("GraphSandbox.setFaults")(function* (faults: Faults) {
+      const checked = yield* Effect.mapError(
+        Schema.decodeEffect(ControlServer.CheckedFaults)(faults),
+        (error) => new SandboxError({ message: `faults: ${error.message}` })
+      )
+      yield* traffic.set(checked)
+    }),
+    clearFaults: traffic.set(none),
+    requests: traffic.seen,
+    forgetRequests: traffic.forget,
+    expireAccessTokens: tokens.expireAccess,
+    expireRefreshTokens: tokens.expireRefresh,
+    answerDevice: Effect.fn("GraphSandbox.answerDevice")(function* (userCode: string, user: string | null) {
+      const known = yield* LoginServer.answerDevice(userCode, user).pipe(Effect.provideContext(services))
+      if (!known) return yield* new SandboxError({ message: "no device waits with this code, or nobody has this name" })
+    })
+  } satisfies Sandbox
+})
+
+/**
+ * The sandbox as a service.
+ *
+ * @example
+ * ```ts
+ * import { GraphSandbox } from "@signalbox/graph-sandbox/GraphSandbox"
+ * import * as Effect from "effect/Effect"
+ *
+ * const program = Effect.gen(function* () {
+ *   const sandbox = yield* GraphSandbox
+ *   const token = yield* sandbox.accessToken("ann@contoso.test")
+ *   const response = yield* Effect.promise(() =>
+ *     fetch(`${sandbox.graphUrl}/me`, { headers: { authorization: `Bearer ${token}` } })
+ *   )
+ *   return response.status
+ * }).pipe(Effect.provide(GraphSandbox.layer({ signInAs: "ann@contoso.test" })))
+ * ```
+ */
+export class GraphSandbox extends Context.Service<GraphSandbox, Sandbox>()("@signalbox/graph-sandbox/GraphSandbox") {
+  /** Starts a sandbox that runs as long as the layer does; all it was given is then gone. */
+  static readonly layer = (options: Options = {}): Layer.Layer<GraphSandbox, SandboxError> =>
+    Layer.effect(GraphSandbox)(make(options)).pipe(Layer.provide(NodeHttpServer.layerHttpServices))
+}

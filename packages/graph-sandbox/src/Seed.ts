@@ -1,0 +1,149 @@
+/**
+ * What a sandbox starts with: apps, people, groups, sites, and what lies in their drives and lists.
+ */
+import * as Schema from "effect/Schema"
+
+/** The contents of a file: text, bytes, or the file on disk that holds them (it is read only). */
+export const Content = Schema.Union([
+  Schema.String,
+  Schema.Uint8Array,
+  Schema.Struct({ file: Schema.String }),
+  // A file that is shared from another drive: the owner's sign-in name or the site's path, and the path in that drive.
+  Schema.Struct({ shared: Schema.Struct({ from: Schema.String, path: Schema.String }) }),
+  // A notebook, which looks like a file and is none.
+  Schema.Struct({ package: Schema.String })
+])
+
+/**
+ * Files by path, as `{ "Reports/May.txt": "..." }`. A path that ends with `/` is an empty folder, whatever its content.
+ */
+export const Files = Schema.Record(Schema.String, Content)
+export type Files = typeof Files.Type
+
+/** A registered application. `public` needs no secret, and is refused when it sends one. */
+export const App = Schema.Struct({
+  clientId: Schema.String,
+  name: Schema.optionalKey(Schema.String),
+  secret: Schema.optionalKey(Schema.String),
+  redirectUris: Schema.Array(Schema.String),
+  platform: Schema.Literals(["web", "spa", "public"])
+})
+export type App = typeof App.Type
+
+/** A person. Every other property of the graph's user may be given too, and is served as it is. */
+export const User = Schema.StructWithRest(
+  Schema.Struct({
+    userPrincipalName: Schema.String,
+    displayName: Schema.String,
+    id: Schema.optionalKey(Schema.String),
+    /** The sign-in name of the manager. */
+    manager: Schema.optionalKey(Schema.String),
+    /** What lies in the drive; without it, an empty one. */
+    drive: Schema.optionalKey(Files)
+  }),
+  [Schema.Record(Schema.String, Schema.Unknown)]
+)
+export type User = typeof User.Type
+
+export const Group = Schema.Struct({
+  displayName: Schema.String,
+  id: Schema.optionalKey(Schema.String),
+  mail: Schema.optionalKey(Schema.String),
+  description: Schema.optionalKey(Schema.String),
+  /** Sign-in names. */
+  members: Schema.Array(Schema.String),
+  /** The path of the group's site, as `/sites/team`, whose default library is the group's drive. */
+  site: Schema.optionalKey(Schema.String)
+})
+export type Group = typeof Group.Type
+
+/** A column as the graph describes it: a name, and one of `text`, `number`, `choice`, ... */
+export const Column = Schema.StructWithRest(
+  Schema.Struct({
+    name: Schema.String,
+    displayName: Schema.optionalKey(Schema.String),
+    indexed: Schema.optionalKey(Schema.Boolean),
+    required: Schema.optionalKey(Schema.Boolean),
+    readOnly: Schema.optionalKey(Schema.Boolean)
+  }),
+  [Schema.Record(Schema.String, Schema.Unknown)]
+)
+
+export const List = Schema.Struct({
+  displayName: Schema.String,
+  description: Schema.optionalKey(Schema.String),
+  template: Schema.optionalKey(Schema.String),
+  columns: Schema.optionalKey(Schema.Array(Column)),
+  /** The fields of each item, by internal name. */
+  items: Schema.optionalKey(Schema.Array(Schema.Record(Schema.String, Schema.Unknown)))
+})
+export type List = typeof List.Type
+
+export const Site = Schema.Struct({
+  /** Server-relative, as `/sites/team`; empty for the root of the host. */
+  path: Schema.String,
+  displayName: Schema.String,
+  host: Schema.optionalKey(Schema.String),
+  description: Schema.optionalKey(Schema.String),
+  /** Document libraries by name; the first is the default one. Without it, an empty one named `Documents`. */
+  drives: Schema.optionalKey(Schema.Record(Schema.String, Files)),
+  lists: Schema.optionalKey(Schema.Array(List))
+})
+export type Site = typeof Site.Type
+
+/**
+ * Everything a sandbox starts with. What is left out comes from the defaults: one app, one person, one site.
+ *
+ * @example
+ * ```ts
+ * import type { Seed } from "@signalbox/graph-sandbox/Seed"
+ *
+ * const seed: Seed = {
+ *   users: [
+ *     { userPrincipalName: "ann@contoso.test", displayName: "Ann Lee", drive: { "Reports/May.txt": "42 orders" } }
+ *   ]
+ * }
+ * ```
+ */
+export const Seed = Schema.Struct({
+  /** The host of sites that name none. */
+  host: Schema.optionalKey(Schema.String),
+  tenant: Schema.optionalKey(Schema.String),
+  apps: Schema.optionalKey(Schema.Array(App)),
+  users: Schema.optionalKey(Schema.Array(User)),
+  groups: Schema.optionalKey(Schema.Array(Group)),
+  sites: Schema.optionalKey(Schema.Array(Site))
+})
+export type Seed = typeof Seed.Type
+
+/** The app that is registered when the seed names none. */
+export const defaultApp: App = {
+  clientId: "5a9db0c5-0000-4000-8000-000000000001",
+  name: "Sandbox app",
+  secret: "sandbox-secret",
+  redirectUris: [
+    "http://localhost",
+    "http://localhost/callback",
+    "http://127.0.0.1",
+    "http://127.0.0.1/callback",
+    "https://login.microsoftonline.com/common/oauth2/nativeclient"
+  ],
+  platform: "web"
+}
+
+/** The person that is there when the seed names nobody. */
+export const defaultUser: User = {
+  userPrincipalName: "ann@contoso.test",
+  displayName: "Ann Lee",
+  givenName: "Ann",
+  surname: "Lee",
+  mail: "ann@contoso.test",
+  drive: { "Welcome.txt": "This file lies in the sandbox.\n", "Documents/": "" }
+}
+
+/** The site that is there when the seed names none. */
+export const defaultSite: Site = {
+  path: "/sites/team",
+  displayName: "Team",
+  drives: { Documents: { "Read me.txt": "This file lies in the sandbox.\n" } }
+}

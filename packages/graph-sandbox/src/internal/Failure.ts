@@ -1,0 +1,96 @@
+/**
+ * What the graph refuses, and with which words. `inner` are the codes inside of `innerError`, from the outside in.
+ */
+import * as Schema from "effect/Schema"
+
+export class Failure extends Schema.TaggedError<Failure>()("Failure", {
+  status: Schema.Finite,
+  code: Schema.String,
+  message: Schema.String,
+  inner: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** What else stands in `innerError`. */
+  details: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  /** The body is a page, as of something in between. */
+  html: Schema.optionalKey(Schema.Boolean)
+}) {}
+
+const make =
+  (status: number, code: string, fallback: string) =>
+  (message: string = fallback, ...inner: ReadonlyArray<string>) =>
+    new Failure({ status, code, message, ...(inner.length === 0 ? {} : { inner }) })
+
+export const invalidRequest = make(400, "invalidRequest", "Invalid request")
+export const badRequest = make(400, "BadRequest", "The request is malformed or incorrect.")
+export const directoryRequest = make(400, "Request_BadRequest", "Invalid request")
+export const unauthenticated = make(401, "unauthenticated", "The caller is not authenticated.")
+export const tokenRefused = make(401, "InvalidAuthenticationToken", "Access token is empty.")
+export const accessDenied = make(403, "accessDenied", "Access denied")
+export const directoryDenied = make(
+  403,
+  "Authorization_RequestDenied",
+  "Insufficient privileges to complete the operation."
+)
+export const itemNotFound = make(404, "itemNotFound", "The resource could not be found.")
+export const resourceNotFound = make(404, "Request_ResourceNotFound", "The resource does not exist.")
+export const methodNotAllowed = make(405, "UnknownError", "The method is not allowed for this resource.")
+export const nameAlreadyExists = make(409, "nameAlreadyExists", "The specified item name already exists.")
+export const uploadNameConflict = make(
+  409,
+  "upload_name_conflict",
+  "Another file exists with the same name as the uploaded session."
+)
+export const resync = make(410, "resyncRequired", "Resync required. Replace any local items with the server's version.")
+export const resourceModified = make(412, "resourceModified", "ETag does not match current item's value")
+export const lengthRequired = make(411, "invalidRequest", "A Content-Length header is required.")
+export const tooLarge = make(413, "invalidRequest", "The request is too large.")
+export const invalidRange = make(416, "invalidRange", "The requested range cannot be satisfied.")
+export const quotaReached = make(507, "quotaLimitReached", "The owner of the drive is out of space.")
+
+/** A part of the address that leads nowhere. It comes without `innerError`. */
+export const unknownSegment = (segment: string) =>
+  make(400, "RequestBroker--ParseUri", "")(`Resource not found for the segment '${segment}'.`)
+
+/** The same refusal, with headers. */
+export const withHeaders = (failure: Failure, headers: Readonly<Record<string, string>>): Failure => {
+  const { code, details, html, inner, message, status } = failure
+  return new Failure({
+    status,
+    code,
+    message,
+    ...(inner === undefined ? {} : { inner }),
+    ...(details === undefined ? {} : { details }),
+    ...(html === undefined ? {} : { html }),
+    headers: { ...headers, ...failure.headers }
+  })
+}
+
+/** The body of an error, as `requestId` and its request have it. */
+export const body = (
+  failure: Failure,
+  ids: { readonly requestId: string; readonly clientRequestId: string },
+  now: number
+) => {
+  const { code, details, inner = [], message } = failure
+  if (code.startsWith("RequestBroker--")) return { error: { code, message } }
+  const nested = inner
+    .slice(1)
+    .reduceRight<Record<string, unknown> | undefined>(
+      (below, code) => ({ code, ...(below === undefined ? {} : { innerError: below }) }),
+      undefined
+    )
+  return {
+    error: {
+      code,
+      message,
+      innerError: {
+        ...(inner[0] === undefined ? {} : { code: inner[0] }),
+        ...details,
+        ...(nested === undefined ? {} : { innerError: nested }),
+        date: new Date(now).toISOString().slice(0, 19),
+        "request-id": ids.requestId,
+        "client-request-id": ids.clientRequestId
+      }
+    }
+  }
+}

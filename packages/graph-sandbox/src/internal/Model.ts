@@ -1,0 +1,168 @@
+/**
+ * What the sandbox holds while it runs. One value, changed in place by the handlers: each change is one synchronous step,
+ * so that no request sees half of another's.
+ */
+import type { ContentSource } from "./Blobs.ts"
+
+/** A property bag as the wire shows it. */
+export type Properties = { readonly [name: string]: unknown }
+
+export interface User extends Properties {
+  readonly id: string
+  readonly userPrincipalName: string
+  readonly displayName: string
+}
+
+export interface Group extends Properties {
+  readonly id: string
+  readonly displayName: string
+  readonly members: ReadonlyArray<string>
+}
+
+/** The contents of a file: immutable, so that copies and versions share them. */
+export interface Blob {
+  readonly size: number
+  readonly hash: string
+  readonly source: ContentSource
+}
+
+export interface Identity {
+  readonly id: string
+  readonly displayName: string
+  readonly email?: string
+}
+
+export interface Permission {
+  readonly id: string
+  readonly roles: ReadonlyArray<string>
+  readonly link?: { readonly type: string; readonly scope: string; readonly webUrl: string }
+  readonly grantedTo?: ReadonlyArray<Identity>
+  readonly invitation?: { readonly email: string; readonly signInRequired: boolean }
+  readonly password?: string
+}
+
+export interface Version {
+  readonly id: string
+  readonly blob: Blob
+  readonly modifiedAt: number
+  readonly modifiedBy: Identity
+}
+
+/** Where an item that lives in another drive really is. */
+export interface RemoteItem {
+  readonly driveId: string
+  readonly id: string
+}
+
+export interface Item {
+  readonly id: string
+  /** What its tags begin with. */
+  readonly guid: string
+  readonly drive: Drive
+  parent: Item | null
+  name: string
+  description: string | null
+  /** The contents of a file; `null` for a folder, a notebook or a shortcut. */
+  blob: Blob | null
+  readonly kind: "file" | "folder" | "package" | "remote"
+  readonly remote: RemoteItem | null
+  readonly children: Map<string, Item>
+  /** Bytes of it and of all below it. */
+  size: number
+  createdAt: number
+  createdBy: Identity
+  modifiedAt: number
+  modifiedBy: Identity
+  /** What the client says of the file on its own disk. */
+  fileSystem: { readonly createdDateTime?: string; readonly lastModifiedDateTime?: string }
+  tag: number
+  contentTag: number
+  readonly versions: Array<Version>
+  readonly permissions: Map<string, Permission>
+  specialFolder: string | null
+}
+
+export interface Drive {
+  readonly id: string
+  readonly name: string
+  readonly driveType: "business" | "personal" | "documentLibrary"
+  readonly description: string
+  readonly owner: { readonly user: Identity } | { readonly group: Identity }
+  readonly siteId: string | null
+  readonly createdAt: number
+  readonly webUrl: string
+  readonly quota: number
+  readonly items: Map<string, Item>
+  readonly root: Item
+  /** The number of the last change, and for each item that of its own; in the order of change. */
+  readonly changes: {
+    last: number
+    readonly byItem: Map<string, { readonly number: number; readonly deleted: boolean }>
+  }
+}
+
+export interface Column extends Properties {
+  readonly id: string
+  readonly name: string
+  readonly displayName: string
+  readonly indexed: boolean
+  readonly readOnly: boolean
+  readonly required: boolean
+}
+
+export interface ListItem {
+  readonly id: string
+  fields: Readonly<Record<string, unknown>>
+  version: number
+  readonly createdAt: number
+  readonly createdBy: Identity
+  modifiedAt: number
+  modifiedBy: Identity
+}
+
+export interface List {
+  readonly id: string
+  readonly siteId: string
+  name: string
+  displayName: string
+  description: string
+  template: string
+  version: number
+  readonly createdAt: number
+  modifiedAt: number
+  readonly createdBy: Identity
+  readonly columns: Array<Column>
+  readonly items: Map<string, ListItem>
+  nextItem: number
+}
+
+export interface Site {
+  readonly id: string
+  readonly host: string
+  /** Server-relative, as `/sites/team`; empty for the root of the host. */
+  readonly path: string
+  readonly name: string
+  readonly displayName: string
+  readonly description: string
+  readonly isPersonal: boolean
+  readonly createdAt: number
+  readonly lists: Map<string, List>
+}
+
+/** A part of a file that is still to come: `from` inclusive, `to` exclusive. */
+export interface Gap {
+  readonly from: number
+  readonly to: number
+}
+
+export interface App {
+  readonly clientId: string
+  readonly name: string
+  readonly secret: string | null
+  readonly redirectUris: ReadonlyArray<string>
+  readonly platform: "web" | "spa" | "public"
+}
+
+export type Principal =
+  | { readonly kind: "user"; readonly user: User; readonly app: App; readonly scopes: ReadonlyArray<string> }
+  | { readonly kind: "app"; readonly app: App; readonly scopes: ReadonlyArray<string> }

@@ -1,0 +1,60 @@
+/**
+ * PnPjs, with the types that its own declarations lose where modules are resolved as Node does it.
+ */
+/* oxlint-disable import/no-unassigned-import -- each adds its part to PnPjs by being loaded */
+import "@pnp/graph/batching.js"
+import type { IDrive, IDrives } from "@pnp/graph/files/index.js"
+import "@pnp/graph/files/index.js"
+import type { IGroups } from "@pnp/graph/groups/index.js"
+import "@pnp/graph/groups/index.js"
+import type { IListItems } from "@pnp/graph/list-item/index.js"
+import "@pnp/graph/list-item/index.js"
+import type { ILists } from "@pnp/graph/lists/index.js"
+import "@pnp/graph/lists/index.js"
+import type { IMembers } from "@pnp/graph/members/index.js"
+import "@pnp/graph/members/index.js"
+import type { IShares } from "@pnp/graph/shares/index.js"
+import "@pnp/graph/shares/index.js"
+import type { ISites } from "@pnp/graph/sites/index.js"
+import "@pnp/graph/sites/index.js"
+import type { IUser, IUsers } from "@pnp/graph/users/index.js"
+import "@pnp/graph/users/index.js"
+
+declare module "@pnp/graph/fi.js" {
+  interface GraphFI {
+    readonly drives: IDrives
+    readonly groups: IGroups
+    readonly me: IUser
+    readonly shares: IShares
+    readonly sites: ISites
+    readonly users: IUsers
+    batched(): [GraphFI, () => Promise<void>]
+  }
+}
+
+declare module "@pnp/graph/users/types.js" {
+  interface _User {
+    readonly drive: IDrive
+  }
+}
+
+declare module "@pnp/graph/groups/types.js" {
+  interface _Group {
+    readonly members: IMembers
+  }
+}
+
+declare module "@pnp/graph/sites/types.js" {
+  interface _Site {
+    readonly drives: IDrives
+    readonly lists: ILists
+  }
+}
+
+declare module "@pnp/graph/lists/types.js" {
+  interface _List {
+    readonly items: IListItems
+  }
+}
+
+export { graphfi, type GraphFI } from "@pnp/graph"

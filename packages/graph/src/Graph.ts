@@ -1,0 +1,94 @@
+/**
+ * The connection to the API. Every module of resources requires this service and nothing else.
+ */
+import * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import { AccessTokens } from "./AccessTokens.ts"
+import { Address, Cloud, locate, type Place } from "./Cloud.ts"
+import { make as makeGate } from "./internal/Gate.ts"
+import type { Transport } from "./internal/Transport.ts"
+
+export interface Options extends Place {
+  /**
+   * How this program names itself to the service, best as `ISV|Company|App/1.0` or `NONISV|Company|App/1.0`: such traffic is
+   * throttled last. It stands before this library's own name.
+   */
+  readonly userAgent?: string
+}
+
+const ownAgent = "signalbox-graph/0"
+
+/**
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ * import * as Redacted from "effect/Redacted"
+ * import { AccessTokens } from "@signalbox/graph/AccessTokens"
+ * import { Graph } from "@signalbox/graph/Graph"
+ * import * as Users from "@signalbox/graph/Users"
+ *
+ * export const name = (token: string) =>
+ *   Effect.map(Users.me(), (user) => user.displayName).pipe(
+ *     Effect.provide(
+ *       Graph.layer().pipe(Layer.provide(AccessTokens.layerFixed(Redacted.make(token))))
+ *     )
+ *   )
+ * ```
+ */
+export class Graph extends Context.Service<
+  Graph,
+  {
+    /** The address of the API, without the version. */
+    readonly baseUrl: string
+    /** Its origin. */
+    readonly origin: string
+    readonly transport: Transport
+  }
+>()("@signalbox/graph/Graph") {
+  /** The service itself, over the HTTP client and the tokens at hand. */
+  static readonly make = Effect.fnUntraced(function* (options: Options = {}) {
+    const client = yield* HttpClient.HttpClient
+    const tokens = yield* AccessTokens
+    const baseUrl = locate(options).graph
+    const { origin } = new URL(baseUrl)
+    const userAgent = options.userAgent === undefined ? ownAgent : `${options.userAgent} ${ownAgent}`
+    return Graph.of({ baseUrl, origin, transport: { link: { client, gate: makeGate() }, origin, userAgent, tokens } })
+  })
+
+  /** Over the HTTP client that the program provides. */
+  static readonly layerHttpClient = (
+    options: Options = {}
+  ): Layer.Layer<Graph, never, HttpClient.HttpClient | AccessTokens> => Layer.effect(Graph, Graph.make(options))
+
+  /** Over `fetch`. On Node, `@signalbox/graph/node` is faster. */
+  static readonly layer = (options: Options = {}): Layer.Layer<Graph, never, AccessTokens> =>
+    Layer.provide(Graph.layerHttpClient(options), FetchHttpClient.layer)
+
+  /**
+   * The options from `SIGNALBOX_GRAPH_CLOUD` (`global`, `us`, `dod`, `china`), `SIGNALBOX_GRAPH_URL`,
+   * `SIGNALBOX_GRAPH_LOGIN_URL` and `SIGNALBOX_GRAPH_USER_AGENT`, all optional.
+   */
+  static readonly config: Config.Config<Options> = Config.all({
+    cloud: Config.option(Config.schema(Cloud, "SIGNALBOX_GRAPH_CLOUD")),
+    graphUrl: Config.option(Config.schema(Address, "SIGNALBOX_GRAPH_URL")),
+    loginUrl: Config.option(Config.schema(Address, "SIGNALBOX_GRAPH_LOGIN_URL")),
+    userAgent: Config.option(Config.String("SIGNALBOX_GRAPH_USER_AGENT"))
+  }).pipe(
+    Config.map(({ cloud, graphUrl, loginUrl, userAgent }) => ({
+      ...(Option.isSome(cloud) ? { cloud: cloud.value } : {}),
+      ...(Option.isSome(graphUrl) ? { graphUrl: graphUrl.value } : {}),
+      ...(Option.isSome(loginUrl) ? { loginUrl: loginUrl.value } : {}),
+      ...(Option.isSome(userAgent) ? { userAgent: userAgent.value } : {})
+    }))
+  )
+
+  /** `layer` with the options from the environment. */
+  static readonly layerConfig: Layer.Layer<Graph, Config.ConfigError, AccessTokens> = Layer.unwrap(
+    Effect.map(Graph.config, Graph.layer)
+  )
+}

@@ -1,0 +1,43 @@
+/**
+ * Ready for scripts on Node: over undici, with the tokens in a file.
+ */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import type * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as HttpClient from "effect/http/HttpClient"
+import type { AccessTokens } from "./AccessTokens.ts"
+import * as FileTokenStore from "./FileTokenStore.ts"
+import { Graph, type Options } from "./Graph.ts"
+import { OAuth } from "./OAuth.ts"
+import type { TokenStore } from "./TokenStore.ts"
+
+/** `Graph` over undici, with whatever tokens the program provides. */
+export const layer = (options: Options = {}): Layer.Layer<Graph, never, AccessTokens> =>
+  Layer.provide(Graph.layerHttpClient(options), NodeHttpClient.layerUndici)
+
+/**
+ * `Graph`, and the `OAuth` that keeps it authorized, as the environment says (`SIGNALBOX_GRAPH_*`), over a token store.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ * import * as FileTokenStore from "@signalbox/graph/FileTokenStore"
+ * import { layerWith } from "@signalbox/graph/node"
+ * import * as Users from "@signalbox/graph/Users"
+ *
+ * export const me = Users.me().pipe(Effect.provide(layerWith(FileTokenStore.layer({ path: "./token.json" }))))
+ * ```
+ */
+export const layerWith = <E, R>(
+  store: Layer.Layer<TokenStore, E, R>
+): Layer.Layer<Graph | OAuth, Config.ConfigError | E, Exclude<R, HttpClient.HttpClient>> =>
+  Layer.unwrap(Effect.map(Graph.config, layer)).pipe(
+    Layer.provide(OAuth.layerAccessTokens),
+    Layer.provideMerge(OAuth.layerConfig),
+    Layer.provide(store),
+    Layer.provide(NodeHttpClient.layerUndici)
+  )
+
+/** `layerWith` over the token file of the user. */
+export const layerConfig: Layer.Layer<Graph | OAuth, Config.ConfigError> = layerWith(FileTokenStore.layer())

@@ -1,0 +1,28 @@
+/**
+ * What reads and lists may be asked for, as query parameters.
+ */
+import type { Query } from "../Path.ts"
+
+/** Which fields come. The id always does. */
+export interface Selection<A> {
+  readonly select?: ReadonlyArray<keyof A & string>
+}
+
+export interface ListOptions<A> extends Selection<A> {
+  /** An OData expression; put texts into it with `odataText`. */
+  readonly filter?: string
+  /** Such as `displayName desc`. */
+  readonly orderBy?: string
+  /** How many items a page has; the service bounds it. All pages come in any case. */
+  readonly pageSize?: number
+}
+
+export const selection = (fields: ReadonlyArray<string> | undefined): string | undefined =>
+  fields === undefined ? undefined : [...new Set(["id", ...fields])].join(",")
+
+export const listQuery = <A>(options: ListOptions<A>): Query => ({
+  $select: selection(options.select),
+  $filter: options.filter,
+  $orderby: options.orderBy,
+  $top: options.pageSize
+})

@@ -1,0 +1,34 @@
+/**
+ * Who may do what with an item, and the links that say so.
+ */
+import * as Schema from "effect/Schema"
+import { IdentitySet, ItemReference, maybe } from "./Common.ts"
+
+const text = maybe(Schema.String)
+const flag = maybe(Schema.Boolean)
+
+/** `type`: `view`, `edit` or `embed`; `scope`: `anonymous`, `organization` or `users`. */
+export const SharingLink = Schema.Struct({
+  type: text,
+  scope: text,
+  webUrl: text,
+  webHtml: text,
+  preventsDownload: flag
+})
+
+export const Permission = Schema.Struct({
+  id: Schema.String,
+  /** `read`, `write`, `owner`. */
+  roles: maybe(Schema.Array(Schema.String)),
+  shareId: text,
+  hasPassword: flag,
+  expirationDateTime: text,
+  link: maybe(SharingLink),
+  grantedTo: maybe(IdentitySet),
+  grantedToV2: maybe(IdentitySet),
+  grantedToIdentities: maybe(Schema.Array(IdentitySet)),
+  grantedToIdentitiesV2: maybe(Schema.Array(IdentitySet)),
+  inheritedFrom: maybe(ItemReference),
+  invitation: maybe(Schema.Struct({ email: text, signInRequired: flag, invitedBy: maybe(IdentitySet) }))
+})
+export interface Permission extends Schema.Schema.Type<typeof Permission> {}

@@ -1,0 +1,64 @@
+/**
+ * The items of a step run of this worker: what it settles, with its outputs, and the next item with its payload and files
+ * go with one call.
+ */
+import { maxOutputsAtOnce } from "@signalbox/api/contract/WorkerProtocol"
+import type { CallError } from "@signalbox/api/ControlRoomError"
+import type { StepRunItems } from "@signalbox/api/robot/StepRunSession"
+import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
+import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import type { ItemSource, ReservedItem } from "../ItemSource.ts"
+import type { LeaseLost } from "./Failures.ts"
+import type { Next } from "./NextCalls.ts"
+import * as SessionSource from "./SessionSource.ts"
+
+/** Of the outputs that an item is settled with, in UTF-16 units of JSON: a call has room for those of all step runs. */
+const maxSize = 20_000
+
+export const make = (lease: Lease, next: Next, session: StepRunItems): ItemSource<CallError | LeaseLost> => {
+  const calls = SessionSource.make(session, null)
+  let attempt = 0
+  let outputs: Array<Schema.Json> = []
+  let size = 0
+
+  /** Makes what waits, so that what is made next comes after it. */
+  const flush = Effect.fnUntraced(function* (item: ReservedItem["id"]) {
+    const waiting = outputs
+    outputs = []
+    size = 0
+    for (const payload of waiting) yield* calls.createOutput(item, payload, [])
+  })
+
+  return {
+    ...calls,
+    advance: Effect.fnUntraced(function* (settled, more) {
+      const made = outputs
+      outputs = []
+      size = 0
+      const item = yield* next({
+        lease,
+        reserve: more,
+        settled:
+          settled === null
+            ? null
+            : {
+                work_item_id: settled.id,
+                attempt,
+                ...settled.release,
+                ...(made.length > 0 && settled.release.state === "COMPLETED" ? { outputs: made } : {})
+              }
+      })
+      if (item === null) return null
+      attempt = item.attempt
+      return { id: item.work_item_id, open: Effect.succeed({ payload: item.payload, files: item.files }) }
+    }),
+    createOutput: Effect.fnUntraced(function* (item, payload, files) {
+      const length = JSON.stringify(payload).length
+      if (files.length > 0 || size + length > maxSize || outputs.length === maxOutputsAtOnce) yield* flush(item)
+      if (files.length > 0 || length > maxSize) return yield* calls.createOutput(item, payload, files)
+      outputs.push(payload)
+      size += length
+    })
+  }
+}
