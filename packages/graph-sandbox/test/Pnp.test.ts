@@ -71,7 +71,9 @@ layer(GraphSandbox.layer({ seed: contoso, tokenOnFiles: "ignore" }), { excludeTe
       const site = yield* call(() => graph.sites.getByUrl(team, "/sites/team"))
       const made = yield* call(() => site.lists.add({ displayName: "Books", list: { template: "genericList" } }))
       const list = site.lists.getById(made.id ?? "")
-      const added = yield* call(() => list.items.add({ fields: Object.assign({}, { Title: "Emma" }) }))
+      // Its types know no field by name.
+      const emma: object = { Title: "Emma" }
+      const added = yield* call(() => list.items.add({ fields: emma }))
       const id = added.id ?? ""
       yield* call(() => list.items.getById(id).update({ fields: { Title: "Persuasion" } }))
       const items = yield* call(() => list.items.expand("fields")())

@@ -1,6 +1,7 @@
 /**
  * PnPjs, with the types that its own declarations lose where modules are resolved as Node does it.
  */
+/* oxlint-disable import/no-unassigned-import -- each adds its part to PnPjs by being loaded */
 import "@pnp/graph/batching.js"
 import type { IDrive, IDrives } from "@pnp/graph/files/index.js"
 import "@pnp/graph/files/index.js"

@@ -27,7 +27,8 @@ const commands = {
   apply: () => import("./commands/Apply.ts").then((module) => module.apply),
   migrate: () => import("./commands/Migrate.ts").then((module) => module.migrate),
   vault: () => import("./commands/Vault.ts").then((module) => module.vault),
-  config: () => import("./commands/Config.ts").then((module) => module.config)
+  config: () => import("./commands/Config.ts").then((module) => module.config),
+  "graph-sandbox": () => import("./commands/GraphSandbox.ts").then((module) => module.graphSandbox)
 } as const
 
 const isCommand = (name: string | undefined): name is keyof typeof commands =>
