@@ -21,7 +21,7 @@ export const Met = Context.Reference<ReadonlyArray<Rule>>("@signalbox/graph-sand
 const hangUp = (request: HttpServerRequest.HttpServerRequest) =>
   Effect.andThen(
     Effect.sync(() => NodeHttpServerRequest.toIncomingMessage(request).socket.destroy()),
-    Effect.never
+    Effect.interrupt
   )
 
 const bytesOf = (response: HttpServerResponse.HttpServerResponse) => {
