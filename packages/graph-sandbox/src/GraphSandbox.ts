@@ -6,6 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
@@ -161,13 +162,18 @@ const make = Effect.fnUntraced(function* (options: Options) {
   const routes = Layer.mergeAll(
     LoginServer.routes({ origin, automatic: options.signInAs ?? null }),
     ControlServer.routes,
-    HttpRouter.add("*", "/v1.0/*", graph),
-    HttpRouter.add("*", "/beta/*", graph),
     HttpRouter.add("*", "/*", notThere)
   )
   const config = { maxParamLength: 100_000 }
   yield* HttpRouter.toHttpEffect(routes).pipe(
     Effect.provideService(HttpRouter.RouterConfig, config),
+    // The graph reads addresses in its own way, and needs them as they were sent.
+    Effect.map((app) =>
+      Effect.gen(function* () {
+        const { url } = yield* HttpServerRequest.HttpServerRequest
+        return hostOf(url) === "graph" ? yield* graph : yield* app
+      })
+    ),
     Effect.flatMap((app) => main.server.serve(Edge.edge(hostOf)(app))),
     Effect.provideContext(services)
   )

@@ -121,7 +121,13 @@ export const defaultApp: App = {
   clientId: "5a9db0c5-0000-4000-8000-000000000001",
   name: "Sandbox app",
   secret: "sandbox-secret",
-  redirectUris: ["http://localhost", "https://login.microsoftonline.com/common/oauth2/nativeclient"],
+  redirectUris: [
+    "http://localhost",
+    "http://localhost/callback",
+    "http://127.0.0.1",
+    "http://127.0.0.1/callback",
+    "https://login.microsoftonline.com/common/oauth2/nativeclient"
+  ],
   platform: "web"
 }
 

@@ -126,7 +126,7 @@ export const read = Effect.fn("SeedFolder.read")(function* (folder: string) {
     )
   }
 
-  const groups: Array<typeof Seed.Group.Type> = []
+  const groups: Array<Seed.Group> = []
   for (const file of yield* namesIn("groups")) {
     const name = file.replace(/\.json$/, "")
     const group = yield* json(Group, "groups", file)

@@ -14,7 +14,17 @@ const namesIn = (help: string) =>
 describe("the help", () => {
   it("lists every command, each has examples, and the README tells of each", async () => {
     const groups = namesIn((await succeed(["--help"])).stdout)
-    assert.includeMembers(groups, ["up", "run", "keys", "workspaces", "apply", "migrate", "vault", "config"])
+    assert.includeMembers(groups, [
+      "up",
+      "run",
+      "keys",
+      "workspaces",
+      "apply",
+      "migrate",
+      "vault",
+      "config",
+      "graph-sandbox"
+    ])
     const check = async (group: string) => {
       const { stdout } = await succeed([group, "--help"])
       const subcommands = namesIn(stdout)

@@ -6,6 +6,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
@@ -17,11 +18,18 @@ export const Met = Context.Reference<ReadonlyArray<Rule>>("@signalbox/graph-sand
   defaultValue: () => []
 })
 
-/** The connection ends here and now; who waits for the answer gets none. */
+/** The connection ends here and now, without an answer; what is returned goes nowhere. */
 const hangUp = (request: HttpServerRequest.HttpServerRequest) =>
+  Effect.sync(() => {
+    NodeHttpServerRequest.toServerResponse(request).destroy()
+    return HttpServerResponse.empty()
+  })
+
+/** The connection ends when what was written so far is on its way. The rest of the body never comes. */
+const breakOff = (request: HttpServerRequest.HttpServerRequest) =>
   Effect.andThen(
-    Effect.sync(() => NodeHttpServerRequest.toIncomingMessage(request).socket.destroy()),
-    Effect.interrupt
+    Effect.sync(() => NodeHttpServerRequest.toIncomingMessage(request).socket.destroySoon()),
+    Effect.never
   )
 
 const bytesOf = (response: HttpServerResponse.HttpServerResponse) => {
@@ -46,7 +54,7 @@ const truncate = (
       return part
     }),
     Stream.takeUntil(() => left <= 0),
-    Stream.concat(Stream.fromEffect(hangUp(request)))
+    Stream.concat(Stream.fromEffect(breakOff(request)))
   )
   return HttpServerResponse.stream(cut, {
     status: response.status,
@@ -91,11 +99,18 @@ export const edge =
       const delay = find(rules, "delay")
       if (delay !== undefined) yield* Effect.sleep(delay.millis)
       const response = yield* Effect.provideService(app, Met, rules).pipe(
-        Effect.catchCause((cause) =>
-          Cause.hasInterruptsOnly(cause)
-            ? Effect.interrupt
-            : Effect.as(Effect.logError(`${method} ${masked(url)}`, cause), HttpServerResponse.empty({ status: 500 }))
-        )
+        Effect.catchCause((cause) => {
+          if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
+          const error = Cause.squash(cause)
+          // The address cannot even be decoded: every other one has a route.
+          if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound") {
+            return Effect.succeed(HttpServerResponse.empty({ status: 404 }))
+          }
+          return Effect.as(
+            Effect.logError(`${method} ${masked(url)}`, cause),
+            HttpServerResponse.empty({ status: 500 })
+          )
+        })
       )
       record(drop === undefined ? response.status : 0)
       if (drop !== undefined) return yield* hangUp(request)

@@ -51,19 +51,12 @@ const functions: Readonly<Record<string, (left: unknown, right: unknown) => bool
   substringof: (a, b) => text(b).includes(text(a)) && typeof b === "string"
 }
 
-const token = /\s*('(?:[^']|'')*'|[(),]|[^\s(),']+)/y
+const token = /'(?:[^']|'')*'|[(),]|[^\s(),']+/g
 
-const tokenize = (source: string): Result.Result<Array<string>, Failure.Failure> => {
-  const tokens: Array<string> = []
-  const trimmed = source.trimEnd()
-  for (token.lastIndex = 0; token.lastIndex < trimmed.length;) {
-    const match = token.exec(trimmed)
-    if (match === null) return Result.fail(Failure.badRequest("Invalid filter clause", "invalidQueryOption"))
-    tokens.push(match[1] ?? "")
-  }
-  token.lastIndex = 0
-  return Result.succeed(tokens)
-}
+const tokenize = (source: string): Result.Result<ReadonlyArray<string>, Failure.Failure> =>
+  source.replace(token, "").trim() === ""
+    ? Result.succeed([...source.matchAll(token)].map(([found]) => found))
+    : Result.fail(Failure.badRequest("Invalid filter clause", "invalidQueryOption"))
 
 const number = /^-?\d+(?:\.\d+)?$/
 

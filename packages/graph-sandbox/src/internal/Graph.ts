@@ -102,7 +102,7 @@ const part = (ids: Ids, hostHeader: string) =>
     return reply
   })
 
-/** Answers a request; `failed` is what it was refused for before it came here. */
+/** Answers a request whose sender is known. */
 export const answer = (request: GraphRequest, ids: Ids) => {
   if (!/^\/+\$batch$/i.test(request.path)) return answerWith(route, ids)(request)
   if (request.method !== "POST") return Effect.succeed(refuse(Failure.methodNotAllowed(), ids, request.now))

@@ -56,6 +56,8 @@ export interface RemoteItem {
 
 export interface Item {
   readonly id: string
+  /** What its tags begin with. */
+  readonly guid: string
   readonly drive: Drive
   parent: Item | null
   name: string

@@ -60,9 +60,6 @@ export const site: (
       return yield* Drives.of(there.id, rest, request)
     case "lists":
       return yield* Lists.lists(there, rest.slice(1), request)
-    case "items":
-    case "root":
-      return yield* Failure.unknownSegment(segment?.text ?? "")
     case "sites": {
       const below = [...sites.values()].filter((site) => isBelow(site, there))
       if (key === undefined) return yield* dispatch({ GET: () => listed(request, below) }, there, request)
@@ -96,12 +93,11 @@ const named = Effect.fnUntraced(function* (key: Segment) {
   if (domain !== undefined && domain.includes(".") && !isHost) {
     return yield* Failure.invalidRequest("Provided id has an invalid hostname for this tenancy")
   }
-  const rootHost = text.toLowerCase() === "root" ? host : collection === undefined ? text : undefined
+  const isRoot = text.toLowerCase() === "root"
   const found =
-    rootHost === undefined
-      ? all.find(({ id }) => id === [domain?.toLowerCase(), collection, web].join(","))
-      : (siteAt(rootHost, "") ??
-        (isHost || text.toLowerCase() === "root" ? undefined : all.find(({ id }) => id.split(",")[1] === text)))
+    isRoot || (isHost && collection === undefined)
+      ? siteAt(isRoot ? host : text, "")
+      : all.find(({ id }) => id === [domain?.toLowerCase(), collection, web].join(",") || id.split(",")[1] === text)
   return found ?? (yield* Failure.itemNotFound("Requested site could not be found"))
 })
 

@@ -102,28 +102,32 @@ const make = (
   parent: Item | null,
   { blob = null, kind, name, remote }: NewItem,
   change: Change
-): Item => ({
-  id: Ids.item(`${drive.id}/${drive.changes.last}/${drive.items.size}/${name}`),
-  drive,
-  parent,
-  name,
-  description: null,
-  kind,
-  blob,
-  remote: remote ?? null,
-  children: new Map(),
-  size: blob?.size ?? 0,
-  createdAt: change.at,
-  createdBy: change.by,
-  modifiedAt: change.at,
-  modifiedBy: change.by,
-  fileSystem: {},
-  tag: 0,
-  contentTag: 1,
-  versions: [],
-  permissions: new Map(),
-  specialFolder: null
-})
+): Item => {
+  const of = `${drive.id}/${drive.changes.last}/${drive.items.size}/${name}`
+  return {
+    id: Ids.item(of),
+    guid: Ids.uuid(of).toUpperCase(),
+    drive,
+    parent,
+    name,
+    description: null,
+    kind,
+    blob,
+    remote: remote ?? null,
+    children: new Map(),
+    size: blob?.size ?? 0,
+    createdAt: change.at,
+    createdBy: change.by,
+    modifiedAt: change.at,
+    modifiedBy: change.by,
+    fileSystem: {},
+    tag: 0,
+    contentTag: 1,
+    versions: [],
+    permissions: new Map(),
+    specialFolder: null
+  }
+}
 
 /** An empty drive. */
 export const drive = (

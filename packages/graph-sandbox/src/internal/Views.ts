@@ -11,9 +11,9 @@ import * as Tree from "./Tree.ts"
 import { type GraphRequest, time } from "./Wire.ts"
 import { remoteOf, World } from "./World.ts"
 
-export const eTag = (item: Item) => `"{${Ids.uuid(item.id).toUpperCase()}},${item.tag}"`
+export const eTag = (item: Item) => `"{${item.guid}},${item.tag}"`
 
-export const cTag = (item: Item) => `"c:{${Ids.uuid(item.id).toUpperCase()}},${item.contentTag}"`
+export const cTag = (item: Item) => `"c:{${item.guid}},${item.contentTag}"`
 
 const by = (identity: Identity) => ({ user: identity })
 

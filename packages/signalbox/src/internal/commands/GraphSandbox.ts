@@ -13,7 +13,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { resolve } from "node:path"
 
-/** The certificate cannot be put where it was asked for. */
+/** There is no certificate, or it cannot be put where it was asked for. */
 export class CaFileError extends Schema.TaggedError<CaFileError>()("CaFileError", { message: Schema.String }) {}
 
 const announce = (options: { readonly json: boolean; readonly caFile: string | undefined }) =>
@@ -46,7 +46,7 @@ const announce = (options: { readonly json: boolean; readonly caFile: string | u
           `  authority      ${authority}`,
           `  client id      ${app.clientId}`,
           `  client secret  ${app.secret ?? "none: this is a public app"}`,
-          `  redirect URI   ${app.redirectUri}, on any port`,
+          `  redirect URI   ${app.redirectUri}`,
           `  files          ${filesOrigin}`,
           `  control        ${origin}/sandbox (faults, requests; see the package's README)`,
           ...(ca === null
@@ -102,6 +102,9 @@ export const graphSandbox = Command.make(
       ...(given === undefined ? {} : { seed: given }),
       ...(Option.isNone(signInAs) ? {} : { signInAs: signInAs.value })
     })
+    if (Option.isSome(caFile) && !tls) {
+      return yield* new CaFileError({ message: "--ca-file: there is a certificate only with --tls" })
+    }
     const path = Option.isNone(caFile) ? undefined : resolve(caFile.value)
     return yield* Layer.launch(Layer.provide(announce({ json, caFile: path }), sandbox))
   })

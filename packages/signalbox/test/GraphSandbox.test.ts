@@ -1,0 +1,55 @@
+/**
+ * `signalbox graph-sandbox`, as a process of its own.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { signalbox, start, temporaryFolder } from "./support/Cli.ts"
+
+interface Facts {
+  readonly graph_url: string
+  readonly authority: string
+  readonly client_id: string
+  readonly client_secret: string
+}
+
+describe("the graph sandbox", () => {
+  it("serves the files of a folder to who asks with the app's secret, and ends with 0", async () => {
+    const { folder, remove } = temporaryFolder("graph-sandbox")
+    mkdirSync(join(folder, "users", "joan", "drive"), { recursive: true })
+    writeFileSync(join(folder, "users", "joan", "drive", "a.txt"), "hello")
+    const child = start(["graph-sandbox", "--port", "0", "--json", "--seed", folder], {})
+    const exited = new Promise<number | null>((resolve) => child.once("exit", resolve))
+    const line = await new Promise<string>((resolve) =>
+      child.stdout.once("data", (data: Buffer) => resolve(data.toString()))
+    )
+    const facts: Facts = JSON.parse(line)
+    const token = await fetch(`${facts.authority}/oauth2/v2.0/token`, {
+      method: "POST",
+      body: new URLSearchParams({
+        grant_type: "client_credentials",
+        client_id: facts.client_id,
+        client_secret: facts.client_secret,
+        scope: "https://graph.microsoft.com/.default"
+      })
+    })
+    const { access_token } = await token.json()
+    const file = await fetch(`${facts.graph_url}/users/joan@contoso.test/drive/root:/a.txt`, {
+      headers: { authorization: `Bearer ${access_token}` }
+    })
+    assert.deepInclude(await file.json(), { name: "a.txt", size: 5 })
+    child.kill("SIGTERM")
+    assert.strictEqual(await exited, 0)
+    remove()
+  }, 60_000)
+
+  it("says what is wrong with what it was given", async () => {
+    const folder = await signalbox(["graph-sandbox", "--port", "0", "--seed", "/nowhere/at/all"])
+    assert.deepStrictEqual([folder.status, folder.stdout], [1, ""])
+    assert.match(folder.stderr, /\/nowhere\/at\/all: there is no such folder/)
+    const file = await signalbox(["graph-sandbox", "--port", "0", "--ca-file", "ca.pem"])
+    assert.match(file.stderr, /--ca-file: .*--tls/)
+    const name = await signalbox(["graph-sandbox", "--port", "0", "--sign-in-as", "nobody"])
+    assert.match(name.stderr, /nobody is 'nobody'/)
+  }, 60_000)
+})
