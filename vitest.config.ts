@@ -13,7 +13,9 @@ const notOnPostgres = ["Availability", "Engine", "PageQueries", "RetentionQuerie
 )
 /** The command, where it opens a Postgres itself. */
 const command = "packages/signalbox/test/Postgres.test.ts"
-const postgresOnly = [...["Postgres", "Nodes"].map((name) => `${service}/${name}.test.ts`), command]
+/** Where flows are kept and run, on Postgres. */
+const flows = "packages/flows/test/*OnPostgres.test.ts"
+const postgresOnly = [...["Postgres", "Nodes"].map((name) => `${service}/${name}.test.ts`), command, flows]
 
 export default defineConfig({
   test: {
@@ -24,7 +26,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "postgres",
-          include: [onBoth, command],
+          include: [onBoth, command, flows],
           exclude: notOnPostgres,
           globalSetup: ["packages/testkit/src/Postgres.ts"],
           setupFiles: ["packages/testkit/src/UsePostgres.ts"]

@@ -5,6 +5,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ProcessRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
+import * as Files from "@signalbox/api/Files"
+import * as Outputs from "@signalbox/api/Outputs"
 import * as StepRuns from "@signalbox/api/StepRuns"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -83,15 +85,18 @@ const invoices = [...customers].map(([order, [customer, total]]) => ({
 const byOrder = (one: { readonly order: string }, other: { readonly order: string }) =>
   one.order < other.order ? -1 : 1
 
-/** The artifacts and console messages of all step runs. */
+/** The texts of the outputs' files, and the artifacts of all step runs. */
 const leftBehind = (run: ProcessRunId) =>
   Effect.gen(function* () {
     const stepRuns = StepRuns.stream(run)
     const artifacts = Stream.flatMap(stepRuns, ({ id }) => StepRuns.artifacts(id))
-    const messages = Stream.flatMap(stepRuns, ({ id }) => StepRuns.consoleMessages(id))
+    const files = Stream.flatMap(Outputs.stream(run), ({ files }) => Stream.fromIterable(files))
+    const texts = Stream.mapEffect(files, (file) =>
+      Effect.map(Stream.mkString(Stream.decodeText(Files.download(file))), (text) => [file.name, text] as const)
+    )
     return {
-      artifacts: yield* Stream.runCollect(Stream.map(artifacts, ({ name }) => name)),
-      lines: yield* Stream.runCollect(Stream.map(messages, ({ message }) => message))
+      texts: new Map(yield* Stream.runCollect(texts)),
+      artifacts: yield* Stream.runCollect(Stream.map(artifacts, ({ name }) => name))
     }
   }).pipe(
     Effect.provide(
@@ -106,7 +111,7 @@ const leftBehind = (run: ProcessRunId) =>
 
 interface Output {
   readonly payload: { readonly order: string; readonly total: number }
-  readonly files: ReadonlyArray<{ readonly name: string; readonly download: { readonly url: string } }>
+  readonly files: ReadonlyArray<{ readonly name: string }>
 }
 
 for (const language of ["python", "typescript"]) {
@@ -120,7 +125,18 @@ for (const language of ["python", "typescript"]) {
 
       const table = join(robots, "orders.csv")
       const payload = JSON.stringify({ file: "orders.csv" })
-      const ended = signalbox("run", name, "--file", table, "--payload", payload, "--wait", "--timeout", "1 minute", "--json")
+      const ended = signalbox(
+        "run",
+        name,
+        "--file",
+        table,
+        "--payload",
+        payload,
+        "--wait",
+        "--timeout",
+        "1 minute",
+        "--json"
+      )
       assert.strictEqual(ended.status, 2, ended.stderr)
       const { id }: { readonly id: string } = JSON.parse(ended.stdout)
 
@@ -130,23 +146,19 @@ for (const language of ["python", "typescript"]) {
       const message = "the order 1003 has no customer"
       assert.deepStrictEqual(exception, { type: "business", code: "NO_CUSTOMER", message })
 
-      const outputs = signalbox("outputs", id, "--json")
-      const made = outputs.lines.map((line): Output => JSON.parse(line))
-      const seen = await Promise.all(
-        made.map(async ({ files: [file], payload: { order, total } }) => {
-          assert.strictEqual(file?.name, `invoice-${order}.txt`)
-          return { order, total, text: await (await fetch(file?.download.url ?? "")).text() }
-        })
-      )
+      const outputs = signalbox("outputs", id, "--json").lines.map((line): Output => JSON.parse(line))
+      const { artifacts, texts } = await leftBehind(ProcessRunId.make(id))
+      const seen = outputs.map(({ files: [file], payload: { order, total } }) => {
+        assert.strictEqual(file?.name, `invoice-${order}.txt`)
+        return { order, total, text: texts.get(`invoice-${order}.txt`) }
+      })
       assert.deepStrictEqual(seen.toSorted(byOrder), invoices)
-
-      const { artifacts, lines } = await leftBehind(ProcessRunId.make(id))
       assert.deepStrictEqual(
         artifacts.toSorted(),
         invoices.map(({ order }) => `invoices/${order}.txt`)
       )
-      for (const line of ["read the order 1003", "made the invoice of order 1004"])
-        assert.include(lines.join("\n"), line)
+      const logs = signalbox("runs", "logs", id)
+      for (const line of ["read the order 1003", "made the invoice of order 1004"]) assert.include(logs.stdout, line)
     }, 120_000)
   })
 }

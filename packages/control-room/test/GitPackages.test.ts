@@ -10,6 +10,8 @@ import * as Stream from "effect/Stream"
 import * as Zip from "effect/encoding/Zip"
 import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { Deposits } from "../src/Deposits.ts"
 import { TargetGuard } from "../src/delivery/TargetGuard.ts"
 import { Git, GitLimits } from "../src/git/Git.ts"
@@ -20,21 +22,22 @@ import { bodyAs, errorOf, multipart, send } from "./support/Http.ts"
 import { layer, movedBy, Service } from "./support/Service.ts"
 import { robotYaml, make as zipOf } from "./support/Zip.ts"
 
+const open = TargetGuard.layerOf(true)
+
 /** The same work as that of the service, for looks at a moment of the test's choice. */
-const gitPackages = (allowPrivate: boolean, limits?: Context.Service.Shape<typeof GitLimits>) =>
+const gitPackages = (guard: Layer.Layer<TargetGuard>, limits?: Context.Service.Shape<typeof GitLimits>) =>
   Layer.fresh(GitPackages.layer).pipe(
-    Layer.provide(
-      limits === undefined ? Git.layer : Layer.provide(Layer.fresh(Git.layer), Layer.succeed(GitLimits, limits))
-    ),
+    Layer.provide(Layer.fresh(Git.layer)),
+    Layer.provide(limits === undefined ? Layer.empty : Layer.succeed(GitLimits, limits)),
     Layer.provide(Deposits.layer),
-    Layer.provide(TargetGuard.layerOf(allowPrivate))
+    Layer.provide(guard)
   )
 
 class Repositories extends Context.Service<Repositories, Effect.Success<typeof gitServer>>()("test/Repositories") {
   static readonly layer = Layer.effect(Repositories, gitServer)
 }
 
-const world = Layer.merge(gitPackages(true), Repositories.layer).pipe(Layer.provideMerge(layer))
+const world = Layer.merge(gitPackages(open), Repositories.layer).pipe(Layer.provideMerge(layer))
 
 /** A look as if this many minutes had gone by. */
 const lookIn = Effect.fnUntraced(function* (minutes: number) {
@@ -130,7 +133,7 @@ withLayer(world, { excludeTestServices: true, timeout: "120 seconds" })("task pa
       yield* TaskPackages.configureGit(id, "gitlab", configuration)
       repo.commit({ files: withRobot("Two") })
       const node = Effect.scoped(
-        Effect.flatMap(Layer.build(gitPackages(true)), (context) => Effect.provideContext(lookIn(1.1), context))
+        Effect.flatMap(Layer.build(gitPackages(open)), (context) => Effect.provideContext(lookIn(1.1), context))
       )
       requests.length = 0
       yield* Effect.all([node, node, node], { concurrency: "unbounded" })
@@ -329,7 +332,7 @@ withLayer(world, { excludeTestServices: true, timeout: "120 seconds" })("task pa
         const repository = `http://${host}:${port}/followed.git`
         const refused = yield* Effect.flatMap(GitPackages, ({ configure }) =>
           Effect.flip(configure(stored, "github", { mode: "detached", reference: "main", repository }))
-        ).pipe(Effect.provide(gitPackages(false)))
+        ).pipe(Effect.provide(gitPackages(TargetGuard.layerOf(false))))
         assert.strictEqual(refused.code, "INVALID_REQUEST")
         assert.match(
           refused.message,
@@ -337,6 +340,30 @@ withLayer(world, { excludeTestServices: true, timeout: "120 seconds" })("task pa
         )
       }
       assert.deepStrictEqual(requests, [])
+    })
+  )
+
+  it.effect("are fetched from the address that was checked, whatever the name is by then", () =>
+    Effect.gen(function* () {
+      const { workspaceId } = yield* Service
+      const { origin, repository } = yield* Repositories
+      repository("named", { files: withRobot("Named") })
+      const { id } = yield* TaskPackages.create("named")
+      const stored = yield* Effect.flatMap(Store, (store) => store.get(workspaceId, id))
+      if (stored === null) return assert.fail("no package")
+      // No resolver knows this name but the guard.
+      const guard = Layer.succeed(TargetGuard, {
+        refuses: () => null,
+        lookup: (_host, _options, callback) => callback(null, [{ address: "127.0.0.1", family: 4 }])
+      })
+      yield* Effect.flatMap(GitPackages, ({ configure }) =>
+        configure(stored, "github", {
+          mode: "detached",
+          reference: "main",
+          repository: `http://git.invalid:${new URL(origin).port}/named.git`
+        })
+      ).pipe(Effect.provide(gitPackages(guard)))
+      assert.deepStrictEqual(yield* tasksOf(id), ["Named"])
     })
   )
 
@@ -357,7 +384,7 @@ withLayer(world, { excludeTestServices: true, timeout: "120 seconds" })("task pa
       const refused = (repository: string, limits: Context.Service.Shape<typeof GitLimits>) =>
         Effect.flatMap(GitPackages, ({ configure }) =>
           Effect.flip(configure(stored, "github", { mode: "detached", reference: "main", repository }))
-        ).pipe(Effect.provide(gitPackages(true, limits)))
+        ).pipe(Effect.provide(gitPackages(open, limits)))
       const before = yield* blobs
       const large = yield* refused(repo.url, { bytes: 1024 * 1024, time: "1 minute" })
       assert.match(large.message, /more than the 1048576 bytes/)
@@ -366,6 +393,34 @@ withLayer(world, { excludeTestServices: true, timeout: "120 seconds" })("task pa
       // Git is gone, and its connection with it.
       yield* Effect.promise(() => hungUp.promise)
       assert.deepStrictEqual(yield* blobs, before)
+    })
+  )
+
+  it.effect("need git on the machine, and say so", () =>
+    Effect.gen(function* () {
+      const { workspaceId, folder } = yield* Service
+      const { origin } = yield* Repositories
+      const { id } = yield* TaskPackages.create("no git")
+      const stored = yield* Effect.flatMap(Store, (store) => store.get(workspaceId, id))
+      if (stored === null) return assert.fail("no package")
+      const refused = Effect.flatMap(GitPackages, ({ configure }) =>
+        Effect.flip(configure(stored, "github", { mode: "detached", reference: "main", repository: `${origin}/a.git` }))
+      ).pipe(Effect.provide(gitPackages(open, { bytes: 1, time: "1 minute" })))
+      const withPath = (path: string) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => {
+            const before = process.env["PATH"]
+            process.env["PATH"] = path
+            return before
+          }),
+          () => refused,
+          (before) => Effect.sync(() => (process.env["PATH"] = before))
+        )
+      assert.match((yield* withPath(folder)).message, /git cannot be run .*; install git 2\.37 or newer/)
+      writeFileSync(join(folder, "git"), "#!/bin/sh\necho git version 2.36.9\n", { mode: 0o755 })
+      const old = yield* withPath(`${folder}:/bin:/usr/bin`)
+      assert.strictEqual(old.code, "CONFLICT")
+      assert.match(old.message, /git 2\.36 is too old on the machine of the control room; install git 2\.37/)
     })
   )
 

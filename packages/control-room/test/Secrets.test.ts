@@ -256,6 +256,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("secrets"
       // `create_secret`: a GET that expects a 404, then a PUT.
       assert.strictEqual((yield* get("from_robot")).status, 404)
       const vaultKey = yield* publicKey
+      assert.match(vaultKey, /^[A-Za-z0-9+/]+=*$/, "base64, without quotes")
       assert.strictEqual(createPublicKey({ key: bytes(vaultKey), format: "der", type: "spki" }).type, "public")
       assert.strictEqual(yield* publicKey, vaultKey)
       const made = yield* call(

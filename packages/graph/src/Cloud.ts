@@ -7,7 +7,7 @@ export const Cloud = Schema.Literals(["global", "us", "dod", "china"])
 /** `us`: the government cloud (L4); `dod`: that of the Department of Defense; `china`: operated by 21Vianet. */
 export type Cloud = typeof Cloud.Type
 
-/** Origins, without a trailing slash. */
+/** Addresses without a trailing slash. */
 export interface Endpoints {
   readonly graph: string
   readonly login: string
@@ -24,11 +24,18 @@ export const endpoints: Readonly<Record<Cloud, Endpoints>> = {
 export interface Place {
   /** Default `global`. */
   readonly cloud?: Cloud
-  /** The origin of the API, such as `http://127.0.0.1:4800`; a version at its end is taken away. */
+  /** The address of the API, such as `http://127.0.0.1:4800`; a version at its end is taken away. */
   readonly graphUrl?: string
-  /** The origin of the identity provider. */
+  /** The address of the identity provider. */
   readonly loginUrl?: string
 }
+
+/** An `http` or `https` address, for configuration. */
+export const Address = Schema.String.check(
+  Schema.makeFilter((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), {
+    expected: "an http or https address"
+  })
+)
 
 /** The addresses of a place, without trailing slashes. */
 export const locate = (place: Place): Endpoints => {

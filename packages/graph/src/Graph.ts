@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import { AccessTokens } from "./AccessTokens.ts"
-import { Cloud, locate, type Place } from "./Cloud.ts"
+import { Address, Cloud, locate, type Place } from "./Cloud.ts"
 import { make as makeGate } from "./internal/Gate.ts"
 import type { Transport } from "./internal/Transport.ts"
 
@@ -43,7 +43,9 @@ const ownAgent = "signalbox-graph/0"
 export class Graph extends Context.Service<
   Graph,
   {
-    /** The origin of the API. */
+    /** The address of the API, without the version. */
+    readonly baseUrl: string
+    /** Its origin. */
     readonly origin: string
     readonly transport: Transport
   }
@@ -52,9 +54,10 @@ export class Graph extends Context.Service<
   static readonly make = Effect.fnUntraced(function* (options: Options = {}) {
     const client = yield* HttpClient.HttpClient
     const tokens = yield* AccessTokens
-    const { origin } = new URL(locate(options).graph)
+    const baseUrl = locate(options).graph
+    const { origin } = new URL(baseUrl)
     const userAgent = options.userAgent === undefined ? ownAgent : `${options.userAgent} ${ownAgent}`
-    return Graph.of({ origin, transport: { link: { client, gate: makeGate() }, origin, userAgent, tokens } })
+    return Graph.of({ baseUrl, origin, transport: { link: { client, gate: makeGate() }, origin, userAgent, tokens } })
   })
 
   /** Over the HTTP client that the program provides. */
@@ -72,8 +75,8 @@ export class Graph extends Context.Service<
    */
   static readonly config: Config.Config<Options> = Config.all({
     cloud: Config.option(Config.schema(Cloud, "SIGNALBOX_GRAPH_CLOUD")),
-    graphUrl: Config.option(Config.String("SIGNALBOX_GRAPH_URL")),
-    loginUrl: Config.option(Config.String("SIGNALBOX_GRAPH_LOGIN_URL")),
+    graphUrl: Config.option(Config.schema(Address, "SIGNALBOX_GRAPH_URL")),
+    loginUrl: Config.option(Config.schema(Address, "SIGNALBOX_GRAPH_LOGIN_URL")),
     userAgent: Config.option(Config.String("SIGNALBOX_GRAPH_USER_AGENT"))
   }).pipe(
     Config.map(({ cloud, graphUrl, loginUrl, userAgent }) => ({

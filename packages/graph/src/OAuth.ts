@@ -11,7 +11,7 @@ import * as Redacted from "effect/Redacted"
 import * as Semaphore from "effect/Semaphore"
 import * as HttpClient from "effect/http/HttpClient"
 import { AccessTokens, type TokenError } from "./AccessTokens.ts"
-import { locate, type Place } from "./Cloud.ts"
+import { endpoints, locate, type Place } from "./Cloud.ts"
 import { Graph } from "./Graph.ts"
 import { type DeviceLogin, make as makeDeviceLogin } from "./internal/DeviceLogin.ts"
 import { make as makeGate } from "./internal/Gate.ts"
@@ -21,7 +21,7 @@ import { OAuthError, own, NotAuthorized } from "./OAuthError.ts"
 import { queryString } from "./Path.ts"
 import { getScopes } from "./Scopes.ts"
 import { TokenStore } from "./TokenStore.ts"
-import { fromRefreshToken, type Tokens } from "./Tokens.ts"
+import type { Tokens } from "./Tokens.ts"
 
 export { type DeviceLogin } from "./internal/DeviceLogin.ts"
 export { PendingAuthorization } from "./internal/Redirect.ts"
@@ -58,7 +58,7 @@ export interface Authorization {
   readonly pending: Redirect.PendingAuthorization
 }
 
-/** A token this close to its end is renewed before it is used. */
+/** A token this close to its end is renewed before it is used; one that lives shortly, after half of its life. */
 const skewMillis = 30_000
 
 const make = Effect.fnUntraced(function* (options: Options) {
@@ -66,20 +66,31 @@ const make = Effect.fnUntraced(function* (options: Options) {
   const link = { client: yield* HttpClient.HttpClient, gate: makeGate() }
   const places = locate(options)
   const authority = `${places.login}/${encodeURIComponent(options.tenant ?? "common")}/oauth2/v2.0`
-  const scopes = options.scopes ?? getScopes(["basic"], places.graph)
+  // Scopes name the API of the cloud, wherever it is reached.
+  const audience = endpoints[options.cloud ?? "global"].graph
+  const scopes = options.scopes ?? getScopes(["basic"], audience)
   const client: Form = { client_id: options.clientId, client_secret: options.clientSecret }
 
   const ask = (form: Form, behaviour: { readonly repeatable: boolean; readonly previous: Redacted.Redacted | null }) =>
     postForTokens(link, `${authority}/token`, { ...client, ...form }, behaviour)
 
   const permit = yield* Semaphore.make(1)
-  let known: Tokens | undefined
+  /** The tokens in use, and until when they are. */
+  let known: { readonly tokens: Tokens; readonly until: number } | undefined
+  const use = Effect.fnUntraced(function* (tokens: Tokens) {
+    const now = yield* Clock.currentTimeMillis
+    const left = tokens.expiresAt - now
+    known = { tokens, until: now + Math.max(left - skewMillis, left / 2) }
+    return tokens
+  })
   /** Kept first, used then: a token that was rotated must never be lost. */
   const keep = Effect.fnUntraced(function* (tokens: Tokens) {
     yield* store.save(tokens)
-    known = tokens
-    return tokens
+    return yield* use(tokens)
   })
+  /** What was received is kept even when nobody waits for it any more. */
+  const kept = <E>(asked: Effect.Effect<Tokens, E>) =>
+    Effect.uninterruptibleMask((restore) => Effect.flatMap(restore(asked), keep))
   /** One renewal at a time, here and in every other process on the store. */
   const alone = <A, E>(effect: Effect.Effect<A, E>) => permit.withPermits(1)(store.exclusive(effect))
 
@@ -93,7 +104,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
   const refreshStored = Effect.fnUntraced(function* (tokens: Tokens): Effect.fn.Return<Tokens, TokenError> {
     if (tokens.refreshToken === null) return yield* nobody
     const used = tokens.refreshToken
-    return yield* askByRefreshToken(used).pipe(
+    const asked = askByRefreshToken(used).pipe(
       Effect.catchReason("OAuthError", "InvalidGrant", (_, error) =>
         // A store without a lock of its own: somebody else may have renewed meanwhile.
         Effect.flatMap(stored, ({ refreshToken }) =>
@@ -101,36 +112,36 @@ const make = Effect.fnUntraced(function* (options: Options) {
             ? Effect.fail(error)
             : askByRefreshToken(refreshToken)
         )
-      ),
-      Effect.flatMap(keep)
+      )
     )
+    return yield* kept(asked)
   })
 
-  const isFresh = (tokens: Tokens, refused: Redacted.Redacted | null, now: number) =>
-    tokens.accessToken !== null &&
-    tokens.expiresAt - skewMillis > now &&
-    (refused === null || Redacted.value(tokens.accessToken) !== Redacted.value(refused))
+  const isOther = (tokens: Tokens, refused: Redacted.Redacted | null) =>
+    tokens.accessToken !== null && (refused === null || Redacted.value(tokens.accessToken) !== Redacted.value(refused))
+
+  /** The tokens in use, when they are good for another call. */
+  const usable = (refused: Redacted.Redacted | null, now: number): Tokens | undefined =>
+    known !== undefined && known.until > now && isOther(known.tokens, refused) ? known.tokens : undefined
 
   const asApp = Effect.suspend(() =>
-    ask({ grant_type: "client_credentials", scope: `${places.graph}/.default` }, { repeatable: true, previous: null })
+    ask({ grant_type: "client_credentials", scope: `${audience}/.default` }, { repeatable: true, previous: null })
   )
 
   const renewed = Effect.fnUntraced(function* (refused: Redacted.Redacted | null) {
     const now = yield* Clock.currentTimeMillis
     // Who waited here finds what the one before brought.
-    if (known !== undefined && isFresh(known, refused, now)) return known
-    if (options.actsAs === "app") return (known = yield* asApp)
+    const brought = usable(refused, now)
+    if (brought !== undefined) return brought
+    if (options.actsAs === "app") return yield* use(yield* asApp)
     const found = yield* stored
-    if (isFresh(found, refused, now)) return (known = found)
-    return yield* refreshStored(found)
+    const isFresh = found.expiresAt - skewMillis > now && isOther(found, refused)
+    return yield* isFresh ? use(found) : refreshStored(found)
   })
 
   const fresh = Effect.fnUntraced(function* (refused: Redacted.Redacted | null) {
-    const now = yield* Clock.currentTimeMillis
-    const tokens =
-      known !== undefined && isFresh(known, refused, now)
-        ? known
-        : yield* options.actsAs === "app" ? permit.withPermits(1)(renewed(refused)) : alone(renewed(refused))
+    const renewal = options.actsAs === "app" ? permit.withPermits(1)(renewed(refused)) : alone(renewed(refused))
+    const tokens = usable(refused, yield* Clock.currentTimeMillis) ?? (yield* renewal)
     return tokens.accessToken ?? (yield* nobody)
   })
 
@@ -169,17 +180,13 @@ const make = Effect.fnUntraced(function* (options: Options) {
         redirect_uri: pending.redirectUri,
         code_verifier: pending.codeVerifier
       }
-      const tokens = yield* ask(form, { repeatable: false, previous: null })
-      return yield* alone(keep(tokens))
+      return yield* alone(kept(ask(form, { repeatable: false, previous: null })))
     }),
 
     /** New tokens by a refresh token, the stored one when none is given; they are stored. */
     refresh: Effect.fn("OAuth.refresh")(function* (refreshToken?: Redacted.Redacted) {
-      const from = refreshToken === undefined ? stored : Effect.succeed(fromRefreshToken(refreshToken))
       return yield* alone(
-        refreshToken === undefined
-          ? Effect.flatMap(from, refreshStored)
-          : Effect.flatMap(askByRefreshToken(refreshToken), keep)
+        refreshToken === undefined ? Effect.flatMap(stored, refreshStored) : kept(askByRefreshToken(refreshToken))
       )
     }),
 

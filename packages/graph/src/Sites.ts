@@ -20,8 +20,8 @@ const drivesOf = list(Drive)
 const driveOf = json(Drive)
 
 /**
- * Which site: `"root"`; an id, `"host,collection,site"`, with blanks or without; a host, for its root site; an `https` address of
- * the site or of a page in it; a host and the path with its `sites` or `teams`; or the three parts of the id.
+ * Which site: `"root"`; an id, `"host,collection,site"`, with blanks or without; a host, for its root site; `"host:/sites/team"`;
+ * an `https` address of the site or of a page in it; a host and the path with its `sites` or `teams`; or the three parts of the id.
  */
 export type SiteAddress =
   | SiteId
@@ -39,6 +39,8 @@ const byPath = (host: string, names: string): Path => {
 
 const byText = (text: string): Path => {
   const address = text.trim()
+  const [, host, names] = /^([^/:]+):(\/(?!\/)[^:]+):?$/.exec(address) ?? []
+  if (host !== undefined && names !== undefined) return byPath(host, names)
   if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {
     const parts = address.split(",").map((part) => part.trim())
     return path`/sites/${parts.join(",")}`

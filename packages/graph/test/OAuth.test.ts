@@ -2,7 +2,10 @@
  * Authorizing, and keeping tokens fresh.
  */
 import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
@@ -59,7 +62,7 @@ describe("authorize", () => {
         const query = Object.fromEntries(url.searchParams)
         assert.strictEqual(query["client_id"], "app-1")
         assert.strictEqual(query["response_type"], "code")
-        assert.strictEqual(query["scope"], `offline_access ${server.origin}/User.Read`)
+        assert.strictEqual(query["scope"], "offline_access https://graph.microsoft.com/User.Read")
         assert.strictEqual(query["redirect_uri"], `${server.origin}/common/oauth2/nativeclient`)
         assert.strictEqual(query["login_hint"], "ann@contoso.example")
         assert.strictEqual(query["prompt"], "consent")
@@ -221,6 +224,20 @@ describe("tokens", () => {
     })
   )
 
+  it.effect("that live shortly are used for half of their life", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      server.respond(({ url }) => (url.endsWith("/token") ? tokens(1, { expires_in: 10 }) : json({})))
+      yield* Effect.gen(function* () {
+        yield* Effect.forEach([1, 2, 3, 4], () => Raw.send({ path: "/me" }), { concurrency: 4 })
+        assert.lengthOf(server.received(), 5)
+        yield* Effect.sleep("6 seconds")
+        yield* Raw.send({ path: "/me" })
+        assert.lengthOf(server.received(), 7)
+      }).pipe(Effect.provide(stack(server, TokenStore.layerMemory(expired))), (all) => settle(server, all))
+    })
+  )
+
   it.effect("B2: a refresh token that is passed is the one that is sent", () =>
     Effect.gen(function* () {
       const server = yield* make
@@ -266,6 +283,29 @@ describe("tokens", () => {
     })
   )
 
+  it.live("that come after their caller gave up are stored all the same", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      serve(server)
+      const saving = yield* Deferred.make<void>()
+      const saved = yield* Deferred.make<Tokens>()
+      const slow = Layer.succeed(TokenStore, {
+        load: Effect.succeedSome(expired),
+        save: (next) =>
+          Deferred.succeed(saving, undefined).pipe(
+            Effect.andThen(Effect.sleep("50 millis")),
+            Effect.andThen(Deferred.succeed(saved, next)),
+            Effect.asVoid
+          ),
+        exclusive: (effect) => effect
+      })
+      const call = yield* Effect.forkChild(Effect.provide(Raw.send({ path: "/me" }), stack(server, slow)))
+      yield* Deferred.await(saving)
+      yield* Fiber.interrupt(call)
+      assert.strictEqual(text((yield* Deferred.await(saved)).refreshToken), "RT-1")
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("a refresh token that somebody else rotated meanwhile is read again", () =>
     Effect.gen(function* () {
       const server = yield* make
@@ -286,7 +326,7 @@ describe("tokens", () => {
     })
   )
 
-  it.effect("nobody authorized: a call says what to do, and is not sent", () =>
+  it.effect("B15: nobody authorized: a call says what to do, and is not sent", () =>
     Effect.gen(function* () {
       const server = yield* make
       server.script(json({}))
@@ -339,7 +379,7 @@ describe("tokens", () => {
       const [request] = seen.renewals()
       assert.strictEqual(request?.url, "/t-1/oauth2/v2.0/token")
       assert.strictEqual(formOf(request)["grant_type"], "client_credentials")
-      assert.strictEqual(formOf(request)["scope"], `${server.origin}/.default`)
+      assert.strictEqual(formOf(request)["scope"], "https://graph.microsoft.com/.default")
     })
   )
 })
@@ -384,6 +424,23 @@ describe("sign-in on another device", () => {
     ["authorization_declined", "AccessDenied"],
     ["expired_token", "Expired"]
   ]
+  it.effect("the store is free while it waits", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      server.script(device, tokenError("authorization_pending"))
+      yield* Effect.gen(function* () {
+        const login = yield* (yield* oauth).deviceLogin()
+        const waiting = yield* Effect.forkChild(login.complete)
+        yield* Effect.sleep("6 seconds")
+        const store = yield* TokenStore
+        yield* store.exclusive(store.load)
+        assert.isBelow(yield* Clock.currentTimeMillis, 60_000)
+        yield* Fiber.interrupt(waiting)
+      }).pipe(Effect.provide(stack(server, TokenStore.layerMemory())), (all) => settle(server, all, 1000))
+      assert.isAtLeast(server.received().length, 2)
+    })
+  )
+
   it.effect.each(ends)("%s ends it", ([error, tag]) =>
     Effect.gen(function* () {
       const server = yield* make

@@ -146,6 +146,7 @@ describe("sites", () => {
     ["a host and a path", ["contoso.example", "/sites/team"], "/sites/contoso.example:/sites/team:"],
     ["a path without its slash", ["contoso.example", "sites/My Team"], "/sites/contoso.example:/sites/My%20Team:"],
     ["a host and its root", ["contoso.example", "/"], "/sites/contoso.example"],
+    ["a host and a path in one", "contoso.example:/sites/My Team:", "/sites/contoso.example:/sites/My%20Team:"],
     ["an address", "https://contoso.example/sites/My%20Team", "/sites/contoso.example:/sites/My%20Team:"],
     [
       "the address of a page",

@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { AccessTokens } from "../src/AccessTokens.ts"
-import type { Graph } from "../src/Graph.ts"
+import { Graph } from "../src/Graph.ts"
 import type { GraphError } from "../src/GraphError.ts"
 import { below, path } from "../src/Path.ts"
 import { defaultPolicy, GraphPolicy } from "../src/Policy.ts"
@@ -167,6 +167,59 @@ describe("the gate", () => {
       assert.lengthOf(times, 5)
       for (const at of times.slice(1)) assert.isAtLeast(at - (times[0] ?? 0), 10_000)
     })
+  )
+})
+
+describe("limits", () => {
+  it.effect("told before they are reached are kept", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      server.script(json({}, 200, { "ratelimit-remaining": "0", "ratelimit-reset": "5" }), json({}))
+      yield* settle(server, Effect.provide(Effect.andThen(me, me), connect(server)))
+      const [first, second] = server.received()
+      assert.isAtLeast((second?.at ?? 0) - (first?.at ?? 0), 5_000)
+    })
+  )
+  it.effect("of the whole call end it between its attempts", () =>
+    Effect.gen(function* () {
+      const { received, result } = yield* run(
+        [failure(429, "x", { "retry-after": "60" })],
+        Effect.provideService(me, GraphPolicy, { ...defaultPolicy, totalTimeoutMillis: 10_000 })
+      )
+      assert.lengthOf(received, 1)
+      assert.strictEqual(result._tag === "Failure" ? result.failure.reason._tag : "", "Timeout")
+    })
+  )
+  it.live("of patience: an interrupted call closes its connection", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      server.script("hang")
+      const fiber = yield* Effect.forkChild(Effect.provide(me, connect(server)))
+      while (server.received().length === 0) yield* Effect.sleep("5 millis")
+      const closed = server.closed()
+      yield* Fiber.interrupt(fiber)
+      yield* Effect.promise(() => closed)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("over fetch", () => {
+  it.live("a redirect to another host goes without the token, and an error has its meaning", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      const other = yield* make
+      const graph = Graph.layer({ graphUrl: server.origin }).pipe(
+        Layer.provide(AccessTokens.layerFixed(Redacted.make("TOKEN-1")))
+      )
+      server.script({ status: 302, headers: { location: `${other.origin}/file` } }, failure(404, "itemNotFound"))
+      other.script(json({ from: "elsewhere" }))
+      const both = Effect.all([me, Effect.flip(me)])
+      const [answer, error] = yield* Effect.provide(both, graph)
+      assert.deepStrictEqual(answer.body, { from: "elsewhere" })
+      assert.strictEqual(server.received()[0]?.headers.authorization, "Bearer TOKEN-1")
+      assert.isUndefined(other.received()[0]?.headers.authorization)
+      assert.strictEqual(error.reason._tag, "NotFound")
+    }).pipe(Effect.scoped)
   )
 })
 

@@ -127,7 +127,9 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
     const { link_token } = yield* Context.get(service, Workers).createLinkToken(workspace.id, endOfTime)
     const linkToken = Redacted.make(link_token)
     yield* Layer.build(
-      Worker.layer({ origin, linkToken, name: `local-${index}`, tasks, heartbeat: pace, drain: 0 })
+      Worker.layer({ origin, linkToken, name: `local-${index}`, tasks, heartbeat: pace, drain: 0 }).pipe(
+        Layer.provide(layerUploads)
+      )
     ).pipe(
       Effect.provideService(HttpClient.HttpClient, httpClient),
       Effect.provideService(Clock.Clock, time.clock),

@@ -18,6 +18,7 @@ describe("the help", () => {
       "up",
       "run",
       "keys",
+      "worker",
       "workspaces",
       "apply",
       "migrate",

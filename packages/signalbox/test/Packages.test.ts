@@ -7,6 +7,7 @@ import * as Outputs from "@signalbox/api/Outputs"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as StepRuns from "@signalbox/api/StepRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
+import * as Task from "@signalbox/worker/Task"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -14,7 +15,7 @@ import * as Logger from "effect/Logger"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import * as Embedded from "../src/Embedded.ts"
 import * as Robots from "./support/Robots.ts"
@@ -24,12 +25,21 @@ const { folder, remove } = temporaryFolder("packages")
 /** The working copies of the worker. */
 const runs = join(folder, "data", "workers", "local-1", "runs")
 
+const talks = Task.make("talks", {
+  input: Schema.Json,
+  output: Schema.Json,
+  run: Effect.fnUntraced(function* () {
+    yield* Effect.logWarning("half way")
+    yield* Effect.annotateLogs(Effect.logInfo("all done"), { rows: 7 })
+  })
+})
+
 const layer = Layer.unwrap(
   Effect.gen(function* () {
     yield* Effect.addFinalizer(() => Effect.sync(remove))
     // A secret of the worker's own, which no task may see.
     process.env["SIGNALBOX_MASTER_SECRET"] = "of the worker alone"
-    return Embedded.layer({ data: join(folder, "data"), port: 0, workers: 1 })
+    return Embedded.layer({ data: join(folder, "data"), port: 0, workers: 1, tasks: [talks] })
   })
 ).pipe(Layer.provideMerge(NodeServices.layer), Layer.provide(Logger.layer([])))
 
@@ -41,16 +51,6 @@ const robot = Effect.gen(function* () {
 
 const Pids = Schema.fromJsonString(Schema.Array(Schema.Int))
 
-/** One that has ended, and is only not yet forgotten by the system, does not live. */
-const isAlive = (pid: number) => {
-  try {
-    process.kill(pid, 0)
-    return !existsSync("/proc/self") || !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ")
-  } catch {
-    return false
-  }
-}
-
 /** The processes of the task `tree`, once all of them run. */
 const treeOf = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
@@ -61,7 +61,7 @@ const treeOf = Effect.fnUntraced(function* (file: string) {
 })
 
 const awaitGone = (pids: ReadonlyArray<number>) =>
-  Effect.suspend(() => (pids.some(isAlive) ? Effect.fail("alive") : Effect.void)).pipe(
+  Effect.suspend(() => (pids.some(Robots.isAlive) ? Effect.fail("alive") : Effect.void)).pipe(
     Effect.retry(Schedule.spaced("50 millis")),
     Effect.timeout("5 seconds")
   )
@@ -189,7 +189,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("task pac
         ])
         const run = yield* Robots.start(id)
         const tree = yield* treeOf(pids)
-        assert.isTrue(tree.every(isAlive))
+        assert.isTrue(tree.every(Robots.isAlive))
         yield* ProcessRuns.stop(run, { terminate: true })
         yield* awaitGone(tree)
         yield* ProcessRuns.awaitEnd(run, { timeout: "30 seconds" })
@@ -213,6 +213,16 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("task pac
       assert.strictEqual(run.state, "unresolved")
       assert.strictEqual(stepRun.error?.code, "TIMEOUT")
       yield* awaitGone(yield* treeOf(pids))
+    })
+  )
+
+  it.effect("what a task of the worker's own logs is the console of its step run, and nothing else is", () =>
+    Effect.gen(function* () {
+      const id = yield* Robots.process("talks", [{ name: "talks", task: { name: "talks" } }])
+      const run = yield* Robots.start(id)
+      assert.strictEqual((yield* ProcessRuns.awaitEnd(run, { timeout: "30 seconds" })).state, "completed")
+      const [stepRun] = yield* Robots.stepRuns(run)
+      assert.deepStrictEqual(stepRun?.console, ["WARN half way", "INFO all done rows=7"])
     })
   )
 })

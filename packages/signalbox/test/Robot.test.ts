@@ -10,7 +10,9 @@ import * as Inspectable from "effect/Inspectable"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { readFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { places, type Setup, type Work } from "./support/RobotPlaces.ts"
 
 const json = { input: Schema.Json, output: Schema.Json }
@@ -105,6 +107,30 @@ for (const place of places) {
         assert.deepStrictEqual(outcome.inputs, [
           { payload: { seen: true }, files: { "new.txt": "second", "other.txt": "stays" } }
         ])
+      })
+    )
+
+    it.live("takes files by their paths", () =>
+      Effect.gen(function* () {
+        const folder = mkdtempSync(join(tmpdir(), "signalbox-paths-"))
+        yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(folder, { recursive: true })))
+        const path = join(folder, "sent.txt")
+        writeFileSync(path, "by path")
+        const send = Task.make("send", {
+          ...json,
+          run: Effect.fnUntraced(function* (item) {
+            yield* Robot.saveArtifact(path)
+            yield* item.attachFile(path)
+            const name = yield* item.readText("sent.txt")
+            const missing = yield* Effect.flip(item.attachFile(`${path}.not`))
+            return Task.output([name, missing._tag], { files: [path] })
+          })
+        })
+        const outcome = yield* place.runTask(send, { items: [{ payload: null }] })
+        assert.deepStrictEqual(outcome.outputs, [
+          { payload: ["by path", "UploadSourceError"], files: { "sent.txt": "by path" } }
+        ])
+        assert.deepStrictEqual(outcome.artifacts, { "sent.txt": "by path" })
       })
     )
 

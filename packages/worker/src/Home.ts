@@ -1,8 +1,8 @@
 /**
  * The folder of a worker: who it is, so that a restart goes on as the same worker, and the task packages that it runs.
  */
-import { WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
-import type { WorkerIdentity } from "@signalbox/api/robot/WorkerProtocol"
+import { StepRunId, WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { LeaseTokens, WorkerIdentity } from "@signalbox/api/robot/WorkerProtocol"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
@@ -33,6 +33,10 @@ const Stored = Schema.Struct({
 const encode = Schema.encodeSync(Schema.fromJsonString(Stored))
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Stored))
 
+const Leased = Schema.fromJsonString(Schema.Struct({ step_run_id: StepRunId, lease_token: Schema.String }))
+const encodeLease = Schema.encodeSync(Leased)
+const decodeLease = Schema.decodeUnknownEffect(Leased)
+
 /** A linked worker, and the address at which it was linked. */
 export interface Linked {
   readonly origin: string
@@ -46,6 +50,12 @@ export interface Home {
   readonly linked: Effect.Effect<Linked | null, HomeError>
   readonly remember: (linked: Linked) => Effect.Effect<void, HomeError>
   readonly forget: Effect.Effect<void, HomeError>
+  /** The leases that are not reported as ended yet, so that a worker that was killed can report them when it is back. */
+  readonly leases: {
+    readonly keep: (lease: LeaseTokens) => Effect.Effect<void>
+    readonly drop: (id: StepRunId) => Effect.Effect<void>
+    readonly list: Effect.Effect<ReadonlyArray<LeaseTokens>>
+  }
   /** Runs task packages. */
   readonly packages: PackageRun.Packages
 }
@@ -90,10 +100,14 @@ export const open = Effect.fn("Home.open")(function* (options: Options) {
   const runs = join(folder, "runs")
   const file = join(folder, "worker.json")
   const lock = join(folder, "worker.lock")
+  const leases = join(folder, "leases")
+  const leaseFile = (id: StepRunId) => join(leases, encodeURIComponent(id))
   const unusable = (error: { readonly message: string }) =>
     unusableBecause(`the folder ${folder} cannot be used: ${error.message}`)
 
-  yield* Effect.mapError(fs.makeDirectory(runs, { recursive: true, mode: 0o700 }), unusable)
+  for (const made of [runs, leases]) {
+    yield* Effect.mapError(fs.makeDirectory(made, { recursive: true, mode: 0o700 }), unusable)
+  }
   const holder = yield* Leftovers.running(lock)
   if (holder !== null) {
     const remedy = "stop it first, or give this one a folder of its own"
@@ -149,6 +163,21 @@ export const open = Effect.fn("Home.open")(function* (options: Options) {
       yield* fs.writeFileString(temporary, `${text}\n`, { mode: 0o600, flag: "wx" })
       yield* fs.rename(temporary, file)
     }, Effect.mapError(unusable)),
+    leases: {
+      keep: ({ lease_token, step_run_id }) =>
+        Effect.ignore(
+          fs.writeFileString(leaseFile(step_run_id), encodeLease({ step_run_id, lease_token }), { mode: 0o600 }),
+          { log: "Warn", message: "a lease cannot be written down" }
+        ),
+      drop: (id) => Effect.ignore(fs.remove(leaseFile(id), { force: true })),
+      list: fs.readDirectory(leases).pipe(
+        Effect.flatMap(
+          Effect.forEach((name) => Effect.option(Effect.flatMap(fs.readFileString(join(leases, name)), decodeLease)))
+        ),
+        Effect.map((found) => found.flatMap((lease) => (lease._tag === "Some" ? [lease.value] : []))),
+        Effect.orElseSucceed(() => [])
+      )
+    },
     forget: Effect.mapError(fs.remove(file, { force: true }), unusable),
     packages: yield* PackageRun.make(cache, runs)
   }

@@ -14,7 +14,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
 import * as Stdio from "effect/Stdio"
-import { messageOf } from "./internal/Failures.ts"
+import { isLeaseLost, LeaseLost, messageOf } from "./internal/Failures.ts"
 import { runTask } from "./internal/ItemRun.ts"
 import * as Robot from "./Robot.ts"
 import type { RobotError, RobotNotConfigured } from "./RobotError.ts"
@@ -114,6 +114,8 @@ export const main = <E>(program: Effect.Effect<void, E, Platform>): void =>
 /** Our own errors say what to do; of any other the place in the code helps. */
 const describe = (error: unknown): string => {
   if (error instanceof ProgramFailed) return error.message
+  if (error instanceof LeaseLost || isLeaseLost(error))
+    return "the step run has ended: nothing that this program does counts any more"
   if (!(error instanceof Error) || "_tag" in error) return messageOf(error)
   return error.stack ?? error.message
 }

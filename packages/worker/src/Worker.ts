@@ -14,7 +14,8 @@ import * as Schema from "effect/Schema"
 import * as HttpClient from "effect/http/HttpClient"
 import type { Home, HomeError } from "./Home.ts"
 import { serve } from "./internal/Agent.ts"
-import { backoff, isAway, isUnknownWorker } from "./internal/Failures.ts"
+import { backoff, isAway, isUnknownWorker, patiently } from "./internal/Failures.ts"
+import * as Environment from "./internal/packages/Environment.ts"
 import { failed } from "./internal/StepRun.ts"
 import * as TaskRun from "./internal/TaskRun.ts"
 import type * as Task from "./Task.ts"
@@ -59,9 +60,11 @@ const link = Effect.fnUntraced(function* (options: Options<never>, tasks: Readon
     ? yield* Effect.retry(linkToken, { while: isAway, schedule: backoff })
     : linkToken
   const identity = yield* WorkerProtocol.link({ origin, linkToken: token, name, tasks }).pipe(
-    Effect.retry({ while: isAway, schedule: backoff })
+    Effect.tap((identity) => (home === undefined ? Effect.void : home.remember({ origin, identity }))),
+    // The token serves once: what it gave is never lost.
+    Effect.uninterruptible,
+    Effect.retry({ while: (error) => error._tag !== "HomeError" && isAway(error), schedule: backoff })
   )
-  if (home !== undefined) yield* home.remember({ origin, identity })
   yield* Effect.annotateLogs(Effect.logInfo("worker linked"), { worker_id: identity.workerId })
   return identity
 })
@@ -86,6 +89,30 @@ const removed = () =>
     message: "the service does not know this worker any more, it was removed: make a new link token and link it anew"
   })
 
+type Calls = Pick<Effect.Success<ReturnType<typeof WorkerProtocol.make>>, "start" | "finish">
+
+/** What was started is written down until its end is reported. */
+const remembering = ({ leases }: Home, { finish, start }: Calls): Calls => ({
+  start: (lease) => Effect.andThen(leases.keep(lease), start(lease)),
+  finish: (lease, error) => Effect.tap(finish(lease, error), leases.drop(lease.step_run_id))
+})
+
+/**
+ * Step runs that this worker had in hand when it was killed: the service hears from their worker again, and would wait for
+ * them for ever.
+ */
+const reportLeftovers = Effect.fnUntraced(function* ({ leases }: Home, finish: Calls["finish"]) {
+  for (const lease of yield* leases.list) {
+    const message = "the worker was killed, and has started again without it"
+    yield* patiently(finish(lease, { code: "WORKER_LOST", message })).pipe(
+      Effect.andThen(Effect.annotateLogs(Effect.logWarning("a step run was lost"), { step_run_id: lease.step_run_id })),
+      // It has ended meanwhile.
+      Effect.ignore
+    )
+    yield* leases.drop(lease.step_run_id)
+  }
+})
+
 const serveLinked = Effect.fnUntraced(function* <R>(
   options: Options<Task.Task<Task.PayloadSchema, Task.PayloadSchema, R>>
 ) {
@@ -109,14 +136,16 @@ const serveLinked = Effect.fnUntraced(function* <R>(
       processRunId: lease.process_run_id,
       stepRunId: lease.step_run_id
     }).pipe(Effect.provideService(HttpClient.HttpClient, client))
+  if (home !== undefined) yield* reportLeftovers(home, calls.finish)
   return yield* serve({
-    protocol: { ...calls, ...reportCalls },
+    protocol: { ...calls, ...reportCalls, ...(home === undefined ? {} : remembering(home, calls)) },
     tasks: names,
     packages: home !== undefined,
     execute: Effect.fnUntraced(function* (lease, reports, mayReserve) {
       const ref = lease.package
       if (ref !== null && home !== undefined) {
-        return yield* home.packages.execution({ lease, ref, origin, workspaceId, reports })
+        const env = { step: lease.env, service: Environment.ofStepRun(lease, origin, workspaceId) }
+        return yield* home.packages.execution({ ref, task: lease.task.name, env, reports })
       }
       const task = ref === null ? tasks.get(lease.task.name) : undefined
       if (task === undefined) {

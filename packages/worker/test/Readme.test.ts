@@ -12,7 +12,7 @@ const run = (payload: MemorySession.MemoryItem["payload"]) =>
   Effect.provideService(runOne(convert, { payload }), Rates, Rates.of({ toEuro: () => Effect.succeed(0.5) }))
 
 describe("the examples of the README", () => {
-  for (const example of ["Convert", "Quote"]) {
+  for (const example of ["Convert", "Robots", "Quote"]) {
     it(`${example} is the one that is compiled`, () => {
       const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8")
       assert.include(read("../README.md"), `\`\`\`ts\n${read(`./examples/${example}.ts`)}\`\`\`\n`)

@@ -164,23 +164,19 @@ describe("a step run", () => {
     })
   )
 
-  it.effect("reports its end once the service is back, and gives up after a minute", () =>
+  it.effect("reports its end once the service is back, however long that takes", () =>
     Effect.gen(function* () {
-      const unreachable = (script: Protocol.Script) => {
-        script.finishError = MemorySession.unreachable
-      }
-      const back = yield* begin(echo, { prepare: unreachable })
-      yield* TestClock.adjust("20 seconds")
-      assert.strictEqual(back.script.finished.size, 0)
-      back.script.finishError = undefined
+      const { fiber, script } = yield* begin(echo, {
+        prepare: (script) => {
+          script.finishError = MemorySession.unreachable
+        }
+      })
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(script.finished.size, 0)
+      script.finishError = undefined
       yield* TestClock.adjust("10 seconds")
-      yield* Fiber.join(back.fiber)
-      assert.deepStrictEqual([...back.script.finished], [["s1", null]])
-
-      const gone = yield* begin(echo, { prepare: unreachable })
-      yield* TestClock.adjust("1 minute")
-      yield* Fiber.join(gone.fiber)
-      assert.strictEqual(gone.script.finished.size, 0)
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual([...script.finished], [["s1", null]])
     })
   )
 

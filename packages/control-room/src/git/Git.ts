@@ -68,16 +68,15 @@ export class Git extends Context.Service<
 
       const folder = Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "signalbox-git-" }))
 
+      let isChecked = false
       /** Older ones know no addresses to connect to, and could be led elsewhere. */
-      const checkVersion = yield* Effect.cached(
-        Effect.scoped(
-          Effect.gen(function* () {
-            const said = yield* run({ folder: yield* folder, args: ["version"] })
-            const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(said) ?? []).map(Number)
-            if (major < 2 || (major === 2 && minor < 37)) return yield* noGit(`git ${major}.${minor} is too old`)
-          })
-        )
-      )
+      const checkVersion = Effect.fnUntraced(function* (path: string) {
+        if (isChecked) return
+        const said = yield* run({ folder: path, args: ["version"] })
+        const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(said) ?? []).map(Number)
+        if (major < 2 || (major === 2 && minor < 37)) return yield* noGit(`git ${major}.${minor} is too old`)
+        isChecked = true
+      })
 
       /** Resolves the host, and refuses where nothing is sent. */
       const accessTo = Effect.fnUntraced(function* ({ credentials, repository }: Remote) {
@@ -104,9 +103,9 @@ export class Git extends Context.Service<
 
       /** An empty repository, and git for this remote in it. */
       const open = Effect.fnUntraced(function* (remote: Remote) {
-        yield* checkVersion
-        const access = yield* accessTo(remote)
         const path = yield* folder
+        yield* checkVersion(path)
+        const access = yield* accessTo(remote)
         const hidden = [access.authorization, remote.credentials?.password ?? null].flatMap((it) =>
           it === null ? [] : [Redacted.value(it).replace("Basic ", "")]
         )

@@ -4,6 +4,7 @@
 import { SecretItems } from "@signalbox/api/contract/Secrets"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Schema from "effect/Schema"
 import { Secrets } from "../store/Secrets.ts"
 import { TransitKeys } from "../store/TransitKeys.ts"
@@ -32,7 +33,8 @@ export const layer = Endpoints.group(
         const { items, secret } = yield* orNotFound("secret", secret_name, store.read(workspace_id, secret_name))
         return { ...secret, ...(yield* at("publicKey")(Transit.sealFor(reader, items))) }
       }),
-      getVaultPublicKey: ({ params }) => keys.publicKey(params.workspace_id),
+      // Text without quotes, and no JSON.
+      getVaultPublicKey: ({ params }) => Effect.map(keys.publicKey(params.workspace_id), HttpServerResponse.text),
       putSealedSecret: Effect.fnUntraced(function* ({ params, payload }) {
         if (payload.name !== params.secret_name) {
           return yield* invalidRequest("name: must be the name in the path")

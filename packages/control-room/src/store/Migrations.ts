@@ -34,7 +34,7 @@ const loader = Migrator.fromRecord({
   "0007_looks": run(Looks.statements),
   "0008_retention": run(Retention.statements),
   "0009_git": run(Git.statements),
-  "0010_waits": run(Waits.statements)
+  "0011_waits": run(Waits.statements)
 })
 
 /** Brings the database to the newest schema; does nothing when it is there already. */

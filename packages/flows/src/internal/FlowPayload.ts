@@ -31,3 +31,6 @@ export interface StepInfo {
 }
 
 export const StepInfo = Context.Reference<StepInfo | null>("@signalbox/flows/StepInfo", { defaultValue: () => null })
+
+/** The tag of the workflow that a version of a flow is. */
+export const workflowName = ({ flow, version }: Pick<FlowPayload, "flow" | "version">): string => `${flow}@${version}`

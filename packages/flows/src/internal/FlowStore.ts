@@ -37,15 +37,34 @@ export interface RecordedStep extends StepInfo {
   readonly endedAt: number
 }
 
+/** An execution that waits, at a path, for something outside: `kind` is what it is, such as a run, and `subject` which. */
+export interface Wait {
+  readonly execution: string
+  readonly path: string
+  readonly kind: string
+  readonly subject: string
+}
+
+/** A part of the list of executions. */
+export interface ExecutionPage {
+  readonly flow?: string
+  readonly state?: ExecutionState
+  /** The last execution of the page before. */
+  readonly before?: Pick<Execution, "id" | "startedAt">
+  readonly limit: number
+}
+
 export class FlowStore extends Context.Service<
   FlowStore,
   {
     /**
-     * Makes the execution unless there is one of this flow and key; answers the latest generation of it. `id` is that of
-     * the new one.
+     * Makes the execution unless there is one of this flow and key with this generation or a later one; answers the
+     * latest. `id` is that of the new one.
      */
     readonly claim: (id: string, payload: FlowPayload) => Effect.Effect<Execution>
     readonly find: (id: string) => Effect.Effect<Execution | null>
+    /** Executions of all versions, registered or not, the newest first. */
+    readonly list: (page: ExecutionPage) => Effect.Effect<ReadonlyArray<Execution>>
     /** The ended attempts of an execution's steps, in the order of their end. */
     readonly steps: (execution: string) => Effect.Effect<ReadonlyArray<RecordedStep>>
     /** Keeps an attempt of a step; keeping it again changes nothing. */
@@ -55,5 +74,10 @@ export class FlowStore extends Context.Service<
       execution: string,
       end: Pick<Execution, "state" | "result" | "error" | "failure">
     ) => Effect.Effect<void>
+    /** Keeps that an execution waits for something outside; keeping it again changes nothing. */
+    readonly recordWait: (wait: Wait) => Effect.Effect<void>
+    /** Who waits for something of this kind, or for this one; executions that have ended wait no more. */
+    readonly waits: (kind: string, subject?: string) => Effect.Effect<ReadonlyArray<Wait>>
+    readonly endWait: (execution: string, path: string) => Effect.Effect<void>
   }
 >()("@signalbox/flows/FlowStore") {}

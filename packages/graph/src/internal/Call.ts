@@ -51,7 +51,7 @@ export const request = Effect.fnUntraced(function* <A>(
   call: Call,
   read: SendOptions<A>["read"]
 ): Effect.fn.Return<Sent<A>, Reasons.GraphError, Graph> {
-  const { origin, transport } = yield* Graph
+  const { baseUrl, transport } = yield* Graph
   const method = call.method ?? "GET"
   const { encoded, problem, shown } = call.path
   if (problem !== null) return yield* refused(unsent(method, shown), problem)
@@ -61,7 +61,7 @@ export const request = Effect.fnUntraced(function* <A>(
       : yield* Effect.mapError(HttpBody.json(call.json), () => refused(unsent(method, shown), "the body is not JSON"))
   return yield* send(transport, {
     method,
-    url: `${origin}/${call.version ?? "v1.0"}${encoded}${queryString(call.query ?? {})}`,
+    url: `${baseUrl}/${call.version ?? "v1.0"}${encoded}${queryString(call.query ?? {})}`,
     shown,
     read,
     ...(call.headers === undefined ? {} : { headers: call.headers }),

@@ -83,6 +83,8 @@ export const make = Effect.fnUntraced(function* (options: {
     verificationUri: verification_uri,
     message: message ?? `Open ${verification_uri} and enter the code ${user_code}`,
     expiresAt,
-    complete: Effect.flatMap(poll, keep).pipe(Effect.withSpan("OAuth.deviceLogin.complete"))
+    complete: Effect.uninterruptibleMask((restore) => Effect.flatMap(restore(poll), keep)).pipe(
+      Effect.withSpan("OAuth.deviceLogin.complete")
+    )
   }
 })

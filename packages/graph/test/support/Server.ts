@@ -54,6 +54,8 @@ export interface Server {
   /** What came since the answers were set. */
   readonly received: () => ReadonlyArray<Received>
   readonly busy: () => boolean
+  /** Settles when the client closes the connection of a request that is not answered. */
+  readonly closed: () => Promise<void>
 }
 
 const send = (reply: Reply, response: ServerResponse) => {
@@ -68,6 +70,7 @@ export const make: Effect.Effect<Server, never, Scope.Scope> = Effect.gen(functi
   let answer: (request: Received, index: number) => Reply = () => json({})
   let received: Array<Received> = []
   let open = 0
+  let closed: () => void = () => {}
   const server = createServer((request, response) => {
     open++
     let body = ""
@@ -78,6 +81,9 @@ export const make: Effect.Effect<Server, never, Scope.Scope> = Effect.gen(functi
       const seen = { method, url, headers, body, at: clock.currentTimeMillisUnsafe() }
       const reply = answer(seen, received.length)
       received.push(seen)
+      response.once("close", () => {
+        if (!response.writableEnded) closed()
+      })
       if (reply === "hang") open--
       else response.once("close", () => open--)
       send(reply, response)
@@ -101,7 +107,8 @@ export const make: Effect.Effect<Server, never, Scope.Scope> = Effect.gen(functi
     respond,
     script: (...replies) => respond((_, index) => replies[Math.min(index, replies.length - 1)] ?? json({})),
     received: () => received,
-    busy: () => open > 0
+    busy: () => open > 0,
+    closed: () => new Promise((resolve) => (closed = resolve))
   }
 })
 

@@ -6,7 +6,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import type { Credentials } from "@signalbox/api/Credentials"
-import { layer as connect } from "@signalbox/api/node"
+import { layer as connect, layerUploads } from "@signalbox/api/node"
 import * as Workers from "@signalbox/api/Workers"
 import * as Home from "@signalbox/worker/Home"
 import type * as Task from "@signalbox/worker/Task"
@@ -65,7 +65,7 @@ const startWorkers = <T extends Task.Any>({ credentials, folder, origin, tasks, 
 /** The client, and the workers. */
 export const layer = <T extends Task.Any>(options: Options<T>) =>
   startWorkers(options).pipe(
-    Layer.provide(Layer.merge(NodeHttpClient.layerUndici, NodeServices.layer)),
+    Layer.provide(Layer.mergeAll(NodeHttpClient.layerUndici, NodeServices.layer, layerUploads)),
     Layer.provideMerge(
       connect({
         baseUrl: options.origin,

@@ -167,7 +167,11 @@ const inWorker: Place = {
   name: "in a worker",
   runTask: (task, setup) =>
     Effect.flatMap(prepare(task.name, setup), observe).pipe(
-      Effect.provide(Testing.layer({ tasks: [task] }).pipe(Layer.provideMerge(Layer.merge(platform, quiet)))),
+      Effect.provide(
+        Testing.layer({ tasks: [task] }).pipe(
+          Layer.provideMerge(Layer.mergeAll(NodeServices.layer, NodeHttpClient.layerUndici, quiet))
+        )
+      ),
       Effect.orDie
     )
 }

@@ -9,8 +9,9 @@ import * as TaskPackages from "@signalbox/api/TaskPackages"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import * as nodeProcess from "node:process"
 import { zipOf } from "./Zip.ts"
 
 const python = readFileSync(join(import.meta.dirname, "robot.py"), "utf8")
@@ -85,3 +86,13 @@ export const runTask = Effect.fnUntraced(function* (
   assert.isDefined(stepRun)
   return { run: ended, stepRun: stepRun ?? (yield* Effect.die("no step run")) }
 })
+
+/** One that has ended, and is only not yet forgotten by the system, does not live. */
+export const isAlive = (pid: number) => {
+  try {
+    nodeProcess.kill(pid, 0)
+    return !existsSync("/proc/self") || !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ")
+  } catch {
+    return false
+  }
+}

@@ -4,6 +4,7 @@
  */
 import { FileId, WorkItemId } from "@signalbox/api/contract/Ids"
 import type { SizedBytes } from "@signalbox/api/Upload"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { ItemFile, ItemSource, ReservedItem, SettledItem } from "../ItemSource.ts"
@@ -53,6 +54,7 @@ export const make = Effect.fnUntraced(function* (
   const finished: Array<LocalItem> = []
   /** Of the item in hand: they count once it completes. */
   let made: Array<{ readonly folder: string; readonly item: LocalItem }> = []
+  let written = { outputs: 0, at: 0 }
   let position = -1
   let outputs = 0
 
@@ -92,7 +94,6 @@ export const make = Effect.fnUntraced(function* (
     made = []
     if (release.state === "COMPLETED") {
       finished.push(...kept.map(({ item }) => item))
-      if (kept.length > 0) yield* write(outputPath, finished)
       return
     }
     yield* Effect.forEach(kept, ({ folder }) => local.remove(path.join(path.dirname(outputPath), folder)))
@@ -101,11 +102,21 @@ export const make = Effect.fnUntraced(function* (
     yield* Effect.logWarning(`item ${Number(id) + 1} of ${items.length} failed: ${type} ${code}: ${message}`)
   })
 
+  /** The list is written as a whole: at the end, and before that once a second, for those who watch. */
+  const writeOutputs = Effect.fnUntraced(function* (ended: boolean) {
+    const now = yield* Clock.currentTimeMillis
+    if (written.outputs === finished.length || (!ended && now - written.at < 1000)) return
+    written = { outputs: finished.length, at: now }
+    yield* write(outputPath, finished)
+  })
+
   yield* write(outputPath, [])
   return {
     advance: Effect.fnUntraced(function* (settled, more) {
       if (settled !== null) yield* settle(settled)
-      if (!more || position + 1 >= items.length) return null
+      const ended = !more || position + 1 >= items.length
+      yield* writeOutputs(ended)
+      if (ended) return null
       const item = items[++position]
       if (item === undefined) return null
       const id = WorkItemId.make(String(position))

@@ -3,6 +3,7 @@
  */
 import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
 import type { CallError } from "@signalbox/api/ControlRoomError"
+import type { UploadSourceError } from "@signalbox/api/Upload"
 import type * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
@@ -25,12 +26,15 @@ export interface StepRunError {
 
 export const failed = (code: StepRunErrorCode, message: string): StepRunError => ({ code, message })
 
+/** Why something that a task has left behind could not be saved. */
+export type CollectError = CallError | UploadSourceError
+
 /** How the task of a step run is executed. */
 export interface Execution<R> {
   /** From the start to the end of the task; null when it ended well. May be interrupted. */
   readonly work: Effect.Effect<StepRunError | null, LeaseLost | CallError, R>
   /** Saves what the task has left behind, however it ended. */
-  readonly collect: Effect.Effect<void, CallError>
+  readonly collect: Effect.Effect<void, CollectError>
 }
 
 export interface Options<R> {
@@ -84,15 +88,11 @@ const collect = ({ collect }: Pick<Execution<never>, "collect">, ending: StepRun
     })
   )
 
+/** Until the service answers: it hears from the worker once it is back, and would wait for the end of the step run. */
 const report = ({ lease, protocol }: Pick<Options<never>, "lease" | "protocol">, ending: StepRunError | null) =>
   patiently(protocol.finish(lease, ending)).pipe(
     Effect.andThen(Effect.logInfo("step run ended")),
     Effect.catch((error) => Effect.annotateLogs(Effect.logWarning("step run not reported"), { error: error._tag })),
-    // By then the service has given the step run up, or soon will, for want of heartbeats.
-    Effect.timeoutOrElse({
-      duration: "1 minute",
-      orElse: () => Effect.annotateLogs(Effect.logWarning("step run not reported"), { error: "Timeout" })
-    }),
     Effect.annotateLogs({ error_code: ending?.code ?? null })
   )
 

@@ -1,6 +1,6 @@
 /** The worker's calls as a port: leases come from a queue, and what was reported is kept. */
 import { ProcessId, ProcessRunId, StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
-import type { Conflict, ControlRoomError } from "@signalbox/api/ControlRoomError"
+import type { Conflict, ControlRoomError, InvalidRequest } from "@signalbox/api/ControlRoomError"
 import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -44,7 +44,7 @@ export interface Script {
   startError: Conflict | undefined
   finishError: Conflict | ControlRoomError | undefined
   consoleError: Conflict | ControlRoomError | undefined
-  artifactError: Conflict | ControlRoomError | undefined
+  artifactError: Conflict | ControlRoomError | InvalidRequest | undefined
 }
 
 export const make = Effect.gen(function* () {

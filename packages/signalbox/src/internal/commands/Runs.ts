@@ -1,7 +1,7 @@
 /**
  * `signalbox run`, `runs` and `outputs`: start, watch, stop and read process runs.
  */
-import { ProcessId, ProcessRunId } from "@signalbox/api/contract/Ids"
+import { ProcessId, ProcessRunId, StepRunId } from "@signalbox/api/contract/Ids"
 import { processRunStates } from "@signalbox/api/contract/ProcessRuns"
 import * as Outputs from "@signalbox/api/Outputs"
 import * as Processes from "@signalbox/api/Processes"
@@ -65,7 +65,7 @@ export const run = Command.make(
     ),
     wait: Flag.Boolean("wait").pipe(Flag.withDescription("Wait until the run has ended"), Flag.withDefault(false)),
     timeout: Flag.String("timeout").pipe(
-      Flag.withDescription("How long to wait, such as 10m; with --wait"),
+      Flag.withDescription('How long to wait, such as "10 minutes"; with --wait'),
       Flag.withSchema(Schema.DurationFromString),
       Flag.optional
     ),
@@ -189,6 +189,37 @@ const show = Command.make(
   Command.withExamples([{ command: "signalbox runs show 0199a1b2-...", description: "How far is it?" }])
 )
 
+const logs = Command.make(
+  "logs",
+  {
+    run: runArgument,
+    stepRun: Flag.String("step-run").pipe(
+      Flag.withDescription("Only this step run, by its id"),
+      Flag.withSchema(StepRunId),
+      Flag.optional
+    ),
+    ...connectionFlags
+  },
+  Effect.fnUntraced(function* ({ data, json, run, stepRun: only }) {
+    const program = Effect.gen(function* () {
+      const stepRuns = Option.isSome(only)
+        ? [yield* StepRuns.get(only.value)]
+        : (yield* Stream.runCollect(StepRuns.stream(run))).toReversed()
+      for (const { id, step } of stepRuns) {
+        yield* Stream.runForEach(StepRuns.consoleMessages(id), (message) =>
+          print(json, { ...message, step_run: { id }, step: step.name }, ({ message, timestamp }) =>
+            columns([timestamp, 24], [step.name, 12], [message, 0])
+          )
+        )
+      }
+    })
+    return yield* connected(data)(program)
+  })
+).pipe(
+  Command.withDescription("Prints the console messages of a run, one step run after the other"),
+  Command.withExamples([{ command: "signalbox runs logs 0199a1b2-...", description: "What its tasks have said" }])
+)
+
 const stop = Command.make(
   "stop",
   {
@@ -225,8 +256,8 @@ const stop = Command.make(
 )
 
 export const runs = Command.make("runs").pipe(
-  Command.withDescription("Lists, shows and stops process runs"),
-  Command.withSubcommands([list, show, stop])
+  Command.withDescription("Lists, shows, reads and stops process runs"),
+  Command.withSubcommands([list, show, logs, stop])
 )
 
 export const outputs = Command.make(

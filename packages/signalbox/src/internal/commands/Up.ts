@@ -1,35 +1,16 @@
 /**
  * `signalbox up`: the service and its local workers, until it is stopped.
  */
-import * as Task from "@signalbox/worker/Task"
+import type * as Task from "@signalbox/worker/Task"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { resolve } from "node:path"
-import { pathToFileURL } from "node:url"
 import { Embedded, layerService, layerWorkers } from "../../Embedded.ts"
 import * as Settings from "../Settings.ts"
-
-/** The file given with `--tasks` is not one. */
-export class TasksError extends Schema.TaggedError<TasksError>()("TasksError", { message: Schema.String }) {}
-
-/** Imports a module and takes the tasks that it exports as `tasks`. */
-const loadTasks = Effect.fn("loadTasks")(function* (file: string) {
-  const module: unknown = yield* Effect.tryPromise({
-    try: () => import(pathToFileURL(resolve(file)).href),
-    catch: (cause) => new TasksError({ message: `--tasks: cannot load ${file}: ${String(cause)}` })
-  })
-  const tasks: unknown = typeof module === "object" && module !== null && "tasks" in module ? module.tasks : undefined
-  if (!Array.isArray(tasks) || !tasks.every(Task.isTask)) {
-    return yield* new TasksError({
-      message: `--tasks: ${file} must export \`tasks\`, an array of tasks made with Task.make that need no services`
-    })
-  }
-  return tasks
-})
+import * as TasksFile from "../TasksFile.ts"
 
 const ready = (options: {
   readonly data: string
@@ -76,7 +57,7 @@ export const up = Command.make(
     const settings = yield* Settings.read(given)
     const { allowPrivateTargets, cors, createWorkspaces, host, port, publicUrl, rateLimit, retainRuns, workers } =
       settings
-    const tasks = settings.tasks === null ? [] : yield* loadTasks(settings.tasks)
+    const tasks = yield* TasksFile.load(settings.tasks)
     const options = {
       ...Settings.storageOptions(settings),
       host,

@@ -7,7 +7,7 @@ import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
 import { delimiter, isAbsolute, join } from "node:path"
 import type { Robot } from "./RobotYaml.ts"
 
-type Variables = Readonly<Record<string, string>>
+export type Variables = Readonly<Record<string, string>>
 
 /** In capitals, as some systems tell no difference; and all that begin with `LC_`. */
 const inherited = new Set(
@@ -37,22 +37,22 @@ const within = (root: string, paths: ReadonlyArray<string>) =>
 
 /** Everything that the task gets to see. What the service gives wins over the step, the step over the machine. */
 export const make = (options: {
-  readonly lease: Lease
-  readonly origin: string
-  readonly workspaceId: WorkspaceId
+  /** What the step says. */
+  readonly step: Variables
+  /** What the service gives. */
+  readonly service: Variables
   /** The working copy of the package. */
   readonly root: string
   readonly robot: Robot
   readonly machine: Variables
 }): Variables => {
-  const { lease, machine, robot, root, workspaceId } = options
-  const origin = options.origin.replace(/\/+$/, "")
+  const { machine, robot, root, service, step } = options
   const given: Variables = {
     // Lines arrive as they are written, not when a buffer is full.
     PYTHONUNBUFFERED: "1",
     PYTHONIOENCODING: "utf-8",
     ...machine,
-    ...lease.env
+    ...step
   }
   const path = [...within(root, robot.path), ...(given["PATH"] ? [given["PATH"]] : [])]
   const pythonPath = [...within(root, robot.pythonPath), ...(given["PYTHONPATH"] ? [given["PYTHONPATH"]] : [])]
@@ -62,19 +62,35 @@ export const make = (options: {
     ...(pythonPath.length === 0 ? {} : { PYTHONPATH: pythonPath.join(delimiter) }),
     ROBOT_ROOT: root,
     ROBOT_ARTIFACTS: join(root, robot.artifactsFolder),
-    RC_WORKSPACE_ID: workspaceId,
+    ...service
+  }
+}
+
+/**
+ * Where the vault and the assets of a workspace are, for a run with this token: all that an assistant gets, which has no
+ * work items. `origin` is the address of the service without a path.
+ */
+export const ofWorkspace = (origin: string, workspaceId: WorkspaceId, token: string): Variables => ({
+  RC_WORKSPACE_ID: workspaceId,
+  RC_API_SECRET_HOST: origin,
+  RC_API_SECRET_TOKEN: token,
+  RC_API_URL_V1: `${origin}/api/v1/`,
+  RC_API_TOKEN_V1: token
+})
+
+/** What the service gives to a step run. `origin` is its address, with or without a slash at the end. */
+export const ofStepRun = (lease: Lease, origin: string, workspaceId: WorkspaceId): Variables => {
+  const host = origin.replace(/\/+$/, "")
+  return {
+    ...ofWorkspace(host, workspaceId, lease.run_token),
     RC_PROCESS_ID: lease.process_id,
     RC_PROCESS_RUN_ID: lease.process_run_id,
     RC_ACTIVITY_RUN_ID: lease.step_run_id,
     RC_ROBOT_RUN_ID: lease.step_run_id,
     RC_WORKITEM_ID: lease.work_item_id,
-    RC_API_WORKITEM_HOST: origin,
+    RC_API_WORKITEM_HOST: host,
     RC_API_WORKITEM_TOKEN: lease.run_token,
-    RC_API_PROCESS_HOST: origin,
-    RC_API_PROCESS_TOKEN: lease.run_token,
-    RC_API_SECRET_HOST: origin,
-    RC_API_SECRET_TOKEN: lease.run_token,
-    RC_API_URL_V1: `${origin}/api/v1/`,
-    RC_API_TOKEN_V1: lease.run_token
+    RC_API_PROCESS_HOST: host,
+    RC_API_PROCESS_TOKEN: lease.run_token
   }
 }

@@ -1,10 +1,7 @@
 /**
- * Step runs of task packages: each in a working copy of its own, by processes of its own.
+ * Runs of tasks of packages: each in a working copy of its own, by processes of its own.
  */
-import type { CallError } from "@signalbox/api/ControlRoomError"
-import type { WorkspaceId } from "@signalbox/api/contract/Ids"
-import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
-import { UploadSourceError } from "@signalbox/api/Upload"
+import { type SizedBytes, UploadSourceError } from "@signalbox/api/Upload"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -16,7 +13,7 @@ import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import { join } from "node:path"
 import { isLeaseLost } from "../Failures.ts"
 import type { Reports } from "../Reports.ts"
-import { type Execution, failed, type StepRunError } from "../StepRun.ts"
+import { type CollectError, type Execution, failed, type StepRunError } from "../StepRun.ts"
 import type { Cache, PackageRef } from "./Cache.ts"
 import * as Child from "./Child.ts"
 import * as Environment from "./Environment.ts"
@@ -25,15 +22,16 @@ import { machine, PackageFailure } from "./PackageFailure.ts"
 import * as RobotYaml from "./RobotYaml.ts"
 
 export interface Job {
-  readonly lease: Lease
   readonly ref: PackageRef
-  /** The address of the service without a path. */
-  readonly origin: string
-  readonly workspaceId: WorkspaceId
-  readonly reports: Reports
+  readonly task: string
+  /** Of the environment, what the step says and what the service gives. */
+  readonly env: { readonly step: Environment.Variables; readonly service: Environment.Variables }
+  readonly reports: Pick<Reports, "write" | "event"> & {
+    readonly saveArtifact: (file: SizedBytes) => Effect.Effect<void, CollectError>
+  }
 }
 
-/** Executes step runs of task packages; their folders live as long as the scope. */
+/** Executes tasks of packages; their folders live as long as the scope. */
 export interface Packages {
   readonly execution: (job: Job) => Effect.Effect<Execution<never>, never, Scope.Scope>
 }
@@ -84,8 +82,8 @@ const filesBelow = (
 /** Uploads what lies in the folder of artifacts. All are tried; fails as the first that could not be uploaded. */
 const uploadAll = Effect.fnUntraced(function* (
   folder: string,
-  reports: Reports
-): Effect.fn.Return<void, CallError, FileSystem.FileSystem> {
+  reports: Job["reports"]
+): Effect.fn.Return<void, CollectError, FileSystem.FileSystem> {
   const fs = yield* FileSystem.FileSystem
   const unreadable = (name: string) => (error: PlatformError) =>
     new UploadSourceError({ name, message: `cannot read the artifact: ${error.message}` })
@@ -102,7 +100,7 @@ const uploadAll = Effect.fnUntraced(function* (
     yield* reports.saveArtifact({ name, size, stream: Stream.mapError(fs.stream(path), unreadable(name)) })
   })
   const names = yield* Effect.orElseSucceed(filesBelow(folder), () => [])
-  let first: CallError | undefined
+  let first: CollectError | undefined
   for (const name of names) {
     yield* upload(name).pipe(
       Effect.catchTag("PlatformError", (error) =>
@@ -129,18 +127,18 @@ export const make = Effect.fnUntraced(function* (cache: Cache, runs: string) {
   const inherited = Environment.inheritedFrom(process.env)
   const onDisk = machine("the working copy cannot be made")
 
-  const prepare = Effect.fnUntraced(function* ({ lease, ref, reports }: Job, root: string) {
+  const prepare = Effect.fnUntraced(function* ({ ref, reports, task }: Job, root: string) {
     yield* cache.checkOut(ref, root, reports.event("DOWNLOAD"))
     const text = yield* Effect.mapError(
       fs.readFileString(join(root, "robot.yaml")),
       () => new PackageFailure({ code: "START_FAILURE", message: "the task package has no robot.yaml at its root" })
     )
-    const robot = yield* RobotYaml.read(text, lease.task.name)
+    const robot = yield* RobotYaml.read(text, task)
     yield* Effect.mapError(fs.makeDirectory(join(root, robot.artifactsFolder), { recursive: true }), onDisk)
     return robot
   })
 
-  const setUp = Effect.fnUntraced(function* (robot: RobotYaml.Robot, reports: Reports, options: Child.Options) {
+  const setUp = Effect.fnUntraced(function* (robot: RobotYaml.Robot, reports: Job["reports"], options: Child.Options) {
     if (robot.environments.length > 0) {
       yield* reports.write([
         `The environment of ${robot.environments.join(", ")} is not built: the task runs with the programs of this machine.`
@@ -173,7 +171,7 @@ export const make = Effect.fnUntraced(function* (cache: Cache, runs: string) {
         const root = rootOf(folder)
         const robot = yield* prepare(job, root)
         artifacts = join(root, robot.artifactsFolder)
-        const env = Environment.make({ ...job, root, robot, machine: inherited })
+        const env = Environment.make({ ...job.env, root, robot, machine: inherited })
         const options = { cwd: root, env, write: reports.write, pidFile: pidFile(folder) }
         yield* setUp(robot, reports, options)
         const ended = yield* Effect.mapError(

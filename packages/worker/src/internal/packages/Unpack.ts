@@ -12,13 +12,15 @@ import { pipeline } from "node:stream/promises"
 import { type Entry, openPromise } from "yauzl"
 import { machine, PackageFailure } from "./PackageFailure.ts"
 
-export const limits = { entries: 20_000, bytes: 5 * 1024 * 1024 * 1024, nameLength: 1024, depth: 64 }
+export const packageLimits = { entries: 20_000, bytes: 5 * 1024 * 1024 * 1024, nameLength: 1024, depth: 64 }
 
 const regular = 0o100000
 const folder = 0o040000
 
 const bad = (message: string) =>
   new PackageFailure({ code: "UNZIP_FAILURE", message: `the task package cannot be unpacked: ${message}` })
+
+const textOf = (error: unknown) => bad(error instanceof Error ? error.message : "it cannot be read")
 
 const shown = (name: string) => JSON.stringify(name.length > 200 ? `${name.slice(0, 200)}…` : name)
 
@@ -33,7 +35,9 @@ const faultOf = (name: string, fileType: number): string | null => {
   if (segments.some((segment) => segment === ".." || segment === "." || segment === "")) {
     return "has `..`, `.` or an empty part in its path"
   }
-  return name.length > limits.nameLength || segments.length > limits.depth ? "has a path that is too long" : null
+  return name.length > packageLimits.nameLength || segments.length > packageLimits.depth
+    ? "has a path that is too long"
+    : null
 }
 
 /** No two names may be one on a file system that ignores case or the form of accents. */
@@ -62,7 +66,7 @@ const makeNames = () => {
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 /** Unpacks into a folder that is there and empty; answers how many bytes it then holds. */
-export const unpack = Effect.fnUntraced(function* (zip: string, target: string) {
+export const unpack = Effect.fnUntraced(function* (zip: string, target: string, limits = packageLimits) {
   const fs = yield* FileSystem.FileSystem
   const onDisk = machine("the task package cannot be unpacked")
   const archive = yield* Effect.acquireRelease(
@@ -89,7 +93,7 @@ export const unpack = Effect.fnUntraced(function* (zip: string, target: string) 
         })
         await pipeline(source, counter, createWriteStream(path, { flags: "wx", mode }), { signal })
       },
-      catch: (error) => bad(error instanceof Error ? error.message : "it cannot be read")
+      catch: textOf
     })
 
   const extract = Effect.fnUntraced(function* (entry: Entry) {
@@ -107,8 +111,6 @@ export const unpack = Effect.fnUntraced(function* (zip: string, target: string) 
     yield* writeFile(entry, path, (mode & 0o111) === 0 ? 0o644 : 0o755)
   })
 
-  yield* Stream.fromAsyncIterable(archive.eachEntry(), () => bad("its directory is damaged")).pipe(
-    Stream.runForEach(extract)
-  )
+  yield* Stream.fromAsyncIterable(archive.eachEntry(), textOf).pipe(Stream.runForEach(extract))
   return total
 }, Effect.scoped)

@@ -1,0 +1,72 @@
+/**
+ * What the repositories share: statements that hold out until the database is back, and transactions.
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import * as SqlClient from "effect/sql/SqlClient"
+import type * as Migrator from "effect/sql/Migrator"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import { FlowEngineError } from "../../FlowEngine.ts"
+import { isPassing } from "./Dialect.ts"
+import { migrate } from "./Migrations.ts"
+
+/** An error of the database before there is an engine. */
+export const startError = (error: SqlError | Migrator.MigrationError): FlowEngineError =>
+  new FlowEngineError({
+    message: isSqlError(error)
+      ? `the database of the flows cannot be used: ${error.message}`
+      : `the tables of the flows cannot be made: ${error.message}`
+  })
+
+const pauses = Schedule.min([Schedule.exponential("20 millis"), Schedule.spaced("5 seconds")])
+
+export class Database extends Context.Service<
+  Database,
+  {
+    readonly sql: SqlClient.SqlClient
+    /** Milliseconds since 1970. */
+    readonly now: Effect.Effect<number>
+    /**
+     * Does it until it is done: what a step has done must not be lost because the database is away for a while. So it
+     * must be safe to do twice. Other failures of a statement are defects.
+     */
+    readonly persist: <A, R>(effect: Effect.Effect<A, SqlError, R>) => Effect.Effect<A, never, R>
+    /** `persist`, all or nothing. Holds statements only. */
+    readonly transaction: <A, R>(effect: Effect.Effect<A, SqlError, R>) => Effect.Effect<A, never, R>
+    /** From now on nobody waits for a database that is away: the process ends. */
+    readonly giveUp: Effect.Effect<void>
+  }
+>()("@signalbox/flows/Database") {
+  /** On tables that it makes, or brings to their newest form. */
+  static readonly layer = Layer.effect(
+    Database,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const clock = yield* Clock.Clock
+      yield* Effect.mapError(migrate, startError)
+      let ending = false
+      const persist = <A, R>(effect: Effect.Effect<A, SqlError, R>) =>
+        effect.pipe(
+          Effect.tapError((error) =>
+            isPassing(error) && !ending
+              ? Effect.logWarning(`the database of the flows does not answer, trying again: ${error.message}`)
+              : Effect.void
+          ),
+          Effect.retry({ schedule: pauses, while: (error) => isPassing(error) && !ending }),
+          Effect.orDie
+        )
+      return Database.of({
+        sql,
+        now: clock.currentTimeMillis,
+        persist,
+        transaction: (effect) => persist(sql.withTransaction(effect)),
+        giveUp: Effect.sync(() => {
+          ending = true
+        })
+      })
+    })
+  )
+}

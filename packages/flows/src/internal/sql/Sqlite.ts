@@ -1,0 +1,24 @@
+/**
+ * The SQLite file of the flows.
+ */
+import * as SqliteClient from "@signalbox/sqlite/SqliteClient"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { SqlClient } from "effect/sql/SqlClient"
+import { mkdirSync } from "node:fs"
+import { dirname } from "node:path"
+import { FlowEngineError } from "../../FlowEngine.ts"
+
+const failed = (message: string) => new FlowEngineError({ message })
+
+/** A client that has the file for itself. */
+export const layer = (file: string): Layer.Layer<SqlClient, FlowEngineError> => {
+  const folder = Effect.try({
+    try: () => void (file === ":memory:" || mkdirSync(dirname(file), { recursive: true })),
+    catch: (cause) => failed(`cannot make the folder of ${file}: ${cause instanceof Error ? cause.message : cause}`)
+  })
+  const client = Layer.catchTag(SqliteClient.layer({ filename: file }), "SqliteOpenError", ({ message }) =>
+    Layer.effectContext(Effect.fail(failed(message)))
+  )
+  return Layer.unwrap(Effect.as(folder, client))
+}

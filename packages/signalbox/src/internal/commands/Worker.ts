@@ -1,0 +1,162 @@
+/**
+ * `signalbox worker`: a worker for a control room that runs somewhere else.
+ */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as Workers from "@signalbox/api/Workers"
+import * as Home from "@signalbox/worker/Home"
+import * as WorkerAgent from "@signalbox/worker/Worker"
+import * as Config from "effect/Config"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { hostname } from "node:os"
+import { connected, connectionFlags, print } from "../Connection.ts"
+import * as TasksFile from "../TasksFile.ts"
+
+/** A flag is missing or cannot be used. */
+export class WorkerFlagError extends Schema.TaggedError<WorkerFlagError>()("WorkerFlagError", {
+  message: Schema.String
+}) {}
+
+const data = Flag.String("data").pipe(
+  Flag.withDescription(
+    "The worker's own folder: who it is, and the task packages that it runs; default: SIGNALBOX_WORKER_DATA, else .signalbox-worker"
+  ),
+  Flag.optional
+)
+
+/** A flag, else the variable, else nothing; an empty variable is none. */
+const orVariable = Effect.fnUntraced(function* (flag: Option.Option<string>, variable: string) {
+  if (Option.isSome(flag)) return flag.value
+  const value = yield* Effect.option(Config.String(variable))
+  return Option.getOrElse(value, () => "") || null
+})
+
+const folderOf = (flag: Option.Option<string>) =>
+  Effect.map(orVariable(flag, "SIGNALBOX_WORKER_DATA"), (folder) => folder ?? ".signalbox-worker")
+
+/** The address without the path of the interface, which people may copy along. */
+const originOf = Effect.fnUntraced(function* (url: string | null) {
+  const origin = url?.replace(/\/+$/, "").replace(/\/api\/v1$/, "")
+  if (origin !== undefined && /^https?:\/\/[^\s/]+(\/\S*)?$/i.test(origin) && URL.canParse(origin)) return origin
+  return yield* new WorkerFlagError({
+    message: "--url: expected the address of the control room, such as http://127.0.0.1:4700; or set SIGNALBOX_BASE_URL"
+  })
+})
+
+const start = Command.make(
+  "start",
+  {
+    url: Flag.String("url").pipe(
+      Flag.withDescription("The address of the control room; default: SIGNALBOX_BASE_URL"),
+      Flag.optional
+    ),
+    linkToken: Flag.String("link-token").pipe(
+      Flag.withDescription(
+        "Links the worker, once; better from SIGNALBOX_LINK_TOKEN, since flags can be seen by others. Not needed again"
+      ),
+      Flag.optional
+    ),
+    data,
+    name: Flag.String("name").pipe(
+      Flag.withDescription("What the control room calls the worker; default: the name of this machine"),
+      Flag.withDefault(hostname())
+    ),
+    capacity: Flag.Int("capacity").pipe(
+      Flag.withDescription("How many step runs may run at once, 1 to 1,000"),
+      Flag.withDefault(1)
+    ),
+    tasks: Flag.String("tasks").pipe(
+      Flag.withDescription(
+        "A TypeScript or JavaScript file that exports `tasks`, which the worker brings; default: SIGNALBOX_TASKS"
+      ),
+      Flag.optional
+    )
+  },
+  Effect.fnUntraced(
+    function* (given) {
+      const { capacity, name } = given
+      const origin = yield* originOf(yield* orVariable(given.url, "SIGNALBOX_BASE_URL"))
+      if (capacity < 1 || capacity > 1000) {
+        return yield* new WorkerFlagError({ message: `--capacity: expected 1 to 1000, got ${capacity}` })
+      }
+      const tasks = yield* TasksFile.load(yield* orVariable(given.tasks, "SIGNALBOX_TASKS"))
+      const linkToken = yield* orVariable(given.linkToken, "SIGNALBOX_LINK_TOKEN")
+      const home = yield* Home.open({ folder: yield* folderOf(given.data), service: origin })
+      if (linkToken === null && (yield* home.linked) === null) {
+        return yield* new WorkerFlagError({
+          message: `--link-token: the worker in ${home.folder} is not linked yet; make a token with \`signalbox worker link-token\` and give it once, or set SIGNALBOX_LINK_TOKEN`
+        })
+      }
+      yield* Console.error(`The worker "${name}" works for ${origin}; stop it with Ctrl-C`)
+      return yield* WorkerAgent.run({
+        origin,
+        name,
+        capacity,
+        tasks,
+        home,
+        ...(linkToken === null ? {} : { linkToken: Redacted.make(linkToken) })
+      })
+    },
+    Effect.scoped,
+    Effect.provide(NodeHttpClient.layerUndici)
+  )
+).pipe(
+  Command.withDescription("Runs task packages, and tasks of its own, until it is stopped"),
+  Command.withExamples([
+    {
+      command: "signalbox worker start --url https://room.example.com --link-token sbl_…",
+      description: "The first start links the worker; later ones need only --url"
+    },
+    {
+      command: "signalbox worker start --url http://127.0.0.1:4700 --data /srv/worker --capacity 4 --tasks tasks.ts",
+      description: "Four step runs at once, with tasks of its own"
+    }
+  ])
+)
+
+const unlink = Command.make(
+  "unlink",
+  { data },
+  Effect.fnUntraced(
+    function* (given) {
+      const home = yield* Home.open({ folder: yield* folderOf(given.data), service: null })
+      yield* WorkerAgent.unlink(home)
+      yield* Console.log(`The worker in ${home.folder} is unlinked`)
+    },
+    Effect.scoped,
+    Effect.provide(NodeHttpClient.layerUndici)
+  )
+).pipe(
+  Command.withDescription("Takes the worker of a folder out of its workspace; the worker must be stopped"),
+  Command.withExamples([
+    { command: "signalbox worker unlink --data /srv/worker", description: "Its token is dead then" }
+  ])
+)
+
+const linkToken = Command.make(
+  "link-token",
+  connectionFlags,
+  Effect.fnUntraced(function* (given) {
+    const token = yield* connected(given.data)(Workers.createLinkToken())
+    yield* print(given.json, token, ({ link_token }) => link_token)
+    if (!given.json) yield* Console.error(`It links one worker, until ${token.expires_at}`)
+  })
+).pipe(
+  Command.withDescription("Makes a token with which one worker links itself, and prints it"),
+  Command.withExamples([
+    {
+      command: "SIGNALBOX_LINK_TOKEN=$(signalbox worker link-token) signalbox worker start --url http://127.0.0.1:4700",
+      description: "One more worker on the machine of the control room"
+    }
+  ])
+)
+
+export const worker = Command.make("worker").pipe(
+  Command.withDescription("Workers that run beside, or far from, their control room"),
+  Command.withSubcommands([start, unlink, linkToken])
+)

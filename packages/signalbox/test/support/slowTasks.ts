@@ -1,0 +1,12 @@
+import * as Task from "@signalbox/worker/Task"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+
+/** Takes its time, so that a kill finds it in the middle of an item. */
+const slow = Task.make("slow", {
+  input: Schema.Struct({ n: Schema.Finite }),
+  output: Schema.Struct({ n: Schema.Finite }),
+  run: ({ payload }) => Effect.as(Effect.sleep("50 millis"), payload)
+})
+
+export const tasks = [slow]

@@ -1,0 +1,129 @@
+/**
+ * Assistants: a task of a package, run by a person on this machine, who sees what it says. The control room is told.
+ */
+import type { AssistantId } from "@signalbox/api/contract/Ids"
+import * as Assistants from "@signalbox/api/Assistants"
+import { ControlRoom } from "@signalbox/api/ControlRoom"
+import { UploadSourceError, type SizedBytes } from "@signalbox/api/Upload"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import { dirname, join } from "node:path"
+import { HomeError } from "./Home.ts"
+import { backoff, isAway, messageOf, patiently } from "./internal/Failures.ts"
+import * as Cache from "./internal/packages/Cache.ts"
+import * as Environment from "./internal/packages/Environment.ts"
+import * as PackageRun from "./internal/packages/PackageRun.ts"
+import type { StepRunError } from "./internal/StepRun.ts"
+
+export interface Options {
+  /** Where unpacked task packages are kept, up to 5 GB; workers on this machine may share it. */
+  readonly packagesFolder: string
+  /** Where files that the task leaves as artifacts are put. */
+  readonly artifactsFolder: string
+  /** Gets what the task says, line by line. */
+  readonly write: (lines: ReadonlyArray<string>) => Effect.Effect<void>
+}
+
+/** How an assistant run has ended: `error` null when it ended well. */
+export interface Ended {
+  readonly run: Assistants.AssistantRun
+  readonly error: { readonly code: Assistants.AssistantRunErrorCode; readonly message: string } | null
+}
+
+const reported = new Set<string>(["START_FAILURE", "UNZIP_FAILURE", "SETUP_FAILURE", "ROBOT_FAILURE", "UPLOAD_FAILURE"])
+const isReported = (code: string): code is Assistants.AssistantRunErrorCode => reported.has(code)
+
+/** What the service is told: it knows fewer codes of assistants than of step runs. */
+const errorOf = ({ code, message }: StepRunError) => ({ code: isReported(code) ? code : "UNKNOWN", message }) as const
+
+/**
+ * Runs an assistant here and reports it: start, heartbeats, end. The task gets the secrets and assets of the workspace, and
+ * no work items but local ones. Interrupted, the processes of the task are ended and the run fails as `UNKNOWN`; so it
+ * does when the service says that it has ended.
+ *
+ * Fails with `NotFound`, with `Conflict` when the package has no content, with `ControlRoomError`, and with `HomeError` when
+ * a folder cannot be used. A task that fails is a result.
+ *
+ * ```ts
+ * import type { AssistantId } from "@signalbox/api/contract/Ids"
+ * import * as Assistant from "@signalbox/worker/Assistant"
+ * import * as Console from "effect/Console"
+ *
+ * export const run = (assistant: AssistantId) =>
+ *   Assistant.run(assistant, {
+ *     packagesFolder: ".signalbox-worker/packages",
+ *     artifactsFolder: "output",
+ *     write: (lines) => Console.log(lines.join("\n"))
+ *   })
+ * ```
+ */
+export const run = Effect.fn("Assistant.run")(function* (assistant: AssistantId, options: Options) {
+  const { artifactsFolder, packagesFolder, write } = options
+  const fs = yield* FileSystem.FileSystem
+  const room = yield* ControlRoom
+  const unusable = (error: { readonly message: string }) =>
+    new HomeError({ message: `the folder ${packagesFolder} cannot be used: ${error.message}`, inUse: false })
+  const cache = yield* Effect.mapError(Cache.make({ folder: packagesFolder, limit: 5 * 1024 * 1024 * 1024 }), unusable)
+  const runs = yield* Effect.mapError(fs.makeTempDirectoryScoped({ prefix: "signalbox-assistant-" }), unusable)
+  const packages = yield* PackageRun.make(cache, runs)
+
+  const save = (file: SizedBytes) => {
+    const path = join(artifactsFolder, file.name)
+    return fs.makeDirectory(dirname(path), { recursive: true }).pipe(
+      Effect.andThen(Stream.run(file.stream, fs.sink(path))),
+      Effect.catchTag("PlatformError", (error) =>
+        Effect.fail(new UploadSourceError({ name: file.name, message: `cannot write ${path}: ${error.message}` }))
+      )
+    )
+  }
+
+  const started = yield* Assistants.startRun(assistant)
+  const { id } = started
+  const complete = (code: Assistants.AssistantRunErrorCode | null) => patiently(Assistants.completeRun(id, code))
+  const execution = yield* packages.execution({
+    ref: started.package,
+    task: started.task.name,
+    env: {
+      step: {},
+      service: Environment.ofWorkspace(
+        room.baseUrl.replace(/\/(api\/)?v1$/, ""),
+        room.workspaceId,
+        Redacted.value(started.run_token)
+      )
+    },
+    reports: { write, event: () => Effect.void, saveArtifact: save }
+  })
+  /** Ends when the service wants no more of this run. */
+  const alive = Assistants.heartbeat(id).pipe(
+    Effect.retry({ while: isAway, schedule: backoff }),
+    Effect.repeat(Schedule.spaced(`${started.heartbeat_seconds} seconds`)),
+    Effect.matchEffect({
+      onSuccess: () => Effect.never,
+      onFailure: (error) =>
+        Effect.succeed<StepRunError>({
+          code: "TERMINATED",
+          message: `the service has ended this run: ${error.message}`
+        })
+    })
+  )
+  const work = execution.work.pipe(
+    Effect.catch((error) => Effect.succeed<StepRunError>({ code: "ROBOT_FAILURE", message: messageOf(error) }))
+  )
+  const ending = yield* Effect.raceFirst(work, alive).pipe(
+    Effect.onInterrupt(() => Effect.ignore(Effect.timeout(complete("UNKNOWN"), "5 seconds")))
+  )
+  const collected = yield* execution.collect.pipe(
+    Effect.as(ending),
+    Effect.catch((error) => Effect.succeed(ending ?? { code: "UPLOAD_FAILURE" as const, message: messageOf(error) }))
+  )
+  const error = collected === null ? null : errorOf(collected)
+  const ended: Ended = {
+    // One that the service has ended stays as it is there.
+    run: yield* Effect.catchTag(complete(error?.code ?? null), "Conflict", () => Assistants.getRun(id)),
+    error
+  }
+  return ended
+}, Effect.scoped)

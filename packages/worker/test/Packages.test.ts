@@ -1,0 +1,365 @@
+/**
+ * Task packages on the worker: fetched, unpacked without trust, kept, and run as processes that end when they must.
+ */
+import { assert, describe, layer as withLayer, it } from "@effect/vitest"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { StepRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { InvalidRequest } from "@signalbox/api/ControlRoomError"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Queue from "effect/Queue"
+import * as Schedule from "effect/Schedule"
+import { randomBytes } from "node:crypto"
+import { existsSync, readdirSync, readFileSync, statSync, utimesSync } from "node:fs"
+import { join } from "node:path"
+import { serve } from "../src/internal/Agent.ts"
+import * as Cache from "../src/internal/packages/Cache.ts"
+import * as Environment from "../src/internal/packages/Environment.ts"
+import * as Lines from "../src/internal/packages/Lines.ts"
+import * as PackageRun from "../src/internal/packages/PackageRun.ts"
+import * as RobotYaml from "../src/internal/packages/RobotYaml.ts"
+import { packageLimits, unpack } from "../src/internal/packages/Unpack.ts"
+import * as Protocol from "./support/Protocol.ts"
+import * as Zips from "./support/Zips.ts"
+
+const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
+const layer = Layer.mergeAll(NodeServices.layer, NodeHttpClient.layerUndici, Logger.layer([]))
+const gb = 1024 ** 3
+
+const until = <A>(look: () => A | undefined | false) =>
+  Effect.suspend(() => {
+    const found = look()
+    return found === undefined || found === false ? Effect.fail("not yet") : Effect.succeed(found)
+  }).pipe(Effect.retry(Schedule.spaced("20 millis")), Effect.timeout("10 seconds"))
+
+describe("robot.yaml", () => {
+  const read = (text: string, task = "a") => RobotYaml.read(text, task)
+
+  it.effect("gives the command of a task in each of its forms", () =>
+    Effect.gen(function* () {
+      const text = `tasks:
+  a: { shell: "python -m robocorp.tasks run tasks.py -t 'two words' $HOME *" }
+  b: { robotTaskName: My task }
+  c: { command: [node, main.js, 7] }
+artifactsDir: out
+preRunScripts: [a_windows.bat, a_linux.sh, a_darwin.sh, any.sh]
+environmentConfigs: [environment_linux_amd64_freeze.yaml]
+condaConfigFile: conda.yaml
+`
+      const a = yield* read(text)
+      const shell = ["python", "-m", "robocorp.tasks", "run", "tasks.py", "-t", "two words", "$HOME", "*"]
+      assert.deepStrictEqual([...a.command], shell)
+      assert.deepStrictEqual(a.environments, ["environment_linux_amd64_freeze.yaml", "conda.yaml"])
+      const b = yield* read(text, "b")
+      const robot = ["--report", "NONE", "--outputdir", "out", "--logtitle", "Task log", "--task", "My task", "."]
+      assert.deepStrictEqual([...b.command], ["python", "-m", "robot", ...robot])
+      assert.deepStrictEqual([...(yield* read(text, "c")).command], ["node", "main.js", "7"])
+    })
+  )
+
+  it("leaves scripts out that are for other systems", () => {
+    const scripts = ["any.sh", "a_linux.sh", "a_darwin.sh", "a_windows.bat", "a_linux_arm64.sh", "a_linux_amd64.sh"]
+    assert.deepStrictEqual(
+      scripts.filter((script) => RobotYaml.isMeantFor(script, "linux", "x64")),
+      ["any.sh", "a_linux.sh", "a_linux_amd64.sh"]
+    )
+  })
+
+  const bad: ReadonlyArray<readonly [what: string, text: string, message: RegExp]> = [
+    ["no YAML", "tasks: [", /not valid YAML/],
+    ["no such task", "tasks: { b: { shell: x } }", /there is no task "a"; its tasks: "b"/],
+    ["a task without a command", "tasks: { a: {} }", /tasks: a needs robotTaskName, shell or command/],
+    ["a command that is a line", "tasks: { a: { command: python x.py } }", /tasks: a: command: Expected/],
+    ["an open quote", 'tasks: { a: { shell: "x \'y" } }', /a quote is not closed/],
+    [
+      "artifacts outside",
+      "tasks: { a: { shell: x } }\nartifactsDir: ../../etc",
+      /artifactsDir must be a folder inside/
+    ],
+    ["artifacts elsewhere", "tasks: { a: { shell: x } }\nartifactsDir: /etc", /artifactsDir must be a folder inside/]
+  ]
+  for (const [what, text, message] of bad) {
+    it.effect(`with ${what} is refused`, () =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(read(text))
+        assert.strictEqual(error.code, "START_FAILURE")
+        assert.match(error.message, message)
+      })
+    )
+  }
+})
+
+describe("the environment of a task", () => {
+  it("has no more of the worker's than a program needs", () => {
+    const own = { PATH: "/bin", HOME: "/h", LC_ALL: "C", https_proxy: "p", SIGNALBOX_LINK_TOKEN: "t", AWS_SECRET: "s" }
+    assert.deepStrictEqual(Environment.inheritedFrom(own), { PATH: "/bin", HOME: "/h", LC_ALL: "C", https_proxy: "p" })
+  })
+})
+
+describe("lines of a program", () => {
+  it("are told apart wherever the bytes were cut, and are not kept for ever", () => {
+    const lines = Lines.make()
+    const bytes = new TextEncoder().encode("one\r\ntwo €\n\nrest")
+    const found = [...bytes].flatMap((byte) => lines.push(Uint8Array.of(byte)))
+    assert.deepStrictEqual([...found, ...lines.end()], ["one", "two €", "", "rest"])
+    const long = Lines.make()
+    assert.strictEqual(long.push(new Uint8Array(70_000).fill(120))[0]?.length, 70_000)
+    assert.deepStrictEqual(long.end(), [])
+  })
+})
+
+withLayer(layer, { excludeTestServices: true })("unpacking", (it) => {
+  it.effect("keeps what may be executed, and makes folders", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporary
+      const entries = [
+        { name: "a/", mode: 0o40755 },
+        { name: "a/run.sh", mode: 0o100755, content: "x" },
+        { name: "b/data", content: "yy" }
+      ]
+      Zips.write(join(folder, "z"), entries)
+      assert.strictEqual(yield* unpack(join(folder, "z"), join(folder)), 3)
+      assert.strictEqual(statSync(join(folder, "a/run.sh")).mode & 0o111, 0o111)
+      assert.strictEqual(statSync(join(folder, "b/data")).mode & 0o111, 0)
+    })
+  )
+
+  const hostile: ReadonlyArray<readonly [what: string, entries: ReadonlyArray<Zips.Entry>, message: RegExp]> = [
+    ["a path upwards", [{ name: "../evil" }], /evil|relative path/],
+    ["a path upwards inside", [{ name: "a/../../evil" }], /evil|relative path/],
+    ["an absolute path", [{ name: "/evil" }], /absolute path/],
+    ["a drive", [{ name: "C:/evil" }], /absolute path/],
+    ["a backslash", [{ name: "a\\evil" }], /backslash|invalid characters/],
+    ["a link", [{ name: "l", content: "/etc/passwd", mode: 0o120777 }], /is a link or a special file/],
+    ["a link, then a file through it", [{ name: "l", content: "..", mode: 0o120777 }, { name: "l/evil" }], /is a link/],
+    ["a device", [{ name: "d", mode: 0o60644 }], /is a link or a special file/],
+    ["a name twice", [{ name: "a" }, { name: "a" }], /twice/],
+    ["names that differ in case", [{ name: "evil" }, { name: "EVIL" }], /twice on some file systems/],
+    ["a file and a folder of one name", [{ name: "a" }, { name: "a/evil" }], /twice on some file systems/],
+    ["more bytes than allowed", [{ name: "a", content: "x".repeat(5000) }], /more than 4000 bytes/],
+    ["more entries than allowed", ["a", "b", "c", "d"].map((name) => ({ name })), /more than 3 entries/]
+  ]
+  for (const [what, entries, message] of hostile) {
+    it.effect(`refuses ${what}, and writes nothing outside`, () =>
+      Effect.gen(function* () {
+        const folder = yield* temporary
+        const target = join(folder, "in", "to")
+        yield* (yield* FileSystem.FileSystem).makeDirectory(target, { recursive: true })
+        Zips.write(join(folder, "z"), entries)
+        const error = yield* Effect.flip(
+          unpack(join(folder, "z"), target, { ...packageLimits, bytes: 4000, entries: 3 })
+        )
+        assert.strictEqual(error.code, "UNZIP_FAILURE")
+        assert.match(error.message, message)
+        assert.deepStrictEqual(readdirSync(folder).toSorted(), ["in", "z"])
+        assert.deepStrictEqual(readdirSync(join(folder, "in")), ["to"])
+        assert.isFalse(existsSync("/evil"))
+      })
+    )
+  }
+
+  it.effect("refuses what is no zip", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporary
+      yield* (yield* FileSystem.FileSystem).writeFileString(join(folder, "z"), "no zip")
+      assert.strictEqual((yield* Effect.flip(unpack(join(folder, "z"), folder))).code, "UNZIP_FAILURE")
+    })
+  )
+})
+
+withLayer(layer, { excludeTestServices: true })("the packages that a worker keeps", (it) => {
+  const robot = (content: string) => [
+    { name: "robot.yaml", content: "tasks: {}" },
+    { name: "big", content }
+  ]
+  const noise = randomBytes(100_000).toString("hex")
+
+  it.effect("are fetched once, going on where a download broke off, and copied for each step run", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporary
+      const { bytes, digest } = Zips.write(join(folder, "z"), robot(noise))
+      const server = yield* Zips.serve(bytes, (request) => (request < 3 ? 20_000 : undefined))
+      const cache = yield* Cache.make({ folder: join(folder, "cache"), limit: gb })
+      let fetches = 0
+      const onFetch = Effect.sync(() => void fetches++)
+      const targets = ["one", "two"].map((name) => join(folder, name))
+      yield* Effect.forEach(targets, (target) => cache.checkOut({ digest, url: server.url }, target, onFetch), {
+        concurrency: 2
+      })
+      assert.strictEqual(fetches, 1)
+      assert.isAbove(server.requests.length, 2)
+      assert.match(server.requests[1]?.headers.range ?? "", /^bytes=[1-9]\d*-$/)
+      yield* (yield* FileSystem.FileSystem).writeFileString(join(folder, "one", "big"), "changed by a task")
+      assert.strictEqual(readFileSync(join(folder, "two", "big"), "utf8"), noise)
+    })
+  )
+
+  it.effect("are never another package than the one that was meant", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporary
+      const { bytes } = Zips.write(join(folder, "z"), robot("x"))
+      const server = yield* Zips.serve(bytes)
+      const cache = yield* Cache.make({ folder: join(folder, "cache"), limit: gb })
+      const ref = { digest: `sha256:${"0".repeat(64)}`, url: server.url }
+      const error = yield* Effect.flip(cache.checkOut(ref, join(folder, "to"), Effect.void))
+      assert.match(error.message, /its digest differs/)
+      assert.notInclude(error.message, "signature")
+      assert.deepStrictEqual(readdirSync(join(folder, "cache")), [])
+    })
+  )
+
+  it.effect("make room, what was not used for longest first, and nothing that may be in use", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporary
+      const cache = yield* Cache.make({ folder: join(folder, "cache"), limit: 25_000 })
+      const names: Array<string> = []
+      const take = Effect.fnUntraced(function* (content: string) {
+        const { bytes, digest } = Zips.write(join(folder, "z"), robot(content.repeat(10_000)))
+        const server = yield* Zips.serve(bytes)
+        yield* cache.checkOut({ digest, url: server.url }, join(folder, crypto.randomUUID()), Effect.void)
+        names.push(digest.slice("sha256:".length))
+      })
+      const kept = () => names.map((name) => existsSync(join(folder, "cache", name)))
+      for (const content of ["a", "b", "c"]) yield* take(content)
+      assert.deepStrictEqual(kept(), [true, true, true])
+      const age = (index: number, minutes: number) => {
+        const then = new Date(Date.now() - minutes * 60_000)
+        utimesSync(join(folder, "cache", names[index] ?? "", "bytes"), then, then)
+      }
+      age(0, 20)
+      age(1, 30)
+      yield* take("d")
+      assert.deepStrictEqual(kept(), [false, false, true, true])
+    })
+  )
+})
+
+withLayer(layer, { excludeTestServices: true })("a step run of a package", (it) => {
+  /** A worker whose service is a script, and a package whose task writes its number and then waits. */
+  const begin = Effect.fnUntraced(function* (shell: string, rest = "") {
+    const folder = yield* temporary
+    const main = `import os, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+print(os.getpid(), child.pid, flush=True)
+time.sleep(600)
+`
+    const yaml = `tasks:\n  t:\n    shell: ${shell}\n${rest}`
+    const { bytes, digest } = Zips.write(join(folder, "z"), [
+      { name: "robot.yaml", content: yaml },
+      { name: "main.py", content: main },
+      { name: "say.sh", content: "#!/bin/sh\necho set up in $PWD\n", mode: 0o100755 },
+      { name: "fail.sh", content: "#!/bin/sh\nexit 4\n", mode: 0o100755 }
+    ])
+    const server = yield* Zips.serve(bytes)
+    const { protocol, script } = yield* Protocol.make
+    const cache = yield* Cache.make({ folder: join(folder, "cache"), limit: gb })
+    const runs = join(folder, "runs")
+    yield* (yield* FileSystem.FileSystem).makeDirectory(runs)
+    const packages = yield* PackageRun.make(cache, runs)
+    const lease = Protocol.lease("s1", "t", { package: { digest, url: server.url } })
+    const fiber = yield* Effect.forkScoped(
+      Effect.scoped(
+        serve({
+          protocol,
+          tasks: [],
+          packages: true,
+          execute: (lease, reports) =>
+            packages.execution({
+              ref: { digest, url: server.url },
+              task: lease.task.name,
+              env: {
+                step: lease.env,
+                service: Environment.ofStepRun(lease, "http://127.0.0.1:1/", WorkspaceId.make("w"))
+              },
+              reports
+            }),
+          capacity: 1,
+          heartbeat: "100 millis",
+          drain: 0
+        })
+      )
+    )
+    yield* Queue.offer(script.leases, lease)
+    return { script, fiber, runs }
+  })
+
+  /** One that has ended, and is only not yet forgotten by the system, does not live. */
+  const isAlive = (pid: number) => {
+    try {
+      process.kill(pid, 0)
+      return !existsSync("/proc/self") || !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ")
+    } catch {
+      return false
+    }
+  }
+  const pidsIn = (console: ReadonlyArray<string>) =>
+    console.flatMap((line) => (/^\d+ \d+$/.test(line) ? [line.split(" ").map(Number)] : []))[0]
+
+  it.effect("ends with all its processes, unreported, when the lease is lost", () =>
+    Effect.gen(function* () {
+      const { runs, script } = yield* begin("python3 main.py")
+      const pids = yield* until(() => pidsIn(script.console))
+      assert.isTrue(pids.every(isAlive))
+      script.lost = [StepRunId.make("s1")]
+      yield* until(() => !pids.some(isAlive))
+      yield* until(() => readdirSync(runs).length === 0)
+      assert.strictEqual(script.finished.size, 0)
+    })
+  )
+
+  it.effect("ends with all its processes when the worker ends", () =>
+    Effect.gen(function* () {
+      const { fiber, runs, script } = yield* begin("python3 main.py")
+      const pids = yield* until(() => pidsIn(script.console))
+      yield* Fiber.interrupt(fiber)
+      assert.isFalse(pids.some(isAlive))
+      assert.strictEqual(script.finished.get("s1")?.code, "TERMINATED")
+      assert.deepStrictEqual(readdirSync(runs), [])
+    })
+  )
+
+  it.effect("is a ROBOT_FAILURE that names the signal by which its program was ended", () =>
+    Effect.gen(function* () {
+      const { script } = yield* begin("sh -c 'kill -9 $$'")
+      yield* until(() => script.finished.has("s1"))
+      assert.strictEqual(script.finished.get("s1")?.code, "ROBOT_FAILURE")
+      assert.deepStrictEqual(script.console, ["ROBOT_FAILURE: the task was ended by the signal SIGKILL"])
+    })
+  )
+
+  it.effect("runs its scripts first, in its folder", () =>
+    Effect.gen(function* () {
+      const { runs, script } = yield* begin("python3 -c 'print(1)'", "preRunScripts: [./say.sh]\n")
+      yield* until(() => script.finished.has("s1"))
+      assert.deepStrictEqual([...script.finished], [["s1", null]])
+      assert.match(script.console[0] ?? "", new RegExp(`^set up in .*${runs}/run-.*/package$`))
+      assert.deepStrictEqual(script.console.slice(1), ["1"])
+      assert.deepStrictEqual(script.events, ["DOWNLOAD", "SETUP"])
+    })
+  )
+
+  it.effect("is a SETUP_FAILURE when a script fails; the task is not run", () =>
+    Effect.gen(function* () {
+      const { script } = yield* begin("python3 -c 'print(1)'", "preRunScripts: [./fail.sh]\n")
+      yield* until(() => script.finished.has("s1"))
+      assert.strictEqual(script.finished.get("s1")?.code, "SETUP_FAILURE")
+      assert.notInclude(script.console, "1")
+    })
+  )
+
+  it.effect("is an UPLOAD_FAILURE when all went well but an artifact cannot be uploaded", () =>
+    Effect.gen(function* () {
+      const write = 'python3 -c \'import os; open(os.environ["ROBOT_ARTIFACTS"] + "/a", "w")\''
+      const { script } = yield* begin(JSON.stringify(write))
+      const request = { method: "POST", path: "/artifacts", attempts: 1, requestId: null }
+      script.artifactError = new InvalidRequest({ code: "INVALID_REQUEST", message: "name: not this one", request })
+      yield* until(() => script.finished.has("s1"))
+      assert.strictEqual(script.finished.get("s1")?.code, "UPLOAD_FAILURE")
+      assert.include(script.console, "The artifact a could not be uploaded.")
+    })
+  )
+})

@@ -1,0 +1,50 @@
+/** Zips with whatever entries a test wants, and a server for them that may break off. */
+import * as Effect from "effect/Effect"
+import { spawnSync } from "node:child_process"
+import { createHash } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { createServer, type IncomingMessage } from "node:http"
+import { join } from "node:path"
+
+export interface Entry {
+  readonly name: string
+  readonly content?: string
+  readonly mode?: number
+}
+
+export const write = (path: string, entries: ReadonlyArray<Entry>) => {
+  const script = join(import.meta.dirname, "zip.py")
+  const { status, stderr } = spawnSync("python3", [script, path], { input: JSON.stringify(entries), encoding: "utf8" })
+  if (status !== 0) throw new Error(stderr)
+  const bytes = readFileSync(path)
+  return { bytes, digest: `sha256:${createHash("sha256").update(bytes).digest("hex")}` }
+}
+
+/** Serves bytes with ranges. `cut` says after how many bytes the answer to the n-th request breaks off. */
+export const serve = (bytes: Uint8Array, cut: (request: number) => number | undefined = () => undefined) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly url: string; readonly requests: Array<IncomingMessage>; readonly close: () => void }>(
+      (resume) => {
+        const requests: Array<IncomingMessage> = []
+        const server = createServer((request, response) => {
+          requests.push(request)
+          const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0)
+          const rest = bytes.subarray(from)
+          response.writeHead(from === 0 ? 200 : 206, { "content-length": rest.length })
+          const end = cut(requests.length)
+          if (end === undefined) response.end(rest)
+          else response.write(rest.subarray(0, end), () => setTimeout(() => response.destroy(), 50))
+        })
+        server.listen(0, "127.0.0.1", () => {
+          const address = server.address()
+          const port = typeof address === "object" && address !== null ? address.port : 0
+          const close = () => {
+            server.closeAllConnections()
+            server.close()
+          }
+          resume(Effect.succeed({ url: `http://127.0.0.1:${port}/p.zip?signature=s`, requests, close }))
+        })
+      }
+    ),
+    ({ close }) => Effect.sync(close)
+  )
