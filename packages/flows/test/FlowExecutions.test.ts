@@ -9,6 +9,7 @@ import * as Flow from "../src/Flow.ts"
 import { FlowEngine } from "../src/FlowEngine.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
 import { Diary, note, Refused, throughTime } from "./support/Conformance.ts"
+import { until } from "./support/Polling.ts"
 import * as MemoryEngine from "./support/MemoryEngine.ts"
 
 const orders = (version: number) =>
@@ -44,15 +45,20 @@ const layers = <E>(engine: Layer.Layer<FlowEngine, E>) =>
   )
 
 const memory = layers(FlowEngine.layerMemory)
-const settle = TestClock.adjust("1 second")
+/** Later executions begin later. */
+const later = TestClock.adjust("1 second")
+const reaches = (id: string, state: FlowExecutions.ExecutionState) =>
+  until(Effect.map(FlowExecutions.get(id), (execution) => execution.state === state))
+/** Waits until the execution waits for so many things. */
+const waitsFor = (id: string, count: number) =>
+  until(Effect.map(FlowExecutions.inspect(id), ({ waits }) => waits.length === count))
 
 describe("the list of executions", () => {
   it.effect("has those of all versions, the newest first, and tells which are not registered", () =>
     Effect.gen(function* () {
       const old = yield* Flow.submit(orders(1), "old").pipe(Effect.provide(Flow.layer(orders(1))))
-      yield* settle
+      yield* later
       const current = yield* Flow.submit(orders(2), "new")
-      yield* settle
       const { executions, next } = yield* FlowExecutions.list()
       assert.deepStrictEqual(
         executions.map(({ id, registered, version }) => [id, version, registered]),
@@ -71,7 +77,8 @@ describe("the list of executions", () => {
       const failed = yield* Flow.submit(letters, "")
       const done = yield* Flow.submit(letters, "done")
       const waiting = yield* Flow.submit(orders(2), "waiting")
-      yield* settle
+      yield* reaches(failed, "failed")
+      yield* reaches(done, "completed")
       const ids = (filter: FlowExecutions.Filter) =>
         Effect.map(Stream.runCollect(FlowExecutions.stream(filter)), (all) => all.map(({ id }) => id).sort())
       assert.deepStrictEqual(yield* ids({ flow: "letters" }), [failed, done].sort())
@@ -87,7 +94,7 @@ describe("the list of executions", () => {
       const all: Array<string> = []
       for (let n = 0; n < 7; n++) {
         all.unshift(yield* Flow.submit(letters, `${n}`))
-        if (n % 2 === 0) yield* settle
+        if (n % 2 === 0) yield* later
       }
       const seen: Array<string> = []
       let before: string | null = null
@@ -98,7 +105,7 @@ describe("the list of executions", () => {
         })
         seen.push(...page.executions.map(({ id }) => id))
         before = page.next
-        yield* settle
+        yield* later
         yield* Flow.submit(letters, `later ${seen.length}`)
       } while (before !== null)
       assert.deepStrictEqual([...seen].sort(), [...all].sort())
@@ -115,7 +122,7 @@ for (const [name, engine] of [
     it.effect("tells what is waited for, and no more what lost a race", () =>
       Effect.gen(function* () {
         const id = yield* Flow.submit(orders(2), "one")
-        yield* settle
+        yield* waitsFor(id, 2)
         const { execution, registered, steps, waits } = yield* FlowExecutions.inspect(id)
         assert.isTrue(registered)
         assert.strictEqual(execution.input, "one")
@@ -132,10 +139,10 @@ for (const [name, engine] of [
           ]
         )
         yield* TestClock.adjust("3 days")
-        yield* settle
-        const later = yield* FlowExecutions.inspect(id)
-        assert.deepStrictEqual(later.waits, [{ path: "day", kind: "signal", run: null, due: null }])
-        assert.include(later.diagram, "flowchart TD")
+        yield* waitsFor(id, 1)
+        const after = yield* FlowExecutions.inspect(id)
+        assert.deepStrictEqual(after.waits, [{ path: "day", kind: "signal", run: null, due: null }])
+        assert.include(after.diagram, "flowchart TD")
         yield* FlowExecutions.signal(id, "day", "2026-11-21T00:00:00.000Z")
         assert.strictEqual(yield* Effect.flatten(throughTime(Flow.execute(orders(2), "one"))), "nobody 2026-11-21")
         assert.deepStrictEqual((yield* FlowExecutions.inspect(id)).waits, [])
@@ -148,13 +155,13 @@ describe("a signal by a tool", () => {
   it.effect("needs to be awaited, and an execution that is there and under way", () =>
     Effect.gen(function* () {
       const id = yield* Flow.submit(orders(2), "one")
-      yield* settle
+      yield* waitsFor(id, 2)
       const typo = yield* Effect.flip(FlowExecutions.signal(id, "approval", true))
       assert.strictEqual(typo._tag, "StepNotFound")
       assert.match(typo.message, /awaits no signal approval; it awaits decision\[person\]\/approval/)
       assert.strictEqual((yield* Effect.flip(FlowExecutions.signal("nobody", "day", 1)))._tag, "ExecutionNotFound")
       const done = yield* Flow.submit(letters, "done")
-      yield* settle
+      yield* reaches(done, "completed")
       const ended = yield* Effect.flip(FlowExecutions.signal(done, "day", 1))
       assert.match(ended.message, /has ended \(completed\) and takes no signals/)
     }).pipe(Effect.provide(memory))
@@ -163,16 +170,16 @@ describe("a signal by a tool", () => {
   it.effect("that does not fit ends the execution, and resume awaits it again", () =>
     Effect.gen(function* () {
       const id = yield* Flow.submit(orders(2), "one")
-      yield* settle
+      yield* waitsFor(id, 2)
       yield* FlowExecutions.signal(id, "decision[person]/approval", { approved: true, by: "ann", comment: null })
-      yield* settle
+      yield* waitsFor(id, 1)
       yield* FlowExecutions.signal(id, "day", "tomorrow")
-      yield* settle
+      yield* reaches(id, "failed")
       const failed = yield* FlowExecutions.get(id)
       assert.strictEqual(failed.state, "failed")
       assert.match(failed.failure?.message ?? "", /the signal day does not fit its schema/)
       const next = yield* FlowExecutions.resume(id)
-      yield* settle
+      yield* waitsFor(next, 1)
       assert.deepStrictEqual(
         (yield* FlowExecutions.inspect(next)).waits.map(({ path }) => path),
         ["day"]
@@ -188,9 +195,10 @@ describe("resume", () => {
   it.effect("lets one that waits look again, and leaves it waiting", () =>
     Effect.gen(function* () {
       const id = yield* Flow.submit(orders(2), "one")
-      yield* settle
+      yield* waitsFor(id, 2)
       assert.strictEqual(yield* FlowExecutions.resume(id), id)
-      yield* settle
+      yield* TestClock.adjust("1 hour")
+      yield* waitsFor(id, 2)
       assert.strictEqual((yield* FlowExecutions.get(id)).state, "running")
       assert.deepStrictEqual(yield* Diary.read, ["one"])
     }).pipe(Effect.provide(memory))
@@ -199,13 +207,11 @@ describe("resume", () => {
   it.effect("runs one that was canceled again, from where it was", () =>
     Effect.gen(function* () {
       const id = yield* Flow.submit(orders(2), "one")
-      yield* settle
+      yield* waitsFor(id, 2)
       yield* FlowExecutions.cancel(id)
-      yield* settle
-      assert.strictEqual((yield* FlowExecutions.get(id)).state, "canceled")
+      yield* reaches(id, "canceled")
       const next = yield* FlowExecutions.resume(id)
-      yield* settle
-      assert.strictEqual((yield* FlowExecutions.inspect(next)).waits.length, 2)
+      yield* waitsFor(next, 2)
       assert.deepStrictEqual(yield* Diary.read, ["one"])
     }).pipe(Effect.provide(memory))
   )
@@ -214,7 +220,7 @@ describe("resume", () => {
     Effect.gen(function* () {
       const done = yield* Flow.submit(letters, "done")
       const old = yield* Flow.submit(orders(1), "old").pipe(Effect.provide(Flow.layer(orders(1))))
-      yield* settle
+      yield* reaches(done, "completed")
       assert.match((yield* Effect.flip(FlowExecutions.resume(done))).message, /is completed: retry it from a step/)
       assert.strictEqual((yield* Effect.flip(FlowExecutions.resume(old)))._tag, "FlowNotRegistered")
       assert.strictEqual((yield* Effect.flip(FlowExecutions.resume("nobody")))._tag, "ExecutionNotFound")
