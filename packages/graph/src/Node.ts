@@ -1,10 +1,14 @@
 /**
- * Ready for scripts on Node: over undici, with the tokens in a file.
+ * Ready for scripts on Node: over undici, with the tokens in a file, and with local files for transfers.
  */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import type * as Config from "effect/Config"
+import * as NodePath from "@effect/platform-node/NodePath"
 import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import type * as Path from "effect/Path"
 import type * as HttpClient from "effect/http/HttpClient"
 import type { AccessTokens } from "./AccessTokens.ts"
 import * as FileTokenStore from "./FileTokenStore.ts"
@@ -12,9 +16,14 @@ import { Graph, type Options } from "./Graph.ts"
 import { OAuth } from "./OAuth.ts"
 import type { TokenStore } from "./TokenStore.ts"
 
+/** What `Files` needs besides the connection. */
+type LocalFiles = FileSystem.FileSystem | Path.Path
+
+const localFiles: Layer.Layer<LocalFiles> = Layer.merge(NodeFileSystem.layer, NodePath.layer)
+
 /** `Graph` over undici, with whatever tokens the program provides. */
-export const layer = (options: Options = {}): Layer.Layer<Graph, never, AccessTokens> =>
-  Layer.provide(Graph.layerHttpClient(options), NodeHttpClient.layerUndici)
+export const layer = (options: Options = {}): Layer.Layer<Graph | LocalFiles, never, AccessTokens> =>
+  Layer.merge(Layer.provide(Graph.layerHttpClient(options), NodeHttpClient.layerUndici), localFiles)
 
 /**
  * `Graph`, and the `OAuth` that keeps it authorized, as the environment says (`SIGNALBOX_GRAPH_*`), over a token store.
@@ -31,7 +40,7 @@ export const layer = (options: Options = {}): Layer.Layer<Graph, never, AccessTo
  */
 export const layerWith = <E, R>(
   store: Layer.Layer<TokenStore, E, R>
-): Layer.Layer<Graph | OAuth, Config.ConfigError | E, Exclude<R, HttpClient.HttpClient>> =>
+): Layer.Layer<Graph | OAuth | LocalFiles, Config.ConfigError | E, Exclude<R, HttpClient.HttpClient>> =>
   Layer.unwrap(Effect.map(Graph.config, layer)).pipe(
     Layer.provide(OAuth.layerAccessTokens),
     Layer.provideMerge(OAuth.layerConfig),
@@ -40,4 +49,6 @@ export const layerWith = <E, R>(
   )
 
 /** `layerWith` over the token file of the user. */
-export const layerConfig: Layer.Layer<Graph | OAuth, Config.ConfigError> = layerWith(FileTokenStore.layer())
+export const layerConfig: Layer.Layer<Graph | OAuth | LocalFiles, Config.ConfigError> = layerWith(
+  FileTokenStore.layer()
+)

@@ -40,6 +40,8 @@ export interface SendOptions<A> {
   readonly timed?: boolean
   /** `false`: a redirect is an answer like others, for `read`. */
   readonly follow?: boolean
+  /** `false`: the address gives access by itself; no token goes there, whichever host it is on. */
+  readonly authorize?: false
   readonly read: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<A, HttpClientError.HttpClientError>
 }
 
@@ -110,7 +112,7 @@ const sendUntraced = Effect.fnUntraced(function* <A>(
   let token: Redacted.Redacted | undefined
   let renewed = false
   for (let hops = 0; ;) {
-    const authorized = url.origin === transport.origin
+    const authorized = options.authorize !== false && url.origin === transport.origin
     if (authorized) token ??= yield* Effect.mapError(transport.tokens.current, noToken)
     const request = HttpClientRequest.make(method)(address, {
       headers: {

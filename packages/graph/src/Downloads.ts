@@ -1,0 +1,152 @@
+/**
+ * Downloads as streams. A connection that breaks is taken up where it broke, and what arrived is compared with what the
+ * service keeps. The addresses of contents give access by themselves and never get a token. Local files are in `Files`.
+ */
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import { type DriveAddress, type ItemAddress, itemPath } from "./Drive.ts"
+import * as Drives from "./Drives.ts"
+import type { Graph } from "./Graph.ts"
+import { GraphError, Malformed } from "./GraphError.ts"
+import { request } from "./internal/Call.ts"
+import { contents } from "./internal/Contents.ts"
+import { asNothing } from "./internal/Transport.ts"
+import type { DriveItem } from "./model/Drive.ts"
+import * as QuickXorHash from "./QuickXorHash.ts"
+import { Mismatch, NotAFile, NotModified, type TransferError, transferError } from "./TransferError.ts"
+
+export interface DownloadOptions {
+  /** Converts on the way, such as `pdf`; what comes then can't be compared with what is stored. */
+  readonly format?: string
+  /** An `eTag` or `cTag` that was read before: if the file is still the same, it fails as `NotModified`. */
+  readonly ifNoneMatch?: string
+  /** Whether size and hash of what arrived are compared. Default true. */
+  readonly verify?: boolean
+  /** Gets the bytes that arrived so far. */
+  readonly onProgress?: (bytes: number) => Effect.Effect<void>
+}
+
+/** Why an item has no contents; null: it is a file. */
+const notAFile = (item: DriveItem): TransferError | null => {
+  const has = (facet: unknown) => facet !== undefined && facet !== null
+  const refuse = (is: NotAFile["is"], message: string) => transferError(new NotAFile({ is, message }), item.name)
+  if (has(item.deleted)) return refuse("deleted", "the file was deleted")
+  if (has(item.package))
+    return refuse("package", "a notebook has no contents that could be downloaded: export it in its app")
+  if (has(item.folder)) return refuse("folder", "this is a folder: download it with Files.downloadFolder")
+  return has(item.file) ? null : refuse("other", "this is neither a file nor a folder")
+}
+
+/** The item itself, where a shortcut leads to. */
+const resolve = Effect.fnUntraced(function* (drive: DriveAddress, address: ItemAddress) {
+  const found = yield* Drives.item(drive, address)
+  const remoteId = found.remoteItem?.id
+  return remoteId === undefined || remoteId === null
+    ? { item: found, at: address }
+    : { item: yield* Drives.item(drive, found), at: found }
+})
+
+/** A new address of the contents. */
+const freshAddress = Effect.fnUntraced(function* (drive: DriveAddress, address: ItemAddress, format?: string) {
+  const sent = yield* request(
+    { path: itemPath(drive, address, "content"), headers: drive.headers, query: { format }, follow: false },
+    asNothing
+  )
+  const location = sent.headers["location"]
+  if (location !== undefined) return Redacted.make(location)
+  const reason = new Malformed({ codes: [], message: "the service did not say where the contents are" })
+  return yield* new GraphError({ reason, request: sent.request })
+})
+
+/** A file that is about to be downloaded. */
+export interface Download {
+  readonly item: DriveItem
+  readonly stream: Stream.Stream<Uint8Array, GraphError | TransferError, Graph>
+}
+
+/** Whether what arrived is what the service keeps; hashes only where it has one. */
+const compare = (item: DriveItem, hash: QuickXorHash.QuickXorHash): TransferError | null => {
+  const differs = (of: "size" | "hash", what: string) =>
+    transferError(new Mismatch({ of, message: `${what}; download it again, or with verify: false` }), item.name)
+  const size = item.size ?? null
+  if (size !== null && size !== hash.size) return differs("size", `${hash.size} bytes arrived, the file has ${size}`)
+  const stored = item.file?.hashes?.quickXorHash ?? null
+  return stored !== null && stored !== hash.digest() ? differs("hash", "what arrived is not what is stored") : null
+}
+
+const streamOf = (
+  drive: DriveAddress,
+  at: ItemAddress,
+  item: DriveItem,
+  options: DownloadOptions
+): Download["stream"] =>
+  Stream.suspend(() => {
+    const { format, onProgress } = options
+    const known = item["@microsoft.graph.downloadUrl"]
+    const hash = QuickXorHash.make()
+    const bytes = contents({
+      name: item.name ?? null,
+      first: known === undefined || format !== undefined ? freshAddress(drive, at, format) : Effect.succeed(known),
+      fresh: freshAddress(drive, at, format)
+    })
+    const verify = options.verify !== false && format === undefined
+    const counted = verify
+      ? Stream.map(bytes, (chunk) => {
+          hash.add(chunk)
+          return chunk
+        })
+      : bytes
+    let arrived = 0
+    const watched =
+      onProgress === undefined ? counted : Stream.tap(counted, (chunk) => onProgress((arrived += chunk.length)))
+    if (!verify) return watched
+    const check = Stream.suspend(() => {
+      const problem = compare(item, hash)
+      return problem === null ? Stream.empty : Stream.fail(problem)
+    })
+    return Stream.concat(watched, check)
+  })
+
+/**
+ * Looks at a file and gets its contents ready: `stream` asks for them once it is run. Fails as `NotAFile` for folders and
+ * notebooks. An item that the service has just given needs no second look.
+ */
+export const open = Effect.fn("Downloads.open")(function* (
+  drive: DriveAddress,
+  address: ItemAddress | DriveItem,
+  options: DownloadOptions = {}
+): Effect.fn.Return<Download, GraphError | TransferError, Graph> {
+  // Only a whole answer has the address of the contents.
+  const isWhole = "@microsoft.graph.downloadUrl" in address && "file" in address
+  const { at, item } = isWhole ? { at: address, item: address } : yield* resolve(drive, address)
+  const problem = notAFile(item)
+  if (problem !== null) return yield* problem
+  if (options.ifNoneMatch !== undefined && [item.eTag, item.cTag].includes(options.ifNoneMatch)) {
+    return yield* transferError(new NotModified({ message: "the file has not changed" }), item.name)
+  }
+  return { item, stream: streamOf(drive, at, item, options) }
+})
+
+/**
+ * The contents of a file as they arrive. Compared at the end: a stream that fails as `Mismatch` has given all it got.
+ *
+ * ```ts
+ * import * as Drive from "@signalbox/graph/Drive"
+ * import * as Downloads from "@signalbox/graph/Downloads"
+ * import * as Stream from "effect/Stream"
+ *
+ * export const lines = Downloads.stream(Drive.me, { path: "/Logs/today.csv" }).pipe(Stream.decodeText, Stream.splitLines)
+ * ```
+ */
+export const stream = (
+  drive: DriveAddress,
+  item: ItemAddress | DriveItem,
+  options: DownloadOptions = {}
+): Download["stream"] => Stream.unwrap(Effect.map(open(drive, item, options), ({ stream }) => stream))
+
+/** The whole contents of a file that fits into memory. */
+export const bytes = Effect.fn("Downloads.bytes")(
+  (drive: DriveAddress, item: ItemAddress | DriveItem, options: DownloadOptions = {}) =>
+    Stream.mkUint8Array(stream(drive, item, options))
+)

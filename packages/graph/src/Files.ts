@@ -1,0 +1,99 @@
+/**
+ * Transfers between drives and local files. The layers of `@signalbox/graph/node` bring the file system; elsewhere provide that
+ * of your platform.
+ */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
+import * as Downloads from "./Downloads.ts"
+import type { DriveAddress, ItemAddress } from "./Drive.ts"
+import type { Graph } from "./Graph.ts"
+import type { GraphError } from "./GraphError.ts"
+import { localFailed, makeFolder, modifiedOf, writeWhole } from "./internal/LocalFile.ts"
+import { localName } from "./internal/LocalNames.ts"
+import type { DriveItem } from "./model/Drive.ts"
+import { LocalFailed, type TransferError, transferError } from "./TransferError.ts"
+import * as Uploads from "./Uploads.ts"
+
+export { downloadFolder, type FolderOptions, type FolderReport, FolderIncomplete } from "./internal/FolderDownload.ts"
+
+/**
+ * Uploads a local file to where a file is or will be.
+ *
+ * ```ts
+ * import * as Drive from "@signalbox/graph/Drive"
+ * import * as Files from "@signalbox/graph/Files"
+ * import { layerConfig } from "@signalbox/graph/node"
+ * import * as Effect from "effect/Effect"
+ *
+ * export const script = Files.upload(Drive.me, { path: "/Reports/May.pdf" }, "./out/may.pdf").pipe(
+ *   Effect.provide(layerConfig)
+ * )
+ * ```
+ */
+export const upload = Effect.fn("Files.upload")(function* (
+  drive: DriveAddress,
+  item: ItemAddress,
+  localPath: string,
+  options: Uploads.UploadOptions = {}
+): Effect.fn.Return<DriveItem, GraphError | TransferError, Graph | FileSystem.FileSystem> {
+  const fs = yield* FileSystem.FileSystem
+  const info = yield* Effect.mapError(fs.stat(localPath), localFailed("read", localPath))
+  if (info.type !== "File") {
+    return yield* transferError(new LocalFailed({ path: localPath, message: `${localPath} is not a file` }))
+  }
+  const from = (offset: number) => fs.stream(localPath, { offset, chunkSize: 256 * 1024 })
+  return yield* Uploads.upload(drive, item, { size: Number(info.size), from }, options)
+})
+
+export interface DownloadOptions extends Downloads.DownloadOptions {
+  /** The folder to download to; made when it is missing. Default: the current one. */
+  readonly to?: string
+  /** How the local file is called. Default: like the remote one, as far as the platform takes that name. */
+  readonly name?: string
+}
+
+export interface Downloaded {
+  readonly path: string
+  readonly item: DriveItem
+}
+
+/** How often a file that changes meanwhile is begun anew. */
+const mostBeginnings = 3
+
+/**
+ * Downloads a file. It gets its name once it is whole; an older file of that name is replaced.
+ *
+ * ```ts
+ * import * as Drive from "@signalbox/graph/Drive"
+ * import * as Files from "@signalbox/graph/Files"
+ * import { layerConfig } from "@signalbox/graph/node"
+ * import * as Effect from "effect/Effect"
+ *
+ * export const script = Files.download(Drive.link("https://contoso.sharepoint.com/:b:/g/Ea1b"), Drive.root, {
+ *   to: "./in"
+ * }).pipe(Effect.provide(layerConfig))
+ * ```
+ */
+export const download = Effect.fn("Files.download")(function* (
+  drive: DriveAddress,
+  address: ItemAddress | DriveItem,
+  options: DownloadOptions = {}
+): Effect.fn.Return<Downloaded, GraphError | TransferError, Graph | FileSystem.FileSystem | Path.Path> {
+  const paths = yield* Path.Path
+  const folder = paths.resolve(options.to ?? ".")
+  const begin = (beginnings: number): typeof attempt =>
+    Effect.catchReason(attempt, "TransferError", "Changed", (_, error) =>
+      beginnings < mostBeginnings ? begin(beginnings + 1) : Effect.fail(error)
+    )
+  const attempt = Effect.gen(function* () {
+    const { item, stream } = yield* Downloads.open(drive, address, options)
+    const name = localName(options.name ?? item.name ?? "", paths.sep === "\\")
+    const path = paths.join(folder, name)
+    yield* makeFolder(folder)
+    yield* writeWhole(path, stream, modifiedOf(item))
+    const downloaded: Downloaded = { path, item }
+    return downloaded
+  })
+  return yield* begin(1)
+})
