@@ -112,9 +112,7 @@ const headersOf = ({ drive, options }: Job) => ({
 /** The file, if it is there with exactly these bytes: an answer was lost, and the work is done. */
 const alreadyThere = Effect.fnUntraced(function* ({ drive, item, reader, source }: Job) {
   const hash = reader.hash()
-  const found = yield* Drives.item(drive, item).pipe(
-    Effect.catchReason("GraphError", "NotFound", () => Effect.void)
-  )
+  const found = yield* Drives.item(drive, item).pipe(Effect.catchReason("GraphError", "NotFound", () => Effect.void))
   const same = hash !== null && found?.size === source.size && found.file?.hashes?.quickXorHash === hash
   return same ? found : undefined
 })

@@ -56,11 +56,13 @@ export const modifiedOf = (item: DriveItem): string | null =>
 /** Whether the local file is what the service keeps: by its hash, and by size and time where the service has none. */
 export const isWhole = Effect.fnUntraced(function* (path: string, item: DriveItem) {
   const fs = yield* FileSystem.FileSystem
+  const { remoteItem, ...own } = item
+  const { file, fileSystemInfo, lastModifiedDateTime, size } = remoteItem ?? own
   const info = yield* Effect.option(fs.stat(path))
-  if (Option.isNone(info) || info.value.type !== "File" || Number(info.value.size) !== item.size) return false
-  const stored = item.file?.hashes?.quickXorHash ?? null
+  if (Option.isNone(info) || info.value.type !== "File" || Number(info.value.size) !== size) return false
+  const stored = file?.hashes?.quickXorHash ?? null
   if (stored === null) {
-    const modified = Date.parse(modifiedOf(item) ?? "")
+    const modified = Date.parse(fileSystemInfo?.lastModifiedDateTime ?? lastModifiedDateTime ?? "")
     const seconds = (time: number) => Math.floor(time / 1000)
     return Option.exists(info.value.mtime, (time) => seconds(time.getTime()) === seconds(modified))
   }

@@ -81,7 +81,8 @@ export const make = Effect.fnUntraced(function* (source: Source): Effect.fn.Retu
     }
     hash.add(target.subarray(Math.max(0, hash.size - start)))
     if (open.position < size) return
-    if ((yield* next(open)) !== null) return yield* wrong(`the source has more than the ${size} bytes that were announced`)
+    if ((yield* next(open)) !== null)
+      return yield* wrong(`the source has more than the ${size} bytes that were announced`)
   })
 
   const skipTo = Effect.fnUntraced(function* (open: Opened, offset: number) {

@@ -1,0 +1,120 @@
+/**
+ * The connection behind the compatibility module: from its constructor options to the services of this package.
+ */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodePath from "@effect/platform-node/NodePath"
+import type * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Path from "effect/Path"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import type * as HttpClient from "effect/http/HttpClient"
+import { tmpdir, userInfo } from "node:os"
+import { join } from "node:path"
+import type { Place } from "../Cloud.ts"
+import * as FileTokenStore from "../FileTokenStore.ts"
+import { Graph } from "../Graph.ts"
+import { OAuth } from "../OAuth.ts"
+import { TokenStore, TokenStoreError } from "../TokenStore.ts"
+import { fromRefreshToken, fromStored, type Tokens } from "../Tokens.ts"
+import * as VaultTokenStore from "../VaultTokenStore.ts"
+
+/** An argument is missing or wrong; the message names it and says what to do. */
+export class CompatError extends Schema.TaggedError<CompatError>()("CompatError", { message: Schema.String }) {}
+
+export interface Options {
+  readonly client_id?: string
+  readonly client_secret?: string
+  /** A token object as the identity provider or another program of this field wrote it, with `access_token` and `refresh_token`. */
+  readonly token?: Readonly<Record<string, unknown>>
+  readonly refresh_token?: string
+  /** As registered with the app. Default: the provider's own page for programs without one. */
+  readonly redirect_uri?: string
+  /** Tokens are kept in the vault of a control room, in the secret `vault_secret`. Default false. */
+  readonly vault_backend?: boolean
+  readonly vault_secret?: string
+  /** The folder of the token file. Default: one of the user in the folder for temporary files. */
+  readonly file_backend_path?: string
+}
+
+/** An app that was configured. */
+export interface Client {
+  readonly id: string
+  readonly secret: string | undefined
+  readonly redirectUri: string | undefined
+  /** Replaces what is stored. */
+  readonly initial: Tokens | null
+}
+
+/** The tokens that the options bring along. */
+export const initialTokens = (options: Pick<Options, "token" | "refresh_token">): Tokens | null => {
+  if (options.token !== undefined) {
+    const found = fromStored(options.token)
+    if (found === "unreadable" || Option.isNone(found)) {
+      throw new CompatError({ message: "token: give an object with access_token, refresh_token or both" })
+    }
+    return found.value
+  }
+  return options.refresh_token === undefined ? null : fromRefreshToken(Redacted.make(options.refresh_token))
+}
+
+/** The folder that tokens are in by default: of this user alone, whoever made it. */
+const temporaryFolder = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const { uid, username } = userInfo()
+  const folder = join(tmpdir(), `signalbox-graph-${username}`)
+  const refused = new TokenStoreError({
+    message: `the folder for the token (${folder}) belongs to somebody else: set file_backend_path`
+  })
+  yield* Effect.ignore(fs.makeDirectory(folder, { mode: 0o700 }))
+  const info = yield* Effect.mapError(fs.lstat(folder), () => refused)
+  const isOwn = uid < 0 || (Option.contains(info.uid, uid) && (info.mode & 0o077) === 0)
+  if (info.type !== "Directory" || !isOwn) return yield* refused
+  return folder
+})
+
+const storeOf = (
+  options: Options
+): Layer.Layer<TokenStore, Config.ConfigError | TokenStoreError, FileSystem.FileSystem | HttpClient.HttpClient> => {
+  if (options.vault_backend === true) return VaultTokenStore.layerConfig(options.vault_secret ?? "")
+  const folder = options.file_backend_path === undefined ? temporaryFolder : Effect.succeed(options.file_backend_path)
+  return Layer.unwrap(Effect.map(folder, (path) => FileTokenStore.layer({ path: join(path, "auth_token.txt") })))
+}
+
+/** Stores the tokens that were brought along before anything reads them. */
+const seeded = (tokens: Tokens | null) =>
+  Layer.effect(
+    TokenStore,
+    Effect.gen(function* () {
+      const store = yield* TokenStore
+      if (tokens !== null) yield* store.exclusive(store.save(tokens))
+      return store
+    })
+  )
+
+export type Services = Graph | OAuth | FileSystem.FileSystem | Path.Path
+
+export const connection = (
+  client: Client,
+  options: Options,
+  place: Place
+): Layer.Layer<Services, Config.ConfigError | TokenStoreError> => {
+  const store = Layer.provide(seeded(client.initial), storeOf(options))
+  const oauth = OAuth.layer({
+    ...place,
+    clientId: client.id,
+    ...(client.secret === undefined ? {} : { clientSecret: Redacted.make(client.secret) }),
+    ...(client.redirectUri === undefined ? {} : { redirectUri: client.redirectUri })
+  })
+  return Graph.layerHttpClient(place).pipe(
+    Layer.provide(OAuth.layerAccessTokens),
+    Layer.provideMerge(oauth),
+    Layer.provide(store),
+    Layer.provide(NodeHttpClient.layerUndici),
+    Layer.provideMerge(Layer.merge(NodeFileSystem.layer, NodePath.layer))
+  )
+}

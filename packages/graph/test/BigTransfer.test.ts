@@ -1,0 +1,36 @@
+/**
+ * Memory does not grow with the file. `SIGNALBOX_TEST_BYTES=2147483648` makes it a file of 2 GiB.
+ */
+import { assert, it } from "@effect/vitest"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as ChildProcess from "effect/process/ChildProcess"
+import { fileURLToPath } from "node:url"
+import { askedOfFiles, GraphSandbox, inSandbox } from "./support/Sandbox.ts"
+
+const MiB = 1024 * 1024
+const size = Number(process.env["SIGNALBOX_TEST_BYTES"] ?? 384 * MiB)
+const program = fileURLToPath(new URL("support/BigTransfer.ts", import.meta.url))
+
+it.live(
+  `a file of ${Math.round(size / MiB)} MiB goes up and down with less memory than it has bytes`,
+  () =>
+    inSandbox(
+      Effect.gen(function* () {
+        const { accessToken, origin } = yield* GraphSandbox
+        const child = yield* ChildProcess.make(
+          process.execPath,
+          ["--max-old-space-size=64", program, origin, yield* accessToken(), String(size)],
+          { stderr: "inherit" }
+        )
+        const output = yield* Stream.mkString(Stream.decodeText(child.stdout))
+        assert.strictEqual(Number(yield* child.exitCode), 0)
+        const told: { readonly size: number; readonly memory: number } = JSON.parse(output)
+        assert.strictEqual(told.size, size)
+        assert.isBelow(told.memory, 320 * MiB)
+        for (const { authorization } of yield* askedOfFiles) assert.isFalse(authorization)
+      }).pipe(Effect.provide(NodeServices.layer))
+    ),
+  600_000
+)
