@@ -13,7 +13,7 @@
  *   version: 1,
  *   input: Schema.Struct({ report: Schema.String }),
  *   success: Steps.DriveFile,
- *   error: Schema.Union([...Steps.downloadFile.error.members, ...Steps.findSite.error.members]),
+ *   error: Steps.downloadFile.error,
  *   idempotencyKey: ({ report }) => report,
  *   run: Effect.fnUntraced(function* ({ report }) {
  *     const file = yield* Steps.downloadFile({ item: { path: report }, to: "./work" })
@@ -27,6 +27,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
+import { isNotUndefined } from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Drive from "@signalbox/graph/Drive"
@@ -217,9 +218,7 @@ export const uploadFile = Flow.step("uploadFile", {
       onProgress: ({ sent, total }) => Flow.progress({ done: sent, total, message: "bytes" })
     }).pipe(
       Effect.catchReason("GraphError", "NameAlreadyExists", (_, error) =>
-        Effect.flatMap(sameFile(target, address, file), (found) =>
-          found === undefined ? Effect.fail(error) : Effect.succeed(found)
-        )
+        Effect.filterOrFail(sameFile(target, address, file), isNotUndefined, () => error)
       )
     )
     return driveFile(uploaded)
