@@ -50,7 +50,10 @@ class Setting extends Context.Service<
       // What comes by itself would be taken for what a request has changed.
       for (const { ids } of [own, ended]) yield* raw("DELETE", `webhooks/${ids["webhook_id"]}`)
       const alive = [
-        raw("POST", "/worker-v1/heartbeat", { ...bearer(own.tokens.worker), json: { step_run_ids: [] } }),
+        raw("POST", "/worker-v1/heartbeat", {
+          ...bearer(own.tokens.worker),
+          json: { step_run_ids: [own.ids["step_run_id"]] }
+        }),
         ...[own, ended].map(({ ids }) => raw("POST", `assistant-runs/${ids["assistant_run_id"]}/heartbeat`))
       ]
       yield* Effect.forkScoped(Effect.repeat(Effect.all(alive), Schedule.spaced("1 second")))
@@ -353,12 +356,10 @@ withLayer(Layer.provideMerge(Setting.layer, quiet), { excludeTestServices: true,
             assert.strictEqual(errorOf(answer).error.code, "LEASE_LOST", call)
           }
         }
-        const json = { step_run_ids: [own.ids["step_run_id"] ?? ""] }
+        const claimed = own.ids["step_run_id"] ?? ""
+        const json = { step_run_ids: [claimed, stranger.ids["step_run_id"]] }
         const beat = yield* raw("POST", "/worker-v1/heartbeat", { ...bearing(stranger.tokens.worker), json })
-        assert.deepStrictEqual(
-          bodyAs(Schema.Struct({ lost: Schema.Array(Schema.String) }), beat).lost,
-          json.step_run_ids
-        )
+        assert.deepStrictEqual(bodyAs(Schema.Struct({ lost: Schema.Array(Schema.String) }), beat).lost, [claimed])
         assert.deepStrictEqual(yield* rows, before)
         assert.isNotEmpty(bodyAs(Identified, yield* raw("GET", `step-runs/${own.ids["step_run_id"]}`)).id)
       })

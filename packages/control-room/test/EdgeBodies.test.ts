@@ -76,7 +76,7 @@ withLayer(quiet, { excludeTestServices: true, timeout: "60 seconds" })("a body t
       const heartbeat = raw("POST", "/worker-v1/heartbeat", {
         key: null,
         headers: headersOf("worker", of.tokens.worker),
-        json: { step_run_ids: [] }
+        json: { step_run_ids: [of.ids["step_run_id"]] }
       })
       const assistant = raw("POST", `assistant-runs/${of.ids["assistant_run_id"]}/heartbeat`)
       yield* Effect.forkChild(Effect.repeat(Effect.andThen(heartbeat, assistant), Schedule.spaced("1 second")))

@@ -5,7 +5,6 @@ import { WorkItem } from "@signalbox/api/contract/WorkItems"
 import * as Processes from "@signalbox/api/Processes"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
-import * as Schedule from "effect/Schedule"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -395,14 +394,13 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("the edge
       const worker = yield* linkWorker([task])
       yield* raw("POST", `processes/${process.id}/process-runs`)
       const { lease } = yield* worker.take
-      // However long this takes, the worker is not lost.
-      yield* Effect.forkChild(
-        Effect.repeat(worker.protocol.heartbeat([lease.step_run_id]), Schedule.spaced("2 seconds"))
-      )
-      // Each interface with a token that it takes: the requests must get past the door.
+      yield* worker.stayAlive()
+      // Each interface with a token that it takes: the requests must get past the door. That of a worker with nothing in
+      // hand, as one that does not name what it has loses it.
+      const idle = yield* linkWorker([task])
       const credentials = (path: string) =>
         path.startsWith("/worker-v1")
-          ? `Bearer ${Redacted.value(worker.identity.token)}`
+          ? `Bearer ${Redacted.value((path === "/worker-v1/link" ? worker : idle).identity.token)}`
           : path.startsWith("/api/v1")
             ? `RC-WSKEY ${key}`
             : `Bearer ${lease.run_token}`

@@ -3,11 +3,10 @@
  * time is seen once, what goes meanwhile at most once, and nothing twice.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
-import { WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { StepRunId, WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as HttpClient from "effect/http/HttpClient"
 import { lists } from "./support/Endpoints.ts"
@@ -63,8 +62,7 @@ const walksIn = Effect.fnUntraced(function* (of: Seed) {
     heartbeatSeconds: 3
   }
   const worker = yield* workerAt(origin, identity, [task])
-  // However long the walks take, the worker is not lost.
-  yield* Effect.forkChild(Effect.repeat(worker.protocol.heartbeat([]), Schedule.spaced("2 seconds")))
+  yield* worker.stayAlive([StepRunId.make(id("step_run_id"))])
   const asWorker = { key: null, headers: headersOf("worker", of.tokens.worker) }
   const stepRun = `/worker-v1/step-runs/${of.ids["step_run_id"]}`
   const leased = { lease_token: of.leaseToken }

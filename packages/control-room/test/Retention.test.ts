@@ -13,7 +13,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
 import { Runs } from "../src/Runs.ts"
@@ -39,8 +38,7 @@ const withWorker = Effect.gen(function* () {
   const task = `task ${crypto.randomUUID()}`
   const process = yield* Processes.create({ name: task, steps: [{ name: "s", task: { name: task } }] })
   const worker = yield* linkWorker([task])
-  // However long a test takes, the worker is not lost.
-  yield* Effect.forkChild(Effect.repeat(worker.protocol.heartbeat([]), Schedule.spaced("2 seconds")))
+  yield* worker.stayAlive()
   return { process, worker, reports: yield* WorkerProtocol.makeReports(origin, worker.identity) }
 })
 

@@ -3,15 +3,17 @@
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type { Flow } from "./Flow.ts"
 import { FlowDefect } from "./FlowDefect.ts"
 import type { FlowEngine } from "./FlowEngine.ts"
 import { FlowCanceled, FlowNotRegistered } from "./FlowErrors.ts"
-import { payloadOf, register, start, workflowOf } from "./internal/DurableRun.ts"
+import { register, start, workflowOf } from "./internal/DurableRun.ts"
 import { theEngine } from "./internal/engine/Parts.ts"
 import { withDefects } from "./internal/DurableStep.ts"
-import { workflowName } from "./internal/FlowPayload.ts"
+import { payloadOf, workflowName } from "./internal/FlowPayload.ts"
 import type { Execution } from "./internal/FlowStore.ts"
 import { type Codec, decodeRecorded, record } from "./internal/Journal.ts"
 import { RunWatchers } from "./internal/RunWatchers.ts"
@@ -49,13 +51,20 @@ const begin = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E e
 /** How an execution ended, from the record. */
 const outcomeOf = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
-  { error, failure, id, result, state, version }: Execution
+  execution: Execution
 ) {
+  const { error, failure, id, result, state, version } = execution
   const what = `the execution ${id} of ${flow.name}, version ${version},`
   if (state === "completed") return yield* decodeRecorded(flow.success, result, `the result of ${what}`)
   if (state === "canceled") return yield* new FlowCanceled({ execution: id })
   if (failure?.kind === "failed") {
     return yield* Effect.fail(yield* decodeRecorded(flow.error, error, `the error of ${what}`))
+  }
+  const { workflows } = yield* theEngine
+  const known = yield* workflows.poll(workflowOf(execution), id)
+  if (Option.isSome(known) && known.value._tag === "Complete" && Exit.isFailure(known.value.exit)) {
+    const { cause } = known.value.exit
+    if (Cause.hasDies(cause)) return yield* withDefects(Effect.die(Cause.squash(cause)))
   }
   return yield* Effect.die(new FlowDefect({ message: `${what} died: ${failure?.message ?? "unknown"}` }))
 })

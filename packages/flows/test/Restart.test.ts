@@ -187,10 +187,12 @@ describe("after a restart", () => {
       )
       const after = flowOf(Schema.Finite, () => note("new", { key: "new" }))
       const id = yield* process(file, before, Effect.tap(Flow.submit(before, undefined), until(1)))
-      const exit = yield* process(file, after, throughTime(Flow.execute(after, undefined)))
-      const changed = failureOf(exit)
-      assert.instanceOf(changed, FlowChanged)
-      assert.match(changed.message, /reached note\[new\] before the recorded step note\[1\]/)
+      // The second time it is read from the record.
+      for (const _ of [1, 2]) {
+        const changed = failureOf(yield* process(file, after, throughTime(Flow.execute(after, undefined))))
+        assert.instanceOf(changed, FlowChanged)
+        assert.match(changed.message, /reached note\[new\] before the recorded step note\[1\]/)
+      }
       const again = Effect.andThen(FlowExecutions.retry(id), throughTime(Flow.execute(before, undefined)))
       assert.deepStrictEqual(yield* process(file, before, again), Exit.succeed(3))
       assert.deepStrictEqual(yield* Diary.read, ["one", "two"])

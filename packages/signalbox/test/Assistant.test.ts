@@ -2,16 +2,13 @@
  * `signalbox assistant`, as somebody at a machine uses it: what it says is seen at once, and the control room is told.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { layer as connect } from "@signalbox/api/node"
 import * as Assistants from "@signalbox/api/Assistants"
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
-import { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { type Room, signalbox, start, succeed, temporaryFolder, up } from "./support/Cli.ts"
+import { clientOf, type Room, signalbox, start, succeed, temporaryFolder, up } from "./support/Cli.ts"
 import * as Robots from "./support/Robots.ts"
 import { zipOf } from "./support/Zip.ts"
 
@@ -44,15 +41,8 @@ const { folder, remove } = temporaryFolder("assistant")
 const data = join(folder, "data")
 let room: Room
 
-const client = <A, E>(effect: Effect.Effect<A, E, ControlRoom>) => {
-  const { api_key, base_url, workspace_id } = room.ready
-  const layer = connect({
-    baseUrl: base_url,
-    workspaceId: WorkspaceId.make(workspace_id),
-    apiKey: Redacted.make(api_key)
-  })
-  return Effect.runPromise(Effect.provide(effect, layer))
-}
+const client = <A, E>(effect: Effect.Effect<A, E, ControlRoom>) =>
+  Effect.runPromise(Effect.provide(effect, clientOf(room.ready)))
 
 /** The last run of an assistant. */
 const lastRun = (name: string) =>

@@ -5,22 +5,20 @@
  * kills takes the ten seconds after which a worker is lost.
  */
 import { afterEach, assert, it } from "@effect/vitest"
-import { layer as connect } from "@signalbox/api/node"
 import * as Outputs from "@signalbox/api/Outputs"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as StepRuns from "@signalbox/api/StepRuns"
-import { type ProcessRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { ProcessRunId } from "@signalbox/api/contract/Ids"
 import * as Workers from "@signalbox/api/Workers"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
-import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import type { ChildProcess } from "node:child_process"
 import { join } from "node:path"
-import { type Ready, type Room, start, temporaryFolder, up } from "./support/Cli.ts"
+import { clientOf, type Ready, type Room, start, temporaryFolder, up } from "./support/Cli.ts"
 
 const kills = Number(process.env["SIGNALBOX_KILLS"] ?? 10)
 const items = Number(process.env["SIGNALBOX_KILL_ITEMS"] ?? 300)
@@ -39,13 +37,6 @@ afterEach(async () => {
   await room?.end("SIGKILL")
   folder.remove()
 })
-
-const connected = (ready: Ready) =>
-  connect({
-    baseUrl: ready.base_url,
-    workspaceId: WorkspaceId.make(ready.workspace_id),
-    apiKey: Redacted.make(ready.api_key)
-  })
 
 /** A worker with a folder of its own; with its token it links itself, without it goes on as who it was. */
 const startWorker = (ready: Ready, name: string, linkToken: string | null) => {
@@ -79,6 +70,11 @@ const inProgress = (run: ProcessRunId) =>
 /** Waits until as many step runs as there are workers are under way, none of them one of `before`. */
 const allBusy = (run: ProcessRunId, before: ReadonlySet<string>) =>
   inProgress(run).pipe(
+    Effect.tap(
+      Effect.flatMap(ProcessRuns.get(run), ({ state }) =>
+        state === "completed" ? Effect.die(new Error("all items are done before the kills: give more")) : Effect.void
+      )
+    ),
     Effect.flatMap((ids) => {
       const fresh = ids.filter((id) => !before.has(id))
       return fresh.length === crew ? Effect.succeed(fresh) : Effect.fail("waiting" as const)
@@ -155,7 +151,7 @@ it.live(
         )
         assert.strictEqual(lost, kills)
         assert.isAtMost(slowest, soonMillis)
-      }).pipe(Effect.provide(connected(ready)))
+      }).pipe(Effect.provide(clientOf(ready)))
     }),
   900_000
 )

@@ -2,19 +2,16 @@
  * `signalbox worker`, as people use it: a process of its own that links itself, is killed, and goes on.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { layer as connect } from "@signalbox/api/node"
-import { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as Workers from "@signalbox/api/Workers"
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import type { ChildProcess } from "node:child_process"
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { type Room, signalbox, start, succeed, temporaryFolder, up } from "./support/Cli.ts"
+import { clientOf, type Room, signalbox, start, succeed, temporaryFolder, up } from "./support/Cli.ts"
 import * as Robots from "./support/Robots.ts"
 
 const { folder, remove } = temporaryFolder("worker")
@@ -24,15 +21,8 @@ let room: Room
 let origin: string
 const children: Array<ChildProcess> = []
 
-const client = <A, E>(effect: Effect.Effect<A, E, ControlRoom>) => {
-  const { api_key, base_url, workspace_id } = room.ready
-  const layer = connect({
-    baseUrl: base_url,
-    workspaceId: WorkspaceId.make(workspace_id),
-    apiKey: Redacted.make(api_key)
-  })
-  return Effect.runPromise(Effect.provide(effect, layer))
-}
+const client = <A, E>(effect: Effect.Effect<A, E, ControlRoom>) =>
+  Effect.runPromise(Effect.provide(effect, clientOf(room.ready)))
 
 const workers = Stream.runCollect(Workers.stream())
 

@@ -31,7 +31,8 @@ export interface Server {
   readonly remove: () => Promise<void>
 }
 
-const freePort = () =>
+/** A port of this machine that nobody listens on just now. */
+export const freePort = () =>
   new Promise<number>((resolve, reject) => {
     const server = createServer()
     server.on("error", reject)
@@ -42,8 +43,18 @@ const freePort = () =>
     })
   })
 
-/** A server in a temporary folder. Its data need not survive, so it never waits for the disk. */
-export const startServer = async (): Promise<Server> => {
+/** What makes a server fast whose data need not survive a crash of the machine. */
+const carefree = [
+  ["fsync", "off"],
+  ["synchronous_commit", "off"],
+  ["full_page_writes", "off"]
+]
+
+/**
+ * A server in a temporary folder. Its data need not survive, so it never waits for the disk, unless it is `durable`: it
+ * then has the defaults of Postgres, for measurements.
+ */
+export const startServer = async (options: { readonly durable?: boolean } = {}): Promise<Server> => {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-postgres-"))
   // Postgres refuses to run as root, so root runs it as another user, who must get into the folder.
   await chmod(folder, 0o755)
@@ -59,9 +70,7 @@ export const startServer = async (): Promise<Server> => {
       createPostgresUser: process.getuid?.() === 0,
       initdbFlags: ["--no-sync", "--encoding=UTF8", "--locale=C"],
       postgresFlags: [
-        ["fsync", "off"],
-        ["synchronous_commit", "off"],
-        ["full_page_writes", "off"],
+        ...(options.durable === true ? [] : carefree),
         ["max_connections", "300"],
         ["listen_addresses", "127.0.0.1"],
         ["unix_socket_directories", ""]

@@ -5,7 +5,7 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Permission } from "@signalbox/api/contract/Authorization"
-import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { StepRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as StepRunSession from "@signalbox/api/robot/StepRunSession"
 import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
@@ -16,6 +16,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
 import * as HttpServer from "effect/http/HttpServer"
 import * as SqlClient from "effect/sql/SqlClient"
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
@@ -211,6 +212,7 @@ export const workerAt = Effect.fnUntraced(function* (
   tasks: ReadonlyArray<string>
 ) {
   const protocol = yield* WorkerProtocol.make(origin, identity)
+  const taken = new Set<StepRunId>()
   const session = (lease: WorkerProtocol.Lease) =>
     StepRunSession.make({
       origin,
@@ -229,9 +231,18 @@ export const workerAt = Effect.fnUntraced(function* (
   const take = Effect.gen(function* () {
     const leased = yield* lease
     yield* protocol.start(leased)
+    taken.add(leased.step_run_id)
     return { lease: leased, session: yield* session(leased) }
   })
-  return { identity, protocol, session, lease, take }
+  /** Beats, with all that it has taken and these in hand, so that nothing is lost however long a test takes. */
+  const stayAlive = (others: ReadonlyArray<StepRunId> = []) =>
+    Effect.forkChild(
+      Effect.repeat(
+        Effect.suspend(() => protocol.heartbeat([...others, ...taken])),
+        Schedule.spaced("2 seconds")
+      )
+    )
+  return { identity, protocol, session, lease, take, stayAlive }
 })
 
 /** A worker that does what the test says, through the workers' own interface. */

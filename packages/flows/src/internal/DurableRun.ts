@@ -18,7 +18,7 @@ import { failureOf, publishTo } from "./Announce.ts"
 import * as Durable from "./Durable.ts"
 import { type Engine, theEngine } from "./engine/Parts.ts"
 import type { Session } from "./DurableStep.ts"
-import { FlowPayload, workflowName } from "./FlowPayload.ts"
+import { FlowPayload, payloadOf, workflowName } from "./FlowPayload.ts"
 import type { Execution } from "./FlowStore.ts"
 import { at, inSpan, reveal } from "./Interpreter.ts"
 import { checkError, type Codec, decodeRecorded, record, recordResult } from "./Journal.ts"
@@ -34,15 +34,6 @@ export const workflowOf = (of: Pick<FlowPayload, "flow" | "version">) =>
     error: Schema.Json,
     idempotencyKey: ({ flow, generation, key }) => JSON.stringify([flow, key, generation])
   })
-
-export const payloadOf = ({ flow, generation, input, key, resumes, version }: FlowPayload): FlowPayload => ({
-  flow,
-  version,
-  key,
-  generation,
-  input,
-  resumes
-})
 
 /** Starts an execution that is in the store, and gives its id. */
 export const start = (workflows: Engine["workflows"], execution: Execution): Effect.Effect<string> =>
@@ -64,7 +55,7 @@ const runBody = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E
   const events = yield* FlowEvents
   const publish = publishTo(events)
   const what = `the flow ${flow.name}`
-  const replay = Replay.make(yield* store.steps(executionId))
+  const replay = Replay.make(yield* store.replay(executionId))
   const { resumes } = payload
   const session: Session = {
     executionId,

@@ -136,32 +136,22 @@ export const runAttempt = Effect.fnUntraced(function* <S extends Codec, E extend
     execute,
     annotations: Context.make(StepInfo, info)
   })
-  const keep = Effect.fnUntraced(function* (exit: Exit.Exit<S["Type"], E["Type"]>) {
+  const rowOf = Effect.fnUntraced(function* (exit: Exit.Exit<S["Type"], E["Type"]>): Effect.fn.Return<RecordedStep> {
     const endedAt = yield* Clock.currentTimeMillis
     const kept = { ...info, path, attempt, startedAt, endedAt }
     if (Exit.isSuccess(exit)) {
       const { json } = yield* record(call.success, exit.value, `the result of the step ${path}`)
-      return yield* session.engine.store.recordStep(executionId, {
-        ...kept,
-        state: "succeeded",
-        value: json,
-        failure: null
-      })
+      return { ...kept, state: "succeeded", value: json, failure: null }
     }
     const error = Cause.findErrorOption(exit.cause)
     const value = Option.isSome(error) ? (yield* record(call.error, error.value, `the error of ${path}`)).json : null
-    return yield* session.engine.store.recordStep(executionId, {
-      ...kept,
-      state: "failed",
-      value,
-      failure: failureOf(exit.cause)
-    })
+    return { ...kept, state: "failed", value, failure: failureOf(exit.cause) }
   })
   return yield* withDefects(inEngine(session, Effect.provideService(activity, Activity.CurrentAttempt, attempt))).pipe(
     Effect.onExit((exit) =>
       Effect.gen(function* () {
         const interrupted = Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)
-        if (!interrupted && !isRecorded) yield* keep(exit)
+        if (!interrupted && !isRecorded) yield* session.engine.store.recordStep(executionId, rowOf(exit))
         if (!ran) return
         if (Exit.isSuccess(exit)) return yield* publish((now) => ({ _tag: "StepSucceeded", ...fields(now) }))
         const { suspended } = yield* instanceOf(session)

@@ -34,3 +34,13 @@ export const StepInfo = Context.Reference<StepInfo | null>("@signalbox/flows/Ste
 
 /** The tag of the workflow that a version of a flow is. */
 export const workflowName = ({ flow, version }: Pick<FlowPayload, "flow" | "version">): string => `${flow}@${version}`
+
+/** That of an execution. */
+export const payloadOf = ({ flow, generation, input, key, resumes, version }: FlowPayload): FlowPayload => ({
+  flow,
+  version,
+  key,
+  generation,
+  input,
+  resumes
+})

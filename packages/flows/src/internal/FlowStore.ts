@@ -67,8 +67,10 @@ export class FlowStore extends Context.Service<
     readonly list: (page: ExecutionPage) => Effect.Effect<ReadonlyArray<Execution>>
     /** The ended attempts of an execution's steps, in the order of their end. */
     readonly steps: (execution: string) => Effect.Effect<ReadonlyArray<RecordedStep>>
-    /** Keeps an attempt of a step; keeping it again changes nothing. */
-    readonly recordStep: (execution: string, step: RecordedStep) => Effect.Effect<void>
+    /** `steps`, for the body of an execution that begins to run: its engine may know them already. */
+    readonly replay: (execution: string) => Effect.Effect<ReadonlyArray<RecordedStep>>
+    /** Keeps an attempt of a step; keeping it again changes nothing. It is not worked out when the engine has kept it. */
+    readonly recordStep: (execution: string, step: Effect.Effect<RecordedStep>) => Effect.Effect<void>
     /** Keeps how an execution ended; keeping it again changes nothing. */
     readonly recordEnd: (
       execution: string,

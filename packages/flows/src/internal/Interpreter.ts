@@ -5,6 +5,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
+import * as Tracer from "effect/Tracer"
 import type { FlowContext, RequirementOf } from "../FlowContext.ts"
 import { FlowDefect } from "../FlowDefect.ts"
 import type { Codec } from "./Journal.ts"
@@ -164,12 +165,15 @@ export const conceal = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect as Ef
 export const reveal = <A, E, Context extends FlowContext<unknown>>(effect: Effect.Effect<A, E, Context>) =>
   effect as Effect.Effect<A, E, RequirementOf<Context>>
 
-/** A span around an effect. `Effect.withSpan` changes the requirement, and no generic `R` fits after that. */
+/**
+ * A span around an effect. `Effect.withSpan` changes the requirement, and no generic `R` fits after that; `Effect.fn` takes
+ * two stack traces for each call.
+ */
 export const inSpan = <A, E, R>(
   name: string,
   attributes: Readonly<Record<string, unknown>>,
   effect: Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> => {
-  const traced = Effect.fn(name, { attributes: { ...attributes } })(() => effect)
-  return traced()
-}
+): Effect.Effect<A, E, R> =>
+  Effect.useSpan(name, { attributes: { ...attributes } }, (span) =>
+    Effect.updateContext(effect, (context: Context.Context<R>) => Context.add(context, Tracer.ParentSpan, span))
+  )

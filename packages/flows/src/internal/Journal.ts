@@ -3,6 +3,7 @@
  * step and a body get is always what the JSON decodes to, so that a result read back later is no other than the first.
  */
 import * as Effect from "effect/Effect"
+import { memoize } from "effect/Function"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { FlowDefect } from "../FlowDefect.ts"
@@ -13,8 +14,23 @@ export type Codec = Schema.ConstraintCodec<unknown, unknown, never, never>
 /** The largest result, in bytes of JSON. */
 export const maxResultBytes = 1_000_000
 
+const utf8 = new TextEncoder()
+
 /** Bytes of a value as JSON. */
-export const jsonBytes = (json: Schema.Json): number => new TextEncoder().encode(JSON.stringify(json)).length
+export const jsonBytes = (json: Schema.Json): number => utf8.encode(JSON.stringify(json)).length
+
+const codecs = memoize((schema: Codec) => {
+  const codec = Schema.toCodecJson(schema)
+  return { encode: Schema.encodeUnknownEffect(codec), decode: Schema.decodeUnknownEffect(codec) }
+})
+
+/** A schema's way to JSON and back, worked out once. */
+const codecOf = <S extends Codec>(schema: S) =>
+  // The type that `memoize` cannot keep is that of the schema that it was given.
+  codecs(schema) as {
+    readonly encode: (value: unknown) => Effect.Effect<Schema.Json, Schema.SchemaError>
+    readonly decode: (json: unknown) => Effect.Effect<S["Type"], Schema.SchemaError>
+  }
 
 const childrenOf = (value: object): Iterable<unknown> =>
   value instanceof Map || value instanceof Set ? value : Array.isArray(value) ? value : Object.values(value)
@@ -41,10 +57,10 @@ export const record = Effect.fnUntraced(function* <S extends Codec>(schema: S, v
       `${what} holds a Redacted: what flows record must not be secret. Read the secret inside a step`
     )
   }
-  const codec = Schema.toCodecJson(schema)
+  const { decode, encode } = codecOf(schema)
   const invalid = (error: Schema.SchemaError) => refuse(`${what} does not fit its schema: ${error.message}`)
-  const json = yield* Effect.catch(Schema.encodeEffect(codec)(value), invalid)
-  const decoded = yield* Effect.catch(Schema.decodeEffect(codec)(json), invalid)
+  const json = yield* Effect.catch(encode(value), invalid)
+  const decoded = yield* Effect.catch(decode(json), invalid)
   return { json, value: decoded }
 })
 
@@ -67,6 +83,4 @@ export const checkError = <E extends Codec>(schema: E, error: E["Type"], what: s
 
 /** What was recorded as JSON, by its schema; dies when it does not fit. */
 export const decodeRecorded = <S extends Codec>(schema: S, json: Schema.Json, what: string): Effect.Effect<S["Type"]> =>
-  Effect.catch(Schema.decodeEffect(Schema.toCodecJson(schema))(json), (error) =>
-    refuse(`${what} does not fit its schema: ${error.message}`)
-  )
+  Effect.catch(codecOf(schema).decode(json), (error) => refuse(`${what} does not fit its schema: ${error.message}`))

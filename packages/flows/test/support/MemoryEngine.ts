@@ -18,6 +18,7 @@ export const makeStore = Effect.gen(function* () {
     [...executions.values()]
       .filter((one) => one.flow === flow && one.key === key)
       .reduce<Execution | null>((best, one) => (best === null || one.generation > best.generation ? one : best), null)
+  const stepsOf = (execution: string) => Effect.sync(() => [...(steps.get(execution) ?? [])])
   return FlowStore.of({
     claim: (id, payload) =>
       Effect.map(clock.currentTimeMillis, (startedAt) => {
@@ -43,9 +44,10 @@ export const makeStore = Effect.gen(function* () {
           .filter((one) => (flow === undefined || one.flow === flow) && (state === undefined || one.state === state))
           .slice(0, limit)
       ),
-    steps: (execution) => Effect.sync(() => [...(steps.get(execution) ?? [])]),
-    recordStep: (execution, step) =>
-      Effect.sync(() => {
+    steps: stepsOf,
+    replay: stepsOf,
+    recordStep: (execution, ended) =>
+      Effect.map(ended, (step) => {
         const kept = steps.get(execution) ?? []
         if (!kept.some((one) => one.path === step.path && one.attempt === step.attempt)) kept.push(step)
         steps.set(execution, kept)

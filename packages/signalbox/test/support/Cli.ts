@@ -2,6 +2,9 @@
  * The command as people use it: in processes of its own.
  */
 import { assert } from "@effect/vitest"
+import { WorkspaceId } from "@signalbox/api/contract/Ids"
+import { layer as connect } from "@signalbox/api/node"
+import * as Redacted from "effect/Redacted"
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
@@ -20,6 +23,10 @@ export interface Ready {
   readonly workspace_id: string
   readonly api_key: string
 }
+
+/** A client of that control room. */
+export const clientOf = ({ api_key, base_url, workspace_id }: Ready) =>
+  connect({ baseUrl: base_url, workspaceId: WorkspaceId.make(workspace_id), apiKey: Redacted.make(api_key) })
 
 export const temporaryFolder = (name: string) => {
   const folder = mkdtempSync(join(tmpdir(), `signalbox-${name}-`))

@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 const slow = Task.make("slow", {
   input: Schema.Struct({ n: Schema.Finite }),
   output: Schema.Struct({ n: Schema.Finite }),
-  run: ({ payload }) => Effect.as(Effect.sleep("50 millis"), payload)
+  run: ({ payload }) => Effect.as(Effect.sleep("200 millis"), payload)
 })
 
 export const tasks = [slow]

@@ -52,7 +52,7 @@ export const layer = (options: ClusterOptions): Layer.Layer<FlowEngine, FlowEngi
     FlowEngine,
     Effect.gen(function* () {
       const engine = yield* WorkflowEngine
-      const store = yield* SqlFlowStore.make
+      const store = yield* SqlFlowStore.make(() => Effect.void)
       return engineOf(Context.make(WorkflowEngine, engine).pipe(Context.add(FlowStore, store)))
     })
   ).pipe(

@@ -15,9 +15,10 @@ import * as Workflow from "effect/workflow/Workflow"
 import { type Encoded, makeDeferredState, makeUnsafe, WorkflowInstance } from "effect/workflow/WorkflowEngine"
 import * as Schema from "effect/Schema"
 import { FlowPayload, StepInfo, workflowName } from "../FlowPayload.ts"
+import type { Execution } from "../FlowStore.ts"
 import { Database } from "../sql/Database.ts"
 import { Deferreds } from "../sql/Deferreds.ts"
-import { Executions, type Stored } from "../sql/Executions.ts"
+import { Executions, type Stored, storedNew } from "../sql/Executions.ts"
 import { type JsonExit, outcomeColumns } from "../sql/Rows.ts"
 import { stepKey, Steps } from "../sql/Steps.ts"
 import { failureOfJson } from "./Failures.ts"
@@ -172,7 +173,7 @@ export const make = Effect.gen(function* () {
       const rests = row !== null && (row.state !== "running" || row.phase !== "active")
       if (row !== null && rests && runs.live(id) === undefined) return runs.resultOf(workflow, row)
     }
-    return Deferred.await((yield* runs.start(id, row)).done)
+    return Deferred.await((yield* runs.start(id, row === null ? null : { row, isNew: false })).done)
   })
 
   const encoded: Encoded = {
@@ -273,6 +274,13 @@ export const make = Effect.gen(function* () {
   yield* Effect.addFinalizer(() => Effect.andThen(database.giveUp, runs.stopAll("close")))
   return {
     engine,
+    begin: (made: Execution) =>
+      Effect.suspend(() =>
+        workflows.has(workflowName(made))
+          ? Effect.asVoid(runs.start(made.id, { row: storedNew(made), isNew: true }))
+          : Effect.void
+      ),
+    recorded: (id: string) => runs.live(id)?.replay ?? null,
     /** Runs nothing until `goOn`: another process may own the tables. */
     pause: Effect.andThen(open.close, runs.stopAll("pause")),
     goOn: Effect.suspend(() =>

@@ -22,7 +22,7 @@ export const layerEmbedded = (
     Effect.gen(function* () {
       const embedded = yield* Embedded.make
       yield* guard(embedded)
-      const store = yield* SqlFlowStore.makeRecorded
+      const store = yield* SqlFlowStore.makeRecorded(embedded)
       return engineOf(Context.make(WorkflowEngine, embedded.engine).pipe(Context.add(FlowStore, store)))
     })
   ).pipe(Layer.provide(SqlFlowStore.layerTables))

@@ -15,6 +15,7 @@ import { Deferreds } from "../sql/Deferreds.ts"
 import { type Ended, Executions, type Interrupted, type Phase, type Stored, type WakeMode } from "../sql/Executions.ts"
 import { causeColumn, type JsonExit, outcomeColumns, toCause, toExit } from "../sql/Rows.ts"
 import { Steps } from "../sql/Steps.ts"
+import type { RecordedStep } from "../FlowStore.ts"
 import { failureOfJson } from "./Failures.ts"
 import type { WorkflowCodecs } from "./WorkflowCodec.ts"
 
@@ -42,6 +43,9 @@ export interface Run {
   workflow: string | null
   /** What its activities wait for, beside what its body waits for. */
   awaitedByActivities: Map<string, number>
+  /** What is recorded of its steps when the pass begins. */
+  replay: ReadonlyArray<RecordedStep>
+  /** How its steps ended, by `stepKey`. */
   steps: Map<string, JsonExit>
   deferreds: Map<string, JsonExit>
   timers: Set<string>
@@ -54,6 +58,13 @@ export interface Run {
   interrupted: Interrupted
   /** `pause`: callers try again; `close`: they are interrupted. */
   stopping: "pause" | "close" | null
+}
+
+/** What is known of an execution before it is run. */
+export interface Known {
+  readonly row: Stored
+  /** It has just been made: nothing else is recorded of it. */
+  readonly isNew: boolean
 }
 
 const stronger = (one: Interrupted, other: Interrupted): Interrupted =>
@@ -181,13 +192,14 @@ export const make = Effect.fnUntraced(function* ({ codecs, deferredState, ended,
   })
 
   /** Makes passes until there is nothing more to do now. */
-  const residency = Effect.fnUntraced(function* (run: Run, known: Stored | null): Effect.fn.Return<Result> {
+  const residency = Effect.fnUntraced(function* (run: Run, known: Known | null): Effect.fn.Return<Result> {
     let hint = known
     while (true) {
       run.resumed = false
       // Noted from here on by whoever completes one, besides those that are read.
       run.deferreds = new Map()
-      const row = hint ?? (yield* executions.stored(run.id))
+      const row = hint?.row ?? (yield* executions.stored(run.id))
+      const isNew = hint?.isNew === true
       hint = null
       const entry = row === null ? undefined : workflows.get(row.workflow)
       if (row === null || entry === undefined || run.stopping !== null) return yield* left(run)
@@ -195,19 +207,22 @@ export const make = Effect.fnUntraced(function* ({ codecs, deferredState, ended,
       if (row.state !== "running" || row.phase !== "active") return yield* resultOf(entry.workflow, row)
       run.wakes = row.wakes
       run.interrupted = stronger(run.interrupted, row.interrupted)
-      const [recorded, loaded] = yield* Effect.all([steps.exits(run.id), deferreds.load(run.id)], {
-        concurrency: "unbounded"
-      })
-      run.steps = recorded
-      run.timers = loaded.timers
-      for (const [name, exit] of loaded.done) run.deferreds.set(name, exit)
+      if (!isNew) {
+        const [recorded, loaded] = yield* Effect.all([steps.recorded(run.id), deferreds.load(run.id)], {
+          concurrency: "unbounded"
+        })
+        run.replay = recorded.steps
+        run.steps = recorded.exits
+        run.timers = loaded.timers
+        for (const [name, exit] of loaded.done) run.deferreds.set(name, exit)
+      }
       const result = yield* pass(run, entry, row)
       if (result !== null) return result
     }
   })
 
   /** The execution in memory, brought there when it is not. `known`: what has just been read of it. */
-  const start = (id: string, known: Stored | null = null): Effect.Effect<Run> =>
+  const start = (id: string, known: Known | null = null): Effect.Effect<Run> =>
     Effect.suspend(() => {
       const there = live.get(id)
       if (there !== undefined) return Effect.succeed(there)
@@ -217,6 +232,7 @@ export const make = Effect.fnUntraced(function* ({ codecs, deferredState, ended,
         pass: null,
         workflow: null,
         awaitedByActivities: new Map(),
+        replay: [],
         steps: new Map(),
         deferreds: new Map(),
         timers: new Set(),

@@ -5,7 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Failure } from "../../FlowEvents.ts"
-import { type FlowPayload, workflowName } from "../FlowPayload.ts"
+import { type FlowPayload, payloadOf, workflowName } from "../FlowPayload.ts"
 import type { Execution, ExecutionPage, ExecutionState } from "../FlowStore.ts"
 import { Database } from "./Database.ts"
 import { fromJson, type OutcomeColumns, toJson } from "./Rows.ts"
@@ -49,6 +49,20 @@ export interface Stored extends OutcomeColumns {
   readonly interrupted: Interrupted
 }
 
+/** An execution of a flow that has just been made, as the engine needs it. */
+export const storedNew = (made: Execution): Stored => ({
+  id: made.id,
+  workflow: workflowName(made),
+  payload: payloadOf(made),
+  parent: null,
+  state: "running",
+  phase: "active",
+  wakes: 0,
+  interrupted: "no",
+  value: null,
+  cause: null
+})
+
 export interface Ended extends OutcomeColumns {
   readonly state: Exclude<ExecutionState, "running">
   readonly failure: Failure | null
@@ -60,7 +74,7 @@ export interface Plain {
   readonly payload: unknown
 }
 
-const payloadOf = (row: Row): FlowPayload => ({
+const payloadOfRow = (row: Row): FlowPayload => ({
   flow: row.flow,
   version: row.version ?? 0,
   key: row.flow_key,
@@ -73,7 +87,7 @@ const payloadOf = (row: Row): FlowPayload => ({
 const stored = (row: Row): Stored => ({
   id: row.id,
   workflow: row.workflow,
-  payload: row.version === null ? fromJson(row.input) : payloadOf(row),
+  payload: row.version === null ? fromJson(row.input) : payloadOfRow(row),
   parent: row.parent,
   state: row.state,
   phase: row.phase,
@@ -85,7 +99,7 @@ const stored = (row: Row): Stored => ({
 
 const execution = (row: Row): Execution => ({
   id: row.id,
-  ...payloadOf(row),
+  ...payloadOfRow(row),
   state: row.state,
   result: row.state === "completed" ? fromJson(row.value) : null,
   error: row.state === "failed" ? fromJson(row.value) : null,
@@ -203,12 +217,14 @@ export class Executions extends Context.Service<
                   input: toJson(of.payload),
                   resumes: null
                 }
-          const row = { id, ...fields, parent, state: "running", phase: "active", wakes: 0, interrupted: "no" }
-          const [made] = yield* persist(
-            sql<Row>`
-              INSERT INTO flow_execution ${sql.insert({ ...row, started_at: at })} ON CONFLICT DO NOTHING RETURNING *`
+          const begun = { state: "running", phase: "active", wakes: 0, interrupted: "no", started_at: at } as const
+          const row = { id, ...fields, parent, ...begun }
+          const made = yield* persist(
+            sql`INSERT INTO flow_execution ${sql.insert(row)} ON CONFLICT DO NOTHING RETURNING id`
           )
-          return made === undefined ? null : execution(made)
+          return made.length === 0
+            ? null
+            : execution({ ...row, value: null, cause: null, failure: null, ended_at: null })
         }),
         active: (workflow, after, limit) =>
           persist(

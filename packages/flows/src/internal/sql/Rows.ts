@@ -5,6 +5,7 @@
 import * as Cause from "effect/Cause"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
+import { FlowChanged } from "../../FlowErrors.ts"
 
 /** An exit whose values are JSON already; a null stands for none. */
 export type JsonExit = Exit.Exit<unknown, unknown>
@@ -14,8 +15,8 @@ export interface OutcomeColumns {
   readonly cause: string | null
 }
 
-/** For defects as they were thrown. */
-const defects = Schema.toCodecJson(Schema.Cause(Schema.Json, Schema.Defect()))
+/** For defects as they were thrown. Of most only the name and the message are kept. */
+const defects = Schema.toCodecJson(Schema.Cause(Schema.Json, Schema.Union([FlowChanged, Schema.Defect()])))
 const encodeCause = Schema.encodeUnknownSync(defects)
 const decodeCause = Schema.decodeUnknownSync(defects)
 

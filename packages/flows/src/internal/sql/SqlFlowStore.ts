@@ -3,7 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { FlowStore } from "../FlowStore.ts"
+import { type Execution, FlowStore, type RecordedStep } from "../FlowStore.ts"
 import { Database } from "./Database.ts"
 import { Deferreds } from "./Deferreds.ts"
 import { Executions } from "./Executions.ts"
@@ -16,17 +16,19 @@ export const layerTables = Layer.mergeAll(Executions.layer, Steps.layer, Deferre
   Layer.provideMerge(Database.layer)
 )
 
-/** The store for an interpreter that records steps and ends itself, because its engine does not. */
-export const make = Effect.gen(function* () {
+/**
+ * The store for an interpreter that records steps and ends itself, because its engine does not. `made` is done with each
+ * execution that is made, before anybody else gets to know it.
+ */
+export const make = Effect.fnUntraced(function* (made: (execution: Execution) => Effect.Effect<unknown>) {
   const executions = yield* Executions
   const steps = yield* Steps
   const waits = yield* Waits
   return FlowStore.of({
     claim: Effect.fnUntraced(function* (id, payload) {
-      const there = yield* executions.latest(payload.flow, payload.key)
-      if (there !== null && there.generation >= payload.generation) return there
-      const made = yield* executions.insert(id, payload, null)
-      if (made !== null) return made
+      // Where there is a later generation, there is this one too.
+      const inserted = yield* executions.insert(id, payload, null)
+      if (inserted !== null) return yield* Effect.as(made(inserted), inserted)
       const latest = yield* executions.latest(payload.flow, payload.key)
       if (latest !== null) return latest
       return yield* Effect.die(new Error(`the execution ${id} of ${payload.flow} was not kept: its id is taken`))
@@ -34,7 +36,9 @@ export const make = Effect.gen(function* () {
     find: executions.find,
     list: executions.list,
     steps: steps.list,
-    recordStep: (execution, step) => steps.insert(execution, { ...step, value: toJson(step.value), cause: null }),
+    replay: steps.list,
+    recordStep: (execution, ended) =>
+      Effect.flatMap(ended, (step) => steps.insert(execution, { ...step, value: toJson(step.value), cause: null })),
     recordEnd: (execution, { error, failure, result, state }) =>
       state === "running"
         ? Effect.void
@@ -49,7 +53,25 @@ export const make = Effect.gen(function* () {
   })
 })
 
+/** What an engine does that keeps its own state in the rows of the store. */
+export interface Recording {
+  /** Runs an execution that has just been made, so that nothing of it has to be read. */
+  readonly begin: (execution: Execution) => Effect.Effect<unknown>
+  /** What it has read of the steps of an execution that it runs, null of any other. */
+  readonly recorded: (execution: string) => ReadonlyArray<RecordedStep> | null
+}
+
 /** The store for an engine that keeps its own state in the same rows: what it records needs no second time. */
-export const makeRecorded = Effect.map(make, (store) =>
-  FlowStore.of({ ...store, recordStep: () => Effect.void, recordEnd: () => Effect.void })
-)
+export const makeRecorded = ({ begin, recorded }: Recording) =>
+  Effect.map(make(begin), (store) =>
+    FlowStore.of({
+      ...store,
+      replay: (execution) =>
+        Effect.suspend(() => {
+          const known = recorded(execution)
+          return known === null ? store.steps(execution) : Effect.succeed(known)
+        }),
+      recordStep: () => Effect.void,
+      recordEnd: () => Effect.void
+    })
+  )

@@ -10,6 +10,12 @@ import type { RecordedStep } from "../FlowStore.ts"
 import { Database } from "./Database.ts"
 import { fromJson, type JsonExit, type OutcomeColumns, toExit, toJson } from "./Rows.ts"
 
+/** The ended attempts of an execution, in the order of their end; and how they ended, by `stepKey`. */
+export interface Recorded {
+  readonly steps: ReadonlyArray<RecordedStep>
+  readonly exits: Map<string, JsonExit>
+}
+
 interface Row extends OutcomeColumns {
   readonly path: string
   readonly attempt: number | bigint
@@ -51,8 +57,7 @@ export class Steps extends Context.Service<
   {
     /** Of an execution, in the order of their end. */
     readonly list: (execution: string) => Effect.Effect<ReadonlyArray<RecordedStep>>
-    /** How the attempts of an execution ended, by `stepKey`. */
-    readonly exits: (execution: string) => Effect.Effect<Map<string, JsonExit>>
+    readonly recorded: (execution: string) => Effect.Effect<Recorded>
     /** Keeps an attempt; keeping it again changes nothing. */
     readonly insert: (execution: string, step: NewStep) => Effect.Effect<void>
   }
@@ -61,24 +66,17 @@ export class Steps extends Context.Service<
     Steps,
     Effect.gen(function* () {
       const { persist, sql } = yield* Database
+      const rowsOf = (execution: string) =>
+        persist(sql<Row>`SELECT * FROM flow_step WHERE execution = ${execution} ORDER BY seq`)
       return Steps.of({
-        list: (execution) =>
-          persist(
-            Effect.map(sql<Row>`SELECT * FROM flow_step WHERE execution = ${execution} ORDER BY seq`, (rows) =>
-              rows.map(step)
+        list: (execution) => Effect.map(rowsOf(execution), (rows) => rows.map(step)),
+        recorded: (execution) =>
+          Effect.map(rowsOf(execution), (rows) => ({
+            steps: rows.map(step),
+            exits: new Map(
+              rows.map((row) => [stepKey(row.path, Number(row.attempt)), toExit(row.state === "succeeded", row)])
             )
-          ),
-        exits: (execution) =>
-          persist(
-            Effect.map(
-              sql<Pick<Row, "path" | "attempt" | "state" | "value" | "cause">>`
-                SELECT path, attempt, state, value, cause FROM flow_step WHERE execution = ${execution}`,
-              (rows) =>
-                new Map(
-                  rows.map((row) => [stepKey(row.path, Number(row.attempt)), toExit(row.state === "succeeded", row)])
-                )
-            )
-          ),
+          })),
         insert: (execution, { attempt, cause, endedAt, failure, input, kind, name, path, startedAt, state, value }) => {
           const row = {
             execution,
