@@ -10,7 +10,7 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import { locate, type Place } from "./Cloud.ts"
+import { endpoints, type Place } from "./Cloud.ts"
 import * as Address from "./Drive.ts"
 import * as Drives from "./Drives.ts"
 import * as Files from "./Files.ts"
@@ -142,7 +142,7 @@ export class GraphLibrary {
 
   /** The scopes of helpers such as `drive_all`; without names those of all helpers. `basic` is always among them. */
   get_scopes(...scopes: ReadonlyArray<string>): ReadonlyArray<string> {
-    return getScopes(scopes, locate(this.#place).graph)
+    return getScopes(scopes, endpoints[this.#place.cloud ?? "global"].graph)
   }
 
   /** The address that the user opens to authorize the app. Give what they come back with to `authorize_and_get_token`. */

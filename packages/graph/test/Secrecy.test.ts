@@ -13,6 +13,9 @@ import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { inspect } from "node:util"
 import * as Batch from "../src/Batch.ts"
+import * as Downloads from "../src/Downloads.ts"
+import * as Drive from "../src/Drive.ts"
+import * as Drives from "../src/Drives.ts"
 import { Graph } from "../src/Graph.ts"
 import * as Lists from "../src/Lists.ts"
 import { SiteId } from "../src/model/Common.ts"
@@ -21,7 +24,9 @@ import { OAuth } from "../src/OAuth.ts"
 import { literal, path } from "../src/Path.ts"
 import { defaultPolicy, GraphPolicy } from "../src/Policy.ts"
 import * as Raw from "../src/Raw.ts"
+import * as Sharing from "../src/Sharing.ts"
 import { TokenStore } from "../src/TokenStore.ts"
+import * as Uploads from "../src/Uploads.ts"
 import * as Users from "../src/Users.ts"
 import { failure, http, json, make, type Received, type Reply } from "./support/Server.ts"
 import { formOf, tokenError, tokens } from "./support/IdentityProvider.ts"
@@ -34,7 +39,9 @@ const secrets = [
   "QUERYSECRET",
   "BODYSECRET",
   "ANSWERSECRET",
-  "LINKSECRET"
+  "LINKSECRET",
+  // As it stands in the address of a sharing link.
+  "TElOS1NFQ1JFVA"
 ]
 
 it.live("a token, a code, a query, a body or an answer shows nowhere", () =>
@@ -48,6 +55,15 @@ it.live("a token, a code, a query, a body or an answer shows nowhere", () =>
       json({ id: 5, value: "ANSWERSECRET", responses: "ANSWERSECRET" }),
       json({ value: [], "@odata.nextLink": `${other.origin}/LINKSECRET?x=LINKSECRET` }),
       { status: 302, headers: { location: `${other.origin}/LINKSECRET?sig=LINKSECRET` } },
+      { status: 202, headers: { location: `${other.origin}/LINKSECRET?sig=LINKSECRET` } },
+      json({
+        id: "i",
+        name: "n",
+        size: 5_000_000,
+        file: {},
+        "@microsoft.graph.downloadUrl": `${other.origin}/LINKSECRET?sig=LINKSECRET`,
+        uploadUrl: `${other.origin}/LINKSECRET?sig=LINKSECRET`
+      }),
       "reset"
     ]
     const left: Array<string> = []
@@ -81,6 +97,14 @@ it.live("a token, a code, a query, a body or an answer shows nowhere", () =>
       Batch.send({
         a: Batch.part(User, { method: "POST", path: "/x", query: { q: "QUERYSECRET" }, json: { b: "BODYSECRET" } })
       }),
+      Stream.runDrain(Drives.search(Drive.me, "QUERYSECRET")),
+      Drives.item(Drive.link("https://x.test/LINKSECRET"), Drive.root),
+      Drives.copy(Drive.me, { id: "1" }, { name: "x" }),
+      Uploads.upload(Drive.me, { path: "/a" }, Buffer.alloc(4_500_000, "BODYSECRET"), {
+        keep: (state) => Effect.log("kept", state)
+      }),
+      Downloads.bytes(Drive.me, { path: "/a" }),
+      Sharing.createLink(Drive.me, { path: "/a" }, { password: "BODYSECRET" }),
       Effect.flatMap(oauth, (service) => service.refresh()),
       Effect.flatMap(oauth, (service) => service.clientCredentials),
       Effect.flatMap(oauth, (service) => service.deviceLogin()),
