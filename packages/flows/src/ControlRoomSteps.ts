@@ -19,8 +19,7 @@ import { open, UploadSourceError } from "@signalbox/api/Upload"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Flow from "./Flow.ts"
 import { FlowCallbacks } from "./FlowCallbacks.ts"
-import { FlowDefect } from "./FlowDefect.ts"
-import { jsonBytes, maxResultBytes } from "./internal/Journal.ts"
+import { collect } from "./internal/Collect.ts"
 import { WaitIsOver } from "./internal/Waits.ts"
 import { stepThatAwaits } from "./Step.ts"
 
@@ -215,24 +214,11 @@ export const collectOutputs = Flow.step("collectOutputs", {
   input: Schema.Struct({ run: ProcessRunId }),
   success: Schema.Array(CollectedOutput),
   error: Schema.Union([InvalidRequest, NotFound, ControlRoomError]),
-  run: Effect.fnUntraced(function* ({ run }) {
-    const outputs: Array<typeof CollectedOutput.Type> = []
-    let bytes = 0
-    yield* Stream.runForEach(Outputs.stream(run), ({ files, id, payload }) => {
-      const output = { id, payload, files }
-      bytes += jsonBytes(output)
-      outputs.push(output)
-      if (bytes <= maxResultBytes) return Effect.void
-      return Effect.die(
-        new FlowDefect({
-          message:
-            `the outputs of the run ${run} are more than ${maxResultBytes} bytes of JSON: stream them with ` +
-            "Outputs.stream in a step of your own, and return what the flow needs of them"
-        })
-      )
-    })
-    return outputs
-  })
+  run: ({ run }) =>
+    collect(
+      Stream.map(Outputs.stream(run), ({ files, id, payload }) => ({ id, payload, files })),
+      { what: `the outputs of the run ${run}`, instead: "stream them with Outputs.stream" }
+    )
 })
 
 /** The failed work items of a run, newest first, and why they failed. */

@@ -118,7 +118,7 @@ export const open = Effect.fn("Downloads.open")(function* (
   options: DownloadOptions = {}
 ): Effect.fn.Return<Download, GraphError | TransferError, Graph> {
   // Only a whole answer has the address of the contents.
-  const isWhole = "@microsoft.graph.downloadUrl" in address && "file" in address
+  const isWhole = "@microsoft.graph.downloadUrl" in address && "file" in address && options.ifNoneMatch === undefined
   const { at, item } = isWhole ? { at: address, item: address } : yield* resolve(drive, address)
   const problem = notAFile(item)
   if (problem !== null) return yield* problem

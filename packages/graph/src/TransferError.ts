@@ -68,13 +68,13 @@ export type Reason = typeof Reason.Type
 export class TransferError extends Schema.TaggedError<TransferError>()("TransferError", {
   reason: Reason,
   /** The name of the file or folder, as far as it is known. */
-  name: Schema.NullOr(Schema.String)
+  item: Schema.NullOr(Schema.String)
 }) {
   override get message(): string {
-    return `${this.reason._tag}: ${this.reason.message}${this.name === null ? "" : ` (${this.name})`}`
+    return `${this.reason._tag}: ${this.reason.message}${this.item === null ? "" : ` (${this.item})`}`
   }
 }
 
 /** An error about something of this name. */
 export const transferError = (reason: Reason, name: string | null | undefined = null): TransferError =>
-  new TransferError({ reason, name: name ?? null })
+  new TransferError({ reason, item: name ?? null })

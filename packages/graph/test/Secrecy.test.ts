@@ -99,7 +99,7 @@ it.live("a token, a code, a query, a body or an answer shows nowhere", () =>
       }),
       Stream.runDrain(Drives.search(Drive.me, "QUERYSECRET")),
       Drives.item(Drive.link("https://x.test/LINKSECRET"), Drive.root),
-      Drives.copy(Drive.me, { id: "1" }, { name: "BODYSECRET" }),
+      Drives.copy(Drive.me, { id: "1" }, { name: "x" }),
       Uploads.upload(Drive.me, { path: "/a" }, Buffer.alloc(4_500_000, "BODYSECRET"), {
         keep: (state) => Effect.log("kept", state)
       }),

@@ -15,6 +15,7 @@ import * as Drives from "../src/Drives.ts"
 import { Graph } from "../src/Graph.ts"
 import * as Uploads from "../src/Uploads.ts"
 import * as QuickXorHash from "../src/QuickXorHash.ts"
+import { connect, json, make } from "./support/Server.ts"
 import { asked, askedOfFiles, faults, GraphSandbox, inSandbox, someBytes } from "./support/Sandbox.ts"
 
 const unit = 327_680
@@ -356,3 +357,25 @@ describe("interrupted", () => {
     )
   )
 })
+
+it.live("an upload address on the host of the API gets no token either, nor where it redirects to", () =>
+  Effect.gen(function* () {
+    const server = yield* make
+    const stored = { id: "1", name: "a", size: large.length, file: {} }
+    server.respond(({ method, url }) => {
+      if (url.endsWith("/createUploadSession")) return json({ uploadUrl: `${server.origin}/v1.0/up?sig=1` })
+      if (method !== "PUT") return json({ nextExpectedRanges: ["0-"] })
+      return url.startsWith("/v1.0/up")
+        ? { status: 307, headers: { location: `${server.origin}/v1.0/moved?sig=2` } }
+        : json(stored, 201)
+    })
+    const item = yield* Effect.provide(upload(large, { fragmentBytes: 20 * unit }), connect(server))
+    assert.strictEqual(item.id, "1")
+    const seen = server.received().map(({ headers, url }) => [url.split("?")[0], headers.authorization !== undefined])
+    assert.deepStrictEqual(seen, [
+      ["/v1.0/me/drive/root:/Up/file%20%231%25.bin:/createUploadSession", true],
+      ["/v1.0/up", false],
+      ["/v1.0/moved", false]
+    ])
+  }).pipe(Effect.scoped)
+)

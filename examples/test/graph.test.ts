@@ -1,0 +1,271 @@
+/**
+ * The examples of the graph as a user runs them, each a process of its own, against one sandbox and one control room; and the
+ * code of the guide.
+ */
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as ApiFiles from "@signalbox/api/Files"
+import * as WorkItems from "@signalbox/api/WorkItems"
+import { GraphSandbox } from "@signalbox/graph-sandbox/GraphSandbox"
+import * as SeedFolder from "@signalbox/graph-sandbox/SeedFolder"
+import { AccessTokens } from "@signalbox/graph/AccessTokens"
+import * as Drive from "@signalbox/graph/Drive"
+import { Graph } from "@signalbox/graph/Graph"
+import * as Lists from "@signalbox/graph/Lists"
+import * as Sites from "@signalbox/graph/Sites"
+import * as Uploads from "@signalbox/graph/Uploads"
+import { compile } from "@signalbox/testkit/Examples"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import * as ChildProcess from "effect/process/ChildProcess"
+import { join } from "node:path"
+import * as Embedded from "signalbox/Embedded"
+
+const root = join(import.meta.dirname, "..", "..")
+const examples = join(root, "examples", "graph")
+const ann = "ann@contoso.test"
+
+/** Where the examples keep what they keep. */
+class Folder extends Context.Service<Folder, string>()("Folder") {
+  static readonly layer = Layer.effect(
+    Folder,
+    Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
+  )
+}
+
+const sandbox = Layer.unwrap(
+  Effect.map(SeedFolder.read(join(examples, "seed")), (seed) => GraphSandbox.layer({ seed, signInAs: ann }))
+)
+
+/** What the test itself looks with: a token for each call, as some tests have them expire. */
+const graph = Layer.unwrap(
+  Effect.gen(function* () {
+    const { accessToken, origin } = yield* GraphSandbox
+    const current = Effect.map(Effect.orDie(accessToken(ann)), Redacted.make)
+    return Graph.layerHttpClient({ graphUrl: origin, loginUrl: origin }).pipe(
+      Layer.provide(Layer.succeed(AccessTokens, { current, renew: () => current })),
+      Layer.provide(NodeHttpClient.layerUndici)
+    )
+  })
+)
+
+const room = Layer.unwrap(
+  Effect.map(Folder, (folder) => Embedded.layer({ data: join(folder, "room"), port: 0, workers: 0 }))
+)
+
+const world = Layer.mergeAll(graph, room).pipe(
+  Layer.provideMerge(Layer.merge(sandbox, Folder.layer)),
+  Layer.provideMerge(NodeServices.layer)
+)
+
+/** Starts an example that keeps its things in a folder of this name. */
+const start = Effect.fnUntraced(function* (
+  example: string,
+  keeps: string,
+  more: { readonly args?: ReadonlyArray<string>; readonly env?: Readonly<Record<string, string>> } = {}
+) {
+  const { app, origin } = yield* GraphSandbox
+  const folder = yield* Folder
+  return yield* ChildProcess.make(process.execPath, [join(examples, example), ...(more.args ?? [])], {
+    extendEnv: true,
+    env: {
+      SIGNALBOX_DATA: join(folder, "room"),
+      SIGNALBOX_GRAPH_DATA: join(folder, keeps),
+      SIGNALBOX_GRAPH_URL: origin,
+      SIGNALBOX_GRAPH_LOGIN_URL: origin,
+      SIGNALBOX_GRAPH_CLIENT_ID: app.clientId,
+      SIGNALBOX_GRAPH_CLIENT_SECRET: app.secret ?? "",
+      ...more.env
+    }
+  })
+})
+
+/** Runs an example to its end; `onLine` sees what it prints meanwhile. */
+const run = Effect.fnUntraced(function* <E = never, R = never>(
+  example: string,
+  keeps: string,
+  more: Parameters<typeof start>[2] & { readonly onLine?: (line: string) => Effect.Effect<unknown, E, R> } = {}
+) {
+  const child = yield* start(example, keeps, more)
+  const lines = Stream.splitLines(Stream.decodeText(child.stdout)).pipe(
+    Stream.tap(more.onLine ?? (() => Effect.void)),
+    Stream.runCollect
+  )
+  const [stdout, stderr] = yield* Effect.all([lines, Stream.mkString(Stream.decodeText(child.stderr))], {
+    concurrency: 2
+  })
+  assert.strictEqual(Number(yield* child.exitCode), 0, [...stdout, stderr].join("\n"))
+  return { lines: stdout, stderr }
+}, Effect.scoped)
+
+/** Starts an example, and kills it once something has happened. */
+const kill = Effect.fnUntraced(function* <E, R>(
+  example: string,
+  keeps: string,
+  happened: (said: string) => Effect.Effect<boolean, E, R>
+) {
+  const child = yield* start(example, keeps)
+  let said = ""
+  yield* Effect.forkScoped(
+    Stream.runForEach(Stream.decodeText(child.stdout), (text) => Effect.sync(() => void (said += text)))
+  )
+  while (!(yield* happened(said))) yield* Effect.sleep("2 millis")
+  yield* Effect.ignore(child.kill({ killSignal: "SIGKILL" }))
+}, Effect.scoped)
+
+layer(world, { excludeTestServices: true, timeout: 120_000 })("the examples of the graph", (it) => {
+  describe("list-drive.ts", () => {
+    const listed = [/^OneDrive \(business, \d+ bytes used\), https:/, / Inbox\/$/, / 29 .* Inbox\/orders\.csv$/]
+
+    it.effect("signs in in the browser, lists the drive, and needs no sign-in the second time", () =>
+      Effect.gen(function* () {
+        const first = yield* run("list-drive.ts", "browser")
+        assert.strictEqual(first.lines[0], "Sign in at")
+        const second = yield* run("list-drive.ts", "browser")
+        for (const [n, line] of listed.entries()) assert.match(second.lines[n] ?? "", line)
+        assert.deepStrictEqual(first.lines.slice(2), second.lines)
+        assert.isTrue(second.lines.some((line) => line.endsWith(" Reports/May #1.txt")))
+      })
+    )
+
+    it.effect("signs in again where what it keeps is no good any more", () =>
+      Effect.gen(function* () {
+        const { expireAccessTokens, expireRefreshTokens } = yield* GraphSandbox
+        yield* expireAccessTokens
+        yield* expireRefreshTokens
+        const { lines } = yield* run("list-drive.ts", "browser")
+        assert.strictEqual(lines[0], "Sign in at")
+        assert.match(lines[2] ?? "", /^OneDrive/)
+      })
+    )
+
+    it.effect("signs in on another device with a code", () =>
+      Effect.gen(function* () {
+        const { answerDevice } = yield* GraphSandbox
+        const { lines } = yield* run("list-drive.ts", "device", {
+          args: ["/Inbox"],
+          env: { SIGNALBOX_GRAPH_SIGN_IN: "device" },
+          onLine: (line) => {
+            const [, code] = /enter the code ([\w-]+)/.exec(line) ?? []
+            return code === undefined ? Effect.void : answerDevice(code, ann)
+          }
+        })
+        assert.match(lines.at(-1) ?? "", / 29 .* orders\.csv$/)
+      })
+    )
+
+    it.effect("lists the library of a site as the app itself", () =>
+      Effect.gen(function* () {
+        const { lines } = yield* run("list-drive.ts", "app", {
+          env: { SIGNALBOX_GRAPH_ACTS_AS: "app", SIGNALBOX_GRAPH_SITE: "https://contoso.sharepoint.test/sites/team" }
+        })
+        assert.match(lines[0] ?? "", /^Documents \(documentLibrary/)
+        assert.match(lines[1] ?? "", / 27 .* Read me\.txt$/)
+      })
+    )
+  })
+
+  describe("watch-folder.ts", () => {
+    const once = { env: { SIGNALBOX_GRAPH_SECONDS: "0" } }
+    const keeps = "watch"
+
+    /** All work items: the names and texts of their files. */
+    const taken = WorkItems.stream({}).pipe(
+      Stream.mapEffect(({ id }) => WorkItems.get(id)),
+      Stream.mapEffect(({ files }) =>
+        Effect.forEach(files, (file) =>
+          Effect.map(Stream.mkString(Stream.decodeText(ApiFiles.download(file))), (text) => `${file.name}: ${text}`)
+        )
+      ),
+      Stream.runCollect,
+      Effect.map((all) => all.map((texts) => texts.join()).toSorted())
+    )
+    const put = (path: string, text: string) => Uploads.upload(Drive.me, { path }, new TextEncoder().encode(text))
+    const orders = "orders.csv: order,amount\n1001,12\n1002,99\n"
+
+    it.effect(
+      "each file becomes one work item, wherever the program was killed",
+      () =>
+        Effect.gen(function* () {
+          yield* put("/Inbox/a/b #1.txt", "deep")
+          const { forgetRequests, requests } = yield* GraphSandbox
+          const asked = (text: string) => Effect.map(requests, (all) => all.some(({ url }) => url.includes(text)))
+          const items = Stream.runCount(WorkItems.stream({}))
+          yield* forgetRequests
+          yield* kill("watch-folder.ts", keeps, (said) => Effect.succeed(said.includes("Looking")))
+          yield* kill("watch-folder.ts", keeps, () => asked("/delta"))
+          yield* kill("watch-folder.ts", keeps, () => Effect.map(items, (count) => count > 0))
+          yield* kill("watch-folder.ts", keeps, (said) => Effect.succeed(said.includes("is the work item")))
+          yield* run("watch-folder.ts", keeps, once)
+          assert.deepStrictEqual(yield* taken, ["b #1.txt: deep", orders])
+          yield* put("/Inbox/new.txt", "new")
+          const { lines } = yield* run("watch-folder.ts", keeps, once)
+          assert.match(lines.join("\n"), /^new\.txt is the work item \S+$/)
+          assert.deepStrictEqual(yield* taken, ["b #1.txt: deep", "new.txt: new", orders])
+          assert.deepStrictEqual((yield* run("watch-folder.ts", keeps, once)).lines, [])
+          const fs = yield* FileSystem.FileSystem
+          assert.deepStrictEqual(yield* fs.readDirectory(join(yield* Folder, keeps, "files")), [])
+        }),
+      120_000
+    )
+
+    it.effect(
+      "a file that could not be taken is tried again at the next look",
+      () =>
+        Effect.gen(function* () {
+          const { clearFaults, setFaults } = yield* GraphSandbox
+          const { id } = yield* put("/Inbox/refused.txt", "late")
+          yield* setFaults({ rules: [{ fault: "status", status: 403, path: `/items/${id}(\\?|$)` }] })
+          const refused = yield* run("watch-folder.ts", keeps, once)
+          yield* clearFaults
+          assert.match(refused.stderr, /refused\.txt: Forbidden: .*; the next look tries again/)
+          const { lines } = yield* run("watch-folder.ts", keeps, once)
+          assert.match(lines.join("\n"), /^refused\.txt is the work item \S+$/)
+          assert.include(yield* taken, "refused.txt: late")
+        }),
+      120_000
+    )
+  })
+
+  describe("outputs-to-list.ts", () => {
+    it.effect("writes what the process made into the list, each order once", () =>
+      Effect.gen(function* () {
+        const env = { SIGNALBOX_GRAPH_SITE: "https://contoso.sharepoint.test/sites/team" }
+        const totals = ["1001: 14.28", "1002: 117.81", "O'Brien/7: 8.63"]
+        const first = yield* run("outputs-to-list.ts", "list", { env })
+        assert.deepStrictEqual(first.lines.slice(-3), totals)
+        const second = yield* run("outputs-to-list.ts", "list", { env })
+        assert.deepStrictEqual(
+          second.lines,
+          totals.map((line) => `${line}, which was there`)
+        )
+        const site = yield* Sites.get(env.SIGNALBOX_GRAPH_SITE)
+        const rows = yield* Stream.runCollect(Lists.items(site.id, "Invoices"))
+        assert.deepStrictEqual(
+          rows.map(({ fields }) => `${String(fields?.["Title"])}: ${String(fields?.["Total"])}`).toSorted(),
+          totals
+        )
+      })
+    )
+  })
+})
+
+describe("the guide", () => {
+  it.live(
+    "its code compiles, and that of the steps",
+    () =>
+      Effect.gen(function* () {
+        const files = ["docs/graph.md", "packages/flows/src/graph/GraphSteps.ts"].map((file) => join(root, file))
+        const compiled = yield* compile({ files, within: import.meta.dirname })
+        assert.isAbove(compiled.examples, 5)
+        assert.strictEqual(compiled.output, "")
+        assert.strictEqual(compiled.exitCode, 0)
+      }).pipe(Effect.provide(NodeServices.layer)),
+    60_000
+  )
+})

@@ -1,0 +1,313 @@
+/**
+ * Ready steps over the office-suite graph: find, download and upload files, read and write lists. All need `Graph`; those with
+ * local files also `FileSystem`, and `Path`, which the layers of `@signalbox/graph/node` bring. They need `@signalbox/graph`
+ * beside this package.
+ *
+ * ```ts
+ * import * as Flow from "@signalbox/flows/Flow"
+ * import * as Steps from "@signalbox/flows/graph/GraphSteps"
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ *
+ * export const archive = Flow.make("archive", {
+ *   version: 1,
+ *   input: Schema.Struct({ report: Schema.String }),
+ *   success: Steps.DriveFile,
+ *   error: Steps.downloadFile.error,
+ *   idempotencyKey: ({ report }) => report,
+ *   run: Effect.fnUntraced(function* ({ report }) {
+ *     const file = yield* Steps.downloadFile({ item: { path: report }, to: "./work" })
+ *     const site = yield* Steps.findSite({ site: "https://contoso.sharepoint.com/sites/team" })
+ *     return yield* Steps.uploadFile({ file: file.path, drive: { site }, item: { path: `/Archive/${file.name}` } })
+ *   })
+ * })
+ * ```
+ */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import { isNotUndefined } from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Drive from "@signalbox/graph/Drive"
+import * as Drives from "@signalbox/graph/Drives"
+import * as Files from "@signalbox/graph/Files"
+import { GraphError, InvalidRequest } from "@signalbox/graph/GraphError"
+import * as Lists from "@signalbox/graph/Lists"
+import { DriveId, ItemId, ListItemId, SiteId } from "@signalbox/graph/model/Common"
+import { odataText, path } from "@signalbox/graph/Path"
+import * as QuickXorHash from "@signalbox/graph/QuickXorHash"
+import * as Sites from "@signalbox/graph/Sites"
+import { LocalFailed, TransferError, transferError } from "@signalbox/graph/TransferError"
+import * as Flow from "../Flow.ts"
+import { collect } from "../internal/Collect.ts"
+
+/** Whose drive: that of the account that is signed in, the default one of a user, a group or a site, or any by its id. */
+export const DriveRef = Schema.Union([
+  Schema.Literal("me"),
+  Schema.Struct({ id: Schema.String }),
+  Schema.Struct({ user: Schema.String }),
+  Schema.Struct({ group: Schema.String }),
+  Schema.Struct({ site: Schema.String })
+])
+export type DriveRef = typeof DriveRef.Type
+
+/**
+ * Which item: one that a step gave, which knows its own drive, one by its id, or one by its path from the root. An id and a
+ * path: below that folder.
+ */
+export const ItemRef = Schema.Union([
+  Schema.Struct({
+    id: Schema.String,
+    drive: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    path: Schema.optionalKey(Schema.String)
+  }),
+  Schema.Struct({ path: Schema.String })
+])
+export type ItemRef = typeof ItemRef.Type
+
+/** A file or a folder of a drive. */
+export const DriveFile = Schema.Struct({
+  id: ItemId,
+  /** The drive where it is; null when the service does not tell. */
+  drive: Schema.NullOr(DriveId),
+  name: Schema.String,
+  /** `other`: a notebook, or what this library does not know. */
+  kind: Schema.Literals(["file", "folder", "other"]),
+  /** Bytes. Null in sparse answers, such as those of a search. */
+  size: Schema.NullOr(Schema.Finite),
+  /** ISO 8601, UTC. */
+  modified: Schema.NullOr(Schema.String),
+  webUrl: Schema.NullOr(Schema.String)
+})
+export type DriveFile = typeof DriveFile.Type
+
+/** What a step says about an item: that which a shortcut leads to, not the shortcut. */
+const driveFile = (item: Drives.DriveItem): DriveFile => {
+  const remoteId = item.remoteItem?.id ?? null
+  const found = remoteId === null ? item : { ...item, ...item.remoteItem }
+  return {
+    id: remoteId ?? item.id,
+    drive: found.parentReference?.driveId ?? null,
+    name: item.name ?? "",
+    kind: (found.file ?? null) !== null ? "file" : (found.folder ?? null) !== null ? "folder" : "other",
+    size: found.size ?? null,
+    modified: found.lastModifiedDateTime ?? null,
+    webUrl: found.webUrl ?? null
+  }
+}
+
+const driveOf = (drive: DriveRef = "me"): Drive.DriveAddress => (drive === "me" ? Drive.me : Drive.of(drive))
+
+const itemOf = (item: ItemRef): Drive.ItemAddress => {
+  if (!("id" in item)) return item
+  const { drive, id, path } = item
+  return {
+    id,
+    ...(path === undefined ? {} : { path }),
+    ...(drive === undefined || drive === null ? {} : { parentReference: { driveId: DriveId.make(drive) } })
+  }
+}
+
+const instead = (call: string) => `stream them with ${call}`
+
+/**
+ * The files that a text is in: in their names, their metadata or their contents; without folders. Without `within` the whole
+ * drive is searched and what others share with the account. The index of the service is minutes behind: do not look for what
+ * this flow has just uploaded. For results of up to 1 MB in all: more is a defect.
+ */
+export const findFiles = Flow.step("findFiles", {
+  input: Schema.Struct({
+    text: Schema.String,
+    drive: Schema.optionalKey(DriveRef),
+    within: Schema.optionalKey(ItemRef)
+  }),
+  success: Schema.Array(DriveFile),
+  error: GraphError,
+  run: ({ drive, text, within }) =>
+    collect(
+      Drives.search(driveOf(drive), text, within === undefined ? {} : { within: itemOf(within) }).pipe(
+        Stream.map(driveFile),
+        Stream.filter(({ kind }) => kind === "file")
+      ),
+      { what: "the files that were found", instead: instead("Drives.search") }
+    )
+})
+
+/** What is in a folder, default the root. For results of up to 1 MB in all: more is a defect. */
+export const listFolder = Flow.step("listFolder", {
+  input: Schema.Struct({ folder: Schema.optionalKey(ItemRef), drive: Schema.optionalKey(DriveRef) }),
+  success: Schema.Array(DriveFile),
+  error: GraphError,
+  run: ({ drive, folder }) =>
+    collect(
+      Stream.map(Drives.children(driveOf(drive), folder === undefined ? Drive.root : itemOf(folder)), driveFile),
+      { what: "the items of the folder", instead: instead("Drives.children") }
+    )
+})
+
+const transferFailure = Schema.Union([GraphError, TransferError])
+
+/** A file on this machine: its path, its name there and its size in bytes. */
+export const LocalFile = Schema.Struct({ path: Schema.String, name: Schema.String, size: Schema.Finite })
+export type LocalFile = typeof LocalFile.Type
+
+/**
+ * Downloads a file into a local folder. `to`: the folder, made when it is
+ * missing; `name`: how the file is called there, default like the remote one. Safe to repeat: the file has its name once it is
+ * whole, and an older one is replaced. A durable execution that goes on elsewhere does not find it there: keep what comes
+ * after it on the same machine, or take a folder that all machines share.
+ */
+export const downloadFile = Flow.step("downloadFile", {
+  input: Schema.Struct({
+    item: ItemRef,
+    drive: Schema.optionalKey(DriveRef),
+    to: Schema.String,
+    name: Schema.optionalKey(Schema.String)
+  }),
+  success: LocalFile,
+  error: transferFailure,
+  run: Effect.fnUntraced(function* ({ drive, item, name, to }) {
+    const fs = yield* FileSystem.FileSystem
+    const { basename } = yield* Path.Path
+    const { path } = yield* Files.download(driveOf(drive), itemOf(item), {
+      to,
+      ...(name === undefined ? {} : { name }),
+      onProgress: (done) => Flow.progress({ done, message: "bytes" })
+    })
+    const { size } = yield* Effect.mapError(fs.stat(path), unreadable(path))
+    return { path, name: basename(path), size: Number(size) }
+  })
+})
+
+const unreadable = (path: string) => (error: { readonly message: string }) =>
+  transferError(new LocalFailed({ path, message: `cannot read ${path}: ${error.message}` }))
+
+/** The file of this name, when it has the very bytes of the local one. */
+const sameFile = Effect.fnUntraced(function* (drive: Drive.DriveAddress, item: Drive.ItemAddress, path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const found = yield* Drives.item(drive, item)
+  const hash = QuickXorHash.make()
+  yield* Stream.runForEach(fs.stream(path), (chunk) => Effect.sync(() => hash.add(chunk))).pipe(
+    Effect.mapError(unreadable(path))
+  )
+  const same = found.size === hash.size && found.file?.hashes?.quickXorHash === hash.digest()
+  return same ? found : undefined
+})
+
+/**
+ * Uploads a local file to where a file is or will be, such as `{ path: "/Reports/May.pdf" }`; folders that are missing are
+ * made. A file that is there is replaced; with `conflict: "fail"` the step fails with `GraphError` (`NameAlreadyExists`). Safe to
+ * repeat: what is there with the very same bytes is taken for uploaded.
+ */
+export const uploadFile = Flow.step("uploadFile", {
+  input: Schema.Struct({
+    file: Schema.String,
+    item: ItemRef,
+    drive: Schema.optionalKey(DriveRef),
+    conflict: Schema.optionalKey(Schema.Literals(["replace", "fail"]))
+  }),
+  success: DriveFile,
+  error: transferFailure,
+  run: Effect.fnUntraced(function* ({ conflict, drive, file, item }) {
+    const target = driveOf(drive)
+    const address = itemOf(item)
+    const uploaded = yield* Files.upload(target, address, file, {
+      conflict: conflict ?? "replace",
+      onProgress: ({ sent, total }) => Flow.progress({ done: sent, total, message: "bytes" })
+    }).pipe(
+      Effect.catchReason("GraphError", "NameAlreadyExists", (_, error) =>
+        Effect.filterOrFail(sameFile(target, address, file), isNotUndefined, () => error)
+      )
+    )
+    return driveFile(uploaded)
+  })
+})
+
+/**
+ * The id of a site, which the other steps take: by its address (`https://contoso.sharepoint.com/sites/team`),
+ * `contoso.sharepoint.com:/sites/team`, a host for its root site, or `root`.
+ */
+export const findSite = Flow.step("findSite", {
+  input: Schema.Struct({ site: Schema.String }),
+  success: SiteId,
+  error: GraphError,
+  run: ({ site }) => Effect.map(Sites.get(site, { select: ["id"] }), ({ id }) => id)
+})
+
+/** The id of the item, and the values of its columns by their internal names. */
+export const ListRow = Schema.Struct({ id: ListItemId, fields: Lists.Fields })
+export type ListRow = typeof ListRow.Type
+
+const row = ({ fields, id }: Lists.ListItem): ListRow => ({ id, fields: fields ?? {} })
+
+/**
+ * The items of a list, which is named or given by its id. `fields`: the columns to read, by their internal names, default all;
+ * `filter` such as `fields/Total gt 100`; `orderBy` such as `fields/Total desc`. For results of up to 1 MB in all: more is a
+ * defect.
+ */
+export const listItems = Flow.step("listItems", {
+  input: Schema.Struct({
+    site: SiteId,
+    list: Schema.String,
+    fields: Schema.optionalKey(Schema.Array(Schema.String)),
+    filter: Schema.optionalKey(Schema.String),
+    orderBy: Schema.optionalKey(Schema.String)
+  }),
+  success: Schema.Array(ListRow),
+  error: GraphError,
+  run: ({ list, site, ...options }) =>
+    collect(Stream.map(Lists.items(site, list, options), row), {
+      what: `the items of the list ${list}`,
+      instead: instead("Lists.items")
+    })
+})
+
+/** What a filter compares a column with. */
+const keyLiteral = (value: Schema.Json | undefined): string | null => {
+  if (typeof value === "string") return odataText(value)
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : null
+}
+
+/** The oldest item whose key column has the value that the fields have. */
+const findByKey = Effect.fnUntraced(function* (site: SiteId, list: string, fields: Lists.Fields, key: string) {
+  const literal = keyLiteral(fields[key])
+  if (literal !== null) return yield* Stream.runHead(Lists.items(site, list, { filter: `fields/${key} eq ${literal}` }))
+  const message = `fields: the key column ${key} has no text, number or boolean; give it one, or leave the key out`
+  return yield* new GraphError({
+    reason: new InvalidRequest({ codes: [], message }),
+    request: {
+      method: "POST",
+      path: path`/sites/${site}/lists/${list}/items`.shown,
+      attempts: 0,
+      status: null,
+      requestId: null,
+      clientRequestId: null
+    }
+  })
+})
+
+/**
+ * Makes an item of a list; `fields` have the internal names of the columns. The service knows no idempotency keys, so this
+ * happens **at least once**: a step that is run again after a crash makes a second item. With `key`, the internal name of a column
+ * whose value identifies the item, it looks first, and gives the one that is there (`created: false`) as it is. Two executions
+ * with the same value at the same moment may still both make one: let the column enforce unique values when that matters. In
+ * lists of more than 5,000 items the column needs an index.
+ */
+export const createListItem = Flow.step("createListItem", {
+  input: Schema.Struct({
+    site: SiteId,
+    list: Schema.String,
+    fields: Lists.Fields,
+    key: Schema.optionalKey(Schema.String)
+  }),
+  success: Schema.Struct({ id: ListItemId, created: Schema.Boolean }),
+  error: GraphError,
+  run: Effect.fnUntraced(function* ({ fields, key, list, site }) {
+    const found = key === undefined ? Option.none() : yield* findByKey(site, list, fields, key)
+    if (Option.isSome(found)) return { id: found.value.id, created: false }
+    const { id } = yield* Lists.createItem(site, list, fields)
+    return { id, created: true }
+  })
+})
