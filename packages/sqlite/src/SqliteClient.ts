@@ -164,7 +164,7 @@ const lock = Effect.fnUntraced(function* (filename: string) {
 
 /**
  * Every commit is on the disk. What is written is copied into the database after 16 MB of log (not 4): pages that change
- * often are copied once then. The cache (16 MB) holds what a busy run writes all over.
+ * often are copied less often then. The cache has 16 MB (not 2).
  */
 const settings = `
   PRAGMA journal_mode = WAL;
