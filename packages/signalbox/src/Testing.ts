@@ -119,7 +119,7 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
 
   const tasks = (options.tasks ?? []).map((task: T): T => ({
     ...task,
-    outputs: (item: Parameters<T["outputs"]>[0]) => time.watchStream(InnerTime.withClient(outside)(task.outputs(item)))
+    outputs: (item: Parameters<T["outputs"]>[0]) => InnerTime.watchTask(time, outside, task.outputs(item))
   }))
   const readerKeys = time.compute(yield* ReaderKeys)
   const count = tasks.length === 0 ? 0 : (options.workers ?? 1)

@@ -94,11 +94,14 @@ export interface Task<out Input extends PayloadSchema, out Out extends PayloadSc
   readonly input: Input
   readonly output: Out
   /**
-   * The task over JSON: decodes the payload, runs, and encodes each output as it comes. Fails with `BusinessFailure`
+   * The task over JSON: decodes the payload, runs, and encodes what it gives. Fails with `BusinessFailure`
    * (`INVALID_INPUT`) before anything runs, with `ApplicationFailure` (`INVALID_OUTPUT`), or as the task itself fails.
    */
-  readonly outputs: (item: Item<Schema.Json>) => Stream.Stream<Output<Schema.Json>, unknown, R>
+  readonly outputs: (item: Item<Schema.Json>) => Effect.Effect<Outputs<R>, unknown, R>
 }
+
+/** What a task gives for an item: one output, none, or a stream in which each is encoded as it comes. */
+export type Outputs<R> = Output<Schema.Json> | undefined | Stream.Stream<Output<Schema.Json>, unknown, R>
 
 /** Any task. */
 export type Any = Task<PayloadSchema, PayloadSchema, unknown>
@@ -165,16 +168,17 @@ export const make = <Input extends PayloadSchema, Out extends PayloadSchema, E =
       onFailure: (error) => new ApplicationFailure({ code: "INVALID_OUTPUT", message: describe(error) })
     })
   }
-  const outputs = (item: Item<Schema.Json>): Stream.Stream<Output<Schema.Json>, unknown, R> =>
-    Stream.unwrap(
-      decode(item.payload).pipe(
-        Effect.mapError((error) => new BusinessFailure({ code: "INVALID_INPUT", message: describe(error) })),
-        Effect.map((payload): Stream.Stream<unknown, E, R> => {
-          const made = definition.run({ ...item, payload })
-          if (Stream.isStream(made)) return made
-          return Stream.filter(Stream.fromEffect(made), (value) => value !== undefined)
-        })
-      )
-    ).pipe(Stream.mapEffect(encodeOutput))
+  const outputs = Effect.fnUntraced(function* (
+    item: Item<Schema.Json>
+  ): Effect.fn.Return<Outputs<R>, E | BusinessFailure | ApplicationFailure, R> {
+    const payload = yield* Effect.mapError(
+      decode(item.payload),
+      (error) => new BusinessFailure({ code: "INVALID_INPUT", message: describe(error) })
+    )
+    const made = definition.run({ ...item, payload })
+    if (Stream.isStream(made)) return Stream.mapEffect(made, encodeOutput)
+    const value = yield* made
+    return value === undefined ? undefined : yield* encodeOutput(value)
+  })
   return { name, input: definition.input, output: definition.output, outputs }
 }

@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
+import { randomBytes } from "node:crypto"
 import * as Dialect from "./Dialect.ts"
 
 /** Where a page of a list starts and how long it is. */
@@ -23,6 +24,21 @@ export interface Rows<A> {
   readonly rows: ReadonlyArray<A>
   readonly hasMore: boolean
 }
+
+/** How many random bytes are asked of the system at once: an id takes 16, and asking costs more than the bytes. */
+const poolSize = 4096
+
+const layerRandom = Layer.sync(SecureRandom.SecureRandom, () => {
+  let pool = new Uint8Array(0)
+  return SecureRandom.make((size) => {
+    if (size > poolSize) return randomBytes(size)
+    if (pool.length < size) pool = randomBytes(poolSize)
+    const bytes = pool.subarray(0, size)
+    // Given to one alone, who may write on it.
+    pool = pool.subarray(size)
+    return bytes
+  })
+})
 
 /**
  * A failing statement is a defect here: the edge turns a database that is away into a 503 and all else into a 500.
@@ -110,5 +126,5 @@ export class Database extends Context.Service<
           )
       })
     })
-  ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+  ).pipe(Layer.provide(layerRandom))
 }

@@ -2,7 +2,9 @@
  * Knows who waits for time and who works, in a program on any clock: so that a test can wait until nothing more happens
  * at this moment, and move a `TestClock` to the next moment at which something does.
  */
+import type * as Task from "@signalbox/worker/Task"
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -190,7 +192,17 @@ export const make = Effect.gen(function* () {
 })
 
 /** What a task asks for by HTTP goes where the program says, not to the service of the test. */
-export const withClient =
-  <A, E, R>(client: Option.Option<HttpClient.HttpClient>) =>
-  (stream: Stream.Stream<A, E, R>) =>
-    Option.isNone(client) ? stream : Stream.provideService(stream, HttpClient.HttpClient, client.value)
+const contextOf = (client: Option.Option<HttpClient.HttpClient>): Context.Context<never> =>
+  Option.isNone(client) ? Context.empty() : Context.make(HttpClient.HttpClient, client.value)
+
+/** A task for an item, and the stream that it may give, as work that `quiet` waits for. */
+export const watchTask = <R>(
+  time: InnerTime,
+  client: Option.Option<HttpClient.HttpClient>,
+  outputs: Effect.Effect<Task.Outputs<R>, unknown, R>
+): Effect.Effect<Task.Outputs<R>, unknown, R> => {
+  const context = contextOf(client)
+  return Effect.map(time.watch(Effect.provideContext(outputs, context)), (made) =>
+    Stream.isStream(made) ? time.watchStream(Stream.provideContext(made, context)) : made
+  )
+}

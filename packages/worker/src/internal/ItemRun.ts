@@ -5,10 +5,11 @@ import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { StepRunSession } from "@signalbox/api/robot/StepRunSession"
 import type { SizedBytes } from "@signalbox/api/Upload"
 import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { ItemSource } from "../ItemSource.ts"
 import { Robot } from "../Robot.ts"
-import type { PayloadSchema, Task } from "../Task.ts"
+import type { Input, Output, PayloadSchema, Task } from "../Task.ts"
 import type { LeaseLost } from "./Failures.ts"
 import * as ItemLoop from "./ItemLoop.ts"
 import * as RemoteParts from "./RemoteParts.ts"
@@ -34,11 +35,13 @@ export const runTask = <E, R>(
   mayReserve: Effect.Effect<boolean>
 ): Effect.Effect<ItemLoop.Counts, E | LeaseLost, Exclude<R, Robot>> => {
   const inTask = Robot.of({ ...robot, items: { ...source, advance: noItems } })
-  return ItemLoop.runEach(source, mayReserve, (input) =>
-    Stream.runForEach(task.outputs(input), ({ files, payload }) => input.createOutput(payload, { files })).pipe(
-      Effect.provideService(Robot, inTask)
-    )
-  )
+  const work = Effect.fnUntraced(function* (input: Input<Schema.Json>) {
+    const save = ({ files, payload }: Output<Schema.Json>) => input.createOutput(payload, { files })
+    const made = yield* task.outputs(input)
+    if (made === undefined) return
+    yield* Stream.isStream(made) ? Stream.runForEach(made, save) : save(made)
+  })
+  return ItemLoop.runEach(source, mayReserve, (input) => Effect.provideService(work(input), Robot, inTask))
 }
 
 /**

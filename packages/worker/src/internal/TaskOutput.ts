@@ -4,6 +4,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import * as References from "effect/References"
@@ -17,7 +18,7 @@ const textOf = (values: ReadonlyArray<unknown>) => formatWithOptions({ colors: f
 /** Annotations of the worker's own say nothing new inside a step run. */
 const own = new Set(["step_run_id", "task", "worker_id"])
 
-const heard = ["debug", "dir", "error", "group", "info", "log", "table", "trace", "warn"] as const
+const spoken = ["debug", "dir", "error", "group", "info", "log", "table", "trace", "warn"] as const
 
 /** The task, heard by the reports of its step run. */
 export const reported = <R>(
@@ -46,28 +47,35 @@ export const reported = <R>(
 
   const consoleBeside = (console: Console.Console): Console.Console => {
     const tee =
-      (method: (typeof heard)[number]) =>
+      (method: (typeof spoken)[number]) =>
       (...values: ReadonlyArray<unknown>) => {
         if (!logging) write(textOf(values))
         Reflect.apply(console[method], console, values)
       }
-    return Object.assign(Object.create(console), Object.fromEntries(heard.map((method) => [method, tee(method)])))
+    return Object.assign(Object.create(console), Object.fromEntries(spoken.map((method) => [method, tee(method)])))
+  }
+
+  // The same around every item of the step run, so that it is made once.
+  let heard: { readonly loggers: unknown; readonly console: unknown; readonly context: Context.Context<never> } | null =
+    null
+  const contextBeside = (loggers: ReadonlySet<Logger.Logger<unknown, unknown>>, console: Console.Console) => {
+    if (heard?.loggers === loggers && heard.console === console) return heard.context
+    const context = Context.empty().pipe(
+      Context.add(Logger.CurrentLoggers, new Set([loggerBeside(loggers)])),
+      Context.add(Console.Console, consoleBeside(console))
+    )
+    heard = { loggers, console, context }
+    return context
   }
 
   return {
     ...task,
     outputs: (item) =>
-      Stream.unwrap(
-        Effect.gen(function* () {
-          const loggers = yield* Logger.CurrentLoggers
-          const console = yield* Console.Console
-          return task
-            .outputs(item)
-            .pipe(
-              Stream.provideService(Logger.CurrentLoggers, new Set([loggerBeside(loggers)])),
-              Stream.provideService(Console.Console, consoleBeside(console))
-            )
-        })
-      )
+      Effect.withFiber((fiber) => {
+        const context = contextBeside(fiber.getRef(Logger.CurrentLoggers), fiber.getRef(Console.Console))
+        return Effect.map(Effect.provideContext(task.outputs(item), context), (made) =>
+          Stream.isStream(made) ? Stream.provideContext(made, context) : made
+        )
+      })
   }
 }
