@@ -31,9 +31,10 @@ const daily = (options: Partial<FlowSchedules.Options<string>> = {}) => ({
 
 /** Lets what has begun end. */
 const settle = Effect.gen(function* () {
-  for (let lines = -1; lines !== (yield* Diary.read).length;) {
+  for (let lines = -1, running = 1; running > 0 || lines !== (yield* Diary.read).length;) {
     lines = (yield* Diary.read).length
     for (let pass = 0; pass < 10; pass++) yield* Effect.andThen(TestClock.adjust("100 millis"), breathe)
+    running = (yield* FlowExecutions.list({ state: "running" })).executions.length
   }
 })
 
@@ -47,13 +48,12 @@ const process = Effect.fnUntraced(function* (
   yield* TestClock.setTime(Date.parse(from))
   const layer = FlowSchedules.layer(noting, options).pipe(
     Layer.provide(Flow.layer(noting)),
-    Layer.provide(FlowEngine.layerSqlite({ file }))
+    Layer.provideMerge(FlowEngine.layerSqlite({ file }))
   )
   yield* Effect.gen(function* () {
-    yield* Layer.build(Layer.fresh(layer))
     yield* TestClock.adjust(`${hours} hours`)
     yield* settle
-  }).pipe(Effect.scoped)
+  }).pipe(Effect.provide(Layer.fresh(layer)))
 })
 
 const test = (title: string, body: (file: string) => Effect.Effect<void, unknown, Diary>) =>
