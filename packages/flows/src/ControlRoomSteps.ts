@@ -3,6 +3,8 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
@@ -28,14 +30,57 @@ export class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", {
   }
 }
 
-/** Makes a work item in the queue of a process, and gives its id. */
+const pageSize = 500
+
+/** A member of a payload that is an object, as text; undefined when there is none. */
+const memberOf = (payload: unknown, name: string): string | undefined =>
+  Predicate.isObject(payload) && Object.hasOwn(payload, name) ? JSON.stringify(payload[name]) : undefined
+
+const NewWorkItem = Schema.Struct({
+  process: ProcessId,
+  payload: Schema.optionalKey(Schema.NullOr(Schema.Json)),
+  /** The member of the payload that tells the items of the process apart. */
+  lookup: Schema.optionalKey(Schema.String)
+}).check(
+  Schema.makeFilter(({ lookup, payload }) =>
+    lookup === undefined || memberOf(payload, lookup) !== undefined
+      ? undefined
+      : { path: ["lookup"], issue: "Expected the name of a member of the payload" }
+  )
+)
+
+/** The newest item of the process whose payload has the same member. */
+const sameItem = (process: ProcessId, lookup: string, wanted: string | undefined) =>
+  WorkItems.stream({ process, includeData: true, limit: pageSize }).pipe(
+    Stream.filter(({ payload }) => memberOf(payload, lookup) === wanted),
+    Stream.map(({ id }) => id),
+    Stream.runHead
+  )
+
+/**
+ * Makes a work item in the queue of a process, and gives its id.
+ *
+ * A step that is cut off runs again. The service knows the second request by its idempotency key and makes no second item;
+ * one that ignores such keys, as the hosted service may, would. For that there is `lookup`, the name of a member of the
+ * payload that tells items apart, such as `"orderId"`: an item of the process that has the same there, in any state, is
+ * taken instead of a new one. This reads the items of the process, so it suits those of some thousands.
+ */
 export const createWorkItem = Flow.step("createWorkItem", {
-  input: Schema.Struct({ process: ProcessId, payload: Schema.optionalKey(Schema.NullOr(Schema.Json)) }),
+  input: NewWorkItem,
   success: WorkItemId,
   error: Schema.Union([InvalidRequest, NotFound, ControlRoomError]),
-  run: Effect.fnUntraced(function* (input) {
-    const item = yield* WorkItems.create(input)
-    return item.id
+  run: Effect.fnUntraced(function* ({ lookup, ...input }) {
+    const create = Effect.map(WorkItems.create(input), ({ id }) => id)
+    if (lookup === undefined) return yield* create
+    const there = sameItem(input.process, lookup, memberOf(input.payload, lookup))
+    const found = yield* there
+    if (Option.isSome(found)) return found.value
+    return yield* Effect.catchTag(create, "ControlRoomError", (error) =>
+      // It may have been made though there was no answer.
+      error.reason._tag === "Unreachable" && error.reason.sent === "maybe"
+        ? Effect.flatMap(there, (found) => (Option.isSome(found) ? Effect.succeed(found.value) : Effect.fail(error)))
+        : Effect.fail(error)
+    )
   })
 })
 
@@ -73,7 +118,6 @@ export const startRun = Flow.step("startRun", {
   })
 })
 
-const pageSize = 500
 const mostCounted = 2_000
 /** The pause after counting, for each page that was read: small runs are followed closely, large ones cheaply. */
 const pausePerPageMillis = 250

@@ -9,13 +9,14 @@ import * as Option from "effect/Option"
 import type { Flow } from "./Flow.ts"
 import { FlowDefect } from "./FlowDefect.ts"
 import type { FlowEngine } from "./FlowEngine.ts"
-import { FlowCanceled, FlowNotRegistered } from "./FlowErrors.ts"
-import { register, start, workflowOf } from "./internal/DurableRun.ts"
+import { FlowCanceled, type FlowNotRegistered } from "./FlowErrors.ts"
+import { register, workflowOf } from "./internal/DurableRun.ts"
+import { begin, claim } from "./internal/DurableStart.ts"
 import { theEngine } from "./internal/engine/Parts.ts"
 import { withDefects } from "./internal/DurableStep.ts"
-import { payloadOf, workflowName } from "./internal/FlowPayload.ts"
+import { payloadOf } from "./internal/FlowPayload.ts"
 import type { Execution } from "./internal/FlowStore.ts"
-import { type Codec, decodeRecorded, record } from "./internal/Journal.ts"
+import { type Codec, decodeRecorded } from "./internal/Journal.ts"
 import { RunWatchers } from "./internal/RunWatchers.ts"
 
 /**
@@ -27,26 +28,6 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>
 ): Layer.Layer<never, never, R | FlowEngine> =>
   Layer.effectDiscard(register(flow)).pipe(Layer.provide(RunWatchers.layer))
-
-const begin = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec, R>(
-  flow: Flow<I, S, E, R>,
-  input: I["Type"]
-) {
-  const { registered, store } = yield* theEngine
-  const given = yield* record(flow.input, input, `the input of the flow ${flow.name}`)
-  const execution = yield* store.claim(crypto.randomUUID(), {
-    flow: flow.name,
-    version: flow.version,
-    key: flow.idempotencyKey(given.value),
-    generation: 1,
-    input: given.json,
-    resumes: null
-  })
-  if (execution.state === "running" && !registered.has(workflowName(execution))) {
-    return yield* new FlowNotRegistered({ flow: flow.name, version: execution.version, execution: execution.id })
-  }
-  return execution
-})
 
 /** How an execution ended, from the record. */
 const outcomeOf = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec, R>(
@@ -101,7 +82,7 @@ export const execute = <I extends Codec, S extends Codec, E extends Codec, R>(
 ): Effect.Effect<S["Type"], E["Type"] | FlowCanceled | FlowNotRegistered, FlowEngine> =>
   Effect.gen(function* () {
     const { store, workflows } = yield* theEngine
-    const execution = yield* begin(flow, input)
+    const execution = yield* claim(flow, input)
     if (execution.state !== "running") return yield* outcomeOf(flow, execution)
     const what = `the execution ${execution.id} of ${flow.name}`
     const running = workflows.execute(workflowOf(execution), {
@@ -127,10 +108,4 @@ export const execute = <I extends Codec, S extends Codec, E extends Codec, R>(
 export const submit = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
   input: I["Type"]
-): Effect.Effect<string, FlowNotRegistered, FlowEngine> =>
-  Effect.gen(function* () {
-    const { workflows } = yield* theEngine
-    const execution = yield* begin(flow, input)
-    if (execution.state !== "running") return execution.id
-    return yield* start(workflows, execution)
-  })
+): Effect.Effect<string, FlowNotRegistered, FlowEngine> => begin(flow, input)

@@ -66,6 +66,13 @@ export class ExecutionNotFound extends Schema.TaggedError<ExecutionNotFound>()("
   }
 }
 
+/** The execution has no step, or awaits no signal, at this path. */
+export class StepNotFound extends Schema.TaggedError<StepNotFound>()("StepNotFound", {
+  execution: Schema.String,
+  path: Schema.String,
+  message: Schema.String
+}) {}
+
 /** The execution is not in a state in which this can be done. */
 export class ExecutionConflict extends Schema.TaggedError<ExecutionConflict>()("ExecutionConflict", {
   execution: Schema.String,

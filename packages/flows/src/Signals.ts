@@ -8,10 +8,9 @@ import type { FlowContext } from "./FlowContext.ts"
 import type { FlowEngine } from "./FlowEngine.ts"
 import { ExecutionConflict, ExecutionNotFound } from "./FlowErrors.ts"
 import { theEngine } from "./internal/engine/Parts.ts"
-import { workflowName } from "./internal/FlowPayload.ts"
 import { claimed, conceal } from "./internal/Interpreter.ts"
 import { type Codec, recordResult } from "./internal/Journal.ts"
-import { signalDeferred } from "./internal/Waits.ts"
+import { completeSignal } from "./internal/Waits.ts"
 
 /**
  * Waits for a value that somebody sends with `Flow.signal` to this execution and path, for as long as it takes. One that
@@ -34,21 +33,15 @@ export const signal = Effect.fn("Flow.signal")(function* <S extends Codec>(
   schema: S,
   value: S["Type"]
 ): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict, FlowEngine> {
-  const { store, workflows } = yield* theEngine
+  const engine = yield* theEngine
   const { json } = yield* recordResult(schema, value, `the signal ${path}`)
-  const found = yield* store.find(execution)
+  const found = yield* engine.store.find(execution)
   if (found === null) return yield* new ExecutionNotFound({ execution })
   if (found.state !== "running") {
     const message = `the execution ${execution} has ended (${found.state}) and takes no signals`
     return yield* new ExecutionConflict({ execution, state: found.state, message })
   }
-  const deferred = signalDeferred(path)
-  yield* workflows.deferredDone(deferred, {
-    workflowName: workflowName(found),
-    executionId: execution,
-    deferredName: deferred.name,
-    exit: Exit.succeed(json)
-  })
+  yield* completeSignal(engine, found, path, Exit.succeed(json))
 })
 
 /** What a person decided. */

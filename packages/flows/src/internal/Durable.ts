@@ -3,6 +3,7 @@
  * results that are recorded and goes on after them.
  */
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -93,6 +94,12 @@ export const make = (session: Session, undos: Undos, watchers: RunWatchers["Serv
   const noted = <S extends Codec, E extends Codec>(kind: Attempt<S, E, never>["kind"], call: Call<S, E, never>) =>
     step({ ...call, retry: once }, kind, true)
 
+  /** So that it can be told what the execution waits for. */
+  const recordTimer = (path: string, millis: number) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      store.recordTimer(executionId, { path, due: Math.ceil(now + millis) })
+    )
+
   const pause: Interpreter["pause"] = (path, millis) => {
     if (session.undoing) return Effect.sleep(millis)
     if (millis <= 0) return Effect.void
@@ -103,6 +110,7 @@ export const make = (session: Session, undos: Undos, watchers: RunWatchers["Serv
         const { workflow } = yield* instanceOf(session)
         const done = yield* workflows.deferredResult(clock.deferred)
         if (Option.isSome(done)) return
+        yield* recordTimer(path, millis)
         yield* workflows.scheduleClock(workflow, { executionId, clock })
         yield* awaitDeferred(workflows, clock.deferred, Effect.sleep(millis))
       })
@@ -126,7 +134,10 @@ export const make = (session: Session, undos: Undos, watchers: RunWatchers["Serv
     const wait = { execution: executionId, path, kind: runKind(room.value.workspaceId), subject: run }
     yield* store.recordWait(wait)
     yield* watchers.add(room.value, wait)
-    if (timeoutMillis !== null) yield* workflows.scheduleClock(workflow, { executionId, clock })
+    if (timeoutMillis !== null) {
+      yield* recordTimer(path, timeoutMillis)
+      yield* workflows.scheduleClock(workflow, { executionId, clock })
+    }
     yield* inEngine(session, awaitDeferred(workflows, clock.deferred))
   })
 

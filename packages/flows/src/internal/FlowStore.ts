@@ -10,7 +10,7 @@ import type { FlowPayload, StepInfo } from "./FlowPayload.ts"
 export const executionStates = ["running", "completed", "failed", "canceled"] as const
 export type ExecutionState = (typeof executionStates)[number]
 
-/** Times are milliseconds since 1970. */
+/** What a version of a flow does, or did, for one key. Times are milliseconds since 1970. */
 export interface Execution extends FlowPayload {
   readonly id: string
   readonly state: ExecutionState
@@ -45,9 +45,17 @@ export interface Wait {
   readonly subject: string
 }
 
+/** What an execution waits for until a time: a sleep, the pause before another attempt, a limit. */
+export interface Timer {
+  /** The path of what waits; of a pause, with `/attempt 2` and the like at its end. */
+  readonly path: string
+  readonly due: number
+}
+
 /** A part of the list of executions. */
 export interface ExecutionPage {
   readonly flow?: string
+  readonly version?: number
   readonly state?: ExecutionState
   /** The last execution of the page before. */
   readonly before?: Pick<Execution, "id" | "startedAt">
@@ -80,6 +88,16 @@ export class FlowStore extends Context.Service<
     readonly recordWait: (wait: Wait) => Effect.Effect<void>
     /** Who waits for something of this kind, or for this one; executions that have ended wait no more. */
     readonly waits: (kind: string, subject?: string) => Effect.Effect<ReadonlyArray<Wait>>
+    /** What an execution waits for outside. */
+    readonly waitsOf: (execution: string) => Effect.Effect<ReadonlyArray<Wait>>
     readonly endWait: (execution: string, path: string) => Effect.Effect<void>
+    /** Keeps that a timer is set, for engines that keep theirs elsewhere; keeping it again changes nothing. */
+    readonly recordTimer: (execution: string, timer: Timer) => Effect.Effect<void>
+    /** The timers of an execution that have not fired, or of which it is not known. */
+    readonly timers: (execution: string) => Effect.Effect<ReadonlyArray<Timer>>
+    /** Up to when a schedule has been carried out, in milliseconds since 1970; one that is new begins `now`. */
+    readonly scheduledTo: (schedule: string, now: number) => Effect.Effect<number>
+    /** Keeps that a schedule has been carried out up to a time; false when it is no longer at `from`. */
+    readonly advanceSchedule: (schedule: string, from: number, to: number) => Effect.Effect<boolean>
   }
 >()("@signalbox/flows/FlowStore") {}

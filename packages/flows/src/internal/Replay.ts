@@ -107,7 +107,7 @@ export const make = (steps: ReadonlyArray<RecordedStep>): Replay => {
 }
 
 /** The last attempt of each step, in the order in which they ended. */
-const lastAttempts = (steps: ReadonlyArray<RecordedStep>): ReadonlyArray<RecordedStep> => {
+export const lastAttempts = (steps: ReadonlyArray<RecordedStep>): ReadonlyArray<RecordedStep> => {
   const last = new Map(steps.map((row) => [row.path, row]))
   return steps.filter((row) => last.get(row.path) === row)
 }
@@ -139,7 +139,11 @@ export const seedsOf = (steps: ReadonlyArray<RecordedStep>, from: string): Reado
   return seeds
 }
 
-/** Where a failed execution is run again from: its first failed step; null when none has failed. */
+/**
+ * Where a failed execution is run again from: its first failed step, or the first signal that did not fit; null when none
+ * has failed.
+ */
 export const firstFailed = (steps: ReadonlyArray<RecordedStep>): string | null =>
-  lastAttempts(steps.filter(({ kind }) => kind === "step" || kind === "wait")).find(({ state }) => state === "failed")
-    ?.path ?? null
+  lastAttempts(steps.filter(({ kind }) => kind === "step" || kind === "wait" || kind === "signal")).find(
+    ({ state }) => state === "failed"
+  )?.path ?? null

@@ -12,8 +12,10 @@ import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import * as WorkflowEngine from "effect/workflow/WorkflowEngine"
 import type { Engine } from "./engine/Parts.ts"
 import { workflowName } from "./FlowPayload.ts"
-import type { Wait } from "./FlowStore.ts"
+import type { Execution, RecordedStep, Wait } from "./FlowStore.ts"
 import type { Codec } from "./Journal.ts"
+import { isBelow } from "./Paths.ts"
+import { lastAttempts } from "./Replay.ts"
 
 /** What a signal at a path completes. */
 export const signalDeferred = (path: string) => DurableDeferred.make(`signal/${path}`, { success: Schema.Json })
@@ -96,4 +98,65 @@ export const completeWait = Effect.fnUntraced(function* (
     })
   }
   yield* store.endWait(wait.execution, wait.path)
+})
+
+/** Gives a signal to an execution. */
+export const completeSignal = (
+  { workflows }: Engine,
+  execution: Execution,
+  path: string,
+  exit: Exit.Exit<Schema.Json>
+) => {
+  const deferred = signalDeferred(path)
+  return workflows.deferredDone(deferred, {
+    workflowName: workflowName(execution),
+    executionId: execution.id,
+    deferredName: deferred.name,
+    exit
+  })
+}
+
+/** What an execution waits for. Times are milliseconds since 1970. */
+export interface OpenWait {
+  /** The path of the step that waits. */
+  readonly path: string
+  /** A timer is a sleep, the pause before another attempt of a step, or a limit. */
+  readonly kind: "signal" | "run" | "timer"
+  /** The id of the run that it waits for. */
+  readonly run: string | null
+  /** When it goes on by itself; null when it does not. */
+  readonly due: number | null
+}
+
+const beforeAttempt = /\/attempt (\d+)$/
+
+/**
+ * What an execution waits for now, by what is recorded. What lost a race, or ran beside what failed, is still in the
+ * record: it is over once what it is in has an end.
+ */
+export const openWaits = Effect.fnUntraced(function* (
+  { store }: Engine,
+  execution: string,
+  steps: ReadonlyArray<RecordedStep>
+) {
+  const ended = lastAttempts(steps)
+  const isOver = (path: string, attempt: number | null) =>
+    ended.some(
+      (step) => isBelow(path, step.path) || (step.path === path && (attempt === null || step.attempt >= attempt))
+    )
+  const timers = new Map<string, number>()
+  for (const { due, path } of yield* store.timers(execution)) {
+    const attempt = beforeAttempt.exec(path)
+    const of = attempt === null ? path : path.slice(0, attempt.index)
+    if (!isOver(of, attempt === null ? null : Number(attempt[1]))) timers.set(of, due)
+  }
+  const waits: Array<OpenWait> = []
+  for (const { kind, path, subject } of yield* store.waitsOf(execution)) {
+    if (isOver(path, null)) continue
+    const due = timers.get(path) ?? null
+    timers.delete(path)
+    waits.push(kind === "signal" ? { path, kind, run: null, due } : { path, kind: "run", run: subject, due })
+  }
+  for (const [path, due] of timers) waits.push({ path, kind: "timer", run: null, due })
+  return waits
 })

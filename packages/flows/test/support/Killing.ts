@@ -6,9 +6,9 @@ import { spawn } from "node:child_process"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
-/** Starts `worker.ts`; killed with the scope at the latest. */
-export const start = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
-  const script = fileURLToPath(new URL("worker.ts", import.meta.url))
+/** Starts a script of this folder; killed with the scope at the latest. */
+export const start = Effect.fnUntraced(function* (args: ReadonlyArray<string>, file = "worker.ts") {
+  const script = fileURLToPath(new URL(file, import.meta.url))
   const child = yield* Effect.acquireRelease(
     Effect.sync(() => spawn(process.execPath, [script, ...args], { stdio: ["ignore", "pipe", "pipe"] })),
     (child) => Effect.sync(() => child.kill("SIGKILL"))

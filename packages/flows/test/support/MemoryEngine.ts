@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import * as WorkflowEngine from "effect/workflow/WorkflowEngine"
 import { FlowEngine } from "../../src/FlowEngine.ts"
 import { engineOf } from "../../src/internal/engine/Parts.ts"
-import { type Execution, FlowStore, type RecordedStep, type Wait } from "../../src/internal/FlowStore.ts"
+import { type Execution, FlowStore, type RecordedStep, type Timer, type Wait } from "../../src/internal/FlowStore.ts"
 
 /** A store for as long as the effect's result is held, so that it can outlive an engine. */
 export const makeStore = Effect.gen(function* () {
@@ -14,6 +14,8 @@ export const makeStore = Effect.gen(function* () {
   const executions = new Map<string, Execution>()
   const steps = new Map<string, Array<RecordedStep>>()
   const waits = new Map<string, Wait>()
+  const timers = new Map<string, ReadonlyArray<Timer>>()
+  const schedules = new Map<string, number>()
   const latest = (flow: string, key: string) =>
     [...executions.values()]
       .filter((one) => one.flow === flow && one.key === key)
@@ -67,7 +69,26 @@ export const makeStore = Effect.gen(function* () {
             executions.get(one.execution)?.state === "running"
         )
       ),
-    endWait: (execution, path) => Effect.sync(() => void waits.delete(`${execution} ${path}`))
+    waitsOf: (execution) => Effect.sync(() => [...waits.values()].filter((one) => one.execution === execution)),
+    endWait: (execution, path) => Effect.sync(() => void waits.delete(`${execution} ${path}`)),
+    recordTimer: (execution, timer) =>
+      Effect.sync(() => {
+        const set = timers.get(execution) ?? []
+        if (!set.some(({ path }) => path === timer.path)) timers.set(execution, [...set, timer])
+      }),
+    timers: (execution) => Effect.sync(() => timers.get(execution) ?? []),
+    scheduledTo: (schedule, now) =>
+      Effect.sync(() => {
+        const to = schedules.get(schedule) ?? now
+        schedules.set(schedule, to)
+        return to
+      }),
+    advanceSchedule: (schedule, from, to) =>
+      Effect.sync(() => {
+        if (schedules.get(schedule) !== from) return false
+        schedules.set(schedule, to)
+        return true
+      })
   })
 })
 

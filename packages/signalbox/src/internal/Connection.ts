@@ -4,6 +4,7 @@
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
 import { readCredentials } from "@signalbox/api/Credentials"
 import { layer as connect, layerConfig, type NotConfigured } from "@signalbox/api/node"
+import * as Config from "effect/Config"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
@@ -43,6 +44,13 @@ const layerFor = (
 
 /** Connects a command by its flags. */
 export const connected = (data: Option.Option<string>) => Effect.provide(layerFor(data))
+
+/** A flag, else the variable, else nothing; an empty variable is none. */
+export const orVariable = Effect.fnUntraced(function* (flag: Option.Option<string>, variable: string) {
+  if (Option.isSome(flag)) return flag.value
+  const value = yield* Effect.option(Config.String(variable))
+  return Option.getOrElse(value, () => "") || null
+})
 
 /** Prints a result as JSON, or as the line that people read. */
 export const print = <A>(json: boolean, value: A, line: (value: A) => string) =>

@@ -23,6 +23,7 @@ const commands = {
   items: () => import("./commands/Items.ts").then((module) => module.items),
   outputs: () => import("./commands/Runs.ts").then((module) => module.outputs),
   keys: () => import("./commands/Keys.ts").then((module) => module.keys),
+  flows: () => import("./commands/Flows.ts").then((module) => module.flows),
   worker: () => import("./commands/Worker.ts").then((module) => module.worker),
   assistant: () => import("./commands/Assistant.ts").then((module) => module.assistant),
   workspaces: () => import("./commands/Workspaces.ts").then((module) => module.workspaces),

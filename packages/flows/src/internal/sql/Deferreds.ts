@@ -36,6 +36,8 @@ export class Deferreds extends Context.Service<
     readonly schedule: (execution: string, name: string, due: number) => Effect.Effect<void>
     /** Timers that are due, the oldest first. */
     readonly due: (now: number, limit: number) => Effect.Effect<ReadonlyArray<Timer>>
+    /** The timers of an execution that are set, by their names. */
+    readonly set: (execution: string) => Effect.Effect<ReadonlyArray<{ readonly name: string; readonly due: number }>>
     /** When the next timer is due, null when none is set. */
     readonly next: Effect.Effect<number | null>
   }
@@ -93,6 +95,15 @@ export class Deferreds extends Context.Service<
             sql<Timer>`
               SELECT execution, name FROM flow_deferred
               WHERE result IS NULL AND due IS NOT NULL AND due <= ${now} ORDER BY due LIMIT ${limit}`
+          ),
+        set: (execution) =>
+          persist(
+            Effect.map(
+              sql<{ readonly name: string; readonly due: number | bigint }>`
+                SELECT name, due FROM flow_deferred
+                WHERE execution = ${execution} AND result IS NULL AND due IS NOT NULL ORDER BY due`,
+              (rows) => rows.map(({ due, name }) => ({ name, due: Number(due) }))
+            )
           ),
         next: persist(
           Effect.map(

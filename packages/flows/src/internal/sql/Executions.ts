@@ -178,9 +178,10 @@ export class Executions extends Context.Service<
               ([row]) => (row === undefined ? null : execution(row))
             )
           ),
-        list: ({ before, flow, limit, state }) => {
+        list: ({ before, flow, limit, state, version }) => {
           const conditions = [
             ...(flow === undefined ? [] : [sql`flow = ${flow}`]),
+            ...(version === undefined ? [] : [sql`version = ${version}`]),
             ...(state === undefined ? [] : [sql`state = ${state}`]),
             ...(before === undefined
               ? []

@@ -71,6 +71,11 @@ const init: ReadonlyArray<string> = [
   `CREATE INDEX flow_wait_by_subject ON flow_wait (kind, subject)`
 ]
 
+const schedules: ReadonlyArray<string> = [
+  // Up to when each schedule has been carried out.
+  `CREATE TABLE flow_schedule (name TEXT PRIMARY KEY, scheduled_to INTEGER NOT NULL)`
+]
+
 const run = (statements: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -79,6 +84,6 @@ const run = (statements: ReadonlyArray<string>) =>
 
 /** Brings the tables to the newest form; does nothing when they are there already. */
 export const migrate = Migrator.make({})({
-  loader: Migrator.fromRecord({ "0001_init": run(init) }),
+  loader: Migrator.fromRecord({ "0001_init": run(init), "0002_schedules": run(schedules) }),
   table: "flow_migration"
 })

@@ -14,6 +14,8 @@ export class Waits extends Context.Service<
     readonly insert: (wait: Wait) => Effect.Effect<void>
     /** Of a kind, and of a subject when it is given; those of executions that run. */
     readonly list: (kind: string, subject?: string) => Effect.Effect<ReadonlyArray<Wait>>
+    /** Of an execution. */
+    readonly of: (execution: string) => Effect.Effect<ReadonlyArray<Wait>>
     readonly remove: (execution: string, path: string) => Effect.Effect<void>
   }
 >()("@signalbox/flows/Waits") {
@@ -40,6 +42,11 @@ export class Waits extends Context.Service<
               ORDER BY wait.execution, wait.path`
           )
         },
+        of: (execution) =>
+          persist(
+            sql<Wait>`
+              SELECT execution, path, kind, subject FROM flow_wait WHERE execution = ${execution} ORDER BY path`
+          ),
         remove: (execution, path) =>
           persist(Effect.asVoid(sql`DELETE FROM flow_wait WHERE execution = ${execution} AND path = ${path}`))
       })

@@ -5,7 +5,6 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Workers from "@signalbox/api/Workers"
 import * as Home from "@signalbox/worker/Home"
 import * as WorkerAgent from "@signalbox/worker/Worker"
-import * as Config from "effect/Config"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -14,7 +13,7 @@ import * as Schema from "effect/Schema"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { hostname } from "node:os"
-import { connected, connectionFlags, print } from "../Connection.ts"
+import { connected, connectionFlags, orVariable, print } from "../Connection.ts"
 import * as TasksFile from "../TasksFile.ts"
 
 /** A flag is missing or cannot be used. */
@@ -28,13 +27,6 @@ const data = Flag.String("data").pipe(
   ),
   Flag.optional
 )
-
-/** A flag, else the variable, else nothing; an empty variable is none. */
-const orVariable = Effect.fnUntraced(function* (flag: Option.Option<string>, variable: string) {
-  if (Option.isSome(flag)) return flag.value
-  const value = yield* Effect.option(Config.String(variable))
-  return Option.getOrElse(value, () => "") || null
-})
 
 const folderOf = (flag: Option.Option<string>) =>
   Effect.map(orVariable(flag, "SIGNALBOX_WORKER_DATA"), (folder) => folder ?? ".signalbox-worker")

@@ -1,0 +1,127 @@
+/**
+ * A client for `FlowManagement.layerRoutes` of another program.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import type * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as HttpApiClient from "effect/http-api/HttpApiClient"
+import * as HttpClient from "effect/http/HttpClient"
+import { isHttpClientError } from "effect/http/HttpClientError"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { ErrorCode } from "@signalbox/api/contract/Responses"
+import type { ExecutionPage, Filter, Inspection, ListedExecution, PageOptions } from "./FlowExecutions.ts"
+import { Api, Inspection as InspectionJson, Listed } from "./internal/management/Contract.ts"
+
+/**
+ * What went wrong: a code of the program, or `UNREACHABLE` when none answers there, `UNEXPECTED_ANSWER` when what answers
+ * is no management of flows.
+ */
+export class FlowManagementError extends Schema.TaggedError<FlowManagementError>()("FlowManagementError", {
+  code: Schema.Union([ErrorCode, Schema.Literals(["UNREACHABLE", "UNEXPECTED_ANSWER"])]),
+  message: Schema.String
+}) {}
+
+export interface Options {
+  /** Where the program listens, with the prefix of its routes, such as `http://127.0.0.1:4800`. */
+  readonly url: string
+  readonly token: Redacted.Redacted
+}
+
+/** As the routes answer: times in ISO 8601, names with underscores. For programs that print what they got. */
+export const onWire = { listed: Schema.encodeSync(Listed), inspection: Schema.encodeSync(InspectionJson) }
+
+const attemptTimeout = "30 seconds"
+/** Of what only reads. */
+const again = { schedule: Schedule.exponential("200 millis"), times: 3 }
+
+type Call<A> = Effect.Effect<A, FlowManagementError>
+
+const isEnvelope = Schema.is(Schema.Struct({ error: Schema.Struct({ code: ErrorCode, message: Schema.String }) }))
+
+const make = Effect.fnUntraced(function* ({ token, url }: Options) {
+  const base = url.replace(/\/+$/, "")
+  const client = yield* HttpApiClient.make(Api, {
+    baseUrl: base,
+    transformClient: HttpClient.mapRequest(HttpClientRequest.bearerToken(token))
+  })
+  const unreachable = new FlowManagementError({
+    code: "UNREACHABLE",
+    message: `nothing answers at ${base}: check the address, and that the program runs`
+  })
+  const unexpected = new FlowManagementError({
+    code: "UNEXPECTED_ANSWER",
+    message: `what answers at ${base} is no management of flows: check that the program mounts FlowManagement.layerRoutes, and its prefix`
+  })
+
+  const call = <A, E>(effect: Effect.Effect<A, E>): Call<A> =>
+    effect.pipe(
+      Effect.timeout(attemptTimeout),
+      Effect.mapError((error) => {
+        if (isEnvelope(error)) return new FlowManagementError(error.error)
+        const silent = Predicate.isTagged(error, "TimeoutError")
+        return silent || (isHttpClientError(error) && error.response === undefined) ? unreachable : unexpected
+      })
+    )
+  const read = <A, E>(effect: Effect.Effect<A, E>) =>
+    Effect.retry(call(effect), { ...again, while: ({ code }) => code === "UNREACHABLE" })
+  const idOf = <E>(effect: Effect.Effect<{ readonly id: string }, E>) => Effect.map(call(effect), ({ id }) => id)
+
+  const { executions } = client
+  const list = (options: PageOptions = {}): Call<ExecutionPage> => read(executions.list({ query: options }))
+  return FlowManagementClient.of({
+    list,
+    stream: (filter = {}) =>
+      Stream.paginate(Option.none<string>(), (before) =>
+        Effect.map(
+          list({ ...filter, ...(Option.isNone(before) ? {} : { before: before.value }) }),
+          (page) => [page.executions, Option.map(Option.fromNullOr(page.next), Option.some)] as const
+        )
+      ),
+    inspect: (id) => read(executions.inspect({ params: { id } })),
+    cancel: (id) => Effect.asVoid(call(executions.cancel({ params: { id } }))),
+    resume: (id) => idOf(executions.resume({ params: { id } })),
+    retry: (id, options = {}) => idOf(executions.retry({ params: { id }, payload: options })),
+    signal: (id, path, value) => Effect.asVoid(call(executions.signal({ params: { id }, payload: { path, value } })))
+  })
+})
+
+/**
+ * The functions of `FlowExecutions`, for the executions of another program.
+ *
+ * ```ts
+ * import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ * import * as Redacted from "effect/Redacted"
+ * import { FlowManagementClient } from "@signalbox/flows/FlowManagementClient"
+ *
+ * export const resumed = (execution: string) => Effect.flatMap(FlowManagementClient, (flows) => flows.resume(execution))
+ *
+ * export const connected = (token: Redacted.Redacted) =>
+ *   FlowManagementClient.layer({ url: "http://127.0.0.1:4800", token }).pipe(Layer.provide(NodeHttpClient.layerUndici))
+ * ```
+ */
+export class FlowManagementClient extends Context.Service<
+  FlowManagementClient,
+  {
+    readonly list: (options?: PageOptions) => Call<ExecutionPage>
+    /** All that match, those that began last first. */
+    readonly stream: (filter?: Filter) => Stream.Stream<ListedExecution, FlowManagementError>
+    readonly inspect: (execution: string) => Call<Inspection>
+    readonly cancel: (execution: string) => Call<void>
+    /** Gives the id of the execution that goes on. */
+    readonly resume: (execution: string) => Call<string>
+    /** Gives the id of the execution that goes on. */
+    readonly retry: (execution: string, options?: { readonly from?: string; readonly version?: number }) => Call<string>
+    readonly signal: (execution: string, path: string, value: Schema.Json) => Call<void>
+  }
+>()("@signalbox/flows/FlowManagementClient") {
+  static readonly layer = (options: Options): Layer.Layer<FlowManagementClient, never, HttpClient.HttpClient> =>
+    Layer.effect(FlowManagementClient, make(options))
+}

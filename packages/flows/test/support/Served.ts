@@ -1,0 +1,54 @@
+/** A program with durable flows and their management, on a port of its own. */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServer from "effect/http/HttpServer"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { createServer } from "node:http"
+import * as Flow from "../../src/Flow.ts"
+import { FlowEngine } from "../../src/FlowEngine.ts"
+import * as FlowManagement from "../../src/FlowManagement.ts"
+import { Diary, note, Refused } from "./Conformance.ts"
+
+export const token = "a token of some length"
+
+export const orders = Flow.make("orders", {
+  version: 1,
+  input: Schema.String,
+  success: Schema.String,
+  error: Refused,
+  idempotencyKey: (key) => key,
+  run: Effect.fnUntraced(function* (key) {
+    yield* Flow.compensate(note(key), () => note(`${key} undone`))
+    const { by } = yield* Flow.awaitApproval("approval")
+    return by
+  })
+})
+
+/** The old version of `orders`, which the program does not have any more. */
+export const oldOrders = Flow.make("orders", {
+  version: 0,
+  input: Schema.String,
+  success: Schema.String,
+  error: Schema.Never,
+  idempotencyKey: (key) => key,
+  run: () => Effect.as(Flow.sleep("nap", "1 day"), "old")
+})
+
+const routes = Layer.mergeAll(
+  FlowManagement.layerRoutes({ token: Redacted.make(token) }),
+  HttpRouter.add("GET", "/", HttpServerResponse.text("the program's own"))
+)
+
+/** Listens on a free port. */
+export const layer = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
+  Layer.provideMerge(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 })),
+  Layer.provideMerge(Flow.layer(orders)),
+  Layer.provideMerge(Layer.fresh(FlowEngine.layerMemory)),
+  Layer.provideMerge(Layer.fresh(Diary.layer))
+)
+
+export const address = Effect.map(HttpServer.HttpServer, ({ address }) => HttpServer.formatAddress(address))

@@ -1,0 +1,50 @@
+/** The guide to durable flows: its code is compiled, and its flow is run. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Processes from "@signalbox/api/Processes"
+import * as Flow from "@signalbox/flows/Flow"
+import { FlowEngine } from "@signalbox/flows/FlowEngine"
+import * as FlowExecutions from "@signalbox/flows/FlowExecutions"
+import * as Task from "@signalbox/worker/Task"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import { readFileSync } from "node:fs"
+import * as Testing from "../src/Testing.ts"
+import { invoices } from "./guide/invoices.ts"
+
+const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8")
+
+const write = Task.make("write invoice", {
+  input: Schema.Struct({ orderId: Schema.String, amount: Schema.Finite }),
+  output: Schema.Struct({ orderId: Schema.String }),
+  run: ({ payload: { amount, orderId } }) =>
+    amount > 1_000
+      ? Effect.fail(new Task.BusinessFailure({ code: "LIMIT", message: "above the limit" }))
+      : Effect.succeed({ orderId })
+})
+
+describe("the guide to durable flows", () => {
+  it("has the code that is compiled here", () => {
+    const guide = read("../../../docs/durable-flows.md")
+    for (const name of ["invoices", "script", "program", "approved"]) {
+      assert.include(guide, `\`\`\`ts\n${read(`./guide/${name}.ts`)}\`\`\`\n`, name)
+    }
+  })
+
+  it.effect("has a flow that gives plainly what it gives durably", () =>
+    Effect.gen(function* () {
+      const { id: process } = yield* Processes.put({
+        name: "invoices",
+        steps: [{ name: "write", task: { name: "write invoice" } }]
+      })
+      const expected = { written: 1, state: "completed" }
+      assert.deepStrictEqual(yield* Testing.elapse(Flow.run(invoices, { process, day: "2026-11-20" })), expected)
+      yield* Effect.gen(function* () {
+        const id = yield* Flow.submit(invoices, { process, day: "2026-11-21" })
+        assert.deepStrictEqual(yield* Testing.elapse(Flow.execute(invoices, { process, day: "2026-11-21" })), expected)
+        const paths = (yield* FlowExecutions.steps(id)).map(({ path }) => path)
+        assert.includeMembers(paths, ["order[2026-11-21/1]/createWorkItem", "settleUnresolved/markDone"])
+      }).pipe(Effect.provide(Layer.provideMerge(Flow.layer(invoices), FlowEngine.layerMemory)))
+    }).pipe(Effect.provide(Testing.layer({ tasks: [write] })))
+  )
+})

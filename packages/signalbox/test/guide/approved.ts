@@ -1,0 +1,16 @@
+import * as Steps from "@signalbox/flows/ControlRoomSteps"
+import * as Flow from "@signalbox/flows/Flow"
+import * as Effect from "effect/Effect"
+import type { ProcessId, WorkItemId } from "@signalbox/api/contract/Ids"
+
+/** Starts a run once somebody has approved it, within two days; stops it when something later in the flow fails. */
+export const startApproved = Effect.fnUntraced(function* (process: ProcessId, workItems: ReadonlyArray<WorkItemId>) {
+  const decision = yield* Flow.race("decision", {
+    person: Flow.awaitApproval("approval"),
+    nobody: Effect.as(Flow.sleep("deadline", "2 days"), { approved: false, by: "nobody", comment: null })
+  })
+  if (!decision.approved) return null
+  return yield* Flow.compensate(Steps.startRun({ process, workItems }), (run) =>
+    Steps.stopRun({ run, terminate: true, reason: "the flow has failed" })
+  )
+})
