@@ -100,17 +100,18 @@ const look = Effect.fnUntraced(function* (process: ProcessId) {
   const { load, save } = yield* place
   const { items, link } = yield* Delta.changes(drive, { folder: { path }, ...(yield* load) })
   const files = items.filter(({ deleted, file }) => file !== undefined && deleted === undefined)
-  const failures = yield* Effect.forEach(
+  const done = yield* Effect.forEach(
     files,
     (item) =>
-      Effect.as(take(process, item), 0).pipe(
+      take(process, item).pipe(
+        Effect.as(true),
         Effect.catch((error) =>
-          Effect.as(Console.error(`${item.name}: ${error.message}; the next look tries again`), 1)
+          Effect.as(Console.error(`${item.name}: ${error.message}; the next look tries again`), false)
         )
       ),
     { concurrency: 4 }
   )
-  if (link !== null && !failures.includes(1)) yield* save(link)
+  if (link !== null && !done.includes(false)) yield* save(link)
 })
 
 const program = Effect.gen(function* () {
@@ -119,7 +120,13 @@ const program = Effect.gen(function* () {
   const seconds = yield* Config.Finite("SIGNALBOX_GRAPH_SECONDS").pipe(Config.withDefault(30))
   if (seconds === 0) return yield* look(id)
   yield* Console.log(`Looking every ${seconds} s; stop it with Ctrl-C`)
-  yield* Effect.repeat(look(id), Schedule.spaced(seconds * 1000))
+  // What outlasts the retries of the clients, such as a night without a network, does not end the watch; a lost sign-in does.
+  const lookOn = Effect.catchIf(
+    look(id),
+    (error) => !(error._tag === "GraphError" && error.reason._tag === "Unauthenticated"),
+    (error) => Console.error(`${error.message}; the next look tries again`)
+  )
+  yield* Effect.repeat(lookOn, Schedule.spaced(seconds * 1000))
 })
 
 const engine = Layer.unwrap(

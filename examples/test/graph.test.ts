@@ -18,6 +18,7 @@ import * as Uploads from "@signalbox/graph/Uploads"
 import { compile } from "@signalbox/testkit/Examples"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -228,6 +229,30 @@ layer(world, { excludeTestServices: true, timeout: 120_000 })("the examples of t
           assert.match(lines.join("\n"), /^refused\.txt is the work item \S+$/)
           assert.include(yield* taken, "refused.txt: late")
         }),
+      120_000
+    )
+
+    it.effect(
+      "a look that failed does not end the watch; a sign-in that was lost does",
+      () =>
+        Effect.gen(function* () {
+          const { clearFaults, expireAccessTokens, expireRefreshTokens, setFaults } = yield* GraphSandbox
+          yield* put("/Inbox/later.txt", "later")
+          yield* setFaults({ rules: [{ fault: "status", status: 403, path: "/delta", times: 1 }] })
+          const watching = { env: { SIGNALBOX_GRAPH_SECONDS: "0.1" } }
+          const child = yield* start("watch-folder.ts", keeps, watching)
+          const problems = yield* Effect.forkScoped(Stream.mkString(Stream.decodeText(child.stderr)))
+          yield* Stream.splitLines(Stream.decodeText(child.stdout)).pipe(
+            Stream.takeUntil((line) => line.startsWith("later.txt is the work item")),
+            Stream.runDrain
+          )
+          yield* clearFaults
+          yield* expireAccessTokens
+          yield* expireRefreshTokens
+          assert.notStrictEqual(Number(yield* child.exitCode), 0)
+          assert.match(yield* Fiber.join(problems), /^Forbidden: .*\/delta .*; the next look tries again$/m)
+          assert.include(yield* taken, "later.txt: later")
+        }).pipe(Effect.scoped),
       120_000
     )
   })

@@ -2,11 +2,14 @@
  * The 22 operations as programs that know them call them, against the sandbox. What the original gets wrong has its number.
  */
 import { assert, describe, it } from "@effect/vitest"
+import * as ApiKeys from "@signalbox/api/ApiKeys"
 import type { Seed } from "@signalbox/graph-sandbox/Seed"
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { Embedded, layer as layerRoom } from "signalbox/Embedded"
 import { GraphLibrary, type Options } from "../src/Compat.ts"
 import { resourcePath } from "../src/internal/CompatItems.ts"
 import { asked, faults, GraphSandbox, inSandbox, seed } from "./support/Sandbox.ts"
@@ -124,6 +127,38 @@ describe("authorizing", () => {
       const seeded = { ...app, refresh_token: refreshToken, file_backend_path: join(folder, "seeded") }
       await using ann = new GraphLibrary(seeded, place)
       assert.strictEqual((await ann.get_me()).display_name, "Ann Lee")
+    })
+  )
+
+  it.live("B12: the token is kept in the vault of a control room", () =>
+    withLibrary(async (_, folder, { origin }) => {
+      const inRoom = Effect.gen(function* () {
+        const { credentials, origin: url } = yield* Embedded
+        const { key } = yield* ApiKeys.create("graph", ["Vault.read_secret_values", "Vault.write_secrets"])
+        const variables = {
+          SIGNALBOX_BASE_URL: url,
+          SIGNALBOX_API_KEY: Redacted.value(key),
+          SIGNALBOX_WORKSPACE_ID: credentials.workspace_id
+        }
+        yield* Effect.acquireRelease(
+          Effect.sync(() => Object.assign(process.env, variables)),
+          () =>
+            Effect.sync(() => {
+              for (const name of Object.keys(variables)) delete process.env[name]
+            })
+        )
+        yield* Effect.promise(async () => {
+          const options = { ...app, vault_backend: true, vault_secret: "office" }
+          const place = { graphUrl: origin, loginUrl: origin }
+          await using first = new GraphLibrary(options, place)
+          await first.authorize_and_get_token(await signIn(await first.generate_oauth_authorization_url()))
+          await using second = new GraphLibrary(options, place)
+          assert.strictEqual((await second.get_me()).display_name, "Ann Lee")
+          assert.isString(await second.refresh_oauth_token())
+        })
+      })
+      const room = layerRoom({ data: join(folder, "room"), port: 0, workers: 0 })
+      await Effect.runPromise(Effect.scoped(Effect.provide(inRoom, room)))
     })
   )
 
