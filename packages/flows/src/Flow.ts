@@ -14,6 +14,7 @@ import type { FlowContext, RequirementOf } from "./FlowContext.ts"
 import { type FlowEvent, FlowEvents } from "./FlowEvents.ts"
 import { FlowSignals } from "./FlowSignals.ts"
 import { failureOf, publishTo } from "./internal/Announce.ts"
+import type { Flow } from "./internal/FlowType.ts"
 import * as InProcess from "./internal/InProcess.ts"
 import { at, claimed, conceal, inSpan, reveal } from "./internal/Interpreter.ts"
 import { checkError, type Codec, record, recordResult } from "./internal/Journal.ts"
@@ -26,21 +27,9 @@ export { compensate } from "./Compensation.ts"
 export { execute, layer, submit } from "./Durable.ts"
 export type { FlowContext } from "./FlowContext.ts"
 export { FlowTimeout } from "./FlowErrors.ts"
+export type { Flow } from "./internal/FlowType.ts"
 export { Approval, approve, awaitApproval, awaitSignal, signal } from "./Signals.ts"
 export { step, type Step, StepTimeout } from "./Step.ts"
-
-/** A flow: a name, a version, schemas and a body. `R` is what its steps need. */
-export interface Flow<I extends Codec, S extends Codec, E extends Codec, R> {
-  readonly name: string
-  /** Raised when the body calls other steps than before. */
-  readonly version: number
-  readonly input: I
-  readonly success: S
-  readonly error: E
-  /** Tells which inputs mean the same execution, for engines that keep executions. Plain runs are always new. */
-  readonly idempotencyKey: (input: I["Type"]) => string
-  readonly body: (input: I["Type"]) => Effect.Effect<S["Type"], E["Type"], FlowContext<R>>
-}
 
 /**
  * Makes a flow. Its `run` can call steps and the functions of this module, nothing that needs a service: that does not

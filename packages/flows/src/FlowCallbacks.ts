@@ -9,7 +9,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as WebhookSignature from "@signalbox/api/WebhookSignature"
 import type { FlowEngine } from "./FlowEngine.ts"
-import { theEngine } from "./internal/engine/Parts.ts"
+import { theEngine } from "./internal/engine/TheEngine.ts"
 import { completeWait, runKind } from "./internal/Waits.ts"
 
 export interface FlowCallbacks {

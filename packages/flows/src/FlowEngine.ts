@@ -5,33 +5,19 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
+import { FlowEngineError } from "./FlowErrors.ts"
+import type { ClusterOptions, PostgresOptions, SqliteOptions } from "./internal/engine/Options.ts"
+import { type Parts, withRegistered } from "./internal/engine/Parts.ts"
 
-/** The engine could not start. The message says why and what to do; it holds no secrets. */
-export class FlowEngineError extends Schema.TaggedError<FlowEngineError>()("FlowEngineError", {
-  message: Schema.String
-}) {}
+export { FlowEngineError } from "./FlowErrors.ts"
+export type { ClusterOptions, PostgresOptions, SqliteOptions } from "./internal/engine/Options.ts"
 
-export interface SqliteOptions {
-  /** The file of the database. It and its folder are made when they are missing. */
-  readonly file: string
-}
-
-export interface PostgresOptions {
-  /** `postgres://user:password@host:port/database`. */
-  readonly url: Redacted.Redacted
-  /** Where the tables are; made when it is missing. Default: `signalbox_flows`. */
-  readonly schema?: string
-}
-
-export interface ClusterOptions extends PostgresOptions {
-  /** Where the other runners reach this one. */
-  readonly host: string
-  readonly port: number
-  /** Where this one listens, when that is another address than the one that others reach. Default: `host`. */
-  readonly listenHost?: string
-}
+/** An engine of these parts. */
+const engine = (parts: Layer.Layer<Parts, FlowEngineError>): Layer.Layer<FlowEngine, FlowEngineError> =>
+  Layer.effect(
+    FlowEngine,
+    Effect.map(Effect.context<Parts>(), (context) => FlowEngine.of({ parts: withRegistered(context) }))
+  ).pipe(Layer.provide(parts))
 
 /** What the layers need that only some programs have. */
 const load = <A>(what: string, packages: string, module: () => Promise<A>): Effect.Effect<A, FlowEngineError> =>
@@ -70,7 +56,7 @@ export class FlowEngine extends Context.Service<
   static readonly layerMemory: Layer.Layer<FlowEngine, FlowEngineError> = Layer.unwrap(
     Effect.map(
       load("the engine in memory", "effect", () => import("./internal/engine/Sqlite.ts")),
-      ({ layer }) => layer(":memory:")
+      ({ layer }) => engine(layer(":memory:"))
     )
   )
 
@@ -82,7 +68,7 @@ export class FlowEngine extends Context.Service<
     Layer.unwrap(
       Effect.map(
         load("the engine on SQLite", "effect", () => import("./internal/engine/Sqlite.ts")),
-        ({ layer }) => layer(file)
+        ({ layer }) => engine(layer(file))
       )
     )
 
@@ -91,7 +77,7 @@ export class FlowEngine extends Context.Service<
     Layer.unwrap(
       Effect.map(
         load("the engine on Postgres", "@effect/sql-pg", () => import("./internal/engine/Postgres.ts")),
-        ({ layer }) => layer(options)
+        ({ layer }) => engine(layer(options))
       )
     )
 
@@ -108,7 +94,7 @@ export class FlowEngine extends Context.Service<
           "@effect/sql-pg and @effect/platform-node",
           () => import("./internal/engine/Cluster.ts")
         ),
-        ({ layer }) => layer(options)
+        ({ layer }) => engine(layer(options))
       )
     )
 }

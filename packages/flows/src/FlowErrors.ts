@@ -79,3 +79,8 @@ export class ExecutionConflict extends Schema.TaggedError<ExecutionConflict>()("
   state: Schema.String,
   message: Schema.String
 }) {}
+
+/** The engine could not start. The message says why and what to do; it holds no secrets. */
+export class FlowEngineError extends Schema.TaggedError<FlowEngineError>()("FlowEngineError", {
+  message: Schema.String
+}) {}

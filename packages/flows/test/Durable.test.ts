@@ -13,7 +13,7 @@ import { FlowEngine } from "../src/FlowEngine.ts"
 import { FlowChanged } from "../src/FlowErrors.ts"
 import { type FlowEvent, FlowEvents } from "../src/FlowEvents.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
-import { theEngine } from "../src/internal/engine/Parts.ts"
+import { theEngine } from "../src/internal/engine/TheEngine.ts"
 import { Diary, flowOf, note, Refused, throughTime, work } from "./support/Conformance.ts"
 
 const memory = Layer.merge(Layer.fresh(FlowEngine.layerMemory), Layer.fresh(Diary.layer))

@@ -2,10 +2,10 @@
  * How executions begin: claimed by their key, then started.
  */
 import * as Effect from "effect/Effect"
-import type { Flow } from "../Flow.ts"
+import type { Flow } from "./FlowType.ts"
 import { FlowNotRegistered } from "../FlowErrors.ts"
 import { start } from "./DurableRun.ts"
-import { theEngine } from "./engine/Parts.ts"
+import { theEngine } from "./engine/TheEngine.ts"
 import { workflowName } from "./FlowPayload.ts"
 import { type Codec, record } from "./Journal.ts"
 

@@ -11,7 +11,7 @@ import { ProcessRunId } from "@signalbox/api/contract/Ids"
 import type { ControlRoomError } from "@signalbox/api/ControlRoomError"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import { FlowCallbacks } from "../FlowCallbacks.ts"
-import { theEngine } from "./engine/Parts.ts"
+import { theEngine } from "./engine/TheEngine.ts"
 import type { Wait } from "./FlowStore.ts"
 import { completeWait, runKind } from "./Waits.ts"
 

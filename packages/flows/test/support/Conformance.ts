@@ -17,7 +17,7 @@ import { IdempotencyKeys } from "@signalbox/api/Idempotency"
 import * as Flow from "../../src/Flow.ts"
 import { FlowDefect } from "../../src/FlowDefect.ts"
 import type { FlowEngine } from "../../src/FlowEngine.ts"
-import { theEngine } from "../../src/internal/engine/Parts.ts"
+import { theEngine } from "../../src/internal/engine/TheEngine.ts"
 import type { Codec } from "../../src/internal/Journal.ts"
 
 /** Remembers what steps did, in their order. */

@@ -19,7 +19,7 @@ import type { FlowStore } from "../../src/internal/FlowStore.ts"
 /** The parts of an engine, for tests that go below flows. */
 export const parts = (engine: Layer.Layer<FlowEngine, FlowEngineError>) =>
   Layer.effectContext(
-    // All engines are made by `engineOf`.
+    // All engines are made of them, by `withRegistered`.
     Effect.map(FlowEngine, ({ parts }) => parts as Context.Context<WorkflowEngine | FlowStore>)
   ).pipe(Layer.provide(Layer.fresh(engine)))
 

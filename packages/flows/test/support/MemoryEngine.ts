@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as WorkflowEngine from "effect/workflow/WorkflowEngine"
 import { FlowEngine } from "../../src/FlowEngine.ts"
-import { engineOf } from "../../src/internal/engine/Parts.ts"
+import { withRegistered } from "../../src/internal/engine/Parts.ts"
 import { type Execution, FlowStore, type RecordedStep, type Timer, type Wait } from "../../src/internal/FlowStore.ts"
 
 /** A store for as long as the effect's result is held, so that it can outlive an engine. */
@@ -97,7 +97,9 @@ export const layerOf = (store: FlowStore["Service"]): Layer.Layer<FlowEngine> =>
   Layer.effect(
     FlowEngine,
     Effect.map(WorkflowEngine.WorkflowEngine, (engine) =>
-      engineOf(Context.make(WorkflowEngine.WorkflowEngine, engine).pipe(Context.add(FlowStore, store)))
+      FlowEngine.of({
+        parts: withRegistered(Context.make(WorkflowEngine.WorkflowEngine, engine).pipe(Context.add(FlowStore, store)))
+      })
     )
   ).pipe(Layer.provide(Layer.fresh(WorkflowEngine.layerMemory)))
 

@@ -10,11 +10,12 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
-import { type ClusterOptions, FlowEngine, FlowEngineError } from "../../FlowEngine.ts"
+import { FlowEngineError } from "../../FlowErrors.ts"
 import { FlowStore } from "../FlowStore.ts"
 import * as Postgres from "../sql/Postgres.ts"
 import * as SqlFlowStore from "../sql/SqlFlowStore.ts"
-import { engineOf } from "./Parts.ts"
+import type { ClusterOptions } from "./Options.ts"
+import type { Parts } from "./Parts.ts"
 
 /** A runner that is gone loses its executions after 9 seconds, and others look for work each second. */
 const timing = {
@@ -47,13 +48,12 @@ const layerSharding = ({ host, listenHost, port }: ClusterOptions) =>
     )
   )
 
-export const layer = (options: ClusterOptions): Layer.Layer<FlowEngine, FlowEngineError> =>
-  Layer.effect(
-    FlowEngine,
+export const layer = (options: ClusterOptions): Layer.Layer<Parts, FlowEngineError> =>
+  Layer.effectContext(
     Effect.gen(function* () {
       const engine = yield* WorkflowEngine
       const store = yield* SqlFlowStore.make(() => Effect.void)
-      return engineOf(Context.make(WorkflowEngine, engine).pipe(Context.add(FlowStore, store)))
+      return Context.make(WorkflowEngine, engine).pipe(Context.add(FlowStore, store))
     })
   ).pipe(
     Layer.provide(ClusterWorkflowEngine.layer),

@@ -7,11 +7,11 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import { isSqlError } from "effect/sql/SqlError"
-import type { PostgresOptions } from "../../FlowEngine.ts"
 import { startError } from "../sql/Database.ts"
 import * as Postgres from "../sql/Postgres.ts"
 import type { Embedded } from "./Embedded.ts"
 import { layerEmbedded } from "./Layers.ts"
+import type { PostgresOptions } from "./Options.ts"
 
 /** Takes the lock, in a scope of its own below the one at hand. */
 const take = Effect.fnUntraced(function* (options: PostgresOptions) {

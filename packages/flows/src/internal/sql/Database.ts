@@ -9,7 +9,7 @@ import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import type * as Migrator from "effect/sql/Migrator"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
-import { FlowEngineError } from "../../FlowEngine.ts"
+import { FlowEngineError } from "../../FlowErrors.ts"
 import { isPassing } from "./Dialect.ts"
 import { migrate } from "./Migrations.ts"
 

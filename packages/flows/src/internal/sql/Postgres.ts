@@ -6,7 +6,8 @@ import * as PgConnection from "@effect/sql-pg/PgConnection"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
-import { FlowEngineError, type PostgresOptions } from "../../FlowEngine.ts"
+import { FlowEngineError } from "../../FlowErrors.ts"
+import type { PostgresOptions } from "../engine/Options.ts"
 import { startError } from "./Database.ts"
 
 /** Connections of one process, besides the one that holds the lock. */

@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import type { SqlClient } from "effect/sql/SqlClient"
 import { mkdirSync } from "node:fs"
 import { dirname } from "node:path"
-import { FlowEngineError } from "../../FlowEngine.ts"
+import { FlowEngineError } from "../../FlowErrors.ts"
 
 const failed = (message: string) => new FlowEngineError({ message })
 

@@ -1,0 +1,19 @@
+/**
+ * What a flow is, for those that run it.
+ */
+import type * as Effect from "effect/Effect"
+import type { FlowContext } from "../FlowContext.ts"
+import type { Codec } from "./Journal.ts"
+
+/** A flow: a name, a version, schemas and a body. `R` is what its steps need. */
+export interface Flow<I extends Codec, S extends Codec, E extends Codec, R> {
+  readonly name: string
+  /** Raised when the body calls other steps than before. */
+  readonly version: number
+  readonly input: I
+  readonly success: S
+  readonly error: E
+  /** Tells which inputs mean the same execution, for engines that keep executions. Plain runs are always new. */
+  readonly idempotencyKey: (input: I["Type"]) => string
+  readonly body: (input: I["Type"]) => Effect.Effect<S["Type"], E["Type"], FlowContext<R>>
+}
