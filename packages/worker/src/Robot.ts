@@ -2,9 +2,7 @@
  * What task code works with, wherever it runs: work items, secrets, assets and artifacts. The same code runs in a worker,
  * in a task package over HTTP, and on local files without a service.
  */
-import type { SizedBytes } from "@signalbox/api/Upload"
 import { open as openSource, Uploads } from "@signalbox/api/Upload"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -14,9 +12,10 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import type * as Path from "effect/Path"
 import * as Stream from "effect/Stream"
+import type { Input, OutputFile } from "./internal/Item.ts"
 import * as ItemLoop from "./internal/ItemLoop.ts"
 import * as Environment from "./internal/RobotEnvironment.ts"
-import type { ItemSource } from "./ItemSource.ts"
+import { Robot, type Secret } from "./internal/RobotService.ts"
 import {
   type AssetMissing,
   type RobotError,
@@ -24,26 +23,9 @@ import {
   SecretMissing,
   UnexpectedContent
 } from "./RobotError.ts"
-import type { Input, OutputFile } from "./Task.ts"
 
 export type { Counts } from "./internal/ItemLoop.ts"
-
-/** The items of a secret; one that is no text has its JSON. */
-export type Secret = Readonly<Record<string, Redacted.Redacted>>
-
-/** The robot that runs. Use the functions of this module; this is what another kind of robot implements. */
-export class Robot extends Context.Service<
-  Robot,
-  {
-    readonly items: ItemSource
-    readonly secret: (name: string) => Effect.Effect<Secret, SecretMissing | RobotError>
-    readonly asset: (name: string) => Stream.Stream<Uint8Array, AssetMissing | RobotError>
-    /** The asset of the name of the content. */
-    readonly setAsset: (content: SizedBytes, contentType: string) => Effect.Effect<void, RobotError>
-    /** Its name is the path below the folder of artifacts. */
-    readonly saveArtifact: (file: SizedBytes) => Effect.Effect<void, RobotError>
-  }
->()("@signalbox/worker/Robot") {}
+export { Robot, type Secret } from "./internal/RobotService.ts"
 
 /**
  * The robot of a task package: everything of a service, as the environment says that a worker gives to a package.

@@ -6,7 +6,7 @@ import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { VaultError } from "@signalbox/api/robot/Vault"
 import type { UploadSourceError } from "@signalbox/api/Upload"
 import * as Schema from "effect/Schema"
-import type { LeaseLost } from "./internal/Failures.ts"
+import type { LeaseLost } from "./internal/LeaseLost.ts"
 
 /** A local file, of those that stand for a service, cannot be read or written. */
 export class LocalFileError extends Schema.TaggedError<LocalFileError>()("LocalFileError", {

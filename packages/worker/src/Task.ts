@@ -1,73 +1,18 @@
 /**
  * Tasks in TypeScript: what a worker runs, in its own process, for every work item of a step.
  */
-import type { UploadSource } from "@signalbox/api/Upload"
-import type { WorkItemId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
-import type * as FileSystem from "effect/FileSystem"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Stream from "effect/Stream"
-import type { ItemFile } from "./ItemSource.ts"
+import type { Item, OutputFile } from "./internal/Item.ts"
+import { ApplicationFailure, BusinessFailure } from "./internal/TaskFailure.ts"
 import type { Robot } from "./Robot.ts"
-import type { RobotError } from "./RobotError.ts"
 
+export type { Input, Item, OutputFile } from "./internal/Item.ts"
+export { ApplicationFailure, BusinessFailure, FileMissing } from "./internal/TaskFailure.ts"
 export type { ItemFile } from "./ItemSource.ts"
-
-/** The data of the item are bad or missing: it fails with type BUSINESS and is never tried again by itself. */
-export class BusinessFailure extends Schema.TaggedError<BusinessFailure>()("BusinessFailure", {
-  code: Schema.String,
-  message: Schema.String
-}) {}
-
-/** The work went wrong although the data may be good: the item fails with type APPLICATION and may be tried again. */
-export class ApplicationFailure extends Schema.TaggedError<ApplicationFailure>()("ApplicationFailure", {
-  code: Schema.String,
-  message: Schema.String
-}) {}
-
-/** The work item has no file of this name; the message lists those that it has. */
-export class FileMissing extends Schema.TaggedError<FileMissing>()("FileMissing", {
-  file: Schema.String,
-  message: Schema.String
-}) {}
-
-/** The work item in hand. */
-export interface Item<out Payload> {
-  readonly id: WorkItemId
-  readonly payload: Payload
-  /** As they are now: what is attached or removed shows here. */
-  readonly files: ReadonlyArray<ItemFile>
-  /** The bytes of a file as they arrive; of two files with one name, the later. */
-  readonly readFile: (name: string) => Stream.Stream<Uint8Array, FileMissing | RobotError>
-  /** The whole of a file as UTF-8 text. */
-  readonly readText: (name: string) => Effect.Effect<string, FileMissing | RobotError>
-  /** Saves a file under a local path, which it has once it is whole. */
-  readonly saveFile: (
-    name: string,
-    path: string
-  ) => Effect.Effect<void, FileMissing | RobotError, FileSystem.FileSystem>
-  /** Attaches a file to this item; one of the same name is replaced. Outputs get files of their own. */
-  readonly attachFile: (file: OutputFile) => Effect.Effect<void, RobotError>
-  readonly removeFile: (name: string) => Effect.Effect<void, FileMissing | RobotError>
-  /** Replaces the payload that is stored, such as with a mark for the next attempt; `payload` stays as it is. */
-  readonly setPayload: (payload: Schema.Json) => Effect.Effect<void, RobotError>
-}
-
-/** An item of `Robot.inputs` or `Robot.forEachInput`. */
-export interface Input<out Payload> extends Item<Payload> {
-  /** Makes an output, which counts only if the item completes. */
-  readonly createOutput: (
-    payload: Schema.Json,
-    options?: { readonly files: ReadonlyArray<OutputFile> }
-  ) => Effect.Effect<void, RobotError>
-  /** The item is to be released as failed; the last failure counts. */
-  readonly fail: (failure: BusinessFailure | ApplicationFailure) => Effect.Effect<void>
-}
-
-/** Bytes with a name, a stream of known size, or a path (with the layers of `@signalbox/api/node`, or in a program). */
-export type OutputFile = UploadSource
 
 /** A payload with files. A task that attaches none gives the payload itself. */
 export class Output<out Payload> {

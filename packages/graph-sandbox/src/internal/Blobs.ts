@@ -8,11 +8,8 @@ import * as Path from "effect/Path"
 import type { PlatformError } from "effect/PlatformError"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { Blob } from "./Model.ts"
+import type { Blob, ContentSource } from "./Model.ts"
 import * as QuickXorHash from "./QuickXorHash.ts"
-
-/** In memory, or the path of a file. */
-export type ContentSource = Uint8Array | string
 
 /** Bytes. */
 const inMemory = 64 * 1024

@@ -2,7 +2,6 @@
  * What the sandbox holds while it runs. One value, changed in place by the handlers: each change is one synchronous step,
  * so that no request sees half of another's.
  */
-import type { ContentSource } from "./Blobs.ts"
 
 /** A property bag as the wire shows it. */
 export type Properties = { readonly [name: string]: unknown }
@@ -18,6 +17,9 @@ export interface Group extends Properties {
   readonly displayName: string
   readonly members: ReadonlyArray<string>
 }
+
+/** In memory, or the path of a file. */
+export type ContentSource = Uint8Array | string
 
 /** The contents of a file: immutable, so that copies and versions share them. */
 export interface Blob {

@@ -5,11 +5,8 @@ import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { Release } from "@signalbox/api/robot/StepRunSession"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import * as Schema from "effect/Schema"
-import { ApplicationFailure, BusinessFailure } from "../Task.ts"
-
-/** The step run is no longer this worker's: nothing that it does counts any more. */
-export class LeaseLost extends Schema.TaggedError<LeaseLost>()("LeaseLost", {}) {}
+import { LeaseLost } from "./LeaseLost.ts"
+import { ApplicationFailure, BusinessFailure } from "./TaskFailure.ts"
 
 const tagged = (error: unknown): { readonly _tag: string } | undefined =>
   typeof error === "object" && error !== null && "_tag" in error && typeof error._tag === "string"

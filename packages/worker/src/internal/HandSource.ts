@@ -9,7 +9,7 @@ import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type { ItemSource, ReservedItem } from "../ItemSource.ts"
-import type { LeaseLost } from "./Failures.ts"
+import type { LeaseLost } from "./LeaseLost.ts"
 import type { Next } from "./NextCalls.ts"
 import * as SessionSource from "./SessionSource.ts"
 

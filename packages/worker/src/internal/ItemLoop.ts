@@ -11,8 +11,10 @@ import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { ItemFile, ItemSource, ReservedItem } from "../ItemSource.ts"
 import { type RobotError, LocalFileError } from "../RobotError.ts"
-import { ApplicationFailure, BusinessFailure, FileMissing, type Input, type OutputFile } from "../Task.ts"
-import { exceptionOf, isLeaseLost, LeaseLost, placeOf } from "./Failures.ts"
+import { exceptionOf, isLeaseLost, placeOf } from "./Failures.ts"
+import type { Input, OutputFile } from "./Item.ts"
+import { LeaseLost } from "./LeaseLost.ts"
+import { ApplicationFailure, BusinessFailure, FileMissing } from "./TaskFailure.ts"
 
 /** Opens what is in hand, with everything that may be done to it. */
 const openItem = Effect.fnUntraced(function* (source: ItemSource<unknown>, { id, open }: ReservedItem) {

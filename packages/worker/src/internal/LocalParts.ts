@@ -5,10 +5,10 @@ import * as Effect from "effect/Effect"
 import * as Yaml from "effect/encoding/Yaml"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import type { Robot } from "../Robot.ts"
 import { AssetMissing, SecretMissing } from "../RobotError.ts"
 import type { LocalFiles } from "./LocalFiles.ts"
 import { redactedItems } from "./RemoteParts.ts"
+import type { Robot } from "./RobotService.ts"
 
 const Secrets = Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Json))
 

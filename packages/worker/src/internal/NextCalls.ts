@@ -10,7 +10,8 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberSet from "effect/FiberSet"
-import { LeaseLost, patiently } from "./Failures.ts"
+import { patiently } from "./Failures.ts"
+import { LeaseLost } from "./LeaseLost.ts"
 
 export type Calls = Pick<Effect.Success<ReturnType<typeof WorkerProtocol.makeItems>>, "nextItems">
 

@@ -7,8 +7,8 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import type { Robot } from "../Robot.ts"
 import { AssetMissing, SecretMissing } from "../RobotError.ts"
+import type { Robot } from "./RobotService.ts"
 
 /** Each item on its own; one that is no text as its JSON. */
 export const redactedItems = (items: Readonly<Record<string, Schema.Json>>) =>

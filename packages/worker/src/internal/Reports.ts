@@ -7,7 +7,8 @@ import type { SizedBytes } from "@signalbox/api/Upload"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
-import { backoff, isAway, isLeaseLost, LeaseLost, patiently } from "./Failures.ts"
+import { backoff, isAway, isLeaseLost, patiently } from "./Failures.ts"
+import { LeaseLost } from "./LeaseLost.ts"
 
 export type Calls = Pick<
   Effect.Success<ReturnType<typeof WorkerProtocol.makeReports>>,

@@ -7,7 +7,8 @@ import type { StepRunItems } from "@signalbox/api/robot/StepRunSession"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { ItemFile, ItemSource, ReservedItem } from "../ItemSource.ts"
-import { type LeaseLost, patiently } from "./Failures.ts"
+import { patiently } from "./Failures.ts"
+import type { LeaseLost } from "./LeaseLost.ts"
 
 /** `first`: the item that the step run was started with, null if it is not known. */
 export const make = (session: StepRunItems, first: WorkItemId | null): ItemSource<CallError | LeaseLost> => {

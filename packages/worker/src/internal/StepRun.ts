@@ -9,7 +9,8 @@ import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { isLeaseLost, LeaseLost, messageOf, patiently } from "./Failures.ts"
+import { isLeaseLost, messageOf, patiently } from "./Failures.ts"
+import { LeaseLost } from "./LeaseLost.ts"
 import * as Reports from "./Reports.ts"
 
 /** The calls of a linked worker. */
