@@ -1,0 +1,66 @@
+import { assert, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Flow from "../src/Flow.ts"
+import { FlowEngine } from "../src/FlowEngine.ts"
+import * as FlowExecutions from "../src/FlowExecutions.ts"
+import { temporaryFile } from "./support/Engines.ts"
+
+const many = 10_000
+
+const flowOf = <S extends Schema.Codec<unknown>>(
+  name: string,
+  success: S,
+  wait: ReturnType<typeof Flow.awaitSignal<S>>
+) =>
+  Flow.make(name, {
+    version: 1,
+    input: Schema.Finite,
+    success,
+    error: Schema.Never,
+    idempotencyKey: String,
+    run: () => wait
+  })
+const awaiting = flowOf("awaiting", Schema.String, Flow.awaitSignal("word", Schema.String))
+const sleeping = flowOf("sleeping", Schema.Void, Flow.sleep("nap", "1 hour"))
+
+it.live(`${many} executions that wait survive a restart, and cost nothing while they do`, () =>
+  Effect.gen(function* () {
+    const file = yield* temporaryFile
+    const program = <A, E>(effect: Effect.Effect<A, E, FlowEngine>) =>
+      Effect.provide(
+        effect,
+        Layer.provideMerge(
+          Layer.mergeAll(Flow.layer(awaiting), Flow.layer(sleeping)),
+          Layer.fresh(FlowEngine.layerSqlite({ file }))
+        )
+      )
+    const ids = yield* program(
+      Effect.forEach(
+        Array.from({ length: many }, (_, n) => n),
+        (n) => (n % 2 === 0 ? Flow.submit(awaiting, n) : Flow.submit(sleeping, n)),
+        { concurrency: 64 }
+      )
+    )
+    yield* program(
+      Effect.gen(function* () {
+        const before = process.cpuUsage()
+        yield* Effect.sleep("2 seconds")
+        const { system, user } = process.cpuUsage(before)
+        assert.isBelow((system + user) / 2e6, 0.5, "of a core")
+        assert.strictEqual(yield* Stream.runCount(FlowExecutions.stream({ state: "running" })), many)
+        const some = ids.filter((_, n) => n % 500 === 0)
+        yield* Effect.forEach(some, (id) => Flow.signal(id, "word", Schema.String, `to ${id}`), { concurrency: 8 })
+        // Joined by their keys, they give what they were told.
+        const told = yield* Effect.forEach(some, (_, index) => Flow.execute(awaiting, index * 500))
+        assert.deepStrictEqual(
+          told,
+          some.map((id) => `to ${id}`)
+        )
+        assert.strictEqual(yield* Stream.runCount(FlowExecutions.stream({ state: "running" })), many - some.length)
+      })
+    )
+  }).pipe(Effect.scoped)
+)
