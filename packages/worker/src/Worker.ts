@@ -53,19 +53,32 @@ export interface Options<T extends Task.Any> {
   readonly drain?: Duration.Input
 }
 
+/** Tries until the service answers, and says once that it does not. */
+const untilThere = <A, E extends WorkerError>(call: Effect.Effect<A, E, HttpClient.HttpClient>) =>
+  Effect.suspend(() => {
+    let told = false
+    const away = (error: E) => error._tag === "ControlRoomError" && isAway(error)
+    return call.pipe(
+      Effect.tapError((error) => {
+        if (told || !away(error)) return Effect.void
+        told = true
+        return Effect.annotateLogs(Effect.logWarning("the service is away; trying again"), { error: error.message })
+      }),
+      Effect.retry({ while: away, schedule: backoff })
+    )
+  })
+
 const link = Effect.fnUntraced(function* (options: Options<never>, tasks: ReadonlyArray<string>) {
   const { home, linkToken, name, origin } = options
   if (linkToken === undefined) {
     return yield* new NotLinked({ message: "the worker is not linked to the service yet: give it a link token" })
   }
-  const token = Effect.isEffect(linkToken)
-    ? yield* Effect.retry(linkToken, { while: isAway, schedule: backoff })
-    : linkToken
+  const token = Effect.isEffect(linkToken) ? yield* untilThere(linkToken) : linkToken
   const identity = yield* WorkerProtocol.link({ origin, linkToken: token, name, tasks }).pipe(
     Effect.tap((identity) => (home === undefined ? Effect.void : home.remember({ origin, identity }))),
     // The token serves once: what it gave is never lost.
     Effect.uninterruptible,
-    Effect.retry({ while: (error) => error._tag !== "HomeError" && isAway(error), schedule: backoff })
+    untilThere
   )
   yield* Effect.annotateLogs(Effect.logInfo("worker linked"), { worker_id: identity.workerId })
   return identity
@@ -77,8 +90,7 @@ const identify = Effect.fnUntraced(function* (options: Options<never>, tasks: Re
   const linked = home === undefined ? null : yield* home.linked
   if (linked === null) return yield* link(options, tasks)
   const { heartbeat } = yield* WorkerProtocol.make(origin, linked.identity)
-  const known = yield* heartbeat([]).pipe(
-    Effect.retry({ while: isAway, schedule: backoff }),
+  const known = yield* untilThere(heartbeat([])).pipe(
     Effect.as(true),
     Effect.catchIf(isUnknownWorker, () => Effect.succeed(false))
   )
