@@ -484,6 +484,36 @@ describe("a body that is run again", () => {
   )
 })
 
+describe("time in a body", () => {
+  const waits = {
+    "Flow.sleep is over once": { sleep: Flow.sleep("nap", "1 hour"), over: true },
+    // The trap: an Effect of its own begins anew each time the body is run.
+    "Effect.sleep begins again": { sleep: Effect.sleep("1 hour"), over: false }
+  }
+  for (const [title, { over, sleep }] of Object.entries(waits)) {
+    it.effect(`${title} when the body is run again`, () =>
+      Effect.gen(function* () {
+        const flow = flowOf(Schema.Finite, () => Effect.andThen(sleep, Flow.awaitSignal("number", Schema.Finite)))
+        yield* Effect.gen(function* () {
+          const { store } = yield* theEngine
+          const id = yield* Flow.submit(flow, undefined)
+          while ((yield* store.waits("signal")).length === 0) {
+            yield* TestClock.adjust("10 minutes")
+            yield* TestClock.withLive(Effect.sleep("1 millis"))
+          }
+          yield* Flow.signal(id, "number", Schema.Finite, 7)
+          for (let minute = 0; minute < 30; minute++) {
+            yield* TestClock.adjust("1 minute")
+            yield* TestClock.withLive(Effect.sleep("1 millis"))
+          }
+          assert.strictEqual((yield* FlowExecutions.get(id)).state, over ? "completed" : "running")
+          assert.strictEqual(yield* Effect.flatten(throughTime(Flow.execute(flow, undefined))), 7)
+        }).pipe(Effect.provide(Flow.layer(flow)))
+      }).pipe(Effect.provide(memory))
+    )
+  }
+})
+
 describe("a body that has changed", () => {
   /** Runs one body up to its nap, and goes on with another. */
   const changing = <C1 extends Flow.FlowContext<unknown>, C2 extends Flow.FlowContext<unknown>>(
