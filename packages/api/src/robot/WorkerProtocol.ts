@@ -23,9 +23,6 @@ export interface NextAsk {
   readonly reserve: boolean
 }
 
-/** What a worker must know of a lease to report it. */
-export type LeaseTokens = Pick<contract.Lease, "step_run_id" | "lease_token">
-
 const call = {
   link: makeCall(contract.link),
   lease: makeCall(contract.lease, { repeatable: true }),
@@ -105,12 +102,12 @@ export const make = Effect.fnUntraced(function* (origin: string, identity: Worke
         ),
     heartbeat: (stepRunIds: ReadonlyArray<StepRunId>) =>
       call.heartbeat(transport, { payload: { step_run_ids: stepRunIds } }),
-    start: (lease: LeaseTokens) =>
+    start: (lease: contract.Lease) =>
       call.start(transport, {
         params: { step_run_id: lease.step_run_id },
         payload: { lease_token: lease.lease_token }
       }),
-    finish: (lease: LeaseTokens, error: { readonly code: StepRunErrorCode; readonly message: string } | null) =>
+    finish: (lease: contract.Lease, error: { readonly code: StepRunErrorCode; readonly message: string } | null) =>
       call.finish(transport, {
         params: { step_run_id: lease.step_run_id },
         payload: { lease_token: lease.lease_token, error }

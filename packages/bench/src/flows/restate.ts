@@ -3,7 +3,7 @@
  * process, which serves the handler and calls it through the ingress.
  */
 import * as restate from "@restatedev/restate-sdk"
-import { freePort } from "@signalbox/testkit/Postgres"
+import { freePort } from "@signalbox/testkit/FreePort"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createRequire } from "node:module"

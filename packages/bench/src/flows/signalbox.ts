@@ -3,7 +3,7 @@
  */
 import { FlowEngine } from "@signalbox/flows/FlowEngine"
 import * as Flow from "@signalbox/flows/Flow"
-import { freePort } from "@signalbox/testkit/Postgres"
+import { freePort } from "@signalbox/testkit/FreePort"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Redacted from "effect/Redacted"

@@ -1,6 +1,7 @@
 /**
  * The engines that the conformance suites go over.
  */
+import * as TestPort from "@signalbox/testkit/FreePort"
 import { dropSchema, urlVariable } from "@signalbox/testkit/Postgres"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -10,7 +11,6 @@ import * as References from "effect/References"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { FlowEngine, type FlowEngineError } from "../../src/FlowEngine.ts"
@@ -51,14 +51,7 @@ export const postgres = Effect.map(temporarySchema, (schema) =>
   parts(FlowEngine.layerPostgres(postgresOptions(schema)))
 )
 
-export const freePort = Effect.callback<number>((resume) => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    const port = typeof address === "object" && address !== null ? address.port : 0
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
+export const freePort = Effect.promise(() => TestPort.freePort())
 
 /** A runner on a port that is free. */
 export const runner = (schema: string) =>

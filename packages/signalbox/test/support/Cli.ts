@@ -7,7 +7,6 @@ import { layer as connect } from "@signalbox/api/node"
 import * as Redacted from "effect/Redacted"
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -67,15 +66,6 @@ export const succeed = async (
   assert.strictEqual(ended.status, 0, `${args.join(" ")}: ${ended.stderr}`)
   return ended
 }
-
-export const freePort = () =>
-  new Promise<number>((resolve) => {
-    const server = createServer()
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })
 
 export interface Room {
   readonly child: ChildProcess
