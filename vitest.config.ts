@@ -1,4 +1,4 @@
-import { defineConfig } from "vitest/config"
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config"
 
 const everyTest = ["packages/*/test/**/*.test.ts", "examples/test/**/*.test.ts"]
 
@@ -17,21 +17,24 @@ const command = "packages/signalbox/test/Postgres.test.ts"
 const flows = "packages/flows/test/*OnPostgres.test.ts"
 const postgresOnly = [...["Postgres", "Nodes"].map((name) => `${service}/${name}.test.ts`), command, flows]
 
+export const projects: ReadonlyArray<TestProjectInlineConfiguration> = [
+  { extends: true, test: { name: "sqlite", include: everyTest, exclude: postgresOnly } },
+  {
+    extends: true,
+    test: {
+      name: "postgres",
+      include: [onBoth, command, flows],
+      exclude: notOnPostgres,
+      globalSetup: ["packages/testkit/src/Postgres.ts"],
+      setupFiles: ["packages/testkit/src/UsePostgres.ts"]
+    }
+  }
+]
+
 export default defineConfig({
   test: {
     testTimeout: 60_000,
-    projects: [
-      { extends: true, test: { name: "sqlite", include: everyTest, exclude: postgresOnly } },
-      {
-        extends: true,
-        test: {
-          name: "postgres",
-          include: [onBoth, command, flows],
-          exclude: notOnPostgres,
-          globalSetup: ["packages/testkit/src/Postgres.ts"],
-          setupFiles: ["packages/testkit/src/UsePostgres.ts"]
-        }
-      }
-    ]
+    reporters: ["default", "packages/testkit/src/TestReporter.ts"],
+    projects: [...projects]
   }
 })

