@@ -1,21 +1,32 @@
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config"
+import { soak } from "./packages/testkit/src/Soak.ts"
 
 const everyTest = ["packages/*/test/**/*.test.ts", "examples/test/**/*.test.ts"]
+
+const service = "packages/control-room/test"
+const ofService = (...names: ReadonlyArray<string>) => names.map((name) => `${service}/${name}.test.ts`)
 
 /**
  * What the service does on any database runs on SQLite and on Postgres. What needs no database, or is about that of SQLite
  * (its lock, its plans, virtual time) runs once.
  */
-const service = "packages/control-room/test"
-const onBoth = `${service}/*.test.ts`
-const notOnPostgres = ["Availability", "Engine", "PageQueries", "RetentionQueries", "RunCommands", "TargetGuard"].map(
-  (name) => `${service}/${name}.test.ts`
+const notOnPostgres = ofService(
+  "Availability",
+  "Engine",
+  "PageQueries",
+  "RetentionQueries",
+  "RunCommands",
+  "TargetGuard"
 )
+/** What is mostly about requests, archives and bytes: on Postgres in the long form alone. */
+const onPostgresInSoak = ofService("Cors", "EdgeBodies", "EdgeRouting", "Forms", "GitPackages", "HttpEdge", "Large")
 /** The command, where it opens a Postgres itself. */
 const command = "packages/signalbox/test/Postgres.test.ts"
 /** Where flows are kept and run, on Postgres. */
 const flows = "packages/flows/test/*OnPostgres.test.ts"
-const postgresOnly = [...["Postgres", "Nodes"].map((name) => `${service}/${name}.test.ts`), command, flows]
+const postgresOnly = [...ofService("Postgres", "Nodes"), command, flows]
+/** Runners of a cluster take minutes to share their work. */
+const inSoak = ["FlowSchedulesOnPostgres", "RunnersOnPostgres"].map((name) => `packages/flows/test/${name}.test.ts`)
 
 export const projects: ReadonlyArray<TestProjectInlineConfiguration> = [
   { extends: true, test: { name: "sqlite", include: everyTest, exclude: postgresOnly } },
@@ -23,8 +34,8 @@ export const projects: ReadonlyArray<TestProjectInlineConfiguration> = [
     extends: true,
     test: {
       name: "postgres",
-      include: [onBoth, command, flows],
-      exclude: notOnPostgres,
+      include: [`${service}/*.test.ts`, command, flows],
+      exclude: soak ? notOnPostgres : [...notOnPostgres, ...onPostgresInSoak, ...inSoak],
       globalSetup: ["packages/testkit/src/Postgres.ts"],
       setupFiles: ["packages/testkit/src/UsePostgres.ts"]
     }
@@ -34,6 +45,8 @@ export const projects: ReadonlyArray<TestProjectInlineConfiguration> = [
 export default defineConfig({
   test: {
     testTimeout: 60_000,
+    // Files share the modules they import, which are most of what a file costs; nothing in them may hold state.
+    isolate: false,
     reporters: ["default", "packages/testkit/src/TestReporter.ts"],
     projects: [...projects]
   }

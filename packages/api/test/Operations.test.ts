@@ -4,9 +4,10 @@
  * the operation's method says.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Arbitrary from "effect/Arbitrary"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as HttpApi from "effect/http-api/HttpApi"
@@ -75,7 +76,7 @@ const examples = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
 type Call = Effect.Effect<unknown, CallError>
 
 const prepare = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top, server: FaultServer) {
-  const client = yield* HttpClient.HttpClient
+  const client = Context.get(yield* Layer.build(server.http), HttpClient.HttpClient)
   const { input, json } = yield* examples(endpoint)
   const transport = { baseUrl: server.origin, connection: Connection.make(client), authorization: "RC-WSKEY key" }
   // The input was sampled from the schemas of this very endpoint.
@@ -163,7 +164,7 @@ describe("every operation", () => {
           const known = declared.has(status) || (status === 400 && declared.has(413))
           assert.strictEqual(tag, known ? tags[status] : "Unexpected", `${status}`)
         }
-      }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped)
+      }).pipe(Effect.scoped)
     )
   }
 })
@@ -175,14 +176,14 @@ describe("an id that would make another path", () => {
         const server = yield* make
         const endpoint = endpoints.find(({ identifier }) => identifier === "getWorkItem")
         if (endpoint === undefined) return assert.fail("no such operation")
-        const client = yield* HttpClient.HttpClient
+        const client = Context.get(yield* Layer.build(server.http), HttpClient.HttpClient)
         const transport = { baseUrl: server.origin, connection: Connection.make(client), authorization: null }
         const call = makeCall(endpoint) as unknown as (to: typeof transport, given: unknown) => Call
         const error = yield* Effect.flip(call(transport, { params: { workspace_id: "w", work_item_id: id } }))
         assert.strictEqual(error._tag, "NotFound")
         assert.include(error.message, "work_item_id")
         assert.strictEqual(server.received().length, 0)
-      }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped)
+      }).pipe(Effect.scoped)
     )
   }
 })

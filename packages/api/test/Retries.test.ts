@@ -2,7 +2,6 @@
  * What is sent again, how often and when: the rows of docs/errors-and-retries.md.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -44,7 +43,7 @@ const connect = (server: FaultServer, options: Partial<Options> = {}) =>
       workspaceId: WorkspaceId.make("workspace"),
       ...options
     }),
-    NodeHttpClient.layerUndici
+    server.http
   )
 
 /** The same random pauses in every run. */

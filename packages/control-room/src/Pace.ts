@@ -1,7 +1,13 @@
-/** How often the service looks for what time has brought. */
+/** How often background loops run. */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 
+/** How often the service checks for timers that are due. */
 export const Pace = Context.Reference<Duration.Input>("@signalbox/control-room/Pace", {
   defaultValue: () => "1 second"
+})
+
+/** How often a node wakes waiting leases without a notification, in case one was lost. */
+export const WakePace = Context.Reference<Duration.Input>("@signalbox/control-room/WakePace", {
+  defaultValue: () => "5 seconds"
 })

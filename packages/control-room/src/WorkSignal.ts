@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as PubSub from "effect/PubSub"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
+import { WakePace } from "./Pace.ts"
 import { Notices } from "./store/Notices.ts"
 
 export class WorkSignal extends Context.Service<
@@ -27,7 +28,7 @@ export class WorkSignal extends Context.Service<
       const wake = Effect.asVoid(PubSub.publish(signals, undefined))
       yield* notices.hear("work", () => wake)
       // Another node may have been killed before it told.
-      if (notices.shared) yield* Effect.forkScoped(Effect.schedule(wake, Schedule.spaced("5 seconds")))
+      if (notices.shared) yield* Effect.forkScoped(Effect.schedule(wake, Schedule.spaced(yield* WakePace)))
       return WorkSignal.of({
         afterCommit: notices.tell("work", ""),
         listen: Effect.map(PubSub.subscribe(signals), (subscription) => Effect.asVoid(PubSub.take(subscription)))

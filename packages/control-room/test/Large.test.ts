@@ -7,6 +7,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
+import { sized } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
@@ -55,9 +56,14 @@ const columns = [
 /** The resident memory of a process now. */
 const megabytesOf = (pid: number) => Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)]).toString()) / 1024
 
+/** Work items; a page of 500 of them is half a megabyte. */
+const many = sized(20_000, 100_000)
+/** Bytes. */
+const size = sized(400_000_000, 1_000_000_000)
+
 describe("memory stays flat", () => {
   it.live(
-    "for a client that walks 100,000 work items in pages of 500, each fetched once",
+    `for a client that walks ${many} work items in pages of 500, each fetched once`,
     () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
@@ -74,15 +80,15 @@ describe("memory stays flat", () => {
           SqlClient.SqlClient,
           (sql) => sql`
             INSERT INTO work_item (id, ${sql.literal(columns)})
-            WITH RECURSIVE n (i) AS (SELECT 101 UNION ALL SELECT i + 1 FROM n WHERE i < 199)
+            WITH RECURSIVE n (i) AS (SELECT 101 UNION ALL SELECT i + 1 FROM n WHERE i < ${99 + many / 1000})
             SELECT work_item.id || '-' || CAST(i AS TEXT), ${sql.literal(columns)}
             FROM work_item, n WHERE process_run_id = ${run.id}`
         ).pipe(Effect.provide(Layer.provide(Server.layerStorage(storageIn(folder)), NodeServices.layer)))
         const service = yield* Child.start(folder)
         const walked = yield* client(Walked, service, "walk", run.id)
-        assert.strictEqual(walked.items, 100_000)
-        assert.strictEqual(walked.requests, 200)
-        assert.strictEqual(walked.distinct, 200)
+        assert.strictEqual(walked.items, many)
+        assert.strictEqual(walked.requests, many / 500)
+        assert.strictEqual(walked.distinct, many / 500)
         assert.isBelow(walked.peakMegabytes, 300)
       }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped),
     120_000
@@ -90,7 +96,7 @@ describe("memory stays flat", () => {
 
   // Bytes never pass through the database: one is enough.
   it.live.skipIf(onPostgres)(
-    "for client and service while 1 GB goes up and down",
+    `for client and service while ${size / 1e6} MB go up and down`,
     () =>
       Effect.gen(function* () {
         const service = yield* Child.start(yield* temporaryFolder)
@@ -103,7 +109,6 @@ describe("memory stays flat", () => {
           Effect.andThen(Effect.sleep("50 millis")),
           Effect.forever
         )
-        const size = 1_000_000_000
         const done = yield* Effect.raceFirst(client(Transferred, service, "transfer", item.id, String(size)), watch)
         assert.strictEqual(done.sent, size)
         assert.strictEqual(done.received, size)
@@ -117,7 +122,7 @@ describe("memory stays flat", () => {
 
   // Bytes never pass through the database: one is enough.
   it.live.skipIf(onPostgres)(
-    "for client and service while an asset of 200 MB goes up and down",
+    `for client and service while an asset of ${size / 1e6} MB goes up and down`,
     () =>
       Effect.gen(function* () {
         const service = yield* Child.start(yield* temporaryFolder)
@@ -126,7 +131,6 @@ describe("memory stays flat", () => {
           Effect.andThen(Effect.sleep("20 millis")),
           Effect.forever
         )
-        const size = 200_000_000
         const done = yield* Effect.raceFirst(client(Transferred, service, "asset", "large/one", String(size)), watch)
         assert.strictEqual(done.sent, size)
         assert.strictEqual(done.received, size)

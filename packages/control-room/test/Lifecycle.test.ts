@@ -179,10 +179,9 @@ withLayer(layer, { excludeTestServices: true, timeout: "30 seconds" })("the life
       const worker = yield* linkWorker(tasks)
       const waiting = yield* Effect.forkChild(worker.protocol.lease({ free: 1, tasks, waitSeconds: 20 }))
       yield* Effect.sleep("100 millis")
-      const before = Date.now()
       yield* started(process.id)
+      // A lease that nothing wakes is empty after its 20 seconds.
       assert.strictEqual((yield* Fiber.join(waiting)).length, 1)
-      assert.isBelow(Date.now() - before, 2000)
     })
   )
 

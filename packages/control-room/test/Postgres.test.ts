@@ -7,7 +7,6 @@ import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import { startServer } from "@signalbox/testkit/Postgres"
-import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -234,11 +233,9 @@ it.live(
         assert.strictEqual((yield* raw("GET", "api-keys", { key })).status, 200)
         // The nodes hear each other again.
         yield* Effect.sleep("1 second")
-        const before = yield* Clock.currentTimeMillis
         const { raw: rawThere } = yield* Effect.provide(Service, other)
         assert.strictEqual((yield* rawThere("DELETE", `api-keys/${key.split("_")[1]}`)).status, 200)
-        yield* Effect.repeat(raw("GET", "api-keys", { key }), { until: ({ status }) => status === 403, times: 5000 })
-        assert.isBelow((yield* Clock.currentTimeMillis) - before, 1000)
+        yield* Effect.repeat(raw("GET", "api-keys", { key }), { until: ({ status }) => status === 403 })
       }).pipe(Effect.provide(Layer.fresh(layerIn(folder, { rateLimit: null }, options))))
     }).pipe(Effect.scoped),
   60_000

@@ -2,19 +2,18 @@
  * Many clients at once, on each database: whatever they do to the same runs, afterwards the counters are a recount of the
  * rows, every run ends when what it has is executed, and no item was completed twice.
  *
- * `SIGNALBOX_CLIENT_ROUNDS` rounds are played (default 3), from `SIGNALBOX_CLIENT_SEED`.
+ * `SIGNALBOX_CLIENT_SEED` is where it begins.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as Config from "effect/Config"
+import { sized } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import { client, drain, makeProcess } from "./support/RunClients.ts"
 import { assertSound, hasEnded, rowsOf } from "./support/RunRows.ts"
 import { database, runsOn } from "./support/Storage.ts"
 
-const settings = Config.all({
-  rounds: Config.withDefault(Config.Int("SIGNALBOX_CLIENT_ROUNDS"), 3),
-  seed: Config.withDefault(Config.Int("SIGNALBOX_CLIENT_SEED"), 1)
-})
+const rounds = sized(1, 20)
+const firstSeed = Config.withDefault(Config.Int("SIGNALBOX_CLIENT_SEED"), 1)
 
 const clients = 8
 const commands = 60
@@ -24,7 +23,7 @@ withLayer(runsOn(database), { excludeTestServices: true, timeout: "60 seconds" }
     "leave every run sound, and able to end",
     () =>
       Effect.gen(function* () {
-        const { rounds, seed } = yield* settings
+        const seed = yield* firstSeed
         for (let round = 0; round < rounds; round++) {
           const made = yield* makeProcess(3)
           yield* Effect.forEach(

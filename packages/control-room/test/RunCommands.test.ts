@@ -2,7 +2,7 @@
  * Commands in any order, on the service's own database and on a model of it in memory: after each of them the rows are
  * those that the model has, and the counters are a recount of the rows.
  *
- * `SIGNALBOX_COMMAND_RUNS` sequences are made (default 300), from `SIGNALBOX_COMMAND_SEED`.
+ * `SIGNALBOX_COMMAND_SEED` is where the sequences begin.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
 import type { ProcessRunId, StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
@@ -11,6 +11,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
+import { sized } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
@@ -30,7 +31,7 @@ import { runsOn, sqlite } from "./support/Storage.ts"
 import { type Ask, type Prediction, World } from "./support/World.ts"
 
 const settings = Config.all({
-  runs: Config.withDefault(Config.Int("SIGNALBOX_COMMAND_RUNS"), 300),
+  runs: Config.succeed(sized(80, 1000)),
   seed: Config.withDefault(Config.String("SIGNALBOX_COMMAND_SEED"), "signalbox")
 })
 

@@ -3,13 +3,16 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { createServer, type Server } from "node:net"
 import { FlowEngine } from "../src/FlowEngine.ts"
+import { soak } from "@signalbox/testkit/Soak"
 import { conformance } from "./support/EngineConformance.ts"
 import { until } from "./support/Polling.ts"
 import { cluster, freePort, postgresOptions, temporaryFile, temporarySchema } from "./support/Engines.ts"
 import * as Killing from "./support/Killing.ts"
 
 // A runner that is stopped gives a step that is under way some seconds to end, so one stop is enough.
-conformance({ name: "the cluster engine", place: cluster, virtual: false, prompt: false, stops: ["right"] })
+if (soak) {
+  conformance({ name: "the cluster engine", place: cluster, virtual: false, prompt: false, stops: ["right"] })
+}
 
 it.live("executions of a runner that was killed go on in another, from what is recorded", () =>
   Effect.gen(function* () {

@@ -102,8 +102,13 @@ describe("a schedule", () => {
       yield* process(file, minutely, "2026-11-20T05:00:30Z", 0)
       yield* process(file, minutely, "2026-11-20T10:00:30Z", 0)
       const diary = yield* Diary.read
-      assert.strictEqual(new Set(diary).size, 300)
-      assert.strictEqual(diary.length, 300)
+      const first = Date.parse("2026-11-20T05:01Z")
+      assert.deepStrictEqual(
+        // On a busy machine the next minute may have come too.
+        diary.slice(0, 300),
+        Array.from({ length: 300 }, (_, n) => new Date(first + n * 60_000).toISOString().slice(0, 16))
+      )
+      assert.strictEqual(new Set(diary).size, diary.length)
     }))
 
   test("keeps to the clock on the wall of its time zone", (file) =>

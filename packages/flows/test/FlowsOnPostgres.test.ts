@@ -1,3 +1,4 @@
+import { soak } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { FlowEngine } from "../src/FlowEngine.ts"
@@ -11,4 +12,4 @@ conformance(
   false
 )
 
-conformance("on the cluster engine", durable, Layer.unwrap(Effect.map(temporarySchema, runner)), false)
+if (soak) conformance("on the cluster engine", durable, Layer.unwrap(Effect.map(temporarySchema, runner)), false)

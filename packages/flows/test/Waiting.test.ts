@@ -1,4 +1,5 @@
 import { assert, it } from "@effect/vitest"
+import { sized } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
@@ -8,7 +9,7 @@ import { FlowEngine } from "../src/FlowEngine.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
 import { temporaryFile } from "./support/Engines.ts"
 
-const many = 10_000
+const many = sized(2000, 10_000)
 
 const flowOf = <S extends Schema.Codec<unknown>>(
   name: string,
@@ -26,7 +27,7 @@ const flowOf = <S extends Schema.Codec<unknown>>(
 const awaiting = flowOf("awaiting", Schema.String, Flow.awaitSignal("word", Schema.String))
 const sleeping = flowOf("sleeping", Schema.Void, Flow.sleep("nap", "1 hour"))
 
-it.live(`${many} executions that wait survive a restart, and cost nothing while they do`, () =>
+it.live(`${many} executions that wait survive a restart, and each goes on when it is told`, () =>
   Effect.gen(function* () {
     const file = yield* temporaryFile
     const program = <A, E>(effect: Effect.Effect<A, E, FlowEngine>) =>
@@ -46,10 +47,6 @@ it.live(`${many} executions that wait survive a restart, and cost nothing while 
     )
     yield* program(
       Effect.gen(function* () {
-        const before = process.cpuUsage()
-        yield* Effect.sleep("2 seconds")
-        const { system, user } = process.cpuUsage(before)
-        assert.isBelow((system + user) / 2e6, 0.5, "of a core")
         assert.strictEqual(yield* Stream.runCount(FlowExecutions.stream({ state: "running" })), many)
         const some = ids.filter((_, n) => n % 500 === 0)
         yield* Effect.forEach(some, (id) => Flow.signal(id, "word", Schema.String, `to ${id}`), { concurrency: 8 })

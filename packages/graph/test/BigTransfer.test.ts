@@ -1,8 +1,9 @@
 /**
- * Memory does not grow with the file. `SIGNALBOX_TEST_BYTES=2147483648` makes it a file of 2 GiB.
+ * Memory does not grow with the file.
  */
 import { assert, it } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import { sized } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as ChildProcess from "effect/process/ChildProcess"
@@ -10,7 +11,7 @@ import { fileURLToPath } from "node:url"
 import { askedOfFiles, faults, GraphSandbox, inSandbox } from "./support/Sandbox.ts"
 
 const MiB = 1024 * 1024
-const size = Number(process.env["SIGNALBOX_TEST_BYTES"] ?? 384 * MiB)
+const size = sized(384 * MiB, 2048 * MiB)
 const program = fileURLToPath(new URL("support/BigTransfer.ts", import.meta.url))
 
 it.live(

@@ -4,6 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Rule } from "@signalbox/graph-sandbox/Faults"
 import * as Deferred from "effect/Deferred"
+import { sized } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
@@ -287,7 +288,7 @@ describe("folders", () => {
     )
   )
 
-  const many = 5000
+  const many = sized(600, 5000)
   it.live(
     `${many} files come whole although every tenth request fails`,
     () =>

@@ -2,6 +2,7 @@
  * Signing in from a script, with a real socket where the browser comes back.
  */
 import { assert, describe, it } from "@effect/vitest"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -11,12 +12,12 @@ import * as Loopback from "../src/Loopback.ts"
 import { OAuth } from "../src/OAuth.ts"
 import { TokenStore } from "../src/TokenStore.ts"
 import { formOf, tokens } from "./support/IdentityProvider.ts"
-import { http, make, type Server } from "./support/Server.ts"
+import { make, type Server } from "./support/Server.ts"
 
 const stack = (server: Server) =>
   OAuth.layer({ clientId: "app-1", loginUrl: server.origin, graphUrl: server.origin }).pipe(
     Layer.provideMerge(TokenStore.layerMemory()),
-    Layer.provideMerge(http)
+    Layer.provideMerge(NodeHttpClient.layerUndici)
   )
 
 /** What a browser does once somebody has signed in at the address, or refused. */
@@ -76,7 +77,7 @@ describe("the loopback page", () => {
     }).pipe(
       Effect.scoped,
       Effect.flatMap((uri) => Effect.flip(HttpClient.get(uri.replace("localhost", "127.0.0.1")))),
-      Effect.provide(http),
+      Effect.provide(NodeHttpClient.layerUndici),
       Effect.map((error) => assert.strictEqual(error.reason._tag, "TransportError"))
     )
   )

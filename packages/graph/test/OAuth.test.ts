@@ -20,7 +20,7 @@ import { getScopes, scopeHelpers } from "../src/Scopes.ts"
 import { TokenStore, TokenStoreError } from "../src/TokenStore.ts"
 import { fromRefreshToken, type Tokens } from "../src/Tokens.ts"
 import { formOf, serve, tokenError, tokens } from "./support/IdentityProvider.ts"
-import { http, json, make, type Server, settle } from "./support/Server.ts"
+import { json, make, type Server, settle } from "./support/Server.ts"
 
 const app = (server: Server, more: Partial<Options> = {}): Options => ({
   clientId: "app-1",
@@ -35,7 +35,7 @@ const stack = (server: Server, store: Layer.Layer<TokenStore>, more: Partial<Opt
     Layer.provide(OAuth.layerAccessTokens),
     Layer.provideMerge(OAuth.layer(app(server, more))),
     Layer.provideMerge(store),
-    Layer.provide(http)
+    Layer.provide(server.http)
   )
 
 const expired: Tokens = {

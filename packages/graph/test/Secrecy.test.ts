@@ -28,7 +28,7 @@ import * as Sharing from "../src/Sharing.ts"
 import { TokenStore } from "../src/TokenStore.ts"
 import * as Uploads from "../src/Uploads.ts"
 import * as Users from "../src/Users.ts"
-import { failure, http, json, make, type Received, type Reply } from "./support/Server.ts"
+import { failure, json, make, type Received, type Reply } from "./support/Server.ts"
 import { formOf, tokenError, tokens } from "./support/IdentityProvider.ts"
 
 const secrets = [
@@ -132,7 +132,7 @@ it.live("a token, a code, a query, a body or an answer shows nowhere", () =>
           scopes: []
         })
       ),
-      Layer.provide(http)
+      Layer.provide(server.http)
     )
     other.script(failure(403, "x"))
     /** A provider that says back whatever it was sent. */

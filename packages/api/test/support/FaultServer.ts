@@ -2,11 +2,13 @@
  * A server on a socket that answers as a test tells it to, request by request, and notes what came and at what (virtual)
  * time. For what the real service does not do on demand.
  */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as VirtualHttp from "@signalbox/testkit/VirtualHttp"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
+import type * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import * as TestClock from "effect/testing/TestClock"
+import type * as HttpClient from "effect/http/HttpClient"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 
 export interface Received {
@@ -50,6 +52,8 @@ export interface FaultServer {
   readonly received: () => ReadonlyArray<Received>
   /** Whether a request is being answered right now; one that hangs is not. */
   readonly busy: () => boolean
+  /** A client whose requests are known to `settle`. */
+  readonly http: Layer.Layer<HttpClient.HttpClient>
   /** Settles when the client closes the connection of a request that is not answered. */
   readonly nextClosed: () => Promise<void>
 }
@@ -83,6 +87,7 @@ export const make: Effect.Effect<FaultServer, never, Scope.Scope> = Effect.gen(f
   let faults: ReadonlyArray<Fault> = []
   let received: Array<Received> = []
   let open = 0
+  const inFlight = VirtualHttp.inFlight()
   let closed: () => void = () => {}
   const server = createServer((request, response) => {
     open++
@@ -96,6 +101,7 @@ export const make: Effect.Effect<FaultServer, never, Scope.Scope> = Effect.gen(f
       response.once("close", () => {
         if (!response.writableEnded) closed()
       })
+      if (fault._tag === "Hang") inFlight.hangs(request)
       if (!reply(fault, response)) open--
       else response.once("close", () => open--)
     })
@@ -116,29 +122,12 @@ export const make: Effect.Effect<FaultServer, never, Scope.Scope> = Effect.gen(f
       received = []
     },
     received: () => received,
-    busy: () => open > 0,
+    busy: () => open > 0 || inFlight.some(),
+    http: inFlight.watched(NodeHttpClient.layerUndici),
     nextClosed: () => new Promise((resolve) => (closed = resolve))
   }
 })
 
-/** Real time for sockets to do their work. */
-const breathe = TestClock.withLive(Effect.sleep("2 millis"))
-
-/**
- * Runs a call to its end under virtual time: while the server has nothing to do and the call has not ended, the clock is
- * moved on in steps.
- */
-export const settle = Effect.fnUntraced(function* <A, E, R>(
-  server: FaultServer,
-  call: Effect.Effect<A, E, R>,
-  step = 50
-) {
-  const fiber = yield* Effect.forkChild(Effect.exit(call), { startImmediately: true })
-  for (let idle = 0; fiber.pollUnsafe() === undefined;) {
-    yield* breathe
-    // Twice in a row, so that an answer on its way back is not overtaken by the clock.
-    idle = server.busy() ? 0 : idle + 1
-    if (idle >= 2) yield* TestClock.adjust(step)
-  }
-  return yield* Effect.flatten(Fiber.join(fiber))
-})
+/** Runs a call to its end under virtual time. */
+export const settle = <A, E, R>(server: FaultServer, call: Effect.Effect<A, E, R>, step?: number) =>
+  VirtualHttp.settle(server.busy, call, step)

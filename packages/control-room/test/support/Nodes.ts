@@ -5,10 +5,11 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { WakePace } from "../../src/Pace.ts"
 import { layerIn, Service } from "./Service.ts"
 
-/** One more node on the folder; it ends with the scope. */
+/** One more node on the folder; it ends with the scope. Its leases wake by notifications alone. */
 export const node = Effect.fnUntraced(function* (folder: string) {
-  const context = yield* Layer.build(Layer.fresh(layerIn(folder)))
+  const context = yield* Layer.build(Layer.provide(Layer.fresh(layerIn(folder)), Layer.succeed(WakePace, "1 hour")))
   return { ...Context.get(context, Service), context }
 })

@@ -10,6 +10,7 @@ import * as References from "effect/References"
 import * as Schema from "effect/Schema"
 import type { Door } from "./Endpoints.ts"
 import { type Answer, bodyAs, multipart, send } from "./Http.ts"
+import { Pace } from "../../src/Pace.ts"
 import { layer, linkWorker, type RawRequest, Service } from "./Service.ts"
 import * as Zip from "./Zip.ts"
 
@@ -34,7 +35,10 @@ export interface Seed {
 }
 
 /** The service; what its deliveries to nobody say is of no interest, a 5xx says why. */
-export const quiet = Layer.provideMerge(layer, Layer.succeed(References.MinimumLogLevel, "Error"))
+export const quiet = Layer.provideMerge(
+  layer,
+  Layer.mergeAll(Layer.succeed(References.MinimumLogLevel, "Error"), Layer.succeed(Pace, "1 hour"))
+)
 
 /** The header of a door; the door of the query has none. */
 export const headersOf = (door: Door, token: string): Readonly<Record<string, string>> =>

@@ -5,6 +5,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodePath from "@effect/platform-node/NodePath"
 import type * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -80,7 +81,11 @@ const temporaryFolder = Effect.gen(function* () {
 const storeOf = (
   options: Options
 ): Layer.Layer<TokenStore, Config.ConfigError | TokenStoreError, FileSystem.FileSystem | HttpClient.HttpClient> => {
-  if (options.vault_backend === true) return VaultTokenStore.layerConfig(options.vault_secret ?? "")
+  if (options.vault_backend === true) {
+    // The environment as it is now: programs fill it from files after Effect has first read it.
+    const environment = ConfigProvider.layer(Effect.sync(() => ConfigProvider.fromEnv()))
+    return Layer.provide(VaultTokenStore.layerConfig(options.vault_secret ?? ""), environment)
+  }
   const folder = options.file_backend_path === undefined ? temporaryFolder : Effect.succeed(options.file_backend_path)
   return Layer.unwrap(Effect.map(folder, (path) => FileTokenStore.layer({ path: join(path, "auth_token.txt") })))
 }

@@ -1,6 +1,7 @@
 /**
  * A sandbox of its own for a test, and the connection to it.
  */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import type { Rule } from "@signalbox/graph-sandbox/Faults"
@@ -15,7 +16,6 @@ import type { Scope } from "effect/Scope"
 import { AccessTokens } from "../../src/AccessTokens.ts"
 import { Graph } from "../../src/Graph.ts"
 import { defaultPolicy, GraphPolicy } from "../../src/Policy.ts"
-import { http } from "./Server.ts"
 
 export { GraphSandbox } from "@signalbox/graph-sandbox/GraphSandbox"
 
@@ -78,7 +78,7 @@ export const inSandbox = <A, E>(effect: Effect.Effect<A, E, Needs>, options: Opt
       const token = Redacted.make(yield* accessToken())
       return Graph.layerHttpClient({ graphUrl: origin, loginUrl: origin }).pipe(
         Layer.provide(AccessTokens.layerFixed(token)),
-        Layer.provide(http)
+        Layer.provide(NodeHttpClient.layerUndici)
       )
     })
   )

@@ -1,11 +1,10 @@
 /**
  * A real HTTP server whose answers are scripted, for what no well-behaved service does on demand.
  */
-import * as TestClock from "effect/testing/TestClock"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as VirtualHttp from "@signalbox/testkit/VirtualHttp"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
@@ -54,6 +53,8 @@ export interface Server {
   /** What came since the answers were set. */
   readonly received: () => ReadonlyArray<Received>
   readonly busy: () => boolean
+  /** A client whose requests are known to `settle`. */
+  readonly http: Layer.Layer<HttpClient.HttpClient>
   /** Settles when the client closes the connection of a request that is not answered. */
   readonly closed: () => Promise<void>
 }
@@ -70,6 +71,7 @@ export const make: Effect.Effect<Server, never, Scope.Scope> = Effect.gen(functi
   let answer: (request: Received, index: number) => Reply = () => json({})
   let received: Array<Received> = []
   let open = 0
+  const inFlight = VirtualHttp.inFlight()
   let closed: () => void = () => {}
   const server = createServer((request, response) => {
     open++
@@ -84,8 +86,10 @@ export const make: Effect.Effect<Server, never, Scope.Scope> = Effect.gen(functi
       response.once("close", () => {
         if (!response.writableEnded) closed()
       })
-      if (reply === "hang") open--
-      else response.once("close", () => open--)
+      if (reply === "hang") {
+        open--
+        inFlight.hangs(request)
+      } else response.once("close", () => open--)
       send(reply, response)
     })
   })
@@ -107,7 +111,8 @@ export const make: Effect.Effect<Server, never, Scope.Scope> = Effect.gen(functi
     respond,
     script: (...replies) => respond((_, index) => replies[Math.min(index, replies.length - 1)] ?? json({})),
     received: () => received,
-    busy: () => open > 0,
+    busy: () => open > 0 || inFlight.some(),
+    http: inFlight.watched(NodeHttpClient.layerUndici),
     closed: () => new Promise((resolve) => (closed = resolve))
   }
 })
@@ -119,22 +124,9 @@ export const connect = (server: Server): Layer.Layer<Graph> =>
 export const connectWith = <E>(server: Server, tokens: Layer.Layer<AccessTokens, E>): Layer.Layer<Graph, E> =>
   Graph.layerHttpClient({ graphUrl: server.origin, loginUrl: server.origin }).pipe(
     Layer.provide(tokens),
-    Layer.provide(http)
+    Layer.provide(server.http)
   )
 
-export const http: Layer.Layer<HttpClient.HttpClient> = NodeHttpClient.layerUndici
-
-/** Real time for sockets to do their work. */
-const breathe = TestClock.withLive(Effect.sleep("2 millis"))
-
-/** Runs a call to its end under virtual time: while the server has nothing to do, the clock is moved on in steps. */
-export const settle = Effect.fnUntraced(function* <A, E, R>(server: Server, call: Effect.Effect<A, E, R>, step = 50) {
-  const fiber = yield* Effect.forkChild(Effect.exit(call), { startImmediately: true })
-  for (let idle = 0; fiber.pollUnsafe() === undefined;) {
-    yield* breathe
-    // Some times in a row, so that an answer on its way back is not overtaken by the clock.
-    idle = server.busy() ? 0 : idle + 1
-    if (idle >= 3) yield* TestClock.adjust(step)
-  }
-  return yield* Effect.flatten(Fiber.join(fiber))
-})
+/** Runs a call to its end under virtual time. */
+export const settle = <A, E, R>(server: Server, call: Effect.Effect<A, E, R>, step?: number) =>
+  VirtualHttp.settle(server.busy, call, step)
