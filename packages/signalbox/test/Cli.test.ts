@@ -186,6 +186,21 @@ describe("bad input", () => {
     })
   }
 
+  it("a connection of which one variable is set is no reason to change the control room of this folder", () => {
+    const env = { SIGNALBOX_BASE_URL: "https://room.example.com", SIGNALBOX_DATA: data }
+    const file = join(folder, "nothing.yaml")
+    writeFileSync(file, "processes: {}\n")
+    const apply = (...args: ReadonlyArray<string>) =>
+      spawnSync(process.execPath, [bin, "apply", file, "--prune", "--dry-run", ...args], { encoding: "utf8", env })
+    const refused = apply()
+    assert.strictEqual(refused.status, 1)
+    assert.match(refused.stderr, /SIGNALBOX_API_KEY and SIGNALBOX_WORKSPACE_ID are not set, but SIGNALBOX_BASE_URL is/)
+    assert.strictEqual(refused.stdout, "")
+    const chosen = apply("--data", data)
+    assert.strictEqual(chosen.status, 0, chosen.stderr)
+    assert.match(chosen.stdout, /delete +process +greeting/)
+  })
+
   it("without a control room says how to start one", () => {
     const answer = spawnSync(process.execPath, [bin, "runs", "list"], { cwd: folder, encoding: "utf8", env: {} })
     assert.strictEqual(answer.status, 1)
