@@ -94,6 +94,15 @@ describe("signalbox up", () => {
     assert.match(await (await fetch(spec_url)).text(), /^\{"openapi":"3\.1\.0"/)
   })
 
+  it("on a busy port ends with 1 and one sentence that says what to do", () => {
+    const { port } = new URL(room.ready.base_url)
+    const args = ["up", "--port", port, "--data", join(folder, "busy")]
+    const second = spawnSync(process.execPath, [bin, ...args], { encoding: "utf8" })
+    assert.deepStrictEqual([second.status, second.stdout], [1, ""])
+    const remedy = "stop what listens there, or choose another with --port (0 picks a free one)"
+    assert.strictEqual(second.stderr, `signalbox: port ${port} on 127.0.0.1 is in use: ${remedy}\n`)
+  })
+
   it("refuses a folder that is in use, and a file without tasks, and says what to do", () => {
     const second = spawnSync(process.execPath, [bin, "up", "--port", "0", "--data", data], { encoding: "utf8" })
     assert.strictEqual(second.status, 1)
