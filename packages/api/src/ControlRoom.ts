@@ -6,6 +6,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import { WorkspaceId } from "./contract/Ids.ts"
@@ -28,6 +29,12 @@ export interface Options {
    */
   readonly idempotency?: "honoured" | "ignored"
 }
+
+const BaseUrl = Schema.String.check(
+  Schema.isPattern(/^https?:\/\/[^\s/]+\S*$/i, {
+    message: "expected an absolute http or https address, such as http://127.0.0.1:4700"
+  })
+)
 
 /** Adds the version prefix to an address that has none, and takes trailing slashes away. */
 const withVersion = (baseUrl: string): string => {
@@ -81,11 +88,14 @@ export class ControlRoom extends Context.Service<
   static readonly layer = (options: Options): Layer.Layer<ControlRoom> =>
     Layer.provide(ControlRoom.layerHttpClient(options), FetchHttpClient.layer)
 
-  /** The options from `SIGNALBOX_BASE_URL`, `SIGNALBOX_API_KEY` and `SIGNALBOX_WORKSPACE_ID`. */
+  /**
+   * The options from `SIGNALBOX_BASE_URL`, `SIGNALBOX_API_KEY` and `SIGNALBOX_WORKSPACE_ID`. Fails with a `ConfigError` that
+   * names the variable when one is not set, is empty, or is no address.
+   */
   static readonly config: Config.Config<Options> = Config.all({
-    baseUrl: Config.String("SIGNALBOX_BASE_URL"),
-    apiKey: Config.Redacted("SIGNALBOX_API_KEY"),
-    workspaceId: Config.schema(WorkspaceId, "SIGNALBOX_WORKSPACE_ID")
+    baseUrl: Config.schema(BaseUrl, "SIGNALBOX_BASE_URL"),
+    apiKey: Config.schema(Schema.Redacted(Schema.NonEmptyString), "SIGNALBOX_API_KEY"),
+    workspaceId: Config.schema(WorkspaceId.check(Schema.isNonEmpty()), "SIGNALBOX_WORKSPACE_ID")
   })
 
   /** `layer` with the options from the environment. */

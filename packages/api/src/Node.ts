@@ -7,7 +7,6 @@ import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { basename } from "node:path"
@@ -37,18 +36,44 @@ export const layerUploads: Layer.Layer<never> = Layer.effect(
 export const layer = (options: Options): Layer.Layer<ControlRoom> =>
   ControlRoom.layerHttpClient(options).pipe(Layer.provide(NodeHttpClient.layerUndici), Layer.provide(layerUploads))
 
-/** Neither the environment nor a local control room says where to connect to. */
+/** The environment configures a connection in part or wrongly, or not at all and there is no local control room. */
 export class NotConfigured extends Schema.TaggedError<NotConfigured>()("NotConfigured", { message: Schema.String }) {}
 
+const variables = ["SIGNALBOX_BASE_URL", "SIGNALBOX_API_KEY", "SIGNALBOX_WORKSPACE_ID"]
+
+const list = new Intl.ListFormat("en")
+
+/** Which of the variables are set; an empty one is not. */
+const findVariables = Effect.gen(function* () {
+  const values = yield* Effect.forEach(variables, (name) => Effect.option(Config.NonEmptyString(name)))
+  const isSet = (_: string, index: number) => values[index]?._tag === "Some"
+  return { set: variables.filter(isSet), missing: variables.filter((name, index) => !isSet(name, index)) }
+})
+
+/** Says what is wrong with a variable, never what its value is. */
+const notConfigured = (error: Config.ConfigError) => {
+  const text = error.message.replace(/^SchemaError\((.*)\)$/s, "$1")
+  return new NotConfigured({ message: text.replace(/^(.*)\n *at \["(\w+)"\].*$/s, "$2: $1") })
+}
+
 /**
- * A connection as configured: by `SIGNALBOX_BASE_URL`, `SIGNALBOX_API_KEY` and `SIGNALBOX_WORKSPACE_ID`, else by the
- * `credentials.json` of a control room that runs from this folder (`.signalbox`, or `SIGNALBOX_DATA`).
+ * A connection as configured: by `SIGNALBOX_BASE_URL`, `SIGNALBOX_API_KEY` and `SIGNALBOX_WORKSPACE_ID`, or, when none of
+ * them is set, by the `credentials.json` of a control room that runs from this folder (`.signalbox`, or `SIGNALBOX_DATA`).
+ * Empty variables count as not set.
+ *
+ * Fails with `NotConfigured` when some of the three are set and others are not, so that a half configured program never
+ * changes the local control room instead, when a value is not valid, and when there are no usable credentials.
  */
 export const layerConfig: Layer.Layer<ControlRoom, NotConfigured> = Layer.unwrap(
   Effect.gen(function* () {
-    const configured = yield* Effect.option(ControlRoom.config)
-    if (Option.isSome(configured)) return layer(configured.value)
-    const data = yield* Config.String("SIGNALBOX_DATA").pipe(Effect.orElseSucceed(() => ".signalbox"))
+    const { missing, set } = yield* findVariables
+    if (missing.length === 0) return layer(yield* Effect.mapError(ControlRoom.config, notConfigured))
+    if (set.length > 0) {
+      const names = `${list.format(missing)} ${missing.length === 1 ? "is" : "are"} not set, but ${list.format(set)}`
+      const remedy = "set all three, or none to use the control room that runs from this folder"
+      return yield* new NotConfigured({ message: `${names} ${set.length === 1 ? "is" : "are"}: ${remedy}` })
+    }
+    const data = yield* Effect.orElseSucceed(Config.NonEmptyString("SIGNALBOX_DATA"), () => ".signalbox")
     const path = `${data}/credentials.json`
     const local = yield* readCredentials(path).pipe(
       Effect.mapError(

@@ -114,8 +114,18 @@ const adapt = (argument: unknown): unknown => {
   )
 }
 
+/** Unset variables arrive as `undefined` from programs without types, and as empty strings. */
+const requireAll = (options: Options) => {
+  const names = ["baseUrl", "apiKey", "workspaceId"] as const
+  const missing = names.filter((name) => !options[name])
+  if (missing.length === 0) return
+  const variables = "such as SIGNALBOX_BASE_URL, SIGNALBOX_API_KEY and SIGNALBOX_WORKSPACE_ID"
+  throw new TypeError(`connect: ${missing.join(", ")} missing or empty; a connection needs all three, ${variables}`)
+}
+
 /**
- * Connects to a workspace.
+ * Connects to a workspace. Throws a `TypeError` that names what is missing when `baseUrl`, `apiKey` or `workspaceId` is
+ * empty.
  *
  * ```ts
  * import { connect } from "@signalbox/api/promise"
@@ -132,6 +142,7 @@ const adapt = (argument: unknown): unknown => {
  * ```
  */
 export const connect = (options: Options): Client => {
+  requireAll(options)
   const layer = (options.connect ?? ControlRoom.layer)({
     baseUrl: options.baseUrl,
     apiKey: Redacted.make(options.apiKey),

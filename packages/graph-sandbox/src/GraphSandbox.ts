@@ -9,6 +9,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { createServer as createHttpServer } from "node:http"
 import { createServer as createHttpsServer } from "node:https"
@@ -103,6 +104,22 @@ const hostOf = (url: string) =>
 
 const notThere = HttpServerResponse.text("There is nothing here.\n", { status: 404 })
 
+const unresolved = "the host name does not resolve: give an address of this machine, such as 127.0.0.1"
+
+/** Why an address cannot be listened on, and what to do, by the code of the system. */
+const listenProblems: Readonly<Record<string, string>> = {
+  EADDRINUSE: "the port is in use: stop what listens there, or choose another (0 picks a free one)",
+  EADDRNOTAVAIL: "this is not an address of this machine: give one that is, such as 127.0.0.1",
+  EACCES: "no permission: choose a port from 1024 up, or give this process the permission",
+  ENOTFOUND: unresolved,
+  EAI_AGAIN: unresolved
+}
+
+const cannotListen = (host: string, port: number, cause: unknown): string => {
+  const code = Predicate.hasProperty(cause, "code") ? String(cause.code) : ""
+  return `cannot listen on port ${port} of ${host}: ${listenProblems[code] ?? String(cause)}`
+}
+
 /** Listens; the routes come later, as they need to know the port. */
 const listen = Effect.fnUntraced(function* (options: Options, port: number, certificate: Tls.Certificate | null) {
   // A large file may take as long as it takes.
@@ -114,7 +131,7 @@ const listen = Effect.fnUntraced(function* (options: Options, port: number, cert
   const host = options.host ?? "127.0.0.1"
   const server = yield* Effect.mapError(
     NodeHttpServer.make(create, { port, host, gracefulShutdownTimeout: "1 second" }),
-    (error) => new SandboxError({ message: `cannot listen on ${host}:${port}: ${String(error.cause)}` })
+    ({ cause }) => new SandboxError({ message: cannotListen(host, port, cause) })
   )
   const { address } = server
   const bound = "port" in address ? address.port : port

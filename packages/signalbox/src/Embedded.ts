@@ -14,6 +14,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import { hostname } from "node:os"
 import { join } from "node:path"
 import { type Credentials, ensureCredentials } from "./internal/Credentials.ts"
+import { ListenError } from "./ListenError.ts"
 
 export interface ServiceOptions {
   /**
@@ -72,10 +73,16 @@ const embedded = (options: { readonly data: string; readonly publicUrl?: string 
     })
   )
 
+const listen = (host: string, port: number) => {
+  const server = NodeHttpServer.layer(NodeServer.create, { host, port, gracefulShutdownTimeout: "10 seconds" })
+  return Layer.effectContext(Effect.mapError(Layer.build(server), (error) => ListenError.of(error, { host, port })))
+}
+
 /**
  * The service alone, with neither a client nor workers: for programs that only serve.
  *
- * Fails when the folder or the port is in use.
+ * Fails with `ListenError` when the address or the port cannot be listened on, and with `SqliteOpenError` when another
+ * process uses the folder.
  */
 export const layerService = (options: ServiceOptions = {}) => {
   const { data = ".signalbox", host = "127.0.0.1", port = 4700, publicUrl } = options
@@ -95,7 +102,7 @@ export const layerService = (options: ServiceOptions = {}) => {
         ...(masterKey === undefined ? {} : { masterKey })
       })
     ),
-    Layer.provideMerge(NodeHttpServer.layer(NodeServer.create, { host, port, gracefulShutdownTimeout: "10 seconds" }))
+    Layer.provideMerge(listen(host, port))
   )
   return Layer.provideMerge(embedded({ data, ...(publicUrl === undefined ? {} : { publicUrl }) }), server)
 }
@@ -124,7 +131,8 @@ export const layerWorkers = <T extends Task.Any = never>(options: Options<T> = {
  * Starts a control room in a folder, with workers for the given tasks, and connects to it. Everything in the folder
  * survives: the next start goes on where this one ended, however it ended.
  *
- * Fails when the folder or the port is in use.
+ * Fails with `ListenError` when the address or the port cannot be listened on, and with `SqliteOpenError` when another
+ * process uses the folder.
  *
  * ```ts
  * import * as Effect from "effect/Effect"

@@ -94,6 +94,15 @@ describe("signalbox up", () => {
     assert.match(await (await fetch(spec_url)).text(), /^\{"openapi":"3\.1\.0"/)
   })
 
+  it("on a busy port ends with 1 and one sentence that says what to do", () => {
+    const { port } = new URL(room.ready.base_url)
+    const args = ["up", "--port", port, "--data", join(folder, "busy")]
+    const second = spawnSync(process.execPath, [bin, ...args], { encoding: "utf8" })
+    assert.deepStrictEqual([second.status, second.stdout], [1, ""])
+    const remedy = "stop what listens there, or choose another with --port (0 picks a free one)"
+    assert.strictEqual(second.stderr, `signalbox: port ${port} on 127.0.0.1 is in use: ${remedy}\n`)
+  })
+
   it("refuses a folder that is in use, and a file without tasks, and says what to do", () => {
     const second = spawnSync(process.execPath, [bin, "up", "--port", "0", "--data", data], { encoding: "utf8" })
     assert.strictEqual(second.status, 1)
@@ -185,6 +194,21 @@ describe("bad input", () => {
       assert.match(answer.stderr, message)
     })
   }
+
+  it("a connection of which one variable is set is no reason to change the control room of this folder", () => {
+    const env = { SIGNALBOX_BASE_URL: "https://room.example.com", SIGNALBOX_DATA: data }
+    const file = join(folder, "nothing.yaml")
+    writeFileSync(file, "processes: {}\n")
+    const apply = (...args: ReadonlyArray<string>) =>
+      spawnSync(process.execPath, [bin, "apply", file, "--prune", "--dry-run", ...args], { encoding: "utf8", env })
+    const refused = apply()
+    assert.strictEqual(refused.status, 1)
+    assert.match(refused.stderr, /SIGNALBOX_API_KEY and SIGNALBOX_WORKSPACE_ID are not set, but SIGNALBOX_BASE_URL is/)
+    assert.strictEqual(refused.stdout, "")
+    const chosen = apply("--data", data)
+    assert.strictEqual(chosen.status, 0, chosen.stderr)
+    assert.match(chosen.stdout, /delete +process +greeting/)
+  })
 
   it("without a control room says how to start one", () => {
     const answer = spawnSync(process.execPath, [bin, "runs", "list"], { cwd: folder, encoding: "utf8", env: {} })

@@ -21,7 +21,7 @@ export class NoCredentials extends Schema.TaggedError<NoCredentials>()("NoCreden
 export const connectionFlags = {
   data: Flag.String("data").pipe(
     Flag.withDescription(
-      "The data folder of a control room that runs on this machine; default: SIGNALBOX_BASE_URL, SIGNALBOX_API_KEY and SIGNALBOX_WORKSPACE_ID, else .signalbox"
+      "The data folder of a control room that runs on this machine; default: the one of SIGNALBOX_BASE_URL, SIGNALBOX_API_KEY and SIGNALBOX_WORKSPACE_ID, which are needed together; with none of them set, .signalbox"
     ),
     Flag.optional
   ),

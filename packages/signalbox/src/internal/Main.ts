@@ -11,6 +11,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Runtime from "effect/Runtime"
 import packageJson from "../../package.json" with { type: "json" }
+import * as Ending from "./Ending.ts"
 import * as Logging from "./Logging.ts"
 import * as Problem from "./Problem.ts"
 import * as Telemetry from "./Telemetry.ts"
@@ -68,7 +69,12 @@ const report = (cause: Cause.Cause<unknown>) =>
 signalbox.pipe(
   Effect.flatMap(Command.run({ version: packageJson.version })),
   // The exporter of logs joins the loggers that are there.
-  Effect.provide(Telemetry.layer.pipe(Layer.provideMerge(Logging.layer), Layer.provideMerge(NodeServices.layer))),
+  Effect.provide(
+    Layer.merge(Telemetry.layer, Ending.layer).pipe(
+      Layer.provideMerge(Logging.layer),
+      Layer.provideMerge(NodeServices.layer)
+    )
+  ),
   Effect.tapCause(report),
   NodeRuntime.runMain({ teardown, disableErrorReporting: true })
 )

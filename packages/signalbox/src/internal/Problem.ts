@@ -5,6 +5,7 @@ import { ControlRoomError } from "@signalbox/api/ControlRoomError"
 import * as Cause from "effect/Cause"
 import * as CliError from "effect/cli/CliError"
 import { isSqlError } from "effect/sql/SqlError"
+import { ListenError } from "../ListenError.ts"
 
 const hasExitCode = (error: unknown): error is { readonly exitCode: number } =>
   typeof error === "object" && error !== null && "exitCode" in error && typeof error.exitCode === "number"
@@ -25,6 +26,7 @@ const textOf = (error: unknown): string => {
   if (isSqlError(error)) {
     return `the database: ${error.message}; check SIGNALBOX_DATABASE_URL or --database-url, and that it can be reached`
   }
+  if (error instanceof ListenError) return error.ofCommand
   const remedy = error instanceof ControlRoomError ? remedies[error.reason._tag] : undefined
   return remedy === undefined ? error.message : `${error.message}; ${remedy}`
 }

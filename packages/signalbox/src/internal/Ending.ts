@@ -1,0 +1,86 @@
+/**
+ * Ends a command whose terminal was closed, or whose package runner (npx, npm, pnpm, yarn) has ended, as SIGTERM does: so
+ * that no service or robot is left running without anyone who knows of it.
+ */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+
+/** Variables that package runners set for what they start. */
+const runnerVariable = /(^|\0)npm_(lifecycle_event|execpath|command)=./
+
+const asSigterm = Effect.sync(() => process.emit("SIGTERM", "SIGTERM"))
+
+/** A process and its parent; broken when the process has another parent, which is when that one has ended. */
+export interface Link {
+  readonly pid: number
+  readonly parent: number
+}
+
+/** Parent and session of a process; none where it has ended, and where there is no /proc. */
+const standing = Effect.fnUntraced(function* (pid: number) {
+  const fs = yield* FileSystem.FileSystem
+  const stat = yield* Effect.option(fs.readFileString(`/proc/${pid}/stat`))
+  return Option.map(stat, (text) => {
+    // After the second field, in parentheses, that may hold anything: state, parent, group, session.
+    const [, parent, , session] = text.slice(text.lastIndexOf(")") + 2).split(" ")
+    return { parent: Number(parent), session: Number(session) }
+  })
+})
+
+const startedByRunner = Effect.fnUntraced(function* (pid: number) {
+  const fs = yield* FileSystem.FileSystem
+  return runnerVariable.test(yield* Effect.orElseSucceed(fs.readFileString(`/proc/${pid}/environ`), () => ""))
+})
+
+/**
+ * From this process up to the outermost package runner. Empty when no runner started it, and when it was detached from
+ * that runner: it leads a session of its own (setsid, a service manager), or the runner has ended already.
+ */
+export const linksToRunner: Effect.Effect<ReadonlyArray<Link>, never, FileSystem.FileSystem> = Effect.gen(function* () {
+  const links: Array<Link> = []
+  const own = yield* standing(process.pid)
+  if (Option.isNone(own)) {
+    const started = Object.entries(process.env).some(([name, value]) => runnerVariable.test(`${name}=${value}`))
+    return started && process.ppid > 1 ? [{ pid: process.pid, parent: process.ppid }] : []
+  }
+  let pid = process.pid
+  while (yield* startedByRunner(pid)) {
+    const at = yield* standing(pid)
+    if (Option.isNone(at) || at.value.parent <= 1 || at.value.session !== own.value.session) return []
+    links.push({ pid, parent: at.value.parent })
+    pid = at.value.parent
+  }
+  const runner = yield* standing(pid)
+  return Option.isSome(runner) && runner.value.session === own.value.session ? links : []
+})
+
+const isWhole = ({ parent, pid }: Link) =>
+  pid === process.pid
+    ? Effect.sync(() => process.ppid === parent)
+    : Effect.map(standing(pid), (found) => Option.isSome(found) && found.value.parent === parent)
+
+const watchRunner = Effect.gen(function* () {
+  const links = yield* linksToRunner
+  if (links.length === 0) return
+  yield* Effect.repeat(Effect.forEach(links, isWhole), {
+    schedule: Schedule.spaced("1 second"),
+    while: (whole) => whole.every(Boolean)
+  })
+  yield* Effect.logInfo("the package runner that started this has ended: stopping")
+  yield* asSigterm
+})
+
+const onHangUp = Effect.acquireRelease(
+  Effect.sync(() => {
+    const listener = () => Effect.runSync(asSigterm)
+    process.once("SIGHUP", listener)
+    return listener
+  }),
+  (listener) => Effect.sync(() => process.removeListener("SIGHUP", listener))
+)
+
+/** While it lasts, the two ends of the module are noticed, the second one within a second. */
+export const layer = Layer.effectDiscard(Effect.andThen(onHangUp, Effect.forkScoped(watchRunner)))
