@@ -1,65 +1,21 @@
 /**
- * The command as people use it: processes of their own, over HTTP.
+ * The command as people use it: `up` in a process of its own, and commands that talk to it over HTTP.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-
-const bin = join(import.meta.dirname, "..", "src", "bin.ts")
-const tasksFile = join(import.meta.dirname, "support", "tasks.ts")
+import * as Cli from "./support/Cli.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-cli-"))
 const data = join(folder, "data")
 
-interface Ready {
-  readonly base_url: string
-  readonly workspace_id: string
-  readonly api_key: string
-  readonly docs_url: string
-  readonly spec_url: string
-}
-
-const up = (...args: ReadonlyArray<string>) =>
-  new Promise<{ readonly child: ChildProcess; readonly ready: Ready; readonly stdout: () => string }>(
-    (resolve, reject) => {
-      const child = spawn(process.execPath, [
-        bin,
-        "up",
-        "--port",
-        "0",
-        "--json",
-        "--data",
-        data,
-        "--tasks",
-        tasksFile,
-        ...args
-      ])
-      let stdout = ""
-      let stderr = ""
-      child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()))
-      child.stdout.on("data", (chunk: Buffer) => {
-        stdout += chunk.toString()
-        if (stdout.includes("\n"))
-          resolve({ child, ready: JSON.parse(stdout.split("\n")[0] ?? ""), stdout: () => stdout })
-      })
-      child.once("exit", (code) => reject(new Error(`up ended with ${code}: ${stderr}`)))
-    }
-  )
-
-const ended = (child: ChildProcess) => new Promise<number | null>((resolve) => child.once("exit", resolve))
+const up = () => Cli.up(data, ["--tasks", Cli.tasksFile])
 
 /** Runs a command against the control room of this test. */
-const signalbox = (...args: ReadonlyArray<string>) => {
-  const { status, stderr, stdout } = spawnSync(process.execPath, [bin, ...args, "--data", data], {
-    encoding: "utf8",
-    env: { PATH: process.env["PATH"] }
-  })
-  return { status, stdout, stderr, lines: stdout.trim().split("\n") }
-}
+const signalbox = (...args: ReadonlyArray<string>) => Cli.signalbox([...args, "--data", data])
 
-const post = async (ready: Ready, path: string, body: unknown) => {
+const post = async (ready: Cli.Ready, path: string, body: unknown) => {
   const response = await fetch(`${ready.base_url}/workspaces/${ready.workspace_id}/${path}`, {
     method: "POST",
     headers: { authorization: `RC-WSKEY ${ready.api_key}`, "content-type": "application/json" },
@@ -68,7 +24,7 @@ const post = async (ready: Ready, path: string, body: unknown) => {
   assert.strictEqual(response.status, 200, await response.clone().text())
 }
 
-let room: Awaited<ReturnType<typeof up>>
+let room: Cli.Room
 
 beforeAll(async () => {
   room = await up()
@@ -76,9 +32,7 @@ beforeAll(async () => {
 }, 30_000)
 
 afterAll(async () => {
-  const gone = ended(room.child)
-  room.child.kill("SIGKILL")
-  await gone
+  await room.end("SIGKILL")
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -94,87 +48,82 @@ describe("signalbox up", () => {
     assert.match(await (await fetch(spec_url)).text(), /^\{"openapi":"3\.1\.0"/)
   })
 
-  it("on a busy port ends with 1 and one sentence that says what to do", () => {
+  it("on a busy port ends with 1 and one sentence that says what to do", async () => {
     const { port } = new URL(room.ready.base_url)
     const args = ["up", "--port", port, "--data", join(folder, "busy")]
-    const second = spawnSync(process.execPath, [bin, ...args], { encoding: "utf8" })
+    const second = await Cli.signalbox(args)
     assert.deepStrictEqual([second.status, second.stdout], [1, ""])
     const remedy = "stop what listens there, or choose another with --port (0 picks a free one)"
     assert.strictEqual(second.stderr, `signalbox: port ${port} on 127.0.0.1 is in use: ${remedy}\n`)
   })
 
-  it("refuses a folder that is in use, and a file without tasks, and says what to do", () => {
-    const second = spawnSync(process.execPath, [bin, "up", "--port", "0", "--data", data], { encoding: "utf8" })
+  it("refuses a folder that is in use, and a file without tasks, and says what to do", async () => {
+    const second = await Cli.signalbox(["up", "--port", "0", "--data", data])
     assert.strictEqual(second.status, 1)
     assert.match(second.stderr, /another process uses .*: stop it first, or choose another data folder/)
     const empty = join(folder, "empty.ts")
     writeFileSync(empty, "export const nothing = 1\n")
-    const without = spawnSync(process.execPath, [bin, "up", "--data", join(folder, "other"), "--tasks", empty], {
-      encoding: "utf8"
-    })
+    const without = await Cli.signalbox(["up", "--data", join(folder, "other"), "--tasks", empty])
     assert.strictEqual(without.status, 1)
     assert.match(without.stderr, /--tasks: .*empty\.ts must export `tasks`/)
   })
 
   it("lets what runs end on SIGTERM, exits with 0, and goes on with the same key and data", async () => {
     const before = room.ready
-    const gone = ended(room.child)
-    room.child.kill("SIGTERM")
-    assert.strictEqual(await gone, 0)
+    assert.strictEqual(await room.end(), 0)
     room = await up()
     assert.strictEqual(room.ready.api_key, before.api_key)
     assert.strictEqual(room.ready.workspace_id, before.workspace_id)
-    assert.strictEqual(signalbox("run", "greeting", "--payload", '{"name":"Ada"}', "--wait").status, 0)
+    assert.strictEqual((await signalbox("run", "greeting", "--payload", '{"name":"Ada"}', "--wait")).status, 0)
   }, 30_000)
 })
 
 describe("signalbox run", () => {
-  it("exits with 0 when the run completed, and its outputs can be read", () => {
-    const run = signalbox("run", "greeting", "--payload", '{"name":"Grace"}', "--wait", "--json")
+  it("exits with 0 when the run completed, and its outputs can be read", async () => {
+    const run = await signalbox("run", "greeting", "--payload", '{"name":"Grace"}', "--wait", "--json")
     assert.strictEqual(run.status, 0, run.stderr)
     const { id, state } = JSON.parse(run.stdout)
     assert.strictEqual(state, "completed")
-    const [output] = signalbox("outputs", id, "--json").lines
+    const [output] = (await signalbox("outputs", id, "--json")).lines
     assert.deepStrictEqual(JSON.parse(output ?? "").payload, { greeting: "Hello, Grace" })
-    assert.match(signalbox("runs", "show", id).stdout, /completed[^]*greet/)
+    assert.match((await signalbox("runs", "show", id)).stdout, /completed[^]*greet/)
   })
 
   it("that no worker can take is shown with what is missing and the remedy", async () => {
     const file = join(folder, "unheard.yaml")
     writeFileSync(file, "processes: { unheard: { steps: [{ name: wait, task: { name: unheard of } }] } }\n")
-    assert.strictEqual(signalbox("apply", file).status, 0)
-    const { id } = JSON.parse(signalbox("run", "unheard", "--json").stdout)
-    const isTold = () => JSON.parse(signalbox("runs", "show", id, "--json").stdout).step_runs[0].no_worker !== null
-    const deadline = Date.now() + 25_000
-    while (!isTold() && Date.now() < deadline);
+    assert.strictEqual((await signalbox("apply", file)).status, 0)
+    const { id } = JSON.parse((await signalbox("run", "unheard", "--json")).stdout)
+    const show = async () => JSON.parse((await signalbox("runs", "show", id, "--json")).stdout)
+    while ((await show()).step_runs[0].no_worker === null);
     assert.match(
-      signalbox("runs", "show", id).stdout,
+      (await signalbox("runs", "show", id)).stdout,
       /awaiting_worker[^]*\n {4}no worker that is online brings the task "unheard of"; start one with a tasks file that has it\n/
     )
-    assert.strictEqual(signalbox("runs", "stop", id).status, 0)
-    assert.notInclude(signalbox("runs", "show", id).stdout, "no worker")
-  }, 40_000)
+    assert.strictEqual((await signalbox("runs", "stop", id)).status, 0)
+    assert.notInclude((await signalbox("runs", "show", id)).stdout, "no worker")
+  })
 
-  it("exits with 2 when items failed; they can be listed, shown and marked as done", () => {
-    const run = signalbox("run", "greeting", "--payload", '{"nobody":1}', "--wait", "--json")
+  it("exits with 2 when items failed; they can be listed, shown and marked as done", async () => {
+    const run = await signalbox("run", "greeting", "--payload", '{"nobody":1}', "--wait", "--json")
     assert.strictEqual(run.status, 2)
     assert.match(run.stderr, /the run is unresolved: 1 work items failed/)
     const { id } = JSON.parse(run.stdout)
-    const [item] = signalbox("items", "list", "--run", id, "--state", "failed", "--json").lines
+    const [item] = (await signalbox("items", "list", "--run", id, "--state", "failed", "--json")).lines
     const failed = JSON.parse(item ?? "")
     assert.strictEqual(failed.exception.code, "INVALID_INPUT")
-    assert.match(signalbox("items", "show", failed.id).stdout, /"nobody": 1/)
-    assert.match(signalbox("items", "done", failed.id).stdout, /1 item marked as done/)
-    assert.match(signalbox("runs", "list", "--process", "greeting", "--limit", "1").stdout, /completed/)
-    assert.strictEqual(signalbox("items", "retry", failed.id).status, 1)
+    assert.match((await signalbox("items", "show", failed.id)).stdout, /"nobody": 1/)
+    assert.match((await signalbox("items", "done", failed.id)).stdout, /1 item marked as done/)
+    assert.match((await signalbox("runs", "list", "--process", "greeting", "--limit", "1")).stdout, /completed/)
+    assert.strictEqual((await signalbox("items", "retry", failed.id)).status, 1)
   })
 
-  it("attaches files", () => {
+  it("attaches files", async () => {
     const file = join(folder, "note.txt")
     writeFileSync(file, "a note")
-    const run = signalbox("run", "greeting", "--payload", '{"name":"Ada"}', "--file", file, "--wait", "--json")
-    const [item] = signalbox("items", "list", "--run", JSON.parse(run.stdout).id, "--json").lines
-    assert.match(signalbox("items", "show", JSON.parse(item ?? "").id).stdout, /note\.txt +6 bytes/)
+    const run = await signalbox("run", "greeting", "--payload", '{"name":"Ada"}', "--file", file, "--wait", "--json")
+    const [item] = (await signalbox("items", "list", "--run", JSON.parse(run.stdout).id, "--json")).lines
+    assert.match((await signalbox("items", "show", JSON.parse(item ?? "").id)).stdout, /note\.txt +6 bytes/)
   })
 })
 
@@ -188,30 +137,30 @@ describe("bad input", () => {
     ["an unknown state", ["runs", "list", "--state", "odd"], 2, /state/]
   ]
   for (const [what, args, status, message] of cases) {
-    it(`${what} is named, with exit code ${status}`, () => {
-      const answer = signalbox(...args)
+    it(`${what} is named, with exit code ${status}`, async () => {
+      const answer = await signalbox(...args)
       assert.strictEqual(answer.status, status)
       assert.match(answer.stderr, message)
     })
   }
 
-  it("a connection of which one variable is set is no reason to change the control room of this folder", () => {
+  it("a connection of which one variable is set is no reason to change the control room of this folder", async () => {
     const env = { SIGNALBOX_BASE_URL: "https://room.example.com", SIGNALBOX_DATA: data }
     const file = join(folder, "nothing.yaml")
     writeFileSync(file, "processes: {}\n")
     const apply = (...args: ReadonlyArray<string>) =>
-      spawnSync(process.execPath, [bin, "apply", file, "--prune", "--dry-run", ...args], { encoding: "utf8", env })
-    const refused = apply()
+      Cli.signalbox(["apply", file, "--prune", "--dry-run", ...args], { env })
+    const refused = await apply()
     assert.strictEqual(refused.status, 1)
     assert.match(refused.stderr, /SIGNALBOX_API_KEY and SIGNALBOX_WORKSPACE_ID are not set, but SIGNALBOX_BASE_URL is/)
     assert.strictEqual(refused.stdout, "")
-    const chosen = apply("--data", data)
+    const chosen = await apply("--data", data)
     assert.strictEqual(chosen.status, 0, chosen.stderr)
     assert.match(chosen.stdout, /delete +process +greeting/)
   })
 
-  it("without a control room says how to start one", () => {
-    const answer = spawnSync(process.execPath, [bin, "runs", "list"], { cwd: folder, encoding: "utf8", env: {} })
+  it("without a control room says how to start one", async () => {
+    const answer = await Cli.signalbox(["runs", "list"], { cwd: folder })
     assert.strictEqual(answer.status, 1)
     assert.match(answer.stderr, /start a control room here with `signalbox up`/)
   })

@@ -151,7 +151,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("task pac
         Object.keys(env).filter((name) => name.startsWith("SIGNALBOX") || name.startsWith("VITEST")),
         []
       )
-      assert.isFalse(existsSync(cwd))
+      // The working copy is removed after the step run has ended.
+      yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => !existsSync(cwd) })
     })
   )
 

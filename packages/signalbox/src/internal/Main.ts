@@ -1,80 +1,15 @@
 /**
- * The `signalbox` command.
+ * The `signalbox` command as a process.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as Cause from "effect/Cause"
-import * as Command from "effect/cli/Command"
-import * as CliError from "effect/cli/CliError"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import type * as Runtime from "effect/Runtime"
-import packageJson from "../../package.json" with { type: "json" }
 import * as Ending from "./Ending.ts"
 import * as Logging from "./Logging.ts"
-import * as Problem from "./Problem.ts"
-import * as Telemetry from "./Telemetry.ts"
+import * as Program from "./Program.ts"
 
-/** Each command is loaded when it is asked for: `up` must be ready soon. */
-const commands = {
-  up: () => import("./commands/Up.ts").then((module) => module.up),
-  run: () => import("./commands/Runs.ts").then((module) => module.run),
-  runs: () => import("./commands/Runs.ts").then((module) => module.runs),
-  items: () => import("./commands/Items.ts").then((module) => module.items),
-  outputs: () => import("./commands/Runs.ts").then((module) => module.outputs),
-  keys: () => import("./commands/Keys.ts").then((module) => module.keys),
-  flows: () => import("./commands/Flows.ts").then((module) => module.flows),
-  worker: () => import("./commands/Worker.ts").then((module) => module.worker),
-  assistant: () => import("./commands/Assistant.ts").then((module) => module.assistant),
-  workspaces: () => import("./commands/Workspaces.ts").then((module) => module.workspaces),
-  apply: () => import("./commands/Apply.ts").then((module) => module.apply),
-  migrate: () => import("./commands/Migrate.ts").then((module) => module.migrate),
-  vault: () => import("./commands/Vault.ts").then((module) => module.vault),
-  config: () => import("./commands/Config.ts").then((module) => module.config),
-  "graph-sandbox": () => import("./commands/GraphSandbox.ts").then((module) => module.graphSandbox)
-} as const
-
-const isCommand = (name: string | undefined): name is keyof typeof commands =>
-  name !== undefined && Object.hasOwn(commands, name)
-
-/** The one that is asked for; all of them where the help lists them. */
-const asked = Effect.suspend(() => {
-  const [name] = process.argv.slice(2)
-  const names = isCommand(name) ? [name] : Object.keys(commands).filter(isCommand)
-  return Effect.forEach(names, (name) => Effect.promise(async () => commands[name]()))
-})
-
-const signalbox = Effect.map(asked, (subcommands) =>
-  Command.make("signalbox").pipe(
-    Command.withDescription("Runs and operates an automation control room"),
-    Command.withSubcommands(subcommands)
-  )
-)
-
-/** A stop by signal is a success; a command line that cannot be read is 2; a run says its own; all else that fails is 1. */
-const teardown: Runtime.Teardown = (exit, onExit) => {
-  if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)
-  onExit(Problem.exitCode(Cause.squash(exit.cause)))
-}
-
-/** What went wrong, in one line; the parser has already reported what it could not read. */
-const report = (cause: Cause.Cause<unknown>) =>
-  Effect.sync(() => {
-    const error = Cause.squash(cause)
-    if (Cause.hasInterruptsOnly(cause) || CliError.isCliError(error)) return
-    process.stderr.write(`signalbox: ${Problem.lineOf(error)}\n`)
-  })
-
-signalbox.pipe(
-  Effect.flatMap(Command.run({ version: packageJson.version })),
-  // The exporter of logs joins the loggers that are there.
-  Effect.provide(
-    Layer.merge(Telemetry.layer, Ending.layer).pipe(
-      Layer.provideMerge(Logging.layer),
-      Layer.provideMerge(NodeServices.layer)
-    )
-  ),
-  Effect.tapCause(report),
-  NodeRuntime.runMain({ teardown, disableErrorReporting: true })
+Program.run(process.argv.slice(2)).pipe(
+  Effect.provide(Ending.layer.pipe(Layer.provide(Logging.layer), Layer.provide(NodeServices.layer))),
+  NodeRuntime.runMain({ teardown: Program.teardown, disableErrorReporting: true })
 )

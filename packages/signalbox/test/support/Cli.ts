@@ -1,14 +1,20 @@
 /**
- * The command as people use it: in processes of its own.
+ * The command as people use it.
  */
 import { assert } from "@effect/vitest"
 import { WorkspaceId } from "@signalbox/api/contract/Ids"
 import { layer as connect } from "@signalbox/api/node"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { format } from "node:util"
+import * as Program from "../../src/internal/Program.ts"
 
 export const bin = join(import.meta.dirname, "..", "..", "src", "bin.ts")
 /** Preloaded, it tells what is loaded. */
@@ -21,6 +27,8 @@ export interface Ready {
   readonly base_url: string
   readonly workspace_id: string
   readonly api_key: string
+  readonly docs_url: string
+  readonly spec_url: string
 }
 
 /** A client of that control room. */
@@ -46,10 +54,15 @@ export interface Ended {
   readonly lines: ReadonlyArray<string>
 }
 
-/** Runs a command to its end. */
-export const signalbox = (args: ReadonlyArray<string>, options: { readonly env?: Env; readonly cwd?: string } = {}) =>
+interface CommandOptions {
+  readonly env?: Env
+  /** In a process of its own there, for a command that looks at its folder or ends with it. */
+  readonly cwd?: string
+}
+
+const inProcessOfItsOwn = (args: ReadonlyArray<string>, { cwd, env = {} }: CommandOptions) =>
   new Promise<Ended>((resolve) => {
-    const child = start(args, options.env ?? {}, options.cwd)
+    const child = start(args, env, cwd)
     let stdout = ""
     let stderr = ""
     child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()))
@@ -57,11 +70,39 @@ export const signalbox = (args: ReadonlyArray<string>, options: { readonly env?:
     child.once("close", (status) => resolve({ status, stdout, stderr, lines: stdout.trim().split("\n") }))
   })
 
+const inThisProcess = (args: ReadonlyArray<string>, env: Env): Promise<Ended> => {
+  const written = { stdout: "", stderr: "" }
+  const to =
+    (stream: keyof typeof written) =>
+    (...values: ReadonlyArray<unknown>) => {
+      written[stream] += `${format(...values)}\n`
+    }
+  const captured: Console.Console = Object.assign(Object.create(console), {
+    log: to("stdout"),
+    info: to("stdout"),
+    error: to("stderr"),
+    warn: to("stderr")
+  })
+  const values = Object.fromEntries(Object.entries({ ...machine, ...env }).filter(([, value]) => value !== undefined))
+  const program = Program.run(args).pipe(
+    Effect.provideService(Console.Console, captured),
+    Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: values as Env })),
+    Effect.provideService(Logger.CurrentLoggers, new Set())
+  )
+  return new Promise((resolve) =>
+    Effect.runCallback(program, {
+      onExit: (exit) =>
+        Program.teardown(exit, (status) => resolve({ status, ...written, lines: written.stdout.trim().split("\n") }))
+    })
+  )
+}
+
+/** Runs a command to its end; in this process, which saves a second, where that makes no difference. */
+export const signalbox = (args: ReadonlyArray<string>, options: CommandOptions = {}): Promise<Ended> =>
+  options.cwd === undefined ? inThisProcess(args, options.env ?? {}) : inProcessOfItsOwn(args, options)
+
 /** As `signalbox`, for a command that must exit with 0. */
-export const succeed = async (
-  args: ReadonlyArray<string>,
-  options: { readonly env?: Env; readonly cwd?: string } = {}
-) => {
+export const succeed = async (args: ReadonlyArray<string>, options: CommandOptions = {}) => {
   const ended = await signalbox(args, options)
   assert.strictEqual(ended.status, 0, `${args.join(" ")}: ${ended.stderr}`)
   return ended
