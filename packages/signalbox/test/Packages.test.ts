@@ -16,7 +16,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { existsSync, readdirSync } from "node:fs"
-import { delimiter, join } from "node:path"
+import { delimiter, dirname, join } from "node:path"
 import * as Embedded from "../src/Embedded.ts"
 import * as Robots from "./support/Robots.ts"
 import { temporaryFolder } from "./support/Cli.ts"
@@ -143,13 +143,14 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("task pac
       assert.match(env.RC_API_SECRET_TOKEN, /^sbr_/)
       assert.strictEqual(env.ROBOT_ROOT, cwd)
       assert.strictEqual(env.ROBOT_ARTIFACTS, join(cwd, "output"))
+      assert.strictEqual(env.SIGNALBOX_RUN_FOLDER, dirname(cwd))
       assert.strictEqual(env.PYTHONPATH, join(cwd, "lib"))
       assert.include(env.PATH.split(delimiter), join(cwd, "bin"))
       assert.strictEqual(env.REGION, "north")
       assert.includeMembers(files, ["robot.yaml", "output"])
       assert.deepStrictEqual(
         Object.keys(env).filter((name) => name.startsWith("SIGNALBOX") || name.startsWith("VITEST")),
-        []
+        ["SIGNALBOX_RUN_FOLDER"]
       )
       // The working copy is removed after the step run has ended.
       yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => !existsSync(cwd) })

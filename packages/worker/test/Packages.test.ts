@@ -4,37 +4,28 @@
 import { assert, describe, layer as withLayer, it } from "@effect/vitest"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { StepRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { StepRunId } from "@signalbox/api/contract/Ids"
 import { InvalidRequest } from "@signalbox/api/ControlRoomError"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
-import * as Queue from "effect/Queue"
-import * as Schedule from "effect/Schedule"
 import { randomBytes } from "node:crypto"
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync } from "node:fs"
 import { join } from "node:path"
-import { serve } from "../src/internal/Agent.ts"
 import * as Cache from "../src/internal/packages/Cache.ts"
 import * as Environment from "../src/internal/packages/Environment.ts"
 import * as Lines from "../src/internal/packages/Lines.ts"
-import * as PackageRun from "../src/internal/packages/PackageRun.ts"
 import * as RobotYaml from "../src/internal/packages/RobotYaml.ts"
 import { packageLimits, unpack } from "../src/internal/packages/Unpack.ts"
-import * as Protocol from "./support/Protocol.ts"
+import * as PackageWorker from "./support/PackageWorker.ts"
+import { isAlive, until } from "./support/PackageWorker.ts"
 import * as Zips from "./support/Zips.ts"
 
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
 const layer = Layer.mergeAll(NodeServices.layer, NodeHttpClient.layerUndici, Logger.layer([]))
 const gb = 1024 ** 3
-
-const until = <A>(look: () => A | undefined | false) =>
-  Effect.suspend(() => {
-    const found = look()
-    return found === undefined || found === false ? Effect.fail("not yet") : Effect.succeed(found)
-  }).pipe(Effect.retry(Schedule.spaced("20 millis")), Effect.timeout("10 seconds"))
 
 describe("robot.yaml", () => {
   const read = (text: string, task = "a") => RobotYaml.read(text, task)
@@ -239,62 +230,19 @@ withLayer(layer, { excludeTestServices: true })("the packages that a worker keep
 })
 
 withLayer(layer, { excludeTestServices: true })("a step run of a package", (it) => {
-  /** A worker whose service is a script, and a package whose task writes its number and then waits. */
-  const begin = Effect.fnUntraced(function* (shell: string, rest = "") {
-    const folder = yield* temporary
+  /** A package whose task writes its number and that of its child, and then waits. */
+  const begin = (shell: string, rest = "") => {
     const main = `import os, subprocess, sys, time
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 print(os.getpid(), child.pid, flush=True)
 time.sleep(600)
 `
-    const yaml = `tasks:\n  t:\n    shell: ${shell}\n${rest}`
-    const { bytes, digest } = Zips.write(join(folder, "z"), [
-      { name: "robot.yaml", content: yaml },
+    return PackageWorker.begin([
+      { name: "robot.yaml", content: `tasks:\n  t:\n    shell: ${shell}\n${rest}` },
       { name: "main.py", content: main },
       { name: "say.sh", content: "#!/bin/sh\necho set up in $PWD\n", mode: 0o100755 },
       { name: "fail.sh", content: "#!/bin/sh\nexit 4\n", mode: 0o100755 }
     ])
-    const server = yield* Zips.serve(bytes)
-    const { protocol, script } = yield* Protocol.make
-    const cache = yield* Cache.make({ folder: join(folder, "cache"), limit: gb })
-    const runs = join(folder, "runs")
-    yield* (yield* FileSystem.FileSystem).makeDirectory(runs)
-    const packages = yield* PackageRun.make(cache, runs)
-    const lease = Protocol.lease("s1", "t", { package: { digest, url: server.url } })
-    const fiber = yield* Effect.forkScoped(
-      Effect.scoped(
-        serve({
-          protocol,
-          tasks: [],
-          packages: true,
-          execute: (lease, reports) =>
-            packages.execution({
-              ref: { digest, url: server.url },
-              task: lease.task.name,
-              env: {
-                step: lease.env,
-                service: Environment.ofStepRun(lease, "http://127.0.0.1:1/", WorkspaceId.make("w"))
-              },
-              reports
-            }),
-          capacity: 1,
-          heartbeat: "100 millis",
-          drain: 0
-        })
-      )
-    )
-    yield* Queue.offer(script.leases, lease)
-    return { script, fiber, runs }
-  })
-
-  /** One that has ended, and is only not yet forgotten by the system, does not live. */
-  const isAlive = (pid: number) => {
-    try {
-      process.kill(pid, 0)
-      return !existsSync("/proc/self") || !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ")
-    } catch {
-      return false
-    }
   }
   const pidsIn = (console: ReadonlyArray<string>) =>
     console.flatMap((line) => (/^\d+ \d+$/.test(line) ? [line.split(" ").map(Number)] : []))[0]

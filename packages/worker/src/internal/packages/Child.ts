@@ -1,5 +1,5 @@
 /**
- * Runs one program of a task package as a process group of its own, its output being the console of the step run.
+ * Runs one program of a task package, its output being the console of the step run. Whatever it starts ends with it.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -7,32 +7,41 @@ import type { PlatformError } from "effect/PlatformError"
 import * as Stream from "effect/Stream"
 import * as ChildProcess from "effect/process/ChildProcess"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
+import { join } from "node:path"
 import type { Reports } from "../Reports.ts"
+import * as Cgroup from "./Cgroup.ts"
+import * as Descendants from "./Descendants.ts"
 import * as Leftovers from "./Leftovers.ts"
 import * as Lines from "./Lines.ts"
 import type { Command } from "./RobotYaml.ts"
 
 /** Between SIGTERM and SIGKILL, each sent to the whole group. */
 const forceKillAfter = "3 seconds"
-/** How long output may stand still before it is taken for the end, when something holds on to it. */
+/** How long output may stand still before it is taken for the end, where something could not be ended and holds on to it. */
 const stillness = "1 second"
+/** How often output is waited for in that case, when it does not stand still. */
+const patience = 10
 
 /** How a program ended: by itself with a code, or by a signal. */
 export type Ended = { readonly exitCode: number } | { readonly signal: string }
 
 export interface Options {
+  /** The folder of the run, which no other run has. */
+  readonly folder: string
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
   readonly write: Reports["write"]
-  /** Where it is written down that the process runs. */
-  readonly pidFile: string
 }
+
+/** Where the process is written down while it runs. */
+export const fileOf = (folder: string) => join(folder, "process.json")
 
 /** Machines have either name for it. */
 const otherNames: Readonly<Record<string, string>> = { python: "python3", python3: "python" }
 
-const spawn = Effect.fnUntraced(function* ([program, ...args]: Command, { cwd, env }: Options) {
+const spawn = Effect.fnUntraced(function* ([program, ...args]: Command, { cwd, folder, ...options }: Options) {
   const spawner = yield* ChildProcessSpawner
+  const env = { ...options.env, [Descendants.variable]: folder }
   const start = (name: string) =>
     spawner.spawn(ChildProcess.make(name, args, { cwd, env, stdin: "ignore", forceKillAfter }))
   const other = otherNames[program]
@@ -49,15 +58,22 @@ const awaitOutput = Effect.fnUntraced(function* (
   reading: Fiber.Fiber<unknown>,
   state: { lines: number; busy: boolean }
 ) {
-  while (true) {
+  for (let waits = 0; waits < patience;) {
     const before = state.lines
     if ((yield* Effect.timeoutOption(Fiber.await(reading), stillness))._tag === "Some") return
-    if (!state.busy && state.lines === before) return yield* Fiber.interrupt(reading)
+    if (state.busy) continue
+    if (state.lines === before) break
+    waits++
   }
+  yield* Fiber.interrupt(reading)
 })
 
-/** Runs the program to its end. Interrupted, or when it ends, its whole group is ended. Fails when it cannot be started. */
+/**
+ * Runs the program to its end. When it ends, or is interrupted, its group gets SIGTERM and SIGKILL 3 s later; then whatever
+ * else it has started is killed, and the rest of the output is read. Fails when it cannot be started.
+ */
 export const run = Effect.fnUntraced(function* (command: Command, options: Options) {
+  const { folder } = options
   const state = { lines: 0, busy: false }
   const write = Effect.fnUntraced(function* (lines: ReadonlyArray<string>) {
     state.busy = true
@@ -75,13 +91,19 @@ export const run = Effect.fnUntraced(function* (command: Command, options: Optio
   const output = Effect.suspend(() => (reading === undefined ? Effect.void : awaitOutput(reading, state)))
   return yield* Effect.scoped(
     Effect.gen(function* () {
+      const descendants = Descendants.make(folder)
+      yield* Cgroup.make(folder)
+      // Around the handle's own: it ends the group, before and after which there is to do.
+      yield* Effect.addFinalizer(() => descendants.end)
       const handle = yield* spawn(command, options)
+      yield* descendants.add(handle.pid)
+      yield* Effect.addFinalizer(() => descendants.look)
       // In the scope around: what is said on the way out is heard, too.
       reading = yield* Effect.forkIn(
         Effect.all([read(handle.stdout), read(handle.stderr)], { concurrency: 2, discard: true }),
         scope
       )
-      yield* Effect.ignore(Leftovers.write(options.pidFile, handle.pid))
+      yield* Effect.ignore(Leftovers.write(fileOf(folder), handle.pid))
       const ended: Ended = yield* handle.exitCode.pipe(
         Effect.map((exitCode): Ended => ({ exitCode })),
         Effect.catch((error) =>

@@ -16,6 +16,7 @@ import type { Reports } from "../Reports.ts"
 import { type CollectError, type Execution, failed, type StepRunError } from "../StepRun.ts"
 import type { Cache, PackageRef } from "./Cache.ts"
 import * as Child from "./Child.ts"
+import * as Descendants from "./Descendants.ts"
 import * as Environment from "./Environment.ts"
 import * as Leftovers from "./Leftovers.ts"
 import { machine, PackageFailure } from "./PackageFailure.ts"
@@ -40,7 +41,6 @@ export interface Packages {
 const maxArtifact = 1024 * 1024 * 1024
 const maxArtifactName = 255
 
-const pidFile = (folder: string) => join(folder, "process.json")
 const rootOf = (folder: string) => join(folder, "package")
 
 /** Ends the processes and removes the folders that a worker left behind when it was killed. */
@@ -48,7 +48,10 @@ export const clearLeftovers = Effect.fnUntraced(function* (runs: string) {
   const fs = yield* FileSystem.FileSystem
   for (const name of yield* Effect.orElseSucceed(fs.readDirectory(runs), () => [])) {
     const folder = join(runs, name)
-    yield* Leftovers.end(pidFile(folder), `ROBOT_ROOT=${rootOf(folder)}`)
+    const leader = yield* Leftovers.running(Child.fileOf(folder))
+    const descendants = Descendants.make(folder)
+    if (leader !== null) yield* descendants.add(leader.pid)
+    yield* descendants.end
     yield* Effect.ignore(fs.remove(folder, { recursive: true, force: true }))
     yield* Effect.annotateLogs(Effect.logInfo("removed what a killed worker left behind"), { folder })
   }
@@ -172,7 +175,7 @@ export const make = Effect.fnUntraced(function* (cache: Cache, runs: string) {
         const robot = yield* prepare(job, root)
         artifacts = join(root, robot.artifactsFolder)
         const env = Environment.make({ ...job.env, root, robot, machine: inherited })
-        const options = { cwd: root, env, write: reports.write, pidFile: pidFile(folder) }
+        const options = { folder, cwd: root, env, write: reports.write }
         yield* setUp(robot, reports, options)
         const ended = yield* Effect.mapError(
           Child.run(robot.command, options),

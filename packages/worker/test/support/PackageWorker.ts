@@ -1,0 +1,75 @@
+/**
+ * A worker whose service is a script, and which runs one task of one package.
+ */
+import { StepRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Queue from "effect/Queue"
+import * as Schedule from "effect/Schedule"
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { serve } from "../../src/internal/Agent.ts"
+import * as Cache from "../../src/internal/packages/Cache.ts"
+import * as Environment from "../../src/internal/packages/Environment.ts"
+import * as PackageRun from "../../src/internal/packages/PackageRun.ts"
+import * as Protocol from "./Protocol.ts"
+import * as Zips from "./Zips.ts"
+
+export const until = <A>(look: () => A | undefined | false) =>
+  Effect.suspend(() => {
+    const found = look()
+    return found === undefined || found === false ? Effect.fail("not yet") : Effect.succeed(found)
+  }).pipe(Effect.retry(Schedule.spaced("20 millis")), Effect.timeout("30 seconds"))
+
+/** Starts the task `t` of a package with these files. Its step run is `s1`; the working copies are in `runs`. */
+export const begin = Effect.fnUntraced(function* (
+  files: ReadonlyArray<Zips.Entry>,
+  env: Readonly<Record<string, string>> = {}
+) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped()
+  const { bytes, digest } = Zips.write(join(folder, "z"), files)
+  const server = yield* Zips.serve(bytes)
+  const { protocol, script } = yield* Protocol.make
+  const cache = yield* Cache.make({ folder: join(folder, "cache"), limit: 1024 ** 3 })
+  const runs = join(folder, "runs")
+  yield* fs.makeDirectory(runs)
+  const packages = yield* PackageRun.make(cache, runs)
+  const fiber = yield* Effect.forkScoped(
+    Effect.scoped(
+      serve({
+        protocol,
+        tasks: [],
+        packages: true,
+        execute: (lease, reports) =>
+          packages.execution({
+            ref: { digest, url: server.url },
+            task: lease.task.name,
+            env: {
+              step: lease.env,
+              service: Environment.ofStepRun(lease, "http://127.0.0.1:1/", WorkspaceId.make("w"))
+            },
+            reports
+          }),
+        capacity: 1,
+        heartbeat: "100 millis",
+        drain: 0
+      })
+    )
+  )
+  yield* Queue.offer(script.leases, Protocol.lease("s1", "t", { package: { digest, url: server.url }, env }))
+  const stop = Effect.sync(() => {
+    script.stop = [StepRunId.make("s1")]
+  })
+  return { script, fiber, runs, stop }
+})
+
+/** One that has ended, and is only not yet forgotten by the system, does not live. */
+export const isAlive = (pid: number) => {
+  try {
+    process.kill(pid, 0)
+    return !existsSync("/proc/self") || !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ")
+  } catch {
+    return false
+  }
+}
