@@ -167,7 +167,7 @@ const running = <Handler>(
 /**
  * Starts the service and gives a handler of web requests, for servers that have those (Hono, Next, Bun, Deno). Rejects when
  * the service cannot start, such as on a data folder that another process uses. Bodies are streamed both ways; a request
- * whose signal aborts is given up.
+ * whose signal aborts is given up. `signalbox/Mounted` has the same with a first key and local workers.
  *
  * ```ts
  * import * as Mounted from "@signalbox/control-room/Mounted"

@@ -11,9 +11,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import * as HttpServer from "effect/http/HttpServer"
-import { hostname } from "node:os"
-import { join } from "node:path"
 import { type Credentials, ensureCredentials } from "./internal/Credentials.ts"
+import { workersFolder } from "./internal/WorkersFolder.ts"
 import { ListenError } from "./ListenError.ts"
 
 export interface ServiceOptions {
@@ -32,6 +31,8 @@ export interface ServiceOptions {
   readonly port?: number
   /** The address under which clients reach the service; default: where it listens. */
   readonly publicUrl?: string
+  /** The name of the workspace that is made at the first start; default `default`. */
+  readonly workspace?: string
   /** Whether webhooks may lead to private addresses; default: only when the host is loopback. */
   readonly allowPrivateTargets?: boolean
   /** How many requests a key may make; default 100 a second with bursts of 500, `null` for no limit. */
@@ -55,13 +56,59 @@ export interface Options<T extends Task.Any> extends ServiceOptions {
 export class Embedded extends Context.Service<
   Embedded,
   {
-    /** Without a path. */
+    /** Where workers find the service: without a path, unless it is mounted below one. */
     readonly origin: string
+    /**
+     * The first workspace and a key with every permission but the one that reads values of secrets: the same at each start,
+     * and in `credentials.json` (0600) of the data folder.
+     */
     readonly credentials: Credentials
   }
 >()("signalbox/Embedded") {}
 
-const embedded = (options: { readonly data: string; readonly publicUrl?: string }) =>
+/**
+ * The first workspace and key of a service that your program mounts (`Mounted.layerRoutes` of `@signalbox/control-room`), on
+ * its storage; with it, `layerWorkers` starts local workers there.
+ *
+ * ```ts
+ * import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+ * import * as NodeServices from "@effect/platform-node/NodeServices"
+ * import * as Mounted from "@signalbox/control-room/Mounted"
+ * import * as Server from "@signalbox/control-room/Server"
+ * import * as Layer from "effect/Layer"
+ * import * as HttpRouter from "effect/http/HttpRouter"
+ * import { createServer } from "node:http"
+ * import * as Embedded from "signalbox/Embedded"
+ *
+ * const data = ".signalbox"
+ * const publicUrl = "http://127.0.0.1:3000/automation"
+ * const served = HttpRouter.serve(Mounted.layerRoutes({ publicUrl })).pipe(
+ *   Layer.provide(NodeHttpServer.layer(createServer, { port: 3000 }))
+ * )
+ * export const server = Embedded.layerWorkers({ data }).pipe(
+ *   Layer.provideMerge(Embedded.layerCredentials({ data, publicUrl })),
+ *   Layer.provideMerge(served),
+ *   Layer.provide(Server.layerStorage({ data })),
+ *   Layer.provide(NodeServices.layer)
+ * )
+ * ```
+ */
+export const layerCredentials = (options: {
+  readonly data: string
+  /** With the path that the service is mounted at. */
+  readonly publicUrl: string
+  /** The name of the workspace that is made at the first start; default `default`. */
+  readonly workspace?: string
+}) => {
+  const origin = options.publicUrl.replace(/\/+$/, "")
+  const ensured = ensureCredentials(options.data, origin, options.workspace)
+  return Layer.effect(
+    Embedded,
+    Effect.map(ensured, (credentials) => ({ origin, credentials }))
+  )
+}
+
+const embedded = (options: { readonly data: string; readonly publicUrl?: string; readonly workspace?: string }) =>
   Layer.effect(
     Embedded,
     Effect.gen(function* () {
@@ -69,7 +116,10 @@ const embedded = (options: { readonly data: string; readonly publicUrl?: string 
       const origin = HttpServer.formatAddress(server.address)
         .replace("//0.0.0.0", "//127.0.0.1")
         .replace("//[::]", "//[::1]")
-      return { origin, credentials: yield* ensureCredentials(options.data, options.publicUrl ?? origin) }
+      return {
+        origin,
+        credentials: yield* ensureCredentials(options.data, options.publicUrl ?? origin, options.workspace)
+      }
     })
   )
 
@@ -85,7 +135,7 @@ const listen = (host: string, port: number) => {
  * process uses the folder.
  */
 export const layerService = (options: ServiceOptions = {}) => {
-  const { data = ".signalbox", host = "127.0.0.1", port = 4700, publicUrl } = options
+  const { data = ".signalbox", host = "127.0.0.1", port = 4700, publicUrl, workspace } = options
   const { allowPrivateTargets, cors, createWorkspaces, database, masterKey, rateLimit, retainRuns } = options
   const server = Server.layer({
     ...(publicUrl === undefined ? {} : { publicUrl }),
@@ -104,7 +154,8 @@ export const layerService = (options: ServiceOptions = {}) => {
     ),
     Layer.provideMerge(listen(host, port))
   )
-  return Layer.provideMerge(embedded({ data, ...(publicUrl === undefined ? {} : { publicUrl }) }), server)
+  const named = { ...(publicUrl === undefined ? {} : { publicUrl }), ...(workspace === undefined ? {} : { workspace }) }
+  return Layer.provideMerge(embedded({ data, ...named }), server)
 }
 
 /**
@@ -115,14 +166,13 @@ export const layerWorkers = <T extends Task.Any = never>(options: Options<T> = {
     Effect.gen(function* () {
       const connected = yield* Effect.promise(() => import("./internal/Connected.ts"))
       const { credentials, origin } = yield* Embedded
-      const workers = join(options.data ?? ".signalbox", "workers")
+      const { data = ".signalbox", database } = options
       return connected.layer({
         credentials,
         origin,
         tasks: options.tasks ?? [],
         workers: options.workers ?? 1,
-        // Nodes on other machines may share the data folder.
-        folder: options.database === undefined ? workers : join(workers, hostname())
+        folder: workersFolder({ data, database })
       })
     })
   )

@@ -4,9 +4,11 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { dropSchema, urlVariable } from "@signalbox/testkit/Postgres"
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import { randomBytes } from "node:crypto"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
+import * as Mounted from "../src/Mounted.ts"
 import { type Room, signalbox, succeed, temporaryFolder, up } from "./support/Cli.ts"
 
 const { folder, remove } = temporaryFolder("postgres")
@@ -87,4 +89,29 @@ describe("signalbox with a Postgres", () => {
       assert.notInclude(stderr + stdout, password)
     }
   }, 60_000)
+
+  it("makes one workspace and one key when several nodes start at once for the first time", async () => {
+    await clean()
+    const options = {
+      data: join(folder, "nodes"),
+      database: { url: Redacted.make(url) },
+      masterKey: Redacted.make(first),
+      publicUrl: "http://127.0.0.1:1/automation",
+      workers: 0
+    }
+    const nodes = await Promise.all([1, 2, 3].map(() => Mounted.toWebHandler(options)))
+    try {
+      const [credentials, ...others] = nodes.map((node) => node.credentials)
+      assert.deepStrictEqual(others, [credentials, credentials])
+      const { api_key, base_url, workspace_id } = credentials ?? assert.fail("no node")
+      const keys = new Request(`${base_url}/api/v1/workspaces/${workspace_id}/api-keys`, {
+        headers: { authorization: `RC-WSKEY ${api_key}` }
+      })
+      const response = await nodes[2]?.handler(keys)
+      assert.strictEqual(response?.status, 200)
+      assert.lengthOf((await response?.json()).data, 1)
+    } finally {
+      await Promise.all(nodes.map(({ dispose }) => dispose()))
+    }
+  })
 })

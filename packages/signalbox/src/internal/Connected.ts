@@ -6,7 +6,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import type { Credentials } from "@signalbox/api/Credentials"
-import { layer as connect, layerUploads } from "@signalbox/api/node"
+import { layerUploads } from "@signalbox/api/node"
 import * as Workers from "@signalbox/api/Workers"
 import * as Home from "@signalbox/worker/Home"
 import type * as Task from "@signalbox/worker/Task"
@@ -62,15 +62,19 @@ const startWorkers = <T extends Task.Any>({ credentials, folder, origin, tasks, 
     })
   )
 
-/** The client, and the workers. */
-export const layer = <T extends Task.Any>(options: Options<T>) =>
+/** The client, and the workers, over the HTTP client of the program. */
+export const layerOver = <T extends Task.Any>(options: Options<T>) =>
   startWorkers(options).pipe(
-    Layer.provide(Layer.mergeAll(NodeHttpClient.layerUndici, NodeServices.layer, layerUploads)),
     Layer.provideMerge(
-      connect({
+      ControlRoom.layerHttpClient({
         baseUrl: options.origin,
         workspaceId: options.credentials.workspace_id,
         apiKey: Redacted.make(options.credentials.api_key)
       })
-    )
+    ),
+    Layer.provide([NodeServices.layer, layerUploads])
   )
+
+/** As `layerOver`, over undici. */
+export const layer = <T extends Task.Any>(options: Options<T>) =>
+  Layer.provide(layerOver(options), NodeHttpClient.layerUndici)

@@ -22,7 +22,7 @@ const unreachable = (request: HttpClientRequest.HttpClientRequest, description: 
 export const make = Effect.fnUntraced(function* (
   origin: string,
   app: Mounted["Service"]["httpEffect"],
-  time: InnerTime
+  time: Pick<InnerTime, "watch">
 ) {
   const context = Context.omit(Scope.Scope)(yield* Effect.context<Scope.Scope>())
   const scope = yield* Effect.scope
@@ -33,8 +33,11 @@ export const make = Effect.fnUntraced(function* (
     })
   )
   return HttpClient.make((request, url) => {
-    if (url.origin !== origin) return Effect.fail(unreachable(request, `a test does not reach ${url.origin}`))
-    const received = HttpServerRequest.fromClientRequest(request)
+    if (url.origin !== origin)
+      return Effect.fail(
+        unreachable(request, `${url.origin} is not reached: this client knows only ${origin}, in this process`)
+      )
+    const received = HttpServerRequest.fromClientRequest(request).modify({ url: url.pathname + url.search })
     const handling = time.watch(Effect.provideService(handled, HttpServerRequest.HttpServerRequest, received))
     return Effect.gen(function* () {
       // A fiber of its own, as a server has one for each request.

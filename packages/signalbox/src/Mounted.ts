@@ -1,0 +1,144 @@
+/**
+ * A whole control room below a path of a server that is there already, for programs without Effect: the service, its first
+ * workspace and key, and local workers, in one call.
+ */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Service from "@signalbox/control-room/Mounted"
+import * as Server from "@signalbox/control-room/Server"
+import type * as Robot from "@signalbox/worker/Robot"
+import type * as Task from "@signalbox/worker/Task"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpEffect from "effect/http/HttpEffect"
+import * as HttpPlatform from "effect/http/HttpPlatform"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { type Credentials, ensureCredentials } from "./internal/Credentials.ts"
+import * as InProcess from "./internal/InProcess.ts"
+import { workersFolder } from "./internal/WorkersFolder.ts"
+
+/** A task that needs no service but the `Robot`, which the worker provides. */
+export type PlainTask = Task.Task<Task.PayloadSchema, Task.PayloadSchema, Robot.Robot>
+
+export interface Options extends Service.Options, Server.StorageOptions {
+  /** The name of the workspace that is made at the first start; default `default`. */
+  readonly workspace?: string
+  /** The tasks that the local workers bring; they run task packages besides, which reach the service at `publicUrl`. */
+  readonly tasks?: ReadonlyArray<PlainTask>
+  /** Local workers, one step run at a time each; default 1, 0 for none. */
+  readonly workers?: number
+}
+
+/** A control room that runs until it is disposed of. */
+export interface Running<Handler> extends Service.Running<Handler> {
+  /**
+   * The first workspace, a key with every permission but the one that reads values of secrets, and the address of the
+   * service: what `connect` of `@signalbox/api/promise` takes. They are the same at each start, and in `credentials.json`
+   * (0600) of the data folder. The key belongs on servers, never in a browser.
+   */
+  readonly credentials: Credentials
+}
+
+const build = Effect.fnUntraced(function* (options: Options) {
+  const { data, publicUrl, tasks = [], workers = 1 } = options
+  const service = yield* Layer.build(
+    Service.Mounted.layer(options).pipe(
+      Layer.provideMerge(Server.layerStorage(options)),
+      Layer.provideMerge(HttpPlatform.layer),
+      Layer.provideMerge(NodeServices.layer)
+    )
+  )
+  const { httpEffect } = Context.get(service, Service.Mounted)
+  const address = publicUrl.replace(/\/+$/, "")
+  const credentials = yield* Effect.provideContext(ensureCredentials(data, address, options.workspace), service)
+  if (workers > 0) {
+    const connected = yield* Effect.promise(() => import("./internal/Connected.ts"))
+    // Closed after the workers, which report to the last. They need no server: it may listen later than they start.
+    const requests = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
+    const inProcess = InProcess.make(new URL(address).origin, httpEffect, { watch: (effect) => effect })
+    const httpClient = yield* Effect.provideService(inProcess, Scope.Scope, requests)
+    const folder = workersFolder(options)
+    yield* Layer.build(connected.layerOver({ credentials, origin: address, tasks, workers, folder })).pipe(
+      Effect.provideService(HttpClient.HttpClient, httpClient)
+    )
+  }
+  return { credentials, httpEffect }
+})
+
+type HttpApp = Service.Mounted["Service"]["httpEffect"]
+
+const running = <Handler>(
+  options: Options,
+  toHandler: (app: HttpApp, scope: Scope.Scope) => Effect.Effect<Handler>
+): Promise<Running<Handler>> =>
+  Effect.runPromise(
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const close = Scope.close(scope, Exit.void)
+      const started = Effect.gen(function* () {
+        const { credentials, httpEffect } = yield* build(options)
+        return { credentials, handler: yield* toHandler(httpEffect, scope) }
+      })
+      const made = yield* Effect.onError(Effect.provideService(started, Scope.Scope, scope), () => close)
+      const dispose = () => Effect.runPromise(close)
+      return { ...made, dispose, [Symbol.asyncDispose]: dispose }
+    })
+  )
+
+/**
+ * Starts a control room and resolves to a handler for `node:http` and what is made on it (Express, Fastify, Connect), with
+ * the credentials to connect to it. Rejects when it cannot start, such as on a data folder that another process uses.
+ *
+ * ```ts
+ * import { connect } from "@signalbox/api/promise"
+ * import * as Mounted from "signalbox/Mounted"
+ * import { createServer } from "node:http"
+ *
+ * const automation = await Mounted.toNodeHandler({
+ *   data: ".signalbox",
+ *   publicUrl: "http://127.0.0.1:3000/automation"
+ * })
+ * createServer((request, response) =>
+ *   request.url?.startsWith("/automation/") === true ? automation.handler(request, response) : response.end("hello")
+ * ).listen(3000)
+ *
+ * const { api_key, base_url, workspace_id } = automation.credentials
+ * export const room = connect({ baseUrl: base_url, apiKey: api_key, workspaceId: workspace_id })
+ * ```
+ */
+export const toNodeHandler = (
+  options: Options
+): Promise<Running<(request: IncomingMessage, response: ServerResponse) => void>> =>
+  running(options, (app, scope) => NodeHttpServer.makeHandler(app, { scope }))
+
+/**
+ * Like `toNodeHandler`, for servers that have web requests (Hono, Next).
+ *
+ * ```ts
+ * import * as Task from "@signalbox/worker/Task"
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ * import * as Mounted from "signalbox/Mounted"
+ *
+ * const greet = Task.make("greet", {
+ *   input: Schema.Struct({ name: Schema.String }),
+ *   output: Schema.Struct({ greeting: Schema.String }),
+ *   run: (item) => Effect.succeed({ greeting: `Hello, ${item.payload.name}` })
+ * })
+ *
+ * await using automation = await Mounted.toWebHandler({
+ *   data: ".signalbox",
+ *   publicUrl: "http://127.0.0.1:3000/automation",
+ *   workspace: "greetings",
+ *   tasks: [greet],
+ *   workers: 2
+ * })
+ * const response = await automation.handler(new Request("http://127.0.0.1:3000/automation/healthz"))
+ * ```
+ */
+export const toWebHandler = (options: Options): Promise<Running<(request: Request) => Promise<Response>>> =>
+  running(options, (app) => Effect.sync(() => HttpEffect.toWebHandler(app)))
