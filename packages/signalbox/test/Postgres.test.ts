@@ -107,9 +107,10 @@ describe("signalbox with a Postgres", () => {
       const keys = new Request(`${base_url}/api/v1/workspaces/${workspace_id}/api-keys`, {
         headers: { authorization: `RC-WSKEY ${api_key}` }
       })
-      const response = await nodes[2]?.handler(keys)
-      assert.strictEqual(response?.status, 200)
-      assert.lengthOf((await response?.json()).data, 1)
+      const [last] = nodes.slice(-1)
+      const response = (await last?.handler(keys)) ?? assert.fail("no node")
+      assert.strictEqual(response.status, 200)
+      assert.lengthOf((await response.json()).data, 1)
     } finally {
       await Promise.all(nodes.map(({ dispose }) => dispose()))
     }

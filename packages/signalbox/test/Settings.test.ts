@@ -107,7 +107,7 @@ describe("signalbox up", () => {
   it("takes its settings from the environment, and says what it logs in the form asked for", async () => {
     const { folder, remove } = temporaryFolder("settings")
     const port = await freePort()
-    const room = await up(join(folder, "data"), ["--port", String(port)], {
+    const room = await up(join(folder, "data"), ["--port", String(port), "--workers", "0"], {
       SIGNALBOX_HOST: "localhost",
       SIGNALBOX_CORS: "*",
       SIGNALBOX_RATE_LIMIT: "1:2",
@@ -130,7 +130,12 @@ describe("signalbox up", () => {
     assert.strictEqual(first.headers.get("ratelimit-limit"), "2")
     const create = await fetch(url, { method: "POST", headers, body: '{"name":"n"}' })
     assert.strictEqual(create.status, 403)
-    assert.strictEqual((await fetch(`${url}/${workspace_id}`, { headers })).status, 429)
+    // More than any machine that is slow gets through at one a second.
+    const many = await Promise.all(Array.from({ length: 30 }, () => fetch(`${url}/${workspace_id}`, { headers })))
+    assert.include(
+      many.map(({ status }) => status),
+      429
+    )
     const [warning] = room.stderr().trim().split("\n")
     assert.deepInclude(JSON.parse(warning ?? ""), { level: "WARN" })
     assert.match(JSON.parse(warning ?? "").message, /CORS is open to every origin/)
