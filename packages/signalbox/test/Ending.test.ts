@@ -2,10 +2,14 @@
  * A service ends when the terminal closes, and when the package runner that started it ends, however that happens.
  */
 import { afterAll, assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import { spawn } from "node:child_process"
-import { writeFileSync } from "node:fs"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { bin, temporaryFolder, up } from "./support/Cli.ts"
+import { bin, clientOf, type Ready, temporaryFolder, up } from "./support/Cli.ts"
+import * as Robots from "./support/Robots.ts"
+import { zipOf } from "./support/Zip.ts"
 
 const { folder, remove } = temporaryFolder("ending")
 afterAll(remove)
@@ -18,7 +22,7 @@ writeFileSync(
     name: "ending",
     version: "1.0.0",
     scripts: {
-      up: `${node} ${bin} up --port 0 --json --workers 0 --data data`,
+      up: `${node} ${bin} up --port 0 --json --workers 1 --data data`,
       outer: "npm run --silent up",
       watched: `${node} ${links}`,
       detached: `python3 -c 'import os, sys; os.setsid(); os.execv(sys.argv[1], sys.argv[1:])' ${node} ${links}`
@@ -39,23 +43,56 @@ const outputOf = (child: ReturnType<typeof npm>) =>
     child.stdout.once("end", () => resolve(text))
   })
 
+const pid = join(folder, "daemon.pid")
+const go = join(folder, "go")
+
+/** Starts a robot that starts a daemon and waits for the file `go`; answers the number of the daemon. */
+const startRobot = Effect.gen(function* () {
+  const files = {
+    "robot.yaml": "tasks: { t: { shell: sh robot.sh } }\n",
+    "robot.sh": `python3 daemon.py >/dev/null 2>&1 </dev/null &\nwhile [ ! -e "$GO" ]; do sleep 0.1; done\n`,
+    "daemon.py": `import os, time
+os.setsid()
+open(os.environ["DAEMON"] + ".new", "w").write(str(os.getpid()))
+os.rename(os.environ["DAEMON"] + ".new", os.environ["DAEMON"])
+time.sleep(600)
+`
+  }
+  const packageId = yield* Robots.upload("daemon", yield* zipOf(files))
+  const task = { package_id: packageId, name: "t" }
+  yield* Robots.start(yield* Robots.process("daemon", [{ name: "t", task, env: { DAEMON: pid, GO: go } }]))
+  yield* Effect.repeat(
+    Effect.sync(() => existsSync(pid)),
+    { until: (there) => there, schedule: Schedule.spaced("20 millis") }
+  )
+  return Number(readFileSync(pid, "utf8"))
+})
+
 describe("a service", () => {
-  it("ends with the package runner above it, also when that one is killed", async () => {
+  it("ends with the package runner above it, also when that one is killed, and so do its robots", async () => {
     const runner = npm("outer")
-    const stderr: Array<string> = []
-    runner.stderr.on("data", (chunk: Buffer) => stderr.push(chunk.toString()))
+    let stderr = ""
+    const stopping = new Promise<void>((resolve) =>
+      runner.stderr.on("data", (chunk: Buffer) => {
+        stderr += chunk.toString()
+        if (/the package runner that started this has ended: stopping/.test(stderr)) resolve()
+      })
+    )
     const all = outputOf(runner)
     const ready = await new Promise<string>((resolve) =>
       runner.stdout.once("data", (chunk: Buffer) => resolve(chunk.toString()))
     )
-    const { docs_url } = JSON.parse(ready)
-    assert.strictEqual((await fetch(docs_url)).status, 200)
+    const facts: Ready = JSON.parse(ready)
+    const daemon = await Effect.runPromise(Effect.provide(startRobot, clientOf(facts)))
     runner.kill("SIGKILL")
+    await stopping
+    // The robot is let finish, and leaves its daemon.
+    writeFileSync(go, "")
     // The service has inherited it: its end is the end of the last process that could write.
     await all
-    const reached = await fetch(docs_url).catch(() => "nobody")
+    assert.isFalse(Robots.isAlive(daemon))
+    const reached = await fetch(facts.docs_url).catch(() => "nobody")
     assert.strictEqual(reached, "nobody")
-    assert.match(stderr.join(""), /the package runner that started this has ended: stopping/)
   })
 
   it("is not bound to a package runner that it was detached from", async () => {

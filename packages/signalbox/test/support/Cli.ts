@@ -32,7 +32,7 @@ export interface Ready {
 }
 
 /** A client of that control room. */
-export const clientOf = ({ api_key, base_url, workspace_id }: Ready) =>
+export const clientOf = ({ api_key, base_url, workspace_id }: Pick<Ready, "api_key" | "base_url" | "workspace_id">) =>
   connect({ baseUrl: base_url, workspaceId: WorkspaceId.make(workspace_id), apiKey: Redacted.make(api_key) })
 
 export const temporaryFolder = (name: string) => {
