@@ -62,8 +62,7 @@ const isWhole = ({ parent, pid }: Link) =>
     ? Effect.sync(() => process.ppid === parent)
     : Effect.map(standing(pid), (found) => Option.isSome(found) && found.value.parent === parent)
 
-const watchRunner = Effect.gen(function* () {
-  const links = yield* linksToRunner
+const watch = Effect.fnUntraced(function* (links: ReadonlyArray<Link>) {
   if (links.length === 0) return
   yield* Effect.repeat(Effect.forEach(links, isWhole), {
     schedule: Schedule.spaced("1 second"),
@@ -83,4 +82,10 @@ const onHangUp = Effect.acquireRelease(
 )
 
 /** While it lasts, the two ends of the module are noticed, the second one within a second. */
-export const layer = Layer.effectDiscard(Effect.andThen(onHangUp, Effect.forkScoped(watchRunner)))
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    yield* onHangUp
+    // Before anything else: a runner that is killed while the command starts has to be known by then.
+    yield* Effect.forkScoped(watch(yield* linksToRunner))
+  })
+)

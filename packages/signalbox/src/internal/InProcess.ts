@@ -37,7 +37,7 @@ export const make = Effect.fnUntraced(function* (
       return Effect.fail(
         unreachable(request, `${url.origin} is not reached: this client knows only ${origin}, in this process`)
       )
-    const received = HttpServerRequest.fromClientRequest(request).modify({ url: url.pathname + url.search })
+    const received = HttpServerRequest.fromClientRequest(request)
     const handling = time.watch(Effect.provideService(handled, HttpServerRequest.HttpServerRequest, received))
     return Effect.gen(function* () {
       // A fiber of its own, as a server has one for each request.
