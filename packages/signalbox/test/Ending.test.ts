@@ -46,7 +46,7 @@ const outputOf = (child: ReturnType<typeof npm>) =>
 const pid = join(folder, "daemon.pid")
 const go = join(folder, "go")
 
-/** Starts a robot that starts a daemon and waits for the file `go`; answers the number of the daemon. */
+/** Starts a robot that starts a daemon and waits for the file `go`; resolves to the process id of the daemon. */
 const startRobot = Effect.gen(function* () {
   const files = {
     "robot.yaml": "tasks: { t: { shell: sh robot.sh } }\n",
