@@ -52,6 +52,7 @@ import * as WorkspaceHandlers from "./http/Workspaces.ts"
 import * as WorkerProtocol from "./http/WorkerProtocol.ts"
 import * as WorkerHandlers from "./http/Workers.ts"
 import { Signer } from "./Signer.ts"
+import { StorageHealth } from "./StorageHealth.ts"
 import { limits } from "./Limits.ts"
 import { Git } from "./git/Git.ts"
 import { GitPackages } from "./packages/GitPackages.ts"
@@ -284,7 +285,7 @@ export const application = (options: Pick<Options, "cors" | "createWorkspaces" |
         RateLimits.layer(options.rateLimit === undefined ? defaultRateLimit : options.rateLimit)
       )
     ),
-    Layer.provide(Deposits.layer),
+    Layer.provide(Layer.mergeAll(Deposits.layer, StorageHealth.layer)),
     Layer.provide(FileLinks.layer)
   )
 
