@@ -99,9 +99,9 @@ const makeBounded = (onSilence: Effect.Effect<void>): Bounded => {
         const begun = performance.now()
         const fiber = Effect.runForkWith(context)(effect)
         const timer = setTimeout(() => {
+          resume(Effect.fail(overdue))
           fiber.interruptUnsafe()
           if (answeredAt < begun) Effect.runFork(onSilence)
-          resume(Effect.fail(overdue))
         }, limit)
         fiber.addObserver((exit) => {
           clearTimeout(timer)
