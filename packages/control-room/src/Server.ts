@@ -6,7 +6,6 @@ import * as SqliteClient from "@signalbox/sqlite/SqliteClient"
 import * as ByteSize from "effect/ByteSize"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import type * as Redacted from "effect/Redacted"
@@ -24,6 +23,7 @@ import * as ApiKeyHandlers from "./http/ApiKeys.ts"
 import { Deliverer } from "./delivery/Deliverer.ts"
 import { Outbox } from "./delivery/Outbox.ts"
 import { TargetGuard } from "./delivery/TargetGuard.ts"
+import * as DataFolder from "./DataFolder.ts"
 import { Deposits } from "./Deposits.ts"
 import * as AssetHandlers from "./http/Assets.ts"
 import * as AssistantHandlers from "./http/Assistants.ts"
@@ -193,10 +193,8 @@ const repositoriesOn = <E, R, E2, R2>(
 export const layerStorage = ({ data, database, masterKey }: StorageOptions) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
-      yield* fs.makeDirectory(data, { recursive: true, mode: 0o700 })
-      const files = path.join(data, "files")
+      const files = yield* DataFolder.prepare(data, database !== undefined)
       return repositoriesOn(
         database === undefined ? BlobStore.layerDisk(files) : BlobStore.layerDisk(files, sweepAfter),
         (database === undefined && masterKey === undefined

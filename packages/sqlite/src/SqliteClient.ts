@@ -267,6 +267,28 @@ const make = Effect.fnUntraced(function* ({ filename }: Options) {
   })
 })
 
+const makeReadOnly = Effect.fnUntraced(function* ({ filename }: Options) {
+  // SQLite reports a missing file as one that cannot be opened, for whatever reason.
+  if (!existsSync(filename)) {
+    return yield* new SqliteOpenError({ filename, message: `there is no ${filename}: give the right data folder` })
+  }
+  const connection = connectionOf(runnerOf(yield* open(filename, true)))
+  return yield* Client.make({
+    acquirer: Effect.succeed(connection),
+    borrower: (use) => use(connection),
+    compiler: Statement.makeCompilerSqlite(),
+    driver: "node-sqlite",
+    spanAttributes: [["db.system.name", "sqlite"]]
+  })
+})
+
+/** A `SqlClient` that reads a file which another process may be using; every statement that writes fails. */
+export const layerReadOnly = (options: Options): Layer.Layer<Client.SqlClient, SqliteOpenError> =>
+  Layer.provide(
+    Layer.effectContext(Effect.map(makeReadOnly(options), (client) => Context.make(Client.SqlClient, client))),
+    Reactivity.layer
+  )
+
 /**
  * A `SqlClient` on one file, which no other process may open meanwhile.
  *

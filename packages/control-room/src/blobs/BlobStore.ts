@@ -29,6 +29,9 @@ export interface Staged {
   readonly keep: Effect.Effect<string>
 }
 
+/** The folder of a blob: of one folder with all of them, many file systems get slow. */
+export const shardOf = (blob: string): string => blob.slice(-2)
+
 export class BlobStore extends Context.Service<
   BlobStore,
   {
@@ -56,7 +59,7 @@ export class BlobStore extends Context.Service<
         const random = yield* SecureRandom.SecureRandom
         const files = yield* Files
         const staging = path.join(folder, "staging")
-        const pathOf = (blob: string) => path.join(folder, blob.slice(-2), blob)
+        const pathOf = (blob: string) => path.join(folder, shardOf(blob), blob)
         yield* fs.makeDirectory(staging, { recursive: true })
 
         const stage = Effect.fnUntraced(function* <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) {
