@@ -50,7 +50,7 @@ it.live(
       const client = (at: (typeof nodes)[number]) =>
         Effect.gen(function* () {
           while (!stopped) {
-            const key = `request ${sent++}`
+            const key = `request-${sent++}`
             for (;;) {
               const answer = yield* at.raw("POST", "work-items", {
                 json: { process: { id: process } },

@@ -166,14 +166,14 @@ const edge = Effect.map(StorageHealth, (health) => {
     Effect.withFiber((fiber) => {
       const received = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
       const clock = fiber.getRef(Clock.Clock)
-      const started = clock.currentTimeMillisUnsafe()
+      const started = clock.monotonicTimeNanosUnsafe()
       const request = canonical(received, methodFor)
       const given = request.headers["x-request-id"]
       const requestId = given !== undefined && /^[\w.-]{1,128}$/.test(given) ? given : crypto.randomUUID()
       const headers: Record<string, string> = { "x-request-id": requestId, "idempotency-key-ttl": String(keptSeconds) }
       const finished = (response: HttpServerResponse.HttpServerResponse) => {
         const whole = wantsBareForm(received.url) ? bareForm(response) : response
-        const seconds = (clock.currentTimeMillisUnsafe() - started) / 1000
+        const seconds = Number(clock.monotonicTimeNanosUnsafe() - started) / 1e9
         secondsOf(request.method, whole.status).updateUnsafe(seconds, fiber.context)
         // Most are made with these headers at once.
         return whole.headers["x-request-id"] === requestId ? whole : HttpServerResponse.setHeaders(whole, headers)

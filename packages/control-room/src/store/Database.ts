@@ -25,6 +25,9 @@ export interface Rows<A> {
   readonly hasMore: boolean
 }
 
+/** Milliseconds by which a clock may jump ahead before uploads are refused as late. */
+export const clockTolerance = 5 * 60 * 1000
+
 /** How many random bytes are asked of the system at once: an id takes 16, and asking costs more than the bytes. */
 const poolSize = 4096
 
