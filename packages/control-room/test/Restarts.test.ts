@@ -1,10 +1,12 @@
 /**
- * Two nodes over a Postgres that is restarted under load: clients see 503s, and nothing is lost or done twice. Twice by
- * default, eight times with `SIGNALBOX_SOAK=1`.
+ * Two nodes over a Postgres that is restarted under load: clients see 503s, and nothing is lost or done twice. Twice in
+ * the short form, eight times in the long one.
  */
 import { assert, it } from "@effect/vitest"
 import { startServer } from "@signalbox/testkit/Postgres"
+import { sized } from "@signalbox/testkit/Soak"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -14,7 +16,7 @@ import * as Schema from "effect/Schema"
 import { bodyAs } from "./support/Http.ts"
 import { layerIn, linkWorkerAt, masterKey, Service, temporaryFolder } from "./support/Service.ts"
 
-const restarts = process.env["SIGNALBOX_SOAK"] === "1" ? 8 : 2
+const restarts = sized(2, 8)
 /** That go through between two restarts. */
 const requestsBetween = 60
 
@@ -46,10 +48,10 @@ it.live(
       const statuses = new Map<number, number>()
       const ids: Array<string> = []
       let sent = 0
-      let stopped = false
+      const stopping = yield* Deferred.make<void>()
       const client = (at: (typeof nodes)[number]) =>
         Effect.gen(function* () {
-          while (!stopped) {
+          while (!(yield* Deferred.isDone(stopping))) {
             const key = `request-${sent++}`
             for (;;) {
               const answer = yield* at.raw("POST", "work-items", {
@@ -93,7 +95,7 @@ it.live(
         }
         const before = ids.length
         yield* until(() => ids.length >= before + requestsBetween)
-        stopped = true
+        yield* Deferred.succeed(stopping, undefined)
       })
       // A client that was refused otherwise ends the drill.
       yield* Effect.raceFirst(drill, Effect.andThen(Fiber.join(clients), Effect.never))
