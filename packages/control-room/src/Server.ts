@@ -74,6 +74,7 @@ import { PackageSources } from "./store/PackageSources.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { Secrets } from "./store/Secrets.ts"
 import { StepRuns } from "./store/StepRuns.ts"
+import { unhurried } from "./store/QueryDeadline.ts"
 import { TransitKeys } from "./store/TransitKeys.ts"
 import { Webhooks } from "./store/Webhooks.ts"
 import { WorkerGroups } from "./store/WorkerGroups.ts"
@@ -144,7 +145,7 @@ const content = Layer.mergeAll(Assets.layer, PackageSources.layer.pipe(Layer.pro
 /** Deletes what a killed process left behind, before anything is served. */
 const sweep = Layer.effectDiscard(
   Effect.gen(function* () {
-    const swept = yield* (yield* BlobStore).sweep
+    const swept = yield* unhurried((yield* BlobStore).sweep)
     if (swept > 0) yield* Effect.logInfo(`swept ${swept} unfinished uploads away`)
   })
 )
