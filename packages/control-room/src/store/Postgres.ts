@@ -8,7 +8,6 @@ import * as PgTypes from "@effect/sql-pg/PgTypes"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
@@ -77,6 +76,11 @@ const storable = (params: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
 
 type Bounded = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError, R>
 
+/** When any connection has answered last, by the clock of `performance.now()`. */
+interface Answers {
+  last: number
+}
+
 const overdue = new SqlError({
   reason: new StatementTimeoutError({
     message: "the database did not answer in time",
@@ -90,9 +94,9 @@ const overdue = new SqlError({
  * connection that does not answer. `onSilence` runs when no connection has answered in that time. Timers are those of the
  * machine, since tests may run on a virtual clock, which does not wait for a server.
  */
-const makeBounded = (onSilence: Effect.Effect<void>): Bounded => {
-  let answeredAt = 0
-  return <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+const makeBounded =
+  (answers: Answers, onSilence: Effect.Effect<void>): Bounded =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.contextWith((context: Context.Context<R>) =>
       Effect.callback<A, E | SqlError>((resume) => {
         const limit = Duration.toMillis(Duration.fromInputUnsafe(Context.get(context, QueryDeadline)))
@@ -101,11 +105,10 @@ const makeBounded = (onSilence: Effect.Effect<void>): Bounded => {
         const timer = setTimeout(() => {
           resume(Effect.fail(overdue))
           fiber.interruptUnsafe()
-          if (answeredAt < begun) Effect.runFork(onSilence)
+          if (answers.last < begun) Effect.runFork(onSilence)
         }, limit)
         fiber.addObserver((exit) => {
           clearTimeout(timer)
-          if (Exit.isSuccess(exit)) answeredAt = performance.now()
           resume(exit)
         })
         return Effect.suspend(() => {
@@ -114,15 +117,18 @@ const makeBounded = (onSilence: Effect.Effect<void>): Bounded => {
         })
       })
     )
-}
 
 const unbounded: Bounded = (effect) => effect
 
-const makeConnection = (connection: PgConnection.PgConnection, bounded: Bounded): Connection => {
+const makeConnection = (connection: PgConnection.PgConnection, bounded: Bounded, answers: Answers): Connection => {
+  const answered = <A>(answer: A): A => {
+    answers.last = performance.now()
+    return answer
+  }
   const query = (sql: string, params: ReadonlyArray<unknown>, prepare: boolean) =>
-    bounded(connection.query(sql, storable(params), prepare))
+    bounded(Effect.map(connection.query(sql, storable(params), prepare), answered))
   const values = (sql: string, params: ReadonlyArray<unknown>, prepare: boolean) =>
-    bounded(connection.queryValues(sql, storable(params), prepare))
+    bounded(Effect.map(connection.queryValues(sql, storable(params), prepare), answered))
   const execute =
     (prepare: boolean): Connection["execute"] =>
     (sql, params, transformRows) =>
@@ -162,12 +168,15 @@ const makeClient = Effect.fnUntraced(function* (options: Options) {
     recent.clear()
     return Effect.forEach(silent, pool.invalidate, { discard: true })
   })
-  const bounded = makeBounded(dropAll)
-  const inTransaction = (connection: PgConnection.PgConnection) => makeConnection(seen(connection), bounded)
+  const answers: Answers = { last: 0 }
+  const bounded = makeBounded(answers, dropAll)
+  const each = (connection: PgConnection.PgConnection) => makeConnection(seen(connection), bounded, answers)
+  // The deadline of a single statement has the wait for a connection in it.
+  const whole = (connection: PgConnection.PgConnection) => makeConnection(seen(connection), unbounded, answers)
   const client = yield* Client.make({
-    acquirer: Effect.map(pool.get, inTransaction),
-    borrower: (use) => bounded(pool.use((connection) => use(makeConnection(seen(connection), unbounded)))),
-    transactionAcquirer: Effect.map(bounded(pool.reserve), inTransaction),
+    acquirer: Effect.map(bounded(pool.get), each),
+    borrower: (use) => bounded(pool.use((connection) => use(whole(connection)))),
+    transactionAcquirer: Effect.map(bounded(pool.reserve), each),
     compiler: makeCompiler(),
     driver: "pg",
     prepareTransactionControls: true,
@@ -200,7 +209,7 @@ const listen = (options: Options): (typeof Listening.Service)["texts"] =>
     const alive = connection
       .query(`LISTEN ${quoted(channel)}`)
       .pipe(
-        makeBounded(Effect.void),
+        makeBounded({ last: 0 }, Effect.void),
         Effect.provideService(QueryDeadline, heartbeat),
         Effect.delay(heartbeat),
         Effect.forever
