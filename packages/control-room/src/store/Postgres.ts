@@ -5,13 +5,16 @@ import * as PgConnection from "@effect/sql-pg/PgConnection"
 import * as PgPool from "@effect/sql-pg/PgPool"
 import { makeCompiler } from "@effect/sql-pg/PgClient"
 import * as PgTypes from "@effect/sql-pg/PgTypes"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Client from "effect/sql/SqlClient"
@@ -91,11 +94,11 @@ const overdue = new SqlError({
 
 /**
  * Fails what takes longer than its deadline, at once; what was begun is cancelled in the background, which closes a
- * connection that does not answer. `onSilence` runs when no connection has answered in that time. Timers are those of the
+ * connection that does not answer. `onSilence` runs when no connection has answered since it began. Timers are those of the
  * machine, since tests may run on a virtual clock, which does not wait for a server.
  */
 const makeBounded =
-  (answers: Answers, onSilence: Effect.Effect<void>): Bounded =>
+  (answers: Answers, onSilence: (since: number) => Effect.Effect<void, SqlError>): Bounded =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.contextWith((context: Context.Context<R>) =>
       Effect.callback<A, E | SqlError>((resume) => {
@@ -105,11 +108,12 @@ const makeBounded =
         const timer = setTimeout(() => {
           resume(Effect.fail(overdue))
           fiber.interruptUnsafe()
-          if (answers.last < begun) Effect.runFork(onSilence)
+          if (answers.last < begun) Effect.runFork(onSilence(begun))
         }, limit)
         fiber.addObserver((exit) => {
           clearTimeout(timer)
-          resume(exit)
+          // Who waits for a connection is interrupted when the pool is closed.
+          resume(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? Effect.fail(overdue) : exit)
         })
         return Effect.suspend(() => {
           clearTimeout(timer)
@@ -152,31 +156,29 @@ const commit = (connection: Connection) =>
   )
 
 const makeClient = Effect.fnUntraced(function* (options: Options) {
-  const pool = yield* PgPool.make({ ...settings(options), maxConnections })
-  /** Those in use most recently: of a pool that keeps no list of its connections. */
-  const recent = new Set<PgConnection.PgConnection>()
-  const seen = (connection: PgConnection.PgConnection) => {
-    recent.delete(connection)
-    recent.add(connection)
-    const [oldest] = recent
-    if (recent.size > maxConnections && oldest !== undefined) recent.delete(oldest)
-    return connection
-  }
-  // Each would take a deadline of its own to be found out.
-  const dropAll = Effect.suspend(() => {
-    const silent = [...recent]
-    recent.clear()
-    return Effect.forEach(silent, pool.invalidate, { discard: true })
+  const scope = yield* Effect.scope
+  const openPool = Effect.gen(function* () {
+    const own = yield* Scope.fork(scope)
+    const pool = yield* Scope.provide(PgPool.make({ ...settings(options), maxConnections }), own)
+    return { pool, openedAt: performance.now(), close: Scope.close(own, Exit.void) }
+  })
+  let current = yield* openPool
+  // Each of its connections would take a deadline of its own to be found out.
+  const replacePool = Effect.fnUntraced(function* (silentSince: number) {
+    const old = current
+    if (old.openedAt > silentSince) return
+    current = yield* openPool
+    yield* old.close
   })
   const answers: Answers = { last: 0 }
-  const bounded = makeBounded(answers, dropAll)
-  const each = (connection: PgConnection.PgConnection) => makeConnection(seen(connection), bounded, answers)
+  const bounded = makeBounded(answers, replacePool)
+  const each = (connection: PgConnection.PgConnection) => makeConnection(connection, bounded, answers)
   // The deadline of a single statement has the wait for a connection in it.
-  const whole = (connection: PgConnection.PgConnection) => makeConnection(seen(connection), unbounded, answers)
+  const whole = (connection: PgConnection.PgConnection) => makeConnection(connection, unbounded, answers)
   const client = yield* Client.make({
-    acquirer: Effect.map(bounded(pool.get), each),
-    borrower: (use) => bounded(pool.use((connection) => use(whole(connection)))),
-    transactionAcquirer: Effect.map(bounded(pool.reserve), each),
+    acquirer: Effect.map(bounded(Effect.suspend(() => current.pool.get)), each),
+    borrower: (use) => bounded(Effect.suspend(() => current.pool.use((connection) => use(whole(connection))))),
+    transactionAcquirer: Effect.map(bounded(Effect.suspend(() => current.pool.reserve)), each),
     compiler: makeCompiler(),
     driver: "pg",
     prepareTransactionControls: true,
@@ -206,14 +208,12 @@ const listen = (options: Options): (typeof Listening.Service)["texts"] =>
     const queue = yield* connection.listen(channel)
     yield* begun
     // The statement that is there already, since it is what tells the connections of nodes from others.
-    const alive = connection
-      .query(`LISTEN ${quoted(channel)}`)
-      .pipe(
-        makeBounded({ last: 0 }, Effect.void),
-        Effect.provideService(QueryDeadline, heartbeat),
-        Effect.delay(heartbeat),
-        Effect.forever
-      )
+    const alive = connection.query(`LISTEN ${quoted(channel)}`).pipe(
+      makeBounded({ last: 0 }, () => Effect.void),
+      Effect.provideService(QueryDeadline, heartbeat),
+      Effect.delay(heartbeat),
+      Effect.forever
+    )
     const texts = Stream.map(Stream.fromQueue(queue), ({ payload }) => payload)
     return Stream.merge(texts, Stream.fromEffectDrain(alive), { haltStrategy: "either" })
   }, Stream.unwrap)
