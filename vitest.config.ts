@@ -13,9 +13,11 @@ const ofService = (...names: ReadonlyArray<string>) => names.map((name) => `${se
 const notOnPostgres = ofService(
   "Availability",
   "Engine",
+  "FullDisk",
   "PageQueries",
   "RetentionQueries",
   "RunCommands",
+  "StorageFailure",
   "TargetGuard"
 )
 /** What is mostly about requests, archives and bytes: on Postgres in the long form alone. */
@@ -24,7 +26,7 @@ const onPostgresInSoak = ofService("Cors", "EdgeBodies", "EdgeRouting", "Forms",
 const command = "packages/signalbox/test/Postgres.test.ts"
 /** Where flows are kept and run, on Postgres. */
 const flows = "packages/flows/test/*OnPostgres.test.ts"
-const postgresOnly = [...ofService("Postgres", "Nodes"), command, flows]
+const postgresOnly = [...ofService("HalfOpen", "Nodes", "Postgres", "Restarts"), command, flows]
 /** Runners of a cluster take minutes to share their work. */
 const inSoak = ["FlowSchedulesOnPostgres", "RunnersOnPostgres"].map((name) => `packages/flows/test/${name}.test.ts`)
 

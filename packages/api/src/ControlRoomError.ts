@@ -44,7 +44,7 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited"
   retryAfterMillis: Schema.NullOr(Schema.Finite)
 }) {}
 
-/** 502, 503 or 504 that outlasted the policy. */
+/** 502, 503, 504 or 507 that outlasted the policy. */
 export class Unavailable extends Schema.TaggedError<Unavailable>()("Unavailable", {
   status: Schema.Finite,
   message: Schema.String

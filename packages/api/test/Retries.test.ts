@@ -111,7 +111,7 @@ const table: ReadonlyArray<{
   })),
   { what: "425", fault: answer(425), get: true, post: true, keyed: true, fails: "Unexpected" },
   { what: "429", fault: answer(429), get: true, post: true, keyed: true, fails: "RateLimited" },
-  ...[502, 503, 504].map((status) => ({
+  ...[502, 503, 504, 507].map((status) => ({
     what: String(status),
     fault: answer(status),
     get: true,

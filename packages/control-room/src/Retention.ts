@@ -7,12 +7,14 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
+import { steady } from "./BackgroundTask.ts"
 import { Deletions, rowsAtOnce, runsAtOnce } from "./Deletions.ts"
 import { Assistants } from "./store/Assistants.ts"
 import { Database } from "./store/Database.ts"
 import { Idempotency } from "./store/Idempotency.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { WorkerGroups } from "./store/WorkerGroups.ts"
+import { unhurried } from "./store/QueryDeadline.ts"
 import { Workers } from "./store/Workers.ts"
 
 /** Console messages, events and artifacts of a step run, after its end; link tokens of groups, after they expired. */
@@ -61,7 +63,7 @@ export class Retention extends Context.Service<
           yield* deletions.runs("all")
           if (retainRuns !== undefined) yield* oldRuns(Duration.fromInputUnsafe(retainRuns))
           yield* deletions.details(cutoff)
-        }).pipe(Effect.withSpan("Retention.tick"))
+        }).pipe(unhurried, Effect.withSpan("Retention.tick"))
 
         return Retention.of({ tick })
       })
@@ -70,11 +72,7 @@ export class Retention extends Context.Service<
   static readonly layerTicking = Layer.effectDiscard(
     Effect.gen(function* () {
       const { tick } = yield* Retention
-      yield* tick.pipe(
-        Effect.catchCause((cause) => Effect.logError("the deletion of what is too old failed", cause)),
-        Effect.repeat(Schedule.spaced("1 hour")),
-        Effect.forkScoped
-      )
+      yield* tick.pipe(steady("deleting what is too old"), Effect.repeat(Schedule.spaced("1 hour")), Effect.forkScoped)
     })
   )
 }

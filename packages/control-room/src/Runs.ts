@@ -21,6 +21,7 @@ import * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
 import * as Engine from "./engine/Engine.ts"
 import { Deletions } from "./Deletions.ts"
+import { steady } from "./BackgroundTask.ts"
 import { Pace } from "./Pace.ts"
 import { Refused } from "./Refused.ts"
 import { Database } from "./store/Database.ts"
@@ -434,7 +435,7 @@ export class Runs extends Context.Service<
     Effect.gen(function* () {
       const { tick } = yield* Runs
       yield* tick.pipe(
-        Effect.catchCause((cause) => Effect.logError("the look for lost workers and delays failed", cause)),
+        steady("looking for lost workers and delays"),
         Effect.repeat(Schedule.spaced(yield* Pace)),
         Effect.forkScoped
       )

@@ -6,7 +6,6 @@ import * as SqliteClient from "@signalbox/sqlite/SqliteClient"
 import * as ByteSize from "effect/ByteSize"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import type * as Redacted from "effect/Redacted"
@@ -24,6 +23,7 @@ import * as ApiKeyHandlers from "./http/ApiKeys.ts"
 import { Deliverer } from "./delivery/Deliverer.ts"
 import { Outbox } from "./delivery/Outbox.ts"
 import { TargetGuard } from "./delivery/TargetGuard.ts"
+import * as DataFolder from "./DataFolder.ts"
 import { Deposits } from "./Deposits.ts"
 import * as AssetHandlers from "./http/Assets.ts"
 import * as AssistantHandlers from "./http/Assistants.ts"
@@ -52,6 +52,7 @@ import * as WorkspaceHandlers from "./http/Workspaces.ts"
 import * as WorkerProtocol from "./http/WorkerProtocol.ts"
 import * as WorkerHandlers from "./http/Workers.ts"
 import { Signer } from "./Signer.ts"
+import { StorageHealth } from "./StorageHealth.ts"
 import { limits } from "./Limits.ts"
 import { Git } from "./git/Git.ts"
 import { GitPackages } from "./packages/GitPackages.ts"
@@ -73,6 +74,7 @@ import { PackageSources } from "./store/PackageSources.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { Secrets } from "./store/Secrets.ts"
 import { StepRuns } from "./store/StepRuns.ts"
+import { unhurried } from "./store/QueryDeadline.ts"
 import { TransitKeys } from "./store/TransitKeys.ts"
 import { Webhooks } from "./store/Webhooks.ts"
 import { WorkerGroups } from "./store/WorkerGroups.ts"
@@ -143,7 +145,7 @@ const content = Layer.mergeAll(Assets.layer, PackageSources.layer.pipe(Layer.pro
 /** Deletes what a killed process left behind, before anything is served. */
 const sweep = Layer.effectDiscard(
   Effect.gen(function* () {
-    const swept = yield* (yield* BlobStore).sweep
+    const swept = yield* unhurried((yield* BlobStore).sweep)
     if (swept > 0) yield* Effect.logInfo(`swept ${swept} unfinished uploads away`)
   })
 )
@@ -192,10 +194,8 @@ const repositoriesOn = <E, R, E2, R2>(
 export const layerStorage = ({ data, database, masterKey }: StorageOptions) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
-      yield* fs.makeDirectory(data, { recursive: true, mode: 0o700 })
-      const files = path.join(data, "files")
+      const files = yield* DataFolder.prepare(data, database !== undefined)
       return repositoriesOn(
         database === undefined ? BlobStore.layerDisk(files) : BlobStore.layerDisk(files, sweepAfter),
         (database === undefined && masterKey === undefined
@@ -284,7 +284,7 @@ export const application = (options: Pick<Options, "cors" | "createWorkspaces" |
         RateLimits.layer(options.rateLimit === undefined ? defaultRateLimit : options.rateLimit)
       )
     ),
-    Layer.provide(Deposits.layer),
+    Layer.provide(Layer.mergeAll(Deposits.layer, StorageHealth.layer)),
     Layer.provide(FileLinks.layer)
   )
 

@@ -3,6 +3,7 @@
  */
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as SqlClient from "effect/sql/SqlClient"
 import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
 import { assertError } from "./support/Http.ts"
@@ -18,6 +19,33 @@ const locked = Effect.acquireRelease(
   }),
   (db) => Effect.sync(() => db.close())
 )
+
+withLayer(quiet, { excludeTestServices: true, timeout: "60 seconds" })("while the database has no room", (it) => {
+  it.effect("what writes is a 507, what reads is served, and /readyz says so until there is room", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const sql = yield* SqlClient.SqlClient
+      const ready = raw("GET", "/readyz")
+      const [{ page_count: pages } = { page_count: 0 }] = yield* sql.unsafe<{ readonly page_count: number }>(
+        "PRAGMA page_count"
+      )
+      yield* sql.unsafe(`PRAGMA max_page_count = ${pages + 2}`)
+      const write = (n: number) => raw("POST", "secrets", { json: { name: `s${n}`, items: { a: "x".repeat(8000) } } })
+      const answers = yield* Effect.forEach([1, 2, 3, 4, 5, 6], write, { concurrency: "unbounded" })
+      const refused = answers.filter(({ status }) => status !== 200)
+      assert.isAbove(refused.length, 0)
+      for (const answer of [...refused, yield* write(7)]) {
+        assertError(answer, 507, "UNAVAILABLE", /the disk is full: free space/)
+        assert.strictEqual(answer.headers["retry-after"], "10")
+      }
+      assertError(yield* ready, 503, "UNAVAILABLE", /the disk is full/)
+      assert.strictEqual((yield* raw("GET", "secrets")).status, 200)
+      yield* sql.unsafe(`PRAGMA max_page_count = ${pages + 4000}`)
+      assert.strictEqual((yield* ready).status, 200)
+      assert.strictEqual((yield* write(8)).status, 200)
+    })
+  )
+})
 
 withLayer(quiet, { excludeTestServices: true, timeout: "60 seconds" })("while the database is away", (it) => {
   it.effect("a request is a 503 with Retry-After, and does what it should when it comes again", () =>

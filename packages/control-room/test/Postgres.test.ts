@@ -1,12 +1,14 @@
 /**
  * What is about Postgres itself: its schema, its errors, its absence, and what several nodes must agree on.
  */
+import * as PgClient from "@effect/sql-pg/PgClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, it } from "@effect/vitest"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import { startServer } from "@signalbox/testkit/Postgres"
+import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -200,6 +202,58 @@ it.live("starts with the waiting inputs take each of them once, on whatever node
   }).pipe(Effect.scoped)
 )
 
+it.live("a server that has no connection left is a 503, and all goes on when it has one", () =>
+  Effect.gen(function* () {
+    const folder = yield* temporaryFolder
+    const storage = storageIn(folder)
+    const { database } = storage
+    if (database === undefined) return assert.fail("no Postgres")
+    const role = database.schema ?? ""
+    const url = new URL(Redacted.value(database.url))
+    const admin = Context.get(
+      yield* Layer.build(PgClient.layer({ url: database.url, maxConnections: 1 })),
+      PgClient.PgClient
+    )
+    yield* Effect.acquireRelease(
+      Effect.andThen(
+        admin`CREATE ROLE ${admin(role)} LOGIN PASSWORD 'few'`,
+        admin`GRANT CREATE ON DATABASE ${admin(url.pathname.slice(1))} TO ${admin(role)}`
+      ),
+      () => Effect.orDie(Effect.andThen(admin`DROP OWNED BY ${admin(role)} CASCADE`, admin`DROP ROLE ${admin(role)}`))
+    )
+    const limit = (connections: number) => admin.unsafe(`ALTER ROLE "${role}" CONNECTION LIMIT ${connections}`)
+    url.username = role
+    url.password = "few"
+    yield* Effect.gen(function* () {
+      const { raw } = yield* Service
+      assert.strictEqual((yield* raw("GET", "work-items")).status, 200)
+      yield* limit(0)
+      yield* admin`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = ${role}`
+      const answers = yield* Effect.all(
+        [
+          raw("GET", "work-items"),
+          raw("POST", "assets", { json: { name: "x" } }),
+          raw("POST", "work-items", { json: { process: { id: "x" } }, headers: { "idempotency-key": "x" } })
+        ],
+        { concurrency: "unbounded" }
+      )
+      for (const answer of [...answers, yield* raw("GET", "/readyz")]) {
+        assertError(answer, 503, "UNAVAILABLE", /the database is unavailable/)
+        assert.strictEqual(answer.headers["retry-after"], "1")
+      }
+      yield* limit(-1)
+      yield* Effect.repeat(Effect.delay(raw("GET", "/readyz"), "50 millis"), { until: ({ status }) => status === 200 })
+      assert.strictEqual((yield* raw("POST", "assets", { json: { name: "x" } })).status, 200)
+    }).pipe(
+      Effect.provide(
+        Layer.fresh(
+          layerIn(folder, { rateLimit: null }, { ...storage, database: { ...database, url: Redacted.make(url.href) } })
+        )
+      )
+    )
+  }).pipe(Effect.scoped)
+)
+
 it.live(
   "while the database is away requests get a 503 and /readyz says so; when it is back all goes on by itself",
   () =>
@@ -219,7 +273,7 @@ it.live(
         yield* Effect.promise(() => server.stop())
         for (const path of ["work-items", "/readyz"]) {
           const answer = yield* raw("GET", path)
-          assertError(answer, 503, "UNAVAILABLE", /away/)
+          assertError(answer, 503, "UNAVAILABLE", /the database is unavailable/)
           assert.strictEqual(answer.headers["retry-after"], "1")
         }
         assert.strictEqual((yield* raw("POST", "assets", { json: { name: "x" } })).status, 503)

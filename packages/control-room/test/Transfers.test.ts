@@ -7,8 +7,10 @@ import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import { rmSync } from "node:fs"
+import { join } from "node:path"
 import { Signer } from "../src/Signer.ts"
-import { bodyAs, errorOf, multipart, type Part, send, sendRaw } from "./support/Http.ts"
+import { assertError, bodyAs, errorOf, multipart, type Part, send, sendRaw } from "./support/Http.ts"
 import { layer, masterKeyIn, Service } from "./support/Service.ts"
 
 const Upload = Schema.Struct({
@@ -80,7 +82,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("uploads"
       const signature = form.form_data["signature"] ?? ""
       const readable: Record<string, unknown> = JSON.parse(Buffer.from(policy, "base64url").toString())
       const changed = (change: object) => Buffer.from(JSON.stringify({ ...readable, ...change })).toString("base64url")
-      const past = yield* sign({ ...readable, expires: Date.now() - 1 })
+      const past = yield* sign({ ...readable, expires: Date.now() - 6 * 60 * 1000 })
       const strange = yield* sign({ policy: "of another shape" })
       const gone = yield* sign({ ...readable, owner: workspaceId })
       const elsewhere = yield* sign({ ...readable, workspace: item.id })
@@ -401,6 +403,22 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("download
       const head = yield* get(of10.download.url, "bytes=0-4", "HEAD")
       assert.isBelow(head.status, 300)
       assert.strictEqual(head.text, "")
+    })
+  )
+
+  it.effect("are a 404 that says so when the bytes are missing on disk, and were not deleted by the service", () =>
+    Effect.gen(function* () {
+      const { blobs, folder, origin, raw } = yield* Service
+      const { item } = yield* newItem
+      const before = (yield* blobs).kept
+      const { download } = yield* uploaded(item.id, "lost.txt", "lost")
+      const [blob = ""] = (yield* blobs).kept.filter((name) => !before.includes(name))
+      rmSync(join(folder, "files", blob.slice(-2), blob))
+      for (const headers of [{}, { range: "bytes=0-1" }]) {
+        const answer = yield* send(origin, "GET", download.url.slice(origin.length), { headers })
+        assertError(answer, 404, "NOT_FOUND", /the bytes of this file are missing.*signalbox check/)
+      }
+      assert.strictEqual((yield* raw("GET", `work-items/${item.id}`)).status, 200)
     })
   )
 

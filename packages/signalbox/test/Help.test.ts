@@ -21,6 +21,7 @@ describe("the help", () => {
       "worker",
       "workspaces",
       "apply",
+      "check",
       "migrate",
       "vault",
       "config",

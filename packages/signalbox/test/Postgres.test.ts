@@ -48,6 +48,14 @@ describe("signalbox with a Postgres", () => {
     assert.isFalse(existsSync(join(data, "control-room.db")))
     assert.isFalse(existsSync(join(data, "master.key")))
 
+    const checked = JSON.parse((await succeed(["check", "--json", "--data", data], { env })).stdout)
+    assert.isTrue(checked.ok, JSON.stringify(checked))
+    const other = { ...env, SIGNALBOX_MASTER_KEY: second }
+    assert.match(
+      (await signalbox(["check", "--data", data], { env: other })).stdout,
+      /PROBLEM +master key +SIGNALBOX_MASTER_KEY is not that of the database/
+    )
+
     const { status, stderr } = await signalbox(["vault", "rotate-key"], { env: next })
     assert.strictEqual(status, 1)
     assert.match(stderr, /^signalbox: \d+ nodes use this database: stop them first\n$/)

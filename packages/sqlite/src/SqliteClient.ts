@@ -13,11 +13,12 @@ import * as Client from "effect/sql/SqlClient"
 import type { Connection } from "effect/sql/SqlConnection"
 import { classifySqliteError, SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
+import { chmodSync, closeSync, existsSync, openSync } from "node:fs"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 import * as Reads from "./internal/Reads.ts"
 import * as Turns from "./internal/Turns.ts"
 
-/** The database file could not be opened, or another process has it. */
+/** The database file cannot be opened: another process uses it, its disk is full, or it is no database. */
 export class SqliteOpenError extends Schema.TaggedError<SqliteOpenError>()("SqliteOpenError", {
   filename: Schema.String,
   message: Schema.String
@@ -28,6 +29,7 @@ export interface Options {
   readonly filename: string
 }
 
+const SQLITE_BUSY = 5
 const SQLITE_CONSTRAINT_PRIMARYKEY = 1555
 const SQLITE_CONSTRAINT_UNIQUE = 2067
 const preparedLimit = 500
@@ -137,12 +139,42 @@ const connectionOf = (run: Run): Connection => {
   }
 }
 
+/** What to do, by the primary result code of SQLite. */
+const remedies: Readonly<Record<number, string>> = {
+  5: "another process uses it: stop it first, or choose another data folder",
+  8: "it is read-only: give this user write access to the file and its folder",
+  10: "its disk failed or is full: free space, and check the disk",
+  11: "it is damaged: restore a backup",
+  13: "its disk is full: free space",
+  14: "check that its folder exists and that this user may write there, free space, and raise the limit of open files",
+  26: "it is no database, or it is damaged: restore a backup"
+}
+
+const openError = (filename: string) => (cause: unknown) => {
+  const code = typeof cause === "object" && cause !== null && "errcode" in cause ? cause.errcode : undefined
+  const remedy = typeof code === "number" ? remedies[code & 0xff] : undefined
+  const message = `cannot open ${filename}: ${errorText(cause)}`
+  return new SqliteOpenError({ filename, message: remedy === undefined ? message : `${message}; ${remedy}` })
+}
+
+/**
+ * Files that only their owner reads. SQLite creates the log and its index with the mode of the database. An existing file
+ * is not opened for it: closing it would release the locks of this process.
+ */
+const protect = (filename: string) =>
+  Effect.try({
+    try: () => {
+      if (!existsSync(filename)) closeSync(openSync(filename, "wx", 0o600))
+      for (const suffix of ["", "-wal", "-shm"]) {
+        if (existsSync(filename + suffix)) chmodSync(filename + suffix, 0o600)
+      }
+    },
+    catch: openError(filename)
+  })
+
 const open = (filename: string, readOnly = false) =>
   Effect.acquireRelease(
-    Effect.try({
-      try: () => new DatabaseSync(filename, { readOnly }),
-      catch: (cause) => new SqliteOpenError({ filename, message: `cannot open ${filename}: ${errorText(cause)}` })
-    }),
+    Effect.try({ try: () => new DatabaseSync(filename, { readOnly }), catch: openError(filename) }),
     (db) => Effect.sync(() => db.close())
   )
 
@@ -151,14 +183,17 @@ const open = (filename: string, readOnly = false) =>
  * lets it go when the process ends, however it ends.
  */
 const lock = Effect.fnUntraced(function* (filename: string) {
+  yield* protect(`${filename}.lock`)
   const db = yield* open(`${filename}.lock`)
   yield* Effect.try({
     try: () => db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE"),
-    catch: () =>
-      new SqliteOpenError({
-        filename,
-        message: `another process uses ${filename}: stop it first, or choose another data folder`
-      })
+    catch: (cause) =>
+      typeof cause === "object" && cause !== null && "errcode" in cause && cause.errcode === SQLITE_BUSY
+        ? new SqliteOpenError({
+            filename,
+            message: `another process uses ${filename}: stop it first, or choose another data folder`
+          })
+        : openError(filename)(cause)
   })
 })
 
@@ -178,13 +213,23 @@ const isRead = /^\s*SELECT\b/i
 
 const make = Effect.fnUntraced(function* ({ filename }: Options) {
   const inMemory = filename === ":memory:"
-  if (!inMemory) yield* lock(filename)
+  if (!inMemory) {
+    yield* lock(filename)
+    yield* protect(filename)
+  }
   const db = yield* open(filename)
   yield* Effect.try({
     try: () => db.exec(settings),
-    catch: (cause) => new SqliteOpenError({ filename, message: `cannot use ${filename}: ${errorText(cause)}` })
+    catch: openError(filename)
   })
-  const write = runnerOf(db)
+  let lost = toSqlError(new Error("the database rolled the transaction back"), "commit")
+  const runOnWriter = runnerOf(db)
+  const write: Run = (sql, params, arrays) =>
+    Effect.tapError(runOnWriter(sql, params, arrays), (error) =>
+      Effect.sync(() => {
+        if (!db.isTransaction) lost = error
+      })
+    )
   const reader = inMemory ? null : yield* open(filename, true)
   const reads = reader === null ? null : yield* Reads.make(reader)
   const turns = yield* Turns.make({
@@ -192,6 +237,7 @@ const make = Effect.fnUntraced(function* ({ filename }: Options) {
     isTransaction: () => db.isTransaction,
     // In memory there is no disk to wait for.
     shared: !inMemory,
+    whyLost: () => lost,
     beforeCommit: () => reads?.end()
   })
   const read: Run =
@@ -201,7 +247,10 @@ const make = Effect.fnUntraced(function* ({ filename }: Options) {
   const outside = connectionOf((sql, params, arrays) =>
     isRead.test(sql) ? read(sql, params, arrays) : turns.once(write(sql, params, arrays))
   )
-  const inside = connectionOf(write)
+  // After SQLite has rolled the transaction back by itself, a statement would be committed alone.
+  const inside = connectionOf((sql, params, arrays) =>
+    Effect.suspend(() => (db.isTransaction ? write(sql, params, arrays) : Effect.fail(lost)))
+  )
   return yield* Client.make({
     acquirer: Effect.succeed(outside),
     borrower: (use) => use(outside),
@@ -217,6 +266,28 @@ const make = Effect.fnUntraced(function* ({ filename }: Options) {
     spanAttributes: [["db.system.name", "sqlite"]]
   })
 })
+
+const makeReadOnly = Effect.fnUntraced(function* ({ filename }: Options) {
+  // SQLite reports a missing file as one that cannot be opened, for whatever reason.
+  if (!existsSync(filename)) {
+    return yield* new SqliteOpenError({ filename, message: `there is no ${filename}: give the right data folder` })
+  }
+  const connection = connectionOf(runnerOf(yield* open(filename, true)))
+  return yield* Client.make({
+    acquirer: Effect.succeed(connection),
+    borrower: (use) => use(connection),
+    compiler: Statement.makeCompilerSqlite(),
+    driver: "node-sqlite",
+    spanAttributes: [["db.system.name", "sqlite"]]
+  })
+})
+
+/** A `SqlClient` that reads a file which another process may be using; every statement that writes fails. */
+export const layerReadOnly = (options: Options): Layer.Layer<Client.SqlClient, SqliteOpenError> =>
+  Layer.provide(
+    Layer.effectContext(Effect.map(makeReadOnly(options), (client) => Context.make(Client.SqlClient, client))),
+    Reactivity.layer
+  )
 
 /**
  * A `SqlClient` on one file, which no other process may open meanwhile.

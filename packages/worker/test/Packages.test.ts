@@ -299,6 +299,21 @@ time.sleep(600)
     })
   )
 
+  it.effect("leaves artifacts out whose names the service cannot take, says so, and ends well", () =>
+    Effect.gen(function* () {
+      const write =
+        'python3 -c \'import os; [open(os.environ["ROBOT_ARTIFACTS"] + "/" + n, "w") for n in ("a" + chr(10) + "b", "c")]\''
+      const { script } = yield* begin(JSON.stringify(write))
+      yield* until(() => script.finished.has("s1"))
+      assert.isNull(script.finished.get("s1"))
+      assert.deepStrictEqual(script.artifacts, ["c"])
+      assert.include(
+        script.console,
+        'The artifact "a\\nb" is not uploaded: it has a name with a backslash or control characters.'
+      )
+    })
+  )
+
   it.effect("is an UPLOAD_FAILURE when all went well but an artifact cannot be uploaded", () =>
     Effect.gen(function* () {
       const write = 'python3 -c \'import os; open(os.environ["ROBOT_ARTIFACTS"] + "/a", "w")\''

@@ -38,6 +38,11 @@ const common = {
     headers: { "retry-after": text },
     content: errorContent
   },
+  "507": {
+    description: "The disk of the service is full; nothing was kept. Try again once there is room",
+    headers: { "retry-after": text },
+    content: errorContent
+  },
   default: { description: "Any other error", content: errorContent }
 }
 

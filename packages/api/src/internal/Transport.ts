@@ -107,13 +107,14 @@ const statusError = (
     case 502:
     case 503:
     case 504:
+    case 507:
       return wrap(new Reasons.Unavailable({ status, message: answer.message }))
     default:
       return wrap(new Reasons.Unexpected({ status, ...answer }))
   }
 }
 
-const retryStatuses = new Set([408, 425, 429, 500, 502, 503, 504])
+const retryStatuses = new Set([408, 425, 429, 500, 502, 503, 504, 507])
 /** The service says that it did not act. */
 const refusedStatuses = new Set([425, 429])
 

@@ -13,7 +13,11 @@ import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import type { PlatformError } from "effect/PlatformError"
 import { Files } from "../store/Files.ts"
+
+/** Of the file that shows whether there is room. */
+const probeBytes = 65_536
 
 /** Bytes on the way in: counted as they come, gone with the scope unless kept. */
 export interface Staged {
@@ -25,6 +29,9 @@ export interface Staged {
   readonly keep: Effect.Effect<string>
 }
 
+/** The folder of a blob: of one folder with all of them, many file systems get slow. */
+export const shardOf = (blob: string): string => blob.slice(-2)
+
 export class BlobStore extends Context.Service<
   BlobStore,
   {
@@ -33,6 +40,8 @@ export class BlobStore extends Context.Service<
     /** The path of a blob on disk, for serving ranges of it. */
     readonly pathOf: (blob: string) => string
     readonly remove: (blob: string) => Effect.Effect<void>
+    /** Writes a temporary file and removes it; fails as an upload would. */
+    readonly probe: Effect.Effect<void, PlatformError>
     /** Deletes blobs and temporary files that nothing names and that are as old as the store wants them. */
     readonly sweep: Effect.Effect<number>
   }
@@ -50,7 +59,7 @@ export class BlobStore extends Context.Service<
         const random = yield* SecureRandom.SecureRandom
         const files = yield* Files
         const staging = path.join(folder, "staging")
-        const pathOf = (blob: string) => path.join(folder, blob.slice(-2), blob)
+        const pathOf = (blob: string) => path.join(folder, shardOf(blob), blob)
         yield* fs.makeDirectory(staging, { recursive: true })
 
         const stage = Effect.fnUntraced(function* <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) {
@@ -102,8 +111,17 @@ export class BlobStore extends Context.Service<
           return swept
         }).pipe(Effect.orDie)
 
+        const probe = Effect.gen(function* () {
+          const temporary = path.join(staging, yield* random.uuidV7())
+          yield* Effect.addFinalizer(() => Effect.ignore(fs.remove(temporary)))
+          const file = yield* fs.open(temporary, { flag: "wx" })
+          yield* file.writeAll(new Uint8Array(probeBytes))
+          yield* file.sync
+        }).pipe(Effect.scoped)
+
         return BlobStore.of({
           stage,
+          probe,
           pathOf,
           remove: (blob) => Effect.ignore(fs.remove(pathOf(blob))),
           sweep

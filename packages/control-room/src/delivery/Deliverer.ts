@@ -14,8 +14,10 @@ import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import { createHmac } from "node:crypto"
 import { Pace } from "../Pace.ts"
+import { steady } from "../BackgroundTask.ts"
 import { Database } from "../store/Database.ts"
 import { type Attempted, type Claimed, Deliveries } from "../store/Deliveries.ts"
+import { unhurried } from "../store/QueryDeadline.ts"
 import { Webhooks } from "../store/Webhooks.ts"
 import { Outbox } from "./Outbox.ts"
 import { NoAnswer, Posting } from "./Post.ts"
@@ -162,21 +164,24 @@ export class Deliverer extends Context.Service<
       const next = yield* outbox.listen
       const pace = yield* Pace
       const underWay = yield* FiberSet.make()
-      const guarded = <A, E, R>(what: string, effect: Effect.Effect<A, E, R>) =>
-        Effect.catchCause(effect, (cause) => Effect.logError(what, cause))
 
+      // The claim of a delivery that could not be recorded expires, and it is attempted again.
+      const recorded = steady("recording deliveries")
       const look = Effect.gen(function* () {
         for (const claimed of yield* deliverer.claim(maxAtOnce - (yield* FiberSet.size(underWay)))) {
-          const attempt = guarded("a delivery could not be written down", deliverer.attempt(claimed))
-          yield* FiberSet.run(underWay, Effect.ensuring(attempt, outbox.wake))
+          yield* FiberSet.run(underWay, Effect.ensuring(recorded(deliverer.attempt(claimed)), outbox.wake))
         }
       })
-      yield* guarded("the look for deliveries failed", look).pipe(
+      yield* look.pipe(
+        steady("looking for deliveries"),
         Effect.andThen(Effect.timeoutOption(next, pace)),
         Effect.forever,
         Effect.forkScoped
       )
-      yield* guarded("the sweep of deliveries failed", Effect.andThen(deliveries.sweep, webhooks.sweepCallbacks)).pipe(
+      yield* Effect.andThen(deliveries.sweep, webhooks.sweepCallbacks).pipe(
+        Effect.asVoid,
+        unhurried,
+        steady("deleting old deliveries"),
         Effect.repeat(Schedule.spaced("1 hour")),
         Effect.forkScoped
       )

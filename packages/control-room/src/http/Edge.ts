@@ -21,6 +21,8 @@ import type * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
 import { isGone } from "../store/Dialect.ts"
 import { keptSeconds } from "../store/Idempotency.ts"
+import * as StorageFailure from "../store/StorageFailure.ts"
+import { StorageHealth } from "../StorageHealth.ts"
 import * as Tokens from "../Tokens.ts"
 import { body } from "./Failures.ts"
 import { transferPrefix } from "./FileLinks.ts"
@@ -90,20 +92,24 @@ const badRequest = (tooLarge: boolean) =>
       )
     : respond(400, "INVALID_REQUEST", "the body could not be read")
 
-const unexpected = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>, requestId: string) {
-  const away = cause.reasons.some(
-    (reason) =>
-      Cause.isDieReason(reason) &&
-      isSqlError(reason.defect) &&
-      (reason.defect.reason._tag === "ConnectionError" || reason.defect.reason._tag === "LockTimeoutError")
-  )
+const unexpected = Effect.fnUntraced(function* (
+  cause: Cause.Cause<unknown>,
+  requestId: string,
+  health: StorageHealth["Service"]
+) {
   const gone = cause.reasons.some(
     (reason) => Cause.isDieReason(reason) && isSqlError(reason.defect) && isGone(reason.defect)
   )
   if (gone) return respond(409, "CONFLICT", "what the request refers to was deleted meanwhile; nothing was changed")
-  if (away) {
-    yield* Effect.annotateLogs(Effect.logWarning("the database is away"), { requestId })
-    return respond(503, "UNAVAILABLE", "the database is away; try again in a moment", { "retry-after": "1" })
+  const failure = StorageFailure.ofCause(cause)
+  if (failure !== null) {
+    const { code, message, retryAfter, status } = failure
+    yield* health.report(failure)
+    yield* Effect.annotateLogs(status === 500 ? Effect.logError(message) : Effect.logWarning(message), {
+      requestId,
+      reason: StorageFailure.reasonOf(cause)
+    })
+    return respond(status, code, message, retryAfter === null ? {} : { "retry-after": String(retryAfter) })
   }
   yield* Effect.logError("a request failed", cause).pipe(Effect.annotateLogs({ requestId }))
   return respond(500, "UNEXPECTED_ERROR", `something went wrong on our side; the log has it as request ${requestId}`)
@@ -112,7 +118,8 @@ const unexpected = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>, req
 const toResponse = (
   cause: Cause.Cause<unknown>,
   request: HttpServerRequest.HttpServerRequest,
-  requestId: string
+  requestId: string,
+  health: StorageHealth["Service"]
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
   for (const reason of cause.reasons) {
@@ -125,7 +132,7 @@ const toResponse = (
       }
     }
   }
-  return Effect.annotateLogs(unexpected(cause, requestId), { keyId: keyIdOf(request) })
+  return Effect.annotateLogs(unexpected(cause, requestId, health), { keyId: keyIdOf(request) })
 }
 
 /** The id of the key or token that a request came with, for the log; never the key itself. */
@@ -144,7 +151,7 @@ const bareForm = (response: HttpServerResponse.HttpServerResponse) => {
   return HttpServerResponse.setBody(response, HttpBody.jsonUnsafe(upload))
 }
 
-const edge = Effect.sync(() => {
+const edge = Effect.map(StorageHealth, (health) => {
   // There are few methods and statuses: the histogram of each is made once.
   const histograms = new Map<string, Metric.Metric<number, unknown>>()
   const secondsOf = (method: string, status: number) => {
@@ -159,14 +166,14 @@ const edge = Effect.sync(() => {
     Effect.withFiber((fiber) => {
       const received = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
       const clock = fiber.getRef(Clock.Clock)
-      const started = clock.currentTimeMillisUnsafe()
+      const started = clock.monotonicTimeNanosUnsafe()
       const request = canonical(received, methodFor)
       const given = request.headers["x-request-id"]
       const requestId = given !== undefined && /^[\w.-]{1,128}$/.test(given) ? given : crypto.randomUUID()
       const headers: Record<string, string> = { "x-request-id": requestId, "idempotency-key-ttl": String(keptSeconds) }
       const finished = (response: HttpServerResponse.HttpServerResponse) => {
         const whole = wantsBareForm(received.url) ? bareForm(response) : response
-        const seconds = (clock.currentTimeMillisUnsafe() - started) / 1000
+        const seconds = Number(clock.monotonicTimeNanosUnsafe() - started) / 1e9
         secondsOf(request.method, whole.status).updateUnsafe(seconds, fiber.context)
         // Most are made with these headers at once.
         return whole.headers["x-request-id"] === requestId ? whole : HttpServerResponse.setHeaders(whole, headers)
@@ -176,7 +183,7 @@ const edge = Effect.sync(() => {
           const known = Context.add(context, ResponseHeaders, headers)
           return request === received ? known : Context.add(known, HttpServerRequest.HttpServerRequest, request)
         }),
-        Effect.catchCause((cause) => toResponse(cause, request, requestId)),
+        Effect.catchCause((cause) => toResponse(cause, request, requestId, health)),
         Effect.map(finished)
       )
     })

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { Signer } from "../Signer.ts"
-import { Database } from "../store/Database.ts"
+import { clockTolerance, Database } from "../store/Database.ts"
 import type { StoredFile } from "../store/Files.ts"
 import { PublicUrl } from "./PublicUrl.ts"
 
@@ -126,7 +126,7 @@ export class FileLinks extends Context.Service<
           const encoded = fields.get("policy") ?? ""
           if (!signer.verify(`upload\n${encoded}`, fields.get("signature") ?? "")) return null
           const policy = decodePolicy(Buffer.from(encoded, "base64url").toString())
-          return policy._tag === "Some" && policy.value.expires > (yield* millis) ? policy.value : null
+          return policy._tag === "Some" && policy.value.expires + clockTolerance > (yield* millis) ? policy.value : null
         }),
         assetUpload: (workspace, upload, expires) => {
           const signature = signer.sign(assetText(upload, workspace, String(expires)))
@@ -137,7 +137,7 @@ export class FileLinks extends Context.Service<
           const workspace = query.get("workspace") ?? ""
           const expires = query.get("expires") ?? ""
           const genuine = signer.verify(assetText(upload, workspace, expires), query.get("signature") ?? "")
-          return genuine && Number(expires) > (yield* millis) ? WorkspaceId.make(workspace) : null
+          return genuine && Number(expires) + clockTolerance > (yield* millis) ? WorkspaceId.make(workspace) : null
         }),
         readDownload: Effect.fnUntraced(function* (fileId, name, query) {
           const [type = "", workspace = "", expires = "", signature = ""] = [

@@ -6,24 +6,29 @@ import * as Layer from "effect/Layer"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
-import { Database } from "../store/Database.ts"
+import type { StorageFailure } from "../store/StorageFailure.ts"
+import { StorageHealth } from "../StorageHealth.ts"
 import { body } from "./Failures.ts"
 
 export const paths = { health: "/healthz", ready: "/readyz", metrics: "/metrics" } as const
 
 const ok = HttpServerResponse.jsonUnsafe({ status: "ok" })
 
-const away = HttpServerResponse.jsonUnsafe(body("UNAVAILABLE", "the database is away"), {
-  status: 503,
-  headers: { "retry-after": "1" }
-})
+const notReady = ({ message, retryAfter }: StorageFailure) =>
+  HttpServerResponse.jsonUnsafe(body("UNAVAILABLE", message), {
+    status: 503,
+    headers: { "retry-after": String(retryAfter ?? 60) }
+  })
 
 const probes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const { sql } = yield* Database
-    const ready = Effect.match(sql`SELECT 1`, { onSuccess: () => ok, onFailure: () => away })
+    const { check } = yield* StorageHealth
     yield* router.add("GET", paths.health, Effect.succeed(ok))
-    yield* router.add("GET", paths.ready, ready)
+    yield* router.add(
+      "GET",
+      paths.ready,
+      Effect.map(check, (failure) => (failure === null ? ok : notReady(failure)))
+    )
   })
 )
 

@@ -29,6 +29,10 @@ const statuses = {
 const toResponse = (refused: Refused) =>
   HttpServerResponse.jsonUnsafe(body(refused.code, refused.message), { status: statuses[refused.code] })
 
+/** The row is there, so it was not this service that deleted them. */
+const bytesMissing =
+  "the bytes of this file are missing from the data folder of the service: restore them from a backup; `signalbox check` lists what is missing"
+
 const refuse = (code: Refused["code"], message: string) => Effect.fail(new Refused({ code, message }))
 
 const uploads = HttpRouter.use(
@@ -189,9 +193,14 @@ const downloads = HttpRouter.use(
             })
       // Bytes that are not there although their row is: replaced or deleted just now, or else lost.
       return yield* Effect.catch(response, (error) =>
-        Effect.flatMap(files.find(link.workspace, id), (still) =>
-          still === null ? Effect.succeed(deleted) : Effect.die(error)
-        )
+        Effect.flatMap(files.find(link.workspace, id), (still) => {
+          if (still === null) return Effect.succeed(deleted)
+          if (still.blob !== file.blob || error.reason._tag !== "NotFound") return Effect.die(error)
+          return Effect.as(
+            Effect.annotateLogs(Effect.logError(bytesMissing), { file: id, blob: file.blob }),
+            toResponse(new Refused({ code: "NOT_FOUND", message: bytesMissing }))
+          )
+        })
       )
     })
     yield* router.add("GET", `${transferPrefix}/files/:file_id/:name`, serve)

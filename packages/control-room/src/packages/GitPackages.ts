@@ -13,6 +13,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { steady } from "../BackgroundTask.ts"
 import { BlobStore, type Staged } from "../blobs/BlobStore.ts"
 import { TargetGuard } from "../delivery/TargetGuard.ts"
 import { Deposits } from "../Deposits.ts"
@@ -198,11 +199,7 @@ export class GitPackages extends Context.Service<
   static readonly layerTicking = Layer.effectDiscard(
     Effect.gen(function* () {
       const { tick } = yield* GitPackages
-      yield* tick.pipe(
-        Effect.catchCause((cause) => Effect.logError("the look at git repositories failed", cause)),
-        Effect.repeat(Schedule.spaced(pace)),
-        Effect.forkScoped
-      )
+      yield* tick.pipe(steady("polling git repositories"), Effect.repeat(Schedule.spaced(pace)), Effect.forkScoped)
     })
   )
 }

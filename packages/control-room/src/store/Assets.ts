@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Fragment } from "effect/sql/Statement"
 import { Refused } from "../Refused.ts"
-import { Database, type PageRequest, type Rows } from "./Database.ts"
+import { clockTolerance, Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Dialect from "./Dialect.ts"
 import { Files } from "./Files.ts"
 
@@ -89,7 +89,7 @@ export class Assets extends Context.Service<
   static readonly layer = Layer.effect(
     Assets,
     Effect.gen(function* () {
-      const { newId, now, nullWhenTaken, page, sql, transaction } = yield* Database
+      const { millis, newId, now, nullWhenTaken, page, sql, transaction } = yield* Database
       const files = yield* Files
       const forUpdateOfAsset = Dialect.forUpdateOf(sql, "asset")
       const ofUpload = (workspace: WorkspaceId, upload: string, lock: Fragment = sql.literal("")) =>
@@ -166,9 +166,10 @@ export class Assets extends Context.Service<
             sql`UPDATE asset_upload SET status = 'failed', reason = ${reason} WHERE id = ${upload} AND status = 'pending'`
           ),
         expireUploads: Effect.gen(function* () {
+          const cutoff = new Date((yield* millis) - clockTolerance).toISOString()
           yield* sql`
             UPDATE asset_upload SET status = 'failed', reason = 'the content did not come within one hour'
-            WHERE status = 'pending' AND expires_at < ${yield* now}`
+            WHERE status = 'pending' AND expires_at < ${cutoff}`
         }).pipe(Effect.orDie)
       })
     })

@@ -25,6 +25,9 @@ export interface Rows<A> {
   readonly hasMore: boolean
 }
 
+/** Milliseconds by which a clock may jump ahead before uploads are refused as late. */
+export const clockTolerance = 5 * 60 * 1000
+
 /** How many random bytes are asked of the system at once: an id takes 16, and asking costs more than the bytes. */
 const poolSize = 4096
 
@@ -56,6 +59,8 @@ export class Database extends Context.Service<
     readonly now: Effect.Effect<string>
     /** A new UUIDv7, greater than all before it. */
     readonly newId: Effect.Effect<string>
+    /** Fails as writes do while the database has no room for them; leaves nothing behind. */
+    readonly probeWrite: Effect.Effect<void, SqlError>
     /** One page by key: `select` with `conditions`, ordered by id. */
     readonly page: <A extends object>(
       select: Fragment,
@@ -99,6 +104,13 @@ export class Database extends Context.Service<
         millis,
         now: Effect.map(millis, (time) => new Date(time).toISOString()),
         newId: random.uuidV7(),
+        // A table takes a new page, which an update would not.
+        probeWrite: sql.withTransaction(
+          Effect.andThen(
+            sql.unsafe(`CREATE TABLE "write probe" (n INTEGER)`),
+            Effect.asVoid(sql.unsafe(`DROP TABLE "write probe"`))
+          )
+        ),
         page: <A extends object>(
           select: Fragment,
           conditions: ReadonlyArray<Fragment>,

@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Dialect from "./Dialect.ts"
+import { unhurried } from "./QueryDeadline.ts"
 import * as Access from "./migrations/Access.ts"
 import * as Content from "./migrations/Content.ts"
 import * as Git from "./migrations/Git.ts"
@@ -40,6 +41,6 @@ const loader = Migrator.fromRecord({
 })
 
 /** Brings the database to the newest schema; does nothing when it is there already. */
-export const migrate = Migrator.make({})({ loader, table: "migration" })
+export const migrate = unhurried(Migrator.make({})({ loader, table: "migration" }))
 
 export const layer = Layer.effectDiscard(migrate)

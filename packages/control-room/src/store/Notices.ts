@@ -27,6 +27,10 @@ export class Listening extends Context.Service<
   }
 >()("@signalbox/control-room/store/Listening") {}
 
+/** The channel of the nodes of a schema. Channels belong to the database, and their names are short. */
+export const channelOf = (schema = "signalbox"): string =>
+  `signalbox_${createHash("sha256").update(schema).digest("hex").slice(0, 32)}`
+
 export class Notices extends Context.Service<
   Notices,
   {
@@ -49,7 +53,7 @@ export class Notices extends Context.Service<
   )
 
   /** Over the notifications of Postgres, which come with the commit. The node itself does not wait for them. */
-  static readonly layerPostgres = ({ schema = "signalbox" }: { readonly schema?: string }) =>
+  static readonly layerPostgres = ({ schema }: { readonly schema?: string }) =>
     Layer.effect(
       Notices,
       Effect.gen(function* () {
@@ -57,8 +61,7 @@ export class Notices extends Context.Service<
         const listening = yield* Listening
         const { hear, missed, publish } = makeHandlers()
         const node = randomUUID()
-        // Channels belong to the database, and their names are short.
-        const channel = `signalbox_${createHash("sha256").update(schema).digest("hex").slice(0, 32)}`
+        const channel = channelOf(schema)
         const received = (text: string) => {
           const [from = "", topic = "", about = ""] = text.split("\n")
           return from === node ? Effect.void : publish(topic, about)

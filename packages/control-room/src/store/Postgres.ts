@@ -5,17 +5,23 @@ import * as PgConnection from "@effect/sql-pg/PgConnection"
 import * as PgPool from "@effect/sql-pg/PgPool"
 import { makeCompiler } from "@effect/sql-pg/PgClient"
 import * as PgTypes from "@effect/sql-pg/PgTypes"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Client from "effect/sql/SqlClient"
 import type { Connection } from "effect/sql/SqlConnection"
-import { ConnectionError, SqlError } from "effect/sql/SqlError"
+import { SqlError, StatementTimeoutError } from "effect/sql/SqlError"
 import { Listening } from "./Notices.ts"
+import { QueryDeadline, unhurried } from "./QueryDeadline.ts"
 
 export interface Options {
   /** `postgres://user:password@host:port/database`. */
@@ -63,22 +69,6 @@ const settings = ({ schema = "signalbox", url }: Options): PgConnection.Config =
 })
 
 /**
- * States in which the server can not serve now, beside those that are known as errors of the connection: it shuts down or
- * starts, was failed over, or has no connection, memory or disk left.
- */
-const away = /^(?:57P0[1-5]|53...|25006|25P03|58...)$/
-
-const stateOf = (cause: unknown): string =>
-  typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string" ? cause.code : ""
-
-const withAway = (error: SqlError): SqlError =>
-  away.test(stateOf(error.reason.cause))
-    ? new SqlError({
-        reason: new ConnectionError({ message: error.reason.message, operation: "query", cause: error.reason.cause })
-      })
-    : error
-
-/**
  * Postgres keeps no NUL in texts and refuses statements that name one. No stored text has one, so what is looked for is not
  * found; a character that is none stands in for it.
  */
@@ -87,11 +77,62 @@ const storable = (params: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
     ? params.map((value) => (typeof value === "string" ? value.replaceAll("\0", "\u{10ffff}") : value))
     : params
 
-const makeConnection = (connection: PgConnection.PgConnection): Connection => {
+type Bounded = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError, R>
+
+/** When any connection has answered last, by the clock of `performance.now()`. */
+interface Answers {
+  last: number
+}
+
+const overdue = new SqlError({
+  reason: new StatementTimeoutError({
+    message: "the database did not answer in time",
+    operation: "query",
+    cause: new Error("no answer within the deadline of the statement")
+  })
+})
+
+/**
+ * Fails what takes longer than its deadline, at once; what was begun is cancelled in the background, which closes a
+ * connection that does not answer. `onSilence` runs when no connection has answered since it began. Timers are those of the
+ * machine, since tests may run on a virtual clock, which does not wait for a server.
+ */
+const makeBounded =
+  (answers: Answers, onSilence: (since: number) => Effect.Effect<void, SqlError>): Bounded =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.contextWith((context: Context.Context<R>) =>
+      Effect.callback<A, E | SqlError>((resume) => {
+        const limit = Duration.toMillis(Duration.fromInputUnsafe(Context.get(context, QueryDeadline)))
+        const begun = performance.now()
+        const fiber = Effect.runForkWith(context)(effect)
+        const timer = setTimeout(() => {
+          resume(Effect.fail(overdue))
+          fiber.interruptUnsafe()
+          if (answers.last < begun) Effect.runFork(onSilence(begun))
+        }, limit)
+        fiber.addObserver((exit) => {
+          clearTimeout(timer)
+          // Who waits for a connection is interrupted when the pool is closed.
+          resume(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? Effect.fail(overdue) : exit)
+        })
+        return Effect.suspend(() => {
+          clearTimeout(timer)
+          return Fiber.interrupt(fiber)
+        })
+      })
+    )
+
+const unbounded: Bounded = (effect) => effect
+
+const makeConnection = (connection: PgConnection.PgConnection, bounded: Bounded, answers: Answers): Connection => {
+  const answered = <A>(answer: A): A => {
+    answers.last = performance.now()
+    return answer
+  }
   const query = (sql: string, params: ReadonlyArray<unknown>, prepare: boolean) =>
-    Effect.mapError(connection.query(sql, storable(params), prepare), withAway)
+    bounded(Effect.map(connection.query(sql, storable(params), prepare), answered))
   const values = (sql: string, params: ReadonlyArray<unknown>, prepare: boolean) =>
-    Effect.mapError(connection.queryValues(sql, storable(params), prepare), withAway)
+    bounded(Effect.map(connection.queryValues(sql, storable(params), prepare), answered))
   const execute =
     (prepare: boolean): Connection["execute"] =>
     (sql, params, transformRows) =>
@@ -102,7 +143,7 @@ const makeConnection = (connection: PgConnection.PgConnection): Connection => {
     executeRaw: (sql, params) => query(sql, params, true),
     executeValues: (sql, params) => values(sql, params, true),
     executeValuesUnprepared: (sql, params) => values(sql, params, false),
-    executeStream: (sql, params) => Stream.mapError(connection.stream(sql, storable(params)), withAway)
+    executeStream: (sql, params) => connection.stream(sql, storable(params))
   }
 }
 
@@ -115,11 +156,29 @@ const commit = (connection: Connection) =>
   )
 
 const makeClient = Effect.fnUntraced(function* (options: Options) {
-  const pool = yield* PgPool.make({ ...settings(options), maxConnections })
+  const scope = yield* Effect.scope
+  const openPool = Effect.gen(function* () {
+    const own = yield* Scope.fork(scope)
+    const pool = yield* Scope.provide(PgPool.make({ ...settings(options), maxConnections }), own)
+    return { pool, openedAt: performance.now(), close: Scope.close(own, Exit.void) }
+  })
+  let current = yield* openPool
+  // Each of its connections would take a deadline of its own to be found out.
+  const replacePool = Effect.fnUntraced(function* (silentSince: number) {
+    const old = current
+    if (old.openedAt > silentSince) return
+    current = yield* openPool
+    yield* old.close
+  })
+  const answers: Answers = { last: 0 }
+  const bounded = makeBounded(answers, replacePool)
+  const each = (connection: PgConnection.PgConnection) => makeConnection(connection, bounded, answers)
+  // The deadline of a single statement has the wait for a connection in it.
+  const whole = (connection: PgConnection.PgConnection) => makeConnection(connection, unbounded, answers)
   const client = yield* Client.make({
-    acquirer: Effect.map(pool.get, makeConnection),
-    borrower: (use) => pool.use((connection) => use(makeConnection(connection))),
-    transactionAcquirer: Effect.map(pool.reserve, makeConnection),
+    acquirer: Effect.map(bounded(Effect.suspend(() => current.pool.get)), each),
+    borrower: (use) => bounded(Effect.suspend(() => current.pool.use((connection) => use(whole(connection))))),
+    transactionAcquirer: Effect.map(bounded(Effect.suspend(() => current.pool.reserve)), each),
     compiler: makeCompiler(),
     driver: "pg",
     prepareTransactionControls: true,
@@ -128,14 +187,36 @@ const makeClient = Effect.fnUntraced(function* (options: Options) {
     spanAttributes: [["db.system.name", "postgresql"]]
   })
   // Nodes that start together make it once.
-  yield* client.withTransaction(
-    Effect.andThen(
-      client`SELECT pg_advisory_xact_lock(hashtextextended('signalbox schema', 0))`,
-      client.unsafe(`CREATE SCHEMA IF NOT EXISTS ${quoted(options.schema ?? "signalbox")}`)
+  yield* client
+    .withTransaction(
+      Effect.andThen(
+        client`SELECT pg_advisory_xact_lock(hashtextextended('signalbox schema', 0))`,
+        client.unsafe(`CREATE SCHEMA IF NOT EXISTS ${quoted(options.schema ?? "signalbox")}`)
+      )
     )
-  )
+    .pipe(unhurried)
   return client
 })
+
+/** How often the connection that listens is tried, and how long the server has to answer. */
+const heartbeat = "5 seconds"
+
+/** Notifications of a channel. Fails when the server no longer answers, which TCP alone would not show behind a proxy. */
+const listen = (options: Options): (typeof Listening.Service)["texts"] =>
+  Effect.fnUntraced(function* (channel, begun) {
+    const connection = yield* Effect.flatMap(PgConnection.make(settings(options)), ({ pin }) => pin)
+    const queue = yield* connection.listen(channel)
+    yield* begun
+    // The statement that is there already, since it is what tells the connections of nodes from others.
+    const alive = connection.query(`LISTEN ${quoted(channel)}`).pipe(
+      makeBounded({ last: 0 }, () => Effect.void),
+      Effect.provideService(QueryDeadline, heartbeat),
+      Effect.delay(heartbeat),
+      Effect.forever
+    )
+    const texts = Stream.map(Stream.fromQueue(queue), ({ payload }) => payload)
+    return Stream.merge(texts, Stream.fromEffectDrain(alive), { haltStrategy: "either" })
+  }, Stream.unwrap)
 
 /** A `SqlClient` whose tables are in the schema, and what listens beside it. */
 export const layer = (options: Options) =>
@@ -143,15 +224,5 @@ export const layer = (options: Options) =>
     Layer.effectContext(Effect.map(makeClient(options), (client) => Context.make(Client.SqlClient, client))).pipe(
       Layer.provide(Reactivity.layer)
     ),
-    Layer.succeed(
-      Listening,
-      Listening.of({
-        texts: (channel, begun) =>
-          Effect.flatMap(PgConnection.make(settings(options)), (connection) => connection.listen(channel)).pipe(
-            Effect.tap(begun),
-            Effect.map((queue) => Stream.map(Stream.fromQueue(queue), ({ payload }) => payload)),
-            Stream.unwrap
-          )
-      })
-    )
+    Layer.succeed(Listening, Listening.of({ texts: listen(options) }))
   )

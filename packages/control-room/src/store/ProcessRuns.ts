@@ -27,9 +27,9 @@ interface Row {
   readonly stop: string | null
 }
 
-/** Seconds between two stored times. */
+/** Seconds between two stored times; 0 when the clock was set back in between. */
 export const secondsBetween = (from: string | null, to: string | null): number | null =>
-  from === null || to === null ? null : (Date.parse(to) - Date.parse(from)) / 1000
+  from === null || to === null ? null : Math.max(0, Date.parse(to) - Date.parse(from)) / 1000
 
 const view = (row: Row): ProcessRun => ({
   id: ProcessRunId.make(row.id),

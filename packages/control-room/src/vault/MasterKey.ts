@@ -71,11 +71,13 @@ export class MasterKey extends Context.Service<
         const fs = yield* FileSystem.FileSystem
         yield* finishChange(path)
         if (!(yield* fs.exists(path))) {
+          yield* refuseIfSealed(path)
           // Written whole before it gets its name: a start that is killed leaves no half key.
           const temporary = `${path}.${randomBytes(4).toString("hex")}`
           yield* fs.writeFile(temporary, randomBytes(masterKeyLength), { mode: 0o600, flag: "wx" })
           yield* fs.rename(temporary, path)
         }
+        yield* fs.chmod(path, 0o600)
         const master = yield* fs.readFile(path)
         if (master.length !== masterKeyLength) {
           return yield* new MasterKeyError({
@@ -89,6 +91,19 @@ export class MasterKey extends Context.Service<
 
 /** By this the database knows its master key; it says nothing of the key. */
 export const fingerprint = (master: MasterKey["Service"]) => master.derive("fingerprint/v1").toString("hex")
+
+/** A database whose values were sealed under a key that is missing opens under no new one. */
+const refuseIfSealed = Effect.fnUntraced(function* (path: string) {
+  const { sql } = yield* Database
+  const [sealed] = yield* sql`SELECT 1 FROM data_key LIMIT 1`
+  if (sealed !== undefined) {
+    return yield* new MasterKeyError({
+      message: `${path} is missing, and the database has secrets that only this key opens: restore it from a backup. Nothing was changed`
+    })
+  }
+  // Nothing is sealed yet, so nothing is lost.
+  yield* sql`DELETE FROM master_key`
+})
 
 /** Where the next key of a file waits until the database has changed to it. */
 const nextOf = (path: string) => `${path}.new`

@@ -6,7 +6,7 @@ import { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { spawn } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 
 const Ready = Schema.fromJsonString(
@@ -19,13 +19,40 @@ export class Ended extends Schema.TaggedError<Ended>()("Ended", {
   output: Schema.String
 }) {}
 
+/** A disk of this size for the folder of a process, of its own and in memory. */
+export interface Disk {
+  readonly megabytes: number
+  /** Whether it is full when the process starts. */
+  readonly full?: boolean
+}
+
+/** Runs a command that sees the disk; needs Linux, and no more rights than those of a user. */
+const onDisk = ({ full = false, megabytes }: Disk, folder: string, command: ReadonlyArray<string>) => [
+  "unshare",
+  "--map-root-user",
+  "--mount",
+  "sh",
+  "-c",
+  `mount -t tmpfs -o size=${megabytes}m tmpfs "$0" && ${full ? 'head -c 1G /dev/zero > "$0/filler" 2>/dev/null; ' : ""}exec "$@"`,
+  folder,
+  ...command
+]
+
+/** Whether this machine lets a process have a disk of its own. */
+export const disksOfTheirOwn =
+  spawnSync("unshare", ["--map-root-user", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0
+
 /** Starts the service on a folder and waits until it serves; killed with the scope at the latest. */
-export const start = Effect.fnUntraced(function* (folder: string) {
+export const start = Effect.fnUntraced(function* (folder: string, disk?: Disk) {
   const script = fileURLToPath(new URL("serve.ts", import.meta.url))
+  const command = [process.execPath, script, folder]
+  const [program = "", ...args] = disk === undefined ? command : onDisk(disk, folder, command)
   const child = yield* Effect.acquireRelease(
-    Effect.sync(() => spawn(process.execPath, [script, folder], { stdio: ["ignore", "pipe", "pipe"] })),
+    Effect.sync(() => spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] })),
     (child) => Effect.sync(() => child.kill("SIGKILL"))
   )
+  let said = ""
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (said += chunk.toString()))
   const line = yield* Effect.callback<string, Ended>((resume) => {
     let output = ""
     let errors = ""
@@ -41,6 +68,10 @@ export const start = Effect.fnUntraced(function* (folder: string) {
   return {
     ...ready,
     pid: child.pid ?? 0,
+    /** The folder, as the process sees it. */
+    folder: disk === undefined ? folder : `/proc/${child.pid}/root${folder}`,
+    /** What it has logged so far. */
+    output: () => said,
     /** Ends the process without giving it a chance to do anything, and waits until it is gone. */
     kill: Effect.callback<void>((resume) => {
       child.on("close", () => resume(Effect.void))

@@ -2,6 +2,7 @@
  * What went wrong, as a command says it: in one line, with the remedy where there is one, and an exit code.
  */
 import { ControlRoomError } from "@signalbox/api/ControlRoomError"
+import * as StorageFailure from "@signalbox/control-room/store/StorageFailure"
 import * as Cause from "effect/Cause"
 import * as CliError from "effect/cli/CliError"
 import { isSqlError } from "effect/sql/SqlError"
@@ -23,6 +24,8 @@ const remedies: Partial<Record<ControlRoomError["reason"]["_tag"], string>> = {
 
 const textOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
+  const storage = StorageFailure.of(error)
+  if (storage !== null && storage.kind !== "unavailable") return storage.message
   if (isSqlError(error)) {
     return `the database: ${error.message}; check SIGNALBOX_DATABASE_URL or --database-url, and that it can be reached`
   }

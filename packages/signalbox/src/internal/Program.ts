@@ -29,6 +29,7 @@ const commands = {
   workspaces: () => import("./commands/Workspaces.ts").then((module) => module.workspaces),
   apply: () => import("./commands/Apply.ts").then((module) => module.apply),
   migrate: () => import("./commands/Migrate.ts").then((module) => module.migrate),
+  check: () => import("./commands/Check.ts").then((module) => module.check),
   vault: () => import("./commands/Vault.ts").then((module) => module.vault),
   config: () => import("./commands/Config.ts").then((module) => module.config),
   "graph-sandbox": () => import("./commands/GraphSandbox.ts").then((module) => module.graphSandbox)

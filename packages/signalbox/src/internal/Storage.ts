@@ -2,6 +2,8 @@
  * The storage without the service: for commands that change it while nothing else has it open.
  */
 import { Database } from "@signalbox/control-room/store/Database"
+import { Files } from "@signalbox/control-room/store/Files"
+import { Integrity } from "@signalbox/control-room/store/Integrity"
 import * as Migrations from "@signalbox/control-room/store/Migrations"
 import * as Postgres from "@signalbox/control-room/store/Postgres"
 import { DataKeys } from "@signalbox/control-room/vault/DataKeys"
@@ -30,6 +32,16 @@ export const layerSql = (
 ): Layer.Layer<SqlClient.SqlClient, SqlError | SqliteClient.SqliteOpenError | PlatformError, FileSystem.FileSystem> => {
   const { data, database } = Settings.storageOptions(settings)
   return database === undefined ? sqlite(data) : Postgres.layer(database)
+}
+
+/** As `layerSql`, to read from while the service may be running. */
+export const layerReading = (settings: Settings.Settings) => {
+  const { data, database } = Settings.storageOptions(settings)
+  const sql: Layer.Layer<SqlClient.SqlClient, SqlError | SqliteClient.SqliteOpenError> =
+    database === undefined
+      ? SqliteClient.layerReadOnly({ filename: join(data, "control-room.db") })
+      : Postgres.layer(database)
+  return Layer.mergeAll(Integrity.layer, Files.layer).pipe(Layer.provide(Database.layer), Layer.provide(sql))
 }
 
 export const keyFileOf = (settings: Settings.Settings) => join(settings.data, "master.key")

@@ -11,15 +11,21 @@ export const make = Effect.fnUntraced(function* (db: DatabaseSync) {
     if (scheduled === null) return
     clearImmediate(scheduled)
     scheduled = null
-    // An error such as of the disk has ended it already.
-    if (db.isTransaction) db.exec("COMMIT")
+    // A failed read can have ended it already.
+    if (!db.isTransaction) return
+    try {
+      db.exec("COMMIT")
+    } catch {
+      // Called from the event loop, where an error would end the process. The next read ends or reports it.
+    }
   }
   yield* Effect.addFinalizer(() => Effect.sync(end))
   return {
     /** To be called before each read. */
     begin: () => {
-      if (db.isTransaction) return
-      db.exec("BEGIN")
+      // Without `scheduled` it is one that could not be ended.
+      if (db.isTransaction && scheduled !== null) return
+      db.exec(db.isTransaction ? "ROLLBACK; BEGIN" : "BEGIN")
       scheduled ??= setImmediate(end)
     },
     end

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
-import { ConnectionError, SqlError } from "effect/sql/SqlError"
+import type { SqlError } from "effect/sql/SqlError"
 
 export const savepoint = "turn"
 
@@ -19,15 +19,9 @@ export interface Options {
   readonly shared: boolean
   /** Ends what reads of the state before, which would also keep the log from being written back. */
   readonly beforeCommit: () => void
+  /** Why SQLite rolled the open transaction back by itself, as it does when the disk is full. */
+  readonly whyLost: () => SqlError
 }
-
-const lost = new SqlError({
-  reason: new ConnectionError({
-    message: "the database rolled the transaction back",
-    operation: "commit",
-    cause: new Error("the database rolled the transaction back")
-  })
-})
 
 /** What has been written since the last event was handled is committed once all that came with it are handled too. */
 const afterOthers = Effect.callback<void>((resume) => {
@@ -35,7 +29,7 @@ const afterOthers = Effect.callback<void>((resume) => {
   return Effect.sync(() => clearImmediate(handle))
 })
 
-export const make = Effect.fnUntraced(function* ({ beforeCommit, isTransaction, run, shared }: Options) {
+export const make = Effect.fnUntraced(function* ({ beforeCommit, isTransaction, run, shared, whyLost }: Options) {
   const scope = yield* Scope.Scope
   const turn = yield* Semaphore.make(1)
   /** Done when the transaction that is open is committed, or lost. */
@@ -45,9 +39,13 @@ export const make = Effect.fnUntraced(function* ({ beforeCommit, isTransaction, 
     const settled = batch
     batch = null
     if (settled === null) return Effect.void
-    beforeCommit()
     const rollback = Effect.suspend(() => (isTransaction() ? Effect.ignore(run("ROLLBACK")) : Effect.void))
-    return run("COMMIT").pipe(
+    // Whatever fails here, everyone who waits for the commit gets an answer.
+    return Effect.suspend(() => {
+      if (!isTransaction()) return Effect.fail(whyLost())
+      beforeCommit()
+      return run("COMMIT")
+    }).pipe(
       Effect.onError(() => rollback),
       Effect.exit,
       Effect.flatMap((exit) => Deferred.done(settled, exit)),
@@ -61,10 +59,12 @@ export const make = Effect.fnUntraced(function* ({ beforeCommit, isTransaction, 
   const join = Effect.suspend(() => {
     if (batch !== null && isTransaction()) return Effect.succeed(batch)
     // An error such as a full disk ends the transaction of all.
-    const gone = batch === null ? Effect.void : Deferred.fail(batch, lost)
+    const gone = batch === null ? Effect.void : Deferred.fail(batch, whyLost())
     const opened = Deferred.makeUnsafe<void, SqlError>()
     batch = null
     return gone.pipe(
+      // One whose rollback failed.
+      Effect.andThen(Effect.suspend(() => (isTransaction() ? run("ROLLBACK") : Effect.void))),
       Effect.andThen(run("BEGIN IMMEDIATE")),
       Effect.andThen(
         Effect.suspend(() => {

@@ -2,6 +2,7 @@
  * `signalbox vault`: the master key of the vault.
  */
 import { Database } from "@signalbox/control-room/store/Database"
+import { channelOf } from "@signalbox/control-room/store/Notices"
 import { DataKeys } from "@signalbox/control-room/vault/DataKeys"
 import { MasterKey, replaceFile } from "@signalbox/control-room/vault/MasterKey"
 import * as Config from "effect/Config"
@@ -34,7 +35,7 @@ const noNodes = Effect.gen(function* () {
   const { sql } = yield* Database
   const [nodes] = yield* sql.onDialectOrElse({
     pg: () => sql<{ readonly n: number }>`SELECT count(*) AS n FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name = 'signalbox' AND query LIKE 'LISTEN %'`,
+      WHERE datname = current_database() AND application_name = 'signalbox' AND query = ${`LISTEN "${channelOf()}"`}`,
     orElse: () => Effect.succeed([{ n: 0 }])
   })
   if ((nodes?.n ?? 0) > 0) {

@@ -2,10 +2,12 @@
  * Runs of tasks of packages: each in a working copy of its own, by processes of its own.
  */
 import { type SizedBytes, UploadSourceError } from "@signalbox/api/Upload"
+import { ArtifactName } from "@signalbox/api/contract/WorkerProtocol"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type { PlatformError } from "effect/PlatformError"
+import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as HttpClient from "effect/http/HttpClient"
@@ -40,6 +42,12 @@ export interface Packages {
 /** An artifact may have so many bytes, and its name so many characters. */
 const maxArtifact = 1024 * 1024 * 1024
 const maxArtifactName = 255
+
+/** What the service takes; on disk a name may be nearly anything. */
+const isArtifactName = Schema.is(ArtifactName)
+
+/** A name as one line of console has it. */
+const shown = (name: string) => (/^[^\p{Cc}\p{Cs}]*$/u.test(name) ? name : JSON.stringify(name.toWellFormed()))
 
 const rootOf = (folder: string) => join(folder, "package")
 
@@ -98,8 +106,10 @@ const uploadAll = Effect.fnUntraced(function* (
         ? `has more than ${maxArtifact} bytes`
         : name.length > maxArtifactName
           ? "has too long a name"
-          : null
-    if (why !== null) return yield* reports.write([`The artifact ${name} is not uploaded: it ${why}.`])
+          : isArtifactName(name)
+            ? null
+            : "has a name with a backslash or control characters"
+    if (why !== null) return yield* reports.write([`The artifact ${shown(name)} is not uploaded: it ${why}.`])
     yield* reports.saveArtifact({ name, size, stream: Stream.mapError(fs.stream(path), unreadable(name)) })
   })
   const names = yield* Effect.orElseSucceed(filesBelow(folder), () => [])
@@ -107,12 +117,12 @@ const uploadAll = Effect.fnUntraced(function* (
   for (const name of names) {
     yield* upload(name).pipe(
       Effect.catchTag("PlatformError", (error) =>
-        reports.write([`The artifact ${name} is not uploaded: ${error.message}`])
+        reports.write([`The artifact ${shown(name)} is not uploaded: ${error.message}`])
       ),
       Effect.catch((error) => {
         first ??= error
         if (isLeaseLost(error)) return Effect.fail(error)
-        return reports.write([`The artifact ${name} could not be uploaded.`])
+        return reports.write([`The artifact ${shown(name)} could not be uploaded.`])
       })
     )
   }

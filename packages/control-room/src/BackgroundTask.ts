@@ -1,0 +1,36 @@
+/**
+ * Tasks that the service repeats for as long as it runs.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as StorageFailure from "./store/StorageFailure.ts"
+
+/**
+ * Turns a task that will be repeated into one that never fails. A failure is logged when it is another one than last time,
+ * not at every repetition; so is the success after it. `name`: what the task does, such as "looking for deliveries".
+ */
+export const steady = (name: string) => {
+  let failing: string | null = null
+  return <E, R>(task: Effect.Effect<void, E, R>): Effect.Effect<void, never, R> =>
+    Effect.matchCauseEffect(task, {
+      onSuccess: () => {
+        if (failing === null) return Effect.void
+        failing = null
+        return Effect.logInfo(`${name} works again`)
+      },
+      onFailure: (cause) => {
+        if (Cause.hasInterruptsOnly(cause)) return Effect.void
+        const storage = StorageFailure.ofCause(cause)
+        const now = storage === null ? String(Cause.squash(cause)) : storage.kind
+        const log =
+          storage === null
+            ? Effect.logError(`${name} failed`, cause)
+            : Effect.annotateLogs(Effect.logWarning(`${name} failed: ${storage.message}`), {
+                reason: StorageFailure.reasonOf(cause)
+              })
+        const isNew = failing !== now
+        failing = now
+        return isNew ? log : Effect.void
+      }
+    })
+}

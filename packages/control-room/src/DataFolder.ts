@@ -1,0 +1,31 @@
+/**
+ * The folder that holds what the service stores on disk.
+ */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
+
+/** Takes access away from others than the owner, and from the group too unless the folder is shared. */
+const restrict = Effect.fnUntraced(function* (folder: string, shared: boolean) {
+  const fs = yield* FileSystem.FileSystem
+  const { mode } = yield* fs.stat(folder)
+  const allowed = mode & (shared ? 0o770 : 0o700)
+  if (allowed === (mode & 0o777)) return
+  yield* Effect.catch(fs.chmod(folder, allowed), ({ message }) =>
+    Effect.logWarning(`others can read ${folder}, and its mode cannot be changed (${message}): run chmod as its owner`)
+  )
+})
+
+/**
+ * Creates the folder and the one of the bytes in it, for their owner alone (0700); those that exist lose the access of
+ * others. `shared`: nodes may run as several users of one group, which keeps its access. Returns the folder of the bytes.
+ */
+export const prepare = Effect.fnUntraced(function* (folder: string, shared: boolean) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const files = path.join(folder, "files")
+  yield* fs.makeDirectory(files, { recursive: true, mode: shared ? 0o770 : 0o700 })
+  yield* restrict(folder, shared)
+  yield* restrict(files, shared)
+  return files
+})
