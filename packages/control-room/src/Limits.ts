@@ -12,7 +12,15 @@ export const limits = {
   jsonDepth: 256,
   formBody: 1024 * 1024,
   formParameters: 1000,
+  /** A body that is read before it is known who sent it. */
+  strangerBody: 64 * 1024,
   itemPayload: 1024 * 1024,
+  /** A page of a list, unless one row alone is larger. */
+  page: 8 * 1024 * 1024,
+  /** Answers up to this size are not counted. */
+  smallAnswer: 256 * 1024,
+  /** All other answers of a process that are being built or not sent yet. */
+  answers: 64 * 1024 * 1024,
   file: 1024 * 1024 * 1024,
   secret: 64 * 1024,
   asset: 5 * 1024 * 1024 * 1024,

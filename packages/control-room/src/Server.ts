@@ -19,6 +19,7 @@ import * as UrlParams from "effect/http/UrlParams"
 import type * as SqlClient from "effect/sql/SqlClient"
 import { BlobStore } from "./blobs/BlobStore.ts"
 import * as MemoryFiles from "./blobs/MemoryFiles.ts"
+import { Answers } from "./http/Answers.ts"
 import * as ApiKeyHandlers from "./http/ApiKeys.ts"
 import { Deliverer } from "./delivery/Deliverer.ts"
 import { Outbox } from "./delivery/Outbox.ts"
@@ -284,6 +285,7 @@ export const application = (options: Pick<Options, "cors" | "createWorkspaces" |
         RateLimits.layer(options.rateLimit === undefined ? defaultRateLimit : options.rateLimit)
       )
     ),
+    Layer.provide(Answers.layer),
     Layer.provide(Layer.mergeAll(Deposits.layer, StorageHealth.layer)),
     Layer.provide(FileLinks.layer)
   )

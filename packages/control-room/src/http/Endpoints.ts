@@ -18,6 +18,7 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { Answers } from "./Answers.ts"
 import { Authorization } from "./Authorization.ts"
 import { dieWith, invalidRequest } from "./Failures.ts"
 import { PublicUrl } from "./PublicUrl.ts"
@@ -142,6 +143,7 @@ const failed = ({ error, message, status }: Failure) => HttpServerResponse.jsonU
 
 const routeOf = (
   { guard }: Authorization["Service"],
+  { sending }: Answers["Service"],
   endpoint: HttpApiEndpoint.Top,
   group: HttpApiGroup.Top,
   handler: Handler
@@ -188,24 +190,28 @@ const routeOf = (
 
   // Outside the guard, so that a transaction that it holds around the handler is rolled back.
   const handled = Effect.catch(guard(endpoint, group, answer), (failure) => Effect.succeed(failed(failure)))
-  return HttpRouter.route(endpoint.method, endpoint.path as HttpRouter.PathInput, handled)
+  const sent = Effect.flatMap(handled, (response) => sending(response, endpoint.method === "GET"))
+  return HttpRouter.route(endpoint.method, endpoint.path as HttpRouter.PathInput, sent)
 }
 
 /** The routes of a group of the contract. */
 export const group = <const G extends keyof Groups, E, R>(
   name: G,
   build: (handlers: { readonly handleAll: (all: HandlersOf<G>) => HandlersOf<G> }) => Effect.Effect<HandlersOf<G>, E, R>
-): Layer.Layer<never, E, R | Authorization | HttpRouter.HttpRouter> =>
+): Layer.Layer<never, E, R | Answers | Authorization | HttpRouter.HttpRouter> =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const authorization = yield* Authorization
+      const answers = yield* Answers
       const router = yield* HttpRouter.HttpRouter
       const handlers: Readonly<Record<string, unknown>> = yield* build({ handleAll: (all) => all })
       // One of many types that share no name for what they have in common.
       const group: HttpApiGroup.Top = Api.groups[name] as unknown as HttpApiGroup.Top
       const endpoints: ReadonlyArray<HttpApiEndpoint.Top> = Object.values(group.endpoints)
       yield* router.addAll(
-        endpoints.map((endpoint) => routeOf(authorization, endpoint, group, handlers[endpoint.identifier] as Handler))
+        endpoints.map((endpoint) =>
+          routeOf(authorization, answers, endpoint, group, handlers[endpoint.identifier] as Handler)
+        )
       )
     })
   )

@@ -7,8 +7,10 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as Scope from "effect/Scope"
 import { Signer } from "../Signer.ts"
 import type { PageRequest, Rows } from "../store/Database.ts"
+import { Answers } from "./Answers.ts"
 import { invalidRequest } from "./Failures.ts"
 import { PublicUrl } from "./PublicUrl.ts"
 
@@ -39,12 +41,13 @@ export class Pagination extends Context.Service<
       view: (rows: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>>,
       /** The size of every page of a list that takes no `limit`. */
       size?: number
-    ) => Effect.Effect<Page<B>, InvalidRequestResponse>
+    ) => Effect.Effect<Page<B>, InvalidRequestResponse, Scope.Scope>
   }
 >()("@signalbox/control-room/http/Pagination") {
   static readonly layer = Layer.effect(
     Pagination,
     Effect.gen(function* () {
+      const answers = yield* Answers
       const signer = yield* Signer
       const publicUrl = yield* PublicUrl
       const read = (cursor: string, scope: string): string | null => {
@@ -63,7 +66,9 @@ export class Pagination extends Context.Service<
             )
           }
           const limit = size ?? Math.min(query.limit ?? defaultLimit, maxLimit)
-          const { hasMore, rows } = yield* fetch({ after, limit })
+          const requestScope = yield* Effect.scope
+          const reserve = (bytes: number) => answers.reserve(bytes, requestScope)
+          const { hasMore, rows } = yield* fetch({ after, limit, reserve })
           const last = rows.at(-1)?.id
           if (hasMore && last !== undefined) {
             const signature = signer.sign(`cursor\n${scope}\n${last}`)

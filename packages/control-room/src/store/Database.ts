@@ -10,6 +10,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { randomBytes } from "node:crypto"
+import { limits } from "../Limits.ts"
 import * as Dialect from "./Dialect.ts"
 
 /** Where a page of a list starts and how long it is. */
@@ -17,7 +18,32 @@ export interface PageRequest {
   /** The id of the last item of the page before, null for the first page. */
   readonly after: string | null
   readonly limit: number
+  /** Waits for memory for this many bytes. Called before they are read, and only for a page that is not small. */
+  readonly reserve?: (bytes: number) => Effect.Effect<void>
 }
+
+/** What a page is read from, where rows can be long. The others give a whole `SELECT`. */
+export interface Wide {
+  readonly table: string
+  /** Read of every row. */
+  readonly columns: string
+  /** Columns with texts of any length. */
+  readonly long: ReadonlyArray<string>
+  /** Whether these are plain text, which grows when it becomes JSON, and not JSON as it is. */
+  readonly plain?: boolean
+  /** SQL for the bytes that a row adds to its page besides these; selected as `extra_bytes`. */
+  readonly extraBytes?: string
+}
+
+/** The columns that a page counts its bytes by. */
+interface Measured {
+  readonly id: string
+  readonly long_bytes: number
+  readonly extra_bytes: number
+}
+
+/** About what the other fields of a row take as JSON. */
+const rowBytes = 512
 
 /** A page of rows, and whether more follow. */
 export interface Rows<A> {
@@ -27,6 +53,18 @@ export interface Rows<A> {
 
 /** Milliseconds by which a clock may jump ahead before uploads are refused as late. */
 export const clockTolerance = 5 * 60 * 1000
+
+/** The beginning of a page that is no larger than a page may be, and its bytes; the first row is always in it. */
+const cut = <A>(page: Rows<A>, bytesOf: (row: A) => number): Rows<A> & { readonly bytes: number } => {
+  let bytes = 0
+  const end = page.rows.findIndex((row, index) => {
+    const next = bytes + bytesOf(row)
+    if (index > 0 && next > limits.page) return true
+    bytes = next
+    return false
+  })
+  return end === -1 ? { ...page, bytes } : { rows: page.rows.slice(0, end), hasMore: true, bytes }
+}
 
 /** How many random bytes are asked of the system at once: an id takes 16, and asking costs more than the bytes. */
 const poolSize = 4096
@@ -61,9 +99,12 @@ export class Database extends Context.Service<
     readonly newId: Effect.Effect<string>
     /** Fails as writes do while the database has no room for them; leaves nothing behind. */
     readonly probeWrite: Effect.Effect<void, SqlError>
-    /** One page by key: `select` with `conditions`, ordered by id. */
+    /**
+     * One page by key, ordered by id. A page of a `Wide` table ends where it would be larger than `limits.page`, but has one
+     * row at least; long texts are read only once it is known how many bytes they are.
+     */
     readonly page: <A extends object>(
-      select: Fragment,
+      from: Fragment | Wide,
       conditions: ReadonlyArray<Fragment>,
       order: "oldest first" | "newest first",
       request: PageRequest
@@ -92,6 +133,46 @@ export class Database extends Context.Service<
       }
       const millis = Effect.map(Clock.currentTimeMillis, (local) => local + offset)
       const empty = { rows: [], hasMore: false }
+
+      /** Selects rows without texts that are longer than `short`, but with their lengths. */
+      const measuring = ({ columns, extraBytes = "0", long, table }: Wide, short: number) => {
+        const texts = long.map((name) => `CASE WHEN octet_length(${name}) <= ${short} THEN ${name} END AS ${name}`)
+        const bytes = long.map((name) => `coalesce(octet_length(${name}), 0)`).join(" + ")
+        const measures = `${bytes} AS long_bytes, ${extraBytes} AS extra_bytes`
+        return sql.literal(`SELECT ${columns}, ${texts.join(", ")}, ${measures} FROM ${table}`)
+      }
+
+      /** Cuts a page where it is large enough, and reads the texts that were left out. */
+      const wholeOf = <A extends object>(
+        { columns, extraBytes = "0", long, plain = false, table }: Wide,
+        short: number,
+        found: Rows<A & Measured>,
+        { reserve = () => Effect.void }: PageRequest
+      ): Effect.Effect<Rows<A>, SqlError> => {
+        const fitting = cut(found, (row) => rowBytes + row.long_bytes + row.extra_bytes)
+        const bytes = fitting.bytes
+        const left = fitting.rows.filter((row) => row.long_bytes > short).map((row) => row.id)
+        if (bytes <= limits.smallAnswer && left.length === 0) return Effect.succeed(fitting)
+        const select = sql.literal(`SELECT ${columns}, ${long.join(", ")}, ${extraBytes} AS extra_bytes FROM ${table}`)
+        const texts = left.length === 0 ? Effect.succeed([]) : sql<A & Measured>`${select} WHERE ${sql.in("id", left)}`
+        return Effect.andThen(
+          reserve(bytes),
+          Effect.map(texts, (rows) => {
+            const whole = new Map<string, A>(rows.map((row) => [row.id, row]))
+            const isLeft = new Set(left)
+            // One that was deleted between the two queries is no part of the page any more.
+            const read: Rows<A> = {
+              hasMore: fitting.hasMore,
+              rows: fitting.rows.flatMap((row): ReadonlyArray<A> => {
+                if (!isLeft.has(row.id)) return [row]
+                const read = whole.get(row.id)
+                return read === undefined ? [] : [read]
+              })
+            }
+            return plain ? cut(read, (row) => Buffer.byteLength(JSON.stringify(row))) : read
+          })
+        )
+      }
       return Database.of({
         sql,
         transaction: (effect) =>
@@ -112,21 +193,30 @@ export class Database extends Context.Service<
           )
         ),
         page: <A extends object>(
-          select: Fragment,
+          from: Fragment | Wide,
           conditions: ReadonlyArray<Fragment>,
           order: "oldest first" | "newest first",
-          { after, limit }: PageRequest
+          request: PageRequest
         ) => {
+          const { after, limit } = request
           const newest = order === "newest first"
           const start = after === null ? [] : [newest ? sql`id < ${after}` : sql`id > ${after}`]
           const where = sql.and([...conditions, ...start])
           const direction = sql.literal(newest ? "DESC" : "ASC")
-          return Effect.orDie(
+          const walk = <Row extends object>(select: Fragment) =>
             Effect.map(
-              sql<A>`${select} WHERE ${where} ORDER BY id ${direction} LIMIT ${limit + 1}`,
-              (rows): Rows<A> => ({ rows: rows.slice(0, limit), hasMore: rows.length > limit })
+              sql<Row>`${select} WHERE ${where} ORDER BY id ${direction} LIMIT ${limit + 1}`,
+              (rows): Rows<Row> => ({ rows: rows.slice(0, limit), hasMore: rows.length > limit })
             )
+          if (!("table" in from)) return Effect.orDie(walk<A>(from))
+          // So many bytes of each text are read at once that a page of them is small.
+          const short = Math.floor(limits.smallAnswer / limit)
+          const wide: Effect.Effect<Rows<A>, SqlError> = walk<A & Measured>(measuring(from, short)).pipe(
+            Effect.flatMap((found) => wholeOf(from, short, found, request)),
+            // All of them were deleted before they were whole: a page that does not say where the next one starts.
+            Effect.flatMap((read) => (read.rows.length === 0 && read.hasMore ? wide : Effect.succeed(read)))
           )
+          return Effect.orDie(wide)
         },
         nullWhenTaken: (effect) =>
           guarded(effect).pipe(

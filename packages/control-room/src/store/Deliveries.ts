@@ -72,7 +72,23 @@ export interface Attempted {
   readonly nextAttemptAt: string | null
 }
 
-const view = (row: Row): WebhookDelivery => ({
+/** All that a delivery shows but its body, which may be large. */
+const viewColumns = [
+  "id",
+  "event_id",
+  "event_type",
+  "process_run_id",
+  "state",
+  "created_at",
+  "attempts",
+  "last_attempt_at",
+  "next_attempt_at",
+  "response_status",
+  "error"
+] as const
+type ViewRow = Pick<Row, (typeof viewColumns)[number] | "body">
+
+const view = (row: ViewRow): WebhookDelivery => ({
   id: WebhookDeliveryId.make(row.id),
   event_id: EventId.make(row.event_id),
   event_type: row.event_type,
@@ -176,8 +192,8 @@ export class Deliveries extends Context.Service<
           ),
         list: (webhook, state, request) =>
           Effect.map(
-            page<Row>(
-              sql`SELECT * FROM webhook_delivery`,
+            page<ViewRow>(
+              { table: "webhook_delivery", columns: viewColumns.join(", "), long: ["body"], plain: true },
               [sql`webhook_id = ${webhook}`, ...(state === null ? [] : [sql`state = ${state}`])],
               "newest first",
               request

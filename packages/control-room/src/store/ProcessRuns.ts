@@ -31,7 +31,20 @@ interface Row {
 export const secondsBetween = (from: string | null, to: string | null): number | null =>
   from === null || to === null ? null : Math.max(0, Date.parse(to) - Date.parse(from)) / 1000
 
-const view = (row: Row): ProcessRun => ({
+/** What a run shows: its steps may be large. */
+const viewColumns = [
+  "id",
+  "state",
+  "created_at",
+  "started_at",
+  "ended_at",
+  "process_id",
+  "process_name",
+  "started_by"
+] as const
+type ViewRow = Pick<Row, (typeof viewColumns)[number]>
+
+const view = (row: ViewRow): ProcessRun => ({
   id: ProcessRunId.make(row.id),
   state: row.state,
   created_at: row.created_at,
@@ -101,6 +114,7 @@ export class ProcessRuns extends Context.Service<
       const { below, now, page, sql } = yield* Database
       const forUpdate = Dialect.forUpdate(sql)
       const skipLocked = Dialect.skipLocked(sql, "process_run")
+      const selectView = sql`SELECT ${sql.literal(viewColumns.join(", "))} FROM process_run`
       const ended = sql`state IN ('completed', 'unresolved')`
       const mark = Effect.fnUntraced(function* (
         which: ReadonlyArray<Fragment>,
@@ -128,12 +142,7 @@ export class ProcessRuns extends Context.Service<
           const ofState = state === null ? [] : [sql`state = ${state}`]
           const runs = (condition: Fragment) =>
             Effect.map(
-              page<Row>(
-                sql`SELECT * FROM process_run`,
-                [condition, ...ofState, sql`deleted_at IS NULL`],
-                "newest first",
-                request
-              ),
+              page<ViewRow>(selectView, [condition, ...ofState, sql`deleted_at IS NULL`], "newest first", request),
               ({ hasMore, rows }) => ({ hasMore, rows: rows.map(view) })
             )
           if (processId === null) return runs(sql`workspace_id = ${workspace}`)

@@ -93,7 +93,20 @@ const parse = (row: Row): StoredStepRun => ({
   packageId: row.package_id
 })
 
-const view = (row: Row): StepRunView => ({
+/** What a step run shows: its environment may be large. */
+const viewColumns = [
+  "id",
+  "state",
+  "state_updated_at",
+  "error_code",
+  "started_at",
+  "ended_at",
+  "step_id",
+  "step_name"
+] as const
+type ViewRow = Pick<Row, (typeof viewColumns)[number]>
+
+const view = (row: ViewRow): StepRunView => ({
   id: StepRunId.make(row.id),
   state: row.state,
   state_updated_at: row.state_updated_at,
@@ -210,6 +223,7 @@ export class StepRuns extends Context.Service<
     StepRuns,
     Effect.gen(function* () {
       const { newId, now, page, sql } = yield* Database
+      const selectView = sql`SELECT ${sql.literal(viewColumns.join(", "))} FROM step_run`
       const forUpdate = Dialect.forUpdate(sql)
       const forKey = Dialect.forKey(sql)
       const skipLocked = Dialect.skipLocked(sql, "step_run")
@@ -308,12 +322,17 @@ export class StepRuns extends Context.Service<
           ),
         list: (run, request) =>
           Effect.map(
-            page<Row>(sql`SELECT * FROM step_run`, [sql`process_run_id = ${run}`], "newest first", request),
+            page<ViewRow>(selectView, [sql`process_run_id = ${run}`], "newest first", request),
             ({ hasMore, rows }) => ({ hasMore, rows: rows.map(view) })
           ),
         listEvents: (stepRun, request) =>
           page<StepRunEvent & { readonly id: string }>(
-            sql`SELECT id, created_at AS timestamp, event_type, message FROM step_run_event`,
+            {
+              table: "step_run_event",
+              columns: "id, created_at AS timestamp, event_type",
+              long: ["message"],
+              plain: true
+            },
             [sql`step_run_id = ${stepRun}`],
             "oldest first",
             request

@@ -10,7 +10,7 @@ import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { Fragment } from "effect/sql/Statement"
 import type { Change, Exception, Item, Run, RunStep } from "../engine/Engine.ts"
-import { Database, type PageRequest, type Rows } from "./Database.ts"
+import { Database, type PageRequest, type Rows, type Wide } from "./Database.ts"
 import * as Dialect from "./Dialect.ts"
 
 interface SummaryRow {
@@ -33,6 +33,8 @@ interface ItemRow extends SummaryRow {
   readonly released_by: string | null
   /** Only where it is selected: whether a file names the item as its owner. */
   readonly has_files?: unknown
+  /** Only in pages: what its files take in its view. */
+  readonly extra_bytes?: number
 }
 
 interface OutputRow {
@@ -44,6 +46,8 @@ interface OutputRow {
   readonly parent_id: string
   readonly created_at: string
   readonly payload: string
+  /** As above. */
+  readonly extra_bytes?: number
 }
 
 /** A work item as stored, without its payload and without what only runs need to know. */
@@ -79,6 +83,8 @@ export interface StoredOutput {
   readonly stepRunId: StepRunId
   readonly createdAt: string
   readonly payload: Schema.Json
+  /** As of a work item. */
+  readonly mayHaveFiles: boolean
 }
 
 export interface ItemFilter {
@@ -100,13 +106,16 @@ const parseSummary = (row: SummaryRow): StoredSummary => ({
   exception: row.exception === null ? null : JSON.parse(row.exception)
 })
 
+/** Where nothing was selected that says so, it may. */
+const mayHaveFiles = (selected: unknown) => selected === undefined || Boolean(selected)
+
 const parseItem = (row: ItemRow): StoredItem => ({
   ...parseSummary(row),
   step: row.step ?? 0,
   payload: JSON.parse(row.payload),
   attempts: row.attempts,
   releasedBy: row.released_by === null ? null : StepRunId.make(row.released_by),
-  mayHaveFiles: row.has_files === undefined || Boolean(row.has_files)
+  mayHaveFiles: mayHaveFiles(row.has_files ?? row.extra_bytes)
 })
 
 const parseOutput = (row: OutputRow): StoredOutput => ({
@@ -116,8 +125,34 @@ const parseOutput = (row: OutputRow): StoredOutput => ({
   processRunId: ProcessRunId.make(row.process_run_id),
   stepRunId: StepRunId.make(row.step_run_id),
   createdAt: row.created_at,
-  payload: JSON.parse(row.payload)
+  payload: JSON.parse(row.payload),
+  mayHaveFiles: mayHaveFiles(row.extra_bytes)
 })
+
+/** What a file takes in a view: its name, also encoded in its address, and a signature. */
+const fileBytes = (owner: string) =>
+  `coalesce((SELECT sum(640 + 4 * octet_length(file.name)) FROM file WHERE file.owner_id = ${owner}.id), 0)`
+
+const wholePage: Wide = {
+  table: "work_item",
+  columns:
+    "id, workspace_id, process_id, process_run_id, step, step_id, step_run_id, state, state_updated_at, created_at, attempts, released_by",
+  long: ["payload", "exception"],
+  extraBytes: fileBytes("work_item")
+}
+
+const summaryPage: Wide = {
+  table: "work_item",
+  columns: "id, workspace_id, process_id, process_run_id, step_id, step_run_id, state, state_updated_at, created_at",
+  long: ["exception"]
+}
+
+const outputPage: Wide = {
+  table: "output",
+  columns: "id, workspace_id, process_id, process_run_id, step_run_id, parent_id, created_at",
+  long: ["payload"],
+  extraBytes: fileBytes("output")
+}
 
 const json = (value: Exception | null) => (value === null ? null : JSON.stringify(value))
 
@@ -195,19 +230,16 @@ export class WorkItems extends Context.Service<
       // Where several write at once, all lock items in one order.
       const lockNew = (process: ProcessId, items: ReadonlyArray<WorkItemId>) =>
         sql`SELECT id FROM work_item WHERE ${sql.in("id", items)} AND process_id = ${process} ORDER BY id ${forUpdate}`
-      const selectSummary = sql.literal(
-        "SELECT id, workspace_id, process_id, process_run_id, step_id, step_run_id, state, state_updated_at, created_at, exception FROM work_item"
-      )
       const listed =
-        <Row extends object, A>(columns: Fragment, parse: (row: Row) => A) =>
+        <Row extends object, A>(from: Wide, parse: (row: Row) => A) =>
         (workspace: WorkspaceId, filter: ItemFilter, request: PageRequest): Effect.Effect<Rows<A>> => {
           const { processId, processRunId, state } = filter
           const ofState = state === null ? [] : [sql`state = ${state}`]
           const items = (condition: Fragment) =>
-            Effect.map(
-              page<Row>(sql`${columns}`, [condition, ...ofState], "newest first", request),
-              ({ hasMore, rows }) => ({ hasMore, rows: rows.map(parse) })
-            )
+            Effect.map(page<Row>(from, [condition, ...ofState], "newest first", request), ({ hasMore, rows }) => ({
+              hasMore,
+              rows: rows.map(parse)
+            }))
           if (processRunId !== null) {
             const ofProcess = processId === null ? [] : [sql`process_id = ${processId}`]
             const run = sql.and([sql`id = ${processRunId}`, sql`workspace_id = ${workspace}`, ...ofProcess])
@@ -330,8 +362,8 @@ export class WorkItems extends Context.Service<
               first
             )
           ),
-        list: listed<SummaryRow, StoredSummary>(selectSummary, parseSummary),
-        listWhole: listed<ItemRow, StoredItem>(select, parseItem),
+        list: listed<SummaryRow, StoredSummary>(summaryPage, parseSummary),
+        listWhole: listed<ItemRow, StoredItem>(wholePage, parseItem),
         create: Effect.fnUntraced(function* (workspace, process, payload) {
           const row = yield* newRow(workspace, process, payload, null)
           yield* Effect.orDie(sql`INSERT INTO work_item ${sql.insert(row)}`)
@@ -472,12 +504,7 @@ export class WorkItems extends Context.Service<
           ),
         listOutputs: (run, request) =>
           Effect.map(
-            page<OutputRow>(
-              sql`SELECT * FROM output`,
-              [sql`process_run_id = ${run}`, sql`released = 1`],
-              "oldest first",
-              request
-            ),
+            page<OutputRow>(outputPage, [sql`process_run_id = ${run}`, sql`released = 1`], "oldest first", request),
             ({ hasMore, rows }) => ({ hasMore, rows: rows.map(parseOutput) })
           ),
         someOf: (runs, limit) =>

@@ -81,7 +81,7 @@ export class WorkerReports extends Context.Service<
       return WorkerReports.of({
         listMessages: (stepRun, request) =>
           page<ConsoleMessage & { readonly id: string }>(
-            sql`SELECT id, timestamp, message FROM console_message`,
+            { table: "console_message", columns: "id, timestamp", long: ["message"], plain: true },
             [sql`step_run_id = ${stepRun}`],
             "oldest first",
             request

@@ -1,0 +1,94 @@
+/**
+ * The memory for large answers: what is being built or not yet sent, counted for the whole process. Small answers are
+ * not counted.
+ */
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import * as Stream from "effect/Stream"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { limits } from "../Limits.ts"
+import { dieWith } from "./Failures.ts"
+
+/** How long an answer waits for others to be sent. */
+const patience: Duration.Input = "10 seconds"
+
+const busy = dieWith(503, "UNAVAILABLE", "too many large answers are being sent; try again in a moment", {
+  "retry-after": "1"
+})
+
+export class Answers extends Context.Service<
+  Answers,
+  {
+    /**
+     * Counts at least so many bytes for a request until its scope closes, which is when its answer was sent. Waits while
+     * there is no room for them; after 10 seconds, or when too many wait already, the request gets a 503.
+     */
+    readonly reserve: (bytes: number, scope: Scope.Scope) => Effect.Effect<void>
+    /**
+     * An answer that stays counted until it was sent, if it is large. What a request has changed is not refused any more:
+     * its answer goes out although there is no room.
+     */
+    readonly sending: (
+      response: HttpServerResponse.HttpServerResponse,
+      refusable: boolean
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, Scope.Scope>
+  }
+>()("@signalbox/control-room/http/Answers") {
+  static readonly layer = Layer.effect(
+    Answers,
+    Effect.gen(function* () {
+      const room = yield* Semaphore.make(limits.answers)
+      const reserved = new WeakMap<Scope.Scope, number>()
+      let waiting = 0
+
+      /** False: there was no room in time. */
+      const take = (bytes: number, scope: Scope.Scope): Effect.Effect<boolean> =>
+        Effect.suspend(() => {
+          const known = reserved.get(scope) ?? 0
+          // One alone may be larger than all that is there.
+          const more = Math.min(bytes, limits.answers) - known
+          if (more <= 0) return Effect.succeed(true)
+          if (waiting + more > limits.answers) return Effect.succeed(false)
+          waiting += more
+          const taken = Semaphore.take(room, more).pipe(
+            Effect.timeoutOption(patience),
+            Effect.ensuring(Effect.sync(() => (waiting -= more)))
+          )
+          const released = (took: Option.Option<number>) =>
+            Option.isSome(took) ? Effect.asVoid(Semaphore.release(room, more)) : Effect.void
+          return Effect.acquireRelease(taken, released, { interruptible: true }).pipe(
+            Scope.provide(scope),
+            Effect.map((took) => {
+              if (Option.isSome(took)) reserved.set(scope, known + more)
+              return Option.isSome(took)
+            })
+          )
+        })
+
+      const reserve = (bytes: number, scope: Scope.Scope) =>
+        Effect.flatMap(take(bytes, scope), (taken) => (taken ? Effect.void : busy))
+
+      return Answers.of({
+        reserve,
+        sending: (response, refusable) => {
+          const { body } = response
+          if (body._tag !== "Uint8Array" || body.contentLength <= limits.smallAnswer) return Effect.succeed(response)
+          const { contentLength, contentType } = body
+          // The scope of a request with a stream stays open until the last byte was taken over by the client's side.
+          const streamed = HttpServerResponse.stream(
+            Stream.suspend(() => Stream.succeed(body.body)),
+            { status: response.status, headers: response.headers, contentLength, contentType }
+          )
+          return Effect.flatMap(Effect.scope, (scope) =>
+            Effect.as(refusable ? reserve(contentLength, scope) : Effect.asVoid(take(contentLength, scope)), streamed)
+          )
+        }
+      })
+    })
+  )
+}
