@@ -22,6 +22,8 @@ export const limits = {
   /** All other answers of a process that are being built or not sent yet. */
   answers: 64 * 1024 * 1024,
   file: 1024 * 1024 * 1024,
+  /** What an upload has besides its file. */
+  uploadForm: 1024 * 1024,
   secret: 64 * 1024,
   asset: 5 * 1024 * 1024 * 1024,
   /** The zip of a task package. */

@@ -19,12 +19,13 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { Deliverer } from "./delivery/Deliverer.ts"
 import { TargetGuard } from "./delivery/TargetGuard.ts"
 import * as Edge from "./http/Edge.ts"
+import { Hosts } from "./http/Hosts.ts"
 import { pathOf } from "./http/Incoming.ts"
 import { PublicUrl } from "./http/PublicUrl.ts"
 import { Runs } from "./Runs.ts"
 import * as Server from "./Server.ts"
 
-export interface Options extends Omit<Server.Options, keyof Server.StorageOptions | "publicUrl"> {
+export interface Options extends Omit<Server.Options, keyof Server.StorageOptions | "publicUrl" | "allowedHosts"> {
   /**
    * The address under which clients reach the service, with the path that it is mounted at, such as
    * `https://example.com/automation`. All addresses that the service gives out begin with it.
@@ -63,6 +64,7 @@ const build = Effect.fnUntraced(function* (options: Options) {
   const routed = yield* HttpRouter.toHttpEffect(
     Server.application(options).pipe(
       Layer.provide(PublicUrl.layerOf(options.publicUrl)),
+      Layer.provide(Hosts.layerAny),
       Layer.provide(targets),
       Layer.provide(Layer.succeedContext(engine))
     )

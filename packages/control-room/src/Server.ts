@@ -39,7 +39,10 @@ import { Pagination } from "./http/Pagination.ts"
 import * as Probes from "./http/Probes.ts"
 import * as ProcessRunHandlers from "./http/ProcessRuns.ts"
 import { PublicUrl } from "./http/PublicUrl.ts"
-import { defaultRateLimit, type RateLimit, RateLimits } from "./http/RateLimits.ts"
+import type { RateLimit } from "./http/Buckets.ts"
+import { Hosts } from "./http/Hosts.ts"
+import { defaultRateLimit, RateLimits } from "./http/RateLimits.ts"
+import { Strangers } from "./http/Strangers.ts"
 import * as Robot from "./http/Robot.ts"
 import * as RobotSecrets from "./http/RobotSecrets.ts"
 import * as SecretHandlers from "./http/Secrets.ts"
@@ -104,7 +107,10 @@ export interface StorageOptions {
 export interface Options extends StorageOptions {
   /** The address under which clients reach the service; default: where it listens. */
   readonly publicUrl?: string
-  /** How many requests a key may make; default 100 a second with bursts of 500, `null` for no limit. */
+  /**
+   * How many requests a key may make; default 100 a second with bursts of 500. `null` for no limit, neither for keys nor for
+   * requests without a valid one.
+   */
   readonly rateLimit?: RateLimit | null
   /**
    * Whether webhooks, callbacks and git repositories may lead to loopback, private and link-local addresses; default: only when the
@@ -117,7 +123,16 @@ export interface Options extends StorageOptions {
   readonly cors?: ReadonlyArray<string>
   /** Whether keys that manage keys may make further workspaces; default true. */
   readonly createWorkspaces?: boolean
+  /**
+   * Names that requests may have in their `Host` besides those of this machine and of `publicUrl`, without ports. Checked
+   * when the service listens on loopback, or when there are any.
+   */
+  readonly allowedHosts?: ReadonlyArray<string>
+  /** Whether `/metrics` is served, which needs no key; default false. */
+  readonly metrics?: boolean
 }
+
+type Routed = Pick<Options, "cors" | "createWorkspaces" | "metrics" | "rateLimit">
 
 const repositories = Layer.mergeAll(
   Workspaces.layer,
@@ -241,12 +256,12 @@ const endpoints = (createWorkspaces: boolean) =>
     RobotSecrets.layer
   )
 
-const routes = ({ cors = [], createWorkspaces = true }: Pick<Options, "cors" | "createWorkspaces">) =>
+const routes = ({ cors = [], createWorkspaces = true, metrics = false }: Routed) =>
   Layer.mergeAll(
     Layer.provide(endpoints(createWorkspaces), Authorization.layer),
     Endpoints.layerDocument(Edge.openApiPath),
     Endpoints.layerPage(Edge.docsPath),
-    Probes.layer,
+    Probes.layer({ metrics }),
     Transfers.layer,
     Edge.layer,
     cors.length === 0 ? Layer.empty : Cors.layer(cors)
@@ -275,7 +290,7 @@ export const running = ({ retainRuns }: Pick<Options, "retainRuns">) =>
   )
 
 /** The routes of the whole service with what only they use. */
-export const application = (options: Pick<Options, "cors" | "createWorkspaces" | "rateLimit">) =>
+export const application = (options: Routed) =>
   routes(options).pipe(
     Layer.provide(
       Layer.mergeAll(
@@ -285,7 +300,7 @@ export const application = (options: Pick<Options, "cors" | "createWorkspaces" |
         RateLimits.layer(options.rateLimit === undefined ? defaultRateLimit : options.rateLimit)
       )
     ),
-    Layer.provide(Answers.layer),
+    Layer.provide(Layer.merge(Answers.layer, Strangers.layer(options.rateLimit === null ? null : undefined))),
     Layer.provide(Layer.mergeAll(Deposits.layer, StorageHealth.layer)),
     Layer.provide(FileLinks.layer)
   )
@@ -308,6 +323,7 @@ export const layer = (options: Omit<Options, keyof StorageOptions> = {}) =>
     disableListenLog: true,
     routerConfig: Edge.routerConfig
   }).pipe(
+    Layer.provide(Hosts.layer(options.allowedHosts)),
     Layer.provide(PublicUrl.layer(options.publicUrl)),
     Layer.provide(running(options)),
     Layer.provide(TargetGuard.layer(options.allowPrivateTargets)),

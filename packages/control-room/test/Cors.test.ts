@@ -71,7 +71,7 @@ describe("CORS", () => {
           for (const name of exposedHeaders) assert.include(exposed, name)
           // What a client of ours reads can be read.
           for (const name of Object.keys(answer.headers)) {
-            if (/^(x-|ratelimit-|retry-|idempot|allow$)/.test(name)) assert.include(exposed, name)
+            if (/^(x-request|ratelimit-|retry-|idempot|allow$)/.test(name)) assert.include(exposed, name)
           }
         }
       })

@@ -17,13 +17,14 @@ import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as SqlClient from "effect/sql/SqlClient"
-import { connect, type Socket } from "node:net"
+import type { Socket } from "node:net"
 import { Answers } from "../src/http/Answers.ts"
 import { limits } from "../src/Limits.ts"
 import { WorkItems } from "../src/store/WorkItems.ts"
 import { bodyAs } from "./support/Http.ts"
 import { linkWorker, Service } from "./support/Service.ts"
 import { quiet } from "./support/Seed.ts"
+import { stalledAt } from "./support/Stalled.ts"
 
 const Page = Schema.Struct({
   data: Schema.Array(Schema.Record(Schema.String, Schema.Json)),
@@ -242,22 +243,6 @@ withLayer(quiet, { timeout: 60_000 })("clients that do not read", (it) => {
     })
   )
 })
-
-/** A client that asks, sees the first bytes of the answer and reads no more. */
-const stalledAt = (origin: string, path: string, key: string) =>
-  Effect.acquireRelease(
-    Effect.callback<Socket>((resume) => {
-      const { hostname, port } = new URL(origin)
-      const socket = connect({ host: hostname, port: Number(port) })
-      socket.on("error", () => {})
-      socket.write(`GET ${path} HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: RC-WSKEY ${key}\r\n\r\n`)
-      socket.once("data", () => {
-        socket.pause()
-        resume(Effect.succeed(socket))
-      })
-    }),
-    (socket) => Effect.sync(() => socket.destroy())
-  )
 
 const refusal = (exit: Exit.Exit<unknown, unknown>) => {
   const defect = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined

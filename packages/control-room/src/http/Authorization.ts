@@ -12,14 +12,17 @@ import {
   WorkspaceAuthorization
 } from "@signalbox/api/contract/Authorization"
 import type { ConflictResponse, ForbiddenResponse, UnauthenticatedResponse } from "@signalbox/api/contract/Responses"
+import * as ByteSize from "effect/ByteSize"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { limits } from "../Limits.ts"
 import * as Tokens from "../Tokens.ts"
 import { ApiKeys } from "../store/ApiKeys.ts"
 import { Assistants } from "../store/Assistants.ts"
@@ -30,6 +33,7 @@ import { answering, forbidden, unauthenticated } from "./Failures.ts"
 import * as Forms from "./Forms.ts"
 import { Once, withoutRecord } from "./Once.ts"
 import { RateLimits } from "./RateLimits.ts"
+import { Strangers } from "./Strangers.ts"
 
 const malformed = () =>
   unauthenticated("no usable key: send the header `Authorization: RC-WSKEY <key>` with a key of this control room")
@@ -136,6 +140,8 @@ const principalOfToken = Effect.gen(function* () {
   })
 })
 
+const openBody = ByteSize.fromInputUnsafe(limits.strangerBody)
+
 type Guarded<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 
 /** A form is read as JSON, once it is known who sent it. */
@@ -166,6 +172,10 @@ export class Authorization extends Context.Service<
     Authorization,
     Effect.gen(function* () {
       const rateLimits = yield* RateLimits
+      const strangers = yield* Strangers
+      /** Refuses a request without anything that could be a key. */
+      const withoutKey = (request: HttpServerRequest.HttpServerRequest, refused: UnauthenticatedResponse) =>
+        Effect.andThen(strangers.charge(request), Effect.fail(refused))
       const { once } = yield* Once
       const ofKey = yield* callerOfKey
       const callerOf = yield* callerOfToken
@@ -195,25 +205,32 @@ export class Authorization extends Context.Service<
           const context = fiber.context as Context.Context<HttpRouter.Provided>
           const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
           const token = tokenOf(request)
-          if (token === null) return Effect.fail(malformed())
-          return Effect.flatMap(callerOf(token), (caller): Guarded<E | Refusal, HttpRouter.Provided> => {
-            if (caller === null) return Effect.fail(unknown())
-            const refused = refusedBy(caller, Context.getUnsafe(context, HttpRouter.RouteContext))
-            if (refused !== null) return Effect.fail(refused)
-            return caller.principal._tag === "ApiKey"
-              ? Effect.andThen(rateLimits.admit(caller.principal.keyId), entered(request, caller))
-              : entered(request, caller)
-          })
+          if (token === null) return withoutKey(request, malformed())
+          return Effect.flatMap(
+            strangers.lookUp(request, token, callerOf(token)),
+            (caller): Guarded<E | Refusal, HttpRouter.Provided> => {
+              if (caller === null) return Effect.fail(unknown())
+              const refused = refusedBy(caller, Context.getUnsafe(context, HttpRouter.RouteContext))
+              if (refused !== null) return Effect.fail(refused)
+              return caller.principal._tag === "ApiKey"
+                ? Effect.andThen(rateLimits.admit(caller.principal.keyId), entered(request, caller))
+                : entered(request, caller)
+            }
+          )
         })
       }
 
       const integration = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
+        const request = yield* HttpServerRequest.HttpServerRequest
         const { token: given } = yield* HttpServerRequest.ParsedSearchParams
         const token = typeof given === "string" ? Tokens.parse(given) : null
         if (token === null) {
-          return yield* unauthenticated("no usable key: give the bare key of this control room as `token` in the query")
+          return yield* withoutKey(
+            request,
+            unauthenticated("no usable key: give the bare key of this control room as `token` in the query")
+          )
         }
-        const caller = yield* ofKey(token)
+        const caller = yield* strangers.lookUp(request, token, ofKey(token))
         if (caller === null) return yield* unknown()
         const refused = refusalBy(endpoint)(caller, yield* HttpRouter.RouteContext)
         if (refused !== null) return yield* refused
@@ -222,10 +239,11 @@ export class Authorization extends Context.Service<
       })
 
       const ofToken = Effect.fnUntraced(function* (group: HttpApiGroup.Top) {
-        const token = tokenOf(yield* HttpServerRequest.HttpServerRequest)
-        if (token === null) return yield* malformed()
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const token = tokenOf(request)
+        if (token === null) return yield* withoutKey(request, malformed())
         const { params } = yield* HttpRouter.RouteContext
-        const principal = yield* principalOf(token)
+        const principal = yield* strangers.lookUp(request, token, principalOf(token))
         const workspace = params["workspace_id"]
         if (principal === null || (workspace !== undefined && workspace !== principal.workspaceId)) {
           return yield* forbidden("the token is unknown, or does not belong to this workspace")
@@ -238,6 +256,11 @@ export class Authorization extends Context.Service<
         }
         return principal
       })
+
+      const open = <E>(handler: Guarded<E, HttpRouter.Provided>) =>
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+          strangers.attempt(request, Effect.provideService(handler, HttpIncomingMessage.MaxBodySize, openBody))
+        )
 
       return Authorization.of({
         guard: (endpoint, group, handler) => {
@@ -254,7 +277,7 @@ export class Authorization extends Context.Service<
             return Effect.provideServiceEffect(withForm(endpoint, handler), CurrentPrincipal, ofToken(group))
           }
           // Open to all: its handler has nobody to ask for.
-          return withForm(endpoint, handler as Guarded<never, HttpRouter.Provided>)
+          return open(withForm(endpoint, handler as Guarded<never, HttpRouter.Provided>))
         }
       })
     })

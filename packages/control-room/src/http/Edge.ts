@@ -3,6 +3,11 @@
  * whatever failed on the way out.
  */
 import { Api, basePath } from "@signalbox/api/contract/Api"
+import {
+  IntegrationAuthorization,
+  TokenAuthorization,
+  WorkspaceAuthorization
+} from "@signalbox/api/contract/Authorization"
 import type { ErrorCode } from "@signalbox/api/contract/Responses"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -10,6 +15,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as HttpApi from "effect/http-api/HttpApi"
+import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as FindMyWay from "effect/http/FindMyWay"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -19,6 +25,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { isSqlError } from "effect/sql/SqlError"
 import type * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
+import { limits } from "../Limits.ts"
 import { isGone } from "../store/Dialect.ts"
 import { keptSeconds } from "../store/Idempotency.ts"
 import * as StorageFailure from "../store/StorageFailure.ts"
@@ -26,6 +33,7 @@ import { StorageHealth } from "../StorageHealth.ts"
 import * as Tokens from "../Tokens.ts"
 import { body } from "./Failures.ts"
 import { transferPrefix } from "./FileLinks.ts"
+import { Hosts } from "./Hosts.ts"
 import { canonical, pathOf, wantsBareForm } from "./Incoming.ts"
 import * as Probes from "./Probes.ts"
 import { ResponseHeaders } from "./ResponseHeaders.ts"
@@ -37,29 +45,35 @@ export const routerConfig = { maxParamLength: 512, caseSensitive: true, ignoreTr
 export const openApiPath = `${basePath}/openapi.json`
 export const docsPath = "/docs"
 
-/** Which methods each path has. */
+const security = [WorkspaceAuthorization, IntegrationAuthorization, TokenAuthorization].map(({ key }) => key)
+
+/** Whether an endpoint takes requests without any key. */
+const isOpen = (endpoint: HttpApiEndpoint.Top) => ![...endpoint.middlewares].some(({ key }) => security.includes(key))
+
+/** Which methods each path has, and how large the body of each may be. */
 const methodsByPath = (() => {
-  const methods = new Map<string, Set<string>>()
-  const add = (path: string, method: string) => {
-    const known = methods.get(path) ?? new Set()
-    methods.set(path, known.add(method))
-    if (method === "GET") known.add("HEAD")
+  const methods = new Map<string, Map<string, number>>()
+  const add = (path: string, method: string, bodyLimit: number = limits.jsonBody) => {
+    const known = methods.get(path) ?? new Map<string, number>()
+    methods.set(path, known.set(method, bodyLimit))
+    if (method === "GET") known.set("HEAD", bodyLimit)
   }
   HttpApi.reflect(Api, {
     onGroup: () => {},
     onEndpoint: ({ endpoint }) => {
-      add(endpoint.path, endpoint.method)
+      add(endpoint.path, endpoint.method, isOpen(endpoint) ? limits.strangerBody : limits.jsonBody)
       // Older clients update with PUT.
       if (endpoint.method === "POST" && endpoint.identifier.startsWith("update")) add(endpoint.path, "PUT")
     }
   })
-  add(`${transferPrefix}/uploads`, "POST")
-  add(`${transferPrefix}/assets/:upload_id`, "PUT")
+  add(`${transferPrefix}/uploads`, "POST", limits.file + limits.uploadForm)
+  // Whoever holds the address is told so, and the upload has failed.
+  add(`${transferPrefix}/assets/:upload_id`, "PUT", Infinity)
   add(`${transferPrefix}/files/:file_id/:name`, "GET")
   add(openApiPath, "GET")
   add(docsPath, "GET")
-  for (const path of Object.values(Probes.paths)) add(path, "GET")
-  const router = FindMyWay.make<ReadonlySet<string>>(routerConfig)
+  for (const path of [Probes.paths.health, Probes.paths.ready]) add(path, "GET")
+  const router = FindMyWay.make<ReadonlyMap<string, number>>(routerConfig)
   for (const [path, allowed] of methods) router.on("GET", path as `/${string}`, allowed)
   return router
 })()
@@ -79,9 +93,29 @@ const noRoute = (request: HttpServerRequest.HttpServerRequest) => {
   const path = pathOf(request.url)
   const allowed = allowedAt(path)
   if (allowed === undefined) return respond(404, "NOT_FOUND", `there is nothing at ${path}`)
-  const allow = [...allowed].sort().join(", ")
+  const allow = [...allowed.keys()].sort().join(", ")
   return respond(405, "METHOD_NOT_ALLOWED", `${request.method} is not allowed here; use ${allow}`, { allow })
 }
+
+/** Refuses a body that says itself that it is too large, before any of it is read; null for all others. */
+const refuseLength = (request: HttpServerRequest.HttpServerRequest) => {
+  const declared = Number(request.headers["content-length"] ?? 0)
+  if (!(declared > limits.strangerBody)) return null
+  const limit = allowedAt(pathOf(request.url))?.get(request.method) ?? limits.strangerBody
+  return declared <= limit
+    ? null
+    : respond(413, "PAYLOAD_TOO_LARGE", `the body of ${declared} bytes is larger than the ${limit} allowed here`, {
+        connection: "close"
+      })
+}
+
+/** The names of hosts differ from what the service knows itself by. */
+const misdirected = (host: string | undefined) =>
+  respond(
+    421,
+    "INVALID_REQUEST",
+    `Host: ${JSON.stringify(host)} is not served here; add it with --allowed-host, or use the address of the service`
+  )
 
 const badRequest = (tooLarge: boolean) =>
   tooLarge
@@ -151,7 +185,9 @@ const bareForm = (response: HttpServerResponse.HttpServerResponse) => {
   return HttpServerResponse.setBody(response, HttpBody.jsonUnsafe(upload))
 }
 
-const edge = Effect.map(StorageHealth, (health) => {
+const edge = Effect.gen(function* () {
+  const health = yield* StorageHealth
+  const hosts = yield* Hosts
   // There are few methods and statuses: the histogram of each is made once.
   const histograms = new Map<string, Metric.Metric<number, unknown>>()
   const secondsOf = (method: string, status: number) => {
@@ -170,14 +206,28 @@ const edge = Effect.map(StorageHealth, (health) => {
       const request = canonical(received, methodFor)
       const given = request.headers["x-request-id"]
       const requestId = given !== undefined && /^[\w.-]{1,128}$/.test(given) ? given : crypto.randomUUID()
-      const headers: Record<string, string> = { "x-request-id": requestId, "idempotency-key-ttl": String(keptSeconds) }
+      const headers: Record<string, string> = {
+        "x-request-id": requestId,
+        "idempotency-key-ttl": String(keptSeconds),
+        "x-content-type-options": "nosniff",
+        "cache-control": "no-store"
+      }
       const finished = (response: HttpServerResponse.HttpServerResponse) => {
         const whole = wantsBareForm(received.url) ? bareForm(response) : response
         const seconds = Number(clock.monotonicTimeNanosUnsafe() - started) / 1e9
         secondsOf(request.method, whole.status).updateUnsafe(seconds, fiber.context)
         // Most are made with these headers at once.
-        return whole.headers["x-request-id"] === requestId ? whole : HttpServerResponse.setHeaders(whole, headers)
+        if (whole.headers["x-request-id"] === requestId) return whole
+        const kept = whole.headers["cache-control"]
+        return HttpServerResponse.setHeaders(
+          whole,
+          kept === undefined ? headers : { ...headers, "cache-control": kept }
+        )
       }
+      const refused = hosts.admits(received.headers["host"])
+        ? refuseLength(request)
+        : misdirected(received.headers["host"])
+      if (refused !== null) return Effect.succeed(finished(refused))
       return effect.pipe(
         Effect.updateContext((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
           const known = Context.add(context, ResponseHeaders, headers)

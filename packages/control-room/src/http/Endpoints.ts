@@ -18,11 +18,13 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { createHash } from "node:crypto"
 import { Answers } from "./Answers.ts"
 import { Authorization } from "./Authorization.ts"
 import { dieWith, invalidRequest } from "./Failures.ts"
 import { PublicUrl } from "./PublicUrl.ts"
 import { ResponseHeaders } from "./ResponseHeaders.ts"
+import * as StaticPages from "./StaticPages.ts"
 import { refusal } from "./Validation.ts"
 
 type Groups = typeof Api.groups
@@ -216,10 +218,6 @@ export const group = <const G extends keyof Groups, E, R>(
     })
   )
 
-/** Serves at a path what is made when it is first asked for. */
-const lazily = <R>(path: HttpRouter.PathInput, made: Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>) =>
-  HttpRouter.use((router) => Effect.flatMap(Effect.cached(made), (response) => router.add("GET", path, response)))
-
 /** The contract as clients find it at an address. */
 const servedAt = (url: string) => Api.annotate(OpenApi.Servers, [{ url }])
 
@@ -227,27 +225,58 @@ const servedAt = (url: string) => Api.annotate(OpenApi.Servers, [{ url }])
 export const layerDocument = (path: HttpRouter.PathInput) =>
   Layer.unwrap(
     Effect.map(PublicUrl, (url) =>
-      lazily(
+      StaticPages.layer(
         path,
-        Effect.sync(() => HttpServerResponse.jsonUnsafe(OpenApi.fromApi(servedAt(url))))
+        Effect.sync(() => ({
+          text: JSON.stringify(OpenApi.fromApi(servedAt(url))),
+          contentType: "application/json"
+        }))
       )
     )
   )
+
+const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`
+
+/** What a page may load and run: its own scripts, and what they draw; it may call this service, and is in no frame. */
+const policyOf = (page: string) => {
+  const scripts = Array.from(page.matchAll(/<script>(.*?)<\/script>/gs), ([, script = ""]) => hashOf(script))
+  return [
+    "default-src 'none'",
+    `script-src ${scripts.join(" ")}`,
+    "style-src 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "font-src data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'"
+  ].join("; ")
+}
 
 /** The page for people, which holds all that it needs: megabytes, so that only who looks at it loads them. */
 export const layerPage = (path: `/${string}`) =>
   Layer.unwrap(
     Effect.map(PublicUrl, (url) =>
-      lazily(
+      StaticPages.layer(
         path,
         Effect.gen(function* () {
           const HttpApiScalar = yield* Effect.promise(() => import("effect/http-api/HttpApiScalar"))
           const router = yield* HttpRouter.make
+          const scalar = { withDefaultFonts: false, telemetry: false }
           const page = Layer.provide(
-            HttpApiScalar.layer(servedAt(url), { path }),
+            HttpApiScalar.layer(servedAt(url), { path, scalar }),
             Layer.succeed(HttpRouter.HttpRouter, router)
           )
-          return yield* Effect.scoped(Effect.andThen(Layer.build(page), Effect.orDie(router.asHttpEffect())))
+          const request = HttpServerRequest.fromWeb(new Request(`http://localhost${path}`))
+          const response = yield* Effect.scoped(
+            Effect.andThen(Layer.build(page), Effect.orDie(router.asHttpEffect()))
+          ).pipe(Effect.provideService(HttpServerRequest.HttpServerRequest, request))
+          const text = yield* Effect.promise(() => HttpServerResponse.toWeb(response).text())
+          return {
+            text,
+            contentType: "text/html; charset=utf-8",
+            headers: { "content-security-policy": policyOf(text), "referrer-policy": "no-referrer" }
+          }
         })
       )
     )

@@ -32,4 +32,6 @@ const probes = HttpRouter.use(
   })
 )
 
-export const layer = Layer.mergeAll(probes, PrometheusMetrics.layerHttp({ path: paths.metrics }))
+/** `metrics`: whether `/metrics` is served, which anyone can read. */
+export const layer = ({ metrics = false }: { readonly metrics?: boolean }) =>
+  metrics ? Layer.merge(probes, PrometheusMetrics.layerHttp({ path: paths.metrics })) : probes

@@ -96,7 +96,7 @@ const uploads = HttpRouter.use(
             fieldMimeTypes: [],
             maxFieldSize: "64 KiB",
             maxFileSize: limits.file + 1,
-            maxTotalSize: limits.file + 1024 * 1024
+            maxTotalSize: limits.file + limits.uploadForm
           })
         )
       )
@@ -168,6 +168,7 @@ const downloads = HttpRouter.use(
       if (file === null) return deleted
       const headers = {
         "accept-ranges": "bytes",
+        "cache-control": "private, no-cache",
         "content-disposition": `attachment; filename*=UTF-8''${encodeName(name)}`,
         "content-security-policy": "sandbox",
         "x-content-type-options": "nosniff"

@@ -19,6 +19,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as HttpServer from "effect/http/HttpServer"
 import * as SqlClient from "effect/sql/SqlClient"
+import type * as NodeHttp from "node:http"
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
@@ -182,7 +183,8 @@ const service = (folder: string) =>
 export const layerIn = (
   folder: string,
   options: Parameters<typeof Server.layer>[0] = { rateLimit: null },
-  storage = storageIn(folder)
+  storage = storageIn(folder),
+  server: () => NodeHttp.Server = NodeServer.create
 ) =>
   Layer.unwrap(
     Effect.map(Service, ({ key, origin, workspaceId }) =>
@@ -197,9 +199,7 @@ export const layerIn = (
     Layer.provideMerge(Retention.layer(options?.retainRuns)),
     Layer.provideMerge(Deliverer.layer.pipe(Layer.provide(TargetGuard.layer(options?.allowPrivateTargets)))),
     Layer.provideMerge(Server.layerStorage(storage)),
-    Layer.provideMerge(
-      NodeHttpServer.layer(NodeServer.create, { port: 0, host: "127.0.0.1", gracefulShutdownTimeout: 0 })
-    )
+    Layer.provideMerge(NodeHttpServer.layer(server, { port: 0, host: "127.0.0.1", gracefulShutdownTimeout: 0 }))
   )
 
 /** Everything, in a folder of its own. */

@@ -1,0 +1,139 @@
+/**
+ * What requests without a valid key cost: a budget for each address, and no query for what cannot be a key.
+ */
+import { assert, describe, it, layer as withLayer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Statement from "effect/sql/Statement"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as TestClock from "effect/testing/TestClock"
+import { Strangers, subscriberOf } from "../src/http/Strangers.ts"
+import * as Tokens from "../src/Tokens.ts"
+import { bodyAs } from "./support/Http.ts"
+import { layerIn, linkWorker, Service, temporaryFolder } from "./support/Service.ts"
+
+const requestFrom = (address: string | null) =>
+  HttpServerRequest.fromWeb(new Request("http://localhost/")).modify({ remoteAddress: Option.fromNullOr(address) })
+
+/** The statuses that a number of requests from an address get. */
+const charge = Effect.fnUntraced(function* (address: string | null, count: number) {
+  const strangers = yield* Strangers
+  const statuses: Array<number> = []
+  for (let n = 0; n < count; n++) {
+    statuses.push(yield* statusOf(strangers.charge(requestFrom(address))))
+  }
+  return statuses
+})
+
+const statusOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.catchDefect(Effect.as(effect, 200), (defect) =>
+    HttpServerResponse.isHttpServerResponse(defect) ? Effect.succeed(defect.status) : Effect.die(defect)
+  )
+
+const token = (): Tokens.Token =>
+  Tokens.parse(Tokens.make("apiKey", crypto.randomUUID()).token) ?? assert.fail("no token")
+
+describe("the budget of an address", () => {
+  const small = Strangers.layer({ perSecond: 1, burst: 3 })
+
+  it.effect("ends with a 429, and fills again", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* charge("192.0.2.1", 5), [200, 200, 200, 429, 429])
+      assert.deepStrictEqual(yield* charge("192.0.2.2", 1), [200])
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual(yield* charge("192.0.2.1", 3), [200, 200, 429])
+    }).pipe(Effect.provide(small))
+  )
+
+  it.effect("is one for a /64 network of IPv6, and one for both spellings of IPv4", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(subscriberOf("2001:db8:0:1::1"), subscriberOf("2001:db8:0:1:ffff::2"))
+      assert.notStrictEqual(subscriberOf("2001:db8:0:1::1"), subscriberOf("2001:db8:0:2::1"))
+      assert.strictEqual(subscriberOf("::ffff:192.0.2.1"), subscriberOf("192.0.2.1"))
+      assert.strictEqual(subscriberOf("fe80::1%eth0"), subscriberOf("fe80::2"))
+      assert.deepStrictEqual(yield* charge("2001:db8:0:1::1", 3), [200, 200, 200])
+      assert.deepStrictEqual(yield* charge("2001:db8:0:1:ffff::2", 1), [429])
+    }).pipe(Effect.provide(small))
+  )
+
+  it.effect("is not touched by what turns out to be valid, and not needed by what was valid before", () =>
+    Effect.gen(function* () {
+      const { lookUp } = yield* Strangers
+      const request = requestFrom("192.0.2.1")
+      const [known, other] = [token(), token()]
+      for (let n = 0; n < 10; n++) assert.strictEqual(yield* lookUp(request, known, Effect.succeed(n)), n)
+      yield* charge("192.0.2.1", 3)
+      assert.strictEqual(yield* lookUp(request, known, Effect.succeed("it")), "it")
+      // Over the budget, what is not known is not even looked up.
+      assert.strictEqual(yield* statusOf(lookUp(request, other, Effect.die("looked up"))), 429)
+      // Once it is revoked, it is as unknown as any other.
+      assert.strictEqual(yield* statusOf(lookUp(request, known, Effect.succeed(null))), 429)
+      assert.strictEqual(yield* statusOf(lookUp(request, known, Effect.die("looked up"))), 429)
+    }).pipe(Effect.provide(small))
+  )
+
+  it.effect("does not hold where the server around the service names no address", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* charge(null, 5), [200, 200, 200, 200, 200])
+    }).pipe(Effect.provide(small))
+  )
+})
+
+const statements: Array<string> = []
+const recording = Layer.succeed(Statement.CurrentTransformer, (statement) =>
+  Effect.sync(() => {
+    statements.push(statement.compile()[0])
+    return statement
+  })
+)
+
+const serving = Layer.unwrap(Effect.map(temporaryFolder, (folder) => layerIn(folder, {}))).pipe(
+  Layer.provide(recording)
+)
+
+withLayer(serving, { excludeTestServices: true, timeout: "60 seconds" })("over HTTP", (it) => {
+  it.effect("what cannot be a key costs no query, and one that could be costs one", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      // The service looks for what time has brought meanwhile: only what asks for keys counts.
+      const queries = () => statements.filter((statement) => /api_key|FROM worker\b|link_token/.test(statement)).length
+      const before = queries()
+      for (const key of [null, "nonsense", "sbk_1_2"]) {
+        assert.strictEqual((yield* raw("GET", "processes", { key })).status, 401)
+      }
+      const link = { link_token: "nonsense", name: "n", tasks: [] }
+      assert.strictEqual((yield* raw("POST", "/worker-v1/link", { key: null, json: link })).status, 403)
+      assert.strictEqual(queries(), before)
+      const unknown = Tokens.make("apiKey", crypto.randomUUID()).token
+      assert.strictEqual((yield* raw("GET", "processes", { key: unknown })).status, 403)
+      assert.strictEqual(queries(), before + 1)
+    })
+  )
+
+  it.effect("strangers over their budget get a 429; probes, keys and workers go on", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const worker = yield* linkWorker(["nothing"])
+      yield* worker.protocol.heartbeat([])
+      const knock = raw("GET", "processes", { key: null })
+      let last = yield* knock
+      for (let n = 0; n < 200 && last.status !== 429; n++) {
+        const answers = yield* Effect.all(
+          Array.from({ length: 50 }, () => knock),
+          { concurrency: 50 }
+        )
+        last = answers.at(-1) ?? last
+      }
+      assert.strictEqual(last.status, 429)
+      assert.strictEqual(last.headers["retry-after"], "1")
+      const Failure = Schema.Struct({ error: Schema.Struct({ code: Schema.String }) })
+      assert.strictEqual(bodyAs(Failure, last).error.code, "RATE_LIMITED")
+      assert.strictEqual((yield* raw("GET", "processes")).status, 200)
+      assert.strictEqual((yield* raw("GET", "/healthz", { key: null })).status, 200)
+      yield* worker.protocol.heartbeat([])
+    })
+  )
+})

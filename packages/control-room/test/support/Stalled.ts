@@ -1,0 +1,21 @@
+/**
+ * A client that asks and then reads no more.
+ */
+import * as Effect from "effect/Effect"
+import { connect, type Socket } from "node:net"
+
+/** Asks for a path, sees the first bytes of the answer, and reads none after them. */
+export const stalledAt = (origin: string, path: string, key: string) =>
+  Effect.acquireRelease(
+    Effect.callback<Socket>((resume) => {
+      const { hostname, port } = new URL(origin)
+      const socket = connect({ host: hostname, port: Number(port) })
+      socket.on("error", () => {})
+      socket.write(`GET ${path} HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: RC-WSKEY ${key}\r\n\r\n`)
+      socket.once("data", () => {
+        socket.pause()
+        resume(Effect.succeed(socket))
+      })
+    }),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
