@@ -92,6 +92,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("uploads"
         ["something more after the file", 400, [...fields, file("hello"), field("x", "y")]],
         ["two files", 400, [...fields, file("hello"), file("world")]],
         ["no file", 400, fields],
+        ["fields of more than 64 KB", 413, [field("x", "x".repeat(40_000)), field("y", "y".repeat(40_000)), ...fields]],
         ["nothing", 400, []],
         ["the file under another name", 400, [...fields, file("hello", { name: "upload" })]],
         ["a file that is a field", 400, [...fields, field("file", "hello")]],

@@ -39,6 +39,10 @@ export interface ServiceOptions {
   readonly rateLimit?: Server.Options["rateLimit"]
   /** Origins whose pages may call the service, `*` for all; default: none. */
   readonly cors?: ReadonlyArray<string>
+  /** Names that requests may have in their `Host`, besides those of this machine and of `publicUrl`; default: none. */
+  readonly allowedHosts?: ReadonlyArray<string>
+  /** Whether `/metrics` is served, which needs no key; default false. */
+  readonly metrics?: boolean
   /** Whether keys that manage keys may make further workspaces; default true. */
   readonly createWorkspaces?: boolean
   /** How long runs are kept after their end, such as `"30 days"`; default: for ever. */
@@ -137,10 +141,13 @@ const listen = (host: string, port: number) => {
 export const layerService = (options: ServiceOptions = {}) => {
   const { data = ".signalbox", host = "127.0.0.1", port = 4700, publicUrl, workspace } = options
   const { allowPrivateTargets, cors, createWorkspaces, database, masterKey, rateLimit, retainRuns } = options
+  const { allowedHosts, metrics } = options
   const server = Server.layer({
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(allowPrivateTargets === undefined ? {} : { allowPrivateTargets }),
+    ...(allowedHosts === undefined ? {} : { allowedHosts }),
     ...(cors === undefined ? {} : { cors }),
+    ...(metrics === undefined ? {} : { metrics }),
     ...(createWorkspaces === undefined ? {} : { createWorkspaces }),
     ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(retainRuns === undefined ? {} : { retainRuns })

@@ -5,7 +5,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { freePort } from "@signalbox/testkit/FreePort"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
+import { once } from "node:events"
 import { readFileSync } from "node:fs"
+import { type IncomingMessage, request } from "node:http"
 import { join } from "node:path"
 import { definitions, logging, read } from "../src/internal/Settings.ts"
 import { type Env, signalbox, succeed, temporaryFolder, up } from "./support/Cli.ts"
@@ -62,6 +64,10 @@ describe("signalbox config", () => {
       { SIGNALBOX_CORS: "https://a.example.com/path" },
       /--cors or SIGNALBOX_CORS: Expected `\*` or origins without a path/
     ],
+    [
+      { SIGNALBOX_ALLOWED_HOSTS: "https://a.example.com" },
+      /--allowed-host or SIGNALBOX_ALLOWED_HOSTS: Expected host names without scheme and port/
+    ],
     [{ SIGNALBOX_PUBLIC_URL: "room.example.com" }, /--public-url or SIGNALBOX_PUBLIC_URL: Expected an absolute http/],
     [{ SIGNALBOX_RETAIN_RUNS: "soon" }, /--retain-runs or SIGNALBOX_RETAIN_RUNS: Expected a number of minutes/],
     [{ SIGNALBOX_RETAIN_RUNS: "0 days" }, /--retain-runs or SIGNALBOX_RETAIN_RUNS: Expected a number of minutes/],
@@ -110,6 +116,8 @@ describe("signalbox up", () => {
     const room = await up(join(folder, "data"), ["--port", String(port), "--workers", "0"], {
       SIGNALBOX_HOST: "localhost",
       SIGNALBOX_CORS: "*",
+      SIGNALBOX_ALLOWED_HOSTS: "a.example.com,b.example.com",
+      SIGNALBOX_METRICS: "true",
       SIGNALBOX_RATE_LIMIT: "1:2",
       SIGNALBOX_CREATE_WORKSPACES: "false",
       SIGNALBOX_PUBLIC_URL: "https://room.example.com",
@@ -136,6 +144,14 @@ describe("signalbox up", () => {
       many.map(({ status }) => status),
       429
     )
+    const metricsAt = async (host: string) => {
+      const outgoing = request({ host: "localhost", port, path: "/metrics", headers: { host } }).end()
+      const [answer]: Array<IncomingMessage> = await once(outgoing, "response")
+      answer?.resume()
+      return answer?.statusCode
+    }
+    assert.strictEqual(await metricsAt("b.example.com"), 200)
+    assert.strictEqual(await metricsAt("c.example.com"), 421)
     const [warning] = room.stderr().trim().split("\n")
     assert.deepInclude(JSON.parse(warning ?? ""), { level: "WARN" })
     assert.match(JSON.parse(warning ?? "").message, /CORS is open to every origin/)

@@ -238,7 +238,7 @@ export const layerDocument = (path: HttpRouter.PathInput) =>
 const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`
 
 /** What a page may load and run: its own scripts, and what they draw; it may call this service, and is in no frame. */
-const policyOf = (page: string) => {
+const policyOf = (page: string, url: string) => {
   const scripts = Array.from(page.matchAll(/<script>(.*?)<\/script>/gs), ([, script = ""]) => hashOf(script))
   return [
     "default-src 'none'",
@@ -246,7 +246,7 @@ const policyOf = (page: string) => {
     "style-src 'unsafe-inline'",
     "img-src 'self' data: blob:",
     "font-src data:",
-    "connect-src 'self'",
+    `connect-src 'self' ${new URL(url).origin}`,
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'"
@@ -275,7 +275,7 @@ export const layerPage = (path: `/${string}`) =>
           return {
             text,
             contentType: "text/html; charset=utf-8",
-            headers: { "content-security-policy": policyOf(text), "referrer-policy": "no-referrer" }
+            headers: { "content-security-policy": policyOf(text, url), "referrer-policy": "no-referrer" }
           }
         })
       )

@@ -16,6 +16,7 @@ import { Refused } from "../Refused.ts"
 import { Assets, uploadGone } from "../store/Assets.ts"
 import { Files } from "../store/Files.ts"
 import { body } from "./Failures.ts"
+import { Strangers } from "./Strangers.ts"
 import { FileLinks, transferPrefix, type UploadPolicy } from "./FileLinks.ts"
 
 const statuses = {
@@ -40,6 +41,7 @@ const uploads = HttpRouter.use(
     const blobs = yield* BlobStore
     const links = yield* FileLinks
     const deposits = yield* Deposits
+    const strangers = yield* Strangers
 
     const receive = Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
@@ -49,6 +51,7 @@ const uploads = HttpRouter.use(
         })
       }
       const fields = new Map<string, string>()
+      let fieldBytes = 0
       let staged: { readonly policy: UploadPolicy; readonly file: Staged } | undefined
       yield* request.multipartStream.pipe(
         Stream.runForEach(
@@ -62,12 +65,21 @@ const uploads = HttpRouter.use(
             if (part._tag === "Field") {
               if (part.key === "file")
                 return yield* refuse("INVALID_REQUEST", "file: the part has no filename; give it one")
+              fieldBytes += Buffer.byteLength(part.key) + Buffer.byteLength(part.value)
+              if (fieldBytes > limits.strangerBody) {
+                yield* strangers.charge(request)
+                return yield* refuse(
+                  "PAYLOAD_TOO_LARGE",
+                  `the fields of the form are larger than ${limits.strangerBody} bytes; send those of the form and the file`
+                )
+              }
               fields.set(part.key, part.value)
               return
             }
             // All fields come before the bytes, so nothing is written for a form that is not ours.
             const policy = yield* links.readForm(fields)
             if (policy === null) {
+              yield* strangers.charge(request)
               return yield* refuse(
                 "INVALID_REQUEST",
                 "the form is not signed by this service, or it has expired; ask for a new one"
@@ -150,6 +162,7 @@ const downloads = HttpRouter.use(
     const blobs = yield* BlobStore
     const files = yield* Files
     const links = yield* FileLinks
+    const strangers = yield* Strangers
     const serve = Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const { params } = yield* HttpRouter.RouteContext
@@ -158,6 +171,7 @@ const downloads = HttpRouter.use(
       const name = params["name"] ?? ""
       const link = yield* links.readDownload(id, name, query)
       if (link === null) {
+        yield* strangers.charge(request)
         return HttpServerResponse.jsonUnsafe(
           body("FORBIDDEN", "the address is not signed by this service, or it has expired; fetch the item anew"),
           { status: 403 }
@@ -215,12 +229,14 @@ const assets = HttpRouter.use(
     const links = yield* FileLinks
     const deposits = yield* Deposits
     const store = yield* Assets
+    const strangers = yield* Strangers
     const receive = Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const { params } = yield* HttpRouter.RouteContext
       const upload = params["upload_id"] ?? ""
       const workspace = yield* links.readAssetUpload(upload, new URL(request.url, "http://localhost").searchParams)
       if (workspace === null) {
+        yield* strangers.charge(request)
         return HttpServerResponse.jsonUnsafe(
           body("FORBIDDEN", "the address is not signed by this service, or it has expired; ask for a new upload"),
           { status: 403 }

@@ -41,6 +41,12 @@ const Origin = Schema.String.check(
   })
 )
 
+const Host = Schema.String.check(
+  Schema.isPattern(/^(\[[0-9a-f:.]+\]|[^\s:/@[\]*]+)$/i, {
+    message: "Expected host names without scheme and port, such as room.example.com"
+  })
+)
+
 const Url = Schema.String.check(
   Schema.isPattern(/^https?:\/\/[^\s/]+\S*$/i, { message: "Expected an absolute http or https address" })
 )
@@ -155,6 +161,14 @@ export const definitions = {
     null,
     { show: orNothing, fallback: "where it listens" }
   ),
+  allowedHosts: define(
+    "SIGNALBOX_ALLOWED_HOSTS",
+    "allowed-host",
+    "Host names that requests may use besides the service's own; separated by commas, or the flag repeated",
+    (variable) => Config.Array(Host, variable),
+    [],
+    { show: (hosts) => hosts.join(","), fallback: "none" }
+  ),
   cors: define(
     "SIGNALBOX_CORS",
     "cors",
@@ -166,7 +180,7 @@ export const definitions = {
   rateLimit: define(
     "SIGNALBOX_RATE_LIMIT",
     "rate-limit",
-    "Requests a second of a key, and after a colon how many at once; `off` for no limit",
+    "Requests a second of a key, and after a colon how many at once; `off` for no limit, also without a key",
     schema(RateLimit),
     { perSecond: 100, burst: 500 },
     { show: (limit) => (limit === null ? "off" : `${limit.perSecond}:${limit.burst}`) }
@@ -185,6 +199,13 @@ export const definitions = {
     "Lets keys that manage keys make further workspaces",
     Config.Boolean,
     true
+  ),
+  metrics: define(
+    "SIGNALBOX_METRICS",
+    "metrics",
+    "Serves `/metrics` to whoever can reach the service",
+    Config.Boolean,
+    false
   ),
   retainRuns: define(
     "SIGNALBOX_RETAIN_RUNS",
@@ -230,10 +251,12 @@ export const config: Config.Config<Settings> = Config.all({
   databaseUrl: definitions.databaseUrl.config,
   masterKey: definitions.masterKey.config,
   publicUrl: definitions.publicUrl.config,
+  allowedHosts: definitions.allowedHosts.config,
   cors: definitions.cors.config,
   rateLimit: definitions.rateLimit.config,
   allowPrivateTargets: definitions.allowPrivateTargets.config,
   createWorkspaces: definitions.createWorkspaces.config,
+  metrics: definitions.metrics.config,
   retainRuns: definitions.retainRuns.config,
   workers: definitions.workers.config,
   tasks: definitions.tasks.config,
@@ -258,10 +281,12 @@ export const flags = {
   port: Flag.Int("port").pipe(described("port"), Flag.optional),
   ...storageFlags,
   publicUrl: Flag.String("public-url").pipe(described("publicUrl"), Flag.optional),
+  allowedHosts: Flag.String("allowed-host").pipe(described("allowedHosts"), Flag.withMetavar("HOST"), Flag.atLeast(0)),
   cors: Flag.String("cors").pipe(described("cors"), Flag.withMetavar("ORIGIN"), Flag.atLeast(0)),
   rateLimit: Flag.String("rate-limit").pipe(described("rateLimit"), Flag.optional),
   allowPrivateTargets: Flag.Boolean("allow-private-targets").pipe(described("allowPrivateTargets"), Flag.optional),
   createWorkspaces: Flag.Boolean("create-workspaces").pipe(described("createWorkspaces"), Flag.optional),
+  metrics: Flag.Boolean("metrics").pipe(described("metrics"), Flag.optional),
   retainRuns: Flag.String("retain-runs").pipe(described("retainRuns"), Flag.withMetavar("DURATION"), Flag.optional),
   workers: Flag.Int("workers").pipe(described("workers"), Flag.optional),
   tasks: Flag.String("tasks").pipe(described("tasks"), Flag.optional)

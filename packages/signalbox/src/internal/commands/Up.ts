@@ -55,15 +55,17 @@ export const up = Command.make(
   },
   Effect.fnUntraced(function* ({ json, ...given }) {
     const settings = yield* Settings.read(given)
-    const { allowPrivateTargets, cors, createWorkspaces, host, port, publicUrl, rateLimit, retainRuns, workers } =
-      settings
+    const { allowPrivateTargets, host, publicUrl, retainRuns, workers } = settings
+    const { allowedHosts, cors, createWorkspaces, metrics, port, rateLimit } = settings
     const tasks = yield* TasksFile.load(settings.tasks)
     const options = {
       ...Settings.storageOptions(settings),
       host,
       port,
+      allowedHosts,
       cors,
       createWorkspaces,
+      metrics,
       rateLimit,
       ...(publicUrl === null ? {} : { publicUrl }),
       ...(retainRuns === null ? {} : { retainRuns }),
