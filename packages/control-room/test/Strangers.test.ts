@@ -64,14 +64,25 @@ describe("the budget of an address", () => {
       const { lookUp } = yield* Strangers
       const request = requestFrom("192.0.2.1")
       const [known, other] = [token(), token()]
-      for (let n = 0; n < 10; n++) assert.strictEqual(yield* lookUp(request, known, Effect.succeed(n)), n)
-      yield* charge("192.0.2.1", 3)
+      assert.strictEqual(yield* lookUp(request, known, Effect.succeed("it")), "it")
+      for (let n = 0; n < 10; n++) assert.strictEqual(yield* lookUp(request, token(), Effect.succeed(n)), n)
+      assert.deepStrictEqual(yield* charge("192.0.2.1", 4), [200, 200, 200, 429])
       assert.strictEqual(yield* lookUp(request, known, Effect.succeed("it")), "it")
       // Over the budget, what is not known is not even looked up.
       assert.strictEqual(yield* statusOf(lookUp(request, other, Effect.die("looked up"))), 429)
       // Once it is revoked, it is as unknown as any other.
       assert.strictEqual(yield* statusOf(lookUp(request, known, Effect.succeed(null))), 429)
       assert.strictEqual(yield* statusOf(lookUp(request, known, Effect.die("looked up"))), 429)
+    }).pipe(Effect.provide(small))
+  )
+
+  it.effect("is not touched by what anyone may ask for, when it succeeds", () =>
+    Effect.gen(function* () {
+      const { attempt } = yield* Strangers
+      const request = requestFrom("192.0.2.1")
+      for (let n = 0; n < 10; n++) yield* attempt(request, Effect.succeed(n))
+      yield* Effect.flip(attempt(request, Effect.fail("no")))
+      assert.deepStrictEqual(yield* charge("192.0.2.1", 3), [200, 200, 429])
     }).pipe(Effect.provide(small))
   )
 
