@@ -195,7 +195,7 @@ withLayer(behindProxy, { excludeTestServices: true, timeout: "60 seconds" })("be
       const uploads = yield* raw("POST", "assets/name:a/uploads", { json: { content_type: "text/plain" } })
       assert.include(uploads.text, '"upload_url":"https://rooms.example/below/transfer/v1/')
       for (const headers of [
-        { host: "evil.example" },
+        { host: "127.9.9.9:1" },
         { "x-forwarded-host": "evil.example", "x-forwarded-proto": "ftp", forwarded: "host=evil.example" }
       ]) {
         const { next } = bodyAs(anyPage, yield* raw("GET", "assets?limit=1&unknown=%20kept", { headers }))
