@@ -38,8 +38,8 @@ export interface Wide {
 /** The columns that a page counts its bytes by. */
 interface Measured {
   readonly id: string
-  readonly long_bytes: number
-  readonly extra_bytes: number
+  readonly long_bytes: number | null
+  readonly extra_bytes?: number
 }
 
 /** About what the other fields of a row take as JSON. */
@@ -135,25 +135,29 @@ export class Database extends Context.Service<
       const empty = { rows: [], hasMore: false }
 
       /** Selects rows without texts that are longer than `short`, but with their lengths. */
-      const measuring = ({ columns, extraBytes = "0", long, table }: Wide, short: number) => {
+      const measuring = ({ columns, extraBytes, long, table }: Wide, short: number) => {
         const texts = long.map((name) => `CASE WHEN octet_length(${name}) <= ${short} THEN ${name} END AS ${name}`)
-        const bytes = long.map((name) => `coalesce(octet_length(${name}), 0)`).join(" + ")
-        const measures = `${bytes} AS long_bytes, ${extraBytes} AS extra_bytes`
-        return sql.literal(`SELECT ${columns}, ${texts.join(", ")}, ${measures} FROM ${table}`)
+        const lengths = long.map((name) => `octet_length(${name})`)
+        const bytes = lengths.length === 1 ? lengths.join() : lengths.map((one) => `coalesce(${one}, 0)`).join(" + ")
+        return sql.literal(
+          `SELECT ${columns}, ${texts.join(", ")}, ${bytes} AS long_bytes${extra(extraBytes)} FROM ${table}`
+        )
       }
+
+      const extra = (bytes: string | undefined) => (bytes === undefined ? "" : `, ${bytes} AS extra_bytes`)
 
       /** Cuts a page where it is large enough, and reads the texts that were left out. */
       const wholeOf = <A extends object>(
-        { columns, extraBytes = "0", long, plain = false, table }: Wide,
+        { columns, extraBytes, long, plain = false, table }: Wide,
         short: number,
         found: Rows<A & Measured>,
         { reserve = () => Effect.void }: PageRequest
       ): Effect.Effect<Rows<A>, SqlError> => {
-        const fitting = cut(found, (row) => rowBytes + row.long_bytes + row.extra_bytes)
+        const fitting = cut(found, (row) => rowBytes + (row.long_bytes ?? 0) + (row.extra_bytes ?? 0))
         const bytes = fitting.bytes
-        const left = fitting.rows.filter((row) => row.long_bytes > short).map((row) => row.id)
+        const left = fitting.rows.filter((row) => (row.long_bytes ?? 0) > short).map((row) => row.id)
         if (bytes <= limits.smallAnswer && left.length === 0) return Effect.succeed(fitting)
-        const select = sql.literal(`SELECT ${columns}, ${long.join(", ")}, ${extraBytes} AS extra_bytes FROM ${table}`)
+        const select = sql.literal(`SELECT ${columns}, ${long.join(", ")}${extra(extraBytes)} FROM ${table}`)
         const texts = left.length === 0 ? Effect.succeed([]) : sql<A & Measured>`${select} WHERE ${sql.in("id", left)}`
         return Effect.andThen(
           reserve(bytes),
