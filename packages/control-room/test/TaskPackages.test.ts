@@ -6,13 +6,14 @@ import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
+import { soak } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 import { bodyAs, errorOf, multipart, send } from "./support/Http.ts"
-import { layer, linkWorker, Service } from "./support/Service.ts"
+import { layer, linkWorker, onPostgres, Service } from "./support/Service.ts"
 import * as Zip from "./support/Zip.ts"
 
 const Form = Schema.Struct({ url: Schema.String, form_data: Schema.Record(Schema.String, Schema.String) })
@@ -213,7 +214,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })("task pa
     })
   )
 
-  it.effect("take every zip that is well made", () =>
+  // What a zip holds is no matter of the database: in the short form one is enough.
+  it.effect.skipIf(onPostgres && !soak)("take every zip that is well made", () =>
     Effect.gen(function* () {
       const { id } = yield* TaskPackages.create("fine")
       const robot: Zip.Entry = { name: "robot.yaml", content: Zip.robotYaml("A"), deflate: true }
