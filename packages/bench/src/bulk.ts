@@ -9,6 +9,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { type ProcessId, type ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import { Runs } from "@signalbox/control-room/Runs"
 import * as Server from "@signalbox/control-room/Server"
+import * as Chunks from "@signalbox/control-room/store/Chunks"
 import { Deliveries } from "@signalbox/control-room/store/Deliveries"
 import { Idempotency } from "@signalbox/control-room/store/Idempotency"
 import { Processes } from "@signalbox/control-room/store/Processes"
@@ -171,10 +172,7 @@ const program = Effect.gen(function* () {
     INSERT INTO idempotency_key (workspace_id, key, fingerprint, status, body, created_at)
     ${numbers} SELECT ${workspace}, 'key-' || ${digits}, 'f', 200, ${payload}, ${long} FROM numbers`
   const idempotency = yield* Idempotency
-  yield* measured(
-    "sweep of as many idempotency records",
-    Effect.repeat(idempotency.sweep(500), { while: (swept) => swept === 500 })
-  )
+  yield* measured("sweep of as many idempotency records", Chunks.sweep(idempotency.sweep))
 
   yield* sql`
     INSERT INTO webhook (id, workspace_id, endpoint, events, enabled, secret, created_at)
@@ -182,7 +180,8 @@ const program = Effect.gen(function* () {
   yield* sql`
     INSERT INTO webhook_delivery (id, webhook_id, event_id, event_type, endpoint, state, created_at, attempts, body)
     ${numbers} SELECT 'd-' || ${digits}, 'w', 'e', 't', 'http://localhost', 'delivered', ${long}, 1, ${payload} FROM numbers`
-  yield* measured("sweep of as many deliveries", (yield* Deliveries).sweep)
+  const deliveries = yield* Deliveries
+  yield* measured("sweep of as many deliveries", Chunks.sweep(deliveries.sweep))
 })
 
 const storage = Server.layerStorage(

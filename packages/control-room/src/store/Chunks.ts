@@ -39,3 +39,9 @@ export const walk = <Id extends string, E, R>(
       yield* Effect.yieldNow
     }
   })
+
+/** Repeats what deletes up to `limit` rows until there were fewer. */
+export const sweep = <E, R>(some: (limit: number) => Effect.Effect<number, E, R>): Effect.Effect<void, E, R> =>
+  Effect.asVoid(
+    Effect.repeat(Effect.tap(some(rowsPerChunk), Effect.yieldNow), { while: (count) => count >= rowsPerChunk })
+  )
