@@ -60,7 +60,6 @@ export class Deletions extends Context.Service<
         Effect.gen(function* () {
           const done = yield* transaction(part)
           yield* sql.afterCommit(Effect.forEach(done.blobs, (blob) => blobs.remove(blob), { discard: true }))
-          // Where the database answers at once, others would not get a turn otherwise.
           yield* Effect.yieldNow
           return done.more
         }).pipe(Effect.uninterruptible, Effect.repeat({ while: (more) => more }), Effect.asVoid)
@@ -72,14 +71,18 @@ export class Deletions extends Context.Service<
       ): Effect.fn.Return<Part> {
         const freed = yield* files.removeSome(owners, rowsPerChunk)
         if (freed.length === rowsPerChunk) return { blobs: freed, more: true }
+        yield* Effect.yieldNow
         yield* remove(owners)
+        yield* Effect.yieldNow
         return { blobs: freed, more: owners.length === rowsPerChunk }
       })
 
       const dropDetails = Effect.fnUntraced(function* (ids: ReadonlyArray<StepRunId>): Effect.fn.Return<Part> {
         if (ids.length === 0) return nothing
         const freed = yield* files.removeSome(ids, rowsPerChunk)
+        yield* Effect.yieldNow
         const messages = yield* reports.removeMessages(ids, rowsPerChunk)
+        yield* Effect.yieldNow
         const events = yield* stepRuns.removeEvents(ids, rowsPerChunk)
         return { blobs: freed, more: Math.max(freed.length, messages, events) === rowsPerChunk }
       })
