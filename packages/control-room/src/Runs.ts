@@ -385,8 +385,11 @@ export class Runs extends Context.Service<
       }, transaction)
 
       const tick = Effect.gen(function* () {
+        const asked = yield* millis
         if ((yield* stepRuns.expireLeases) > 0) yield* signal.afterCommit
-        if (failed) upSince = yield* millis
+        // Behind a long transaction heartbeats wait too.
+        const waited = (yield* millis) - asked > Duration.toMillis(lostAfter) / 4
+        if (failed || waited) upSince = yield* millis
         failed = false
         const cutoff = (yield* millis) - Duration.toMillis(lostAfter)
         // While service or database were away no worker could be heard: each gets its time to call again.

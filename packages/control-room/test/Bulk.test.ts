@@ -4,15 +4,19 @@
  */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { type ProcessRunId, WebhookId, WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { type StatementResultingChanges, StatementSync } from "node:sqlite"
+import { type Ask, NextItems } from "../src/NextItems.ts"
+import { Refused } from "../src/Refused.ts"
 import { Runs } from "../src/Runs.ts"
 import * as Chunks from "../src/store/Chunks.ts"
 import { Database } from "../src/store/Database.ts"
 import { Deliveries } from "../src/store/Deliveries.ts"
 import { Idempotency } from "../src/store/Idempotency.ts"
 import { Processes } from "../src/store/Processes.ts"
+import { ProcessRuns } from "../src/store/ProcessRuns.ts"
 import { StepRuns } from "../src/store/StepRuns.ts"
 import { Webhooks } from "../src/store/Webhooks.ts"
 import { Workers } from "../src/store/Workers.ts"
@@ -21,6 +25,9 @@ import { Workspaces } from "../src/store/Workspaces.ts"
 import * as Tokens from "../src/Tokens.ts"
 import { onPostgres } from "./support/Service.ts"
 import { database, runsOn } from "./support/Storage.ts"
+
+/** With `SIGNALBOX_SOAK=1` a run of 100,000 items is worked through; otherwise of 3,000. */
+const soak = Config.withDefault(Config.Boolean("SIGNALBOX_SOAK"), false)
 
 /** More than three chunks. */
 const many = 3 * Chunks.rowsPerChunk + 200
@@ -80,10 +87,11 @@ const inChunks = <A, E, R>(command: Effect.Effect<A, E, R>) =>
 
 const insertAll = Effect.fnUntraced(function* (
   table: string,
-  row: (n: number, id: string) => Readonly<Record<string, unknown>>
+  row: (n: number, id: string) => Readonly<Record<string, unknown>>,
+  count = many
 ) {
   const { newId, sql } = yield* Database
-  const numbers = Array.from({ length: many }, (_, n) => n)
+  const numbers = Array.from({ length: count }, (_, n) => n)
   yield* Chunks.forEach(numbers, (some) =>
     Effect.flatMap(
       Effect.forEach(some, (n) => Effect.map(newId, (id) => ({ ...row(n, id) }))),
@@ -94,16 +102,16 @@ const insertAll = Effect.fnUntraced(function* (
 
 const at = "2020-01-01T00:00:00.000Z"
 
-/** A process with `many` new items. */
-const filled = Effect.gen(function* () {
+/** A process with new items. */
+const filledWith = Effect.fnUntraced(function* (count: number, parallel: number) {
   const workspace = (yield* (yield* Workspaces).create("bulk")).id
   const task = crypto.randomUUID()
   const steps = [
-    { name: "a", task: { name: task } },
+    { name: "a", task: { name: task }, max_parallel: parallel },
     { name: "b", task: { name: "nobody" } }
   ]
   const process = (yield* (yield* Processes).create(workspace, { name: "p", steps })) ?? assert.fail("taken")
-  yield* insertAll("work_item", (_, id) => ({
+  const row = (_: number, id: string) => ({
     id,
     workspace_id: workspace,
     process_id: process.view.id,
@@ -111,8 +119,24 @@ const filled = Effect.gen(function* () {
     created_at: at,
     payload: "1",
     attempts: 0
-  }))
+  })
+  yield* insertAll("work_item", row, count)
   return { workspace, process, task }
+})
+
+const filled = filledWith(many, 1)
+
+/** A worker with step runs that have begun. */
+const working = Effect.fnUntraced(function* (workspace: WorkspaceId, task: string, count: number) {
+  const runs = yield* Runs
+  const workers = yield* Workers
+  const { link_token } = yield* workers.createLinkToken(workspace, "2999-01-01T00:00:00.000Z")
+  const token = Tokens.parse(link_token) ?? assert.fail("no token")
+  const { worker } = (yield* workers.link(token, "w", [task])) ?? assert.fail("not linked")
+  const leases = yield* runs.lease(worker, [task], false, count)
+  assert.lengthOf(leases, count)
+  for (const { stepRun } of leases) yield* runs.startStepRun(stepRun)
+  return { worker, leases }
 })
 
 const started = Effect.gen(function* () {
@@ -152,14 +176,10 @@ const countOf = Effect.fnUntraced(function* (table: string) {
 const withOutputs = Effect.gen(function* () {
   const { process, task, workspace } = yield* filled
   const runs = yield* Runs
-  const workers = yield* Workers
   const input = { type: "with_payloads", payloads: [1] } as const
   const run = (yield* runs.start(workspace, process, input)) ?? assert.fail("not started")
-  const { link_token } = yield* workers.createLinkToken(workspace, "2999-01-01T00:00:00.000Z")
-  const token = Tokens.parse(link_token) ?? assert.fail("no token")
-  const { worker } = (yield* workers.link(token, "w", [task])) ?? assert.fail("not linked")
-  const [leased = assert.fail("nothing leased")] = yield* runs.lease(worker, [task], false, 1)
-  yield* runs.startStepRun(leased.stepRun)
+  const { leases } = yield* working(workspace, task, 1)
+  const [leased = assert.fail("nothing leased")] = leases
   const item = yield* runs.reserveNext(leased.stepRun)
   yield* insertAll("output", (_, id) => ({
     id,
@@ -300,6 +320,44 @@ withLayer(runsOn(database), { excludeTestServices: true, timeout: "60 seconds" }
       assert.deepStrictEqual(yield* statesOf(run), { "0 failed": 1 })
       assert.strictEqual(yield* countOf("output"), 0)
     })
+  )
+
+  it.effect(
+    "until every item of a long run has been worked, and the run ends",
+    () =>
+      Effect.gen(function* () {
+        const count = (yield* soak) ? 100_000 : 3000
+        const parallel = 100
+        const { process, task, workspace } = yield* filledWith(count, parallel)
+        const runs = yield* Runs
+        const { next } = yield* NextItems
+        const run = (yield* runs.start(workspace, process, { type: "with_inputs" })) ?? assert.fail("not started")
+        const { leases, worker } = yield* working(workspace, task, parallel)
+        const worked = new Set<string>()
+        let asks = leases.map(({ leaseToken, stepRun }): Ask => ({
+          stepRun: stepRun.id,
+          leaseToken,
+          settled: null,
+          reserve: true
+        }))
+        while (asks.length > 0) {
+          const given = (yield* next(worker, run, asks)) ?? assert.fail("no run")
+          asks = asks.flatMap((ask, index): ReadonlyArray<Ask> => {
+            const item = given[index] ?? null
+            if (item === null || item instanceof Refused) return []
+            worked.add(item.id)
+            return [{ ...ask, settled: { item: item.id, attempt: item.attempt, exception: null, outputs: [] } }]
+          })
+        }
+        const stepRuns = yield* StepRuns
+        for (const { stepRun } of leases) {
+          yield* runs.finish((yield* stepRuns.find(stepRun.id)) ?? assert.fail("gone"), null)
+        }
+        assert.strictEqual(worked.size, count)
+        assert.deepStrictEqual(yield* statesOf(run), { "0 done": count })
+        assert.strictEqual((yield* (yield* ProcessRuns).get(workspace, run))?.state, "completed")
+      }),
+    600_000
   )
 
   it.effect("between the chunks of a sweep of idempotency records", () =>
