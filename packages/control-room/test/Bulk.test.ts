@@ -5,8 +5,11 @@
 import { assert, layer as withLayer } from "@effect/vitest"
 import { type ProcessRunId, WebhookId, WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Config from "effect/Config"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as SqlClient from "effect/sql/SqlClient"
+import * as TestClock from "effect/testing/TestClock"
 import { type StatementResultingChanges, StatementSync } from "node:sqlite"
 import { type Ask, NextItems } from "../src/NextItems.ts"
 import { Refused } from "../src/Refused.ts"
@@ -24,7 +27,7 @@ import { WorkItems } from "../src/store/WorkItems.ts"
 import { Workspaces } from "../src/store/Workspaces.ts"
 import * as Tokens from "../src/Tokens.ts"
 import { onPostgres } from "./support/Service.ts"
-import { database, runsOn } from "./support/Storage.ts"
+import { database, runsOn, sqlite } from "./support/Storage.ts"
 
 /** With `SIGNALBOX_SOAK=1` a run of 100,000 items is worked through; otherwise of 3,000. */
 const soak = Config.withDefault(Config.Boolean("SIGNALBOX_SOAK"), false)
@@ -393,6 +396,36 @@ withLayer(runsOn(database), { excludeTestServices: true, timeout: "60 seconds" }
       assert.isTrue(yield* inChunks(webhooks.remove(workspace, id)))
       assert.strictEqual(yield* countOf("webhook_delivery"), 0)
       assert.isFalse(yield* webhooks.remove(workspace, id))
+    })
+  )
+})
+
+// On Postgres nobody waits for a transaction that touches other rows.
+withLayer(runsOn(sqlite), { timeout: "60 seconds" })("behind a long transaction", (it) => {
+  it.effect.skipIf(onPostgres)("no worker is lost because its heartbeat waits", () =>
+    Effect.gen(function* () {
+      const { process, task, workspace } = yield* filledWith(1, 1)
+      const runs = yield* Runs
+      yield* runs.start(workspace, process, { type: "with_inputs" })
+      const { leases } = yield* working(workspace, task, 1)
+      const [leased = assert.fail("nothing leased")] = leases
+      const sql = yield* SqlClient.SqlClient
+      const opened = yield* Deferred.make<void>()
+      const closing = yield* Deferred.make<void>()
+      const long = sql.withTransaction(Effect.andThen(Deferred.succeed(opened, undefined), Deferred.await(closing)))
+      const transaction = yield* Effect.forkChild(long)
+      yield* Deferred.await(opened)
+      const tick = yield* Effect.forkChild(runs.tick, { startImmediately: true })
+      yield* TestClock.adjust("12 seconds")
+      yield* Deferred.succeed(closing, undefined)
+      yield* Fiber.join(transaction)
+      yield* Fiber.join(tick)
+      const stateNow = Effect.map((yield* StepRuns).find(leased.stepRun.id), (found) => found?.state)
+      assert.strictEqual(yield* stateNow, "in_progress")
+      // It had its time to call again, and did not.
+      yield* TestClock.adjust("11 seconds")
+      yield* runs.tick
+      assert.strictEqual(yield* stateNow, "failed")
     })
   )
 })
