@@ -54,7 +54,8 @@ const stored = Effect.gen(function* () {
       yield* Queue.offer(syncs, synced)
       yield* Deferred.await(synced)
     }),
-    synced: reads.unpin
+    synced: reads.unpin,
+    whyLost: () => diskError
   })
   const write = (n: number) => turns.once(run(`INSERT INTO item VALUES (${n})`))
   const count = (of: DatabaseSync) => Number(of.prepare("SELECT count(*) AS n FROM item").get()?.["n"])
