@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { BlobStore } from "./blobs/BlobStore.ts"
+import { rowsPerChunk } from "./store/Chunks.ts"
 import { Database } from "./store/Database.ts"
 import { Files } from "./store/Files.ts"
 import { type DeletedOf, ProcessRuns } from "./store/ProcessRuns.ts"
@@ -15,8 +16,6 @@ import { StepRuns } from "./store/StepRuns.ts"
 import { WorkerReports } from "./store/WorkerReports.ts"
 import { WorkItems } from "./store/WorkItems.ts"
 
-/** Rows of a table that a transaction deletes at most. */
-export const rowsAtOnce = 1000
 /** Runs, or step runs, that a transaction works on at most. */
 export const runsAtOnce = 100
 
@@ -61,7 +60,6 @@ export class Deletions extends Context.Service<
         Effect.gen(function* () {
           const done = yield* transaction(part)
           yield* sql.afterCommit(Effect.forEach(done.blobs, (blob) => blobs.remove(blob), { discard: true }))
-          // Where the database answers at once, others would not get a turn otherwise.
           yield* Effect.yieldNow
           return done.more
         }).pipe(Effect.uninterruptible, Effect.repeat({ while: (more) => more }), Effect.asVoid)
@@ -71,24 +69,28 @@ export class Deletions extends Context.Service<
         owners: ReadonlyArray<Id>,
         remove: (ids: ReadonlyArray<Id>) => Effect.Effect<void>
       ): Effect.fn.Return<Part> {
-        const freed = yield* files.removeSome(owners, rowsAtOnce)
-        if (freed.length === rowsAtOnce) return { blobs: freed, more: true }
+        const freed = yield* files.removeSome(owners, rowsPerChunk)
+        if (freed.length === rowsPerChunk) return { blobs: freed, more: true }
+        yield* Effect.yieldNow
         yield* remove(owners)
-        return { blobs: freed, more: owners.length === rowsAtOnce }
+        yield* Effect.yieldNow
+        return { blobs: freed, more: owners.length === rowsPerChunk }
       })
 
       const dropDetails = Effect.fnUntraced(function* (ids: ReadonlyArray<StepRunId>): Effect.fn.Return<Part> {
         if (ids.length === 0) return nothing
-        const freed = yield* files.removeSome(ids, rowsAtOnce)
-        const messages = yield* reports.removeMessages(ids, rowsAtOnce)
-        const events = yield* stepRuns.removeEvents(ids, rowsAtOnce)
-        return { blobs: freed, more: Math.max(freed.length, messages, events) === rowsAtOnce }
+        const freed = yield* files.removeSome(ids, rowsPerChunk)
+        yield* Effect.yieldNow
+        const messages = yield* reports.removeMessages(ids, rowsPerChunk)
+        yield* Effect.yieldNow
+        const events = yield* stepRuns.removeEvents(ids, rowsPerChunk)
+        return { blobs: freed, more: Math.max(freed.length, messages, events) === rowsPerChunk }
       })
 
       const dropRuns = Effect.fnUntraced(function* (runs: ReadonlyArray<ProcessRunId>): Effect.fn.Return<Part> {
-        const ofItems = yield* dropOwners(yield* items.someOf(runs, rowsAtOnce), items.remove)
+        const ofItems = yield* dropOwners(yield* items.someOf(runs, rowsPerChunk), items.remove)
         if (ofItems.more) return ofItems
-        const ofOutputs = yield* dropOwners(yield* items.someOutputsOf(runs, rowsAtOnce), items.removeOutputs)
+        const ofOutputs = yield* dropOwners(yield* items.someOutputsOf(runs, rowsPerChunk), items.removeOutputs)
         const freed = [...ofItems.blobs, ...ofOutputs.blobs]
         if (ofOutputs.more) return { blobs: freed, more: true }
         const executions = yield* stepRuns.someOf(runs, runsAtOnce)

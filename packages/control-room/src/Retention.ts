@@ -8,7 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import { steady } from "./BackgroundTask.ts"
-import { Deletions, rowsAtOnce, runsAtOnce } from "./Deletions.ts"
+import { Deletions, runsAtOnce } from "./Deletions.ts"
+import * as Chunks from "./store/Chunks.ts"
 import { Assistants } from "./store/Assistants.ts"
 import { Database } from "./store/Database.ts"
 import { Idempotency } from "./store/Idempotency.ts"
@@ -43,21 +44,17 @@ export class Retention extends Context.Service<
         const before = (age: Duration.Duration) =>
           Effect.map(millis, (time) => new Date(time - Duration.toMillis(age)).toISOString())
 
-        /** Deletes some at a time until there were fewer than that. */
-        const sweep = (some: (limit: number) => Effect.Effect<number>) =>
-          Effect.repeat(some(rowsAtOnce), { while: (count) => count >= rowsAtOnce })
-
         const oldRuns = Effect.fnUntraced(function* (age: Duration.Duration) {
           const cutoff = yield* before(age)
           while ((yield* runs.markEndedBefore(cutoff, runsAtOnce)) > 0) yield* deletions.runs("all")
-          yield* sweep((limit) => assistants.removeEndedBefore(cutoff, limit))
+          yield* Chunks.sweep((limit) => assistants.removeEndedBefore(cutoff, limit))
         })
 
         const tick = Effect.gen(function* () {
           const cutoff = yield* before(keepDetails)
-          yield* sweep(idempotency.sweep)
-          yield* sweep(workers.sweepLinkTokens)
-          yield* sweep((limit) => groups.sweepLinkTokens(cutoff, limit))
+          yield* Chunks.sweep(idempotency.sweep)
+          yield* Chunks.sweep(workers.sweepLinkTokens)
+          yield* Chunks.sweep((limit) => groups.sweepLinkTokens(cutoff, limit))
           // What a killed process has left undone.
           yield* deletions.processes(null)
           yield* deletions.runs("all")

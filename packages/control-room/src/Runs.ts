@@ -34,7 +34,7 @@ import { type Leased, type StoredStepRun, StepRuns } from "./store/StepRuns.ts"
 import { lostAfter } from "./store/Workers.ts"
 import { type NewCallback, Webhooks } from "./store/Webhooks.ts"
 import { TaskPackages } from "./store/TaskPackages.ts"
-import { type StoredItem, WorkItems } from "./store/WorkItems.ts"
+import { type StoredState, WorkItems } from "./store/WorkItems.ts"
 import { decided, Transitions } from "./Transitions.ts"
 import { Unserved } from "./Unserved.ts"
 import { WorkSignal } from "./WorkSignal.ts"
@@ -139,7 +139,7 @@ export class Runs extends Context.Service<
             : input.type === "with_work_item_ids"
               ? input.work_item_ids
               : null
-        if (taken !== null && new Set(taken).size !== taken.length) {
+        if (input.type === "with_work_item_ids" && new Set(taken).size !== input.work_item_ids.length) {
           return yield* conflict("work_item_ids names a work item twice")
         }
         if (taken !== null && taken.length === 0) return null
@@ -183,7 +183,7 @@ export class Runs extends Context.Service<
       const stop = Effect.fnUntraced(function* (id: ProcessRunId, command: Engine.StopCommand) {
         const run = yield* runs.lock(id)
         if (run === null) return false
-        const live: Array<{ readonly stepRun: StoredStepRun; readonly item: StoredItem | null }> = []
+        const live: Array<{ readonly stepRun: StoredStepRun; readonly item: StoredState | null }> = []
         for (const stepRun of yield* stepRuns.lockLive(id)) {
           live.push({ stepRun, item: yield* items.held(stepRun.id) })
         }
@@ -232,21 +232,20 @@ export class Runs extends Context.Service<
         ids: ReadonlyArray<WorkItemId>
       ) {
         const allowed = Engine.batchStates[operation]
-        const isIn = (states: ReadonlyArray<string>, item: StoredItem) => states.includes(item.state)
+        const isIn = (states: ReadonlyArray<string>, item: StoredState) => states.includes(item.state)
         const firstTen = (names: ReadonlyArray<string>) =>
           names.slice(0, 10).join(", ") + (names.length > 10 ? ` and ${names.length - 10} more` : "")
         const unused = yield* transaction(
           Effect.gen(function* () {
             // Runs are locked before their items, and both before they are read for good, so that the states checked here
             // are those that change.
-            const before = yield* items.getMany(ids)
-            const runIds = [...new Set(before.flatMap((item) => item.processRunId ?? []))].sort()
+            const runIds = yield* items.runsOf(ids)
             const lockedRuns = new Map<ProcessRunId, Engine.Run>()
-            for (const id of runIds) {
+            for (const id of [...runIds].sort()) {
               const run = yield* runs.lock(id)
               if (run !== null) lockedRuns.set(id, run)
             }
-            const isGoing = (id: ProcessRunId | null) => id !== null && runIds.includes(id) && !lockedRuns.has(id)
+            const isGoing = (id: ProcessRunId | null) => id !== null && runIds.has(id) && !lockedRuns.has(id)
             const found = (yield* items.lockMany(ids)).filter(
               (item) => item.workspaceId === workspace && !isGoing(item.processRunId)
             )
@@ -285,12 +284,13 @@ export class Runs extends Context.Service<
               }
             }
             const at = yield* now
+            const byRun = Map.groupBy(todo, (item) => item.processRunId)
             for (const run of lockedRuns.values()) {
-              const ofRun = todo.filter((item) => item.processRunId === run.id)
+              const ofRun = byRun.get(run.id) ?? []
               if (ofRun.length > 0) yield* commit(yield* decided(Engine.batch(run, operation, ofRun, at)))
             }
             if (operation !== "delete") return []
-            yield* items.remove(todo.filter((item) => item.processRunId === null).map((item) => item.id))
+            yield* items.remove((byRun.get(null) ?? []).map((item) => item.id))
             return yield* files.removeOwners(todo.map((item) => item.id))
           })
         )
@@ -385,8 +385,11 @@ export class Runs extends Context.Service<
       }, transaction)
 
       const tick = Effect.gen(function* () {
+        const asked = yield* millis
         if ((yield* stepRuns.expireLeases) > 0) yield* signal.afterCommit
-        if (failed) upSince = yield* millis
+        // Behind a long transaction heartbeats wait too.
+        const waited = (yield* millis) - asked > Duration.toMillis(lostAfter) / 4
+        if (failed || waited) upSince = yield* millis
         failed = false
         const cutoff = (yield* millis) - Duration.toMillis(lostAfter)
         // While service or database were away no worker could be heard: each gets its time to call again.

@@ -2,7 +2,6 @@
  * What all commands on runs share: the run that nobody else changes meanwhile, and how the engine's answer is written.
  */
 import type { ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
-import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -71,6 +70,7 @@ export class Transitions extends Context.Service<
 
       const apply = Effect.fnUntraced(function* (run: Engine.Run, changes: ReadonlyArray<Engine.Change>) {
         const moves: Array<ItemMove> = []
+        const deleted: Array<WorkItemId> = []
         const events: Array<NewEvent> = []
         for (const change of changes) {
           switch (change._tag) {
@@ -81,15 +81,14 @@ export class Transitions extends Context.Service<
               events.push(change)
               break
             case "ItemDeleted":
+              deleted.push(change.id)
+              break
             case "WaitingSettled":
             case "OutputsReleased":
               yield* items.apply(run, change)
               break
             case "OutputsDropped":
-              // A statement takes only so many parameters.
-              for (const some of Arr.chunksOf(yield* items.dropOutputs(change.item), 10_000)) {
-                yield* dropBlobs(yield* files.removeOwners(some))
-              }
+              yield* dropBlobs(yield* files.removeOwners(yield* items.dropOutputs(change.stepRun, change.item)))
               break
             case "Notification":
               yield* outbox.notify(run, change.action)
@@ -99,6 +98,7 @@ export class Transitions extends Context.Service<
           }
         }
         yield* items.move(moves)
+        yield* items.remove(deleted)
         return events
       })
 
@@ -106,7 +106,7 @@ export class Transitions extends Context.Service<
         const events = [...before, ...(yield* apply(outcome.run, outcome.changes))]
         const due: Array<ReadonlyArray<WorkItemId>> = []
         for (const [step, free] of Engine.capacity(outcome.run).entries()) {
-          due.push(free === 0 ? [] : (yield* items.due(outcome.run.id, step, free)).map((item) => item.id))
+          due.push(free === 0 ? [] : yield* items.dueIds(outcome.run.id, step, free))
         }
         const settled = Engine.settle(outcome.run, due, yield* now)
         events.push(...(yield* apply(settled.run, settled.changes)))

@@ -3,6 +3,7 @@
  */
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
@@ -12,12 +13,16 @@ import { Service } from "./support/Service.ts"
 
 /** Somebody else has the file of the database to himself. */
 const locked = Effect.acquireRelease(
-  Effect.map(Service, ({ folder }) => {
-    const db = new DatabaseSync(join(folder, "control-room.db"))
-    db.exec("BEGIN IMMEDIATE")
-    return db
-  }),
+  Effect.map(Service, ({ folder }) => new DatabaseSync(join(folder, "control-room.db"))),
   (db) => Effect.sync(() => db.close())
+).pipe(
+  Effect.tap((db) =>
+    // What the service writes at its start may still be on its way to the disk.
+    Effect.retry(
+      Effect.try(() => db.exec("BEGIN IMMEDIATE")),
+      { schedule: Schedule.spaced("1 millis"), times: 10_000 }
+    )
+  )
 )
 
 withLayer(quiet, { excludeTestServices: true, timeout: "60 seconds" })("while the database has no room", (it) => {

@@ -2,18 +2,21 @@
  * How what is old or marked as deleted is found: by an index, however much else there is.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
-import { ProcessId, ProcessRunId, StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
+import { ProcessId, ProcessRunId, StepRunId, WebhookId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Statement from "effect/sql/Statement"
+import * as Engine from "../src/engine/Engine.ts"
 import { Assistants } from "../src/store/Assistants.ts"
+import { Deliveries } from "../src/store/Deliveries.ts"
 import { Files } from "../src/store/Files.ts"
 import { Idempotency } from "../src/store/Idempotency.ts"
 import { Processes } from "../src/store/Processes.ts"
 import { ProcessRuns } from "../src/store/ProcessRuns.ts"
 import { StepRuns } from "../src/store/StepRuns.ts"
 import { WorkerGroups } from "../src/store/WorkerGroups.ts"
+import { Webhooks } from "../src/store/Webhooks.ts"
 import { WorkerReports } from "../src/store/WorkerReports.ts"
 import { Workers } from "../src/store/Workers.ts"
 import { WorkItems } from "../src/store/WorkItems.ts"
@@ -46,6 +49,12 @@ withLayer(Layer.provideMerge(sqlite, recording), { excludeTestServices: true, ti
         const run = ProcessRunId.make(nobody)
         const stepRun = StepRunId.make(nobody)
         const item = WorkItemId.make(nobody)
+        const emptyRun = Engine.begin(
+          { id: run, workspaceId: WorkspaceId.make(nobody), processId: process, steps: [] },
+          0
+        )
+        const released = (step: number | null) =>
+          ({ _tag: "OutputsReleased", stepRun, step, state: "pending", exception: null }) as const
         const looks: ReadonlyArray<Effect.Effect<unknown>> = [
           processes.deleted,
           processes.inUse(process),
@@ -66,6 +75,16 @@ withLayer(Layer.provideMerge(sqlite, recording), { excludeTestServices: true, ti
           (yield* WorkerReports).removeMessages([stepRun], 1000),
           (yield* Files).removeSome([nobody], 1000),
           (yield* Assistants).removeEndedBefore(cutoff, 1000),
+          (yield* Deliveries).sweep(500),
+          (yield* Webhooks).sweepCallbacks,
+          (yield* Webhooks).disable(WebhookId.make(nobody), "test"),
+          items.queued(process),
+          items.held(stepRun),
+          items.dropOutputs(stepRun, item),
+          items.apply(emptyRun, { _tag: "WaitingSettled", to: "done", exception: null }),
+          items.apply(emptyRun, released(0)),
+          items.apply(emptyRun, released(null)),
+          stepRuns.lockLive(run),
           (yield* Idempotency).sweep(1000),
           (yield* Workers).sweepLinkTokens(1000),
           (yield* WorkerGroups).sweepLinkTokens(cutoff, 1000)

@@ -16,6 +16,7 @@ import { createHmac } from "node:crypto"
 import { Pace } from "../Pace.ts"
 import { steady } from "../BackgroundTask.ts"
 import { Database } from "../store/Database.ts"
+import * as Chunks from "../store/Chunks.ts"
 import { type Attempted, type Claimed, Deliveries } from "../store/Deliveries.ts"
 import { unhurried } from "../store/QueryDeadline.ts"
 import { Webhooks } from "../store/Webhooks.ts"
@@ -79,6 +80,8 @@ export class Deliverer extends Context.Service<
     readonly attempt: (claimed: Claimed) => Effect.Effect<void>
     /** Makes every attempt that is due, until none is, and forgets what is old. */
     readonly tick: Effect.Effect<void>
+    /** Deletes old deliveries, and the callbacks that nothing needs any more. */
+    readonly sweep: Effect.Effect<void>
   }
 >()("@signalbox/control-room/delivery/Deliverer") {
   static readonly layer = Layer.effect(
@@ -137,17 +140,18 @@ export class Deliverer extends Context.Service<
       const interruptible = (claimed: Claimed) =>
         Effect.onInterrupt(attempt(claimed), () => deliveries.release(claimed))
 
+      const sweep = Effect.andThen(Chunks.sweep(deliveries.sweep), webhooks.sweepCallbacks)
+
       const tick = Effect.gen(function* () {
         for (;;) {
           const claimed = yield* deliveries.claim(maxAtOnce)
           if (claimed.length === 0) break
           yield* Effect.forEach(claimed, interruptible, { concurrency: "unbounded", discard: true })
         }
-        yield* deliveries.sweep
-        yield* webhooks.sweepCallbacks
+        yield* sweep
       }).pipe(Effect.withSpan("Deliverer.tick"))
 
-      return Deliverer.of({ claim: deliveries.claim, attempt: interruptible, tick })
+      return Deliverer.of({ claim: deliveries.claim, attempt: interruptible, tick, sweep })
     })
   )
 
@@ -157,7 +161,6 @@ export class Deliverer extends Context.Service<
       const deliverer = yield* Deliverer
       const outbox = yield* Outbox
       const deliveries = yield* Deliveries
-      const webhooks = yield* Webhooks
       const sql = yield* SqlClient.SqlClient
       // One process has a SQLite file to itself: what is claimed at its start was claimed by one that is gone.
       yield* sql.onDialectOrElse({ pg: () => Effect.void, orElse: () => deliveries.releaseAll })
@@ -178,8 +181,7 @@ export class Deliverer extends Context.Service<
         Effect.forever,
         Effect.forkScoped
       )
-      yield* Effect.andThen(deliveries.sweep, webhooks.sweepCallbacks).pipe(
-        Effect.asVoid,
+      yield* deliverer.sweep.pipe(
         unhurried,
         steady("deleting old deliveries"),
         Effect.repeat(Schedule.spaced("1 hour")),

@@ -100,7 +100,7 @@ export type Change =
     }
   | { readonly _tag: "StopRequested"; readonly stepRun: StepRunId }
   /** What an attempt made that did not end well. */
-  | { readonly _tag: "OutputsDropped"; readonly item: WorkItemId }
+  | { readonly _tag: "OutputsDropped"; readonly stepRun: StepRunId; readonly item: WorkItemId }
   /** The outputs of a step run go on: to a step as items, or, with `step` null, to the outputs of the run. */
   | {
       readonly _tag: "OutputsReleased"
@@ -233,7 +233,7 @@ class Draft {
       exception.type !== "business" &&
       item.attempts < retry.max_attempts &&
       this.run.stop === null
-    this.changes.push({ _tag: "OutputsDropped", item: item.id })
+    this.changes.push({ _tag: "OutputsDropped", stepRun: stepRun.id, item: item.id })
     if (again) {
       const notBefore = this.later(retry.delay_seconds)
       this.moveItem(item, "pending", { stepRun: null, releasedBy: stepRun.id, notBefore, exception })

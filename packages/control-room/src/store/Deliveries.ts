@@ -122,8 +122,8 @@ export class Deliveries extends Context.Service<
     readonly releaseAll: Effect.Effect<void>
     /** Writes an attempt down; without effect when the claim has gone to another. */
     readonly record: (claimed: Claimed, attempted: Attempted) => Effect.Effect<void>
-    /** Forgets what is older than 14 days. */
-    readonly sweep: Effect.Effect<void>
+    /** Deletes some deliveries that are older than 14 days; returns how many. */
+    readonly sweep: (limit: number) => Effect.Effect<number>
   }
 >()("@signalbox/control-room/store/Deliveries") {
   static readonly layer = Layer.effect(
@@ -265,10 +265,15 @@ export class Deliveries extends Context.Service<
           Effect.orDie,
           transaction
         ),
-        sweep: Effect.gen(function* () {
+        sweep: Effect.fnUntraced(function* (limit) {
           const cutoff = new Date((yield* millis) - Duration.toMillis(keepTime)).toISOString()
-          yield* sql`DELETE FROM webhook_delivery WHERE created_at < ${cutoff} AND state <> 'pending'`
-        }).pipe(Effect.orDie)
+          const rows = yield* sql`
+            DELETE FROM webhook_delivery WHERE id IN (
+              SELECT id FROM webhook_delivery WHERE created_at < ${cutoff} AND state <> 'pending'
+              ORDER BY created_at LIMIT ${limit} ${skipLocked})
+            RETURNING id`
+          return rows.length
+        }, Effect.orDie)
       })
     })
   )

@@ -6,6 +6,7 @@ import { FileId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Chunks from "./Chunks.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 
 interface Row {
@@ -115,14 +116,16 @@ export class Files extends Context.Service<
             )
           ),
         removeOwners: (owners) =>
-          owners.length === 0
-            ? Effect.succeed([])
-            : Effect.orDie(
-                Effect.map(
-                  sql<{ readonly blob: string }>`DELETE FROM file WHERE ${sql.in("owner_id", owners)} RETURNING blob`,
-                  (rows) => rows.map((row) => row.blob)
-                )
+          Effect.orDie(
+            Effect.map(
+              Chunks.flatMap(
+                owners,
+                (some) =>
+                  sql<{ readonly blob: string }>`DELETE FROM file WHERE ${sql.in("owner_id", some)} RETURNING blob`
               ),
+              (rows) => rows.map((row) => row.blob)
+            )
+          ),
         removeSome: (owners, limit) =>
           owners.length === 0
             ? Effect.succeed([])

@@ -9,6 +9,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as Dialect from "./Dialect.ts"
 import { unhurried } from "./QueryDeadline.ts"
 import * as Access from "./migrations/Access.ts"
+import * as Bulk from "./migrations/Bulk.ts"
 import * as Content from "./migrations/Content.ts"
 import * as Git from "./migrations/Git.ts"
 import * as InHand from "./migrations/InHand.ts"
@@ -37,7 +38,8 @@ const loader = Migrator.fromRecord({
   "0008_retention": run(Retention.statements),
   "0009_git": run(Git.statements),
   "0010_in_hand": run(InHand.statements),
-  "0011_waits": run(Waits.statements)
+  "0011_waits": run(Waits.statements),
+  "0012_bulk": run(Bulk.statements)
 })
 
 /** Brings the database to the newest schema; does nothing when it is there already. */

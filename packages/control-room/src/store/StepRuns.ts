@@ -17,13 +17,13 @@ import type {
   StepRunState
 } from "@signalbox/api/contract/StepRuns"
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
-import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Change, Item, Run, StepRun } from "../engine/Engine.ts"
 import * as Tokens from "../Tokens.ts"
+import * as Chunks from "./Chunks.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Dialect from "./Dialect.ts"
 import { secondsBetween } from "./ProcessRuns.ts"
@@ -232,19 +232,21 @@ export class StepRuns extends Context.Service<
 
       const addEvents = Effect.fnUntraced(function* (events: ReadonlyArray<NewEvent>) {
         const at = yield* now
-        // A statement takes only so many parameters.
-        for (const some of Arr.chunksOf(events, 1000)) {
-          const rows = yield* Effect.forEach(some, (event) =>
-            Effect.map(newId, (id) => ({
-              id,
-              step_run_id: event.stepRun,
-              event_type: event.type,
-              work_item_id: event.item,
-              created_at: at
-            }))
-          )
-          yield* sql`INSERT INTO step_run_event ${sql.insert(rows)}`
-        }
+        yield* Chunks.forEach(
+          events,
+          Effect.fnUntraced(function* (some) {
+            const rows = yield* Effect.forEach(some, (event) =>
+              Effect.map(newId, (id) => ({
+                id,
+                step_run_id: event.stepRun,
+                event_type: event.type,
+                work_item_id: event.item,
+                created_at: at
+              }))
+            )
+            yield* sql`INSERT INTO step_run_event ${sql.insert(rows)}`
+          })
+        )
       }, Effect.orDie)
 
       const apply = Effect.fnUntraced(function* (
@@ -283,7 +285,8 @@ export class StepRuns extends Context.Service<
           case "StepRunsQueued": {
             const rows = yield* sql<{ readonly id: string }>`
               UPDATE step_run SET state = 'awaiting_worker', state_updated_at = ${at}
-              WHERE process_run_id = ${run.id} AND step = ${change.step} AND state = 'new' RETURNING id`
+              WHERE process_run_id = ${run.id} AND step = ${change.step} AND state = 'new'
+                AND state IN ('new', 'awaiting_worker', 'in_progress') RETURNING id`
             return identifiers(rows).map((id): NewEvent => ({ stepRun: id, type: "QUEUED", item: null }))
           }
           case "StepRunMoved": {

@@ -11,6 +11,7 @@ import * as Redacted from "effect/Redacted"
 import type { Fragment } from "effect/sql/Statement"
 import { randomBytes } from "node:crypto"
 import { Seal } from "../vault/Seal.ts"
+import * as Chunks from "./Chunks.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Dialect from "./Dialect.ts"
 
@@ -158,9 +159,15 @@ export class Webhooks extends Context.Service<
 
       const disable = Effect.fnUntraced(function* (id: WebhookId, reason: string) {
         yield* sql`UPDATE webhook SET enabled = 0 WHERE id = ${id}`
-        yield* sql`
-          UPDATE webhook_delivery SET state = 'failed', next_attempt_at = NULL, error = ${reason}
-          WHERE webhook_id = ${id} AND state = 'pending'`
+        yield* Chunks.sweep((limit) =>
+          Effect.map(
+            sql`
+              UPDATE webhook_delivery SET state = 'failed', next_attempt_at = NULL, error = ${reason} WHERE id IN (
+                SELECT id FROM webhook_delivery WHERE webhook_id = ${id} AND state = 'pending' LIMIT ${limit})
+              RETURNING id`,
+            (rows) => rows.length
+          )
+        )
       }, Effect.orDie)
 
       return Webhooks.of({
@@ -210,23 +217,45 @@ export class Webhooks extends Context.Service<
               if (Object.keys(changed).length === 0) return known
               yield* sql`UPDATE webhook SET ${sql.update(changed)} WHERE id = ${id}`
               if (change.endpoint !== undefined) {
-                yield* sql`
-                  UPDATE webhook_delivery SET endpoint = ${change.endpoint} WHERE webhook_id = ${id} AND state = 'pending'`
+                const { endpoint } = change
+                yield* Chunks.sweep((limit) =>
+                  Effect.map(
+                    sql`
+                      UPDATE webhook_delivery SET endpoint = ${endpoint} WHERE id IN (
+                        SELECT id FROM webhook_delivery
+                        WHERE webhook_id = ${id} AND state = 'pending' AND endpoint <> ${endpoint} LIMIT ${limit})
+                      RETURNING id`,
+                    (rows) => rows.length
+                  )
+                )
               }
               if (change.enabled === false && known.view.enabled) yield* disable(id, "the webhook was disabled")
               return yield* find(workspace, id)
             }).pipe(Effect.orDie)
           )
         }),
-        remove: (workspace, id) =>
-          Effect.orDie(
-            Effect.map(
-              sql`
-                DELETE FROM webhook WHERE workspace_id = ${workspace} AND id = ${id} AND process_run_id IS NULL
-                RETURNING id`,
-              (rows) => rows.length === 1
+        remove: Effect.fnUntraced(
+          function* (workspace, id) {
+            const found = yield* sql`
+              SELECT id FROM webhook
+              WHERE workspace_id = ${workspace} AND id = ${id} AND process_run_id IS NULL ${Dialect.forDelete(sql)}`
+            if (found.length === 0) return false
+            // Its log may be long: the reference alone would delete it in one statement.
+            yield* Chunks.sweep((limit) =>
+              Effect.map(
+                sql`
+                  DELETE FROM webhook_delivery WHERE id IN (
+                    SELECT id FROM webhook_delivery WHERE webhook_id = ${id} LIMIT ${limit})
+                  RETURNING id`,
+                (rows) => rows.length
+              )
             )
-          ),
+            yield* sql`DELETE FROM webhook WHERE id = ${id}`
+            return true
+          },
+          Effect.orDie,
+          transaction
+        ),
         sealCallback: Effect.fnUntraced(function* (secret) {
           const id = WebhookId.make(yield* newId)
           return { id, secret: yield* seal.seal(Redacted.value(secret), contextOf(id)) }
@@ -265,12 +294,21 @@ export class Webhooks extends Context.Service<
             : ([newest] as const)
         }),
         disable,
-        sweepCallbacks: Effect.orDie(
-          Effect.asVoid(sql`
-            DELETE FROM webhook WHERE process_run_id IS NOT NULL
-              AND NOT EXISTS (SELECT 1 FROM process_run WHERE process_run.id = webhook.process_run_id)
-              AND NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE webhook_delivery.webhook_id = webhook.id)`)
-        )
+        sweepCallbacks: Chunks.walk((after) =>
+          Effect.gen(function* () {
+            const rows = yield* sql<{ readonly process_run_id: string }>`
+              SELECT process_run_id FROM webhook WHERE process_run_id IS NOT NULL AND process_run_id > ${after}
+              ORDER BY process_run_id LIMIT ${Chunks.rowsPerChunk}`
+            const runs = rows.map((row) => row.process_run_id)
+            if (runs.length > 0) {
+              yield* sql`
+                DELETE FROM webhook WHERE ${sql.in("process_run_id", runs)}
+                  AND NOT EXISTS (SELECT 1 FROM process_run WHERE process_run.id = webhook.process_run_id)
+                  AND NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE webhook_delivery.webhook_id = webhook.id)`
+            }
+            return runs
+          })
+        ).pipe(Effect.orDie, Effect.asVoid)
       })
     })
   )

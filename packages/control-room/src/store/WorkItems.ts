@@ -3,13 +3,13 @@
  */
 import { ProcessId, ProcessRunId, StepId, StepRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
-import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { Fragment } from "effect/sql/Statement"
 import type { Change, Exception, Item, Run, RunStep } from "../engine/Engine.ts"
+import * as Chunks from "./Chunks.ts"
 import { Database, type PageRequest, type Rows, type Wide } from "./Database.ts"
 import * as Dialect from "./Dialect.ts"
 
@@ -26,11 +26,17 @@ interface SummaryRow {
   readonly exception: string | null
 }
 
-interface ItemRow extends SummaryRow {
+interface StateRow extends Pick<
+  SummaryRow,
+  "id" | "workspace_id" | "process_id" | "process_run_id" | "step_run_id" | "state"
+> {
   readonly step: number | null
-  readonly payload: string
   readonly attempts: number
   readonly released_by: string | null
+}
+
+interface ItemRow extends SummaryRow, StateRow {
+  readonly payload: string
   /** Only where it is selected: whether a file names the item as its owner. */
   readonly has_files?: unknown
   /** Only in pages: what its files take in its view. */
@@ -62,6 +68,13 @@ export interface StoredSummary {
   readonly stateUpdatedAt: string | null
   readonly createdAt: string
   readonly exception: Exception | null
+}
+
+/** A work item without its payload, as commands on runs need it. */
+export interface StoredState extends Item {
+  readonly workspaceId: WorkspaceId
+  readonly processId: ProcessId
+  readonly processRunId: ProcessRunId | null
 }
 
 /** A work item as stored. */
@@ -108,6 +121,18 @@ const parseSummary = (row: SummaryRow): StoredSummary => ({
 
 /** Where nothing was selected that says so, it may. */
 const mayHaveFiles = (selected: unknown) => selected === undefined || Boolean(selected)
+
+const parseState = (row: StateRow): StoredState => ({
+  id: WorkItemId.make(row.id),
+  workspaceId: WorkspaceId.make(row.workspace_id),
+  processId: ProcessId.make(row.process_id),
+  processRunId: row.process_run_id === null ? null : ProcessRunId.make(row.process_run_id),
+  step: row.step ?? 0,
+  stepRun: row.step_run_id === null ? null : StepRunId.make(row.step_run_id),
+  state: row.state,
+  attempts: row.attempts,
+  releasedBy: row.released_by === null ? null : StepRunId.make(row.released_by)
+})
 
 const parseItem = (row: ItemRow): StoredItem => ({
   ...parseSummary(row),
@@ -164,8 +189,10 @@ export class WorkItems extends Context.Service<
   {
     readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredItem | null>
     readonly getMany: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredItem>>
-    /** As they are now; until the transaction ends, nobody else changes them. */
-    readonly lockMany: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredItem>>
+    /** The runs that these are in. */
+    readonly runsOf: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<ProcessRunId>>
+    /** Locks these until the transaction ends, and returns them as they are then. */
+    readonly lockMany: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredState>>
     /** As `get`; until the transaction ends, nobody else changes it. For those who have locked its run. */
     readonly lock: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredItem | null>
     readonly list: (workspace: WorkspaceId, filter: ItemFilter, page: PageRequest) => Effect.Effect<Rows<StoredSummary>>
@@ -187,12 +214,14 @@ export class WorkItems extends Context.Service<
     /** Deletes these, whatever they are in. */
     readonly remove: (ids: ReadonlyArray<WorkItemId>) => Effect.Effect<void>
     /**
-     * The oldest items of a step that wait and are due; until the transaction ends, nobody else changes them, such as their
-     * payload. For those who have locked the run.
+     * Items of a step that wait and are due, locked until the transaction ends: first those whose retry is due, in the
+     * order of that time, then the others, the oldest first. For those who have locked the run.
      */
     readonly due: (run: ProcessRunId, step: number, limit: number) => Effect.Effect<ReadonlyArray<StoredItem>>
-    /** The item that a step run has in hand. */
-    readonly held: (stepRun: StepRunId) => Effect.Effect<StoredItem | null>
+    /** The ids of the same items: payloads may be large. */
+    readonly dueIds: (run: ProcessRunId, step: number, limit: number) => Effect.Effect<ReadonlyArray<WorkItemId>>
+    /** The item that a step run processes. */
+    readonly held: (stepRun: StepRunId) => Effect.Effect<StoredState | null>
     /** Runs with items whose delay is over. */
     readonly runsWithDelayOver: Effect.Effect<ReadonlyArray<ProcessRunId>>
     readonly apply: (run: Run, change: ItemChange) => Effect.Effect<void>
@@ -202,8 +231,8 @@ export class WorkItems extends Context.Service<
     readonly createOutputs: (run: Run, outputs: ReadonlyArray<NewOutput>) => Effect.Effect<ReadonlyArray<WorkItemId>>
     /** An output that is not released yet, of a step run that lives. */
     readonly openOutput: (id: string) => Effect.Effect<StoredOutput | null>
-    /** Deletes the outputs of an item that are not released; answers which. */
-    readonly dropOutputs: (item: WorkItemId) => Effect.Effect<ReadonlyArray<WorkItemId>>
+    /** Deletes the outputs of an item that its step run has not released, and returns their ids. */
+    readonly dropOutputs: (stepRun: StepRunId, item: WorkItemId) => Effect.Effect<ReadonlyArray<WorkItemId>>
     /** How many outputs of a step run wait for its end: of the item in hand, and of the others. */
     readonly countOutputs: (
       stepRun: StepRunId,
@@ -257,6 +286,9 @@ export class WorkItems extends Context.Service<
           }
           return items(sql`workspace_id = ${workspace}`)
         }
+      const selectState = sql.literal(
+        "SELECT id, workspace_id, process_id, process_run_id, step, step_run_id, state, attempts, released_by FROM work_item"
+      )
       const many = (rows: ReadonlyArray<ItemRow>) => rows.map(parseItem)
       const identifiers = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) => WorkItemId.make(id))
       const first = (rows: ReadonlyArray<ItemRow>) => (rows[0] === undefined ? null : parseItem(rows[0]))
@@ -282,62 +314,116 @@ export class WorkItems extends Context.Service<
         } as const
       })
 
+      const due = Effect.fnUntraced(function* <Row extends object>(
+        columns: Fragment,
+        run: ProcessRunId,
+        step: number,
+        limit: number
+      ) {
+        const at = yield* now
+        const waiting = sql`process_run_id = ${run} AND step = ${step} AND state = 'pending' AND step_run_id IS NULL`
+        return yield* sql<Row>`
+          ${columns}
+          WHERE id IN (
+            SELECT id FROM (
+              SELECT id FROM work_item WHERE ${waiting} AND not_before IS NOT NULL AND not_before <= ${at}
+              ORDER BY not_before, id LIMIT ${limit}) AS delayed
+            UNION ALL
+            SELECT id FROM (
+              SELECT id FROM work_item WHERE ${waiting} AND not_before IS NULL ORDER BY id LIMIT ${limit}) AS ready)
+          ORDER BY not_before IS NULL, not_before, id LIMIT ${limit} ${forUpdate}`
+      })
+
+      const remove = (ids: ReadonlyArray<WorkItemId>) =>
+        Chunks.forEach(ids, (some) => sql`DELETE FROM work_item WHERE ${sql.in("id", some)}`)
+
+      /** The unreleased outputs of a step run: of one item, or, with `item` null, of all; a chunk at a time. */
+      const eachUnreleased = <B, E>(
+        stepRun: StepRunId,
+        item: WorkItemId | null,
+        use: (ids: ReadonlyArray<WorkItemId>) => Effect.Effect<B, E>
+      ) => {
+        const ofItem = item === null ? [] : [sql`parent_id = ${item}`]
+        let parent = ""
+        return Chunks.walk((after) =>
+          Effect.gen(function* () {
+            const rows = yield* sql<{ readonly id: string; readonly parent_id: string }>`
+              SELECT id, parent_id FROM output
+              WHERE ${sql.and([sql`step_run_id = ${stepRun}`, ...ofItem])} AND released = 0
+                AND (parent_id, id) > (${parent}, ${after})
+              ORDER BY parent_id, id LIMIT ${Chunks.rowsPerChunk}`
+            parent = rows.at(-1)?.parent_id ?? parent
+            const ids = identifiers(rows)
+            if (ids.length > 0) yield* use(ids)
+            return ids
+          })
+        )
+      }
+
       const apply = Effect.fnUntraced(function* (run: Run, change: ItemChange) {
         const at = yield* now
-        switch (change._tag) {
-          case "ItemDeleted":
-            yield* sql`DELETE FROM work_item WHERE id = ${change.id}`
-            return
-          case "WaitingSettled":
-            yield* sql`UPDATE work_item SET ${sql.update({
-              state: change.to,
-              state_updated_at: at,
-              not_before: null,
-              ...(change.exception === null ? {} : { exception: json(change.exception) })
-            })} WHERE process_run_id = ${run.id} AND state = 'pending' AND step_run_id IS NULL`
-            return
-          case "OutputsReleased": {
-            if (change.step === null) {
-              yield* sql`UPDATE output SET released = 1 WHERE step_run_id = ${change.stepRun} AND released = 0`
-              return
-            }
-            const exception = json(change.exception)
-            yield* sql`
+        if (change._tag === "WaitingSettled") {
+          const settled = sql.update({
+            state: change.to,
+            state_updated_at: at,
+            not_before: null,
+            ...(change.exception === null ? {} : { exception: json(change.exception) })
+          })
+          yield* Chunks.walk((after) =>
+            Effect.map(
+              sql<{ readonly id: string }>`
+                UPDATE work_item SET ${settled} WHERE id IN (
+                  SELECT id FROM work_item
+                  WHERE process_run_id = ${run.id} AND state = 'pending' AND step_run_id IS NULL AND id > ${after}
+                  ORDER BY id LIMIT ${Chunks.rowsPerChunk})
+                RETURNING id`,
+              (rows) => identifiers(rows).sort()
+            )
+          )
+          return
+        }
+        const { exception, state, step, stepRun } = change
+        if (step === null) {
+          yield* eachUnreleased(stepRun, null, (ids) => sql`UPDATE output SET released = 1 WHERE ${sql.in("id", ids)}`)
+          return
+        }
+        yield* eachUnreleased(stepRun, null, (ids) =>
+          Effect.andThen(
+            sql`
               INSERT INTO work_item (id, workspace_id, process_id, process_run_id, step, step_id, parent_id, state,
                 state_updated_at, created_at, payload, attempts, exception)
-              SELECT id, workspace_id, process_id, process_run_id, ${change.step}, ${run.steps[change.step]?.id},
-                parent_id, ${change.state}, ${at}, created_at, payload, 0, ${exception}
-              FROM output WHERE step_run_id = ${change.stepRun} AND released = 0`
-            yield* sql`DELETE FROM output WHERE step_run_id = ${change.stepRun} AND released = 0`
-            return
-          }
-        }
+              SELECT id, workspace_id, process_id, process_run_id, ${step}, ${run.steps[step]?.id},
+                parent_id, ${state}, ${at}, created_at, payload, 0, ${json(exception)}
+              FROM output WHERE ${sql.in("id", ids)}`,
+            sql`DELETE FROM output WHERE ${sql.in("id", ids)}`
+          )
+        )
       }, Effect.orDie)
 
       const move = Effect.fnUntraced(function* (moves: ReadonlyArray<ItemMove>) {
         const at = yield* now
-        const of = (kind: ReturnType<typeof kindOf>) => moves.filter((change) => kindOf(change) === kind)
-        // A statement takes only so many parameters.
-        for (const some of Arr.chunksOf(of("completed"), 10_000)) {
-          yield* sql`
+        const of = Map.groupBy(moves, kindOf)
+        yield* Chunks.forEach(
+          of.get("completed") ?? [],
+          (some) => sql`
             UPDATE work_item
             SET state = 'done', state_updated_at = ${at}, released_by = step_run_id, not_before = NULL, exception = NULL
             WHERE ${sql.in(
               "id",
               some.map(({ id }) => id)
             )}`
-        }
-        for (const some of Arr.chunksOf(of("taken"), 5000)) {
+        )
+        yield* Chunks.forEach(of.get("taken") ?? [], (some) => {
           const pairs = sql.csv(some.map(({ id, stepRun }) => sql`(${id}, ${stepRun})`))
           // One more attempt: that is what taking an item is.
-          yield* sql`
+          return sql`
             UPDATE work_item
             SET state = 'in_progress', state_updated_at = ${at}, attempts = attempts + 1, not_before = NULL,
               step_run_id = taken.column2
             FROM (VALUES ${pairs}) AS taken
             WHERE work_item.id = taken.column1`
-        }
-        for (const change of of("other")) {
+        })
+        for (const change of of.get("other") ?? []) {
           yield* sql`UPDATE work_item SET ${sql.update({
             state: change.to,
             state_updated_at: at,
@@ -354,9 +440,23 @@ export class WorkItems extends Context.Service<
         get: (workspace, id) =>
           Effect.orDie(Effect.map(sql<ItemRow>`${select} WHERE workspace_id = ${workspace} AND id = ${id}`, first)),
         getMany: (ids) => Effect.orDie(Effect.map(sql<ItemRow>`${select} WHERE ${sql.in("id", ids)}`, many)),
+        runsOf: Effect.fnUntraced(function* (ids) {
+          const rows = yield* Chunks.flatMap(
+            ids,
+            (some) => sql<{ readonly process_run_id: string }>`
+              SELECT DISTINCT process_run_id FROM work_item
+              WHERE ${sql.in("id", some)} AND process_run_id IS NOT NULL`
+          )
+          return new Set(rows.map((row) => ProcessRunId.make(row.process_run_id)))
+        }, Effect.orDie),
+        // Sorted, because all lock items in one order.
         lockMany: (ids) =>
           Effect.orDie(
-            Effect.map(sql<ItemRow>`SELECT * FROM work_item WHERE ${sql.in("id", ids)} ORDER BY id ${forUpdate}`, many)
+            Chunks.flatMap(ids.toSorted(), (some) =>
+              Effect.map(sql<StateRow>`${selectState} WHERE ${sql.in("id", some)} ORDER BY id ${forUpdate}`, (rows) =>
+                rows.map(parseState)
+              )
+            )
           ),
         lock: (workspace, id) =>
           Effect.orDie(
@@ -375,13 +475,12 @@ export class WorkItems extends Context.Service<
         createInRun: Effect.fnUntraced(function* (run, payloads) {
           const [step] = run.steps
           if (step === undefined) return
-          // A statement takes only so many parameters.
-          for (const some of Arr.chunksOf(payloads, 1000)) {
-            const rows = yield* Effect.forEach(some, (payload) =>
-              newRow(run.workspaceId, run.processId, payload, { id: run.id, step })
+          yield* Chunks.forEach(payloads, (some) =>
+            Effect.flatMap(
+              Effect.forEach(some, (payload) => newRow(run.workspaceId, run.processId, payload, { id: run.id, step })),
+              (rows) => sql`INSERT INTO work_item ${sql.insert(rows)}`
             )
-            yield* sql`INSERT INTO work_item ${sql.insert(rows)}`
-          }
+          )
         }, Effect.orDie),
         takeIntoRun: Effect.fnUntraced(function* (run, items) {
           const taken = {
@@ -391,24 +490,27 @@ export class WorkItems extends Context.Service<
             state: "pending",
             state_updated_at: yield* now
           }
-          let count = 0
-          // A statement takes only so many parameters; sorted, because all lock items in one order.
-          for (const some of Arr.chunksOf(items.toSorted(), 10_000)) {
-            if (Dialect.isPostgres(sql)) yield* lockNew(run.processId, some)
-            const rows = yield* sql`
-              UPDATE work_item SET ${sql.update(taken)}
-              WHERE ${sql.in("id", some)} AND process_id = ${run.processId} AND state = 'new' RETURNING id`
-            count += rows.length
-          }
-          return count
+          const rows = yield* Chunks.flatMap(
+            // Sorted, because all lock items in one order.
+            items.toSorted(),
+            Effect.fnUntraced(function* (some) {
+              if (Dialect.isPostgres(sql)) yield* lockNew(run.processId, some)
+              return yield* sql`
+                UPDATE work_item SET ${sql.update(taken)}
+                WHERE ${sql.in("id", some)} AND process_id = ${run.processId} AND state = 'new' RETURNING id`
+            })
+          )
+          return rows.length
         }, Effect.orDie),
         queued: (process) =>
           Effect.orDie(
-            Effect.map(
-              sql<{ readonly id: string }>`
-                SELECT id FROM work_item WHERE process_id = ${process} AND state = 'new'
-                ORDER BY id ${forUpdate}`,
-              identifiers
+            Chunks.walk((after) =>
+              Effect.map(
+                sql<{ readonly id: string }>`
+                  SELECT id FROM work_item WHERE process_id = ${process} AND state = 'new' AND id > ${after}
+                  ORDER BY id LIMIT ${Chunks.rowsPerChunk} ${forUpdate}`,
+                identifiers
+              )
             )
           ),
         updatePayload: Effect.fnUntraced(function* (id, payload) {
@@ -418,56 +520,62 @@ export class WorkItems extends Context.Service<
             RETURNING id`
           return rows.length === 1
         }, Effect.orDie),
-        remove: (ids) =>
-          ids.length === 0
-            ? Effect.void
-            : Effect.orDie(Effect.asVoid(sql`DELETE FROM work_item WHERE ${sql.in("id", ids)}`)),
-        due: Effect.fnUntraced(function* (run, step, limit) {
-          const rows = yield* sql<ItemRow>`
-            ${select}
-            WHERE process_run_id = ${run} AND step = ${step} AND state = 'pending' AND step_run_id IS NULL
-              AND (not_before IS NULL OR not_before <= ${yield* now})
-            ORDER BY id LIMIT ${limit} ${forUpdate}`
-          return many(rows)
-        }, Effect.orDie),
+        remove: (ids) => Effect.orDie(Effect.asVoid(remove(ids))),
+        due: (run, step, limit) => Effect.orDie(Effect.map(due<ItemRow>(select, run, step, limit), many)),
+        dueIds: (run, step, limit) =>
+          Effect.orDie(
+            Effect.map(
+              due<{ readonly id: string }>(sql.literal("SELECT id FROM work_item"), run, step, limit),
+              identifiers
+            )
+          ),
         held: (stepRun) =>
           Effect.orDie(
             Effect.map(
-              sql<ItemRow>`
-                SELECT * FROM work_item WHERE step_run_id = ${stepRun} AND state IN ('pending', 'in_progress')`,
-              first
+              sql<StateRow>`
+                ${selectState} WHERE step_run_id = ${stepRun} AND state IN ('pending', 'in_progress')`,
+              ([row]) => (row === undefined ? null : parseState(row))
             )
           ),
         runsWithDelayOver: Effect.gen(function* () {
-          const rows = yield* sql<{ readonly process_run_id: string }>`
-            SELECT DISTINCT process_run_id FROM work_item
-            WHERE state = 'pending' AND step_run_id IS NULL AND not_before IS NOT NULL AND not_before <= ${yield* now}`
-          return rows.map((row) => ProcessRunId.make(row.process_run_id))
+          const delayed = sql.literal("state = 'pending' AND step_run_id IS NULL AND not_before IS NOT NULL")
+          // One step in the index for each run that has delayed items, however many.
+          const rows = yield* sql<{ readonly run: string }>`
+            WITH RECURSIVE delayed (run) AS (
+              SELECT min(process_run_id) FROM work_item WHERE ${delayed}
+              UNION ALL
+              SELECT (SELECT min(process_run_id) FROM work_item WHERE ${delayed} AND process_run_id > delayed.run)
+              FROM delayed WHERE delayed.run IS NOT NULL
+            )
+            SELECT run FROM delayed
+            WHERE EXISTS (
+              SELECT 1 FROM work_item WHERE process_run_id = delayed.run AND ${delayed} AND not_before <= ${yield* now})`
+          return rows.map((row) => ProcessRunId.make(row.run))
         }).pipe(Effect.orDie),
         apply,
         move,
         createOutputs: Effect.fnUntraced(function* (run, outputs) {
           const at = yield* now
-          const ids: Array<WorkItemId> = []
-          // A statement takes only so many parameters.
-          for (const some of Arr.chunksOf(outputs, 1000)) {
-            const rows = yield* Effect.forEach(some, ({ item, payload, stepRun }) =>
-              Effect.map(newId, (id) => ({
-                id,
-                workspace_id: run.workspaceId,
-                process_id: run.processId,
-                process_run_id: run.id,
-                step_run_id: stepRun,
-                parent_id: item,
-                created_at: at,
-                payload: JSON.stringify(payload),
-                released: 0
-              }))
-            )
-            yield* sql`INSERT INTO output ${sql.insert(rows)}`
-            ids.push(...identifiers(rows))
-          }
-          return ids
+          return yield* Chunks.flatMap(
+            outputs,
+            Effect.fnUntraced(function* (some) {
+              const rows = yield* Effect.forEach(some, ({ item, payload, stepRun }) =>
+                Effect.map(newId, (id) => ({
+                  id,
+                  workspace_id: run.workspaceId,
+                  process_id: run.processId,
+                  process_run_id: run.id,
+                  step_run_id: stepRun,
+                  parent_id: item,
+                  created_at: at,
+                  payload: JSON.stringify(payload),
+                  released: 0
+                }))
+              )
+              yield* sql`INSERT INTO output ${sql.insert(rows)}`
+              return identifiers(rows)
+            })
+          )
         }, Effect.orDie),
         setPayload: Effect.fnUntraced(function* (stepRun, id, payload) {
           const json = JSON.stringify(payload)
@@ -486,13 +594,8 @@ export class WorkItems extends Context.Service<
               row === undefined ? null : parseOutput(row)
             )
           ),
-        dropOutputs: (item) =>
-          Effect.orDie(
-            Effect.map(
-              sql<{ readonly id: string }>`DELETE FROM output WHERE released = 0 AND parent_id = ${item} RETURNING id`,
-              identifiers
-            )
-          ),
+        dropOutputs: (stepRun, item) =>
+          Effect.orDie(eachUnreleased(stepRun, item, (ids) => sql`DELETE FROM output WHERE ${sql.in("id", ids)}`)),
         countOutputs: (stepRun, held) =>
           Effect.orDie(
             Effect.map(
@@ -527,16 +630,16 @@ export class WorkItems extends Context.Service<
             )
           ),
         removeOutputs: (ids) =>
-          ids.length === 0
-            ? Effect.void
-            : Effect.orDie(Effect.asVoid(sql`DELETE FROM output WHERE ${sql.in("id", ids)}`))
+          Effect.orDie(
+            Effect.asVoid(Chunks.forEach(ids, (some) => sql`DELETE FROM output WHERE ${sql.in("id", some)}`))
+          )
       })
     })
   )
 }
 
 /** The changes that concern work items and outputs, and nothing else; but for moves. */
-export type ItemChange = Extract<Change, { readonly _tag: "ItemDeleted" | "WaitingSettled" | "OutputsReleased" }>
+export type ItemChange = Extract<Change, { readonly _tag: "WaitingSettled" | "OutputsReleased" }>
 
 export type ItemMove = Extract<Change, { readonly _tag: "ItemMoved" }>
 

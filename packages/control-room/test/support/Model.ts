@@ -165,7 +165,8 @@ export class Model {
         this.setStepRun(change.stepRun, { stopRequested: true })
         return
       case "OutputsDropped":
-        for (const output of this.outputs.values()) if (output.parent === change.item) this.outputs.delete(output.id)
+        for (const output of this.outputs.values())
+          if (output.parent === change.item && output.stepRun === change.stepRun) this.outputs.delete(output.id)
         return
       case "OutputsReleased":
         for (const output of [...this.outputs.values()].filter((output) => output.stepRun === change.stepRun)) {
@@ -193,7 +194,11 @@ export class Model {
           item.stepRun === null &&
           (item.notBefore === null || item.notBefore <= this.now)
       )
-      .sort((a, b) => (a.id < b.id ? -1 : 1))
+      .sort((a, b) => {
+        // Those whose retry is due come first, in the order of that time; no timestamp sorts after "~".
+        const [of, than] = [a.notBefore ?? "~", b.notBefore ?? "~"]
+        return of === than ? (a.id < b.id ? -1 : 1) : of < than ? -1 : 1
+      })
   }
 
   held(stepRun: StepRunId): ModelItem | null {

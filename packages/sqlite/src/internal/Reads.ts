@@ -1,33 +1,48 @@
 /**
- * Reads of what is committed. Those that come together are one transaction, so that the file is locked once for all of
- * them. It ends before the next commit, so that nobody reads what was true before an answer that has been given.
+ * Reads of what is committed and on the disk. Those that come together are one transaction, so that the file is locked once
+ * for all of them.
  */
 import * as Effect from "effect/Effect"
 import type { DatabaseSync } from "node:sqlite"
 
 export const make = Effect.fnUntraced(function* (db: DatabaseSync) {
+  const look = db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1")
   let scheduled: NodeJS.Immediate | null = null
+  let pinned = false
   const end = () => {
-    if (scheduled === null) return
-    clearImmediate(scheduled)
+    clearImmediate(scheduled ?? undefined)
     scheduled = null
     // A failed read can have ended it already.
-    if (!db.isTransaction) return
+    if (pinned || !db.isTransaction) return
     try {
       db.exec("COMMIT")
     } catch {
       // Called from the event loop, where an error would end the process. The next read ends or reports it.
     }
   }
-  yield* Effect.addFinalizer(() => Effect.sync(end))
+  const begin = () => {
+    // Without either it is one that could not be ended.
+    if (db.isTransaction && (pinned || scheduled !== null)) return
+    db.exec(db.isTransaction ? "ROLLBACK; BEGIN" : "BEGIN")
+    scheduled ??= setImmediate(end)
+  }
+  const unpin = () => {
+    pinned = false
+    end()
+  }
+  yield* Effect.addFinalizer(() => Effect.sync(unpin))
   return {
     /** To be called before each read. */
-    begin: () => {
-      // Without `scheduled` it is one that could not be ended.
-      if (db.isTransaction && scheduled !== null) return
-      db.exec(db.isTransaction ? "ROLLBACK; BEGIN" : "BEGIN")
-      scheduled ??= setImmediate(end)
+    begin,
+    /** From now until `unpin`, reads see what is committed now, although more is. */
+    pin: () => {
+      end()
+      begin()
+      // A transaction sees what is committed when it reads first.
+      look.get()
+      pinned = true
     },
-    end
+    /** From now on reads see everything that is committed, as whoever is told of a commit expects. */
+    unpin
   }
 })

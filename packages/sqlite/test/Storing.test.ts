@@ -1,0 +1,198 @@
+/**
+ * When a commit is on the disk, and who learns of it when; and how the log comes into the database. On real files; only the
+ * moment at which the disk has a commit is the test's.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Queue from "effect/Queue"
+import { ConnectionError, SqlError } from "effect/sql/SqlError"
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import * as Checkpoints from "../src/internal/Checkpoints.ts"
+import * as Reads from "../src/internal/Reads.ts"
+import * as Turns from "../src/internal/Turns.ts"
+
+const temporaryFile = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "signalbox-sqlite-"))),
+    (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+  ),
+  (folder) => join(folder, "t.db")
+)
+
+const open = (filename: string, options: { readonly readOnly?: boolean } = {}) =>
+  Effect.acquireRelease(
+    Effect.sync(() => new DatabaseSync(filename, options)),
+    (db) => Effect.sync(() => (db.isOpen ? db.close() : undefined))
+  )
+
+const diskError = new SqlError({
+  reason: new ConnectionError({ message: "no disk", operation: "commit", cause: new Error("EIO") })
+})
+
+/** A database whose disk stores a commit when the test says so. */
+const stored = Effect.gen(function* () {
+  const filename = yield* temporaryFile
+  const db = yield* open(filename)
+  db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; CREATE TABLE item (n INTEGER)")
+  const reader = yield* open(filename, { readOnly: true })
+  const reads = yield* Reads.make(reader)
+  const syncs = yield* Queue.unbounded<Deferred.Deferred<void, SqlError>>()
+  const run = (sql: string) => Effect.sync(() => db.exec(sql))
+  const turns = yield* Turns.make({
+    run,
+    isTransaction: () => db.isTransaction,
+    shared: true,
+    beforeCommit: Effect.sync(reads.pin),
+    sync: Effect.gen(function* () {
+      const synced = yield* Deferred.make<void, SqlError>()
+      yield* Queue.offer(syncs, synced)
+      yield* Deferred.await(synced)
+    }),
+    synced: reads.unpin,
+    whyLost: () => diskError
+  })
+  const write = (n: number) => turns.once(run(`INSERT INTO item VALUES (${n})`))
+  const count = (of: DatabaseSync) => Number(of.prepare("SELECT count(*) AS n FROM item").get()?.["n"])
+  return {
+    write,
+    /** The next commit that waits for the disk. */
+    sync: Queue.take(syncs),
+    /** What reads see. */
+    read: Effect.sync(() => {
+      reads.begin()
+      return count(reader)
+    }),
+    /** What is written, committed or not. */
+    written: Effect.sync(() => count(db))
+  }
+})
+
+const until = <E>(condition: Effect.Effect<boolean, E>) =>
+  Effect.repeat(Effect.andThen(Effect.yieldNow, condition), { until: (met) => met })
+
+describe("a commit", () => {
+  it.live("is told of, and seen by reads, when the disk has it; until then others write, and do not commit", () =>
+    Effect.gen(function* () {
+      const { read, sync, write, written } = yield* stored
+      const first = yield* Effect.forkChild(write(1))
+      const ofFirst = yield* sync
+      const second = yield* Effect.forkChild(write(2))
+      yield* until(Effect.map(written, (n) => n === 2))
+      // Turns of the loop in which a reader that is not pinned would look anew.
+      for (let turn = 0; turn < 3; turn++) {
+        yield* Effect.yieldNow
+        assert.strictEqual(yield* read, 0)
+      }
+      assert.isUndefined(first.pollUnsafe())
+      assert.isUndefined(second.pollUnsafe())
+      yield* Deferred.succeed(ofFirst, undefined)
+      yield* Fiber.join(first)
+      assert.strictEqual(yield* read, 1)
+      assert.isUndefined(second.pollUnsafe())
+      yield* Deferred.succeed(yield* sync, undefined)
+      yield* Fiber.join(second)
+      assert.strictEqual(yield* read, 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that the disk does not store fails, and nothing is written after it", () =>
+    Effect.gen(function* () {
+      const { sync, write } = yield* stored
+      const first = yield* Effect.forkChild(Effect.exit(write(1)))
+      yield* Deferred.fail(yield* sync, diskError)
+      assert.isTrue(Exit.isFailure(yield* Fiber.join(first)))
+      const refused = yield* Effect.flip(write(2))
+      assert.match(refused.message, /the disk failed to store a commit.*started again/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that was made is stored, although its writer is interrupted", () =>
+    Effect.gen(function* () {
+      const { read, sync, write } = yield* stored
+      const first = yield* Effect.forkChild(write(1))
+      const ofFirst = yield* sync
+      const interruption = yield* Effect.forkChild(Fiber.interrupt(first), { startImmediately: true })
+      yield* Deferred.succeed(ofFirst, undefined)
+      yield* Fiber.join(interruption)
+      assert.strictEqual(yield* read, 1)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a checkpoint", () => {
+  /** Rows of the database alone, without its log. */
+  const inDatabase = (filename: string) => readFileSync(filename).toString("latin1").split("needle").length - 1
+
+  const written = Effect.gen(function* () {
+    const filename = yield* temporaryFile
+    const db = yield* open(filename)
+    db.exec("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE item (text TEXT)")
+    return { filename, db, write: () => db.exec("INSERT INTO item VALUES ('needle')") }
+  })
+
+  it.live("copies the log into the database after a commit, beside this thread", () =>
+    Effect.gen(function* () {
+      const { filename, write } = yield* written
+      const { committed } = yield* Checkpoints.make({
+        filename,
+        delay: 1,
+        restartAfter: 1000,
+        exclusively: () => Effect.die("nobody has to wait")
+      })
+      write()
+      assert.strictEqual(inDatabase(filename), 0)
+      committed()
+      yield* until(Effect.sync(() => inDatabase(filename) === 1))
+      write()
+      committed()
+      yield* until(Effect.sync(() => inDatabase(filename) === 2))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("lets a log that is long begin anew, while writers wait", () =>
+    Effect.gen(function* () {
+      const { filename, write } = yield* written
+      let waited = 0
+      const { committed } = yield* Checkpoints.make({
+        filename,
+        delay: 1,
+        restartAfter: 10,
+        exclusively: (effect) => Effect.tap(effect, () => Effect.sync(() => waited++))
+      })
+      for (let n = 0; n < 50; n++) write()
+      const long = statSync(`${filename}-wal`).size
+      committed()
+      yield* until(Effect.sync(() => waited === 1))
+      for (let n = 0; n < 10; n++) write()
+      assert.strictEqual(statSync(`${filename}-wal`).size, long)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("lets the file go with its scope: whoever closes it last takes the log away", () =>
+    Effect.gen(function* () {
+      const { db, filename, write } = yield* written
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const { committed } = yield* Checkpoints.make({
+            filename,
+            delay: 1,
+            restartAfter: 1000,
+            exclusively: () => Effect.die("nobody has to wait")
+          })
+          write()
+          committed()
+          yield* until(Effect.sync(() => inDatabase(filename) === 1))
+        })
+      )
+      assert.isTrue(existsSync(`${filename}-wal`))
+      db.close()
+      assert.isFalse(existsSync(`${filename}-wal`))
+    }).pipe(Effect.scoped)
+  )
+})
