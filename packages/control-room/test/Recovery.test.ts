@@ -279,7 +279,7 @@ it.live(
       const fields = Object.entries(form.upload.form_data).map(([name, value]) => ({ name, value }))
       const whole = multipart([...fields, { name: "file", filename: "big", value: Buffer.alloc(1_000_000, 1) }])
       const head =
-        `POST /transfer/v1/uploads HTTP/1.1\r\nhost: x\r\ncontent-type: ${whole.headers["content-type"]}\r\n` +
+        `POST /transfer/v1/uploads HTTP/1.1\r\nhost: localhost\r\ncontent-type: ${whole.headers["content-type"]}\r\n` +
         `content-length: ${whole.body.length}\r\n\r\n`
       const half = Buffer.concat([Buffer.from(head), whole.body.subarray(0, 500_000)])
       const upload = yield* Effect.forkChild(sendRaw(child.origin, half))

@@ -178,7 +178,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("uploads"
       for (const how of ["reset", "half-close"] as const) {
         for (const share of [0.1, 0.5, 0.999]) {
           const head = Buffer.from(
-            `POST /transfer/v1/uploads HTTP/1.1\r\nhost: x\r\ncontent-length: ${whole.body.length}\r\n` +
+            `POST /transfer/v1/uploads HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${whole.body.length}\r\n` +
               `content-type: ${whole.headers["content-type"]}\r\n\r\n`
           )
           const part = whole.body.subarray(0, Math.floor(whole.body.length * share))

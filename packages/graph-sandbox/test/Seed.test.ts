@@ -107,7 +107,7 @@ describe("a seed", () => {
       const port = Number(new URL(origin).port)
       const exit = yield* Effect.exit(Effect.scoped(Layer.build(Layer.fresh(GraphSandbox.layer({ port })))))
       assert.isTrue(Exit.isFailure(exit))
-      assert.match(String(exit), /cannot listen on 127\.0\.0\.1:\d+/)
+      assert.match(String(exit), /cannot listen on port \d+ of 127\.0\.0\.1: the port is in use/)
     }).pipe(Effect.provide(GraphSandbox.layer()))
   )
 })

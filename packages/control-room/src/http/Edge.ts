@@ -97,16 +97,21 @@ const noRoute = (request: HttpServerRequest.HttpServerRequest) => {
   return respond(405, "METHOD_NOT_ALLOWED", `${request.method} is not allowed here; use ${allow}`, { allow })
 }
 
+const sendBytes = "send bytes to upload_url or upload.url instead"
+
 /** Refuses a body that says itself that it is too large, before any of it is read; null for all others. */
 const refuseLength = (request: HttpServerRequest.HttpServerRequest) => {
   const declared = Number(request.headers["content-length"] ?? 0)
   if (!(declared > limits.strangerBody)) return null
   const limit = allowedAt(pathOf(request.url))?.get(request.method) ?? limits.strangerBody
-  return declared <= limit
-    ? null
-    : respond(413, "PAYLOAD_TOO_LARGE", `the body of ${declared} bytes is larger than the ${limit} allowed here`, {
-        connection: "close"
-      })
+  if (declared <= limit) return null
+  const remedy = limit === limits.jsonBody ? `; ${sendBytes}` : ""
+  return respond(
+    413,
+    "PAYLOAD_TOO_LARGE",
+    `the body of ${declared} bytes is larger than the ${limit} allowed here${remedy}`,
+    { connection: "close" }
+  )
 }
 
 /** The names of hosts differ from what the service knows itself by. */
@@ -119,11 +124,7 @@ const misdirected = (host: string | undefined) =>
 
 const badRequest = (tooLarge: boolean) =>
   tooLarge
-    ? respond(
-        413,
-        "PAYLOAD_TOO_LARGE",
-        "the body is larger than allowed; send bytes to upload_url or upload.url instead"
-      )
+    ? respond(413, "PAYLOAD_TOO_LARGE", `the body is larger than allowed; ${sendBytes}`)
     : respond(400, "INVALID_REQUEST", "the body could not be read")
 
 const unexpected = Effect.fnUntraced(function* (
