@@ -19,8 +19,12 @@ export const limits = {
   page: 8 * 1024 * 1024,
   /** Answers up to this size are not counted. */
   smallAnswer: 256 * 1024,
+  /** What one statement reads of long texts, but for the row that goes beyond. */
+  readAtOnce: 1024 * 1024,
   /** All other answers of a process that are being built or not sent yet. */
   answers: 64 * 1024 * 1024,
+  /** Bytes of pages a millisecond, once a burst of as many as fit into `answers` is used up. */
+  answersPerMilli: 32 * 1024,
   file: 1024 * 1024 * 1024,
   /** What an upload has besides its file. */
   uploadForm: 1024 * 1024,

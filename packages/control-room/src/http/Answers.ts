@@ -26,7 +26,8 @@ export class Answers extends Context.Service<
   {
     /**
      * Counts at least so many bytes for a request until its scope closes, which is when its answer was sent. Waits while
-     * there is no room for them; after 10 seconds, or when too many wait already, the request gets a 503.
+     * there is no room for them; after 10 seconds, or when too many wait already, the request gets a 503. After a burst,
+     * large answers are built at a pace that leaves time for small ones.
      */
     readonly reserve: (bytes: number, scope: Scope.Scope) => Effect.Effect<void>
     /**
@@ -70,8 +71,23 @@ export class Answers extends Context.Service<
           )
         })
 
+      /** When the answers so far would have been sent at the pace of large answers, in milliseconds of the process. */
+      let pacedTo = 0
+
+      /** Waits for the turn of so many bytes: an answer of this size takes the time of hundreds of small ones. */
+      const pace = (bytes: number) =>
+        Effect.callback<void>((resume) => {
+          const now = performance.now()
+          pacedTo = Math.max(pacedTo, now) + bytes / limits.answersPerMilli
+          const wait = pacedTo - now - limits.answers / limits.answersPerMilli
+          if (wait <= 0) return resume(Effect.void)
+          // Of the machine, whose event loop it is about, and not of a clock that may be virtual.
+          const timer = setTimeout(() => resume(Effect.void), wait)
+          return Effect.sync(() => clearTimeout(timer))
+        })
+
       const reserve = (bytes: number, scope: Scope.Scope) =>
-        Effect.flatMap(take(bytes, scope), (taken) => (taken ? Effect.void : busy))
+        Effect.flatMap(take(bytes, scope), (taken) => (taken ? pace(bytes) : busy))
 
       return Answers.of({
         reserve,
@@ -85,7 +101,9 @@ export class Answers extends Context.Service<
             { status: response.status, headers: response.headers, contentLength, contentType }
           )
           return Effect.flatMap(Effect.scope, (scope) =>
-            Effect.as(refusable ? reserve(contentLength, scope) : Effect.asVoid(take(contentLength, scope)), streamed)
+            Effect.flatMap(take(contentLength, scope), (taken) =>
+              taken || !refusable ? Effect.succeed(streamed) : busy
+            )
           )
         }
       })

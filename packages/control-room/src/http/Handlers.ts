@@ -113,7 +113,7 @@ const workItems = Endpoints.group(
     const runs = yield* Runs
     const { transaction } = yield* Database
     const views = yield* Views
-    const { page } = yield* Pagination
+    const { page, pageOfTexts } = yield* Pagination
     const find = (params: { readonly workspace_id: StoredItem["workspaceId"]; readonly work_item_id: string }) =>
       orNotFound("work item", params.work_item_id, store.get(params.workspace_id, params.work_item_id))
     const inUse = (item: StoredItem) =>
@@ -132,7 +132,7 @@ const workItems = Endpoints.group(
         }
         const workspace = params.workspace_id
         return query.include_data === true
-          ? page(request, query, (from) => store.listWhole(workspace, filter, from), views.items)
+          ? pageOfTexts(request, query, (from) => store.listWhole(workspace, filter, from), views.items)
           : page(request, query, (from) => store.list(workspace, filter, from), summaries)
       },
       createWorkItem: Effect.fnUntraced(function* ({ params, payload }) {
@@ -177,12 +177,12 @@ const outputs = Endpoints.group(
     const store = yield* WorkItems
     const runStore = yield* ProcessRuns
     const views = yield* Views
-    const { page } = yield* Pagination
+    const { pageOfTexts } = yield* Pagination
     return handlers.handleAll({
       listOutputs: Effect.fnUntraced(function* ({ params, query, request }) {
         const id = query.process_run_id
         const run = yield* orNotFound("process run", id, runStore.get(params.workspace_id, id))
-        return yield* page(request, query, (from) => store.listOutputs(run.id, from), views.outputs)
+        return yield* pageOfTexts(request, query, (from) => store.listOutputs(run.id, from), views.outputs)
       })
     })
   })

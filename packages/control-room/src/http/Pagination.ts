@@ -7,6 +7,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Stream from "effect/Stream"
+import { limits } from "../Limits.ts"
 import type * as Scope from "effect/Scope"
 import { Signer } from "../Signer.ts"
 import type { PageRequest, Rows } from "../store/Database.ts"
@@ -42,6 +45,13 @@ export class Pagination extends Context.Service<
       /** The size of every page of a list that takes no `limit`. */
       size?: number
     ) => Effect.Effect<Page<B>, InvalidRequestResponse, Scope.Scope>
+    /** Like `page`, where the rows are viewed as JSON texts. */
+    readonly pageOfTexts: <A extends { readonly id: string }>(
+      request: HttpServerRequest.HttpServerRequest,
+      query: ListQuery,
+      fetch: (page: PageRequest) => Effect.Effect<Rows<A>>,
+      view: (rows: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<string>>
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, InvalidRequestResponse, Scope.Scope>
   }
 >()("@signalbox/control-room/http/Pagination") {
   static readonly layer = Layer.effect(
@@ -55,27 +65,47 @@ export class Pagination extends Context.Service<
         const after = Buffer.from(cursor.slice(0, Math.max(dot, 0)), "base64url").toString()
         return dot > 0 && signer.verify(`cursor\n${scope}\n${after}`, cursor.slice(dot + 1)) ? after : null
       }
+      const page: Pagination["Service"]["page"] = Effect.fnUntraced(function* (request, query, fetch, view, size) {
+        const url = new URL(request.url, publicUrl)
+        const scope = scopeOf(url.pathname, query)
+        const after = query.cursor === undefined ? null : read(query.cursor, scope)
+        if (query.cursor !== undefined && after === null) {
+          return yield* invalidRequest(
+            "cursor: not one of this list with these filters; start again without it, or follow `next` as it is"
+          )
+        }
+        const limit = size ?? Math.min(query.limit ?? defaultLimit, maxLimit)
+        const requestScope = yield* Effect.scope
+        const reserve = (bytes: number) => answers.reserve(bytes, requestScope)
+        const { hasMore, rows } = yield* fetch({ after, limit, reserve })
+        const last = rows.at(-1)?.id
+        if (hasMore && last !== undefined) {
+          const signature = signer.sign(`cursor\n${scope}\n${last}`)
+          url.searchParams.set("cursor", `${Buffer.from(last).toString("base64url")}.${signature}`)
+        }
+        const data = yield* view(rows)
+        return { data, has_more: hasMore, next: hasMore ? publicUrl + url.pathname + url.search : null }
+      })
       return Pagination.of({
-        page: Effect.fnUntraced(function* (request, query, fetch, view, size) {
-          const url = new URL(request.url, publicUrl)
-          const scope = scopeOf(url.pathname, query)
-          const after = query.cursor === undefined ? null : read(query.cursor, scope)
-          if (query.cursor !== undefined && after === null) {
-            return yield* invalidRequest(
-              "cursor: not one of this list with these filters; start again without it, or follow `next` as it is"
-            )
+        page,
+        pageOfTexts: Effect.fnUntraced(function* (request, query, fetch, view) {
+          const { data, ...rest } = yield* page(request, query, fetch, view)
+          const end = `],${JSON.stringify(rest).slice(1)}`
+          if (data.reduce((sum, text) => sum + text.length, 0) <= limits.smallAnswer) {
+            return HttpServerResponse.text(`{"data":[${data.join(",")}${end}`, { contentType: "application/json" })
           }
-          const limit = size ?? Math.min(query.limit ?? defaultLimit, maxLimit)
-          const requestScope = yield* Effect.scope
-          const reserve = (bytes: number) => answers.reserve(bytes, requestScope)
-          const { hasMore, rows } = yield* fetch({ after, limit, reserve })
-          const last = rows.at(-1)?.id
-          if (hasMore && last !== undefined) {
-            const signature = signer.sign(`cursor\n${scope}\n${last}`)
-            url.searchParams.set("cursor", `${Buffer.from(last).toString("base64url")}.${signature}`)
+          const parts: Array<Uint8Array> = []
+          for (const [index, text] of data.entries()) {
+            parts.push(Buffer.from(`${index === 0 ? '{"data":[' : ","}${text}`))
+            // Others have their turn: megabytes take a while.
+            if (text.length > limits.smallAnswer) yield* Effect.yieldNow
           }
-          const data = yield* view(rows)
-          return { data, has_more: hasMore, next: hasMore ? publicUrl + url.pathname + url.search : null }
+          parts.push(Buffer.from(end))
+          const contentLength = parts.reduce((sum, part) => sum + part.length, 0)
+          return HttpServerResponse.stream(Stream.fromIterable(parts), {
+            contentLength,
+            contentType: "application/json"
+          })
         })
       })
     })

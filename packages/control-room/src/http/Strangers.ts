@@ -19,6 +19,11 @@ import { dieWith } from "./Failures.ts"
 /** Generous, since all who come through one proxy share one address. */
 const defaultBudget: Buckets.RateLimit = { perSecond: 100, burst: 1000 }
 
+/** How long the refusal of a request over the budget is held back: who asks again at once after each gets no more of them. */
+const holdMillis = 1000
+/** How many refusals are held back at once; further ones are sent at once. */
+const mostWaiting = 1000
+
 /** How many keys and tokens are known. */
 const mostKnown = 10_000
 
@@ -71,13 +76,23 @@ export class Strangers extends Context.Service<
           const address = addressOf(request)
           if (address === null) return Effect.void
           const { admitted, waitMillis } = buckets.take(address, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
-          return admitted
-            ? Effect.void
-            : dieWith(429, "RATE_LIMITED", "too many requests without a valid key from this address; try again later", {
-                "retry-after": "1",
-                "retry-after-ms": String(waitMillis)
-              })
+          if (admitted) return Effect.void
+          const refused = dieWith(
+            429,
+            "RATE_LIMITED",
+            "too many requests without a valid key from this address; try again later",
+            { "retry-after": "1", "retry-after-ms": String(waitMillis) }
+          )
+          return waiting < mostWaiting ? Effect.andThen(hold, refused) : refused
         })
+
+      let waiting = 0
+      /** Of the machine, whose event loop it is about, and not of a clock that may be virtual. */
+      const hold = Effect.callback<void>((resume) => {
+        waiting++
+        const timer = setTimeout(() => resume(Effect.void), holdMillis)
+        return Effect.sync(() => clearTimeout(timer))
+      }).pipe(Effect.ensuring(Effect.sync(() => waiting--)))
 
       const refund = (request: Request) =>
         Effect.map(Clock.currentTimeMillis, (now) => {

@@ -3,13 +3,12 @@
  */
 import type { File } from "@signalbox/api/contract/Files"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
-import type { Output } from "@signalbox/api/contract/Outputs"
 import type { WorkItem, WorkItemListed } from "@signalbox/api/contract/WorkItems"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Files } from "../store/Files.ts"
-import type { StoredItem, StoredOutput, StoredSummary } from "../store/WorkItems.ts"
+import type { StoredItem, StoredPageItem, StoredPageOutput, StoredSummary } from "../store/WorkItems.ts"
 import { FileLinks } from "./FileLinks.ts"
 
 export const summary = (item: StoredSummary): WorkItemListed => ({
@@ -31,12 +30,18 @@ export const whole = (item: StoredItem, files: ReadonlyArray<File>): WorkItem =>
   files
 })
 
+/** The JSON text of an object with two more members, of which the payload is JSON text already. */
+const withData = (head: object, payload: string, files: ReadonlyArray<File>): string =>
+  `${JSON.stringify(head).slice(0, -1)},"payload":${payload},"files":${JSON.stringify(files)}}`
+
 export class Views extends Context.Service<
   Views,
   {
     readonly item: (item: StoredItem) => Effect.Effect<WorkItem>
-    readonly items: (items: ReadonlyArray<StoredItem>) => Effect.Effect<ReadonlyArray<WorkItem>>
-    readonly outputs: (outputs: ReadonlyArray<StoredOutput>) => Effect.Effect<ReadonlyArray<Output>>
+    /** As JSON texts. */
+    readonly items: (items: ReadonlyArray<StoredPageItem>) => Effect.Effect<ReadonlyArray<string>>
+    /** As JSON texts. */
+    readonly outputs: (outputs: ReadonlyArray<StoredPageOutput>) => Effect.Effect<ReadonlyArray<string>>
   }
 >()("@signalbox/control-room/http/Views") {
   static readonly layer = Layer.effect(
@@ -72,18 +77,19 @@ export class Views extends Context.Service<
             : Effect.succeed(whole(item, [])),
         items: Effect.fnUntraced(function* (items) {
           const ofOwner = yield* filesOf(items)
-          return items.map((item) => whole(item, ofOwner(item.id)))
+          return items.map((item) => withData(summary(item), item.payload, ofOwner(item.id)))
         }),
         outputs: Effect.fnUntraced(function* (outputs) {
           const ofOwner = yield* filesOf(outputs)
-          return outputs.map((output) => ({
-            id: output.id,
-            created_at: output.createdAt,
-            process: { id: output.processId },
-            process_run: { id: output.processRunId },
-            payload: output.payload,
-            files: ofOwner(output.id)
-          }))
+          return outputs.map((output) => {
+            const head = {
+              id: output.id,
+              created_at: output.createdAt,
+              process: { id: output.processId },
+              process_run: { id: output.processRunId }
+            }
+            return withData(head, output.payload, ofOwner(output.id))
+          })
         })
       })
     })

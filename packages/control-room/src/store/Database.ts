@@ -66,6 +66,21 @@ const cut = <A>(page: Rows<A>, bytesOf: (row: A) => number): Rows<A> & { readonl
   return end === -1 ? { ...page, bytes } : { rows: page.rows.slice(0, end), hasMore: true, bytes }
 }
 
+/** The ids of rows in parts of about a megabyte of long texts each. */
+const partsOf = (rows: ReadonlyArray<Measured>): ReadonlyArray<ReadonlyArray<string>> => {
+  const parts: Array<Array<string>> = []
+  let bytes = Infinity
+  for (const { id, long_bytes } of rows) {
+    if (bytes > limits.readAtOnce) {
+      parts.push([])
+      bytes = 0
+    }
+    parts.at(-1)?.push(id)
+    bytes += long_bytes ?? 0
+  }
+  return parts
+}
+
 /** How many random bytes are asked of the system at once: an id takes 16, and asking costs more than the bytes. */
 const poolSize = 4096
 
@@ -155,15 +170,18 @@ export class Database extends Context.Service<
       ): Effect.Effect<Rows<A>, SqlError> => {
         const fitting = cut(found, (row) => rowBytes + (row.long_bytes ?? 0) + (row.extra_bytes ?? 0))
         const bytes = fitting.bytes
-        const left = fitting.rows.filter((row) => (row.long_bytes ?? 0) > short).map((row) => row.id)
+        const left = fitting.rows.filter((row) => (row.long_bytes ?? 0) > short)
         if (bytes <= limits.smallAnswer && left.length === 0) return Effect.succeed(fitting)
         const select = sql.literal(`SELECT ${columns}, ${long.join(", ")}${extra(extraBytes)} FROM ${table}`)
-        const texts = left.length === 0 ? Effect.succeed([]) : sql<A & Measured>`${select} WHERE ${sql.in("id", left)}`
+        // Others have their turn in between: megabytes take a while to read.
+        const texts = Effect.forEach(partsOf(left), (part) =>
+          Effect.tap(sql<A & Measured>`${select} WHERE ${sql.in("id", part)}`, Effect.yieldNow)
+        )
         return Effect.andThen(
           reserve(bytes),
-          Effect.map(texts, (rows) => {
-            const whole = new Map<string, A>(rows.map((row) => [row.id, row]))
-            const isLeft = new Set(left)
+          Effect.map(texts, (parts) => {
+            const whole = new Map<string, A>(parts.flat().map((row) => [row.id, row]))
+            const isLeft = new Set(left.map((row) => row.id))
             // One that was deleted between the two queries is no part of the page any more.
             const read: Rows<A> = {
               hasMore: fitting.hasMore,

@@ -87,6 +87,17 @@ export interface StoredItem extends Item, StoredSummary {
   readonly mayHaveFiles: boolean
 }
 
+/** A work item as a page shows it; its payload is JSON text, so that megabytes of it are neither parsed nor written again. */
+export interface StoredPageItem extends StoredSummary {
+  readonly payload: string
+  readonly mayHaveFiles: boolean
+}
+
+/** An output as a page shows it, with its payload like that of an item. */
+export interface StoredPageOutput extends Omit<StoredOutput, "payload"> {
+  readonly payload: string
+}
+
 /** An output as stored; `released`: it belongs to the outputs of its run. */
 export interface StoredOutput {
   readonly id: WorkItemId
@@ -143,16 +154,24 @@ const parseItem = (row: ItemRow): StoredItem => ({
   mayHaveFiles: mayHaveFiles(row.has_files ?? row.extra_bytes)
 })
 
-const parseOutput = (row: OutputRow): StoredOutput => ({
+const parsePageItem = (row: ItemRow): StoredPageItem => ({
+  ...parseSummary(row),
+  payload: row.payload,
+  mayHaveFiles: mayHaveFiles(row.extra_bytes)
+})
+
+const parsePageOutput = (row: OutputRow): StoredPageOutput => ({
   id: WorkItemId.make(row.id),
   workspaceId: WorkspaceId.make(row.workspace_id),
   processId: ProcessId.make(row.process_id),
   processRunId: ProcessRunId.make(row.process_run_id),
   stepRunId: StepRunId.make(row.step_run_id),
   createdAt: row.created_at,
-  payload: JSON.parse(row.payload),
+  payload: row.payload,
   mayHaveFiles: mayHaveFiles(row.extra_bytes)
 })
+
+const parseOutput = (row: OutputRow): StoredOutput => ({ ...parsePageOutput(row), payload: JSON.parse(row.payload) })
 
 /** What a file takes in a view: its name, also encoded in its address, and a signature. */
 const fileBytes = (owner: string) => {
@@ -201,7 +220,7 @@ export class WorkItems extends Context.Service<
       workspace: WorkspaceId,
       filter: ItemFilter,
       page: PageRequest
-    ) => Effect.Effect<Rows<StoredItem>>
+    ) => Effect.Effect<Rows<StoredPageItem>>
     readonly create: (workspace: WorkspaceId, process: ProcessId, payload: Schema.Json) => Effect.Effect<StoredItem>
     /** Pending items in the first step of a run. */
     readonly createInRun: (run: Run, payloads: ReadonlyArray<Schema.Json>) => Effect.Effect<void>
@@ -238,7 +257,7 @@ export class WorkItems extends Context.Service<
       stepRun: StepRunId,
       held: WorkItemId | null
     ) => Effect.Effect<{ readonly held: number; readonly done: number }>
-    readonly listOutputs: (run: ProcessRunId, page: PageRequest) => Effect.Effect<Rows<StoredOutput>>
+    readonly listOutputs: (run: ProcessRunId, page: PageRequest) => Effect.Effect<Rows<StoredPageOutput>>
     /** Replaces the payload of the item in hand of a step run, or of an output of it; false when it is neither. */
     readonly setPayload: (stepRun: StepRunId, id: string, payload: Schema.Json) => Effect.Effect<boolean>
     /** Some items of these runs. */
@@ -466,7 +485,7 @@ export class WorkItems extends Context.Service<
             )
           ),
         list: listed<SummaryRow, StoredSummary>(summaryPage, parseSummary),
-        listWhole: listed<ItemRow, StoredItem>(wholePage, parseItem),
+        listWhole: listed<ItemRow, StoredPageItem>(wholePage, parsePageItem),
         create: Effect.fnUntraced(function* (workspace, process, payload) {
           const row = yield* newRow(workspace, process, payload, null)
           yield* Effect.orDie(sql`INSERT INTO work_item ${sql.insert(row)}`)
@@ -611,7 +630,7 @@ export class WorkItems extends Context.Service<
         listOutputs: (run, request) =>
           Effect.map(
             page<OutputRow>(outputPage, [sql`process_run_id = ${run}`, sql`released = 1`], "oldest first", request),
-            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(parseOutput) })
+            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(parsePageOutput) })
           ),
         someOf: (runs, limit) =>
           Effect.orDie(
