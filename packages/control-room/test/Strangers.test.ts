@@ -3,6 +3,7 @@
  */
 import { assert, describe, it, layer as withLayer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -37,7 +38,7 @@ const token = (): Tokens.Token =>
   Tokens.parse(Tokens.make("apiKey", crypto.randomUUID()).token) ?? assert.fail("no token")
 
 describe("the budget of an address", () => {
-  const small = Strangers.layer({ perSecond: 1, burst: 3 })
+  const small = Strangers.layer({ perSecond: 1, burst: 3 }, 0)
 
   it.effect("ends with a 429, and fills again", () =>
     Effect.gen(function* () {
@@ -84,6 +85,16 @@ describe("the budget of an address", () => {
       yield* Effect.flip(attempt(request, Effect.fail("no")))
       assert.deepStrictEqual(yield* charge("192.0.2.1", 3), [200, 200, 429])
     }).pipe(Effect.provide(small))
+  )
+
+  it.effect("is over for a while: a refusal comes after answers to others that have asked later", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* charge("192.0.2.1", 3), [200, 200, 200])
+      const refused = yield* Effect.forkChild(charge("192.0.2.1", 1), { startImmediately: true })
+      assert.deepStrictEqual(yield* charge("192.0.2.2", 3), [200, 200, 200])
+      assert.isUndefined(refused.pollUnsafe())
+      assert.deepStrictEqual(yield* Fiber.join(refused), [429])
+    }).pipe(Effect.provide(Strangers.layer({ perSecond: 1, burst: 3 }, 100)))
   )
 
   it.effect("does not hold where the server around the service names no address", () =>

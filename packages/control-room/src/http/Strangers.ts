@@ -20,7 +20,7 @@ import { dieWith } from "./Failures.ts"
 const defaultBudget: Buckets.RateLimit = { perSecond: 100, burst: 1000 }
 
 /** How long the refusal of a request over the budget is held back: who asks again at once after each gets no more of them. */
-const holdMillis = 1000
+const defaultHoldMillis = 1000
 /** How many refusals are held back at once; further ones are sent at once. */
 const mostWaiting = 1000
 
@@ -55,8 +55,8 @@ export class Strangers extends Context.Service<
     readonly attempt: <A, E, R>(request: Request, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("@signalbox/control-room/http/Strangers") {
-  /** `null`: no budget. */
-  static readonly layer = (budget: Buckets.RateLimit | null = defaultBudget) =>
+  /** `null`: no budget. `holdMillis`: how long refusals are held back. */
+  static readonly layer = (budget: Buckets.RateLimit | null = defaultBudget, holdMillis = defaultHoldMillis) =>
     Layer.sync(Strangers, () => {
       if (budget === null) {
         return Strangers.of({
