@@ -15,7 +15,8 @@ it.live("a request that fails on our side is logged with its id and the id of it
       const { key, raw } = yield* Service
       const sql = yield* SqlClient.SqlClient
       yield* sql`ALTER TABLE webhook RENAME TO webhook_gone`
-      const [, id = "", secret = ""] = key.split("_")
+      // The secret may hold the character that comes before it.
+      const [, id = "", ...secret] = key.split("_")
       for (const given of [key, null]) {
         const headers = { "x-request-id": `request-${given === null ? "without" : "with"}` }
         const query = given === null ? `?token=${key}` : ""
@@ -26,7 +27,7 @@ it.live("a request that fails on our side is logged with its id and the id of it
       const failures = lines.filter((line) => line.includes("a request failed"))
       assert.strictEqual(failures.length, 1)
       assert.deepInclude(JSON.parse(failures[0] ?? "").annotations, { requestId: "request-with", keyId: id })
-      assert.notInclude(lines.join("\n"), secret)
+      assert.notInclude(lines.join("\n"), secret.join("_"))
     }).pipe(Effect.provide(layerIn(folder).pipe(Layer.provide(Logger.layer([kept])))))
   })
 )

@@ -51,7 +51,12 @@ const process = Effect.fnUntraced(function* (
     Layer.provideMerge(FlowEngine.layerSqlite({ file }))
   )
   yield* Effect.gen(function* () {
-    yield* TestClock.adjust(`${hours} hours`)
+    // A file answers when the disk has stored what was written, for which virtual time does not wait.
+    yield* Effect.repeat(breathe, { times: 20 })
+    for (let hour = 0; hour < hours; hour++) {
+      yield* TestClock.adjust("1 hour")
+      yield* Effect.repeat(breathe, { times: 5 })
+    }
     yield* settle
   }).pipe(Effect.provide(Layer.fresh(layer)))
 })
