@@ -34,19 +34,21 @@ const moved = ({ dayFrom }: CronFields, calendar: Calendar, to: "before" | "afte
   }
 }
 
-/** The first local time that matches, from one on, up to a limit. */
-const localTimes =
-  ({ timeFrom }: CronFields, days: Days) =>
-  (from: number, limit: number): number | undefined => {
+/** The first local time that matches, from one on, up to a limit. Remembers its last day, as the next time is mostly on it too. */
+const localTimes = ({ timeFrom }: CronFields, days: Days) => {
+  let known = Number.NEGATIVE_INFINITY
+  return (from: number, limit: number): number | undefined => {
     let start = from
     for (;;) {
-      const found = days(dayOf(start), limit)
+      const found = dayOf(start) === known ? known : days(dayOf(start), limit)
       if (found === undefined) return undefined
-      const time = timeFrom(Math.max(start, found))
-      if (time < found + day) return time <= limit ? time : undefined
+      known = found
+      const time = timeFrom(Math.max(start - found, 0))
+      if (time !== undefined) return found + time <= limit ? found + time : undefined
       start = found + day
     }
   }
+}
 
 /** The local time up to which the clock has been before, by changes shortly before an instant. */
 const repeatedUntil = (clock: ZoneClock, instant: number): number => {
@@ -62,17 +64,24 @@ const repeatedUntil = (clock: ZoneClock, instant: number): number => {
   }
 }
 
-const walkOf = (fields: CronFields, clock: ZoneClock, days: Days): Walk => {
-  const nextLocal = localTimes(fields, days)
-  return function* (start, limit) {
+const walkOf = (fields: CronFields, clock: ZoneClock, days: Days): Walk =>
+  function* (start, limit) {
+    const nextLocal = localTimes(fields, days)
     let after = start
     let offset = clock.offsetAt(after)
     let fresh = fields.everyRealHour ? Number.NEGATIVE_INFINITY : repeatedUntil(clock, after)
+    let change: number | undefined
+    let scanned = after
     while (after < limit) {
       const local = nextLocal(Math.max(after + 1 + offset, fresh), limit + longestShift)
       const instant = local === undefined ? limit : local - offset
-      const change = clock.nextChange(offset, after, Math.min(instant, limit))
-      if (change === undefined) {
+      const target = Math.min(instant, limit)
+      if (change === undefined && scanned < target) {
+        const ahead = Math.max(target, scanned + day)
+        change = clock.nextChange(offset, scanned, ahead)
+        scanned = ahead
+      }
+      if (change === undefined || change > target) {
         if (local === undefined || instant > limit) return
         yield instant
         after = instant
@@ -86,9 +95,10 @@ const walkOf = (fields: CronFields, clock: ZoneClock, days: Days): Walk => {
       if (!fields.everyRealHour) fresh = Math.max(fresh, change + offset)
       after = leftOut ? change : change - 1
       offset = offsetAfter
+      scanned = after
+      change = undefined
     }
   }
-}
 
 export interface CronTimes {
   readonly counted: Walk
