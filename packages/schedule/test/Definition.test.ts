@@ -141,6 +141,17 @@ describe("a definition", () => {
     assert.strictEqual(digest(long), digest(short))
   })
 
+  it("has the digest that stored states were written with", () => {
+    const of = schedule({ cron: "0 6 * * mon-fri", zone: "Europe/Vienna", calendar: { dates: ["2026-12-25"] } })
+    assert.deepStrictEqual(
+      [digest(of), timesDigest(of)],
+      [
+        "5d4bfabbd8b7755ba3d37cc512bb19df2de98659fc764260c1976878c99d4cbb",
+        "4eeaecd52dbee0c306acff1846d960bac79ab19534457b483ecf645a82b12111"
+      ]
+    )
+  })
+
   it("has a digest of all of it, and one of its times", () => {
     const one = schedule({ cron: "0 6 * * *" })
     const policy = schedule({ cron: "0 6 * * *", missed: "all" })

@@ -277,6 +277,16 @@ describe("run now", () => {
     assert.isTrue(runNow(stop.definition, stop.state, busy("09:12:00")).stop)
   })
 
+  it("waits behind the queue of a paused schedule, as far as there is room", () => {
+    const { definition, state } = made({ ...hourly, overlap: "queue", queue: 2 })
+    const waiting = due(definition, state, busy("09:00:00")).state
+    const paused = pause(waiting, { at: at("09:10:00"), by: "Ada", note: "" })
+    const first = runNow(definition, paused, busy("09:12:00"))
+    assert.deepStrictEqual([queued(first), skipped(first)], [["09:00", "09:12"], []])
+    const second = runNow(definition, first.state, busy("09:13:00"))
+    assert.deepStrictEqual([queued(second), skipped(second)], [["09:00", "09:12"], ["09:13 overlap"]])
+  })
+
   it("takes nothing from the times of the schedule", () => {
     const { definition, state } = made(hourly)
     const then = runNow(definition, state, idle("09:12:00"))

@@ -134,6 +134,23 @@ describe("the calendar", () => {
     ])
   })
 
+  it("finds what moves to a day from any instant of the days between", () => {
+    const calendar: Calendar = { weekdays: ["sat", "sun"], otherwise: "after" }
+    const monday = utc("2026-11-23T09:00:00Z")
+    const named = [{ cron: "0 9 21 11 *" }, { every: "1000 days", anchor: "2026-11-21T09:00:00Z" }]
+    for (const rule of named)
+      for (const after of ["2026-11-21T12:00:00Z", "2026-11-22T12:00:00Z", "2026-11-23T08:00:00Z"])
+        assert.deepStrictEqual(next(schedule({ ...rule, calendar }), utc(after))?.at, monday)
+  })
+
+  it("moves to the first instant that exists where the clocks leave the time out", () => {
+    const calendar: Calendar = { weekdays: ["sat"], otherwise: "after" }
+    const zone = "Europe/Vienna"
+    const saturday = "2026-03-28T02:30:00+01:00"
+    for (const rule of [{ cron: "30 2 28 3 *" }, { every: "300 days", anchor: saturday }, { at: saturday }])
+      assert.deepStrictEqual(between({ ...rule, zone, calendar }, "2026-03-01", "2026-04-01"), ["2026-03-29T01:00"])
+  })
+
   it("moves every in the order of the times moved to", () => {
     const calendar: Calendar = { weekdays: ["sat", "sun"], otherwise: "after" }
     // Saturday 22:00 moves to Monday 22:00, behind Monday 10:00.
