@@ -135,12 +135,13 @@ describe("the calendar", () => {
   })
 
   it("finds what moves to a day from any instant of the days between", () => {
-    const calendar: Calendar = { weekdays: ["sat", "sun"], otherwise: "after" }
-    const monday = utc("2026-11-23T09:00:00Z")
-    const named = [{ cron: "0 9 21 11 *" }, { every: "1000 days", anchor: "2026-11-21T09:00:00Z" }]
-    for (const rule of named)
-      for (const after of ["2026-11-21T12:00:00Z", "2026-11-22T12:00:00Z", "2026-11-23T08:00:00Z"])
-        assert.deepStrictEqual(next(schedule({ ...rule, calendar }), utc(after))?.at, monday)
+    const dates = ["2026-11-23", "2026-11-24", "2026-11-25"]
+    const calendar: Calendar = { dates, weekdays: ["sat", "sun"], otherwise: "after" }
+    const thursday = utc("2026-11-26T09:00:00Z")
+    const saturday = "2026-11-21T09:00:00Z"
+    for (const rule of [{ cron: "0 9 21 11 *" }, { every: "1000 days", anchor: saturday }, { at: saturday }])
+      for (const after of ["2026-11-21T12:00:00Z", "2026-11-24T12:00:00Z", "2026-11-26T08:00:00Z"])
+        assert.deepStrictEqual(next(schedule({ ...rule, calendar }), utc(after))?.at, thursday)
   })
 
   it("moves to the first instant that exists where the clocks leave the time out", () => {
