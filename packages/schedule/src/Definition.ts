@@ -9,7 +9,18 @@ import { digestOf } from "./internal/Digest.ts"
 import { Fields } from "./internal/Fields.ts"
 import { faultOf } from "./internal/Validation.ts"
 
-/** The definition is invalid: `field` is the path of the field, `message` says what is wrong and what to do. */
+/**
+ * The definition is invalid: `field` is the path of the field, `message` says what is wrong and what to do.
+ *
+ * ```ts
+ * import * as Result from "effect/Result"
+ * import { type InvalidSchedule, make } from "@signalbox/schedule/Definition"
+ *
+ * const show = ({ field, message }: InvalidSchedule) => `${field}: ${message}`
+ * // "cron: no year has such a day, as with a 30th of February: change day or month"
+ * export const shown = Result.mapError(make({ name: "never", cron: "0 0 30 2 *" }), show)
+ * ```
+ */
 export class InvalidSchedule extends Schema.TaggedError<InvalidSchedule>()("InvalidSchedule", {
   field: Schema.String,
   message: Schema.String

@@ -12,11 +12,20 @@ import * as Planned from "./internal/Planned.ts"
 import { firstAfter } from "./internal/Timetable.ts"
 import type { Occurrence } from "./Occurrences.ts"
 
-/** Since when a schedule is paused, by whom and why. */
+/** Schema of a pause: since when, by whom and why. See `pause`. */
 export const Pause = Schema.Struct({ at: Instant, by: Schema.String, note: Schema.String })
 export interface Pause extends Schema.Schema.Type<typeof Pause> {}
 
-/** The progress of a schedule, for its caller to store. */
+/**
+ * Schema of the progress of a schedule, for its caller to store as JSON.
+ *
+ * ```ts
+ * import * as Schema from "effect/Schema"
+ * import { State } from "@signalbox/schedule/Due"
+ *
+ * export const stored = Schema.fromJsonString(State)
+ * ```
+ */
 export const State = Schema.Struct({
   /** Digest of what decided the times up to now. */
   times: Schema.String,
@@ -31,9 +40,16 @@ export interface State extends Schema.Schema.Type<typeof State> {}
 /**
  * Why an occurrence did not begin:
  * - `missed`: it passed unnoticed, and the policy for missed ones leaves it out.
- * - `overlap`: an earlier run was still going, or came first among several.
+ * - `overlap`: an earlier run was still running, or came first among several.
  * - `calendar`: its day does not count.
  * - `paused`: the schedule was paused.
+ *
+ * ```ts
+ * import * as Schema from "effect/Schema"
+ * import { skipReasons } from "@signalbox/schedule/Due"
+ *
+ * export const Reason = Schema.Literals(skipReasons)
+ * ```
  */
 export const skipReasons = ["missed", "overlap", "calendar", "paused"] as const
 export type SkipReason = (typeof skipReasons)[number]
@@ -45,25 +61,25 @@ export interface Skipped {
   readonly reason: SkipReason
 }
 
-/** What the caller tells. */
+/** What the caller knows. */
 export interface Moment {
   readonly now: DateTime.Utc
-  /** Whether a run of this schedule is still going. A halted one counts. */
+  /** Whether a run of this schedule is still running. A halted one counts. */
   readonly running: boolean
 }
 
-/** What is to be done now. */
+/** What begins, what is skipped, and the state to store. */
 export interface Due {
   /** In the order in which they begin. */
   readonly begin: ReadonlyArray<Occurrence>
-  /** Whether the run that is still going is stopped first. */
+  /** Whether the run that is still running is stopped first. */
   readonly stop: boolean
   /** In the order of their times, at most 100 of each kind. */
   readonly skipped: ReadonlyArray<Skipped>
   /** Between these instants others were skipped as well, too many to be listed one by one. */
   readonly unlisted: { readonly after: DateTime.Utc; readonly before: DateTime.Utc } | undefined
   readonly state: State
-  /** When to ask again, at the latest; `undefined` when nothing comes any more. The end of a run is a reason to ask as well. */
+  /** When to call `due` again, at the latest; `undefined` when no occurrence is left. Call it when a run ends as well. */
   readonly wakeAt: DateTime.Utc | undefined
 }
 
@@ -73,12 +89,6 @@ const batch = 100
 const punctual = 60_000
 
 const utc = (millis: number): DateTime.Utc => DateTime.makeUnsafe(millis)
-
-const occurrenceOf = ({ name }: Definition, { at, start }: Planned.Planned): Occurrence => ({
-  key: Planned.keyOf(name, at),
-  at: utc(at),
-  start: utc(start)
-})
 
 const skip = ({ name }: Definition, times: ReadonlyArray<number>, reason: SkipReason): ReadonlyArray<Skipped> =>
   times.map((at) => ({ key: Planned.keyOf(name, at), at: utc(at), reason }))
@@ -194,11 +204,11 @@ const notMissed = ({ missed }: Definition, plan: Planned.Plan, come: ReadonlyArr
  * - `last`: the last one, until the next has come.
  * - `all`: all, at most 100 at a time; `wakeAt` is `now` until all have begun.
  *
- * Of these, and those in the queue, while an earlier run is going, the policy `overlap` lets begin:
- * - `skip`: none; when no run is going, the first.
- * - `queue`: none; when no run is going, the first. Others wait, at most `queue` of them.
+ * Of these, and those in the queue, while an earlier run is running, the policy `overlap` lets begin:
+ * - `skip`: none; when none is, the first.
+ * - `queue`: none; when none is, the first. Others wait, at most `queue` of them.
  * - `allow`: all.
- * - `stop`: the last, and the run that is going is stopped.
+ * - `stop`: the last, and the earlier run is stopped.
  *
  * A paused schedule begins nothing, and its queue waits.
  *
@@ -238,7 +248,7 @@ export const due = (definition: Definition, state: State, moment: Moment): Due =
   ]
   const then = nothing(plan, { ...state, upTo: utc(upTo), queue: waiting.map(utc) })
   return {
-    begin: begin.map((at) => occurrenceOf(definition, plan.planned(at))),
+    begin: begin.map((at) => Planned.occurrenceOf(definition.name, plan.planned(at))),
     stop,
     skipped: skipped.sort((a, b) => millisOf(a.at) - millisOf(b.at)),
     unlisted: listedFrom.length > 0 ? { after: state.upTo, before: utc(Math.max(...listedFrom)) } : undefined,
@@ -282,7 +292,7 @@ export const resume = (definition: Definition, state: State, now: DateTime.Utc):
 }
 
 /**
- * Begins an occurrence at `now`, whatever the calendar and also when the schedule is paused. A run that is still going is met as
+ * Begins an occurrence at `now`, whatever the calendar and also when the schedule is paused. A run that is still running is met as
  * `overlap` says.
  *
  * ```ts
@@ -303,7 +313,9 @@ export const runNow = (definition: Definition, state: State, { now, running }: M
   const { begin, dropped, stop, waiting } = admit(limits, line, running)
   return {
     ...nothing(plan, { ...state, queue: [...staying, ...waiting].map(utc) }),
-    begin: begin.map((time) => occurrenceOf(definition, time === at ? { at, start: at } : plan.planned(time))),
+    begin: begin.map((time) =>
+      Planned.occurrenceOf(definition.name, time === at ? { at, start: at } : plan.planned(time))
+    ),
     stop,
     skipped: skip(definition, dropped, "overlap")
   }

@@ -18,23 +18,17 @@ export interface Occurrence {
   /** Its time. */
   readonly at: DateTime.Utc
   /**
-   * When it starts: `at` and the jitter, which the key decides, so it is the same wherever it is reckoned. It is earlier than
+   * When it starts: `at` and the jitter, which the key decides, so it is always the same. It is earlier than
    * the next occurrence.
    */
   readonly start: DateTime.Utc
 }
 
-const occurrenceOf = ({ name }: Definition, { at, start }: Planned.Planned): Occurrence => ({
-  key: Planned.keyOf(name, at),
-  at: DateTime.makeUnsafe(at),
-  start: DateTime.makeUnsafe(start)
-})
-
 const taken = (definition: Definition, after: number, limit: number, count: number): ReadonlyArray<Occurrence> => {
   if (!(count > 0)) return []
   const found: Array<Occurrence> = []
   for (const planned of Planned.make(definition).walk(after, limit)) {
-    found.push(occurrenceOf(definition, planned))
+    found.push(Planned.occurrenceOf(definition.name, planned))
     if (found.length >= count) break
   }
   return found
@@ -73,7 +67,7 @@ export const next = (definition: Definition, after: DateTime.Utc): Occurrence | 
 export const previous = (definition: Definition, upTo: DateTime.Utc): Occurrence | undefined => {
   const { planned, timetable } = Planned.make(definition)
   const at = lastUpTo(timetable.counted, Math.min(upTo.epochMilliseconds, lastInstant))
-  return at === undefined ? undefined : occurrenceOf(definition, planned(at))
+  return at === undefined ? undefined : Planned.occurrenceOf(definition.name, planned(at))
 }
 
 /**

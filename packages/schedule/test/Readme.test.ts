@@ -41,7 +41,7 @@ it.live(
       const sources = (yield* fs.readDirectory(join(packageFolder, "src"))).filter((name) => name.endsWith(".ts"))
       const files = [readme, ...sources.map((name) => join(packageFolder, "src", name))]
       const { examples, exitCode, output } = yield* compile({ files, within: join(packageFolder, "test") })
-      assert.isAtLeast(examples, 14)
+      assert.isAtLeast(examples, 18)
       assert.strictEqual(output, "")
       assert.strictEqual(exitCode, 0)
     }).pipe(Effect.provide(NodeServices.layer)),

@@ -127,8 +127,7 @@ describe("a local time that the zone repeats", () => {
       "2010-11-07T04:00"
     ])
     // Of one day in the year, whose last hour is repeated.
-    assert.deepStrictEqual(between({ cron: "30 22-23/1 6 11 *", zone }, "2010-01-01", "2011-07-01"), [
-      "2010-11-07T01:00",
+    assert.deepStrictEqual(between({ cron: "30 23/1 6 11 *", zone }, "2010-01-01", "2011-07-01"), [
       "2010-11-07T02:00",
       "2010-11-07T03:00"
     ])

@@ -1,6 +1,7 @@
 /**
  * Occurrences of a definition, in milliseconds: what the public functions count with.
  */
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
 import type { Definition } from "../Definition.ts"
@@ -21,6 +22,13 @@ export interface Plan {
 }
 
 export const keyOf = (name: string, at: number): string => `${name} ${new Date(at).toISOString()}`
+
+/** An occurrence as the public functions return it. */
+export const occurrenceOf = (name: string, { at, start }: Planned) => ({
+  key: keyOf(name, at),
+  at: DateTime.makeUnsafe(at),
+  start: DateTime.makeUnsafe(start)
+})
 
 /** A definition has been validated, so it has times. */
 const timetableOf = (definition: Definition): Timetable.Timetable => {
