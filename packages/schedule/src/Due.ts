@@ -253,7 +253,7 @@ export const due = (definition: Definition, state: State, moment: Moment): Due =
     skipped: skipped.sort((a, b) => millisOf(a.at) - millisOf(b.at)),
     unlisted: listedFrom.length > 0 ? { after: state.upTo, before: utc(Math.max(...listedFrom)) } : undefined,
     state: then.state,
-    wakeAt: inTurn && more ? moment.now : then.wakeAt
+    wakeAt: then.wakeAt && DateTime.max(moment.now, then.wakeAt)
   }
 }
 

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { DefinitionInput } from "@signalbox/schedule/Definition"
 import { change, type Due, due, pause, resume, runNow, start, State } from "@signalbox/schedule/Due"
+import { occurrences } from "@signalbox/schedule/Occurrences"
 import * as Schema from "effect/Schema"
 import { schedule, short, utc } from "./support/Definitions.ts"
 
@@ -96,6 +97,20 @@ describe("missed", () => {
     assert.deepStrictEqual([first.begin.length, begun(first)[99], first.wakeAt], [100, "10:10", at("11:00:00")])
     const second = due(definition, first.state, idle("11:00:00"))
     assert.deepStrictEqual([begun(second)[0], begun(second)[49], second.wakeAt], ["10:11", "11:00", at("11:01:00")])
+  })
+})
+
+describe("missed, all, with jitter", () => {
+  it("waits for the start of the one that is left", () => {
+    const { definition, state } = made({ cron: "* * * * *", jitter: "1 minute", missed: "all", overlap: "allow" })
+    const { begin, wakeAt } = due(definition, state, idle("10:11:00"))
+    const left = occurrences(definition, at("10:11:00"), at("10:12:00"), 1)
+    assert.strictEqual(begin.length, 100)
+    assert.deepStrictEqual(
+      [wakeAt],
+      left.map((one) => one.start)
+    )
+    assert.isAbove(wakeAt?.epochMilliseconds ?? 0, at("10:11:00").epochMilliseconds)
   })
 })
 
