@@ -1,0 +1,46 @@
+/**
+ * Days that count. A day is its local midnight, in the milliseconds of `ZoneClock`.
+ */
+import { day } from "./ZoneClock.ts"
+
+export const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const
+export type Weekday = (typeof weekdays)[number]
+
+export const otherwises = ["skip", "before", "after"] as const
+
+export interface CalendarRules {
+  readonly dates: ReadonlyArray<string>
+  readonly weekdays: ReadonlyArray<Weekday>
+  readonly otherwise: (typeof otherwises)[number]
+}
+
+export interface Calendar {
+  readonly counts: (day: number) => boolean
+  /** The first day that counts, from a day on. */
+  readonly countedFrom: (day: number) => number
+  /** The last day that counts, up to a day. */
+  readonly countedUpTo: (day: number) => number
+}
+
+export const dayOf = (local: number): number => Math.floor(local / day) * day
+
+const isoDate = /^\d{4}-\d{2}-\d{2}$/
+
+/** The local midnight of a date such as `2026-12-25`; `NaN` when no calendar has the date. */
+export const dayOfDate = (date: string): number => {
+  const midnight = isoDate.test(date) ? Date.parse(`${date}T00:00:00Z`) : Number.NaN
+  return Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(date) ? Number.NaN : midnight
+}
+
+/** Expects rules that leave at least one weekday. */
+export const make = (rules: Pick<CalendarRules, "dates" | "weekdays">): Calendar => {
+  const dates = new Set(rules.dates.map(dayOfDate))
+  const excluded = new Set(rules.weekdays.map((name) => weekdays.indexOf(name)))
+  const counts = (of: number) => !excluded.has(new Date(of).getUTCDay()) && !dates.has(of)
+  const search = (step: number) => (from: number) => {
+    let found = from
+    while (!counts(found)) found += step
+    return found
+  }
+  return { counts, countedFrom: search(day), countedUpTo: search(-day) }
+}

@@ -1,0 +1,77 @@
+/**
+ * The instants of `every`, at even distances from an anchor, and of `at`, the anchor alone.
+ */
+import { type Calendar, type CalendarRules, dayOf } from "./Calendar.ts"
+import type { CronTimes } from "./CronTimes.ts"
+import type { Walk } from "./Walk.ts"
+import { day, longestShift, type ZoneClock } from "./ZoneClock.ts"
+
+export interface Grid {
+  readonly anchor: number
+  /** The distance; `Infinity` for one instant. */
+  readonly every: number
+}
+
+/** The first instant of the grid from one on; `Infinity` when there is none. */
+const firstFrom = ({ anchor, every }: Grid, from: number): number => {
+  if (from <= anchor) return anchor
+  return every === Number.POSITIVE_INFINITY ? every : anchor + Math.ceil((from - anchor) / every) * every
+}
+
+/** Instants whose day is accepted; from another one, it goes on with the next that is. */
+const filtered = (grid: Grid, clock: ZoneClock, accepted: (day: number) => boolean): Walk =>
+  function* (after, limit) {
+    let instant = firstFrom(grid, after + 1)
+    while (instant <= limit) {
+      let date = dayOf(instant + clock.offsetAt(instant))
+      if (accepted(date)) {
+        yield instant
+        instant = firstFrom(grid, instant + 1)
+        continue
+      }
+      do date += day
+      while (!accepted(date) && date < limit + longestShift)
+      instant = firstFrom(grid, Math.max(instant + 1, clock.instantOf(date)))
+    }
+  }
+
+/** Instants, those of days that do not count moved to the same local time of the day before or after that counts. */
+const moved = (grid: Grid, clock: ZoneClock, calendar: Calendar, to: "before" | "after"): Walk => {
+  const target = to === "after" ? calendar.countedFrom : calendar.countedUpTo
+  return function* (after, limit) {
+    const today = dayOf(after + clock.offsetAt(after))
+    const from = to === "after" ? calendar.countedUpTo(today - day) : today
+    let instant = firstFrom(grid, from - 2 * longestShift)
+    // Days are reached in order, times of one day perhaps not.
+    let waiting: ReadonlyArray<number> = []
+    let settled = Number.NEGATIVE_INFINITY
+    let last = after
+    while (settled <= limit) {
+      if (instant === Number.POSITIVE_INFINITY) settled = instant
+      else {
+        const local = instant + clock.offsetAt(instant)
+        const date = dayOf(local)
+        const counted = target(date)
+        waiting = [...waiting, counted === date ? instant : clock.instantOf(counted + local - date)]
+        settled = counted - longestShift
+      }
+      for (const time of waiting.filter((time) => time < settled).sort((a, b) => a - b)) {
+        if (time > limit) return
+        if (time > last) yield time
+        last = Math.max(last, time)
+      }
+      waiting = waiting.filter((time) => time >= settled)
+      instant = firstFrom(grid, instant + 1)
+    }
+  }
+}
+
+export const make = (
+  grid: Grid,
+  clock: ZoneClock,
+  calendar: Calendar,
+  otherwise: CalendarRules["otherwise"]
+): CronTimes => ({
+  counted: otherwise === "skip" ? filtered(grid, clock, calendar.counts) : moved(grid, clock, calendar, otherwise),
+  excluded: filtered(grid, clock, (of) => !calendar.counts(of))
+})

@@ -1,0 +1,163 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Definition, type DefinitionInput, digest, make, timesDigest } from "@signalbox/schedule/Definition"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { schedule } from "./support/Definitions.ts"
+
+/** The field that is refused, and why. */
+const refusal = (input: Omit<DefinitionInput, "name"> & Partial<Pick<DefinitionInput, "name">>): string => {
+  const made = make({ name: "s", ...input })
+  assert.isTrue(Result.isFailure(made), "expected a refusal")
+  return Result.isFailure(made) ? `${made.failure.field}: ${made.failure.message}` : ""
+}
+
+const cases: ReadonlyArray<readonly [what: string, input: Parameters<typeof refusal>[0], message: string]> = [
+  ["no rule", {}, "cron: Expected one of cron, every and at: without any of them the schedule never comes"],
+  [
+    "two rules",
+    { cron: "* * * * *", every: "1 hour" },
+    "every: Expected one of cron, every and at, not cron and every"
+  ],
+  [
+    "an empty name",
+    { name: " ", cron: "* * * * *" },
+    "name: Expected a name of 1 to 200 characters, without spaces around it"
+  ],
+  [
+    "a cron of four fields",
+    { cron: "0 * * *" },
+    "cron: Expected 5 fields (minute hour day month weekday) or 6 with seconds first, not 4"
+  ],
+  [
+    "an empty cron",
+    { cron: " " },
+    "cron: Expected 5 fields (minute hour day month weekday) or 6 with seconds first, not 0"
+  ],
+  ["an hour that does not exist", { cron: "0 25 * * *" }, 'cron: hour "25": Expected a value between 0 and 23'],
+  [
+    "a weekday that does not exist",
+    { cron: "0 6 * * monday" },
+    'cron: day of week "monday": Expected a positive integer'
+  ],
+  [
+    "a cron that never comes",
+    { cron: "0 6 30 2 *" },
+    "cron: no year has such a day, as with a 30th of February: change day or month"
+  ],
+  [
+    "an unknown zone",
+    { cron: "0 6 * * *", zone: "Europe/Wien" },
+    "zone: Expected a zone of the IANA database such as Europe/Vienna or UTC, not Europe/Wien"
+  ],
+  [
+    "until before from",
+    { cron: "0 6 * * *", from: "2026-11-22T00:00:00Z", until: "2026-11-22T01:00:00+01:00" },
+    "until: Expected to be later than from: the schedule would never come"
+  ],
+  [
+    "an instant without an offset",
+    { at: "2026-11-22T09:00:00" },
+    "at: Expected an instant with its offset, such as 2026-11-22T09:00:00Z or 2026-11-22T09:00:00+01:00"
+  ],
+  [
+    "an instant that does not exist",
+    { at: "2026-13-22T09:00:00Z" },
+    "at: Expected an instant with its offset, such as 2026-11-22T09:00:00Z or 2026-11-22T09:00:00+01:00"
+  ],
+  ["every 0", { every: "0 seconds" }, "every: Expected at least 1 second, in whole milliseconds"],
+  ["every less than 0", { every: "-1 hour" }, "every: Expected at least 1 second, in whole milliseconds"],
+  ["every for ever", { every: "Infinity" }, "every: Expected at least 1 second, in whole milliseconds"],
+  ["every that is no duration", { every: "often" }, "every: Expected a duration, such as 15 minutes or 1 day"],
+  [
+    "an anchor of a cron",
+    { cron: "0 6 * * *", anchor: "2026-11-22T09:00:00Z" },
+    "anchor: Expected only with every: it is the first of the even times"
+  ],
+  ["a negative jitter", { cron: "0 6 * * *", jitter: "-1 second" }, "jitter: Expected 0 or more, and finite"],
+  ["a jitter for ever", { cron: "0 6 * * *", jitter: "Infinity" }, "jitter: Expected 0 or more, and finite"],
+  [
+    "a date that does not exist",
+    { cron: "0 6 * * *", calendar: { dates: ["2026-02-28", "2026-02-30"] } },
+    "calendar.dates.1: Expected a date that exists, such as 2026-12-25"
+  ],
+  [
+    "a calendar of no days",
+    { cron: "0 6 * * *", calendar: { weekdays: ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] } },
+    "calendar.weekdays: Expected at least one weekday that is not listed: no day would count"
+  ],
+  [
+    "a calendar that leaves nothing of a cron",
+    { cron: "0 6 * * 6,7", calendar: { weekdays: ["sat", "sun"] } },
+    "calendar.weekdays: Expected a weekday on which the schedule comes: cron names only those that do not count"
+  ],
+  [
+    "a calendar that leaves nothing of every",
+    { every: "7 days", anchor: "2026-11-22T09:00:00Z", calendar: { weekdays: ["sun"] } },
+    "calendar.weekdays: Expected a weekday on which the schedule comes: every names only those that do not count"
+  ],
+  [
+    "hours that would move to another day",
+    { every: "6 hours", calendar: { weekdays: ["sun"], otherwise: "after" } },
+    "calendar.otherwise: Expected skip where every is less than a day, not after"
+  ],
+  ["a queue of none", { cron: "0 6 * * *", queue: 0 }, "queue: Expected a whole number from 1 to 1000"]
+]
+
+describe("a definition is refused with the field and the remedy for", () => {
+  for (const [what, input, message] of cases) it(what, () => assert.strictEqual(refusal(input), message))
+
+  it("a field that does not exist", () => {
+    const input = { cron: "0 6 * * *", timezone: "Europe/Vienna" }
+    assert.strictEqual(refusal(input), "timezone: Expected no excess property")
+  })
+
+  it("a policy that does not exist", () => {
+    const decoded = Schema.decodeUnknownResult(Definition)({ name: "s", cron: "0 6 * * *", missed: "some" })
+    assert.include(Result.isFailure(decoded) ? decoded.failure.message : "", 'at ["missed"]')
+  })
+})
+
+describe("a definition", () => {
+  it("is JSON, with its defaults", () => {
+    const definition = schedule({ cron: "0 6 * * mon-fri", zone: "Europe/Vienna", jitter: "90 seconds" })
+    const json: unknown = JSON.parse(JSON.stringify(Schema.encodeSync(Definition)(definition)))
+    assert.deepStrictEqual(json, {
+      name: "s",
+      cron: "0 6 * * mon-fri",
+      zone: "Europe/Vienna",
+      calendar: { dates: [], weekdays: [], otherwise: "skip" },
+      jitter: "90000 millis",
+      missed: "last",
+      overlap: "skip",
+      queue: 1
+    })
+    assert.deepStrictEqual(Schema.decodeUnknownSync(Definition)(json), definition)
+  })
+
+  it("has a digest that defaults, notations and the order of keys do not change", () => {
+    const short = schedule({ at: "2026-11-22T09:00:00Z", jitter: "1 minute" })
+    const long = schedule({ overlap: "skip", zone: "UTC", jitter: "60 seconds", at: "2026-11-22T10:00:00+01:00" })
+    assert.match(digest(short), /^[0-9a-f]{64}$/)
+    assert.strictEqual(digest(long), digest(short))
+  })
+
+  it("has the digest that stored states were written with", () => {
+    const of = schedule({ cron: "0 6 * * mon-fri", zone: "Europe/Vienna", calendar: { dates: ["2026-12-25"] } })
+    assert.deepStrictEqual(
+      [digest(of), timesDigest(of)],
+      [
+        "5d4bfabbd8b7755ba3d37cc512bb19df2de98659fc764260c1976878c99d4cbb",
+        "4eeaecd52dbee0c306acff1846d960bac79ab19534457b483ecf645a82b12111"
+      ]
+    )
+  })
+
+  it("has a digest of all of it, and one of its times", () => {
+    const one = schedule({ cron: "0 6 * * *" })
+    const policy = schedule({ cron: "0 6 * * *", missed: "all" })
+    const times = schedule({ cron: "0 7 * * *" })
+    assert.notStrictEqual(digest(policy), digest(one))
+    assert.strictEqual(timesDigest(policy), timesDigest(one))
+    assert.notStrictEqual(timesDigest(times), timesDigest(one))
+  })
+})
