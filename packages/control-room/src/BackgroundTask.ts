@@ -3,7 +3,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as StorageFailure from "./store/StorageFailure.ts"
+import * as StorageFailure from "@signalbox/sql/StorageFailure"
 
 /**
  * Turns a task that will be repeated into one that never fails. A failure is logged when it is another one than last time,

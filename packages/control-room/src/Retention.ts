@@ -15,7 +15,7 @@ import { Database } from "./store/Database.ts"
 import { Idempotency } from "./store/Idempotency.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { WorkerGroups } from "./store/WorkerGroups.ts"
-import { unhurried } from "./store/QueryDeadline.ts"
+import { unhurried } from "@signalbox/sql/QueryDeadline"
 import { Workers } from "./store/Workers.ts"
 
 /** Console messages, events and artifacts of a step run, after its end; link tokens of groups, after they expired. */

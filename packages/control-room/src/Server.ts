@@ -2,7 +2,7 @@
  * The service as layers: routes over a database, blobs and a key. It listens where the `HttpServer` that it is given
  * listens, and runs no tasks itself.
  */
-import * as SqliteClient from "@signalbox/sqlite/SqliteClient"
+import * as SqliteClient from "@signalbox/sql/SqliteClient"
 import * as ByteSize from "effect/ByteSize"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -72,13 +72,13 @@ import { Files } from "./store/Files.ts"
 import { Idempotency } from "./store/Idempotency.ts"
 import * as Migrations from "./store/Migrations.ts"
 import { Notices } from "./store/Notices.ts"
-import type * as Postgres from "./store/Postgres.ts"
+import type * as Postgres from "@signalbox/sql/PostgresClient"
 import { Processes } from "./store/Processes.ts"
 import { PackageSources } from "./store/PackageSources.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { Secrets } from "./store/Secrets.ts"
 import { StepRuns } from "./store/StepRuns.ts"
-import { unhurried } from "./store/QueryDeadline.ts"
+import { unhurried } from "@signalbox/sql/QueryDeadline"
 import { TransitKeys } from "./store/TransitKeys.ts"
 import { Webhooks } from "./store/Webhooks.ts"
 import { WorkerGroups } from "./store/WorkerGroups.ts"
@@ -178,7 +178,7 @@ const sqlite = (file: string) =>
 const postgres = (options: Postgres.Options) =>
   Layer.unwrap(
     Effect.map(
-      Effect.promise(() => import("./store/Postgres.ts")),
+      Effect.promise(() => import("@signalbox/sql/PostgresClient")),
       (driver) =>
         Notices.layerPostgres(options).pipe(
           Layer.provideMerge(Database.layer),

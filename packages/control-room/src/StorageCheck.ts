@@ -10,8 +10,8 @@ import * as Path from "effect/Path"
 import { shardOf } from "./blobs/BlobStore.ts"
 import { Files } from "./store/Files.ts"
 import { Integrity, type NamedBlob } from "./store/Integrity.ts"
-import { unhurried } from "./store/QueryDeadline.ts"
-import * as StorageFailure from "./store/StorageFailure.ts"
+import { unhurried } from "@signalbox/sql/QueryDeadline"
+import * as StorageFailure from "@signalbox/sql/StorageFailure"
 import { fingerprint, MasterKey } from "./vault/MasterKey.ts"
 
 /** A file whose bytes are not there, or are not those that were stored. */

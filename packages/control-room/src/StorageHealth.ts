@@ -6,8 +6,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { BlobStore } from "./blobs/BlobStore.ts"
 import { Database } from "./store/Database.ts"
-import { QueryDeadline } from "./store/QueryDeadline.ts"
-import * as StorageFailure from "./store/StorageFailure.ts"
+import { QueryDeadline } from "@signalbox/sql/QueryDeadline"
+import * as StorageFailure from "@signalbox/sql/StorageFailure"
 
 /** Of a probe: whoever asks for it waits no longer. */
 const deadline = "2 seconds"

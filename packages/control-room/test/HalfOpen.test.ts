@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
-import { QueryDeadline } from "../src/store/QueryDeadline.ts"
+import { QueryDeadline } from "@signalbox/sql/QueryDeadline"
 import { assertError } from "./support/Http.ts"
 import { layerIn, Service, storageIn, temporaryFolder } from "./support/Service.ts"
 

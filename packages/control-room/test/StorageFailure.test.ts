@@ -8,7 +8,7 @@ import * as Logger from "effect/Logger"
 import { systemError } from "effect/PlatformError"
 import { ConnectionError, SqlError, UnknownError } from "effect/sql/SqlError"
 import { steady } from "../src/BackgroundTask.ts"
-import * as StorageFailure from "../src/store/StorageFailure.ts"
+import * as StorageFailure from "@signalbox/sql/StorageFailure"
 
 /** As the driver of SQLite reports it. */
 const sqlite = (errcode: number) => {

@@ -72,11 +72,11 @@ export class FlowEngine extends Context.Service<
       )
     )
 
-  /** As `layerSqlite`, on Postgres: one process for a schema. Needs `@effect/sql-pg`. */
+  /** As `layerSqlite`, on Postgres: one process for a schema. */
   static readonly layerPostgres = (options: PostgresOptions): Layer.Layer<FlowEngine, FlowEngineError> =>
     Layer.unwrap(
       Effect.map(
-        load("the engine on Postgres", "@effect/sql-pg", () => import("./internal/engine/Postgres.ts")),
+        load("the engine on Postgres", "effect", () => import("./internal/engine/Postgres.ts")),
         ({ layer }) => engine(layer(options))
       )
     )

@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
-import type { StorageFailure } from "../store/StorageFailure.ts"
+import type { StorageFailure } from "@signalbox/sql/StorageFailure"
 import { StorageHealth } from "../StorageHealth.ts"
 import { body } from "./Failures.ts"
 

@@ -11,7 +11,7 @@ import type { Fragment } from "effect/sql/Statement"
 import * as Tokens from "../Tokens.ts"
 import { Refused } from "../Refused.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
-import * as Dialect from "./Dialect.ts"
+import * as Dialect from "@signalbox/sql/Dialect"
 import { secondsBetween } from "./ProcessRuns.ts"
 
 /** How often the machine that runs an assistant must be heard of, in seconds. */

@@ -11,7 +11,7 @@ import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { randomBytes } from "node:crypto"
 import { limits } from "../Limits.ts"
-import * as Dialect from "./Dialect.ts"
+import * as Dialect from "@signalbox/sql/Dialect"
 
 /** Where a page of a list starts and how long it is. */
 export interface PageRequest {

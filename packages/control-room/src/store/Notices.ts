@@ -10,6 +10,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { SqlError } from "effect/sql/SqlError"
 import { createHash, randomUUID } from "node:crypto"
+import { Listening } from "@signalbox/sql/Listening"
 import { Database } from "./Database.ts"
 
 /** What is told of. */
@@ -17,15 +18,6 @@ export type Topic = "work" | "key revoked"
 
 /** Runs for each notice; null: some may have been missed. */
 type Handler = (about: string | null) => Effect.Effect<void>
-
-/** One connection that listens to a channel for as long as it lives; apart from the pool, so that it starves nobody. */
-export class Listening extends Context.Service<
-  Listening,
-  {
-    /** The texts that are notified of, until the connection is lost; `begun` runs when none is missed any more. */
-    readonly texts: (channel: string, begun: Effect.Effect<void>) => Stream.Stream<string, SqlError>
-  }
->()("@signalbox/control-room/store/Listening") {}
 
 /** The channel of the nodes of a schema. Channels belong to the database, and their names are short. */
 export const channelOf = (schema = "signalbox"): string =>

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Refused } from "../Refused.ts"
 import { Database } from "./Database.ts"
-import * as Dialect from "./Dialect.ts"
+import * as Dialect from "@signalbox/sql/Dialect"
 import { type NewContent, TaskPackages } from "./TaskPackages.ts"
 
 /** How long after one look at a branch the next one is due. */

@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import type { Fragment } from "effect/sql/Statement"
 import type { Run } from "../engine/Engine.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
-import * as Dialect from "./Dialect.ts"
+import * as Dialect from "@signalbox/sql/Dialect"
 
 interface Row {
   readonly id: string

@@ -11,7 +11,7 @@ import * as Redacted from "effect/Redacted"
 import { DataKeys } from "../vault/DataKeys.ts"
 import { decrypt, encrypt } from "../vault/Encryption.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
-import * as Dialect from "./Dialect.ts"
+import * as Dialect from "@signalbox/sql/Dialect"
 
 interface Row {
   readonly id: string

@@ -25,7 +25,7 @@ import type { Change, Item, Run, StepRun } from "../engine/Engine.ts"
 import * as Tokens from "../Tokens.ts"
 import * as Chunks from "./Chunks.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
-import * as Dialect from "./Dialect.ts"
+import * as Dialect from "@signalbox/sql/Dialect"
 import { secondsBetween } from "./ProcessRuns.ts"
 
 interface Row {

@@ -13,7 +13,7 @@ import { randomBytes } from "node:crypto"
 import { Seal } from "../vault/Seal.ts"
 import * as Chunks from "./Chunks.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
-import * as Dialect from "./Dialect.ts"
+import * as Dialect from "@signalbox/sql/Dialect"
 
 /** How long deliveries are signed with the secret before the last one too. */
 const rotationTime = Duration.hours(24)

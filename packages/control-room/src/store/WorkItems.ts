@@ -11,7 +11,7 @@ import type { Fragment } from "effect/sql/Statement"
 import type { Change, Exception, Item, Run, RunStep } from "../engine/Engine.ts"
 import * as Chunks from "./Chunks.ts"
 import { Database, type PageRequest, type Rows, type Wide } from "./Database.ts"
-import * as Dialect from "./Dialect.ts"
+import * as Dialect from "@signalbox/sql/Dialect"
 
 interface SummaryRow {
   readonly id: string

@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import { Refused } from "../Refused.ts"
 import * as Tokens from "../Tokens.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
-import * as Dialect from "./Dialect.ts"
+import * as Dialect from "@signalbox/sql/Dialect"
 
 interface GroupRow {
   readonly id: string

@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "./Database.ts"
-import * as Dialect from "./Dialect.ts"
+import * as Dialect from "@signalbox/sql/Dialect"
 
 interface WorkspaceRow {
   readonly id: string

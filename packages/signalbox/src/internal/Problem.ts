@@ -2,7 +2,7 @@
  * What went wrong, as a command says it: in one line, with the remedy where there is one, and an exit code.
  */
 import { ControlRoomError } from "@signalbox/api/ControlRoomError"
-import * as StorageFailure from "@signalbox/control-room/store/StorageFailure"
+import * as StorageFailure from "@signalbox/sql/StorageFailure"
 import * as Cause from "effect/Cause"
 import * as CliError from "effect/cli/CliError"
 import { isSqlError } from "effect/sql/SqlError"

@@ -59,5 +59,5 @@ export const layer = (options: ClusterOptions): Layer.Layer<Parts, FlowEngineErr
     Layer.provide(ClusterWorkflowEngine.layer),
     Layer.provide(layerSharding(options)),
     Layer.provide(SqlFlowStore.layerTables),
-    Layer.provide(Postgres.layer(options))
+    Layer.provide(Postgres.layerCluster(options))
   )

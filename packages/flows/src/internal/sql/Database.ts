@@ -1,6 +1,7 @@
 /**
  * What the repositories share: statements that hold out until the database is back, and transactions.
  */
+import { isPassing } from "@signalbox/sql/StorageFailure"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -10,7 +11,6 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type * as Migrator from "effect/sql/Migrator"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { FlowEngineError } from "../../FlowErrors.ts"
-import { isPassing } from "./Dialect.ts"
 import { migrate } from "./Migrations.ts"
 
 /** An error of the database before there is an engine. */

@@ -2,10 +2,7 @@
  * The tables of durable flows, the same on SQLite and Postgres. Times are milliseconds since 1970, JSON is text. A
  * migration that has been released is never edited.
  */
-import * as Effect from "effect/Effect"
-import * as Migrator from "effect/sql/Migrator"
-import * as SqlClient from "effect/sql/SqlClient"
-import * as Dialect from "./Dialect.ts"
+import { make } from "@signalbox/sql/Migrations"
 
 const init: ReadonlyArray<string> = [
   /*
@@ -76,14 +73,5 @@ const schedules: ReadonlyArray<string> = [
   `CREATE TABLE flow_schedule (name TEXT PRIMARY KEY, scheduled_to INTEGER NOT NULL)`
 ]
 
-const run = (statements: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    for (const statement of statements) yield* sql.unsafe(Dialect.definition(sql, statement))
-  })
-
 /** Brings the tables to the newest form; does nothing when they are there already. */
-export const migrate = Migrator.make({})({
-  loader: Migrator.fromRecord({ "0001_init": run(init), "0002_schedules": run(schedules) }),
-  table: "flow_migration"
-})
+export const migrate = make({ table: "flow_migration", migrations: { "0001_init": init, "0002_schedules": schedules } })

@@ -2,7 +2,7 @@
  * The schema of the flows in a Postgres.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
-import * as PgConnection from "@effect/sql-pg/PgConnection"
+import * as PostgresClient from "@signalbox/sql/PostgresClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
@@ -10,47 +10,47 @@ import { FlowEngineError } from "../../FlowErrors.ts"
 import type { PostgresOptions } from "../engine/Options.ts"
 import { startError } from "./Database.ts"
 
-/** Connections of one process, besides the one that holds the lock. */
-const maxConnections = 20
-
 export const schemaOf = ({ schema = "signalbox_flows" }: PostgresOptions): string => schema
 
-const settings = (options: PostgresOptions) => ({
+const settings = (options: PostgresOptions): PostgresClient.Options => ({
   url: options.url,
-  applicationName: "signalbox flows",
-  keepAlive: "15 seconds" as const,
-  startupParameters: {
-    search_path: `"${schemaOf(options).replaceAll('"', '""')}"`,
-    client_min_messages: "warning",
-    // A process that is gone without a word holds its locks no longer than this.
-    tcp_keepalives_idle: "15",
-    tcp_keepalives_interval: "5",
-    tcp_keepalives_count: "3"
-  }
+  schema: schemaOf(options),
+  applicationName: "signalbox flows"
 })
 
-/** A client whose tables are in the schema. */
-export const layer = (options: PostgresOptions) =>
+/** Like `layer`, for the cluster: the ids in its tables have 64 bits, and are no numbers. */
+export const layerCluster = (options: PostgresOptions) =>
   PgClient.layerFrom(
     Effect.gen(function* () {
-      const sql = yield* PgClient.make({ ...settings(options), maxConnections })
-      // Processes that start together make it once.
+      const schema = schemaOf(options)
+      const sql = yield* PgClient.make({
+        url: options.url,
+        applicationName: "signalbox flows",
+        keepAlive: "15 seconds",
+        startupParameters: { search_path: `"${schema.replaceAll('"', '""')}"`, client_min_messages: "warning" },
+        maxConnections: 20
+      })
+      // Processes that start together create it once.
       yield* sql.withTransaction(
         Effect.andThen(
           sql`SELECT pg_advisory_xact_lock(hashtextextended('signalbox flows schema', 0))`,
-          sql`CREATE SCHEMA IF NOT EXISTS ${sql(schemaOf(options))}`
+          sql`CREATE SCHEMA IF NOT EXISTS ${sql(schema)}`
         )
       )
       return sql
     })
   ).pipe(Layer.catch((error) => Layer.effectContext(Effect.fail(startError(error)))))
 
+/** A client whose tables are in the schema. */
+export const layer = (options: PostgresOptions) =>
+  Layer.catch(PostgresClient.layer(settings(options)), (error) => Layer.effectContext(Effect.fail(startError(error))))
+
 /**
  * A connection that holds the lock of the schema, as long as it lives: only one process runs the executions of a schema.
  */
 export const lock = Effect.fnUntraced(function* (options: PostgresOptions) {
   const schema = schemaOf(options)
-  const connection = yield* PgConnection.make(settings(options))
+  const connection = yield* PostgresClient.connect(settings(options))
   const refused = new FlowEngineError({
     message:
       `another process runs the flows of the schema ${schema} in this database: stop it first, choose another schema, ` +

@@ -1,7 +1,7 @@
 /**
  * The SQLite file of the flows.
  */
-import * as SqliteClient from "@signalbox/sqlite/SqliteClient"
+import * as SqliteClient from "@signalbox/sql/SqliteClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlClient } from "effect/sql/SqlClient"

@@ -326,7 +326,7 @@ export const layerReadOnly = (options: Options): Layer.Layer<Client.SqlClient, S
  * ```ts
  * import * as Effect from "effect/Effect"
  * import * as SqlClient from "effect/sql/SqlClient"
- * import * as SqliteClient from "@signalbox/sqlite/SqliteClient"
+ * import * as SqliteClient from "@signalbox/sql/SqliteClient"
  *
  * export const one = Effect.gen(function* () {
  *   const sql = yield* SqlClient.SqlClient

@@ -42,11 +42,15 @@ export const holdName = (sql: Sql, name: string) =>
     orElse: () => Effect.void
   })
 
-/** Texts compare by their bytes and integers have 64 bits, as on SQLite. */
+/** Texts compare by their bytes and integers have 64 bits, as on SQLite; `SEQUENCE` is a key that counts the rows. */
 export const definition = (sql: Sql, statement: string): string =>
   isPostgres(sql)
-    ? statement.replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"').replaceAll(/\bINTEGER\b/g, "BIGINT")
-    : statement
+    ? statement
+        .replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"')
+        .replaceAll(/\bINTEGER\b/g, "BIGINT")
+        .replaceAll(/\bREAL\b/g, "DOUBLE PRECISION")
+        .replaceAll(/\bSEQUENCE\b/g, "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
+    : statement.replaceAll(/\bSEQUENCE\b/g, "INTEGER PRIMARY KEY")
 
 /** Runs what may fail inside of a transaction that goes on: on Postgres a failed statement ends it otherwise. */
 export const guarded = (sql: Sql) =>

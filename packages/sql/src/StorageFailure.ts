@@ -2,7 +2,7 @@
  * What storage fails by, and what the service answers then: one table for SQLite, Postgres and the disk.
  */
 import * as Cause from "effect/Cause"
-import { isSqlError } from "effect/sql/SqlError"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
 /** A failure of the storage as responses, `/readyz` and logs tell of it. */
 export interface StorageFailure {
@@ -139,4 +139,10 @@ export const reasonOf = (cause: Cause.Cause<unknown>): string => {
   const underlying = isSqlError(error) ? property(error.reason.cause, "message") : undefined
   if (typeof underlying === "string") return underlying
   return error instanceof Error ? error.message : String(error)
+}
+
+/** Whether a statement may succeed when it is repeated: the storage is away or full, or another transaction was in the way. */
+export const isPassing = (error: SqlError): boolean => {
+  const failure = of(error)
+  return failure === null ? error.isRetryable : failure.kind !== "damaged"
 }

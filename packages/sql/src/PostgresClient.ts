@@ -20,14 +20,16 @@ import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Client from "effect/sql/SqlClient"
 import type { Connection } from "effect/sql/SqlConnection"
 import { SqlError, StatementTimeoutError } from "effect/sql/SqlError"
-import { Listening } from "./Notices.ts"
+import { Listening } from "./Listening.ts"
 import { QueryDeadline, unhurried } from "./QueryDeadline.ts"
 
 export interface Options {
   /** `postgres://user:password@host:port/database`. */
   readonly url: Redacted.Redacted
-  /** Where the tables are; made when it is missing. Default: `signalbox`. */
+  /** Where the tables are; created when it is missing. Default: `signalbox`. */
   readonly schema?: string
+  /** What the server calls the connections. Default: `signalbox`. */
+  readonly applicationName?: string
 }
 
 /** Connections of one node, besides the one that listens. */
@@ -50,10 +52,10 @@ const numbers = () => {
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
 /** Of every connection. */
-const settings = ({ schema = "signalbox", url }: Options): PgConnection.Config => ({
+const settings = ({ applicationName = "signalbox", schema = "signalbox", url }: Options): PgConnection.Config => ({
   url,
   types: numbers(),
-  applicationName: "signalbox",
+  applicationName,
   keepAlive: "30 seconds",
   startupParameters: {
     search_path: quoted(schema),
@@ -217,6 +219,9 @@ const listen = (options: Options): (typeof Listening.Service)["texts"] =>
     const texts = Stream.map(Stream.fromQueue(queue), ({ payload }) => payload)
     return Stream.merge(texts, Stream.fromEffectDrain(alive), { haltStrategy: "either" })
   }, Stream.unwrap)
+
+/** A connection of its own, apart from the pool. */
+export const connect = (options: Options) => PgConnection.make(settings(options))
 
 /** A `SqlClient` whose tables are in the schema, and what listens beside it. */
 export const layer = (options: Options) =>
