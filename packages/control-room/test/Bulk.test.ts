@@ -4,8 +4,8 @@
  */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { type ProcessRunId, WebhookId, WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
-import * as Config from "effect/Config"
 import * as Deferred from "effect/Deferred"
+import { sized } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -28,9 +28,6 @@ import { Workspaces } from "../src/store/Workspaces.ts"
 import * as Tokens from "../src/Tokens.ts"
 import { onPostgres } from "./support/Service.ts"
 import { database, runsOn, sqlite } from "./support/Storage.ts"
-
-/** With `SIGNALBOX_SOAK=1` a run of 100,000 items is worked through; otherwise of 3,000. */
-const soak = Config.withDefault(Config.Boolean("SIGNALBOX_SOAK"), false)
 
 /** More than three chunks. */
 const many = 3 * Chunks.rowsPerChunk + 200
@@ -329,7 +326,7 @@ withLayer(runsOn(database), { excludeTestServices: true, timeout: "60 seconds" }
     "until every item of a long run has been worked, and the run ends",
     () =>
       Effect.gen(function* () {
-        const count = (yield* soak) ? 100_000 : 3000
+        const count = sized(3000, 100_000)
         const parallel = 100
         const { process, task, workspace } = yield* filledWith(count, parallel)
         const runs = yield* Runs
