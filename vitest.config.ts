@@ -46,7 +46,9 @@ export const projects: ReadonlyArray<TestProjectInlineConfiguration> = [
 
 export default defineConfig({
   test: {
-    testTimeout: 60_000,
+    // Far more than any needs: a busy machine is no failure.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     // Files share the modules they import, which are most of what a file costs; nothing in them may hold state.
     isolate: false,
     reporters: ["default", "packages/testkit/src/TestReporter.ts"],

@@ -97,13 +97,13 @@ describe("the airports demo", () => {
     assert.match(first.stderr, /✓ awaitCompletion .*69\/69 unresolved/)
     assert.notInclude(first.stderr, "\u001b[")
     assertResult(runDemo(data).stdout, data)
-  }, 60_000)
+  })
 
   it("works again after being killed at any moment", async () => {
     const data = newFolder()
     for (const moment of soak ? [0, 50, 150, 300, 450, 600, 800] : [150, 450]) await killDemo(data, moment)
     assertResult(runDemo(data).stdout, data)
-  }, 120_000)
+  })
 
   it("refuses a folder that another demo uses, and says what to do", async () => {
     const data = newFolder()
@@ -118,7 +118,7 @@ describe("the airports demo", () => {
     await ended
     assert.notStrictEqual(second.status, 0)
     assert.match(second.stdout + second.stderr, /another process uses .*: stop it first, or choose another data folder/)
-  }, 60_000)
+  })
 })
 
 describe("the README", () => {
@@ -133,5 +133,5 @@ describe("the README", () => {
     })
     assert.strictEqual(status, 0)
     assert.include(stdout, "[ { greeting: 'Hello, Ada' }, { greeting: 'Hello, Grace' } ]")
-  }, 60_000)
+  })
 })

@@ -189,71 +189,62 @@ layer(world, { excludeTestServices: true, timeout: 120_000 })("the examples of t
     const put = (path: string, text: string) => Uploads.upload(Drive.me, { path }, new TextEncoder().encode(text))
     const orders = "orders.csv: order,amount\n1001,12\n1002,99\n"
 
-    it.effect(
-      "each file becomes one work item, wherever the program was killed",
-      () =>
-        Effect.gen(function* () {
-          yield* put("/Inbox/a/b #1.txt", "deep")
-          const { forgetRequests, requests } = yield* GraphSandbox
-          const asked = (text: string) => Effect.map(requests, (all) => all.some(({ url }) => url.includes(text)))
-          const items = Stream.runCount(WorkItems.stream({}))
-          yield* forgetRequests
-          yield* kill("watch-folder.ts", keeps, (said) => Effect.succeed(said.includes("Looking")))
-          yield* kill("watch-folder.ts", keeps, () => asked("/delta"))
-          yield* kill("watch-folder.ts", keeps, () => Effect.map(items, (count) => count > 0))
-          yield* kill("watch-folder.ts", keeps, (said) => Effect.succeed(said.includes("is the work item")))
-          yield* run("watch-folder.ts", keeps, once)
-          assert.deepStrictEqual(yield* taken, ["b #1.txt: deep", orders])
-          yield* put("/Inbox/new.txt", "new")
-          const { lines } = yield* run("watch-folder.ts", keeps, once)
-          assert.match(lines.join("\n"), /^new\.txt is the work item \S+$/)
-          assert.deepStrictEqual(yield* taken, ["b #1.txt: deep", "new.txt: new", orders])
-          assert.deepStrictEqual((yield* run("watch-folder.ts", keeps, once)).lines, [])
-          const fs = yield* FileSystem.FileSystem
-          assert.deepStrictEqual(yield* fs.readDirectory(join(yield* Folder, keeps, "files")), [])
-        }),
-      120_000
+    it.effect("each file becomes one work item, wherever the program was killed", () =>
+      Effect.gen(function* () {
+        yield* put("/Inbox/a/b #1.txt", "deep")
+        const { forgetRequests, requests } = yield* GraphSandbox
+        const asked = (text: string) => Effect.map(requests, (all) => all.some(({ url }) => url.includes(text)))
+        const items = Stream.runCount(WorkItems.stream({}))
+        yield* forgetRequests
+        yield* kill("watch-folder.ts", keeps, (said) => Effect.succeed(said.includes("Looking")))
+        yield* kill("watch-folder.ts", keeps, () => asked("/delta"))
+        yield* kill("watch-folder.ts", keeps, () => Effect.map(items, (count) => count > 0))
+        yield* kill("watch-folder.ts", keeps, (said) => Effect.succeed(said.includes("is the work item")))
+        yield* run("watch-folder.ts", keeps, once)
+        assert.deepStrictEqual(yield* taken, ["b #1.txt: deep", orders])
+        yield* put("/Inbox/new.txt", "new")
+        const { lines } = yield* run("watch-folder.ts", keeps, once)
+        assert.match(lines.join("\n"), /^new\.txt is the work item \S+$/)
+        assert.deepStrictEqual(yield* taken, ["b #1.txt: deep", "new.txt: new", orders])
+        assert.deepStrictEqual((yield* run("watch-folder.ts", keeps, once)).lines, [])
+        const fs = yield* FileSystem.FileSystem
+        assert.deepStrictEqual(yield* fs.readDirectory(join(yield* Folder, keeps, "files")), [])
+      })
     )
 
-    it.effect(
-      "a file that could not be taken is tried again at the next look",
-      () =>
-        Effect.gen(function* () {
-          const { clearFaults, setFaults } = yield* GraphSandbox
-          const { id } = yield* put("/Inbox/refused.txt", "late")
-          yield* setFaults({ rules: [{ fault: "status", status: 403, path: `/items/${id}(\\?|$)` }] })
-          const refused = yield* run("watch-folder.ts", keeps, once)
-          yield* clearFaults
-          assert.match(refused.stderr, /refused\.txt: Forbidden: .*; the next look tries again/)
-          const { lines } = yield* run("watch-folder.ts", keeps, once)
-          assert.match(lines.join("\n"), /^refused\.txt is the work item \S+$/)
-          assert.include(yield* taken, "refused.txt: late")
-        }),
-      120_000
+    it.effect("a file that could not be taken is tried again at the next look", () =>
+      Effect.gen(function* () {
+        const { clearFaults, setFaults } = yield* GraphSandbox
+        const { id } = yield* put("/Inbox/refused.txt", "late")
+        yield* setFaults({ rules: [{ fault: "status", status: 403, path: `/items/${id}(\\?|$)` }] })
+        const refused = yield* run("watch-folder.ts", keeps, once)
+        yield* clearFaults
+        assert.match(refused.stderr, /refused\.txt: Forbidden: .*; the next look tries again/)
+        const { lines } = yield* run("watch-folder.ts", keeps, once)
+        assert.match(lines.join("\n"), /^refused\.txt is the work item \S+$/)
+        assert.include(yield* taken, "refused.txt: late")
+      })
     )
 
-    it.effect(
-      "a look that failed does not end the watch; a sign-in that was lost does",
-      () =>
-        Effect.gen(function* () {
-          const { clearFaults, expireAccessTokens, expireRefreshTokens, setFaults } = yield* GraphSandbox
-          yield* put("/Inbox/later.txt", "later")
-          yield* setFaults({ rules: [{ fault: "status", status: 403, path: "/delta", times: 1 }] })
-          const watching = { env: { SIGNALBOX_GRAPH_SECONDS: "0.1" } }
-          const child = yield* start("watch-folder.ts", keeps, watching)
-          const problems = yield* Effect.forkScoped(Stream.mkString(Stream.decodeText(child.stderr)))
-          yield* Stream.splitLines(Stream.decodeText(child.stdout)).pipe(
-            Stream.takeUntil((line) => line.startsWith("later.txt is the work item")),
-            Stream.runDrain
-          )
-          yield* clearFaults
-          yield* expireAccessTokens
-          yield* expireRefreshTokens
-          assert.notStrictEqual(Number(yield* child.exitCode), 0)
-          assert.match(yield* Fiber.join(problems), /^Forbidden: .*\/delta .*; the next look tries again$/m)
-          assert.include(yield* taken, "later.txt: later")
-        }).pipe(Effect.scoped),
-      120_000
+    it.effect("a look that failed does not end the watch; a sign-in that was lost does", () =>
+      Effect.gen(function* () {
+        const { clearFaults, expireAccessTokens, expireRefreshTokens, setFaults } = yield* GraphSandbox
+        yield* put("/Inbox/later.txt", "later")
+        yield* setFaults({ rules: [{ fault: "status", status: 403, path: "/delta", times: 1 }] })
+        const watching = { env: { SIGNALBOX_GRAPH_SECONDS: "0.1" } }
+        const child = yield* start("watch-folder.ts", keeps, watching)
+        const problems = yield* Effect.forkScoped(Stream.mkString(Stream.decodeText(child.stderr)))
+        yield* Stream.splitLines(Stream.decodeText(child.stdout)).pipe(
+          Stream.takeUntil((line) => line.startsWith("later.txt is the work item")),
+          Stream.runDrain
+        )
+        yield* clearFaults
+        yield* expireAccessTokens
+        yield* expireRefreshTokens
+        assert.notStrictEqual(Number(yield* child.exitCode), 0)
+        assert.match(yield* Fiber.join(problems), /^Forbidden: .*\/delta .*; the next look tries again$/m)
+        assert.include(yield* taken, "later.txt: later")
+      }).pipe(Effect.scoped)
     )
   })
 
@@ -281,16 +272,13 @@ layer(world, { excludeTestServices: true, timeout: 120_000 })("the examples of t
 })
 
 describe("the guide", () => {
-  it.live(
-    "its code compiles, and that of the steps",
-    () =>
-      Effect.gen(function* () {
-        const files = ["docs/graph.md", "packages/flows/src/graph/GraphSteps.ts"].map((file) => join(root, file))
-        const compiled = yield* compile({ files, within: import.meta.dirname })
-        assert.isAbove(compiled.examples, 5)
-        assert.strictEqual(compiled.output, "")
-        assert.strictEqual(compiled.exitCode, 0)
-      }).pipe(Effect.provide(NodeServices.layer)),
-    60_000
+  it.live("its code compiles, and that of the steps", () =>
+    Effect.gen(function* () {
+      const files = ["docs/graph.md", "packages/flows/src/graph/GraphSteps.ts"].map((file) => join(root, file))
+      const compiled = yield* compile({ files, within: import.meta.dirname })
+      assert.isAbove(compiled.examples, 5)
+      assert.strictEqual(compiled.output, "")
+      assert.strictEqual(compiled.exitCode, 0)
+    }).pipe(Effect.provide(NodeServices.layer))
   )
 })

@@ -60,7 +60,7 @@ beforeAll(async () => {
   const built = node([join(robots, "typescript", "build.ts")])
   assert.strictEqual(built.status, 0, built.stderr)
   ready = await start()
-}, 60_000)
+})
 
 afterAll(async () => {
   const ended = new Promise((resolve) => room.once("exit", resolve))
@@ -159,7 +159,7 @@ for (const language of ["python", "typescript"]) {
       )
       const logs = signalbox("runs", "logs", id)
       for (const line of ["read the order 1003", "made the invoice of order 1004"]) assert.include(logs.stdout, line)
-    }, 120_000)
+    })
   })
 }
 

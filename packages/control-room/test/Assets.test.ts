@@ -35,7 +35,7 @@ const put = Effect.fnUntraced(function* (url: string, body: string | Uint8Array,
   return yield* send(origin, "PUT", url.slice(origin.length), { body, headers })
 })
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("assets", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("assets", (it) => {
   it.effect("are made, found by id and by name, listed and deleted", () =>
     Effect.gen(function* () {
       const made = yield* Assets.create("config")

@@ -25,7 +25,7 @@ const ready = Effect.fnUntraced(function* (name: string) {
   return yield* Assistants.create({ name, task: "Help", taskPackage })
 })
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("assistants", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("assistants", (it) => {
   it.effect("are made of a task of a package, read and listed", () =>
     Effect.gen(function* () {
       const { makeKey, makeWorkspace, raw, rows } = yield* Service

@@ -25,7 +25,7 @@ const locked = Effect.acquireRelease(
   )
 )
 
-withLayer(quiet, { excludeTestServices: true, timeout: "60 seconds" })("while the database has no room", (it) => {
+withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("while the database has no room", (it) => {
   it.effect("what writes is a 507, what reads is served, and /readyz says so until there is room", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
@@ -52,7 +52,7 @@ withLayer(quiet, { excludeTestServices: true, timeout: "60 seconds" })("while th
   )
 })
 
-withLayer(quiet, { excludeTestServices: true, timeout: "60 seconds" })("while the database is away", (it) => {
+withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("while the database is away", (it) => {
   it.effect("a request is a 503 with Retry-After, and does what it should when it comes again", () =>
     Effect.gen(function* () {
       const { raw, rows } = yield* Service

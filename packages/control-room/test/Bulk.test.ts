@@ -223,7 +223,7 @@ const withDeliveries = Effect.fnUntraced(function* (state: "delivered" | "pendin
   return { workspace, webhooks, id }
 })
 
-withLayer(runsOn(database), { excludeTestServices: true, timeout: "60 seconds" })("the event loop goes on", (it) => {
+withLayer(runsOn(database), { excludeTestServices: true, timeout: "4 minutes" })("the event loop goes on", (it) => {
   it.effect("while a run takes all inputs, which are seen in it together", () =>
     Effect.gen(function* () {
       const { process, workspace } = yield* filled
@@ -398,7 +398,7 @@ withLayer(runsOn(database), { excludeTestServices: true, timeout: "60 seconds" }
 })
 
 // On Postgres nobody waits for a transaction that touches other rows.
-withLayer(runsOn(sqlite), { timeout: "60 seconds" })("behind a long transaction", (it) => {
+withLayer(runsOn(sqlite), { timeout: "4 minutes" })("behind a long transaction", (it) => {
   it.effect.skipIf(onPostgres)("no worker is lost because its heartbeat waits", () =>
     Effect.gen(function* () {
       const { process, task, workspace } = yield* filledWith(1, 1)

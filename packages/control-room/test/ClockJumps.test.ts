@@ -21,7 +21,7 @@ const Forms = Schema.Struct({
   upload: Schema.Struct({ url: Schema.String, form_data: Schema.Record(Schema.String, Schema.String) })
 })
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("a clock that jumps", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a clock that jumps", (it) => {
   it.effect("back gives no negative duration", () =>
     Effect.gen(function* () {
       const process = yield* Processes.create({ name: "back", steps: [{ name: "a", task: { name: "back" } }] })

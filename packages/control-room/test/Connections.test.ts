@@ -29,7 +29,7 @@ const serving = (times?: NodeServer.Times, sockets = new Map<number | undefined,
 const ends = new Map<number | undefined, Socket>()
 const short = serving({ headers: 150, stalled: 500, idle: 300 }, ends)
 
-withLayer(short, { excludeTestServices: true, timeout: "30 seconds" })("a client that is slow", (it) => {
+withLayer(short, { excludeTestServices: true, timeout: "4 minutes" })("a client that is slow", (it) => {
   it.effect("with its headers gets a 408 and is cut", () =>
     Effect.gen(function* () {
       const { origin } = yield* Service
@@ -107,7 +107,7 @@ withLayer(short, { excludeTestServices: true, timeout: "30 seconds" })("a client
   )
 })
 
-withLayer(serving({ headers: 5000, stalled: 1500, idle: 5000 }), { excludeTestServices: true, timeout: "30 seconds" })(
+withLayer(serving({ headers: 5000, stalled: 1500, idle: 5000 }), { excludeTestServices: true, timeout: "4 minutes" })(
   "a body that moves",
   (it) => {
     it.effect("may take longer than one that stands still", () =>
@@ -135,7 +135,7 @@ withLayer(serving({ headers: 5000, stalled: 1500, idle: 5000 }), { excludeTestSe
   }
 )
 
-withLayer(serving(), { excludeTestServices: true, timeout: "30 seconds" })("a body", (it) => {
+withLayer(serving(), { excludeTestServices: true, timeout: "4 minutes" })("a body", (it) => {
   it.effect("that says itself that it is too large is refused before it comes", () =>
     Effect.gen(function* () {
       const { key, origin, workspaceId } = yield* Service

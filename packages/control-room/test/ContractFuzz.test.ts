@@ -99,7 +99,7 @@ const seeded = Effect.gen(function* () {
   return fresh.seed
 })
 
-withLayer(quiet, { excludeTestServices: true, timeout: "60 seconds" })("whatever is asked of", (it) => {
+withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("whatever is asked of", (it) => {
   for (const endpoint of endpoints) {
     it.effect(
       endpoint.identifier,

@@ -101,7 +101,7 @@ const assertLetIn = (answer: Answer, what: string) => {
 
 const behind = (door: Endpoint["door"]) => endpoints.filter((endpoint) => endpoint.door === door)
 
-withLayer(Layer.provideMerge(Setting.layer, quiet), { excludeTestServices: true, timeout: "60 seconds" })(
+withLayer(Layer.provideMerge(Setting.layer, quiet), { excludeTestServices: true, timeout: "4 minutes" })(
   "behind its door",
   (it) => {
     it.effect("stands every endpoint but the one at which workers trade their link token", () =>

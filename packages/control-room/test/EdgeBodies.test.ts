@@ -67,7 +67,7 @@ const badForms: ReadonlyArray<Bad> = [
 
 const withBodies = endpoints.filter(({ declared }) => declared.payload.has(json))
 
-withLayer(quiet, { excludeTestServices: true, timeout: "60 seconds" })("a body that is not taken", (it) => {
+withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("a body that is not taken", (it) => {
   it.effect("is a clear 4xx at every endpoint, and changes nothing", () =>
     Effect.gen(function* () {
       const { raw, rows } = yield* Service

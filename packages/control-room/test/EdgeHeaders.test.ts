@@ -17,7 +17,7 @@ const serving = <A, E>(options: Parameters<typeof Server.layer>[0], effect: Effe
 
 const Made = Schema.Struct({ id: Schema.String })
 
-withLayer(quiet, { excludeTestServices: true, timeout: "30 seconds" })("the documents", (it) => {
+withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("the documents", (it) => {
   it.effect("are compressed as the client likes, and say the same in every encoding", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
@@ -75,7 +75,7 @@ withLayer(quiet, { excludeTestServices: true, timeout: "30 seconds" })("the docu
   )
 })
 
-withLayer(quiet, { excludeTestServices: true, timeout: "30 seconds" })("an answer", (it) => {
+withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("an answer", (it) => {
   it.effect("is not guessed at, and not kept: also where it shows a secret once, and when it is replayed", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service

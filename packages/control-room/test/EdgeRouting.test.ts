@@ -21,7 +21,7 @@ const comparable = ({ status, text }: Answer) => {
 
 const reading = endpoints.filter(({ method }) => method === "GET")
 
-withLayer(quiet, { excludeTestServices: true, timeout: "60 seconds" })("at every endpoint", (it) => {
+withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("at every endpoint", (it) => {
   it.effect("a slash at the end, and slashes twice, change nothing", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service

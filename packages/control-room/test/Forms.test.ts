@@ -58,7 +58,7 @@ describe("a form", () => {
 const form = { "content-type": "application/x-www-form-urlencoded; charset=utf-8" }
 const Identified = Schema.Struct({ id: Schema.String })
 
-withLayer(layer, { excludeTestServices: true, timeout: "30 seconds" })("over HTTP", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("over HTTP", (it) => {
   it.effect("texts get the types of the payload: numbers, booleans, lists, null", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
@@ -162,7 +162,7 @@ const limited = Layer.unwrap(
   Effect.map(temporaryFolder, (folder) => layerIn(folder, { rateLimit: { perSecond: 10, burst: 5 } }))
 )
 
-withLayer(limited, { excludeTestServices: true, timeout: "30 seconds" })("the rate limit", (it) => {
+withLayer(limited, { excludeTestServices: true, timeout: "4 minutes" })("the rate limit", (it) => {
   it.effect("is told in every response, and what is more is a 429 with Retry-After", () =>
     Effect.gen(function* () {
       const { makeKey, raw } = yield* Service

@@ -58,7 +58,7 @@ const namesIn = (id: TaskPackages.TaskPackage["id"]) =>
 
 const withRobot = (...tasks: ReadonlyArray<string>) => ({ "robot.yaml": robotYaml(...tasks), "tasks.py": "print(1)\n" })
 
-withLayer(world, { excludeTestServices: true, timeout: "120 seconds" })("task packages from git", (it) => {
+withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task packages from git", (it) => {
   it.effect("follow their branch: a look deploys what was pushed, also by force, and else keeps what is there", () =>
     Effect.gen(function* () {
       const { repository } = yield* Repositories

@@ -73,6 +73,5 @@ it.live(
         Effect.provideService(QueryDeadline, "2 seconds"),
         Effect.provide(Logger.layer([logger]))
       )
-    }).pipe(Effect.scoped),
-  60_000
+    }).pipe(Effect.scoped)
 )

@@ -59,7 +59,7 @@ interface Case {
 
 const json = { "content-type": "application/json" }
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("the edge", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the edge", (it) => {
   it.effect("refuses bad input with a clear error, and changes nothing", () =>
     Effect.gen(function* () {
       const { makeWorkspace, raw, rows, workspaceId } = yield* Service

@@ -18,7 +18,7 @@ const newProcess = Effect.suspend(() =>
 const itemsOf = (process: Processes.Process) =>
   Effect.map(Stream.runCollect(WorkItems.stream({ process: process.id })), (items) => items.length)
 
-withLayer(layer, { excludeTestServices: true, timeout: "30 seconds" })("a POST with a key", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a POST with a key", (it) => {
   it.effect("is carried out once, and answers the same again, marked as a replay", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service

@@ -14,7 +14,7 @@ const unknownId = "01900000-0000-7000-8000-000000000000"
 
 const Started = Schema.Struct({ started: Schema.Boolean, id: Schema.optionalKey(Schema.String) })
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("the start from an integration", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the start from an integration", (it) => {
   const newProcess = Effect.gen(function* () {
     const name = `integrations ${crypto.randomUUID()}`
     return yield* Processes.create({ name, steps: [{ name: "only", task: { name } }] })

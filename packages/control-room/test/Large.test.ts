@@ -62,83 +62,74 @@ const many = sized(20_000, 100_000)
 const size = sized(400_000_000, 1_000_000_000)
 
 describe("memory stays flat", () => {
-  it.live(
-    `for a client that walks ${many} work items in pages of 500, each fetched once`,
-    () =>
-      Effect.gen(function* () {
-        const folder = yield* temporaryFolder
-        const first = yield* Child.start(folder)
-        const run = yield* Effect.gen(function* () {
-          const { id } = yield* Processes.create({ name: "large", steps: [{ name: "a", task: { name: "nobody" } }] })
-          const line = "a payload of some length, so that a hundred thousand do not fit into a small heap. ".repeat(8)
-          return yield* ProcessRuns.start(id, { payloads: Array.from({ length: 1000 }, (_, n) => ({ n, line })) })
-        }).pipe(Effect.provide(first.client))
-        if (!run.started) return assert.fail("not started")
-        yield* first.kill
-        // A hundred thousand calls would take longer than what is measured: the rows are copied.
-        yield* Effect.flatMap(
-          SqlClient.SqlClient,
-          (sql) => sql`
+  it.live(`for a client that walks ${many} work items in pages of 500, each fetched once`, () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const first = yield* Child.start(folder)
+      const run = yield* Effect.gen(function* () {
+        const { id } = yield* Processes.create({ name: "large", steps: [{ name: "a", task: { name: "nobody" } }] })
+        const line = "a payload of some length, so that a hundred thousand do not fit into a small heap. ".repeat(8)
+        return yield* ProcessRuns.start(id, { payloads: Array.from({ length: 1000 }, (_, n) => ({ n, line })) })
+      }).pipe(Effect.provide(first.client))
+      if (!run.started) return assert.fail("not started")
+      yield* first.kill
+      // A hundred thousand calls would take longer than what is measured: the rows are copied.
+      yield* Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`
             INSERT INTO work_item (id, ${sql.literal(columns)})
             WITH RECURSIVE n (i) AS (SELECT 101 UNION ALL SELECT i + 1 FROM n WHERE i < ${99 + many / 1000})
             SELECT work_item.id || '-' || CAST(i AS TEXT), ${sql.literal(columns)}
             FROM work_item, n WHERE process_run_id = ${run.id}`
-        ).pipe(Effect.provide(Layer.provide(Server.layerStorage(storageIn(folder)), NodeServices.layer)))
-        const service = yield* Child.start(folder)
-        const walked = yield* client(Walked, service, "walk", run.id)
-        assert.strictEqual(walked.items, many)
-        assert.strictEqual(walked.requests, many / 500)
-        assert.strictEqual(walked.distinct, many / 500)
-        assert.isBelow(walked.peakMegabytes, 300)
-      }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped),
-    120_000
+      ).pipe(Effect.provide(Layer.provide(Server.layerStorage(storageIn(folder)), NodeServices.layer)))
+      const service = yield* Child.start(folder)
+      const walked = yield* client(Walked, service, "walk", run.id)
+      assert.strictEqual(walked.items, many)
+      assert.strictEqual(walked.requests, many / 500)
+      assert.strictEqual(walked.distinct, many / 500)
+      assert.isBelow(walked.peakMegabytes, 300)
+    }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped)
   )
 
   // Bytes never pass through the database: one is enough.
-  it.live.skipIf(onPostgres)(
-    `for client and service while ${size / 1e6} MB go up and down`,
-    () =>
-      Effect.gen(function* () {
-        const service = yield* Child.start(yield* temporaryFolder)
-        const item = yield* Effect.gen(function* () {
-          const { id } = yield* Processes.create({ name: "large", steps: [] })
-          return yield* WorkItems.create({ process: id })
-        }).pipe(Effect.provide(service.client))
-        let peak = 0
-        const watch = Effect.sync(() => (peak = Math.max(peak, megabytesOf(service.pid)))).pipe(
-          Effect.andThen(Effect.sleep("50 millis")),
-          Effect.forever
-        )
-        const done = yield* Effect.raceFirst(client(Transferred, service, "transfer", item.id, String(size)), watch)
-        assert.strictEqual(done.sent, size)
-        assert.strictEqual(done.received, size)
-        assert.isTrue(done.sevens)
-        assert.isBelow(done.peakMegabytes, 300)
-        assert.isAbove(peak, 0)
-        assert.isBelow(peak, 350)
-      }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped),
-    180_000
+  it.live.skipIf(onPostgres)(`for client and service while ${size / 1e6} MB go up and down`, () =>
+    Effect.gen(function* () {
+      const service = yield* Child.start(yield* temporaryFolder)
+      const item = yield* Effect.gen(function* () {
+        const { id } = yield* Processes.create({ name: "large", steps: [] })
+        return yield* WorkItems.create({ process: id })
+      }).pipe(Effect.provide(service.client))
+      let peak = 0
+      const watch = Effect.sync(() => (peak = Math.max(peak, megabytesOf(service.pid)))).pipe(
+        Effect.andThen(Effect.sleep("50 millis")),
+        Effect.forever
+      )
+      const done = yield* Effect.raceFirst(client(Transferred, service, "transfer", item.id, String(size)), watch)
+      assert.strictEqual(done.sent, size)
+      assert.strictEqual(done.received, size)
+      assert.isTrue(done.sevens)
+      assert.isBelow(done.peakMegabytes, 300)
+      assert.isAbove(peak, 0)
+      assert.isBelow(peak, 350)
+    }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped)
   )
 
   // Bytes never pass through the database: one is enough.
-  it.live.skipIf(onPostgres)(
-    `for client and service while an asset of ${size / 1e6} MB goes up and down`,
-    () =>
-      Effect.gen(function* () {
-        const service = yield* Child.start(yield* temporaryFolder)
-        let peak = 0
-        const watch = Effect.sync(() => (peak = Math.max(peak, megabytesOf(service.pid)))).pipe(
-          Effect.andThen(Effect.sleep("20 millis")),
-          Effect.forever
-        )
-        const done = yield* Effect.raceFirst(client(Transferred, service, "asset", "large/one", String(size)), watch)
-        assert.strictEqual(done.sent, size)
-        assert.strictEqual(done.received, size)
-        assert.isTrue(done.sevens)
-        assert.isBelow(done.peakMegabytes, 250)
-        assert.isAbove(peak, 0)
-        assert.isBelow(peak, 300)
-      }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped),
-    120_000
+  it.live.skipIf(onPostgres)(`for client and service while an asset of ${size / 1e6} MB goes up and down`, () =>
+    Effect.gen(function* () {
+      const service = yield* Child.start(yield* temporaryFolder)
+      let peak = 0
+      const watch = Effect.sync(() => (peak = Math.max(peak, megabytesOf(service.pid)))).pipe(
+        Effect.andThen(Effect.sleep("20 millis")),
+        Effect.forever
+      )
+      const done = yield* Effect.raceFirst(client(Transferred, service, "asset", "large/one", String(size)), watch)
+      assert.strictEqual(done.sent, size)
+      assert.strictEqual(done.received, size)
+      assert.isTrue(done.sevens)
+      assert.isBelow(done.peakMegabytes, 250)
+      assert.isAbove(peak, 0)
+      assert.isBelow(peak, 300)
+    }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped)
   )
 })

@@ -32,7 +32,7 @@ const started = Effect.fnUntraced(function* (...args: Parameters<typeof ProcessR
 const itemsOf = (run: Effect.Success<ReturnType<typeof started>>) =>
   Stream.runCollect(WorkItems.stream({ processRun: run, includeData: true }))
 
-withLayer(layer, { excludeTestServices: true, timeout: "30 seconds" })("the life of a run", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the life of a run", (it) => {
   it.effect("goes from a work item with a file to outputs with a file", () =>
     Effect.gen(function* () {
       const { process, tasks } = yield* newProcess(2)

@@ -28,7 +28,7 @@ const addressOf = (list: Endpoint, of: Seed, query: Readonly<Record<string, stri
   return `${path}?${new URLSearchParams(all)}`
 }
 
-withLayer(quiet, { excludeTestServices: true, timeout: "60 seconds" })("every list", (it) => {
+withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("every list", (it) => {
   it.effect("takes a limit of 1 and more, clamps it to 500, and refuses what is no such number", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
@@ -187,7 +187,7 @@ const behindProxy = Layer.unwrap(
   )
 )
 
-withLayer(behindProxy, { excludeTestServices: true, timeout: "60 seconds" })("behind a proxy", (it) => {
+withLayer(behindProxy, { excludeTestServices: true, timeout: "4 minutes" })("behind a proxy", (it) => {
   it.effect("`next` and the addresses of files lead to the public address, whatever the request says", () =>
     Effect.gen(function* () {
       const { raw, workspaceId } = yield* Service

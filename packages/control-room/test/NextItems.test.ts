@@ -47,7 +47,7 @@ const settledAs = (
 
 const failure = { type: "APPLICATION", code: "BROKEN", message: "it broke" } as const
 
-withLayer(layer, { excludeTestServices: true, timeout: "30 seconds" })("one call for the next items", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("one call for the next items", (it) => {
   it.effect("gives the item in hand with its payload and files, and the next for the one that is settled", () =>
     Effect.gen(function* () {
       const { lease, one, open, run, worker } = yield* begun(2)

@@ -66,119 +66,113 @@ const payloadsOf = (run: Parameters<typeof Outputs.stream>[0]) =>
 
 const items = sized(120, 500)
 
-it.live(
-  `two nodes share ${items} items and ${items / 2} deliveries, and nothing is taken twice`,
-  () =>
-    Effect.gen(function* () {
-      const target = yield* receiver
-      const folder = yield* temporaryFolder
-      const [a, b] = [yield* Child.start(folder), yield* Child.start(folder)]
-      assert.strictEqual(a.workspaceId, b.workspaceId)
-      const { process, secret } = yield* Effect.gen(function* () {
-        const process = yield* newProcess("shared", 4, 1)
-        const { secret } = yield* Webhooks.create({ endpoint: `${target.origin}/runs`, events, process: process.id })
-        return { process, secret }
-      }).pipe(Effect.provide(a.client))
-      const runs = yield* Effect.forEach(
-        Array.from({ length: items / 4 }, (_, index) => index),
-        (index) =>
-          Effect.gen(function* () {
-            const run = yield* ProcessRuns.start(process.id, { payloads: [0, 1, 2, 3].map((n) => index * 4 + n) })
-            return run.started ? run.id : yield* Effect.die(new Error("not started"))
-          }).pipe(Effect.provide(index % 2 === 0 ? a.client : b.client)),
-        { concurrency: 4 }
-      )
-      const [atA, atB]: [Array<string>, Array<string>] = [[], []]
-      yield* Effect.all(
-        [
-          Effect.provide(crew(a.origin, "shared", atA), a.client),
-          Effect.provide(crew(b.origin, "shared", atB), b.client)
-        ],
-        { concurrency: "unbounded" }
-      )
-      assert.strictEqual(new Set([...atA, ...atB]).size, atA.length + atB.length, "a step run was leased twice")
-      assert.isAbove(atA.length, 0)
-      assert.isAbove(atB.length, 0)
-      const made = yield* Effect.forEach(runs, payloadsOf).pipe(Effect.provide(b.client))
-      assert.deepStrictEqual(
-        made.flat().sort((x, y) => x - y),
-        Array.from({ length: items }, (_, n) => n)
-      )
-      const received = yield* target.take("/runs", items / 2)
-      const ids = received.map(({ headers }) => headers["webhook-id"])
-      assert.strictEqual(new Set(ids).size, ids.length, "a delivery was made twice")
-      const told = yield* Effect.forEach(received, (one) => Webhooks.receive({ ...one, secret, scheme: "standard" }))
-      assert.sameMembers(
-        told.map(({ action, payload }) => `${payload.processRunId} ${action}`),
-        runs.flatMap((id) => [`${id} started`, `${id} completed`])
-      )
-    }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped),
-  120_000
+it.live(`two nodes share ${items} items and ${items / 2} deliveries, and nothing is taken twice`, () =>
+  Effect.gen(function* () {
+    const target = yield* receiver
+    const folder = yield* temporaryFolder
+    const [a, b] = [yield* Child.start(folder), yield* Child.start(folder)]
+    assert.strictEqual(a.workspaceId, b.workspaceId)
+    const { process, secret } = yield* Effect.gen(function* () {
+      const process = yield* newProcess("shared", 4, 1)
+      const { secret } = yield* Webhooks.create({ endpoint: `${target.origin}/runs`, events, process: process.id })
+      return { process, secret }
+    }).pipe(Effect.provide(a.client))
+    const runs = yield* Effect.forEach(
+      Array.from({ length: items / 4 }, (_, index) => index),
+      (index) =>
+        Effect.gen(function* () {
+          const run = yield* ProcessRuns.start(process.id, { payloads: [0, 1, 2, 3].map((n) => index * 4 + n) })
+          return run.started ? run.id : yield* Effect.die(new Error("not started"))
+        }).pipe(Effect.provide(index % 2 === 0 ? a.client : b.client)),
+      { concurrency: 4 }
+    )
+    const [atA, atB]: [Array<string>, Array<string>] = [[], []]
+    yield* Effect.all(
+      [
+        Effect.provide(crew(a.origin, "shared", atA), a.client),
+        Effect.provide(crew(b.origin, "shared", atB), b.client)
+      ],
+      { concurrency: "unbounded" }
+    )
+    assert.strictEqual(new Set([...atA, ...atB]).size, atA.length + atB.length, "a step run was leased twice")
+    assert.isAbove(atA.length, 0)
+    assert.isAbove(atB.length, 0)
+    const made = yield* Effect.forEach(runs, payloadsOf).pipe(Effect.provide(b.client))
+    assert.deepStrictEqual(
+      made.flat().sort((x, y) => x - y),
+      Array.from({ length: items }, (_, n) => n)
+    )
+    const received = yield* target.take("/runs", items / 2)
+    const ids = received.map(({ headers }) => headers["webhook-id"])
+    assert.strictEqual(new Set(ids).size, ids.length, "a delivery was made twice")
+    const told = yield* Effect.forEach(received, (one) => Webhooks.receive({ ...one, secret, scheme: "standard" }))
+    assert.sameMembers(
+      told.map(({ action, payload }) => `${payload.processRunId} ${action}`),
+      runs.flatMap((id) => [`${id} started`, `${id} completed`])
+    )
+  }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped)
 )
 
-it.live(
-  "either node may be killed in the middle: all is done, and told, by those that are left",
-  () =>
-    Effect.gen(function* () {
-      const target = yield* receiver
-      const folder = yield* temporaryFolder
-      const payloads = Array.from({ length: 90 }, (_, n) => n)
-      let left = yield* Child.start(folder)
-      const { process, run, secret } = yield* Effect.gen(function* () {
-        // The step runs of the dead live on for 10 seconds: hence room for those of three crews.
-        const process = yield* newProcess("killed", 30, 100)
-        const { secret } = yield* Webhooks.create({ endpoint: `${target.origin}/runs`, events, process: process.id })
-        const run = yield* ProcessRuns.start(process.id, { payloads })
-        return { process, secret, run: run.started ? run.id : yield* Effect.die(new Error("not started")) }
-      }).pipe(Effect.provide(left.client))
-      const countOf = Effect.map(payloadsOf(run), (made) => made.length)
-      for (const share of [15, 45]) {
-        const [old, next] = [left, yield* Child.start(folder)]
-        yield* Effect.gen(function* () {
-          const crews = yield* Effect.forkChild(
-            Effect.forEach(
-              [old, next],
-              ({ client, origin }) => Effect.exit(Effect.provide(crew(origin, "killed", []), Layer.fresh(client))),
-              { concurrency: "unbounded" }
-            )
-          )
-          yield* Effect.repeat(Effect.delay(countOf, "5 millis"), { until: (done) => done >= share, times: 4000 })
-          // More runs begin while one of the two dies.
-          const starts = yield* Effect.forkChild(
-            Effect.forEach(
-              Array.from({ length: 10 }, (_, n) => n),
-              (n) => ProcessRuns.start(process.id, { payloads: [n] })
-            )
-          )
-          yield* old.kill
-          yield* Fiber.join(starts)
-          yield* Fiber.interrupt(crews)
-        }).pipe(Effect.provide(next.client))
-        left = next
-      }
+it.live("either node may be killed in the middle: all is done, and told, by those that are left", () =>
+  Effect.gen(function* () {
+    const target = yield* receiver
+    const folder = yield* temporaryFolder
+    const payloads = Array.from({ length: 90 }, (_, n) => n)
+    let left = yield* Child.start(folder)
+    const { process, run, secret } = yield* Effect.gen(function* () {
+      // The step runs of the dead live on for 10 seconds: hence room for those of three crews.
+      const process = yield* newProcess("killed", 30, 100)
+      const { secret } = yield* Webhooks.create({ endpoint: `${target.origin}/runs`, events, process: process.id })
+      const run = yield* ProcessRuns.start(process.id, { payloads })
+      return { process, secret, run: run.started ? run.id : yield* Effect.die(new Error("not started")) }
+    }).pipe(Effect.provide(left.client))
+    const countOf = Effect.map(payloadsOf(run), (made) => made.length)
+    for (const share of [15, 45]) {
+      const [old, next] = [left, yield* Child.start(folder)]
       yield* Effect.gen(function* () {
-        const { deliverIn, origin, tickIn } = yield* Service
-        // The workers are lost, and what they had leased and not started goes back.
-        yield* tickIn(31_000)
-        yield* work(origin, "killed", [])
-        assert.strictEqual((yield* ProcessRuns.get(run)).state, "completed")
-        assert.deepStrictEqual(yield* payloadsOf(run), payloads)
-        const runs = yield* Stream.runCollect(ProcessRuns.stream({ process: process.id }))
-        assert.lengthOf(runs, 21)
-        for (const { state } of runs) assert.strictEqual(state, "completed")
-        yield* deliverIn(31_000)
-        const told = new Set<string>()
-        for (const one of target.at("/runs")) {
-          const { action, payload } = yield* Webhooks.receive({ ...one, secret, scheme: "standard" })
-          told.add(`${payload.processRunId} ${action}`)
-        }
-        assert.sameMembers(
-          [...told],
-          runs.flatMap(({ id }) => [`${id} started`, `${id} completed`])
+        const crews = yield* Effect.forkChild(
+          Effect.forEach(
+            [old, next],
+            ({ client, origin }) => Effect.exit(Effect.provide(crew(origin, "killed", []), Layer.fresh(client))),
+            { concurrency: "unbounded" }
+          )
         )
-      }).pipe(Effect.provide(layerIn(folder)))
-    }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped),
-  120_000
+        yield* Effect.repeat(Effect.delay(countOf, "5 millis"), { until: (done) => done >= share, times: 4000 })
+        // More runs begin while one of the two dies.
+        const starts = yield* Effect.forkChild(
+          Effect.forEach(
+            Array.from({ length: 10 }, (_, n) => n),
+            (n) => ProcessRuns.start(process.id, { payloads: [n] })
+          )
+        )
+        yield* old.kill
+        yield* Fiber.join(starts)
+        yield* Fiber.interrupt(crews)
+      }).pipe(Effect.provide(next.client))
+      left = next
+    }
+    yield* Effect.gen(function* () {
+      const { deliverIn, origin, tickIn } = yield* Service
+      // The workers are lost, and what they had leased and not started goes back.
+      yield* tickIn(31_000)
+      yield* work(origin, "killed", [])
+      assert.strictEqual((yield* ProcessRuns.get(run)).state, "completed")
+      assert.deepStrictEqual(yield* payloadsOf(run), payloads)
+      const runs = yield* Stream.runCollect(ProcessRuns.stream({ process: process.id }))
+      assert.lengthOf(runs, 21)
+      for (const { state } of runs) assert.strictEqual(state, "completed")
+      yield* deliverIn(31_000)
+      const told = new Set<string>()
+      for (const one of target.at("/runs")) {
+        const { action, payload } = yield* Webhooks.receive({ ...one, secret, scheme: "standard" })
+        told.add(`${payload.processRunId} ${action}`)
+      }
+      assert.sameMembers(
+        [...told],
+        runs.flatMap(({ id }) => [`${id} started`, `${id} completed`])
+      )
+    }).pipe(Effect.provide(layerIn(folder)))
+  }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped)
 )
 
 it.live("a lease that waits on one node wakes when another makes work", () =>

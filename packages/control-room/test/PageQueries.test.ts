@@ -139,7 +139,7 @@ const statementsOf = Effect.fnUntraced(function* (effect: Effect.Effect<unknown>
   return [...statements]
 })
 
-withLayer(Layer.provideMerge(runsOn(sqlite), recording), { excludeTestServices: true, timeout: "60 seconds" })(
+withLayer(Layer.provideMerge(runsOn(sqlite), recording), { excludeTestServices: true, timeout: "4 minutes" })(
   "the plan of a page",
   (it) => {
     it.effect("is known of every list of the contract", () =>

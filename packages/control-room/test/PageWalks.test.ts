@@ -286,7 +286,7 @@ const walk = Effect.fnUntraced(function* (name: string, { before = 11, field, ma
   if (field !== "event_type") assert.strictEqual(counted.size, seen.length, `${name}: something was seen twice`)
 })
 
-withLayer(quiet, { excludeTestServices: true, timeout: "60 seconds" })("a walk through the pages", (it) => {
+withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("a walk through the pages", (it) => {
   it.effect("of every list sees everything exactly once while things come and go", () =>
     Effect.gen(function* () {
       const walks = yield* walksIn(yield* seed)

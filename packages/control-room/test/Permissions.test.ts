@@ -15,7 +15,7 @@ const nobody = "01900000-0000-7000-8000-000000000000"
 const pathIn = (workspace: string, { path }: Endpoint) =>
   fill(path, (name) => (name === "workspace_id" ? workspace : nobody))
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("permissions", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("permissions", (it) => {
   it.effect("stand on every endpoint of a workspace but that of the workspace itself and the vault's public key", () =>
     Effect.sync(() => {
       assert.isAtLeast(ofKeys.length, 20)

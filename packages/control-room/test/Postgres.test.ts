@@ -291,6 +291,5 @@ it.live(
         assert.strictEqual((yield* rawThere("DELETE", `api-keys/${key.split("_")[1]}`)).status, 200)
         yield* Effect.repeat(raw("GET", "api-keys", { key }), { until: ({ status }) => status === 403 })
       }).pipe(Effect.provide(Layer.fresh(layerIn(folder, { rateLimit: null }, options))))
-    }).pipe(Effect.scoped),
-  60_000
+    }).pipe(Effect.scoped)
 )

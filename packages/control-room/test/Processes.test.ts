@@ -22,7 +22,7 @@ const newProcess = Effect.suspend(() => {
   return Effect.map(Processes.create(definition), (process) => ({ process, task }))
 })
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("the end of a process", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the end of a process", (it) => {
   it.effect("waits for its live runs and waiting items, and takes all that was its own", () =>
     Effect.gen(function* () {
       const { blobs, raw, rows } = yield* Service

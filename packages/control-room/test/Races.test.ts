@@ -35,7 +35,7 @@ const rowsWhere = Effect.fnUntraced(function* (table: string, where: Readonly<Re
   })
 })
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("at once", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("at once", (it) => {
   it.effect("files come to a work item: it has 100 of them and no more", () =>
     Effect.gen(function* () {
       const { origin, raw } = yield* Service

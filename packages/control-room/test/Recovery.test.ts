@@ -59,7 +59,7 @@ const leaseLost = Effect.fnUntraced(function* <A, E extends { readonly _tag: str
   assert.strictEqual("code" in error ? error.code : "", "LEASE_LOST")
 })
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("what time brings", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("what time brings", (it) => {
   it.effect("ends the step run of a worker that was not heard of for 10 seconds, and fails its item", () =>
     Effect.gen(function* () {
       const { tickIn } = yield* Service
@@ -243,208 +243,194 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("what tim
 
 const http = NodeHttpClient.layerUndici
 
-it.live(
-  "goes on after SIGKILL with all it had answered, and sweeps what was half done",
-  () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryFolder
-      const child = yield* Child.start(folder)
-      const before = yield* Effect.gen(function* () {
-        const { process, tasks } = yield* newProcess({}, 2)
-        const worker = yield* linkWorkerAt(child.origin, tasks)
-        const item = yield* WorkItems.create({ process: process.id, payload: { day: 1 } })
-        yield* WorkItems.attachFile(item.id, { name: "in.txt", bytes: new TextEncoder().encode("hello") })
-        const run = yield* started(process.id, { workItems: [item.id] })
-        const taken = yield* worker.take
-        yield* taken.session.createOutput(item.id, "from before")
-        const [file] = (yield* WorkItems.get(item.id)).files
-        return { process, tasks, worker, item, run, taken, file: file ?? assert.fail("no file") }
-      }).pipe(Effect.provide(child.client))
-      const { item, process, run, taken, tasks, worker } = before
+it.live("goes on after SIGKILL with all it had answered, and sweeps what was half done", () =>
+  Effect.gen(function* () {
+    const folder = yield* temporaryFolder
+    const child = yield* Child.start(folder)
+    const before = yield* Effect.gen(function* () {
+      const { process, tasks } = yield* newProcess({}, 2)
+      const worker = yield* linkWorkerAt(child.origin, tasks)
+      const item = yield* WorkItems.create({ process: process.id, payload: { day: 1 } })
+      yield* WorkItems.attachFile(item.id, { name: "in.txt", bytes: new TextEncoder().encode("hello") })
+      const run = yield* started(process.id, { workItems: [item.id] })
+      const taken = yield* worker.take
+      yield* taken.session.createOutput(item.id, "from before")
+      const [file] = (yield* WorkItems.get(item.id)).files
+      return { process, tasks, worker, item, run, taken, file: file ?? assert.fail("no file") }
+    }).pipe(Effect.provide(child.client))
+    const { item, process, run, taken, tasks, worker } = before
 
-      const call = (method: string, path: string, body: unknown) =>
-        send(child.origin, method, `/api/v1/workspaces/${child.workspaceId}/${path}`, {
-          headers: { authorization: `RC-WSKEY ${child.key}`, "content-type": "application/json" },
-          body: JSON.stringify(body)
-        })
-      // An upload that is under way when the process dies.
-      const other = bodyAs(
-        Schema.Struct({ id: WorkItemId }),
-        yield* call("POST", "work-items", { process: { id: process.id } })
-      )
-      const form = bodyAs(
-        Schema.Struct({ upload: Schema.Struct({ form_data: Schema.Record(Schema.String, Schema.String) }) }),
-        yield* call("POST", `work-items/${other.id}/files`, { file_name: "big", file_size: 1_000_000 })
-      )
-      const fields = Object.entries(form.upload.form_data).map(([name, value]) => ({ name, value }))
-      const whole = multipart([...fields, { name: "file", filename: "big", value: Buffer.alloc(1_000_000, 1) }])
-      const head =
-        `POST /transfer/v1/uploads HTTP/1.1\r\nhost: localhost\r\ncontent-type: ${whole.headers["content-type"]}\r\n` +
-        `content-length: ${whole.body.length}\r\n\r\n`
-      const half = Buffer.concat([Buffer.from(head), whole.body.subarray(0, 500_000)])
-      const upload = yield* Effect.forkChild(sendRaw(child.origin, half))
-      yield* Effect.repeat(Effect.delay(blobsIn(folder), "10 millis"), {
-        until: ({ staged }) => staged.length === 1,
-        times: 500
+    const call = (method: string, path: string, body: unknown) =>
+      send(child.origin, method, `/api/v1/workspaces/${child.workspaceId}/${path}`, {
+        headers: { authorization: `RC-WSKEY ${child.key}`, "content-type": "application/json" },
+        body: JSON.stringify(body)
       })
-      assert.strictEqual((yield* blobsIn(folder)).staged.length, 1)
+    // An upload that is under way when the process dies.
+    const other = bodyAs(
+      Schema.Struct({ id: WorkItemId }),
+      yield* call("POST", "work-items", { process: { id: process.id } })
+    )
+    const form = bodyAs(
+      Schema.Struct({ upload: Schema.Struct({ form_data: Schema.Record(Schema.String, Schema.String) }) }),
+      yield* call("POST", `work-items/${other.id}/files`, { file_name: "big", file_size: 1_000_000 })
+    )
+    const fields = Object.entries(form.upload.form_data).map(([name, value]) => ({ name, value }))
+    const whole = multipart([...fields, { name: "file", filename: "big", value: Buffer.alloc(1_000_000, 1) }])
+    const head =
+      `POST /transfer/v1/uploads HTTP/1.1\r\nhost: localhost\r\ncontent-type: ${whole.headers["content-type"]}\r\n` +
+      `content-length: ${whole.body.length}\r\n\r\n`
+    const half = Buffer.concat([Buffer.from(head), whole.body.subarray(0, 500_000)])
+    const upload = yield* Effect.forkChild(sendRaw(child.origin, half))
+    yield* Effect.repeat(Effect.delay(blobsIn(folder), "10 millis"), {
+      until: ({ staged }) => staged.length === 1,
+      times: 500
+    })
+    assert.strictEqual((yield* blobsIn(folder)).staged.length, 1)
 
-      // Items made until it dies: those it answered must be there.
-      const answered: Array<WorkItemId> = []
-      const create = Effect.gen(function* () {
-        const answer = yield* call("POST", "work-items", { process: { id: process.id }, payload: "burst" })
-        assert.strictEqual(answer.status, 200)
-        answered.push(bodyAs(Schema.Struct({ id: WorkItemId }), answer).id)
-      })
-      const burst = yield* Effect.forkChild(
-        Effect.all(
-          Array.from({ length: 4 }, () => Effect.exit(Effect.forever(create))),
-          { concurrency: "unbounded" }
-        )
+    // Items made until it dies: those it answered must be there.
+    const answered: Array<WorkItemId> = []
+    const create = Effect.gen(function* () {
+      const answer = yield* call("POST", "work-items", { process: { id: process.id }, payload: "burst" })
+      assert.strictEqual(answer.status, 200)
+      answered.push(bodyAs(Schema.Struct({ id: WorkItemId }), answer).id)
+    })
+    const burst = yield* Effect.forkChild(
+      Effect.all(
+        Array.from({ length: 4 }, () => Effect.exit(Effect.forever(create))),
+        { concurrency: "unbounded" }
       )
-      yield* Effect.repeat(
-        Effect.delay(
-          Effect.sync(() => answered.length),
-          "5 millis"
-        ),
-        { until: (count) => count > 40 }
-      )
-      yield* child.kill
-      yield* Fiber.join(burst)
-      yield* Fiber.join(upload)
+    )
+    yield* Effect.repeat(
+      Effect.delay(
+        Effect.sync(() => answered.length),
+        "5 millis"
+      ),
+      { until: (count) => count > 40 }
+    )
+    yield* child.kill
+    yield* Fiber.join(burst)
+    yield* Fiber.join(upload)
 
-      yield* Effect.gen(function* () {
-        const { blobs, origin, tickIn } = yield* Service
-        const sql = yield* SqlClient.SqlClient
-        // Another node might still write what lies there: with Postgres it is swept when it is old.
-        assert.lengthOf((yield* blobs).staged, onPostgres ? 1 : 0)
-        assert.strictEqual((yield* blobs).kept.length, 1)
-        const stored = new Set(
-          (yield* Stream.runCollect(WorkItems.stream({ process: process.id }))).map(({ id }) => id)
-        )
-        for (const id of answered) assert.isTrue(stored.has(id), `${id} was answered and is gone`)
-        assert.deepStrictEqual((yield* WorkItems.get(other.id)).files, [])
-        // The worker outlived the service: it was silent for longer than 10 seconds because nobody listened.
-        assert.strictEqual((yield* ProcessRuns.get(run)).state, "in_progress")
-        yield* sql`UPDATE worker SET last_seen_at = ${new Date(Date.now() - 3_600_000).toISOString()}`
-        yield* tickIn(5_000)
-        const again = yield* workerAt(origin, worker.identity, tasks)
-        assert.deepStrictEqual((yield* again.protocol.heartbeat([taken.lease.step_run_id])).lost, [])
-        const session = yield* again.session(taken.lease)
-        yield* session.createOutput(item.id, "from after")
-        yield* session.release(item.id, { state: "COMPLETED" })
-        yield* again.protocol.finish(taken.lease, null)
-        for (const _ of ["from before", "from after"]) {
-          const next = yield* again.take
-          yield* next.session.createOutput(
-            next.lease.work_item_id,
-            yield* next.session.payload(next.lease.work_item_id)
-          )
-          yield* again.protocol.finish(next.lease, null)
-        }
-        assert.strictEqual((yield* ProcessRuns.awaitEnd(run)).state, "completed")
-        const outputs = yield* Stream.runCollect(Outputs.stream(run))
-        assert.deepStrictEqual(outputs.map(({ payload }) => payload).sort(), ["from after", "from before"])
-        // Addresses and keys of before still hold.
-        const url = before.file.download.url.replace(child.origin, origin)
-        const file = { ...before.file, download: { url } }
-        assert.strictEqual(yield* Stream.mkString(Stream.decodeText(Files.download(file))), "hello")
-        const key = yield* send(origin, "GET", `/api/v1/workspaces/${child.workspaceId}`, {
-          headers: { authorization: `RC-WSKEY ${child.key}` }
-        })
-        assert.strictEqual(key.status, 200)
-      }).pipe(Effect.provide(layerIn(folder)))
-    }).pipe(Effect.scoped, Effect.provide(http)),
-  60_000
-)
-
-it.live(
-  "makes one output of each item, however often the service and its workers are killed meanwhile",
-  () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryFolder
-      const payloads = Array.from({ length: 60 }, (_, n) => n)
-      /** A worker that makes one output of each item, until nothing is left to do. */
-      const work = Effect.fnUntraced(function* (origin: string, tasks: ReadonlyArray<string>) {
-        const worker = yield* linkWorkerAt(origin, tasks)
-        for (;;) {
-          const [lease] = yield* worker.protocol.lease({ free: 1, tasks, waitSeconds: 1 })
-          if (lease === undefined) return
-          yield* worker.protocol.start(lease)
-          const session = yield* worker.session(lease)
-          for (let item: WorkItemId | null = lease.work_item_id; item !== null;) {
-            yield* session.createOutput(item, yield* session.payload(item))
-            yield* session.release(item, { state: "COMPLETED" })
-            item = yield* session.reserveNext
-          }
-          yield* worker.protocol.finish(lease, null)
-        }
-      })
-      const first = yield* Child.start(folder)
-      const { run, tasks } = yield* Effect.gen(function* () {
-        const { process, tasks } = yield* newProcess({
-          max_parallel: 9,
-          retry: { max_attempts: 100, delay_seconds: 0 }
-        })
-        return { tasks, run: yield* started(process.id, { payloads }) }
-      }).pipe(Effect.provide(first.client))
-      const countOf = Effect.map(itemsOf(run), (items) => items.filter(({ state }) => state === "done").length)
-      // The step runs of the dead live on for 10 seconds: hence room for those of three crews.
-      // Each time a share of the items is done, everything is killed at once: nobody says goodbye.
-      for (const [round, share] of [8, 25].entries()) {
-        const child = round === 0 ? first : yield* Child.start(folder)
-        yield* Effect.gen(function* () {
-          const crew = yield* Effect.forkChild(
-            Effect.all(
-              Array.from({ length: 3 }, () => work(child.origin, tasks)),
-              { concurrency: "unbounded" }
-            )
-          )
-          yield* Effect.repeat(Effect.delay(countOf, "2 millis"), { until: (done) => done >= share, times: 2_000 })
-          assert.isAtLeast(yield* countOf, share)
-          yield* child.kill
-          yield* Fiber.interrupt(crew)
-        }).pipe(Effect.provide(child.client))
+    yield* Effect.gen(function* () {
+      const { blobs, origin, tickIn } = yield* Service
+      const sql = yield* SqlClient.SqlClient
+      // Another node might still write what lies there: with Postgres it is swept when it is old.
+      assert.lengthOf((yield* blobs).staged, onPostgres ? 1 : 0)
+      assert.strictEqual((yield* blobs).kept.length, 1)
+      const stored = new Set((yield* Stream.runCollect(WorkItems.stream({ process: process.id }))).map(({ id }) => id))
+      for (const id of answered) assert.isTrue(stored.has(id), `${id} was answered and is gone`)
+      assert.deepStrictEqual((yield* WorkItems.get(other.id)).files, [])
+      // The worker outlived the service: it was silent for longer than 10 seconds because nobody listened.
+      assert.strictEqual((yield* ProcessRuns.get(run)).state, "in_progress")
+      yield* sql`UPDATE worker SET last_seen_at = ${new Date(Date.now() - 3_600_000).toISOString()}`
+      yield* tickIn(5_000)
+      const again = yield* workerAt(origin, worker.identity, tasks)
+      assert.deepStrictEqual((yield* again.protocol.heartbeat([taken.lease.step_run_id])).lost, [])
+      const session = yield* again.session(taken.lease)
+      yield* session.createOutput(item.id, "from after")
+      yield* session.release(item.id, { state: "COMPLETED" })
+      yield* again.protocol.finish(taken.lease, null)
+      for (const _ of ["from before", "from after"]) {
+        const next = yield* again.take
+        yield* next.session.createOutput(next.lease.work_item_id, yield* next.session.payload(next.lease.work_item_id))
+        yield* again.protocol.finish(next.lease, null)
       }
-      yield* Effect.gen(function* () {
-        const { origin, tickIn } = yield* Service
-        assert.isBelow(yield* countOf, payloads.length)
-        yield* tickIn(11_000)
-        yield* work(origin, tasks)
-        assert.strictEqual((yield* ProcessRuns.get(run)).state, "completed")
-        const outputs = yield* Stream.runCollect(Outputs.stream(run))
-        assert.deepStrictEqual(
-          outputs.map(({ payload }) => Number(payload)).sort((a, b) => a - b),
-          payloads
-        )
-        const states = (yield* itemsOf(run)).map(({ state }) => state)
-        assert.deepStrictEqual(new Set(states), new Set(["done"]))
-      }).pipe(Effect.provide(layerIn(folder)))
-    }).pipe(Effect.scoped, Effect.provide(http)),
-  60_000
-)
-
-it.live.skipIf(onPostgres)(
-  "refuses a second process on the folder of a SQLite file, and says why",
-  () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryFolder
-      const child = yield* Child.start(folder)
-      const refused = yield* Effect.flip(Child.start(folder))
-      assert.isAbove(refused.code ?? 0, 0)
-      assert.include(refused.output, "another process uses")
-      assert.include(refused.output, folder)
-      assert.include(refused.output, "choose another data folder")
-      const here = yield* Effect.flip(Effect.scoped(Layer.build(layerIn(folder))))
-      assert.strictEqual(here._tag, "SqliteOpenError")
-      const answer = yield* send(child.origin, "GET", `/api/v1/workspaces/${child.workspaceId}`, {
+      assert.strictEqual((yield* ProcessRuns.awaitEnd(run)).state, "completed")
+      const outputs = yield* Stream.runCollect(Outputs.stream(run))
+      assert.deepStrictEqual(outputs.map(({ payload }) => payload).sort(), ["from after", "from before"])
+      // Addresses and keys of before still hold.
+      const url = before.file.download.url.replace(child.origin, origin)
+      const file = { ...before.file, download: { url } }
+      assert.strictEqual(yield* Stream.mkString(Stream.decodeText(Files.download(file))), "hello")
+      const key = yield* send(origin, "GET", `/api/v1/workspaces/${child.workspaceId}`, {
         headers: { authorization: `RC-WSKEY ${child.key}` }
       })
-      assert.strictEqual(answer.status, 200)
-      // The lock goes with the process that held it, however that ended.
-      yield* child.kill
-      const next = yield* Child.start(folder)
-      assert.strictEqual(next.workspaceId, child.workspaceId)
-    }).pipe(Effect.scoped),
-  60_000
+      assert.strictEqual(key.status, 200)
+    }).pipe(Effect.provide(layerIn(folder)))
+  }).pipe(Effect.scoped, Effect.provide(http))
+)
+
+it.live("makes one output of each item, however often the service and its workers are killed meanwhile", () =>
+  Effect.gen(function* () {
+    const folder = yield* temporaryFolder
+    const payloads = Array.from({ length: 60 }, (_, n) => n)
+    /** A worker that makes one output of each item, until nothing is left to do. */
+    const work = Effect.fnUntraced(function* (origin: string, tasks: ReadonlyArray<string>) {
+      const worker = yield* linkWorkerAt(origin, tasks)
+      for (;;) {
+        const [lease] = yield* worker.protocol.lease({ free: 1, tasks, waitSeconds: 1 })
+        if (lease === undefined) return
+        yield* worker.protocol.start(lease)
+        const session = yield* worker.session(lease)
+        for (let item: WorkItemId | null = lease.work_item_id; item !== null;) {
+          yield* session.createOutput(item, yield* session.payload(item))
+          yield* session.release(item, { state: "COMPLETED" })
+          item = yield* session.reserveNext
+        }
+        yield* worker.protocol.finish(lease, null)
+      }
+    })
+    const first = yield* Child.start(folder)
+    const { run, tasks } = yield* Effect.gen(function* () {
+      const { process, tasks } = yield* newProcess({
+        max_parallel: 9,
+        retry: { max_attempts: 100, delay_seconds: 0 }
+      })
+      return { tasks, run: yield* started(process.id, { payloads }) }
+    }).pipe(Effect.provide(first.client))
+    const countOf = Effect.map(itemsOf(run), (items) => items.filter(({ state }) => state === "done").length)
+    // The step runs of the dead live on for 10 seconds: hence room for those of three crews.
+    // Each time a share of the items is done, everything is killed at once: nobody says goodbye.
+    for (const [round, share] of [8, 25].entries()) {
+      const child = round === 0 ? first : yield* Child.start(folder)
+      yield* Effect.gen(function* () {
+        const crew = yield* Effect.forkChild(
+          Effect.all(
+            Array.from({ length: 3 }, () => work(child.origin, tasks)),
+            { concurrency: "unbounded" }
+          )
+        )
+        yield* Effect.repeat(Effect.delay(countOf, "2 millis"), { until: (done) => done >= share, times: 2_000 })
+        assert.isAtLeast(yield* countOf, share)
+        yield* child.kill
+        yield* Fiber.interrupt(crew)
+      }).pipe(Effect.provide(child.client))
+    }
+    yield* Effect.gen(function* () {
+      const { origin, tickIn } = yield* Service
+      assert.isBelow(yield* countOf, payloads.length)
+      yield* tickIn(11_000)
+      yield* work(origin, tasks)
+      assert.strictEqual((yield* ProcessRuns.get(run)).state, "completed")
+      const outputs = yield* Stream.runCollect(Outputs.stream(run))
+      assert.deepStrictEqual(
+        outputs.map(({ payload }) => Number(payload)).sort((a, b) => a - b),
+        payloads
+      )
+      const states = (yield* itemsOf(run)).map(({ state }) => state)
+      assert.deepStrictEqual(new Set(states), new Set(["done"]))
+    }).pipe(Effect.provide(layerIn(folder)))
+  }).pipe(Effect.scoped, Effect.provide(http))
+)
+
+it.live.skipIf(onPostgres)("refuses a second process on the folder of a SQLite file, and says why", () =>
+  Effect.gen(function* () {
+    const folder = yield* temporaryFolder
+    const child = yield* Child.start(folder)
+    const refused = yield* Effect.flip(Child.start(folder))
+    assert.isAbove(refused.code ?? 0, 0)
+    assert.include(refused.output, "another process uses")
+    assert.include(refused.output, folder)
+    assert.include(refused.output, "choose another data folder")
+    const here = yield* Effect.flip(Effect.scoped(Layer.build(layerIn(folder))))
+    assert.strictEqual(here._tag, "SqliteOpenError")
+    const answer = yield* send(child.origin, "GET", `/api/v1/workspaces/${child.workspaceId}`, {
+      headers: { authorization: `RC-WSKEY ${child.key}` }
+    })
+    assert.strictEqual(answer.status, 200)
+    // The lock goes with the process that held it, however that ended.
+    yield* child.kill
+    const next = yield* Child.start(folder)
+    assert.strictEqual(next.workspaceId, child.workspaceId)
+  }).pipe(Effect.scoped)
 )

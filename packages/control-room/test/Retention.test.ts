@@ -101,7 +101,7 @@ const retaining = Layer.unwrap(
   Effect.map(temporaryFolder, (folder) => layerIn(folder, { rateLimit: null, retainRuns: "200 days" }))
 )
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("without a time for runs", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("without a time for runs", (it) => {
   it.effect("keeps runs for ever, and what their step runs left for 90 days after those ended", () =>
     Effect.gen(function* () {
       const { blobs, origin, raw, retainIn } = yield* Service
@@ -205,7 +205,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("without 
   )
 })
 
-withLayer(retaining, { excludeTestServices: true, timeout: "60 seconds" })("with a time for runs", (it) => {
+withLayer(retaining, { excludeTestServices: true, timeout: "4 minutes" })("with a time for runs", (it) => {
   it.effect("deletes what ended before that, with all that was its own", () =>
     Effect.gen(function* () {
       const { blobs, raw, retainIn, rows, workspaceId } = yield* Service

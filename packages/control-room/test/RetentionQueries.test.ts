@@ -35,7 +35,7 @@ const recording = Layer.succeed(Statement.CurrentTransformer, (statement) =>
 const nobody = "01900000-0000-7000-8000-000000000000"
 const cutoff = "2020-01-01T00:00:00.000Z"
 
-withLayer(Layer.provideMerge(sqlite, recording), { excludeTestServices: true, timeout: "60 seconds" })(
+withLayer(Layer.provideMerge(sqlite, recording), { excludeTestServices: true, timeout: "4 minutes" })(
   "the plan of a deletion",
   (it) => {
     it.effect("scans no table and sorts nothing", () =>

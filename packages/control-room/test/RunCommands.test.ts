@@ -514,7 +514,7 @@ const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Ty
   return true
 })
 
-withLayer(runsOn(sqlite), { timeout: "60 seconds" })("commands in any order", (it) => {
+withLayer(runsOn(sqlite), { timeout: "4 minutes" })("commands in any order", (it) => {
   it.effect(
     "leave the database as the model has it, after each of them",
     () =>

@@ -103,7 +103,7 @@ const running = Effect.gen(function* () {
   return { token: lease.run_token, end: worker.protocol.finish(lease, null) }
 })
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("secrets", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("secrets", (it) => {
   it.effect("go in, are listed without items, are replaced whole, and go", () =>
     Effect.gen(function* () {
       const { raw, rows } = yield* Service

@@ -116,7 +116,7 @@ const serving = Layer.unwrap(Effect.map(temporaryFolder, (folder) => layerIn(fol
   Layer.provide(recording)
 )
 
-withLayer(serving, { excludeTestServices: true, timeout: "60 seconds" })("over HTTP", (it) => {
+withLayer(serving, { excludeTestServices: true, timeout: "4 minutes" })("over HTTP", (it) => {
   it.effect("what cannot be a key costs no query, and one that could be costs one", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service

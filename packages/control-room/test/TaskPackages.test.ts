@@ -50,7 +50,7 @@ const workerElsewhere = Effect.gen(function* () {
   return yield* WorkerProtocol.make(origin, yield* WorkerProtocol.link({ origin, linkToken, name: "w", tasks: [] }))
 })
 
-withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })("task packages", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task packages", (it) => {
   it.effect("are made, get their zip, and give it back with the names of their tasks", () =>
     Effect.gen(function* () {
       const { origin } = yield* Service

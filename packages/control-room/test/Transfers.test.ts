@@ -69,7 +69,7 @@ const sign = Effect.fnUntraced(function* (policy: object) {
   return { policy: encoded, signature: signer.sign(`upload\n${encoded}`) }
 })
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("uploads", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("uploads", (it) => {
   it.effect("refuse what is not the signed form with its whole file, and keep nothing of it", () =>
     Effect.gen(function* () {
       const { blobs, rows, workspaceId } = yield* Service
@@ -317,7 +317,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("uploads"
   )
 })
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("downloads", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("downloads", (it) => {
   it.effect("give the bytes without a key, as an attachment that no browser opens", () =>
     Effect.gen(function* () {
       const { origin } = yield* Service

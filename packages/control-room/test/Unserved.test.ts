@@ -79,7 +79,7 @@ const heardIn = Effect.fnUntraced(function* (
   yield* Effect.provideService(workers.seen(worker, takes), Clock.Clock, movedBy(clock, millis))
 })
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("a step run that no worker can take", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a step run that no worker can take", (it) => {
   it.effect("is told so after 10 seconds, once, and goes on when a worker comes", () =>
     Effect.gen(function* () {
       const { tickIn } = yield* Service

@@ -26,7 +26,7 @@ const liveSession = Effect.gen(function* () {
   return { session, end: worker.protocol.finish(lease, null) }
 })
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("the client of the vault", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the client of the vault", (it) => {
   it.effect("reads what was written over the public interface", () =>
     Effect.gen(function* () {
       const items = { user: "robot", password: "pässwörd 🔑", tries: 3, hosts: ["a", "b"], none: null }

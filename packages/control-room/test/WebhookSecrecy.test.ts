@@ -15,7 +15,7 @@ const unknownId = "01900000-0000-7000-8000-000000000000"
 const { layer: recording, said } = makeRecording()
 const layer = Layer.unwrap(Effect.map(temporaryFolder, (folder) => layerIn(folder))).pipe(Layer.provideMerge(recording))
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("logs and spans", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("logs and spans", (it) => {
   const newProcess = Effect.gen(function* () {
     const name = `secrecy ${crypto.randomUUID()}`
     const { id } = yield* Processes.create({ name, steps: [{ name: "only", task: { name } }] })

@@ -92,7 +92,7 @@ const settled = (webhook: WebhookId, attempts: number) =>
 const withReceiver = <A, E, R>(test: (target: Receiver) => Effect.Effect<A, E, R>) =>
   Effect.scoped(Effect.flatMap(receiver, test))
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("webhooks", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("webhooks", (it) => {
   it.effect("are made with a secret of 32 bytes, shown by get and not by list, and sealed in the database", () =>
     Effect.gen(function* () {
       const { raw, rows } = yield* Service
@@ -565,7 +565,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("webhooks
 
 const callbackSecret = "a secret of the caller's own: ÄÖ✓"
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("callbacks", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("callbacks", (it) => {
   const callbackTo = (target: Receiver, path: string, events: ReadonlyArray<ProcessRuns.ProcessRunAction>) => ({
     callback: { url: target.origin + path, secret: callbackSecret, events }
   })
@@ -662,7 +662,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("callback
 
 const guarded = Layer.unwrap(Effect.map(temporaryFolder, (folder) => layerIn(folder, { allowPrivateTargets: false })))
 
-withLayer(guarded, { excludeTestServices: true, timeout: "60 seconds" })("a service that guards its network", (it) => {
+withLayer(guarded, { excludeTestServices: true, timeout: "4 minutes" })("a service that guards its network", (it) => {
   it.effect("refuses webhooks and callbacks whose address is private by its text", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service

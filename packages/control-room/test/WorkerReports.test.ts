@@ -38,7 +38,7 @@ const lines = (from: number, count: number) =>
 const consoleOf = (lease: WorkerProtocol.Lease) =>
   Effect.map(Stream.runCollect(StepRuns.consoleMessages(lease.step_run_id)), (all) => all.map(({ message }) => message))
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("console messages", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("console messages", (it) => {
   it.effect("are kept once and in order, however often they are sent", () =>
     Effect.gen(function* () {
       const { lease, reports } = yield* startedStep
@@ -115,7 +115,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("console 
   )
 })
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("reports of workers", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("reports of workers", (it) => {
   it.effect("of events stand among those of the service, once", () =>
     Effect.gen(function* () {
       const { lease, protocol, reports } = yield* startedStep
@@ -268,7 +268,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("reports 
   )
 })
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("data of work items", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("data of work items", (it) => {
   it.effect("is replaced by the robot that has the item in hand, and so is that of its outputs", () =>
     Effect.gen(function* () {
       const { lease, protocol, session } = yield* startedStep

@@ -46,7 +46,7 @@ const linkedWith = Effect.fnUntraced(function* (token: Redacted.Redacted, tasks:
   return yield* workerAt(origin, identity, tasks)
 })
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("workers", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("workers", (it) => {
   it.effect("are idle, busy or offline, by their leases and by when they were heard of", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -163,7 +163,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("workers"
   )
 })
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("worker groups", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("worker groups", (it) => {
   it.effect("are made, listed, renamed and deleted, under names of their own", () =>
     Effect.gen(function* () {
       const { makeWorkspace, raw } = yield* Service

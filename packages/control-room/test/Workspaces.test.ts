@@ -7,7 +7,7 @@ import * as Redacted from "effect/Redacted"
 import { assertError, bodyAs } from "./support/Http.ts"
 import { layer, layerIn, Service, temporaryFolder } from "./support/Service.ts"
 
-withLayer(layer, { excludeTestServices: true, timeout: "30 seconds" })("workspaces", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("workspaces", (it) => {
   it.effect("are made by a key that manages keys, with a first key, and stay closed to the key that made them", () =>
     Effect.gen(function* () {
       const { key: own, makeKey, raw, rows } = yield* Service

@@ -289,36 +289,33 @@ describe("folders", () => {
   )
 
   const many = sized(600, 5000)
-  it.live(
-    `${many} files come whole although every tenth request fails`,
-    () =>
-      inSandbox(
-        Effect.gen(function* () {
-          const to = yield* folder
-          yield* faults({ fault: "drop", every: 20 }, { fault: "status", status: 503, every: 20, skip: 10 })
-          const report = yield* Files.downloadFolder(Drive.me, { path: "/Many" }, { to, concurrency: 8 })
-          assert.strictEqual(report.files, many)
-          const all = yield* asked
-          assert.isAbove(all.filter((request) => request.faults.length > 0).length, many / 10)
-          yield* noTokenSent
-          const fs = yield* FileSystem.FileSystem
-          assert.lengthOf(yield* fs.readDirectory(`${to}/3`), many / 10)
-          assert.strictEqual(yield* fs.readFileString(`${to}/3/file 123.txt`), "contents of 123")
-        }),
-        {
-          seed: {
-            users: [
-              {
-                userPrincipalName: "ann@contoso.test",
-                displayName: "Ann Lee",
-                drive: Object.fromEntries(
-                  Array.from({ length: many }, (_, n) => [`Many/${n % 10}/file ${n}.txt`, `contents of ${n}`])
-                )
-              }
-            ]
-          }
+  it.live(`${many} files come whole although every tenth request fails`, () =>
+    inSandbox(
+      Effect.gen(function* () {
+        const to = yield* folder
+        yield* faults({ fault: "drop", every: 20 }, { fault: "status", status: 503, every: 20, skip: 10 })
+        const report = yield* Files.downloadFolder(Drive.me, { path: "/Many" }, { to, concurrency: 8 })
+        assert.strictEqual(report.files, many)
+        const all = yield* asked
+        assert.isAbove(all.filter((request) => request.faults.length > 0).length, many / 10)
+        yield* noTokenSent
+        const fs = yield* FileSystem.FileSystem
+        assert.lengthOf(yield* fs.readDirectory(`${to}/3`), many / 10)
+        assert.strictEqual(yield* fs.readFileString(`${to}/3/file 123.txt`), "contents of 123")
+      }),
+      {
+        seed: {
+          users: [
+            {
+              userPrincipalName: "ann@contoso.test",
+              displayName: "Ann Lee",
+              drive: Object.fromEntries(
+                Array.from({ length: many }, (_, n) => [`Many/${n % 10}/file ${n}.txt`, `contents of ${n}`])
+              )
+            }
+          ]
         }
-      ),
-    120_000
+      }
+    )
   )
 })

@@ -102,7 +102,7 @@ const browse = (url: string) =>
 
 const collect = Stream.runCollect
 
-layer(GraphSandbox.layer({ seed }), { excludeTestServices: true, timeout: "30 seconds" })("the sandbox", (it) => {
+layer(GraphSandbox.layer({ seed }), { excludeTestServices: true, timeout: "4 minutes" })("the sandbox", (it) => {
   it.effect("a user authorizes, and what they gave is renewed when the service refuses it", () =>
     Effect.gen(function* () {
       const sandbox = yield* GraphSandbox

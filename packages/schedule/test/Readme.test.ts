@@ -33,17 +33,14 @@ it.effect("the rules are as the table says", () =>
   }).pipe(Effect.provide(NodeServices.layer))
 )
 
-it.live(
-  "the examples compile",
-  () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const sources = (yield* fs.readDirectory(join(packageFolder, "src"))).filter((name) => name.endsWith(".ts"))
-      const files = [readme, ...sources.map((name) => join(packageFolder, "src", name))]
-      const { examples, exitCode, output } = yield* compile({ files, within: join(packageFolder, "test") })
-      assert.isAtLeast(examples, 18)
-      assert.strictEqual(output, "")
-      assert.strictEqual(exitCode, 0)
-    }).pipe(Effect.provide(NodeServices.layer)),
-  60_000
+it.live("the examples compile", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const sources = (yield* fs.readDirectory(join(packageFolder, "src"))).filter((name) => name.endsWith(".ts"))
+    const files = [readme, ...sources.map((name) => join(packageFolder, "src", name))]
+    const { examples, exitCode, output } = yield* compile({ files, within: join(packageFolder, "test") })
+    assert.isAtLeast(examples, 18)
+    assert.strictEqual(output, "")
+    assert.strictEqual(exitCode, 0)
+  }).pipe(Effect.provide(NodeServices.layer))
 )

@@ -16,7 +16,7 @@ beforeAll(async () => {
   room = await up(data)
   const { api_key, base_url, workspace_id } = room.ready
   connection = { SIGNALBOX_BASE_URL: base_url, SIGNALBOX_API_KEY: api_key, SIGNALBOX_WORKSPACE_ID: workspace_id }
-}, 30_000)
+})
 
 afterAll(async () => {
   await room.end("SIGKILL")

@@ -33,7 +33,7 @@ beforeAll(async () => {
   writeFileSync(join(robot, "robot.yaml"), `${robotYaml("Read orders")}ignoreFiles: [.gitignore]\n`)
   writeFileSync(join(robot, ".gitignore"), "*.log\n/output\nnode_modules/\n!keep.log\n")
   writeFileSync(join(robot, "tasks.py"), "print(1)\n")
-}, 30_000)
+})
 
 afterAll(async () => {
   await room.end("SIGKILL")
@@ -406,5 +406,5 @@ describe("signalbox apply", () => {
       })
     )
     assert.strictEqual(await everything(), before)
-  }, 60_000)
+  })
 })

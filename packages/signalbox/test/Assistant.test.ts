@@ -59,7 +59,7 @@ beforeAll(async () => {
         yield* Assistants.create({ name: `my ${task}`, task, taskPackage })
     })
   )
-}, 60_000)
+})
 
 afterAll(async () => {
   await room.end("SIGKILL")

@@ -29,7 +29,7 @@ let room: Cli.Room
 beforeAll(async () => {
   room = await up()
   await post(room.ready, "processes", { name: "greeting", steps: [{ name: "greet", task: { name: "greet" } }] })
-}, 30_000)
+})
 
 afterAll(async () => {
   await room.end("SIGKILL")
@@ -75,7 +75,7 @@ describe("signalbox up", () => {
     assert.strictEqual(room.ready.api_key, before.api_key)
     assert.strictEqual(room.ready.workspace_id, before.workspace_id)
     assert.strictEqual((await signalbox("run", "greeting", "--payload", '{"name":"Ada"}', "--wait")).status, 0)
-  }, 30_000)
+  })
 })
 
 describe("signalbox run", () => {

@@ -103,7 +103,7 @@ const flood = Flow.make("flood", {
   })
 })
 
-withLayer(layer, { excludeTestServices: true, timeout: "30 seconds" })("an embedded control room", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("an embedded control room", (it) => {
   it.effect("is there, with a workspace and a connection", () =>
     Effect.gen(function* () {
       const { credentials, origin } = yield* Embedded.Embedded

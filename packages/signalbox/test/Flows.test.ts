@@ -83,50 +83,47 @@ const decodeListed = Schema.decodeUnknownSync(
 )
 
 describe("signalbox flows", () => {
-  it.live(
-    "follows a payment from a failure to its end",
-    () =>
-      Effect.gen(function* () {
-        const id = yield* Flow.submit(payment, 500)
-        yield* isIn(id, "failed")
+  it.live("follows a payment from a failure to its end", () =>
+    Effect.gen(function* () {
+      const id = yield* Flow.submit(payment, 500)
+      yield* isIn(id, "failed")
 
-        const [listed = ""] = (yield* flows("list", "--state", "failed", "--flow", "payment", "--json")).lines
-        assert.propertyVal(decodeListed(listed), "id", id)
-        assert.match((yield* flows("list")).stdout, new RegExp(`^${id} +failed +payment@3 .*more than 100`))
-        assert.strictEqual((yield* flows("list", "--flow-version", "4")).stdout, "")
+      const [listed = ""] = (yield* flows("list", "--state", "failed", "--flow", "payment", "--json")).lines
+      assert.propertyVal(decodeListed(listed), "id", id)
+      assert.match((yield* flows("list")).stdout, new RegExp(`^${id} +failed +payment@3 .*more than 100`))
+      assert.strictEqual((yield* flows("list", "--flow-version", "4")).stdout, "")
 
-        const failed = (yield* flows("show", id)).stdout
-        assert.match(failed, /^step +kind +attempt +state +started +took +failure$/m)
-        assert.match(failed, /^check +step +1 +failed .*more than 100$/m)
-        assert.match((yield* flows("show", id, "--step", "check")).stdout, /"input":\{"amount":500\}/)
-        assert.match((yield* flows("show", id, "--mermaid")).stdout, /^flowchart TD\n/)
+      const failed = (yield* flows("show", id)).stdout
+      assert.match(failed, /^step +kind +attempt +state +started +took +failure$/m)
+      assert.match(failed, /^check +step +1 +failed .*more than 100$/m)
+      assert.match((yield* flows("show", id, "--step", "check")).stdout, /"input":\{"amount":500\}/)
+      assert.match((yield* flows("show", id, "--mermaid")).stdout, /^flowchart TD\n/)
 
-        limit = 1_000
-        const next = (yield* flows("resume", id, "--json")).stdout
-        const again = decodeId(next).id
-        yield* awaits(again, "approval")
-        assert.match((yield* flows("show", again)).stdout, /^waits for a signal at approval$/m)
+      limit = 1_000
+      const next = (yield* flows("resume", id, "--json")).stdout
+      const again = decodeId(next).id
+      yield* awaits(again, "approval")
+      assert.match((yield* flows("show", again)).stdout, /^waits for a signal at approval$/m)
 
-        const undecided = yield* failing("signal", again, "approval")
-        assert.strictEqual(undecided.status, 2)
-        assert.match(undecided.stderr, /expected one of --approve, --reject and --value/)
-        assert.match((yield* failing("signal", again, "approval", "--approve")).stderr, /--by: expected who decides/)
-        const typo = yield* failing("signal", again, "aproval", "--reject", "--by", "ann")
-        assert.match(typo.stderr, /awaits no signal aproval; it awaits approval/)
+      const undecided = yield* failing("signal", again, "approval")
+      assert.strictEqual(undecided.status, 2)
+      assert.match(undecided.stderr, /expected one of --approve, --reject and --value/)
+      assert.match((yield* failing("signal", again, "approval", "--approve")).stderr, /--by: expected who decides/)
+      const typo = yield* failing("signal", again, "aproval", "--reject", "--by", "ann")
+      assert.match(typo.stderr, /awaits no signal aproval; it awaits approval/)
 
-        yield* flows("signal", again, "approval", "--approve", "--by", "ann", "--comment", "as agreed")
-        yield* awaits(again, "day")
-        yield* flows("signal", again, "day", "--value", '"monday"')
-        yield* isIn(again, "completed")
-        assert.match((yield* flows("show", again)).stdout, /^result "paid by ann on monday"$/m)
+      yield* flows("signal", again, "approval", "--approve", "--by", "ann", "--comment", "as agreed")
+      yield* awaits(again, "day")
+      yield* flows("signal", again, "day", "--value", '"monday"')
+      yield* isIn(again, "completed")
+      assert.match((yield* flows("show", again)).stdout, /^result "paid by ann on monday"$/m)
 
-        const third = decodeId((yield* flows("retry", again, "--from", "approval", "--json")).stdout).id
-        yield* awaits(third, "approval")
-        assert.match((yield* failing("retry", third)).stderr, /is under way: cancel it first/)
-        yield* flows("cancel", third)
-        yield* isIn(third, "canceled")
-      }).pipe(Effect.provide(program)),
-    180_000
+      const third = decodeId((yield* flows("retry", again, "--from", "approval", "--json")).stdout).id
+      yield* awaits(third, "approval")
+      assert.match((yield* failing("retry", third)).stderr, /is under way: cancel it first/)
+      yield* flows("cancel", third)
+      yield* isIn(third, "canceled")
+    }).pipe(Effect.provide(program))
   )
 
   it.live("says what is missing or wrong, without the token", () =>

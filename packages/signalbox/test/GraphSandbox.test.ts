@@ -41,7 +41,7 @@ describe("the graph sandbox", () => {
     child.kill("SIGTERM")
     assert.strictEqual(await exited, 0)
     remove()
-  }, 60_000)
+  })
 
   it("says what is wrong with what it was given", async () => {
     const folder = await signalbox(["graph-sandbox", "--port", "0", "--seed", "/nowhere/at/all"])
@@ -51,5 +51,5 @@ describe("the graph sandbox", () => {
     assert.match(file.stderr, /--ca-file: .*--tls/)
     const name = await signalbox(["graph-sandbox", "--port", "0", "--sign-in-as", "nobody"])
     assert.match(name.stderr, /nobody is 'nobody'/)
-  }, 60_000)
+  })
 })

@@ -39,7 +39,7 @@ describe("the help", () => {
       }
     }
     await Promise.all(groups.map(check))
-  }, 60_000)
+  })
 
   it("stands beside the error when a command line cannot be read, which exits with 2", async () => {
     for (const args of [["keys", "frob"], ["frob"], ["up", "--frob"]]) {
@@ -47,5 +47,5 @@ describe("the help", () => {
       assert.strictEqual(status, 2, stderr)
       assert.match(stderr, /frob/)
     }
-  }, 60_000)
+  })
 })

@@ -59,7 +59,7 @@ const script = join(import.meta.dirname, "support", "killedFlow.ts")
 let room: Room | undefined
 beforeAll(async () => {
   room = await up(join(folder, "data"), ["--tasks", tasks, "--workers", "2"])
-}, 60_000)
+})
 afterAll(async () => {
   await room?.end("SIGKILL")
   remove()

@@ -66,7 +66,7 @@ const awaitGone = (pids: ReadonlyArray<number>) =>
     Effect.timeout("5 seconds")
   )
 
-withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })("task packages", (it) => {
+withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task packages", (it) => {
   it.effect("two steps in Python: outputs, console, events and artifacts; a failed item is told why and retried", () =>
     Effect.gen(function* () {
       const packageId = yield* robot

@@ -96,7 +96,7 @@ describe("signalbox with a Postgres", () => {
       assert.strictEqual(stderr.trim().split("\n").length, 1)
       assert.notInclude(stderr + stdout, password)
     }
-  }, 60_000)
+  })
 
   it("makes one workspace and one key when several nodes start at once for the first time", async () => {
     await clean()

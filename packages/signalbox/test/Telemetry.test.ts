@@ -122,7 +122,7 @@ describe("OTLP", () => {
     assert.notMatch(sent, /RC-WSKEY|whsec_/)
     assert.notInclude(sent, readFileSync(join(data, "master.key")).toString("hex"))
     remove()
-  }, 60_000)
+  })
 
   it("is off when nothing is set, when it is disabled, and loads nothing then", async () => {
     const { folder, remove } = temporaryFolder("telemetry-off")
@@ -144,5 +144,5 @@ describe("OTLP", () => {
     close()
     assert.deepStrictEqual([...new Set(received.map(({ path }) => path))], ["/own"])
     remove()
-  }, 60_000)
+  })
 })

@@ -50,7 +50,7 @@ const startWorker = (env: Readonly<Record<string, string>> = {}, ...args: Readon
 beforeAll(async () => {
   room = await up(data, ["--workers", "0"])
   origin = room.ready.base_url.replace("/api/v1", "")
-}, 30_000)
+})
 
 afterAll(async () => {
   for (const child of children) child.kill("SIGKILL")
@@ -74,7 +74,7 @@ describe("signalbox worker", () => {
     }
     const nothing = await signalbox(["worker", "unlink", "--data", home])
     assert.match(nothing.stderr, /no worker is linked in/)
-  }, 60_000)
+  })
 
   it("is linked once, killed with -9, and goes on as the same worker; what it left behind is ended", async () => {
     const token = (await succeed(["worker", "link-token", "--data", data])).stdout.trim()
@@ -117,7 +117,7 @@ describe("signalbox worker", () => {
     again.child.kill("SIGTERM")
     assert.strictEqual(await again.ended, 0)
     assert.notInclude(first.stderr() + again.stderr(), token)
-  }, 120_000)
+  })
 
   it("says to link it anew when it was removed, and can be", async () => {
     const [worker] = await client(workers)
@@ -132,7 +132,7 @@ describe("signalbox worker", () => {
     assert.notStrictEqual(linked.id, worker.id)
     anew.child.kill("SIGTERM")
     assert.strictEqual(await anew.ended, 0)
-  }, 60_000)
+  })
 
   it("refuses a folder of another service, and is unlinked", async () => {
     const other = await signalbox(["worker", "start", "--url", "http://127.0.0.1:1", "--data", home])
@@ -140,7 +140,7 @@ describe("signalbox worker", () => {
     await succeed(["worker", "unlink", "--data", home])
     assert.lengthOf(await client(workers), 0)
     assert.isFalse(existsSync(join(home, "worker.json")))
-  }, 60_000)
+  })
 })
 
 describe("signalbox up", () => {
@@ -165,5 +165,5 @@ describe("signalbox up", () => {
     } finally {
       room = own
     }
-  }, 60_000)
+  })
 })
