@@ -300,4 +300,19 @@ describe("the memory for large answers", () => {
       assert.deepStrictEqual(refusal(yield* Effect.exit(reserve(1, third))), { status: 503, retryAfter: "1" })
     }).pipe(Effect.provide(Answers.layer))
   )
+
+  it.effect("has a pace after a burst, also where what was before has been sent", () =>
+    Effect.gen(function* () {
+      const { reserve } = yield* Answers
+      const sent = Effect.flatMap(Scope.make(), (scope) =>
+        Effect.andThen(reserve(limits.page, scope), Scope.close(scope, Exit.void))
+      )
+      const burst = Effect.repeat(sent, { times: limits.answers / limits.page - 1 })
+      const within = yield* Effect.forkChild(burst, { startImmediately: true })
+      assert.isDefined(within.pollUnsafe())
+      const after = yield* Effect.forkChild(sent, { startImmediately: true })
+      assert.isUndefined(after.pollUnsafe())
+      yield* Fiber.join(after)
+    }).pipe(Effect.provide(Answers.layer))
+  )
 })
