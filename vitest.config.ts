@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os"
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config"
 import { soak } from "./packages/testkit/src/Soak.ts"
 
@@ -51,6 +52,8 @@ export default defineConfig({
     hookTimeout: 240_000,
     // Files share the modules they import, which are most of what a file costs; nothing in them may hold state.
     isolate: false,
+    // Many tests wait for processes and sockets: on two cores vitest itself would take one worker.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     reporters: ["default", "packages/testkit/src/TestReporter.ts"],
     projects: [...projects]
   }
