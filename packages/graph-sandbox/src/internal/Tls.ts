@@ -2,6 +2,7 @@
  * A certificate for this machine, made when it is needed, and valid for a month.
  */
 import * as Effect from "effect/Effect"
+import { randomUUID } from "node:crypto"
 import { generate } from "selfsigned"
 
 export interface Certificate {
@@ -14,7 +15,8 @@ const monthMillis = 30 * 24 * 3_600_000
 
 export const make = Effect.fnUntraced(function* (now: number) {
   const { cert, private: key } = yield* Effect.promise(() =>
-    generate([{ name: "commonName", value: "Signalbox graph sandbox" }], {
+    // A client finds an authority by its name, so each has its own: one client can trust several sandboxes.
+    generate([{ name: "commonName", value: `Signalbox graph sandbox ${randomUUID()}` }], {
       keyType: "ec",
       algorithm: "sha256",
       notBeforeDate: new Date(now - 60_000),
