@@ -169,8 +169,8 @@ const program = Effect.gen(function* () {
   )
 
   yield* sql`
-    INSERT INTO idempotency_key (workspace_id, key, fingerprint, status, body, created_at)
-    ${numbers} SELECT ${workspace}, 'key-' || ${digits}, 'f', 200, ${payload}, ${long} FROM numbers`
+    INSERT INTO idempotency_key (workspace_id, key, fingerprint, status, body, created_at, expires_at)
+    ${numbers} SELECT ${workspace}, 'key-' || ${digits}, 'f', 200, ${payload}, ${long}, ${long} FROM numbers`
   const idempotency = yield* Idempotency
   yield* measured("sweep of as many idempotency records", Chunks.sweep(idempotency.sweep))
 

@@ -369,7 +369,8 @@ withLayer(runsOn(database), { excludeTestServices: true, timeout: "4 minutes" })
         fingerprint: "f",
         status: 200,
         body: "{}",
-        created_at: at
+        created_at: at,
+        expires_at: at
       }))
       yield* inChunks(Chunks.sweep((yield* Idempotency).sweep))
       assert.strictEqual(yield* countOf("idempotency_key"), 0)

@@ -6,15 +6,17 @@ import { withIdempotencyScope } from "@signalbox/api/Idempotency"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { errorOf } from "./support/Http.ts"
+import { assertError, errorOf } from "./support/Http.ts"
 import { layer, Service } from "./support/Service.ts"
 
 let made = 0
 const newProcess = Effect.suspend(() =>
   Processes.create({ name: `process ${++made}`, steps: [{ name: "a", task: { name: `nobody ${made}` } }] })
 )
+const days = (count: number) => Math.round(Duration.toMillis(Duration.days(count)))
 const itemsOf = (process: Processes.Process) =>
   Effect.map(Stream.runCollect(WorkItems.stream({ process: process.id })), (items) => items.length)
 
@@ -93,6 +95,86 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a POST wi
         })
         assert.strictEqual(answer.status, 400, key)
         assert.match(errorOf(answer).message, /Idempotency-Key: Expected 1 to 255 visible/)
+      }
+    })
+  )
+
+  it.effect("is kept for as long as it asks, up to 7 days, and the answer says how long", () =>
+    Effect.gen(function* () {
+      const { raw, retainIn } = yield* Service
+      const json = { process: { id: (yield* newProcess).id } }
+      const post = (key: string, ttl?: string) =>
+        Effect.map(
+          raw("POST", "work-items", {
+            json,
+            headers: { "idempotency-key": key, ...(ttl === undefined ? {} : { "idempotency-key-ttl": ttl }) }
+          }),
+          ({ headers, status, text }) => {
+            assert.strictEqual(status, 200, text)
+            return [headers["idempotency-key-ttl"], headers["idempotent-replayed"]]
+          }
+        )
+      assert.deepStrictEqual(yield* post("brief", "1"), ["1", undefined])
+      assert.deepStrictEqual(yield* post("plain"), ["86400", undefined])
+      assert.deepStrictEqual(yield* post("long", "604800"), ["604800", undefined])
+
+      yield* retainIn(days(0.99))
+      assert.deepStrictEqual(yield* post("plain"), ["86400", "true"])
+      yield* retainIn(days(6.99))
+      assert.deepStrictEqual(yield* post("plain"), ["86400", undefined])
+      assert.deepStrictEqual(yield* post("long", "604800"), ["604800", "true"])
+      yield* retainIn(days(7.01))
+      assert.deepStrictEqual(yield* post("long", "604800"), ["604800", undefined])
+    })
+  )
+
+  it.effect("is kept as the first request asked: a replay says so, and prolongs nothing", () =>
+    Effect.gen(function* () {
+      const { raw, rows } = yield* Service
+      const process = yield* newProcess
+      const post = (ttl: string, payload: number) =>
+        raw("POST", "work-items", {
+          json: { process: { id: process.id }, payload },
+          headers: { "idempotency-key": "first", "idempotency-key-ttl": ttl }
+        })
+      yield* post("3600", 1)
+      const kept = Effect.map(rows, (tables) => tables["idempotency_key"])
+      const before = yield* kept
+      const replay = yield* post("604800", 1)
+      assert.strictEqual(replay.headers["idempotent-replayed"], "true")
+      assert.strictEqual(replay.headers["idempotency-key-ttl"], "3600")
+      const other = yield* post("604800", 2)
+      assert.strictEqual(other.status, 409)
+      assert.strictEqual(other.headers["idempotency-key-ttl"], "3600")
+      assert.deepStrictEqual(yield* kept, before)
+    })
+  )
+
+  it.effect("says what a lifetime may be, and does nothing with another", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const process = yield* newProcess
+      const json = { process: { id: process.id } }
+      for (const ttl of ["", "0", "604801", "-1", "1.5", "1e3", "060", "60s", "60, 60", "99999999999999999999"]) {
+        const answer = yield* raw("POST", "work-items", {
+          json,
+          headers: { "idempotency-key": "lifetimes", "idempotency-key-ttl": ttl }
+        })
+        assertError(answer, 400, "INVALID_REQUEST", /^Idempotency-Key-TTL: Expected whole seconds, 1 to 604800/)
+      }
+      assert.strictEqual(yield* itemsOf(process), 0)
+    })
+  )
+
+  it.effect("alone has a lifetime: no other request is refused for it", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const headers = { "idempotency-key-ttl": "soon" }
+      const json = { process: { id: (yield* newProcess).id } }
+      const answers = [yield* raw("POST", "work-items", { json, headers }), yield* raw("GET", "work-items", { headers })]
+      for (const { headers, status, text } of answers) {
+        assert.strictEqual(status, 200, text)
+        assert.strictEqual(headers["idempotency-key-ttl"], "86400")
       }
     })
   )

@@ -7,17 +7,25 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as Dialect from "./Dialect.ts"
 import { unhurried } from "./QueryDeadline.ts"
 
+/** In the words of SQLite, which `Dialect.definition` translates; or in those of each, where that cannot. */
+export type Statement = string | { readonly sqlite: string; readonly postgres: string }
+
 export interface Options {
   /** The table that records which migrations have run. */
   readonly table: string
-  /** Statements by `0001_name`, in the words of SQLite; `Dialect.definition` translates them. */
-  readonly migrations: Readonly<Record<string, ReadonlyArray<string>>>
+  /** Statements by `0001_name`. */
+  readonly migrations: Readonly<Record<string, ReadonlyArray<Statement>>>
 }
 
-const run = (statements: ReadonlyArray<string>) =>
+const textOf = (sql: SqlClient.SqlClient, statement: Statement): string => {
+  if (typeof statement === "string") return Dialect.definition(sql, statement)
+  return Dialect.isPostgres(sql) ? Dialect.definition(sql, statement.postgres) : statement.sqlite
+}
+
+const run = (statements: ReadonlyArray<Statement>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    for (const statement of statements) yield* sql.unsafe(Dialect.definition(sql, statement))
+    for (const statement of statements) yield* sql.unsafe(textOf(sql, statement))
   })
 
 /**

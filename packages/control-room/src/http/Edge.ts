@@ -8,6 +8,7 @@ import {
   TokenAuthorization,
   WorkspaceAuthorization
 } from "@signalbox/api/contract/Authorization"
+import { keyLifetime, lifetimeHeader } from "@signalbox/api/contract/IdempotencyKeys"
 import type { ErrorCode } from "@signalbox/api/contract/Responses"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -27,7 +28,6 @@ import type * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
 import { limits } from "../Limits.ts"
 import { isGone } from "@signalbox/sql/Dialect"
-import { keptSeconds } from "../store/Idempotency.ts"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
 import { StorageHealth } from "../StorageHealth.ts"
 import * as Tokens from "../Tokens.ts"
@@ -209,7 +209,7 @@ const edge = Effect.gen(function* () {
       const requestId = given !== undefined && /^[\w.-]{1,128}$/.test(given) ? given : crypto.randomUUID()
       const headers: Record<string, string> = {
         "x-request-id": requestId,
-        "idempotency-key-ttl": String(keptSeconds),
+        [lifetimeHeader]: String(keyLifetime.default),
         "x-content-type-options": "nosniff",
         "cache-control": "no-store"
       }

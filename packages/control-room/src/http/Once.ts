@@ -2,6 +2,7 @@
  * Idempotency keys: a POST with a key is carried out once. What it answered is kept in the transaction of what it did, and
  * given again when the same request comes with the same key.
  */
+import { keyLifetime, lifetimeHeader } from "@signalbox/api/contract/IdempotencyKeys"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -24,6 +25,21 @@ import { ResponseHeaders } from "./ResponseHeaders.ts"
 export const withoutRecord: ReadonlySet<string> = new Set(["configureTaskPackage"])
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/
+
+/** A request with a key. */
+interface Keyed {
+  readonly workspace: WorkspaceId
+  readonly key: string
+  readonly fingerprint: string
+  /** Seconds for which the key is kept if this is the first request with it. */
+  readonly lifetime: number
+}
+
+/** The seconds that a request asks for its key to be kept; null when its header is not such a number. */
+const lifetimeOf = (given: string | undefined): number | null => {
+  if (given === undefined) return keyLifetime.default
+  return /^[1-9]\d*$/.test(given) && Number(given) <= keyLifetime.max ? Number(given) : null
+}
 
 /** Of everything that makes it the same request. */
 const fingerprintOf = (method: string, path: string, body: string) =>
@@ -65,9 +81,7 @@ export class Once extends Context.Service<
       const { open, seal } = yield* Seal
 
       const keyed = <E, R>(
-        workspace: WorkspaceId,
-        key: string,
-        fingerprint: string,
+        { fingerprint, key, lifetime, workspace }: Keyed,
         effect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
       ) =>
         transaction(
@@ -76,6 +90,8 @@ export class Once extends Context.Service<
             // A second request with the key waits here for the first.
             yield* records.hold(workspace, key)
             const known = yield* records.find(workspace, key)
+            const headers = yield* ResponseHeaders
+            headers[lifetimeHeader] = String(known?.lifetime ?? lifetime)
             if (known !== null && known.fingerprint !== fingerprint) {
               return yield* dieWith(
                 409,
@@ -84,7 +100,6 @@ export class Once extends Context.Service<
               )
             }
             if (known !== null) {
-              const headers = yield* ResponseHeaders
               headers["idempotent-replayed"] = "true"
               return HttpServerResponse.text(yield* open(known.body, context), {
                 status: known.status,
@@ -95,7 +110,7 @@ export class Once extends Context.Service<
             const json = jsonOf(response)
             if (response.status < 300 && json !== null) {
               const body = yield* seal(json, context)
-              yield* records.keep(workspace, key, { fingerprint, status: response.status, body })
+              yield* records.keep(workspace, key, { fingerprint, status: response.status, body, lifetime })
             }
             return response
           })
@@ -108,11 +123,17 @@ export class Once extends Context.Service<
           if (!keyPattern.test(key)) {
             return dieWith(400, "INVALID_REQUEST", "Idempotency-Key: Expected 1 to 255 visible ASCII characters")
           }
+          const lifetime = lifetimeOf(request.headers[lifetimeHeader])
+          if (lifetime === null) {
+            const range = `1 to ${keyLifetime.max} (7 days)`
+            return dieWith(400, "INVALID_REQUEST", `Idempotency-Key-TTL: Expected whole seconds, ${range}`)
+          }
           return Effect.flatMap(Effect.orDie(request.text), (body) => {
             // The body was read here; the handler gets it from here.
             const view = withText(request, Effect.succeed(body))
             const handler = Effect.provideService(effect, HttpServerRequest.HttpServerRequest, view)
-            return keyed(workspace, key, fingerprintOf(request.method, pathOf(request.url), body), handler)
+            const fingerprint = fingerprintOf(request.method, pathOf(request.url), body)
+            return keyed({ fingerprint, key, lifetime, workspace }, handler)
           })
         }
       })

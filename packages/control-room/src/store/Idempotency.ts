@@ -12,6 +12,8 @@ interface Row {
   readonly fingerprint: string
   readonly status: number
   readonly body: string
+  readonly created_at: string
+  readonly expires_at: string
 }
 
 export interface IdempotencyRecord {
@@ -20,10 +22,9 @@ export interface IdempotencyRecord {
   readonly status: number
   /** Sealed: a response may hold a key. */
   readonly body: string
+  /** Seconds from when it was first kept until it expires. */
+  readonly lifetime: number
 }
-
-/** How long a key is kept. */
-export const keptSeconds = 86_400
 
 export class Idempotency extends Context.Service<
   Idempotency,
@@ -33,7 +34,7 @@ export class Idempotency extends Context.Service<
     readonly find: (workspace: WorkspaceId, key: string) => Effect.Effect<IdempotencyRecord | null>
     /** Keeps what was answered, in the transaction of what was done. */
     readonly keep: (workspace: WorkspaceId, key: string, record: IdempotencyRecord) => Effect.Effect<void>
-    /** Forgets some keys that are too old; answers how many. */
+    /** Deletes up to `limit` expired records, and returns how many they were. */
     readonly sweep: (limit: number) => Effect.Effect<number>
   }
 >()("@signalbox/control-room/store/Idempotency") {
@@ -41,29 +42,33 @@ export class Idempotency extends Context.Service<
     Idempotency,
     Effect.gen(function* () {
       const { millis, now, sql } = yield* Database
-      const since = Effect.map(millis, (time) => new Date(time - keptSeconds * 1000).toISOString())
       return Idempotency.of({
         hold: (workspace, key) => Effect.orDie(Dialect.holdName(sql, `idempotency ${workspace} ${key}`)),
         find: Effect.fnUntraced(function* (workspace, key) {
           const [row] = yield* sql<Row>`
-            SELECT fingerprint, status, body FROM idempotency_key
-            WHERE workspace_id = ${workspace} AND key = ${key} AND created_at > ${yield* since}`
-          return row === undefined ? null : { fingerprint: row.fingerprint, status: row.status, body: row.body }
+            SELECT fingerprint, status, body, created_at, expires_at FROM idempotency_key
+            WHERE workspace_id = ${workspace} AND key = ${key} AND expires_at > ${yield* now}`
+          if (row === undefined) return null
+          const { body, created_at, expires_at, fingerprint, status } = row
+          const lifetime = Math.round((Date.parse(expires_at) - Date.parse(created_at)) / 1000)
+          return { fingerprint, status, body, lifetime }
         }, Effect.orDie),
-        keep: Effect.fnUntraced(function* (workspace, key, record) {
+        keep: Effect.fnUntraced(function* (workspace, key, { lifetime, ...record }) {
+          const time = yield* millis
           yield* sql`DELETE FROM idempotency_key WHERE workspace_id = ${workspace} AND key = ${key}`
           yield* sql`INSERT INTO idempotency_key ${sql.insert({
             workspace_id: workspace,
             key,
             ...record,
-            created_at: yield* now
+            created_at: new Date(time).toISOString(),
+            expires_at: new Date(time + lifetime * 1000).toISOString()
           })}`
         }, Effect.orDie),
         sweep: Effect.fnUntraced(function* (limit) {
           const rows = yield* sql`
             DELETE FROM idempotency_key WHERE (workspace_id, key) IN (
-              SELECT workspace_id, key FROM idempotency_key WHERE created_at <= ${yield* since}
-              ORDER BY created_at LIMIT ${limit} ${Dialect.skipLocked(sql, "idempotency_key")})
+              SELECT workspace_id, key FROM idempotency_key WHERE expires_at <= ${yield* now}
+              ORDER BY expires_at LIMIT ${limit} ${Dialect.skipLocked(sql, "idempotency_key")})
             RETURNING key`
           return rows.length
         }, Effect.orDie)

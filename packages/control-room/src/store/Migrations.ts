@@ -10,6 +10,7 @@ import * as Content from "./migrations/Content.ts"
 import * as Git from "./migrations/Git.ts"
 import * as InHand from "./migrations/InHand.ts"
 import * as Init from "./migrations/Init.ts"
+import * as KeyLifetimes from "./migrations/KeyLifetimes.ts"
 import * as Looks from "./migrations/Looks.ts"
 import * as Pages from "./migrations/Pages.ts"
 import * as Requests from "./migrations/Requests.ts"
@@ -29,7 +30,8 @@ const migrations = {
   "0009_git": Git.statements,
   "0010_in_hand": InHand.statements,
   "0011_waits": Waits.statements,
-  "0012_bulk": Bulk.statements
+  "0012_bulk": Bulk.statements,
+  "0013_key_lifetimes": KeyLifetimes.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it is there already. */

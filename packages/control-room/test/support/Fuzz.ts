@@ -398,6 +398,7 @@ export const requestOf = (endpoint: Endpoint, sample: Sample, seed: Seed): FuzzR
   }
   if (endpoint.method === "POST" && choose.chance(0.1)) {
     headers["idempotency-key"] = choose.oneOf([`fuzz-${sample.pick}`, "fuzz", mode === "valid" ? "fuzz" : " "])
+    headers["idempotency-key-ttl"] = choose.oneOf(["1", "604800", mode === "valid" ? "60" : "0"])
   }
   const url = query.length === 0 ? path : `${path}?${query.join("&")}`
   const request = { method: endpoint.method, path: url, headers }
