@@ -89,6 +89,25 @@ export class ControlRoom extends Context.Service<
     Layer.provide(ControlRoom.layerHttpClient(options), FetchHttpClient.layer)
 
   /**
+   * Returns how many seconds the service keeps an idempotency key for which a request asks `ttlSeconds`, by what it has said
+   * on this connection: never more than was asked, and null while it has not said that it keeps keys. Before the first answer
+   * to a request that asks, only the service's own lifetime is known (24 hours of a Signalbox service), so ask again later.
+   *
+   * ```ts
+   * import * as Effect from "effect/Effect"
+   * import { ControlRoom } from "@signalbox/api/ControlRoom"
+   *
+   * const week = 7 * 86_400
+   * export const lastsAWeek = Effect.map(ControlRoom.keyLifetime(week), (seconds) => seconds === week)
+   * ```
+   */
+  static readonly keyLifetime = (ttlSeconds: number): Effect.Effect<number | null, never, ControlRoom> =>
+    Effect.map(ControlRoom, ({ transport }) => {
+      const granted = transport.connection.keyLifetime()
+      return granted === null ? null : Math.min(ttlSeconds, granted)
+    })
+
+  /**
    * The options from `SIGNALBOX_BASE_URL`, `SIGNALBOX_API_KEY` and `SIGNALBOX_WORKSPACE_ID`. Fails with a `ConfigError` that
    * names the variable when one is not set, is empty, or is no address.
    */

@@ -3,6 +3,7 @@
  * `InvalidRequest`), on the operations that can give them; the rest is one `ControlRoomError` with a tagged reason.
  * No error holds a key, a secret or a payload.
  */
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 /** The request behind an error: the path has no query, `attempts` counts what was sent. */
@@ -38,22 +39,34 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
   message: Schema.String
 }) {}
 
+/** `Retry-After` in milliseconds; null if the service did not say, or in an error that was stored before it was kept. */
+const retryAfterMillis = Schema.NullOr(Schema.Finite).pipe(
+  Schema.withConstructorDefault(Effect.succeed(null)),
+  Schema.withDecodingDefaultTypeKey(Effect.succeed(null))
+)
+
 /** 429 that outlasted the policy. `retryAfterMillis`: when the service would take a call again, null if it did not say. */
 export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
   message: Schema.String,
-  retryAfterMillis: Schema.NullOr(Schema.Finite)
+  retryAfterMillis
 }) {}
 
-/** 502, 503, 504 or 507 that outlasted the policy. */
+/** 502, 503, 504 or 507 that outlasted the policy. `retryAfterMillis` as in `RateLimited`. */
 export class Unavailable extends Schema.TaggedError<Unavailable>()("Unavailable", {
   status: Schema.Finite,
-  message: Schema.String
+  message: Schema.String,
+  retryAfterMillis
 }) {}
 
-/** No whole answer within the policy's time. */
+/**
+ * Something did not come within the time it had. `waitedFor: "answer"`: the whole answer to a request, within the policy's
+ * time; `"outcome"`: what the caller waits for, such as the end of a run, within the time that the caller gave.
+ */
 export class Timeout extends Schema.TaggedError<Timeout>()("Timeout", {
   message: Schema.String,
-  afterMillis: Schema.Finite
+  afterMillis: Schema.Finite,
+  // Errors that were stored before this do not say; nothing is repeated for them.
+  waitedFor: Schema.Literals(["answer", "outcome"]).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed("outcome")))
 }) {}
 
 /** No answer at all. `sent: "no"`: nothing reached the service; `"maybe"`: it may have acted. */
@@ -65,11 +78,12 @@ export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable"
 /** The answer is not what the contract says: no JSON, or another shape. */
 export class Malformed extends Schema.TaggedError<Malformed>()("Malformed", { message: Schema.String }) {}
 
-/** Any other status. */
+/** Any other status. `retryAfterMillis` as in `RateLimited`. */
 export class Unexpected extends Schema.TaggedError<Unexpected>()("Unexpected", {
   status: Schema.Finite,
   code: Schema.String,
-  message: Schema.String
+  message: Schema.String,
+  retryAfterMillis
 }) {}
 
 export const Reason = Schema.Union([
@@ -111,3 +125,57 @@ export const unexpected = (error: NotFound | Conflict | InvalidRequest): Control
 
 /** Everything that some operation can fail with. */
 export type CallError = NotFound | Conflict | InvalidRequest | ControlRoomError
+
+/** How a failure that may pass is to be retried. */
+export interface Transient {
+  /** How long the service asked to wait; null if it did not say. */
+  readonly retryAfterMillis: number | null
+  /** `"no"`: the service did not act. `"maybe"`: it may have, so repeat only what is safe to repeat, such as a POST under the same key. */
+  readonly acted: "no" | "maybe"
+}
+
+/** Whether the service acted, by the statuses after which the same request may succeed later. Besides, all other 5xx. */
+const passingStatuses: Readonly<Record<number, Transient["acted"]>> = { 408: "maybe", 425: "no" }
+/** It does not have the operation, or does not speak this HTTP: nothing that passes. */
+const permanentStatuses: ReadonlySet<number> = new Set([501, 505])
+
+const actedOn = (status: number): Transient["acted"] | null =>
+  passingStatuses[status] ?? (status >= 500 && !permanentStatuses.has(status) ? "maybe" : null)
+
+/**
+ * Returns how to retry the call when its failure may pass, and null when the same call would fail again. The client retries
+ * by the same table; this is for callers that go on retrying after that, or instead of it (`sendOnce` of `Policy`).
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import { type CallError, transient } from "@signalbox/api/ControlRoomError"
+ *
+ * export const patiently = <A, E extends CallError, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+ *   Effect.catch(call, (error) => {
+ *     const retry = transient(error)
+ *     if (retry === null) return Effect.fail(error)
+ *     return Effect.delay(patiently(call), retry.retryAfterMillis ?? 1000)
+ *   })
+ * ```
+ */
+export const transient = (error: CallError): Transient | null => {
+  if (error._tag !== "ControlRoomError") return null
+  const { reason } = error
+  switch (reason._tag) {
+    case "RateLimited":
+      return { retryAfterMillis: reason.retryAfterMillis, acted: "no" }
+    case "Unavailable":
+    case "Unexpected": {
+      const acted = actedOn(reason.status)
+      return acted === null ? null : { retryAfterMillis: reason.retryAfterMillis, acted }
+    }
+    case "Unreachable":
+      return { retryAfterMillis: null, acted: reason.sent }
+    case "Timeout":
+      return reason.waitedFor === "answer" ? { retryAfterMillis: null, acted: "maybe" } : null
+    case "Unauthorized":
+    case "Forbidden":
+    case "Malformed":
+      return null
+  }
+}

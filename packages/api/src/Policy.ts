@@ -2,6 +2,7 @@
  * How calls are repeated and how long they may take.
  */
 import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 
 export interface Policy {
   /** How often a request is sent in all; 1 turns retries off. */
@@ -35,7 +36,23 @@ export const defaultPolicy: Policy = {
  * import { defaultPolicy, RetryPolicy } from "@signalbox/api/Policy"
  * import * as Workspaces from "@signalbox/api/Workspaces"
  *
- * export const once = Workspaces.get.pipe(Effect.provideService(RetryPolicy, { ...defaultPolicy, attempts: 1 }))
+ * export const brief = Workspaces.get.pipe(
+ *   Effect.provideService(RetryPolicy, { ...defaultPolicy, attemptTimeoutMillis: 5_000 })
+ * )
  * ```
  */
 export const RetryPolicy = Context.Reference<Policy>("@signalbox/api/Policy", { defaultValue: () => defaultPolicy })
+
+/**
+ * Sends each request of a part of a program once; the time limits of the policy in force stay. For callers that retry by
+ * themselves: `transient` of `ControlRoomError` says what to retry, and when.
+ *
+ * ```ts
+ * import { sendOnce } from "@signalbox/api/Policy"
+ * import * as Workspaces from "@signalbox/api/Workspaces"
+ *
+ * export const workspace = sendOnce(Workspaces.get)
+ * ```
+ */
+export const sendOnce = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.updateService(effect, RetryPolicy, (policy) => ({ ...policy, attempts: 1 }))

@@ -44,8 +44,10 @@ HttpApi.reflect(Api, {
 interface Operation {
   readonly operationId: string
   readonly summary?: string
-  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: object }>>
-  readonly parameters: ReadonlyArray<{ readonly name: string; readonly in: string }>
+  readonly responses: Readonly<
+    Record<string, { readonly description: string; readonly content?: object; readonly headers?: object }>
+  >
+  readonly parameters: ReadonlyArray<{ readonly name: string; readonly in: string; readonly schema: object }>
   readonly requestBody?: { readonly required: boolean; readonly content: object }
   readonly [extension: `x-${string}`]: unknown
 }
@@ -137,6 +139,13 @@ describe("the OpenAPI document", () => {
       assert.strictEqual(forms, isPublicPost && operation.requestBody !== undefined, key)
       const keyed = operation.parameters.some(({ name }) => name === "idempotency-key")
       assert.strictEqual(keyed, isPublicPost && !key.endsWith("-integrations"), key)
+      const lifetime = operation.parameters.find(({ name }) => name === "idempotency-key-ttl")
+      assert.deepStrictEqual(
+        lifetime?.schema,
+        keyed ? { type: "integer", minimum: 1, maximum: 604_800, default: 86_400 } : undefined,
+        key
+      )
+      assert.strictEqual("idempotency-key-ttl" in (operation.responses["200"]?.headers ?? {}), keyed, key)
     }
   })
 

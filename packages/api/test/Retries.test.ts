@@ -7,12 +7,20 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import { ProcessId, ProcessRunId, WorkItemId, WorkspaceId } from "../src/contract/Ids.ts"
 import { ControlRoom, type Options } from "../src/ControlRoom.ts"
-import type { CallError } from "../src/ControlRoomError.ts"
+import {
+  type CallError,
+  Conflict,
+  ControlRoomError,
+  InvalidRequest,
+  type Transient,
+  transient
+} from "../src/ControlRoomError.ts"
 import { withIdempotencyScope } from "../src/Idempotency.ts"
-import { defaultPolicy, RetryPolicy } from "../src/Policy.ts"
+import { defaultPolicy, RetryPolicy, sendOnce } from "../src/Policy.ts"
 import * as ProcessRuns from "../src/ProcessRuns.ts"
 import * as WorkItems from "../src/WorkItems.ts"
 import { answer, type Fault, type FaultServer, make, settle } from "./support/FaultServer.ts"
@@ -29,6 +37,17 @@ const workItem = {
   exception: null,
   payload: null,
   files: []
+}
+
+const runningRun = {
+  id: "run",
+  state: "in_progress",
+  created_at: "2026-11-20T00:00:00.000Z",
+  started_at: null,
+  ended_at: null,
+  process: { id: "process", name: "process" },
+  started_by: { type: "api", details: null },
+  duration: null
 }
 
 const good = answer(200, workItem)
@@ -101,7 +120,7 @@ const table: ReadonlyArray<{
   readonly keyed: boolean
   readonly fails: string
 }> = [
-  ...[408, 500].map((status) => ({
+  ...[408, 500, 520].map((status) => ({
     what: String(status),
     fault: answer(status),
     get: true,
@@ -157,7 +176,14 @@ const table: ReadonlyArray<{
   },
   { what: "401", fault: answer(401), get: false, post: false, keyed: false, fails: "Unauthorized" },
   { what: "403", fault: answer(403), get: false, post: false, keyed: false, fails: "Forbidden" },
-  { what: "501", fault: answer(501), get: false, post: false, keyed: false, fails: "Unexpected" }
+  ...[501, 505].map((status) => ({
+    what: String(status),
+    fault: answer(status),
+    get: false,
+    post: false,
+    keyed: false,
+    fails: "Unexpected"
+  }))
 ]
 
 const step = (fault: Fault) => (fault._tag === "Hang" || fault._tag === "Stall" ? 1000 : 100)
@@ -255,6 +281,206 @@ describe("a POST to a service that keeps idempotency keys", () => {
       })
     )
   )
+})
+
+/** What the requests since the last script asked of the service about their keys. */
+const asked = (server: FaultServer) => server.received().map((request) => request.headers["idempotency-key-ttl"])
+
+describe("the lifetime of a key", () => {
+  it.effect("is asked for by each POST of a scope that has one, and by nothing else", () =>
+    withServer((server) =>
+      Effect.gen(function* () {
+        server.script([good])
+        const scope = withIdempotencyScope("s", Effect.all([post, get, post]), { ttlSeconds: 604_800 })
+        yield* settle(server, Effect.andThen(scope, post))
+        assert.deepStrictEqual(asked(server), ["604800", undefined, "604800", undefined])
+        server.script([good])
+        yield* settle(server, withIdempotencyScope("s", post))
+        assert.deepStrictEqual(asked(server), [undefined])
+      })
+    )
+  )
+
+  it.effect("is the same at each attempt", () =>
+    withServer((server) =>
+      Effect.gen(function* () {
+        server.script([answer(503, undefined, { "idempotency-key-ttl": "60" }), good])
+        yield* settle(server, withIdempotencyScope("s", post, { ttlSeconds: 60 }))
+        assert.deepStrictEqual(asked(server), ["60", "60"])
+      })
+    )
+  )
+
+  it.effect("holds in scopes inside of the scope too, unless they have their own", () =>
+    withServer((server) =>
+      Effect.gen(function* () {
+        server.script([good])
+        const inner = withIdempotencyScope("inner", post)
+        const own = withIdempotencyScope("own", post, { ttlSeconds: 60 })
+        yield* settle(server, withIdempotencyScope("outer", Effect.all([inner, own]), { ttlSeconds: 3600 }))
+        assert.deepStrictEqual(asked(server), ["3600", "60"])
+      })
+    )
+  )
+
+  it.effect("is not asked for where no keys are sent", () =>
+    withServer(
+      (server) =>
+        Effect.gen(function* () {
+          server.script([goodWithKeys])
+          yield* settle(server, withIdempotencyScope("s", post, { ttlSeconds: 60 }))
+          assert.deepStrictEqual(asked(server), [undefined])
+          assert.isNull(yield* ControlRoom.keyLifetime(60))
+        }),
+      { idempotency: "ignored" }
+    )
+  )
+
+  const week = 604_800
+  const granted = ControlRoom.keyLifetime(week)
+  const said = (seconds: number) => answer(200, workItem, { "idempotency-key-ttl": String(seconds) })
+  const askFor = (server: FaultServer, fault: Fault) => {
+    server.script([fault])
+    return settle(server, sendOnce(Effect.exit(withIdempotencyScope("s", post, { ttlSeconds: week }))))
+  }
+
+  it.effect("is known to be granted once the service has said so, and never to be longer than it was asked for", () =>
+    withServer((server) =>
+      Effect.gen(function* () {
+        assert.isNull(yield* granted)
+        server.script([said(86_400)])
+        yield* settle(server, get)
+        assert.strictEqual(yield* granted, 86_400)
+        yield* askFor(server, said(week))
+        assert.strictEqual(yield* granted, week)
+        assert.strictEqual(yield* ControlRoom.keyLifetime(60), 60)
+        // That of a request that asks for nothing.
+        server.script([said(86_400)])
+        yield* settle(server, get)
+        assert.strictEqual(yield* granted, week)
+      })
+    )
+  )
+
+  it.effect("is what the service says when that is less, from then on", () =>
+    withServer((server) =>
+      Effect.gen(function* () {
+        yield* askFor(server, said(week))
+        yield* askFor(server, said(86_400))
+        assert.strictEqual(yield* granted, 86_400)
+      })
+    )
+  )
+
+  it.effect("is not told by the refusal of a request, whose key is not kept", () =>
+    withServer((server) =>
+      Effect.gen(function* () {
+        yield* askFor(server, said(week))
+        yield* askFor(server, answer(429, undefined, { "idempotency-key-ttl": "86400" }))
+        assert.strictEqual(yield* granted, week)
+      })
+    )
+  )
+
+  it.effect("is unknown of a service that says nothing", () =>
+    withServer((server) =>
+      Effect.gen(function* () {
+        yield* askFor(server, good)
+        assert.isNull(yield* granted)
+      })
+    )
+  )
+})
+
+/** What the caller learns of a call that is sent once. */
+const classified = Effect.fnUntraced(function* <A>(
+  server: FaultServer,
+  fault: Fault,
+  call: Effect.Effect<A, CallError, ControlRoom>
+) {
+  server.script([fault])
+  return transient(yield* settle(server, Effect.flip(sendOnce(call)), step(fault)))
+})
+
+describe("an error is transient", () => {
+  for (const row of table) {
+    it.effect(`by the table of retries: ${row.what}: ${row.get ? "yes" : "no"}`, () =>
+      withServer((server) =>
+        Effect.gen(function* () {
+          const acted = row.post ? "no" : "maybe"
+          const expected: Transient | null = row.get ? { retryAfterMillis: null, acted } : null
+          for (const call of [get, post]) assert.deepStrictEqual(yield* classified(server, row.fault, call), expected)
+        })
+      )
+    )
+  }
+
+  it.effect("when nothing listens, and nothing was sent", () =>
+    Effect.gen(function* () {
+      const server = yield* Effect.scoped(make)
+      const retry = yield* Effect.provide(classified(server, good, get), connect(server))
+      assert.deepStrictEqual(retry, { retryAfterMillis: null, acted: "no" })
+    })
+  )
+
+  it.effect("for as long as the service asks to wait, however long that is", () =>
+    withServer((server) =>
+      Effect.gen(function* () {
+        for (const status of [408, 425, 429, 500, 503, 507]) {
+          for (const [given, millis] of [
+            ["3", 3000],
+            ["86400", 86_400_000],
+            ["1e308", null]
+          ] as const) {
+            const retry = yield* classified(server, answer(status, undefined, { "retry-after": given }), get)
+            assert.strictEqual(retry?.retryAfterMillis, millis, `${status} ${given}`)
+            // What holds back the calls of the connection is over by then.
+            yield* TestClock.adjust(3000)
+          }
+        }
+      })
+    )
+  )
+
+  it.effect("when the call took longer than it may with all its attempts", () =>
+    withServer((server) =>
+      Effect.gen(function* () {
+        const limited = Effect.updateService(get, RetryPolicy, (policy) => ({ ...policy, totalTimeoutMillis: 1000 }))
+        const retry = yield* classified(server, { _tag: "Hang" }, limited)
+        assert.deepStrictEqual(retry, { retryAfterMillis: null, acted: "maybe" })
+      })
+    )
+  )
+
+  it.effect("not when what was waited for did not come: each request was answered", () =>
+    withServer((server) =>
+      Effect.gen(function* () {
+        server.script([answer(200, runningRun)])
+        const waiting = ProcessRuns.awaitEnd(ProcessRunId.make("run"), { timeout: "10 seconds" })
+        const error = yield* settle(server, Effect.flip(waiting), 500)
+        if (error._tag !== "ControlRoomError" || error.reason._tag !== "Timeout") return assert.fail(error.message)
+        assert.strictEqual(error.reason.waitedFor, "outcome")
+        assert.isNull(transient(error))
+      })
+    )
+  )
+
+  it("not when it is about the request itself", () => {
+    const told = { code: "C", message: "m", request: { method: "POST", path: "/", attempts: 1, requestId: null } }
+    for (const error of [new Conflict(told), new InvalidRequest(told)]) assert.isNull(transient(error))
+  })
+
+  it("as far as it says, when it was stored before errors said this", () => {
+    const stored = (reason: object) =>
+      Schema.decodeUnknownSync(Schema.toCodecJson(ControlRoomError))({
+        _tag: "ControlRoomError",
+        reason: { message: "m", ...reason },
+        request: { method: "GET", path: "/", attempts: 1, requestId: null }
+      })
+    const unavailable = transient(stored({ _tag: "Unavailable", status: 503 }))
+    assert.deepStrictEqual(unavailable, { retryAfterMillis: null, acted: "maybe" })
+    assert.isNull(transient(stored({ _tag: "Timeout", afterMillis: 1 })))
+  })
 })
 
 describe("the option idempotency", () => {
@@ -391,8 +617,7 @@ describe("the policy", () => {
   it.effect("can be changed for a part of a program: attempts and times", () =>
     withServer((server) =>
       Effect.gen(function* () {
-        const once = Effect.provideService(get, RetryPolicy, { ...defaultPolicy, attempts: 1 })
-        assert.strictEqual((yield* outcome(server, [answer(503)], once)).sent, 1)
+        assert.strictEqual((yield* outcome(server, [answer(503)], sendOnce(get))).sent, 1)
         const brief = Effect.provideService(get, RetryPolicy, {
           ...defaultPolicy,
           attemptTimeoutMillis: 500,

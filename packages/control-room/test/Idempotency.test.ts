@@ -2,6 +2,7 @@
  * Idempotency keys: a POST with a key is carried out once.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
+import { ControlRoom } from "@signalbox/api/ControlRoom"
 import { withIdempotencyScope } from "@signalbox/api/Idempotency"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
@@ -171,7 +172,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a POST wi
       const { raw } = yield* Service
       const headers = { "idempotency-key-ttl": "soon" }
       const json = { process: { id: (yield* newProcess).id } }
-      const answers = [yield* raw("POST", "work-items", { json, headers }), yield* raw("GET", "work-items", { headers })]
+      const answers = [
+        yield* raw("POST", "work-items", { json, headers }),
+        yield* raw("GET", "work-items", { headers })
+      ]
       for (const { headers, status, text } of answers) {
         assert.strictEqual(status, 200, text)
         assert.strictEqual(headers["idempotency-key-ttl"], "86400")
@@ -206,6 +210,21 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a POST wi
       assert.deepStrictEqual(yield* program, first)
       assert.strictEqual(yield* itemsOf(process), 1)
       assert.strictEqual(yield* Stream.runCount(ProcessRuns.stream({ process: process.id })), 1)
+    })
+  )
+
+  it.effect("lets a program ask for days, and tells it what it got", () =>
+    Effect.gen(function* () {
+      const { retainIn } = yield* Service
+      const process = yield* newProcess
+      const create = WorkItems.create({ process: process.id })
+      const program = withIdempotencyScope(`weekly-${process.id}`, create, { ttlSeconds: 604_800 })
+      const first = yield* program
+      assert.strictEqual(yield* ControlRoom.keyLifetime(604_800), 604_800)
+      yield* retainIn(days(6.99))
+      assert.deepStrictEqual(yield* program, first)
+      yield* retainIn(days(7.01))
+      assert.notStrictEqual((yield* program).id, first.id)
     })
   )
 })

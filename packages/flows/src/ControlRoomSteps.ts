@@ -161,7 +161,11 @@ const endOf = ({ duration, state }: ProcessRuns.ProcessRun) => {
 
 const tooLate = (run: ProcessRunId, afterMillis: number) =>
   new ControlRoomError({
-    reason: new Timeout({ message: `the run did not end within ${afterMillis} ms`, afterMillis }),
+    reason: new Timeout({
+      message: `the run did not end within ${afterMillis} ms`,
+      afterMillis,
+      waitedFor: "outcome"
+    }),
     request: { method: "GET", path: `/process-runs/${run}`, attempts: 1, requestId: null }
   })
 

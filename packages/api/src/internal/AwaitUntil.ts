@@ -38,7 +38,11 @@ export const awaitUntil = Effect.fnUntraced(function* <A, E, R>(
     orElse: () =>
       Effect.fail(
         new ControlRoomError({
-          reason: new Timeout({ message: `${what.unfinished} within ${millis} ms`, afterMillis: millis }),
+          reason: new Timeout({
+            message: `${what.unfinished} within ${millis} ms`,
+            afterMillis: millis,
+            waitedFor: "outcome"
+          }),
           request: { method: "GET", path: what.path, attempts: 1, requestId: null }
         })
       )

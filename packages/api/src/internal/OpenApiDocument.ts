@@ -8,6 +8,7 @@ import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import type * as OpenApi from "effect/http-api/OpenApi"
 import * as SchemaAST from "effect/SchemaAST"
 import { RequiredPermission } from "../contract/Authorization.ts"
+import { keyLifetime, lifetimeHeader } from "../contract/IdempotencyKeys.ts"
 import { webhookHeaders } from "../contract/WebhookEvents.ts"
 
 type Operation = OpenApi.OpenAPISpecOperation
@@ -46,13 +47,39 @@ const common = {
   default: { description: "Any other error", content: errorContent }
 }
 
-const idempotencyKey = {
-  name: "idempotency-key",
-  in: "header",
-  required: false,
-  description: "The operation is executed once for a key and answered alike for 24 hours",
-  schema: { type: "string", minLength: 1, maxLength: 255 }
+const idempotencyParameters = [
+  {
+    name: "idempotency-key",
+    in: "header",
+    required: false,
+    description: `The operation is executed once for a key and answered alike for 24 hours, or as long as \`${lifetimeHeader}\` asks`,
+    schema: { type: "string", minLength: 1, maxLength: 255 }
+  },
+  {
+    name: lifetimeHeader,
+    in: "header",
+    required: false,
+    description: "How many seconds the idempotency key is kept, from the first request with it; up to 7 days",
+    schema: { type: "integer", minimum: 1, maximum: keyLifetime.max, default: keyLifetime.default }
+  }
+]
+
+const idempotencyHeaders = {
+  [lifetimeHeader]: {
+    description:
+      "How many seconds the idempotency key of this request is kept. A replay tells what the first request with the key got",
+    schema: { type: "integer" }
+  },
+  "idempotent-replayed": {
+    description: "`true` when this is the answer to an earlier request with the same idempotency key",
+    schema: { type: "string" }
+  }
 }
+
+const withHeaders = (response: OpenApi.OpenApiSpecResponse) => ({
+  ...response,
+  headers: { ...response.headers, ...idempotencyHeaders }
+})
 
 /** Query parameters are texts on the wire; this is what the texts mean. */
 const querySchemas: Readonly<Record<string, object>> = {
@@ -110,7 +137,7 @@ export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constr
               const schema = parameter.in === "query" ? querySchemas[parameter.name] : undefined
               return schema === undefined ? parameter : { ...parameter, schema }
             }),
-            ...(takesKey ? [idempotencyKey] : [])
+            ...(takesKey ? idempotencyParameters : [])
           ],
           ...(body === undefined
             ? {}
@@ -127,7 +154,8 @@ export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constr
             ...Object.fromEntries(
               Object.entries(operation.responses).map(([status, response]) => {
                 const description = errorDescriptions[status]
-                return [status, description === undefined ? response : { description, content: errorContent }]
+                if (description !== undefined) return [status, { description, content: errorContent }]
+                return [status, takesKey ? withHeaders(response) : response]
               })
             ),
             ...common

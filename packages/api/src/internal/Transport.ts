@@ -9,6 +9,7 @@ import * as Result from "effect/Result"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import { lifetimeHeader } from "../contract/IdempotencyKeys.ts"
 import * as Reasons from "../ControlRoomError.ts"
 import { IdempotencyKeys } from "../Idempotency.ts"
 import { type Policy, RetryPolicy } from "../Policy.ts"
@@ -59,7 +60,7 @@ const retryAfterMillis = (headers: Readonly<Record<string, string | undefined>>,
   const value = headers["retry-after"]?.trim()
   if (value === undefined || value === "") return null
   const seconds = Number(value)
-  if (Number.isFinite(seconds)) return seconds >= 0 ? seconds * 1000 : null
+  if (Number.isFinite(seconds * 1000)) return seconds >= 0 ? seconds * 1000 : null
   const date = Date.parse(value)
   return Number.isNaN(date) ? null : Math.max(0, date - now)
 }
@@ -108,15 +109,11 @@ const statusError = (
     case 503:
     case 504:
     case 507:
-      return wrap(new Reasons.Unavailable({ status, message: answer.message }))
+      return wrap(new Reasons.Unavailable({ status, message: answer.message, retryAfterMillis: retryAfter }))
     default:
-      return wrap(new Reasons.Unexpected({ status, ...answer }))
+      return wrap(new Reasons.Unexpected({ status, ...answer, retryAfterMillis: retryAfter }))
   }
 }
-
-const retryStatuses = new Set([408, 425, 429, 500, 502, 503, 504, 507])
-/** The service says that it did not act. */
-const refusedStatuses = new Set([425, 429])
 
 const transportReason = (error: HttpClientError.HttpClientError): Reasons.Reason => {
   const { reason } = error
@@ -134,28 +131,51 @@ const pause = Effect.fnUntraced(function* (policy: Policy, attempt: number, hint
   yield* Effect.sleep(hint ?? (yield* Random.next) * ceiling)
 })
 
-/** One attempt: a status with its headers, and what was read of a good answer. */
-type Attempt<A> =
-  | { readonly _tag: "Good"; readonly value: A; readonly headers: Headers }
-  | { readonly _tag: "Bad"; readonly status: number; readonly body: unknown; readonly headers: Headers }
+const timeoutError = (afterMillis: number, what: string, request: Reasons.RequestInfo) =>
+  new Reasons.ControlRoomError({
+    reason: new Reasons.Timeout({
+      message: `no whole answer within ${afterMillis} ms${what}`,
+      afterMillis,
+      waitedFor: "answer"
+    }),
+    request
+  })
 
 type Headers = Readonly<Record<string, string | undefined>>
 
+/** A request as it is sent, at each attempt alike. */
+interface Outgoing {
+  readonly request: HttpClientRequest.HttpClientRequest
+  /** The seconds that it asks for its key to be kept, null if it does not. */
+  readonly lifetime: number | null
+}
+
 const attemptOnce = Effect.fnUntraced(function* <A>(
   connection: Connection,
-  request: HttpClientRequest.HttpClientRequest,
-  read: SendOptions<A>["read"]
-): Effect.fn.Return<Attempt<A>, HttpClientError.HttpClientError> {
+  { lifetime, request }: Outgoing,
+  read: SendOptions<A>["read"],
+  info: (headers: Headers) => Reasons.RequestInfo
+): Effect.fn.Return<Sent<A>, Reasons.CallError | HttpClientError.HttpClientError> {
   const number = yield* connection.admit
   const response = yield* connection.client.execute(request)
   const { headers, status } = response
-  connection.learn(number, headers, yield* Clock.currentTimeMillis)
-  if (status < 400) return { _tag: "Good", value: yield* read(response), headers }
-  return { _tag: "Bad", status, body: yield* Effect.orElseSucceed(response.json, () => null), headers }
+  const now = yield* Clock.currentTimeMillis
+  // No key is kept of a request that is refused: its answer is none to what was asked.
+  connection.learn(number, headers, now, status < 400 ? lifetime : null)
+  if (status < 400) return { value: yield* read(response), info: info(headers) }
+  const body = yield* Effect.orElseSucceed(response.json, () => null)
+  return yield* statusError(status, retryAfterMillis(headers, now), readError(status, body), info(headers))
 })
 
-const timeoutError = (afterMillis: number, what: string) =>
-  new Reasons.Timeout({ message: `no whole answer within ${afterMillis} ms${what}`, afterMillis })
+const outgoing = Effect.fnUntraced(function* (request: HttpClientRequest.HttpClientRequest, keyed: boolean) {
+  if (!keyed) return { request, lifetime: null }
+  const { next, ttlSeconds } = yield* IdempotencyKeys
+  const withKey = HttpClientRequest.setHeader(request, "idempotency-key", yield* next)
+  return {
+    request: ttlSeconds === null ? withKey : HttpClientRequest.setHeader(withKey, lifetimeHeader, String(ttlSeconds)),
+    lifetime: ttlSeconds
+  }
+})
 
 /** Sends a request by the policy; gives what was read of a good answer, or fails. */
 const sendByPolicy = Effect.fnUntraced(function* <A>(
@@ -165,45 +185,36 @@ const sendByPolicy = Effect.fnUntraced(function* <A>(
 ): Effect.fn.Return<Sent<A>, Reasons.CallError> {
   const policy = yield* RetryPolicy
   const keyed = options.keyed && connection.sendsKeys
-  const request = keyed
-    ? HttpClientRequest.setHeader(original, "idempotency-key", yield* (yield* IdempotencyKeys).next)
-    : original
-  const info = (attempts: number, headers: Headers): Reasons.RequestInfo => ({
-    method: request.method,
-    path: options.path,
-    attempts,
-    requestId: headers["x-request-id"] ?? null
-  })
+  const sending: Outgoing = yield* outgoing(original, keyed)
+  const { method } = original
   for (let attempt = 1; ; attempt++) {
-    const last = attempt >= policy.attempts
-    const once = Effect.mapError(attemptOnce(connection, request, options.read), transportReason)
+    const info = (headers: Headers): Reasons.RequestInfo => ({
+      method,
+      path: options.path,
+      attempts: attempt,
+      requestId: headers["x-request-id"] ?? null
+    })
+    const once = Effect.mapError(attemptOnce(connection, sending, options.read, info), (error) =>
+      error._tag === "HttpClientError"
+        ? new Reasons.ControlRoomError({ reason: transportReason(error), request: info({}) })
+        : error
+    )
     const limit = policy.attemptTimeoutMillis
     const result = yield* Effect.result(
       options.timed
-        ? Effect.timeoutOrElse(once, { duration: limit, orElse: () => Effect.fail(timeoutError(limit, "")) })
+        ? Effect.timeoutOrElse(once, { duration: limit, orElse: () => Effect.fail(timeoutError(limit, "", info({}))) })
         : once
     )
+    if (Result.isSuccess(result)) return result.success
+    const error = result.failure
+    const retry = Reasons.transient(error)
+    const hint = retry?.retryAfterMillis ?? null
+    const tooLong = hint !== null && hint > policy.maxRetryAfterMillis
+    const limited = error._tag === "ControlRoomError" && error.reason._tag === "RateLimited"
+    if (limited && hint !== null && !tooLong) connection.pauseUntil((yield* Clock.currentTimeMillis) + hint)
     // Asked now: the answer may be the first to say that keys are kept.
-    const repeatable = options.repeatable || (keyed && connection.keepsKeys())
-    if (Result.isFailure(result)) {
-      const reason = result.failure
-      const unsent = reason._tag === "Unreachable" && reason.sent === "no"
-      if (last || reason._tag === "Malformed" || !(repeatable || unsent)) {
-        return yield* new Reasons.ControlRoomError({ reason, request: info(attempt, {}) })
-      }
-      yield* pause(policy, attempt, null)
-      continue
-    }
-    const answer = result.success
-    if (answer._tag === "Good") return { value: answer.value, info: info(attempt, answer.headers) }
-    const { body, headers, status } = answer
-    const now = yield* Clock.currentTimeMillis
-    const hint = retryAfterMillis(headers, now)
-    if (status === 429 && hint !== null && hint <= policy.maxRetryAfterMillis) connection.pauseUntil(now + hint)
-    const again = refusedStatuses.has(status) || (repeatable && retryStatuses.has(status))
-    if (last || !again || (hint !== null && hint > policy.maxRetryAfterMillis)) {
-      return yield* statusError(status, hint, readError(status, body), info(attempt, headers))
-    }
+    const repeatable = options.repeatable || (keyed && connection.keepsKeys()) || retry?.acted === "no"
+    if (attempt >= policy.attempts || retry === null || !repeatable || tooLong) return yield* error
     yield* pause(policy, attempt, hint)
   }
 })
@@ -220,9 +231,11 @@ export const send = Effect.fnUntraced(function* <A>(
     duration: totalTimeoutMillis,
     orElse: () =>
       Effect.fail(
-        new Reasons.ControlRoomError({
-          reason: timeoutError(totalTimeoutMillis, " with all attempts"),
-          request: { method: request.method, path: options.path, attempts: 0, requestId: null }
+        timeoutError(totalTimeoutMillis, " with all attempts", {
+          method: request.method,
+          path: options.path,
+          attempts: 0,
+          requestId: null
         })
       )
   })

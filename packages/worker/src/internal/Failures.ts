@@ -1,7 +1,7 @@
 /**
  * How failures are told apart: a dead lease, a service that is away, and what an item is failed with.
  */
-import type { CallError } from "@signalbox/api/ControlRoomError"
+import { type CallError, transient } from "@signalbox/api/ControlRoomError"
 import type { Release } from "@signalbox/api/robot/StepRunSession"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -22,21 +22,7 @@ export const isLeaseLost = (error: unknown): boolean => {
 }
 
 /** Whether the service is only away for a while, so that the same call may work later. */
-export const isAway = (error: CallError): boolean => {
-  if (error._tag !== "ControlRoomError") return false
-  const reason = error.reason
-  switch (reason._tag) {
-    case "Unreachable":
-    case "Unavailable":
-    case "Timeout":
-    case "RateLimited":
-      return true
-    case "Unexpected":
-      return reason.status >= 500
-    default:
-      return false
-  }
-}
+export const isAway = (error: CallError): boolean => transient(error) !== null
 
 /** Whether the service does not know the worker, or does not any more. */
 export const isUnknownWorker = (error: CallError): boolean =>
