@@ -130,13 +130,16 @@ export type CallError = NotFound | Conflict | InvalidRequest | ControlRoomError
 export interface Transient {
   /** How long the service asked to wait; null if it did not say. */
   readonly retryAfterMillis: number | null
-  /** `"no"`: the service did not act. `"maybe"`: it may have, so repeat only what is safe to repeat, such as a POST under the same key. */
+  /**
+   * `"no"`: the service did not act on the last request that was sent (the only one with `sendOnce`). `"maybe"`: it may have,
+   * so repeat only what is safe to repeat, such as a POST under the same key.
+   */
   readonly acted: "no" | "maybe"
 }
 
-/** Whether the service acted, by the statuses after which the same request may succeed later. Besides, all other 5xx. */
+/** Statuses below 500 after which the same request may succeed later, and whether the service may have acted. */
 const passingStatuses: Readonly<Record<number, Transient["acted"]>> = { 408: "maybe", 425: "no" }
-/** It does not have the operation, or does not speak this HTTP: nothing that passes. */
+/** The service does not have the operation, or does not speak this HTTP; any other 5xx may pass. */
 const permanentStatuses: ReadonlySet<number> = new Set([501, 505])
 
 const actedOn = (status: number): Transient["acted"] | null =>
