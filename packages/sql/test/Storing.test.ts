@@ -8,14 +8,16 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
-import { ConnectionError, SqlError } from "effect/sql/SqlError"
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
+import * as Result from "effect/Result"
+import { ConnectionError, SqlError, UnknownError } from "effect/sql/SqlError"
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import * as Checkpoints from "../src/internal/Checkpoints.ts"
 import * as Reads from "../src/internal/Reads.ts"
 import * as Turns from "../src/internal/Turns.ts"
+import * as StorageFailure from "../src/StorageFailure.ts"
 
 const temporaryFile = Effect.map(
   Effect.acquireRelease(
@@ -64,10 +66,16 @@ const stored = Effect.gen(function* () {
     /** The next commit that waits for the disk. */
     sync: Queue.take(syncs),
     /** What reads see. */
-    read: Effect.sync(() => {
-      reads.begin()
-      return count(reader)
+    read: Effect.try({
+      try: () => {
+        reads.begin()
+        return count(reader)
+      },
+      // What it is to callers: a failure of the disk, or one that passes.
+      catch: (cause) => StorageFailure.of(new SqlError({ reason: new UnknownError({ cause }) }))?.kind
     }),
+    /** The file of the write-ahead log. */
+    log: `${filename}-wal`,
     /** What is written, committed or not. */
     written: Effect.sync(() => count(db))
   }
@@ -98,6 +106,25 @@ describe("a commit", () => {
       yield* Deferred.succeed(yield* sync, undefined)
       yield* Fiber.join(second)
       assert.strictEqual(yield* read, 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is not seen by reads before the disk has it, although a failed read has ended their transaction", () =>
+    Effect.gen(function* () {
+      const { log, read, sync, write } = yield* stored
+      const first = yield* Effect.forkChild(write(1))
+      const ofFirst = yield* sync
+      // A log that cannot be read is an error of the disk, after which SQLite rolls a transaction back.
+      const bytes = readFileSync(log)
+      truncateSync(log)
+      const failed = yield* Effect.result(read)
+      writeFileSync(log, bytes)
+      const before = yield* Effect.replicateEffect(Effect.result(Effect.andThen(Effect.yieldNow, read)), 3)
+      yield* Deferred.succeed(ofFirst, undefined)
+      yield* Fiber.join(first)
+      assert.deepStrictEqual(failed, Result.fail("disk"))
+      assert.deepStrictEqual(before, Array<typeof failed>(3).fill(Result.fail("unavailable")))
+      assert.strictEqual(yield* read, 1)
     }).pipe(Effect.scoped)
   )
 

@@ -5,6 +5,14 @@
 import * as Effect from "effect/Effect"
 import type { DatabaseSync } from "node:sqlite"
 
+const SQLITE_BUSY = 5
+
+/** A failure that passes, like that of a busy database: callers may try again. */
+const snapshotLost = () =>
+  Object.assign(new Error("a read failed while a commit was on its way to the disk; try again when it is stored"), {
+    errcode: SQLITE_BUSY
+  })
+
 export const make = Effect.fnUntraced(function* (db: DatabaseSync) {
   const look = db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1")
   let scheduled: NodeJS.Immediate | null = null
@@ -21,8 +29,13 @@ export const make = Effect.fnUntraced(function* (db: DatabaseSync) {
     }
   }
   const begin = () => {
-    // Without either it is one that could not be ended.
-    if (db.isTransaction && (pinned || scheduled !== null)) return
+    if (pinned) {
+      // An error of the disk has ended the transaction: another one would see a commit that can still be lost.
+      if (!db.isTransaction) throw snapshotLost()
+      return
+    }
+    if (db.isTransaction && scheduled !== null) return
+    // One that is open although nothing will end it could not be ended.
     db.exec(db.isTransaction ? "ROLLBACK; BEGIN" : "BEGIN")
     scheduled ??= setImmediate(end)
   }
@@ -32,7 +45,7 @@ export const make = Effect.fnUntraced(function* (db: DatabaseSync) {
   }
   yield* Effect.addFinalizer(() => Effect.sync(unpin))
   return {
-    /** To be called before each read. */
+    /** To be called before each read. Throws while what `pin` has promised cannot be kept, until `unpin`. */
     begin,
     /** From now until `unpin`, reads see what is committed now, although more is. */
     pin: () => {
