@@ -7,7 +7,6 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as HttpEffect from "effect/http/HttpEffect"
 import * as HttpPlatform from "effect/http/HttpPlatform"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerError from "effect/http/HttpServerError"
@@ -22,6 +21,7 @@ import * as Edge from "./http/Edge.ts"
 import { Hosts } from "./http/Hosts.ts"
 import { pathOf } from "./http/Incoming.ts"
 import { PublicUrl } from "./http/PublicUrl.ts"
+import * as WebHandler from "./http/WebHandler.ts"
 import { Runs } from "./Runs.ts"
 import * as Server from "./Server.ts"
 
@@ -169,22 +169,25 @@ const running = <Handler>(
 /**
  * Starts the service and gives a handler of web requests, for servers that have those (Hono, Next, Bun, Deno). Rejects when
  * the service cannot start, such as on a data folder that another process uses. Bodies are streamed both ways; a request
- * whose signal aborts is given up. `signalbox/Mounted` has the same with a first key and local workers.
+ * whose signal aborts is given up. A web request has no address, so the budget of requests without a valid key holds only
+ * with `clientAddress`. `signalbox/Mounted` has the same with a first key and local workers.
  *
  * ```ts
  * import * as Mounted from "@signalbox/control-room/Mounted"
  *
  * await using automation = await Mounted.toWebHandler({
  *   data: ".signalbox",
- *   publicUrl: "http://127.0.0.1:3000/automation"
+ *   publicUrl: "http://127.0.0.1:3000/automation",
+ *   // Set by the proxy in front of this server, whatever its clients send.
+ *   clientAddress: (request) => request.headers.get("x-real-ip")
  * })
  * const response = await automation.handler(new Request("http://127.0.0.1:3000/automation/healthz"))
  * ```
  */
 export const toWebHandler = (
-  options: Options & Server.StorageOptions
-): Promise<Running<(request: Request) => Promise<Response>>> =>
-  running(options, (app) => Effect.sync(() => HttpEffect.toWebHandler(app)))
+  options: Options & Server.StorageOptions & WebHandler.Options
+): Promise<Running<WebHandler.WebHandler>> =>
+  running(options, (app) => Effect.sync(() => WebHandler.make(app, options)))
 
 /**
  * As `toWebHandler`, for `node:http` and what is made on it (Express, Fastify, Connect).

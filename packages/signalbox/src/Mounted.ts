@@ -6,6 +6,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Service from "@signalbox/control-room/Mounted"
 import * as Server from "@signalbox/control-room/Server"
+import * as WebHandler from "@signalbox/control-room/http/WebHandler"
 import type * as Robot from "@signalbox/worker/Robot"
 import type * as Task from "@signalbox/worker/Task"
 import * as Context from "effect/Context"
@@ -14,7 +15,6 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as HttpClient from "effect/http/HttpClient"
-import * as HttpEffect from "effect/http/HttpEffect"
 import * as HttpPlatform from "effect/http/HttpPlatform"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { type Credentials, ensureCredentials } from "./internal/Credentials.ts"
@@ -116,7 +116,8 @@ export const toNodeHandler = (
   running(options, (app, scope) => NodeHttpServer.makeHandler(app, { scope }))
 
 /**
- * Like `toNodeHandler`, for servers that have web requests (Hono, Next).
+ * Like `toNodeHandler`, for servers that have web requests (Hono, Next). Those have no address: without `clientAddress` there
+ * is no budget for requests without a valid key.
  *
  * ```ts
  * import * as Task from "@signalbox/worker/Task"
@@ -135,10 +136,12 @@ export const toNodeHandler = (
  *   publicUrl: "http://127.0.0.1:3000/automation",
  *   workspace: "greetings",
  *   tasks: [greet],
- *   workers: 2
+ *   workers: 2,
+ *   // Set by the proxy in front of this server, whatever its clients send.
+ *   clientAddress: (request) => request.headers.get("x-real-ip")
  * })
  * const response = await automation.handler(new Request("http://127.0.0.1:3000/automation/healthz"))
  * ```
  */
-export const toWebHandler = (options: Options): Promise<Running<(request: Request) => Promise<Response>>> =>
-  running(options, (app) => Effect.sync(() => HttpEffect.toWebHandler(app)))
+export const toWebHandler = (options: Options & WebHandler.Options): Promise<Running<WebHandler.WebHandler>> =>
+  running(options, (app) => Effect.sync(() => WebHandler.make(app, options)))

@@ -252,6 +252,57 @@ describe("the service below a path", () => {
   )
 })
 
+describe("the address of a web request", () => {
+  const started = Effect.fnUntraced(function* (clientAddress: (request: Request) => string | null | undefined) {
+    const { data } = yield* prepared
+    const publicUrl = "http://127.0.0.1:1/automation"
+    const { handler } = yield* Effect.acquireRelease(
+      Effect.promise(() => Mounted.toWebHandler({ data, publicUrl, clientAddress })),
+      ({ dispose }) => Effect.promise(dispose)
+    )
+    /** A request without a key. */
+    return (headers: HeadersInit = {}) =>
+      Effect.tryPromise({
+        try: () => handler(new Request(`${publicUrl}/api/v1/workspaces/w/processes`, { headers })),
+        catch: String
+      })
+  })
+
+  it.live("decides whose budget a request without a key takes from", () =>
+    Effect.gen(function* () {
+      const ask = yield* started((request) => request.headers.get("x-real-ip"))
+      const statuses = (headers: HeadersInit, count: number) =>
+        Effect.all(
+          Array.from({ length: count }, () => Effect.map(ask(headers), ({ status }) => status)),
+          { concurrency: 100 }
+        )
+      const seen: Array<number> = []
+      while (!seen.includes(429) && seen.length < 20_000) {
+        seen.push(...(yield* statuses({ "x-real-ip": "192.0.2.1" }, 100)))
+      }
+      assert.deepStrictEqual(new Set(seen), new Set([401, 429]))
+      assert.deepStrictEqual(yield* statuses({ "x-real-ip": "192.0.2.2" }, 1), [401])
+      assert.deepStrictEqual(new Set(yield* statuses({}, seen.length)), new Set([401]))
+    }).pipe(Effect.scoped, Effect.provide(silent))
+  )
+
+  it.live("must be an IP address", () =>
+    Effect.gen(function* () {
+      const ask = yield* started((request) => request.headers.get("x-real-ip"))
+      for (const address of ["192.0.2.1", "2001:db8::1", "fe80::1%eth0"]) {
+        assert.strictEqual((yield* ask({ "x-real-ip": address })).status, 401)
+      }
+      for (const address of ["192.0.2.1:4711", "192.0.2.1, 192.0.2.2", "somebody"]) {
+        const error = yield* Effect.flip(ask({ "x-real-ip": address }))
+        assert.strictEqual(
+          error,
+          `TypeError: clientAddress: "${address}" is not an IP address; return one without a port, or null where it is unknown`
+        )
+      }
+    }).pipe(Effect.scoped, Effect.provide(silent))
+  )
+})
+
 describe("routes of your own on the service's router", () => {
   it.live("are served beside it", () =>
     Effect.gen(function* () {

@@ -27,9 +27,12 @@ const mostWaiting = 1000
 /** How many keys and tokens are known. */
 const mostKnown = 10_000
 
+/** Parses an IP address, without the zone that an IPv6 one may have. */
+export const ipOf = (address: string) => NetAddress.ipFromString(address.replace(/%.*$/, ""))
+
 /** Who shares a budget: an IPv4 address, or the /64 network of an IPv6 one, which is what one subscriber has. */
 export const subscriberOf = (address: string): string => {
-  const parsed = NetAddress.ipFromString(address.replace(/%.*$/, ""))
+  const parsed = ipOf(address)
   if (Result.isFailure(parsed)) return address
   const ip = NetAddress.toCanonical(parsed.success)
   return NetAddress.isIpv4Address(ip) ? NetAddress.formatIp(ip) : IpNetwork.format(IpNetwork.fromAddressUnsafe(ip, 64))

@@ -1,0 +1,67 @@
+/**
+ * The service as a function of web requests, which do not say where they come from.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import * as HttpEffect from "effect/http/HttpEffect"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { ipOf } from "./Strangers.ts"
+
+export interface Options {
+  /**
+   * Returns the IP address that a request comes from, null where it is unknown; called once for each request, before anything
+   * else. Requests without a valid key have a budget for each address, against guessing; those of unknown addresses have
+   * none. Default: all are unknown.
+   *
+   * Take it from the server, or from a header that your proxy sets itself: with one that clients can set, they have as many
+   * budgets as they like. The handler rejects with a `TypeError` what is not an IP address, such as one with a port.
+   */
+  readonly clientAddress?: (request: Request) => string | null | undefined
+}
+
+/** Answers a web request. */
+export type WebHandler = (request: Request) => Promise<Response>
+
+const ClientAddress = Context.Reference<string | null>("@signalbox/control-room/http/WebHandler/ClientAddress", {
+  defaultValue: () => null
+})
+
+const checked = (address: string | null): string | null => {
+  if (address === null || Result.isSuccess(ipOf(address))) return address
+  throw new TypeError(
+    `clientAddress: ${JSON.stringify(address)} is not an IP address; return one without a port, or null where it is unknown`
+  )
+}
+
+/**
+ * Creates a handler of web requests from the service at hand.
+ *
+ * ```ts
+ * import * as WebHandler from "@signalbox/control-room/http/WebHandler"
+ * import { Mounted } from "@signalbox/control-room/Mounted"
+ * import * as Effect from "effect/Effect"
+ *
+ * export const handler = Effect.map(Mounted, ({ httpEffect }) =>
+ *   WebHandler.make(httpEffect, { clientAddress: (request) => request.headers.get("x-real-ip") })
+ * )
+ * ```
+ */
+export const make = <E>(
+  app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, HttpServerRequest.HttpServerRequest | Scope.Scope>,
+  { clientAddress }: Options
+): WebHandler => {
+  if (clientAddress === undefined) return HttpEffect.toWebHandler(app)
+  const handler = HttpEffect.toWebHandler(
+    Effect.flatMap(ClientAddress, (address) =>
+      Effect.updateService(app, HttpServerRequest.HttpServerRequest, (request) =>
+        request.modify({ remoteAddress: Option.fromNullOr(address) })
+      )
+    )
+  )
+  // Async, so that what is wrong with the address rejects.
+  return async (request) => handler(request, Context.make(ClientAddress, checked(clientAddress(request) ?? null)))
+}
