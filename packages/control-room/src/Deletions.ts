@@ -10,6 +10,7 @@ import { BlobStore } from "./blobs/BlobStore.ts"
 import { rowsPerChunk } from "./store/Chunks.ts"
 import { Database } from "./store/Database.ts"
 import { Files } from "./store/Files.ts"
+import { Outputs } from "./store/Outputs.ts"
 import { type DeletedOf, ProcessRuns } from "./store/ProcessRuns.ts"
 import { Processes } from "./store/Processes.ts"
 import { StepRuns } from "./store/StepRuns.ts"
@@ -47,6 +48,7 @@ export class Deletions extends Context.Service<
       const blobs = yield* BlobStore
       const files = yield* Files
       const items = yield* WorkItems
+      const outputs = yield* Outputs
       const processes = yield* Processes
       const processRuns = yield* ProcessRuns
       const reports = yield* WorkerReports
@@ -90,7 +92,7 @@ export class Deletions extends Context.Service<
       const dropRuns = Effect.fnUntraced(function* (runs: ReadonlyArray<ProcessRunId>): Effect.fn.Return<Part> {
         const ofItems = yield* dropOwners(yield* items.someOf(runs, rowsPerChunk), items.remove)
         if (ofItems.more) return ofItems
-        const ofOutputs = yield* dropOwners(yield* items.someOutputsOf(runs, rowsPerChunk), items.removeOutputs)
+        const ofOutputs = yield* dropOwners(yield* outputs.someOf(runs, rowsPerChunk), outputs.remove)
         const freed = [...ofItems.blobs, ...ofOutputs.blobs]
         if (ofOutputs.more) return { blobs: freed, more: true }
         const executions = yield* stepRuns.someOf(runs, runsAtOnce)

@@ -14,6 +14,7 @@ import { Refused } from "./Refused.ts"
 import { Assets } from "./store/Assets.ts"
 import { Database } from "./store/Database.ts"
 import { Files } from "./store/Files.ts"
+import { Outputs } from "./store/Outputs.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { StepRuns } from "./store/StepRuns.ts"
 import { TaskPackages } from "./store/TaskPackages.ts"
@@ -42,6 +43,7 @@ export class Deposits extends Context.Service<
       const fs = yield* FileSystem.FileSystem
       const files = yield* Files
       const items = yield* WorkItems
+      const outputs = yield* Outputs
       const runs = yield* ProcessRuns
       const stepRuns = yield* StepRuns
       const assets = yield* Assets
@@ -76,7 +78,7 @@ export class Deposits extends Context.Service<
         }
         const stepRun = yield* stepRuns.find(policy.step_run)
         const inHand = now !== null && now.state === "in_progress" && now.stepRun === policy.step_run
-        const open = inHand || (yield* items.openOutput(policy.owner))?.stepRunId === policy.step_run
+        const open = inHand || (yield* outputs.open(policy.owner))?.stepRunId === policy.step_run
         if (stepRun?.state !== "in_progress" || !open) {
           return yield* refuse("LEASE_LOST", "the step run has ended or gave the work item back; stop the task")
         }

@@ -13,9 +13,12 @@ import * as Engine from "./engine/Engine.ts"
 import { Refused } from "./Refused.ts"
 import { Database } from "./store/Database.ts"
 import { Files, type StoredFile } from "./store/Files.ts"
+import { type NewOutput, Outputs } from "./store/Outputs.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
+import { RunItems } from "./store/RunItems.ts"
 import { type InHand, StepRuns } from "./store/StepRuns.ts"
-import { type NewOutput, type StoredItem, WorkItems } from "./store/WorkItems.ts"
+import type { StoredItem } from "./store/StoredItem.ts"
+import { WorkItems } from "./store/WorkItems.ts"
 import * as Tokens from "./Tokens.ts"
 import { Transitions } from "./Transitions.ts"
 
@@ -88,6 +91,8 @@ export class NextItems extends Context.Service<
       const runs = yield* ProcessRuns
       const stepRuns = yield* StepRuns
       const items = yield* WorkItems
+      const runItems = yield* RunItems
+      const outputs = yield* Outputs
       const files = yield* Files
       const { apply, commit } = yield* Transitions
 
@@ -95,7 +100,7 @@ export class NextItems extends Context.Service<
       const waiting = Effect.fnUntraced(function* (run: Engine.Run, takers: ReadonlyArray<InHand["stepRun"]>) {
         const found = new Map<number, Array<StoredItem>>()
         for (const [step, of] of Map.groupBy(takers, ({ step }) => step)) {
-          found.set(step, [...(yield* items.due(run.id, step, of.length))])
+          found.set(step, [...(yield* runItems.due(run.id, step, of.length))])
         }
         return found
       })
@@ -122,7 +127,7 @@ export class NextItems extends Context.Service<
         )
         let run = locked
         const settling: Array<Engine.Change> = []
-        const outputs: Array<NewOutput> = []
+        const created: Array<NewOutput> = []
         const takers: Array<InHand["stepRun"]> = []
         /** What each has in hand afterwards. */
         const hands = new Map<StepRunId, WorkItemId | Refused | null>()
@@ -152,7 +157,7 @@ export class NextItems extends Context.Service<
           }
           // Those of an item that failed would be dropped.
           for (const payload of settled.exception === null ? settled.outputs : []) {
-            outputs.push({ item: item.id, stepRun: stepRun.id, payload })
+            created.push({ item: item.id, stepRun: stepRun.id, payload })
             settling.push({ _tag: "Event", stepRun: stepRun.id, type: "OUTPUT_CREATED", item: item.id })
           }
           settling.push(...decision.success.changes)
@@ -164,7 +169,7 @@ export class NextItems extends Context.Service<
         const opened = [...hands.values()].filter((hand) => typeof hand === "string")
         const given = opened.length === 0 ? [] : [...(yield* items.getMany(opened))]
         if (settling.length > 0) {
-          yield* items.createOutputs(run, outputs)
+          yield* outputs.create(run, created)
           const events = yield* apply(run, settling)
           const found = run.state === "in_progress" ? yield* waiting(run, takers) : new Map<number, never>()
           const taking: Array<Engine.Change> = []

@@ -28,13 +28,16 @@ import { Database } from "./store/Database.ts"
 import { Assets } from "./store/Assets.ts"
 import { Assistants, silentAfter } from "./store/Assistants.ts"
 import { Files } from "./store/Files.ts"
+import { Outputs } from "./store/Outputs.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { Processes, type StoredProcess } from "./store/Processes.ts"
+import { RunItems } from "./store/RunItems.ts"
 import { type Leased, type StoredStepRun, StepRuns } from "./store/StepRuns.ts"
 import { lostAfter } from "./store/Workers.ts"
 import { type NewCallback, Webhooks } from "./store/Webhooks.ts"
+import type { StoredState } from "./store/StoredItem.ts"
 import { TaskPackages } from "./store/TaskPackages.ts"
-import { type StoredState, WorkItems } from "./store/WorkItems.ts"
+import { WorkItems } from "./store/WorkItems.ts"
 import { decided, Transitions } from "./Transitions.ts"
 import { Unserved } from "./Unserved.ts"
 import { WorkSignal } from "./WorkSignal.ts"
@@ -105,6 +108,8 @@ export class Runs extends Context.Service<
       const runs = yield* ProcessRuns
       const stepRuns = yield* StepRuns
       const items = yield* WorkItems
+      const runItems = yield* RunItems
+      const outputs = yield* Outputs
       const files = yield* Files
       const assets = yield* Assets
       const assistants = yield* Assistants
@@ -135,7 +140,7 @@ export class Runs extends Context.Service<
         }
         const taken =
           input.type === "with_inputs"
-            ? yield* items.queued(process.view.id)
+            ? yield* runItems.queued(process.view.id)
             : input.type === "with_work_item_ids"
               ? input.work_item_ids
               : null
@@ -154,8 +159,8 @@ export class Runs extends Context.Service<
           taken?.length ?? payloads.length
         )
         yield* runs.insert(run, process.view.name)
-        if (taken === null) yield* items.createInRun(run, payloads)
-        else if ((yield* items.takeIntoRun(run, taken)) !== taken.length) {
+        if (taken === null) yield* runItems.create(run, payloads)
+        else if ((yield* runItems.take(run, taken)) !== taken.length) {
           return yield* conflict(
             "work_item_ids must name work items that are new and of this process; at least one is not, so nothing was started"
           )
@@ -185,7 +190,7 @@ export class Runs extends Context.Service<
         if (run === null) return false
         const live: Array<{ readonly stepRun: StoredStepRun; readonly item: StoredState | null }> = []
         for (const stepRun of yield* stepRuns.lockLive(id)) {
-          live.push({ stepRun, item: yield* items.held(stepRun.id) })
+          live.push({ stepRun, item: yield* runItems.held(stepRun.id) })
         }
         const outcome = Engine.stop(run, live, command, yield* now)
         if (outcome.changes.length > 0 || outcome.run !== run) yield* commit(outcome)
@@ -311,14 +316,14 @@ export class Runs extends Context.Service<
         const { run, stepRun } = yield* lockedStepRun(known)
         // Said again by the same lease, because the answer was lost: nothing more to do.
         if (stepRun.state === "in_progress") return
-        const item = yield* items.held(stepRun.id)
+        const item = yield* runItems.held(stepRun.id)
         yield* commit(yield* decided(Engine.startStepRun(run, stepRun, item, yield* now)))
       }, transaction)
 
       const reserveNext = Effect.fnUntraced(function* (known: StoredStepRun) {
         const { run, stepRun } = yield* lockedStepRun(known)
-        const held = yield* items.held(stepRun.id)
-        const [next] = held === null ? yield* items.due(run.id, stepRun.step, 1) : []
+        const held = yield* runItems.held(stepRun.id)
+        const [next] = held === null ? yield* runItems.due(run.id, stepRun.step, 1) : []
         const outcome = yield* decided(Engine.reserveNext(run, stepRun, held, next ?? null, yield* now))
         if (outcome.changes.length > 0) yield* commit(outcome)
         return outcome.item
@@ -353,16 +358,16 @@ export class Runs extends Context.Service<
             message: `the work item is ${item.state} and not in the hand of this step run; reserve it first`
           })
         }
-        const [output] = yield* items.createOutputs(run, [{ item: item.id, stepRun: stepRun.id, payload }])
+        const [output] = yield* outputs.create(run, [{ item: item.id, stepRun: stepRun.id, payload }])
         yield* stepRuns.addEvents([{ stepRun: stepRun.id, type: "OUTPUT_CREATED", item: item.id }])
         return output ?? (yield* Effect.die(new Error("an output was not made")))
       }, transaction)
 
       const finish = Effect.fnUntraced(function* (known: StoredStepRun, error: StepRunError | null) {
         const { run, stepRun } = yield* lockedStepRun(known)
-        const held = yield* items.held(stepRun.id)
-        const outputs = yield* items.countOutputs(stepRun.id, held?.id ?? null)
-        yield* commit(yield* decided(Engine.finish(run, stepRun, held, outputs, error, yield* now)))
+        const held = yield* runItems.held(stepRun.id)
+        const unreleased = yield* outputs.count(stepRun.id, held?.id ?? null)
+        yield* commit(yield* decided(Engine.finish(run, stepRun, held, unreleased, error, yield* now)))
       }, transaction)
 
       /** Ends a step run for a reason of the platform; one that has just ended by itself is fine. */
@@ -405,7 +410,7 @@ export class Runs extends Context.Service<
         for (const stepRun of yield* stepRuns.overdue) {
           yield* end(stepRun, { code: "TIMEOUT", message: "the step run took longer than the step allows" })
         }
-        for (const run of yield* items.runsWithDelayOver) yield* wake(run)
+        for (const run of yield* runItems.runsWithDelayOver) yield* wake(run)
       }).pipe(
         Effect.onError(() =>
           Effect.sync(() => {

@@ -73,9 +73,11 @@ import { Idempotency } from "./store/Idempotency.ts"
 import * as Migrations from "./store/Migrations.ts"
 import { Notices } from "./store/Notices.ts"
 import type * as Postgres from "@signalbox/sql/PostgresClient"
+import { Outputs } from "./store/Outputs.ts"
 import { Processes } from "./store/Processes.ts"
 import { PackageSources } from "./store/PackageSources.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
+import { RunItems } from "./store/RunItems.ts"
 import { Secrets } from "./store/Secrets.ts"
 import { StepRuns } from "./store/StepRuns.ts"
 import { unhurried } from "@signalbox/sql/QueryDeadline"
@@ -140,6 +142,8 @@ const repositories = Layer.mergeAll(
   ProcessRuns.layer,
   StepRuns.layer,
   WorkItems.layer,
+  RunItems.layer,
+  Outputs.layer,
   Files.layer,
   Idempotency.layer,
   Webhooks.layer,

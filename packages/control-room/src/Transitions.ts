@@ -12,9 +12,11 @@ import * as Engine from "./engine/Engine.ts"
 import { Refused } from "./Refused.ts"
 import { Database } from "./store/Database.ts"
 import { Files } from "./store/Files.ts"
+import { Outputs } from "./store/Outputs.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
+import { type ItemMove, RunItems } from "./store/RunItems.ts"
 import { type NewEvent, type StoredStepRun, StepRuns } from "./store/StepRuns.ts"
-import { type ItemMove, WorkItems } from "./store/WorkItems.ts"
+import { WorkItems } from "./store/WorkItems.ts"
 import { WorkSignal } from "./WorkSignal.ts"
 
 /** What the engine decided, or its refusal. */
@@ -46,6 +48,8 @@ export class Transitions extends Context.Service<
       const runs = yield* ProcessRuns
       const stepRuns = yield* StepRuns
       const items = yield* WorkItems
+      const runItems = yield* RunItems
+      const outputs = yield* Outputs
       const files = yield* Files
       const blobs = yield* BlobStore
       const signal = yield* WorkSignal
@@ -84,11 +88,13 @@ export class Transitions extends Context.Service<
               deleted.push(change.id)
               break
             case "WaitingSettled":
+              yield* runItems.settleWaiting(run, change)
+              break
             case "OutputsReleased":
-              yield* items.apply(run, change)
+              yield* outputs.release(run, change)
               break
             case "OutputsDropped":
-              yield* dropBlobs(yield* files.removeOwners(yield* items.dropOutputs(change.stepRun, change.item)))
+              yield* dropBlobs(yield* files.removeOwners(yield* outputs.drop(change.stepRun, change.item)))
               break
             case "Notification":
               yield* outbox.notify(run, change.action)
@@ -97,7 +103,7 @@ export class Transitions extends Context.Service<
               events.push(...(yield* stepRuns.apply(run, change)))
           }
         }
-        yield* items.move(moves)
+        yield* runItems.move(moves)
         yield* items.remove(deleted)
         return events
       })
@@ -106,7 +112,7 @@ export class Transitions extends Context.Service<
         const events = [...before, ...(yield* apply(outcome.run, outcome.changes))]
         const due: Array<ReadonlyArray<WorkItemId>> = []
         for (const [step, free] of Engine.capacity(outcome.run).entries()) {
-          due.push(free === 0 ? [] : yield* items.dueIds(outcome.run.id, step, free))
+          due.push(free === 0 ? [] : yield* runItems.dueIds(outcome.run.id, step, free))
         }
         const settled = Engine.settle(outcome.run, due, yield* now)
         events.push(...(yield* apply(settled.run, settled.changes)))

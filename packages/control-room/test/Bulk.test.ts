@@ -20,10 +20,10 @@ import { Deliveries } from "../src/store/Deliveries.ts"
 import { Idempotency } from "../src/store/Idempotency.ts"
 import { Processes } from "../src/store/Processes.ts"
 import { ProcessRuns } from "../src/store/ProcessRuns.ts"
+import { RunItems } from "../src/store/RunItems.ts"
 import { StepRuns } from "../src/store/StepRuns.ts"
 import { Webhooks } from "../src/store/Webhooks.ts"
 import { Workers } from "../src/store/Workers.ts"
-import { WorkItems } from "../src/store/WorkItems.ts"
 import { Workspaces } from "../src/store/Workspaces.ts"
 import * as Tokens from "../src/Tokens.ts"
 import { onPostgres } from "./support/Service.ts"
@@ -308,7 +308,7 @@ withLayer(runsOn(database), { excludeTestServices: true, timeout: "4 minutes" })
       const { run, stepRun } = yield* withOutputs
       yield* inChunks((yield* Runs).finish(stepRun, null))
       assert.deepStrictEqual(yield* statesOf(run), { "0 done": 1, "1 pending": many })
-      const [first] = yield* (yield* WorkItems).due(run, 1, 1)
+      const [first] = yield* (yield* RunItems).due(run, 1, 1)
       assert.strictEqual(first?.stepRun, null)
     })
   )

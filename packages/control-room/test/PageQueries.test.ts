@@ -15,6 +15,7 @@ import { Assistants } from "../src/store/Assistants.ts"
 import type { PageRequest } from "../src/store/Database.ts"
 import { Deliveries } from "../src/store/Deliveries.ts"
 import { Files } from "../src/store/Files.ts"
+import { Outputs } from "../src/store/Outputs.ts"
 import { ProcessRuns } from "../src/store/ProcessRuns.ts"
 import { Processes } from "../src/store/Processes.ts"
 import { Secrets } from "../src/store/Secrets.ts"
@@ -60,6 +61,7 @@ const makeLists = Effect.gen(function* () {
   const files = yield* Files
   const groups = yield* WorkerGroups
   const items = yield* WorkItems
+  const outputs = yield* Outputs
   const packages = yield* TaskPackages
   const processes = yield* Processes
   const reports = yield* WorkerReports
@@ -92,7 +94,7 @@ const makeLists = Effect.gen(function* () {
       [["process_id"], runsWith({ processId })],
       [["process_id", "state"], runsWith({ processId, state: "completed" })]
     ],
-    listOutputs: [[["process_run_id"], (page) => items.listOutputs(run, page)]],
+    listOutputs: [[["process_run_id"], (page) => outputs.list(run, page)]],
     listStepRuns: [[["process_run_id"], (page) => stepRuns.list(run, page)]],
     listStepRunEvents: [[["step_run_id"], (page) => stepRuns.listEvents(stepRun.id, page)]],
     listStepRunArtifacts: [[["owner_id"], (page) => files.list(stepRun.id, page)]],

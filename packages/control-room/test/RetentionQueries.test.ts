@@ -13,7 +13,9 @@ import { Deliveries } from "../src/store/Deliveries.ts"
 import { Files } from "../src/store/Files.ts"
 import { Idempotency } from "../src/store/Idempotency.ts"
 import { Processes } from "../src/store/Processes.ts"
+import { Outputs } from "../src/store/Outputs.ts"
 import { ProcessRuns } from "../src/store/ProcessRuns.ts"
+import { RunItems } from "../src/store/RunItems.ts"
 import { StepRuns } from "../src/store/StepRuns.ts"
 import { WorkerGroups } from "../src/store/WorkerGroups.ts"
 import { Webhooks } from "../src/store/Webhooks.ts"
@@ -45,6 +47,8 @@ withLayer(Layer.provideMerge(sqlite, recording), { excludeTestServices: true, ti
         const runs = yield* ProcessRuns
         const stepRuns = yield* StepRuns
         const items = yield* WorkItems
+        const runItems = yield* RunItems
+        const outputs = yield* Outputs
         const process = ProcessId.make(nobody)
         const run = ProcessRunId.make(nobody)
         const stepRun = StepRunId.make(nobody)
@@ -69,21 +73,21 @@ withLayer(Layer.provideMerge(sqlite, recording), { excludeTestServices: true, ti
           stepRuns.someOf([run], 100),
           stepRuns.remove([stepRun]),
           items.someOf([run], 1000),
-          items.someOutputsOf([run], 1000),
+          outputs.someOf([run], 1000),
           items.remove([item]),
-          items.removeOutputs([item]),
+          outputs.remove([item]),
           (yield* WorkerReports).removeMessages([stepRun], 1000),
           (yield* Files).removeSome([nobody], 1000),
           (yield* Assistants).removeEndedBefore(cutoff, 1000),
           (yield* Deliveries).sweep(500),
           (yield* Webhooks).sweepCallbacks,
           (yield* Webhooks).disable(WebhookId.make(nobody), "test"),
-          items.queued(process),
-          items.held(stepRun),
-          items.dropOutputs(stepRun, item),
-          items.apply(emptyRun, { _tag: "WaitingSettled", to: "done", exception: null }),
-          items.apply(emptyRun, released(0)),
-          items.apply(emptyRun, released(null)),
+          runItems.queued(process),
+          runItems.held(stepRun),
+          outputs.drop(stepRun, item),
+          runItems.settleWaiting(emptyRun, { _tag: "WaitingSettled", to: "done", exception: null }),
+          outputs.release(emptyRun, released(0)),
+          outputs.release(emptyRun, released(null)),
           stepRuns.lockLive(run),
           (yield* Idempotency).sweep(1000),
           (yield* Workers).sweepLinkTokens(1000),

@@ -9,10 +9,12 @@ import { checkPayload, limits, maxFilesPerItem, tooManyFiles } from "../Limits.t
 import { Runs } from "../Runs.ts"
 import { Database } from "../store/Database.ts"
 import { Files } from "../store/Files.ts"
+import { Outputs } from "../store/Outputs.ts"
 import { Processes } from "../store/Processes.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
 import { TaskPackages } from "../store/TaskPackages.ts"
-import { type StoredItem, type StoredSummary, WorkItems } from "../store/WorkItems.ts"
+import type { StoredItem, StoredSummary } from "../store/StoredItem.ts"
+import { WorkItems } from "../store/WorkItems.ts"
 import { WorkerGroups } from "../store/WorkerGroups.ts"
 import * as Endpoints from "./Endpoints.ts"
 import { answering, conflict, invalidRequest, notFound, orNotFound, tooLarge } from "./Failures.ts"
@@ -174,7 +176,7 @@ const workItems = Endpoints.group(
 const outputs = Endpoints.group(
   "outputs",
   Effect.fnUntraced(function* (handlers) {
-    const store = yield* WorkItems
+    const store = yield* Outputs
     const runStore = yield* ProcessRuns
     const views = yield* Views
     const { pageOfTexts } = yield* Pagination
@@ -182,7 +184,7 @@ const outputs = Endpoints.group(
       listOutputs: Effect.fnUntraced(function* ({ params, query, request }) {
         const id = query.process_run_id
         const run = yield* orNotFound("process run", id, runStore.get(params.workspace_id, id))
-        return yield* pageOfTexts(request, query, (from) => store.listOutputs(run.id, from), views.outputs)
+        return yield* pageOfTexts(request, query, (from) => store.list(run.id, from), views.outputs)
       })
     })
   })

@@ -14,7 +14,9 @@ import { Refused } from "../Refused.ts"
 import { Runs } from "../Runs.ts"
 import { Database } from "../store/Database.ts"
 import { Files } from "../store/Files.ts"
+import { Outputs } from "../store/Outputs.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
+import { RunItems } from "../store/RunItems.ts"
 import { type StoredStepRun, StepRuns } from "../store/StepRuns.ts"
 import { WorkItems } from "../store/WorkItems.ts"
 import * as Endpoints from "./Endpoints.ts"
@@ -110,6 +112,8 @@ const data = Endpoints.group(
   Effect.fnUntraced(function* (handlers) {
     const { live } = yield* stepRunOfToken
     const items = yield* WorkItems
+    const runItems = yield* RunItems
+    const outputs = yield* Outputs
     const runs = yield* ProcessRuns
     const blobs = yield* BlobStore
     const { transaction } = yield* Database
@@ -126,7 +130,7 @@ const data = Endpoints.group(
           writable: item.stepRun === stepRun.id && item.state === "in_progress"
         }
       }
-      const output = yield* items.openOutput(id)
+      const output = yield* outputs.open(id)
       if (output !== null && output.stepRunId === stepRun.id)
         return { id: output.id, payload: output.payload, writable: true }
       return yield* notFound("work item", id)
@@ -150,8 +154,10 @@ const data = Endpoints.group(
         const stepRun = yield* live
         const found = yield* find(stepRun, params.work_item_id)
         yield* checkPayload(payload ?? null, "the payload")
-        if (!(yield* items.setPayload(stepRun.id, found.id, payload ?? null))) return yield* notInHand()
-        return {}
+        const written =
+          (yield* runItems.setPayload(stepRun.id, found.id, payload ?? null)) ||
+          (yield* outputs.setPayload(stepRun.id, found.id, payload ?? null))
+        return written ? {} : yield* notInHand()
       }),
       deleteWorkItemFile: Effect.fnUntraced(function* ({ params }) {
         const stepRun = yield* live

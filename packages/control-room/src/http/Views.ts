@@ -8,7 +8,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Files } from "../store/Files.ts"
-import type { StoredItem, StoredPageItem, StoredPageOutput, StoredSummary } from "../store/WorkItems.ts"
+import type { StoredPageOutput } from "../store/Outputs.ts"
+import type { StoredItem, StoredPageItem, StoredSummary } from "../store/StoredItem.ts"
 import { FileLinks } from "./FileLinks.ts"
 
 export const summary = (item: StoredSummary): WorkItemListed => ({

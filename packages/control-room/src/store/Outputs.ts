@@ -1,0 +1,213 @@
+/**
+ * Outputs of work items: kept until their step run releases them, then work items of the next step or outputs of the run.
+ */
+import { ProcessId, ProcessRunId, StepRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Schema from "effect/Schema"
+import type { Change, Run } from "../engine/Engine.ts"
+import * as Chunks from "./Chunks.ts"
+import { Database, type PageRequest, type Rows, type Wide } from "./Database.ts"
+import { exceptionText, fileBytes, mayHaveFiles, parseIds } from "./StoredItem.ts"
+
+interface OutputRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly process_id: string
+  readonly process_run_id: string
+  readonly step_run_id: string
+  readonly parent_id: string
+  readonly created_at: string
+  readonly payload: string
+  /** Only in pages: bytes that its files take in its view. */
+  readonly extra_bytes?: number
+}
+
+/** An output as stored. */
+export interface StoredOutput {
+  readonly id: WorkItemId
+  readonly workspaceId: WorkspaceId
+  readonly processId: ProcessId
+  readonly processRunId: ProcessRunId
+  readonly stepRunId: StepRunId
+  readonly createdAt: string
+  readonly payload: Schema.Json
+  /** As of a work item. */
+  readonly mayHaveFiles: boolean
+}
+
+/** An output as a page shows it, with its payload like that of an item. */
+export interface StoredPageOutput extends Omit<StoredOutput, "payload"> {
+  readonly payload: string
+}
+
+/** An output that is to be created. */
+export interface NewOutput {
+  readonly item: WorkItemId
+  readonly stepRun: StepRunId
+  readonly payload: Schema.Json
+}
+
+export type OutputsReleased = Extract<Change, { readonly _tag: "OutputsReleased" }>
+
+const parsePageOutput = (row: OutputRow): StoredPageOutput => ({
+  id: WorkItemId.make(row.id),
+  workspaceId: WorkspaceId.make(row.workspace_id),
+  processId: ProcessId.make(row.process_id),
+  processRunId: ProcessRunId.make(row.process_run_id),
+  stepRunId: StepRunId.make(row.step_run_id),
+  createdAt: row.created_at,
+  payload: row.payload,
+  mayHaveFiles: mayHaveFiles(row.extra_bytes)
+})
+
+const parseOutput = (row: OutputRow): StoredOutput => ({ ...parsePageOutput(row), payload: JSON.parse(row.payload) })
+
+const outputPage: Wide = {
+  table: "output",
+  columns: "id, workspace_id, process_id, process_run_id, step_run_id, parent_id, created_at",
+  long: ["payload"],
+  extraBytes: fileBytes("output")
+}
+
+export class Outputs extends Context.Service<
+  Outputs,
+  {
+    /** Creates outputs of items that are being processed; returns their ids, in the same order. */
+    readonly create: (run: Run, outputs: ReadonlyArray<NewOutput>) => Effect.Effect<ReadonlyArray<WorkItemId>>
+    /** An output that is not released yet. */
+    readonly open: (id: string) => Effect.Effect<StoredOutput | null>
+    /** Replaces the payload of an output that its step run has not released; false when it is none of these. */
+    readonly setPayload: (stepRun: StepRunId, id: string, payload: Schema.Json) => Effect.Effect<boolean>
+    /** How many outputs a step run has not released: of the item that it processes, and of the others. */
+    readonly count: (
+      stepRun: StepRunId,
+      held: WorkItemId | null
+    ) => Effect.Effect<{ readonly held: number; readonly done: number }>
+    /** Releases the outputs of a step run: they become work items of a step, or, without one, outputs of the run. */
+    readonly release: (run: Run, change: OutputsReleased) => Effect.Effect<void>
+    /** Deletes the outputs of an item that its step run has not released, and returns their ids. */
+    readonly drop: (stepRun: StepRunId, item: WorkItemId) => Effect.Effect<ReadonlyArray<WorkItemId>>
+    /** The released outputs of a run, the oldest first. */
+    readonly list: (run: ProcessRunId, page: PageRequest) => Effect.Effect<Rows<StoredPageOutput>>
+    /** Some outputs of these runs, released or not. */
+    readonly someOf: (runs: ReadonlyArray<ProcessRunId>, limit: number) => Effect.Effect<ReadonlyArray<WorkItemId>>
+    readonly remove: (ids: ReadonlyArray<WorkItemId>) => Effect.Effect<void>
+  }
+>()("@signalbox/control-room/store/Outputs") {
+  static readonly layer = Layer.effect(
+    Outputs,
+    Effect.gen(function* () {
+      const { newId, now, page, sql } = yield* Database
+
+      /** The unreleased outputs of a step run: of one item, or, with `item` null, of all; a chunk at a time. */
+      const eachUnreleased = <B, E>(
+        stepRun: StepRunId,
+        item: WorkItemId | null,
+        use: (ids: ReadonlyArray<WorkItemId>) => Effect.Effect<B, E>
+      ) => {
+        const ofItem = item === null ? [] : [sql`parent_id = ${item}`]
+        let parent = ""
+        return Chunks.walk((after) =>
+          Effect.gen(function* () {
+            const rows = yield* sql<{ readonly id: string; readonly parent_id: string }>`
+              SELECT id, parent_id FROM output
+              WHERE ${sql.and([sql`step_run_id = ${stepRun}`, ...ofItem])} AND released = 0
+                AND (parent_id, id) > (${parent}, ${after})
+              ORDER BY parent_id, id LIMIT ${Chunks.rowsPerChunk}`
+            parent = rows.at(-1)?.parent_id ?? parent
+            const ids = parseIds(rows)
+            if (ids.length > 0) yield* use(ids)
+            return ids
+          })
+        )
+      }
+
+      return Outputs.of({
+        create: Effect.fnUntraced(function* (run, outputs) {
+          const at = yield* now
+          return yield* Chunks.flatMap(
+            outputs,
+            Effect.fnUntraced(function* (some) {
+              const rows = yield* Effect.forEach(some, ({ item, payload, stepRun }) =>
+                Effect.map(newId, (id) => ({
+                  id,
+                  workspace_id: run.workspaceId,
+                  process_id: run.processId,
+                  process_run_id: run.id,
+                  step_run_id: stepRun,
+                  parent_id: item,
+                  created_at: at,
+                  payload: JSON.stringify(payload),
+                  released: 0
+                }))
+              )
+              yield* sql`INSERT INTO output ${sql.insert(rows)}`
+              return parseIds(rows)
+            })
+          )
+        }, Effect.orDie),
+        open: (id) =>
+          Effect.orDie(
+            Effect.map(sql<OutputRow>`SELECT * FROM output WHERE id = ${id} AND released = 0`, ([row]) =>
+              row === undefined ? null : parseOutput(row)
+            )
+          ),
+        setPayload: Effect.fnUntraced(function* (stepRun, id, payload) {
+          const rows = yield* sql`
+            UPDATE output SET payload = ${JSON.stringify(payload)}
+            WHERE id = ${id} AND step_run_id = ${stepRun} AND released = 0 RETURNING id`
+          return rows.length === 1
+        }, Effect.orDie),
+        count: (stepRun, held) =>
+          Effect.orDie(
+            Effect.map(
+              sql<{ readonly parent_id: string; readonly n: number }>`
+                SELECT parent_id, count(*) AS n FROM output
+                WHERE step_run_id = ${stepRun} AND released = 0 GROUP BY parent_id`,
+              (rows) => {
+                const ofHeld = rows.find((row) => row.parent_id === held)?.n ?? 0
+                return { held: ofHeld, done: rows.reduce((sum, row) => sum + row.n, 0) - ofHeld }
+              }
+            )
+          ),
+        release: Effect.fnUntraced(function* (run, { exception, state, step, stepRun }) {
+          const at = yield* now
+          yield* eachUnreleased(stepRun, null, (ids) =>
+            step === null
+              ? sql`UPDATE output SET released = 1 WHERE ${sql.in("id", ids)}`
+              : Effect.andThen(
+                  sql`
+                    INSERT INTO work_item (id, workspace_id, process_id, process_run_id, step, step_id, parent_id, state,
+                      state_updated_at, created_at, payload, attempts, exception)
+                    SELECT id, workspace_id, process_id, process_run_id, ${step}, ${run.steps[step]?.id},
+                      parent_id, ${state}, ${at}, created_at, payload, 0, ${exceptionText(exception)}
+                    FROM output WHERE ${sql.in("id", ids)}`,
+                  sql`DELETE FROM output WHERE ${sql.in("id", ids)}`
+                )
+          )
+        }, Effect.orDie),
+        drop: (stepRun, item) =>
+          Effect.orDie(eachUnreleased(stepRun, item, (ids) => sql`DELETE FROM output WHERE ${sql.in("id", ids)}`)),
+        list: (run, request) =>
+          Effect.map(
+            page<OutputRow>(outputPage, [sql`process_run_id = ${run}`, sql`released = 1`], "oldest first", request),
+            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(parsePageOutput) })
+          ),
+        someOf: (runs, limit) =>
+          Effect.orDie(
+            Effect.map(
+              sql<{ readonly id: string }>`
+                SELECT id FROM output WHERE ${sql.in("process_run_id", runs)} LIMIT ${limit}`,
+              parseIds
+            )
+          ),
+        remove: (ids) =>
+          Effect.orDie(
+            Effect.asVoid(Chunks.forEach(ids, (some) => sql`DELETE FROM output WHERE ${sql.in("id", some)}`))
+          )
+      })
+    })
+  )
+}

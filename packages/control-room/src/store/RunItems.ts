@@ -1,0 +1,245 @@
+/**
+ * Work items as runs process them: how they come into a run, wait, are reserved, and move. `WorkItems` has the items themselves.
+ */
+import { type ProcessId, ProcessRunId, type StepRunId, type WorkItemId } from "@signalbox/api/contract/Ids"
+import * as Dialect from "@signalbox/sql/Dialect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Schema from "effect/Schema"
+import type { Fragment } from "effect/sql/Statement"
+import type { Change, Run } from "../engine/Engine.ts"
+import * as Chunks from "./Chunks.ts"
+import { Database } from "./Database.ts"
+import {
+  exceptionText,
+  type ItemRow,
+  newRow,
+  parseIds,
+  parseItem,
+  parseState,
+  selectItem,
+  selectState,
+  type StateRow,
+  type StoredItem,
+  type StoredState
+} from "./StoredItem.ts"
+
+export type ItemMove = Extract<Change, { readonly _tag: "ItemMoved" }>
+export type WaitingSettled = Extract<Change, { readonly _tag: "WaitingSettled" }>
+
+/** Nearly all moves are of two kinds, of which many are written at once. */
+const kindOf = ({ attempts: _, exception, notBefore, releasedBy, stepRun, to }: ItemMove) =>
+  stepRun === null || notBefore !== null
+    ? "other"
+    : to === "done" && exception === null && releasedBy === stepRun
+      ? "completed"
+      : to === "in_progress" && exception === undefined
+        ? "taken"
+        : "other"
+
+export class RunItems extends Context.Service<
+  RunItems,
+  {
+    /** Creates pending items in the first step of a run. */
+    readonly create: (run: Run, payloads: ReadonlyArray<Schema.Json>) => Effect.Effect<void>
+    /** Moves these `new` items of the process into the first step of a run; returns how many there were. */
+    readonly take: (run: Run, items: ReadonlyArray<WorkItemId>) => Effect.Effect<number>
+    /** Ids of the `new` items of a process, the oldest first, locked until the transaction ends. */
+    readonly queued: (process: ProcessId) => Effect.Effect<ReadonlyArray<WorkItemId>>
+    /**
+     * Items of a step that wait and are due, locked until the transaction ends: first those whose retry is due, in the
+     * order of that time, then the others, the oldest first. For callers that have locked the run.
+     */
+    readonly due: (run: ProcessRunId, step: number, limit: number) => Effect.Effect<ReadonlyArray<StoredItem>>
+    /** The ids of the same items: payloads may be large. */
+    readonly dueIds: (run: ProcessRunId, step: number, limit: number) => Effect.Effect<ReadonlyArray<WorkItemId>>
+    /** The item that a step run processes. */
+    readonly held: (stepRun: StepRunId) => Effect.Effect<StoredState | null>
+    /** Runs with items whose delay is over. */
+    readonly runsWithDelayOver: Effect.Effect<ReadonlyArray<ProcessRunId>>
+    /** Moves all items of a run that wait, in any step. */
+    readonly settleWaiting: (run: Run, change: WaitingSettled) => Effect.Effect<void>
+    /** Writes moves of different items. */
+    readonly move: (moves: ReadonlyArray<ItemMove>) => Effect.Effect<void>
+    /** Replaces the payload of the item that a step run processes; false when it is another one. */
+    readonly setPayload: (stepRun: StepRunId, id: string, payload: Schema.Json) => Effect.Effect<boolean>
+  }
+>()("@signalbox/control-room/store/RunItems") {
+  static readonly layer = Layer.effect(
+    RunItems,
+    Effect.gen(function* () {
+      const { newId, now, sql } = yield* Database
+      const forUpdate = Dialect.forUpdate(sql)
+      // Where several write at once, all lock items in one order.
+      const lockNew = (process: ProcessId, items: ReadonlyArray<WorkItemId>) =>
+        sql`SELECT id FROM work_item WHERE ${sql.in("id", items)} AND process_id = ${process} ORDER BY id ${forUpdate}`
+
+      const due = Effect.fnUntraced(function* <Row extends object>(
+        columns: Fragment,
+        run: ProcessRunId,
+        step: number,
+        limit: number
+      ) {
+        const at = yield* now
+        const waiting = sql`process_run_id = ${run} AND step = ${step} AND state = 'pending' AND step_run_id IS NULL`
+        return yield* sql<Row>`
+          ${columns}
+          WHERE id IN (
+            SELECT id FROM (
+              SELECT id FROM work_item WHERE ${waiting} AND not_before IS NOT NULL AND not_before <= ${at}
+              ORDER BY not_before, id LIMIT ${limit}) AS delayed
+            UNION ALL
+            SELECT id FROM (
+              SELECT id FROM work_item WHERE ${waiting} AND not_before IS NULL ORDER BY id LIMIT ${limit}) AS ready)
+          ORDER BY not_before IS NULL, not_before, id LIMIT ${limit} ${forUpdate}`
+      })
+
+      const complete = (moves: ReadonlyArray<ItemMove>, at: string) =>
+        Chunks.forEach(
+          moves,
+          (some) => sql`
+            UPDATE work_item
+            SET state = 'done', state_updated_at = ${at}, released_by = step_run_id, not_before = NULL, exception = NULL
+            WHERE ${sql.in(
+              "id",
+              some.map(({ id }) => id)
+            )}`
+        )
+
+      const reserve = (moves: ReadonlyArray<ItemMove>, at: string) =>
+        Chunks.forEach(moves, (some) => {
+          const pairs = sql.csv(some.map(({ id, stepRun }) => sql`(${id}, ${stepRun})`))
+          // One more attempt: that is what taking an item is.
+          return sql`
+            UPDATE work_item
+            SET state = 'in_progress', state_updated_at = ${at}, attempts = attempts + 1, not_before = NULL,
+              step_run_id = taken.column2
+            FROM (VALUES ${pairs}) AS taken
+            WHERE work_item.id = taken.column1`
+        })
+
+      const moveOne = (change: ItemMove, at: string) =>
+        sql`UPDATE work_item SET ${sql.update({
+          state: change.to,
+          state_updated_at: at,
+          step_run_id: change.stepRun,
+          attempts: change.attempts,
+          released_by: change.releasedBy,
+          not_before: change.notBefore,
+          ...(change.exception === undefined ? {} : { exception: exceptionText(change.exception) })
+        })} WHERE id = ${change.id}`
+
+      return RunItems.of({
+        create: Effect.fnUntraced(function* (run, payloads) {
+          const [step] = run.steps
+          if (step === undefined) return
+          const { id, processId: process, workspaceId: workspace } = run
+          const rowOf = Effect.fnUntraced(function* (payload: Schema.Json) {
+            return newRow({ at: yield* now, id: yield* newId, workspace, process, payload, run: { id, step } })
+          })
+          yield* Chunks.forEach(payloads, (some) =>
+            Effect.flatMap(Effect.forEach(some, rowOf), (rows) => sql`INSERT INTO work_item ${sql.insert(rows)}`)
+          )
+        }, Effect.orDie),
+        take: Effect.fnUntraced(function* (run, items) {
+          const taken = {
+            process_run_id: run.id,
+            step: 0,
+            step_id: run.steps[0]?.id ?? null,
+            state: "pending",
+            state_updated_at: yield* now
+          }
+          const rows = yield* Chunks.flatMap(
+            // Sorted, because all lock items in one order.
+            items.toSorted(),
+            Effect.fnUntraced(function* (some) {
+              if (Dialect.isPostgres(sql)) yield* lockNew(run.processId, some)
+              return yield* sql`
+                UPDATE work_item SET ${sql.update(taken)}
+                WHERE ${sql.in("id", some)} AND process_id = ${run.processId} AND state = 'new' RETURNING id`
+            })
+          )
+          return rows.length
+        }, Effect.orDie),
+        queued: (process) =>
+          Effect.orDie(
+            Chunks.walk((after) =>
+              Effect.map(
+                sql<{ readonly id: string }>`
+                  SELECT id FROM work_item WHERE process_id = ${process} AND state = 'new' AND id > ${after}
+                  ORDER BY id LIMIT ${Chunks.rowsPerChunk} ${forUpdate}`,
+                parseIds
+              )
+            )
+          ),
+        due: (run, step, limit) =>
+          Effect.orDie(
+            Effect.map(due<ItemRow>(sql.literal(selectItem), run, step, limit), (rows) => rows.map(parseItem))
+          ),
+        dueIds: (run, step, limit) =>
+          Effect.orDie(
+            Effect.map(
+              due<{ readonly id: string }>(sql.literal("SELECT id FROM work_item"), run, step, limit),
+              parseIds
+            )
+          ),
+        held: (stepRun) =>
+          Effect.orDie(
+            Effect.map(
+              sql<StateRow>`
+                ${sql.literal(selectState)} WHERE step_run_id = ${stepRun} AND state IN ('pending', 'in_progress')`,
+              ([row]) => (row === undefined ? null : parseState(row))
+            )
+          ),
+        runsWithDelayOver: Effect.gen(function* () {
+          const delayed = sql.literal("state = 'pending' AND step_run_id IS NULL AND not_before IS NOT NULL")
+          // One step in the index for each run that has delayed items, however many.
+          const rows = yield* sql<{ readonly run: string }>`
+            WITH RECURSIVE delayed (run) AS (
+              SELECT min(process_run_id) FROM work_item WHERE ${delayed}
+              UNION ALL
+              SELECT (SELECT min(process_run_id) FROM work_item WHERE ${delayed} AND process_run_id > delayed.run)
+              FROM delayed WHERE delayed.run IS NOT NULL
+            )
+            SELECT run FROM delayed
+            WHERE EXISTS (
+              SELECT 1 FROM work_item WHERE process_run_id = delayed.run AND ${delayed} AND not_before <= ${yield* now})`
+          return rows.map((row) => ProcessRunId.make(row.run))
+        }).pipe(Effect.orDie),
+        settleWaiting: Effect.fnUntraced(function* (run, { exception, to }) {
+          const settled = sql.update({
+            state: to,
+            state_updated_at: yield* now,
+            not_before: null,
+            ...(exception === null ? {} : { exception: exceptionText(exception) })
+          })
+          yield* Chunks.walk((after) =>
+            Effect.map(
+              sql<{ readonly id: string }>`
+                UPDATE work_item SET ${settled} WHERE id IN (
+                  SELECT id FROM work_item
+                  WHERE process_run_id = ${run.id} AND state = 'pending' AND step_run_id IS NULL AND id > ${after}
+                  ORDER BY id LIMIT ${Chunks.rowsPerChunk})
+                RETURNING id`,
+              (rows) => parseIds(rows).toSorted()
+            )
+          )
+        }, Effect.orDie),
+        move: Effect.fnUntraced(function* (moves) {
+          const at = yield* now
+          const of = Map.groupBy(moves, kindOf)
+          yield* complete(of.get("completed") ?? [], at)
+          yield* reserve(of.get("taken") ?? [], at)
+          for (const change of of.get("other") ?? []) yield* moveOne(change, at)
+        }, Effect.orDie),
+        setPayload: Effect.fnUntraced(function* (stepRun, id, payload) {
+          const rows = yield* sql`
+            UPDATE work_item SET payload = ${JSON.stringify(payload)}
+            WHERE id = ${id} AND step_run_id = ${stepRun} AND state = 'in_progress' RETURNING id`
+          return rows.length === 1
+        }, Effect.orDie)
+      })
+    })
+  )
+}

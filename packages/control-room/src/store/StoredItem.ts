@@ -1,0 +1,168 @@
+/**
+ * Work items as rows and as the repositories return them: what `WorkItems`, `RunItems` and `Outputs` share.
+ */
+import { ProcessId, ProcessRunId, StepId, StepRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
+import type * as Schema from "effect/Schema"
+import type { Exception, Item, RunStep } from "../engine/Engine.ts"
+
+export interface SummaryRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly process_id: string
+  readonly process_run_id: string | null
+  readonly step_id: string | null
+  readonly step_run_id: string | null
+  readonly state: WorkItemState
+  readonly state_updated_at: string | null
+  readonly created_at: string
+  readonly exception: string | null
+}
+
+export interface StateRow extends Pick<
+  SummaryRow,
+  "id" | "workspace_id" | "process_id" | "process_run_id" | "step_run_id" | "state"
+> {
+  readonly step: number | null
+  readonly attempts: number
+  readonly released_by: string | null
+}
+
+export interface ItemRow extends SummaryRow, StateRow {
+  readonly payload: string
+  /** Only where it is selected: whether a file names the item as its owner. */
+  readonly has_files?: unknown
+  /** Only in pages: bytes that its files take in its view. */
+  readonly extra_bytes?: number
+}
+
+/** Selects `StateRow`s. */
+export const selectState =
+  "SELECT id, workspace_id, process_id, process_run_id, step, step_run_id, state, attempts, released_by FROM work_item"
+
+/** Selects `ItemRow`s. */
+export const selectItem =
+  "SELECT id, workspace_id, process_id, process_run_id, step, step_id, step_run_id, state, state_updated_at, created_at, payload, attempts, released_by, exception, EXISTS (SELECT 1 FROM file WHERE file.owner_id = work_item.id) AS has_files FROM work_item"
+
+/** SQL for the bytes that the files of a row take in its view: of each its name, also encoded in its address, and a signature. */
+export const fileBytes = (owner: "work_item" | "output") => {
+  const files = `FROM file WHERE file.owner_id = ${owner}.id`
+  // Most have none, and a sum costs more than to see that.
+  return `CASE WHEN EXISTS (SELECT 1 ${files}) THEN (SELECT sum(640 + 4 * octet_length(file.name)) ${files}) ELSE 0 END`
+}
+
+/** A work item as stored, without its payload and without what only runs need to know. */
+export interface StoredSummary {
+  readonly id: WorkItemId
+  readonly workspaceId: WorkspaceId
+  readonly processId: ProcessId
+  readonly processRunId: ProcessRunId | null
+  readonly stepId: StepId | null
+  readonly stepRun: StepRunId | null
+  readonly state: WorkItemState
+  readonly stateUpdatedAt: string | null
+  readonly createdAt: string
+  readonly exception: Exception | null
+}
+
+/** A work item without its payload, as commands on runs need it. */
+export interface StoredState extends Item {
+  readonly workspaceId: WorkspaceId
+  readonly processId: ProcessId
+  readonly processRunId: ProcessRunId | null
+}
+
+/** A work item as stored. */
+export interface StoredItem extends Item, StoredSummary {
+  readonly id: WorkItemId
+  readonly stepRun: StepRunId | null
+  readonly state: WorkItemState
+  readonly payload: Schema.Json
+  /** False when it is certain that the item has no files, so that they need not be looked for. */
+  readonly mayHaveFiles: boolean
+}
+
+/** A work item as a page shows it; its payload is JSON text, so that megabytes of it are neither parsed nor written again. */
+export interface StoredPageItem extends StoredSummary {
+  readonly payload: string
+  readonly mayHaveFiles: boolean
+}
+
+export const parseSummary = (row: SummaryRow): StoredSummary => ({
+  id: WorkItemId.make(row.id),
+  workspaceId: WorkspaceId.make(row.workspace_id),
+  processId: ProcessId.make(row.process_id),
+  processRunId: row.process_run_id === null ? null : ProcessRunId.make(row.process_run_id),
+  stepId: row.step_id === null ? null : StepId.make(row.step_id),
+  stepRun: row.step_run_id === null ? null : StepRunId.make(row.step_run_id),
+  state: row.state,
+  stateUpdatedAt: row.state_updated_at,
+  createdAt: row.created_at,
+  exception: row.exception === null ? null : JSON.parse(row.exception)
+})
+
+/** Where nothing was selected that says so, it may. */
+export const mayHaveFiles = (selected: unknown) => selected === undefined || Boolean(selected)
+
+export const parseState = (row: StateRow): StoredState => ({
+  id: WorkItemId.make(row.id),
+  workspaceId: WorkspaceId.make(row.workspace_id),
+  processId: ProcessId.make(row.process_id),
+  processRunId: row.process_run_id === null ? null : ProcessRunId.make(row.process_run_id),
+  step: row.step ?? 0,
+  stepRun: row.step_run_id === null ? null : StepRunId.make(row.step_run_id),
+  state: row.state,
+  attempts: row.attempts,
+  releasedBy: row.released_by === null ? null : StepRunId.make(row.released_by)
+})
+
+export const parseItem = (row: ItemRow): StoredItem => ({
+  ...parseSummary(row),
+  step: row.step ?? 0,
+  payload: JSON.parse(row.payload),
+  attempts: row.attempts,
+  releasedBy: row.released_by === null ? null : StepRunId.make(row.released_by),
+  mayHaveFiles: mayHaveFiles(row.has_files ?? row.extra_bytes)
+})
+
+export const parsePageItem = (row: ItemRow): StoredPageItem => ({
+  ...parseSummary(row),
+  payload: row.payload,
+  mayHaveFiles: mayHaveFiles(row.extra_bytes)
+})
+
+export const parseIds = (rows: ReadonlyArray<{ readonly id: string }>): ReadonlyArray<WorkItemId> =>
+  rows.map(({ id }) => WorkItemId.make(id))
+
+/** An exception as a column of work items. */
+export const exceptionText = (exception: Exception | null) => (exception === null ? null : JSON.stringify(exception))
+
+/** The row of an item that is created: `new`, or pending in the first step of a run. */
+export const newRow = ({
+  at,
+  id,
+  payload,
+  process,
+  run,
+  workspace
+}: {
+  readonly id: string
+  readonly at: string
+  readonly workspace: WorkspaceId
+  readonly process: ProcessId
+  readonly payload: Schema.Json
+  readonly run: { readonly id: ProcessRunId; readonly step: RunStep } | null
+}) =>
+  ({
+    id,
+    workspace_id: workspace,
+    process_id: process,
+    process_run_id: run?.id ?? null,
+    step: run === null ? null : 0,
+    step_id: run?.step.id ?? null,
+    state: run === null ? "new" : "pending",
+    state_updated_at: run === null ? null : at,
+    created_at: at,
+    payload: JSON.stringify(payload),
+    attempts: 0
+  }) as const
