@@ -51,6 +51,8 @@ export const make = Effect.fnUntraced(function* ({ delay, exclusively, filename,
   yield* Effect.addFinalizer(() =>
     Effect.callback<void>((resume) => {
       if (worker === null) return resume(Effect.void)
+      // A program with nothing else to do would end before the database is closed.
+      worker.ref()
       worker.once("exit", () => resume(Effect.void))
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
       worker.postMessage("close")
