@@ -16,7 +16,7 @@ import { theEngine } from "./internal/engine/TheEngine.ts"
 import { withDefects } from "./internal/DurableStep.ts"
 import { payloadOf } from "./internal/FlowPayload.ts"
 import type { Execution } from "./internal/FlowStore.ts"
-import { type Codec, decodeRecorded } from "./internal/Journal.ts"
+import { type Codec, decodeRecorded } from "./internal/Values.ts"
 import { RunWatchers } from "./internal/RunWatchers.ts"
 
 /**

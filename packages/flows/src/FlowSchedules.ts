@@ -15,7 +15,7 @@ import type { FlowEngine } from "./FlowEngine.ts"
 import type { FlowNotRegistered } from "./FlowErrors.ts"
 import { begin } from "./internal/DurableStart.ts"
 import { theEngine } from "./internal/engine/TheEngine.ts"
-import type { Codec } from "./internal/Journal.ts"
+import type { Codec } from "./internal/Values.ts"
 
 export type CatchUp = "latest" | "all" | "none"
 

@@ -9,7 +9,7 @@ import type { FlowEngine } from "./FlowEngine.ts"
 import { ExecutionConflict, ExecutionNotFound } from "./FlowErrors.ts"
 import { theEngine } from "./internal/engine/TheEngine.ts"
 import { claimed, conceal } from "./internal/Interpreter.ts"
-import { type Codec, recordResult } from "./internal/Journal.ts"
+import { type Codec, recordResult } from "./internal/Values.ts"
 import { completeSignal } from "./internal/Waits.ts"
 
 /**

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { FlowContext } from "./FlowContext.ts"
 import { type Awaited, claimed, conceal, once, type Retry } from "./internal/Interpreter.ts"
-import { type Codec, record } from "./internal/Journal.ts"
+import { type Codec, record } from "./internal/Values.ts"
 
 /** An attempt of a step took longer than the step's `timeout`, and was interrupted. */
 export class StepTimeout extends Schema.TaggedError<StepTimeout>()("StepTimeout", {

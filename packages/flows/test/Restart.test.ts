@@ -11,7 +11,7 @@ import * as Flow from "../src/Flow.ts"
 import { FlowEngine } from "../src/FlowEngine.ts"
 import { FlowChanged } from "../src/FlowErrors.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
-import type { Codec } from "../src/internal/Journal.ts"
+import type { Codec } from "../src/internal/Values.ts"
 import { Diary, flowOf, note, Refused, throughTime, work } from "./support/Conformance.ts"
 import { temporaryFile } from "./support/Engines.ts"
 

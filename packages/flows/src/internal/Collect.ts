@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { FlowDefect } from "../FlowDefect.ts"
-import { jsonBytes, maxResultBytes } from "./Journal.ts"
+import { jsonBytes, maxResultBytes } from "./Values.ts"
 
 /**
  * All elements, for results of up to `maxResultBytes` in all: more is a defect, as soon as it is clear. `what` and `instead`

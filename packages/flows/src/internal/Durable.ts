@@ -27,7 +27,7 @@ import {
   type Place,
   type StepCall
 } from "./Interpreter.ts"
-import { checkError, type Codec, decodeRecorded } from "./Journal.ts"
+import { checkError, type Codec, decodeRecorded } from "./Values.ts"
 import type { RunWatchers } from "./RunWatchers.ts"
 import type { Undos } from "./Undos.ts"
 import { awaitDeferred, runKind, signalDeferred, standstill, timerOf, WaitIsOver } from "./Waits.ts"

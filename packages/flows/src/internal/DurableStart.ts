@@ -7,7 +7,7 @@ import { FlowNotRegistered } from "../FlowErrors.ts"
 import { start } from "./DurableRun.ts"
 import { theEngine } from "./engine/TheEngine.ts"
 import { workflowName } from "./FlowPayload.ts"
-import { type Codec, record } from "./Journal.ts"
+import { type Codec, record } from "./Values.ts"
 
 /** The execution of this input, made unless it is there. `key`: instead of the flow's own. */
 export const claim = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec, R>(

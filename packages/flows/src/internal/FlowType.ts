@@ -3,7 +3,7 @@
  */
 import type * as Effect from "effect/Effect"
 import type { FlowContext } from "../FlowContext.ts"
-import type { Codec } from "./Journal.ts"
+import type { Codec } from "./Values.ts"
 
 /** A flow: a name, a version, schemas and a body. `R` is what its steps need. */
 export interface Flow<I extends Codec, S extends Codec, E extends Codec, R> {

@@ -8,7 +8,7 @@ import type * as Schema from "effect/Schema"
 import * as Tracer from "effect/Tracer"
 import type { FlowContext, RequirementOf } from "../FlowContext.ts"
 import { FlowDefect } from "../FlowDefect.ts"
-import type { Codec } from "./Journal.ts"
+import type { Codec } from "./Values.ts"
 
 /** How a failed step is repeated, worked out from its options. */
 export interface Retry<E> {

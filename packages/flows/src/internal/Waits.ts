@@ -13,7 +13,7 @@ import * as WorkflowEngine from "effect/workflow/WorkflowEngine"
 import type { Engine } from "./engine/Parts.ts"
 import { workflowName } from "./FlowPayload.ts"
 import type { Execution, RecordedStep, Wait } from "./FlowStore.ts"
-import type { Codec } from "./Journal.ts"
+import type { Codec } from "./Values.ts"
 import { isBelow } from "./Paths.ts"
 import { lastAttempts } from "./Replay.ts"
 

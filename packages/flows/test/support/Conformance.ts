@@ -18,7 +18,7 @@ import * as Flow from "../../src/Flow.ts"
 import { FlowDefect } from "../../src/FlowDefect.ts"
 import type { FlowEngine } from "../../src/FlowEngine.ts"
 import { theEngine } from "../../src/internal/engine/TheEngine.ts"
-import type { Codec } from "../../src/internal/Journal.ts"
+import type { Codec } from "../../src/internal/Values.ts"
 
 /** Remembers what steps did, in their order. */
 export class Diary extends Context.Service<Diary, Ref.Ref<ReadonlyArray<string>>>()("test/Diary") {

@@ -18,7 +18,7 @@ import {
 import { Failure } from "../../FlowEvents.ts"
 import { stepKinds } from "../FlowPayload.ts"
 import { executionStates } from "../FlowStore.ts"
-import { jsonBytes, maxResultBytes } from "../Journal.ts"
+import { jsonBytes, maxResultBytes } from "../Values.ts"
 
 /** The last moment that a date can hold. */
 const lastMillis = 8.64e15

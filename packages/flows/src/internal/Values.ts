@@ -1,0 +1,86 @@
+/**
+ * The rule for every value that goes into or comes out of a step: it is JSON by its schema, and it is no secret. What a
+ * step and a body get is always what the JSON decodes to, so that a result read back later is no other than the first.
+ */
+import * as Effect from "effect/Effect"
+import { memoize } from "effect/Function"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { FlowDefect } from "../FlowDefect.ts"
+
+/** A schema that needs no services to encode or decode. */
+export type Codec = Schema.ConstraintCodec<unknown, unknown, never, never>
+
+/** The largest result, in bytes of JSON. */
+export const maxResultBytes = 1_000_000
+
+const utf8 = new TextEncoder()
+
+/** Bytes of a value as JSON. */
+export const jsonBytes = (json: Schema.Json): number => utf8.encode(JSON.stringify(json)).length
+
+const codecs = memoize((schema: Codec) => {
+  const codec = Schema.toCodecJson(schema)
+  return { encode: Schema.encodeUnknownEffect(codec), decode: Schema.decodeUnknownEffect(codec) }
+})
+
+/** A schema's way to JSON and back, worked out once. */
+const codecOf = <S extends Codec>(schema: S) =>
+  // The type that `memoize` cannot keep is that of the schema that it was given.
+  codecs(schema) as {
+    readonly encode: (value: unknown) => Effect.Effect<Schema.Json, Schema.SchemaError>
+    readonly decode: (json: unknown) => Effect.Effect<S["Type"], Schema.SchemaError>
+  }
+
+const childrenOf = (value: object): Iterable<unknown> =>
+  value instanceof Map || value instanceof Set ? value : Array.isArray(value) ? value : Object.values(value)
+
+const holdsSecret = (value: unknown): boolean => {
+  const seen = new Set<unknown>()
+  const waiting = [value]
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (typeof next !== "object" || next === null || ArrayBuffer.isView(next) || seen.has(next)) continue
+    if (Redacted.isRedacted(next)) return true
+    seen.add(next)
+    for (const child of childrenOf(next)) waiting.push(child)
+  }
+  return false
+}
+
+const refuse = (message: string) => Effect.die(new FlowDefect({ message }))
+
+/** A value as JSON, and as it comes back from JSON. `what` names it in the message of the defect. */
+export const record = Effect.fnUntraced(function* <S extends Codec>(schema: S, value: S["Type"], what: string) {
+  if (holdsSecret(value)) {
+    return yield* refuse(
+      `${what} holds a Redacted: what flows record must not be secret. Read the secret inside a step`
+    )
+  }
+  const { decode, encode } = codecOf(schema)
+  const invalid = (error: Schema.SchemaError) => refuse(`${what} does not fit its schema: ${error.message}`)
+  const json = yield* Effect.catch(encode(value), invalid)
+  const decoded = yield* Effect.catch(decode(json), invalid)
+  return { json, value: decoded }
+})
+
+/** `record`, for results: they have a largest size. */
+export const recordResult = Effect.fnUntraced(function* <S extends Codec>(schema: S, value: S["Type"], what: string) {
+  const recorded = yield* record(schema, value, what)
+  const bytes = jsonBytes(recorded.json)
+  if (bytes <= maxResultBytes) return recorded
+  return yield* refuse(
+    `${what} is ${bytes} bytes of JSON, more than ${maxResultBytes}: store large data in a file or a work item in the ` +
+      "step and return its name or id"
+  )
+})
+
+/** Dies, with the error as the cause, when an error is not one that its schema takes. */
+export const checkError = <E extends Codec>(schema: E, error: E["Type"], what: string): Effect.Effect<void> =>
+  Effect.catchDefect(Effect.asVoid(record(schema, error, `the error of ${what}`)), (defect) =>
+    Effect.die(defect instanceof FlowDefect ? new FlowDefect({ message: defect.message, cause: error }) : defect)
+  )
+
+/** What was recorded as JSON, by its schema; dies when it does not fit. */
+export const decodeRecorded = <S extends Codec>(schema: S, json: Schema.Json, what: string): Effect.Effect<S["Type"]> =>
+  Effect.catch(codecOf(schema).decode(json), (error) => refuse(`${what} does not fit its schema: ${error.message}`))
