@@ -67,6 +67,8 @@ export interface Execution extends FlowVersion {
   readonly owner: string | null
   /** When an owner is needed next; null: not before something arrives. */
   readonly wakeAt: number | null
+  /** Counts the messages that were sent to it. */
+  readonly mail: number
   readonly startedAt: number
   readonly changedAt: number
   readonly endedAt: number | null
@@ -126,7 +128,7 @@ export interface Undo {
 
 /** Something that arrived from outside, for the owner to take. */
 export interface Message {
-  /** The order of arrival. */
+  /** Its number among the messages of the execution, from 1: `mail` when it was sent, under the lock of the execution. */
   readonly seq: number
   /**
    * `signal` and `inbox`: `name` is that of the signal with its key. `done`: the wait at the path `name` is over.
@@ -175,6 +177,8 @@ export interface Write {
   readonly undos: ReadonlyArray<Undo>
   /** Messages that need not be read again, by `seq`. */
   readonly taken: ReadonlyArray<number>
+  /** The last message that the owner has read: a write that gives up the claim wakes the execution when `mail` is past it. */
+  readonly seen: number
   /** The begin of a new chapter: entries, undos and messages before it are set aside. */
   readonly newChapter?: boolean
 }
