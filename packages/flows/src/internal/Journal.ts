@@ -175,11 +175,14 @@ export interface Write {
   readonly entries: ReadonlyArray<Entry>
   /** Whole undos, by path. */
   readonly undos: ReadonlyArray<Undo>
-  /** Messages that need not be read again, by `seq`. */
+  /** Messages that are deleted, by `seq`: the same may be sent again then. */
   readonly taken: ReadonlyArray<number>
   /** The last message that the owner has read: a write that gives up the claim wakes the execution when `mail` is past it. */
   readonly seen: number
-  /** The begin of a new chapter: entries, undos and messages before it are set aside. */
+  /**
+   * The begin of a new chapter, which `execution` names: entries and undos, those of this write included, and the messages
+   * up to `seen` are set aside. Later messages belong to the new chapter.
+   */
   readonly newChapter?: boolean
 }
 
@@ -214,6 +217,8 @@ export interface Change {
   /** Undos to set aside, by path. */
   readonly asideUndos: ReadonlyArray<string>
   readonly undos: ReadonlyArray<Undo>
+  /** Messages that are deleted, by `seq`, such as a cancel of what is retried now. */
+  readonly taken: ReadonlyArray<number>
 }
 
 export interface Page {
@@ -287,24 +292,28 @@ export class Journal extends Context.Service<
 
     /**
      * Changes an execution at rest, or ends one: `decide` sees its rows, locked, and returns what to change or why not. The
-     * epoch rises and the owner is none, so that what ran it can write nothing more. Null when there is no such execution.
+     * epoch rises and the owner is none, so that what ran it can write nothing more; nothing happens when it returns null.
+     * It may run more than once. Null when there is no such execution.
      */
     readonly change: <E>(
       id: string,
       decide: (history: History) => Effect.Effect<Change | null, E>
     ) => Effect.Effect<Execution | null, E>
 
-    /** Registers a process, or renews its lease and what it runs. False: its lease had expired and its claims are gone. */
+    /**
+     * Registers a process, or renews its lease and what it runs. False: its lease had expired and its claims are gone; from
+     * now on it is registered as one without any.
+     */
     readonly renew: (process: Process) => Effect.Effect<boolean>
     /** The process ends: its claims are free at once. */
     readonly leave: (process: string) => Effect.Effect<void>
-    /** Frees what expired processes had claimed; returns how many executions. */
+    /** Frees what expired processes, and those that are not registered, had claimed; returns how many executions. */
     readonly reap: (now: number) => Effect.Effect<number>
     /** All processes that live at this time. */
     readonly processes: (now: number) => Effect.Effect<ReadonlyArray<Process>>
     /**
-     * Claims executions of these versions that are due and that no process owns, those that are due longest first. No two
-     * processes get the same one. The claims are committed when this returns.
+     * Claims executions of these versions that are active and due and that no process owns, those that are due longest
+     * first. No two processes get the same one. The claims are committed when this returns.
      */
     readonly claim: (
       process: string,
@@ -316,7 +325,7 @@ export class Journal extends Context.Service<
     readonly claimOne: (process: string, id: string) => Effect.Effect<Execution | null>
     /** When the next execution of these versions that no process owns is due; null: none will be. */
     readonly nextDue: (flows: ReadonlyArray<FlowVersion>) => Effect.Effect<number | null>
-    /** Executions of a process that have messages which it has not taken. */
+    /** Executions of a process that have messages past what its last write had seen. */
     readonly unread: (process: string) => Effect.Effect<ReadonlyArray<string>>
 
     /** Who awaits something whose subject begins with this; executions that have ended await nothing. */
@@ -333,8 +342,10 @@ export class Journal extends Context.Service<
     readonly swap: (name: string, expected: Schema.Json, value: Schema.Json) => Effect.Effect<boolean>
 
     /**
-     * Runs `onChange` with the id of a process and of an execution whenever one that the process owns was sent something,
-     * and with null when an execution became due that no process owns, or has ended; once for several that come together.
+     * Runs `onChange` with the id of a process and of an execution whenever one that the process owns was sent something or
+     * was taken from it by `change`, and with null and the id of an execution when that became due while no process owns it,
+     * or has ended; once for several changes of one execution that come together. With null twice at the begin and whenever
+     * changes may have been missed.
      */
     readonly changes: (
       onChange: (process: string | null, execution: string | null) => Effect.Effect<void>
