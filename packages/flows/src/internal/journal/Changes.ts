@@ -1,0 +1,52 @@
+/**
+ * Who hears of changes in this process. Changes of one execution that come together are told of once.
+ */
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+
+/** The process that owns the execution, and the execution; null twice: changes may have been missed. */
+export type Change = readonly [process: string | null, execution: string | null]
+
+export interface Subscriber {
+  readonly tell: (change: Change) => void
+}
+
+const missed: Change = [null, null]
+
+export const make = () => {
+  const subscribers = new Set<Subscriber>()
+  return {
+    publish: (change: Change): void => {
+      for (const { tell } of subscribers) tell(change)
+    },
+    /** Runs `onChange` for what is published and for what `remote` tells the subscriber of. */
+    hear: (
+      onChange: (...change: Change) => Effect.Effect<void>,
+      remote: (subscriber: Subscriber) => Effect.Effect<never> = () => Effect.never
+    ): Effect.Effect<never> =>
+      Effect.suspend(() => {
+        const pending = new Map([[JSON.stringify(missed), missed]])
+        const arrived = Latch.makeUnsafe(true)
+        const subscriber: Subscriber = {
+          tell: (change) => {
+            pending.set(JSON.stringify(change), change)
+            arrived.openUnsafe()
+          }
+        }
+        const deliver = Effect.gen(function* () {
+          yield* arrived.await
+          arrived.closeUnsafe()
+          const changes = [...pending.values()]
+          pending.clear()
+          for (const change of changes) yield* onChange(...change)
+        })
+        subscribers.add(subscriber)
+        return Effect.ensuring(
+          Effect.raceFirst(Effect.forever(deliver), remote(subscriber)),
+          Effect.sync(() => subscribers.delete(subscriber))
+        )
+      })
+  }
+}
+
+export { missed }

@@ -1,0 +1,364 @@
+/**
+ * A journal in memory, for tests, simulations and flows that need not outlive their process. Values are copied on their way
+ * in and out, as a database does.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Schema from "effect/Schema"
+import {
+  type Change,
+  type Entry,
+  type Execution,
+  type Expired,
+  type FlowVersion,
+  hasEnded,
+  type History,
+  isActive,
+  Journal,
+  type Message,
+  type NewMessage,
+  OwnershipLost,
+  type Page,
+  type Process,
+  type Undo,
+  type Write
+} from "../Journal.ts"
+import * as Changes from "./Changes.ts"
+import { forgetAfterMillis, idTaken, sameJson } from "./Common.ts"
+import {
+  attemptOf,
+  byBegin,
+  byStart,
+  compareTexts,
+  copy,
+  copyEntry,
+  copyExecution,
+  copyFailure,
+  copyMembers,
+  copyMessage,
+  copyProcess,
+  keyOf,
+  newRun,
+  type Run
+} from "./MemoryRows.ts"
+
+interface Registered extends Process {
+  /** Its lease expired, and what it had claimed is free. */
+  readonly reaped: boolean
+}
+
+const isIn =
+  ({ before, flow, key, startedBefore, startedFrom, states, tag, version }: Page) =>
+  (execution: Execution): boolean =>
+    (flow === undefined || execution.flow === flow) &&
+    (version === undefined || execution.version === version) &&
+    (key === undefined || execution.key === key) &&
+    (states === undefined || states.includes(execution.state)) &&
+    (tag === undefined || execution.tags.includes(tag)) &&
+    (startedFrom === undefined || execution.startedAt >= startedFrom) &&
+    (startedBefore === undefined || execution.startedAt < startedBefore) &&
+    (before === undefined || byStart(execution, before) < 0)
+
+const runs = (flows: ReadonlyArray<FlowVersion>, { flow, version }: Execution) =>
+  flows.some((one) => one.flow === flow && one.version === version)
+
+const found = (run: Run | undefined): Execution | null => (run === undefined ? null : copyExecution(run.execution))
+
+const make = () => {
+  const all = new Map<string, Run>()
+  const ids = new Map<string, string>()
+  const expired = new Map<string, Expired>()
+  const processes = new Map<string, Registered>()
+  const values = new Map<string, Schema.Json>()
+  const changes = Changes.make()
+
+  const isLiving = (process: string, at: number): boolean => {
+    const known = processes.get(process)
+    return known !== undefined && !known.reaped && (known.expiresAt === null || known.expiresAt > at)
+  }
+
+  const update = (run: Run, fields: Partial<Execution>, at: number): Execution => {
+    run.execution = { ...run.execution, ...copyMembers(fields), changedAt: at }
+    run.revision++
+    return run.execution
+  }
+
+  /** Tells of an execution that needs an owner. */
+  const tellOfDue = ({ id, owner, state, wakeAt }: Execution, at: number) => {
+    if (owner === null && isActive(state) && wakeAt !== null && wakeAt <= at) changes.publish([null, id])
+  }
+
+  const ofKey = (flow: string, key: string): Run | undefined => {
+    const id = ids.get(keyOf(flow, key))
+    return id === undefined ? undefined : all.get(id)
+  }
+
+  const claimed = (run: Run, process: string, at: number): Execution =>
+    copyExecution(update(run, { owner: process, epoch: run.execution.epoch + 1 }, at))
+
+  const free = (isFree: (owner: string) => boolean, at: number): number => {
+    let freed = 0
+    for (const run of all.values()) {
+      const { epoch, owner } = run.execution
+      if (owner === null || !isFree(owner)) continue
+      freed++
+      tellOfDue(update(run, { owner: null, wakeAt: at, epoch: epoch + 1 }, at), at)
+    }
+    return freed
+  }
+
+  const put = (run: Run, { kind, id, name, value }: NewMessage, at: number): void => {
+    const seq = update(run, { mail: run.execution.mail + 1 }, at).mail
+    run.messages.set(seq, copyMessage({ seq, kind, name, id, value, at }))
+  }
+
+  const same = (run: Run, { id, kind, name }: NewMessage): Message | undefined =>
+    [...run.messages.values()].find((message) => message.kind === kind && message.name === name && message.id === id)
+
+  const putUndos = (run: Run, undos: ReadonlyArray<Undo>): void => {
+    for (const undo of undos) run.undos.set(undo.path, copyFailure(undo))
+  }
+
+  const setAllAside = (run: Run, seen: number): void => {
+    run.aside.push(...[...run.entries.values()].sort(byBegin))
+    run.entries.clear()
+    run.redos.clear()
+    run.undos.clear()
+    for (const seq of run.messages.keys()) if (seq <= seen) run.messages.delete(seq)
+  }
+
+  const apply = (run: Run, { entries, execution, newChapter = false, seen, taken, undos }: Write, at: number): void => {
+    // A repeated write of a chapter that has begun.
+    if (newChapter && execution.chapter === run.execution.chapter) return
+    for (const entry of entries) run.entries.set(attemptOf(entry), copyEntry(entry))
+    putUndos(run, undos)
+    for (const seq of taken) run.messages.delete(seq)
+    if (newChapter) setAllAside(run, seen)
+    run.seen = seen
+    const overlooked = execution.owner === null && run.execution.mail > seen
+    const written = update(run, overlooked ? { ...execution, wakeAt: at } : execution, at)
+    if (execution.owner === null) tellOfDue(written, at)
+    if (execution.state !== undefined && hasEnded(execution.state)) changes.publish([null, written.id])
+  }
+
+  const changed = (run: Run, { aside, asideUndos, execution, taken, undos }: Change, at: number): Execution => {
+    const before = run.execution
+    const asides: Array<Entry> = []
+    for (const { attempt, path, redo } of aside) {
+      const key = attemptOf({ attempt, path })
+      const entry = run.entries.get(key)
+      if (entry === undefined) continue
+      run.entries.delete(key)
+      asides.push(entry)
+      if (redo > 0) run.redos.set(path, Math.max(redo, run.redos.get(path) ?? 0))
+    }
+    run.aside.push(...asides.sort(byBegin))
+    for (const path of asideUndos) run.undos.delete(path)
+    putUndos(run, undos)
+    for (const seq of taken) run.messages.delete(seq)
+    const written = update(run, { ...execution, owner: null, epoch: before.epoch + 1 }, at)
+    if (before.owner !== null) changes.publish([before.owner, written.id])
+    tellOfDue(written, at)
+    if (hasEnded(written.state)) changes.publish([null, written.id])
+    return copyExecution(written)
+  }
+
+  const historyOf = ({ entries, execution, messages, redos, undos }: Run): History => ({
+    execution: copyExecution(execution),
+    entries: [...entries.values()].sort(byBegin).map(copyEntry),
+    undos: [...undos.values()]
+      .sort((a, b) => a.position - b.position || compareTexts(a.path, b.path))
+      .map((undo) => copyFailure(undo)),
+    messages: [...messages.values()].map(copyMessage),
+    redos: new Map(redos)
+  })
+
+  const waiting = (flows: ReadonlyArray<FlowVersion>) =>
+    [...all.values()].flatMap((run) => {
+      const { owner, state, wakeAt } = run.execution
+      return owner === null && wakeAt !== null && isActive(state) && runs(flows, run.execution) ? [{ run, wakeAt }] : []
+    })
+
+  const atNow = <A>(f: (at: number) => A): Effect.Effect<A> => Effect.map(Clock.currentTimeMillis, f)
+
+  return Journal.of({
+    now: Clock.currentTimeMillis,
+    create: Effect.fnUntraced(function* ({ messages, ...execution }) {
+      const at = yield* Clock.currentTimeMillis
+      const { flow, id, key } = execution
+      const old = expired.get(keyOf(flow, key))
+      if (old !== undefined) return { _tag: "Expired", expired: { ...old } }
+      const existing = ofKey(flow, key)
+      if (existing !== undefined) return { _tag: "Existing", execution: copyExecution(existing.execution) }
+      if (all.has(id)) return yield* Effect.die(idTaken(id))
+      const run = newRun(execution, at)
+      all.set(id, run)
+      ids.set(keyOf(flow, key), id)
+      for (const message of messages) if (same(run, message) === undefined) put(run, message, at)
+      tellOfDue(run.execution, at)
+      return { _tag: "Created", execution: copyExecution(run.execution) }
+    }),
+    find: (id) => Effect.sync(() => found(all.get(id))),
+    findKey: (flow, key) => Effect.sync(() => found(ofKey(flow, key))),
+    list: (page) =>
+      Effect.sync(() =>
+        [...all.values()]
+          .map(({ execution }) => execution)
+          .filter(isIn(page))
+          .sort((a, b) => byStart(b, a))
+          .slice(0, page.limit)
+          .map(copyExecution)
+      ),
+    history: (id) =>
+      Effect.sync(() => {
+        const run = all.get(id)
+        return run === undefined ? null : historyOf(run)
+      }),
+    aside: (id) => Effect.sync(() => (all.get(id)?.aside ?? []).map(copyEntry)),
+    write: ({ epoch, id }, write) =>
+      Effect.flatMap(Clock.currentTimeMillis, (at) => {
+        const run = all.get(id)
+        if (run === undefined || run.execution.epoch !== epoch) return Effect.fail(new OwnershipLost({ id }))
+        apply(run, write, at)
+        return Effect.void
+      }),
+    send: (id, message) =>
+      atNow((at) => {
+        const run = all.get(id)
+        if (run === undefined) return { outcome: "absent", owner: null } as const
+        const { owner, state, wakeAt } = run.execution
+        const there = same(run, message)
+        if (there !== undefined) {
+          return sameJson(there.value, message.value)
+            ? ({ outcome: "repeated", owner } as const)
+            : ({ outcome: "conflict", owner: null } as const)
+        }
+        if (hasEnded(state)) return { outcome: "ended", owner: null } as const
+        put(run, message, at)
+        if (owner === null) tellOfDue(update(run, { wakeAt: Math.min(wakeAt ?? at, at) }, at), at)
+        else changes.publish([owner, id])
+        return { outcome: "sent", owner } as const
+      }),
+    messages: (id, after) =>
+      Effect.sync(() => [...(all.get(id)?.messages.values() ?? [])].filter(({ seq }) => seq > after).map(copyMessage)),
+    change: Effect.fnUntraced(function* (id, decide) {
+      while (true) {
+        const run = all.get(id)
+        if (run === undefined) return null
+        const { revision } = run
+        const decision = yield* decide(historyOf(run))
+        const at = yield* Clock.currentTimeMillis
+        // Others went first: it was decided on what is no longer so.
+        if (all.get(id) !== run || run.revision !== revision) continue
+        return decision === null ? copyExecution(run.execution) : changed(run, decision, at)
+      }
+    }),
+    renew: (process) =>
+      atNow((at) => {
+        const isLost = processes.has(process.id) && !isLiving(process.id, at)
+        if (isLost) free((owner) => owner === process.id, at)
+        processes.set(process.id, { ...copyProcess(process), reaped: false })
+        return !isLost
+      }),
+    leave: (process) =>
+      atNow((at) => {
+        processes.delete(process)
+        free((owner) => owner === process, at)
+      }),
+    reap: (at) =>
+      Effect.sync(() => {
+        for (const [id, process] of processes) {
+          if (isLiving(id, at)) continue
+          if ((process.expiresAt ?? at) <= at - forgetAfterMillis) processes.delete(id)
+          else processes.set(id, { ...process, reaped: true })
+        }
+        return free((owner) => processes.get(owner)?.reaped !== false, at)
+      }),
+    processes: (at) =>
+      Effect.sync(() =>
+        [...processes.values()]
+          .filter(({ id }) => isLiving(id, at))
+          .sort((a, b) => compareTexts(a.id, b.id))
+          .map(copyProcess)
+      ),
+    claim: (process, flows, now, limit) =>
+      atNow((at) =>
+        waiting(flows)
+          .filter(({ wakeAt }) => wakeAt <= now)
+          .sort((a, b) => a.wakeAt - b.wakeAt || compareTexts(a.run.execution.id, b.run.execution.id))
+          .slice(0, limit)
+          .map(({ run }) => claimed(run, process, at))
+      ),
+    claimOne: (process, id) =>
+      atNow((at) => {
+        const run = all.get(id)
+        if (run === undefined || hasEnded(run.execution.state)) return null
+        const { owner } = run.execution
+        return owner !== null && isLiving(owner, at) ? null : claimed(run, process, at)
+      }),
+    nextDue: (flows) =>
+      Effect.sync(() =>
+        waiting(flows).reduce<number | null>((first, { wakeAt }) => Math.min(first ?? wakeAt, wakeAt), null)
+      ),
+    unread: (process) =>
+      Effect.sync(() =>
+        [...all.values()]
+          .filter(({ execution, seen }) => execution.owner === process && execution.mail > seen)
+          .map(({ execution }) => execution.id)
+          .sort(compareTexts)
+      ),
+    awaiting: (prefix) =>
+      Effect.sync(() =>
+        [...all.values()]
+          .filter(({ execution }) => !hasEnded(execution.state))
+          .sort((a, b) => compareTexts(a.execution.id, b.execution.id))
+          .flatMap(({ entries, execution }) =>
+            [...entries.values()]
+              .sort((a, b) => compareTexts(a.path, b.path))
+              .flatMap(({ ended, path, subject }) =>
+                ended === null && subject !== null && subject.startsWith(prefix)
+                  ? [{ execution: execution.id, path, subject }]
+                  : []
+              )
+          )
+      ),
+    expire: (states, endedBefore, limit) =>
+      Effect.sync(() => {
+        const old = [...all.values()]
+          .flatMap(({ execution: { endedAt, flow, id, key, state, version } }) =>
+            endedAt !== null && endedAt < endedBefore && states.includes(state)
+              ? [{ id, flow, version, key, state, endedAt }]
+              : []
+          )
+          .sort((a, b) => a.endedAt - b.endedAt || compareTexts(a.id, b.id))
+          .slice(0, limit)
+        for (const one of old) {
+          all.delete(one.id)
+          ids.delete(keyOf(one.flow, one.key))
+          expired.set(keyOf(one.flow, one.key), one)
+        }
+        return old.length
+      }),
+    forget: (endedBefore, limit) =>
+      Effect.sync(() => {
+        const old = [...expired]
+          .filter(([, { endedAt }]) => endedAt < endedBefore)
+          .sort(([, a], [, b]) => a.endedAt - b.endedAt || compareTexts(a.id, b.id))
+          .slice(0, limit)
+        for (const [key] of old) expired.delete(key)
+        return old.length
+      }),
+    read: (name) => Effect.sync(() => copy(values.get(name) ?? null)),
+    swap: (name, expected, value) =>
+      Effect.sync(() => {
+        if (!sameJson(values.get(name) ?? null, expected)) return false
+        values.set(name, copy(value))
+        return true
+      }),
+    changes: (onChange) => changes.hear(onChange)
+  })
+}
+
+/** A journal that is gone with the layer. */
+export const layer: Layer.Layer<Journal> = Layer.sync(Journal, make)
