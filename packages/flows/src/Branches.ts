@@ -5,12 +5,14 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { FlowContext } from "./FlowContext.ts"
 import { FlowTimeout } from "./FlowErrors.ts"
-import { at, claimed, conceal, inside } from "./internal/Interpreter.ts"
+import { claimed, conceal, membersOf, Position } from "./internal/Position.ts"
 
 export interface Concurrency {
   /** How many at a time; default one after the other. When one fails, the others are interrupted. */
   readonly concurrency?: number | "unbounded"
 }
+
+const concurrencyOf = ({ concurrency = 1 }: Concurrency): number => (concurrency === "unbounded" ? Infinity : concurrency)
 
 /**
  * Runs `f` for every item; the steps in it get the path `name[key]/...`. Results are in the order of the items.
@@ -23,19 +25,13 @@ export const forEach = <A, B, E, Context extends FlowContext<unknown>>(
   options: Concurrency & { readonly key: (item: A, index: number) => string },
   f: (item: A, index: number) => Effect.Effect<B, E, Context>
 ): Effect.Effect<Array<B>, E, Context | FlowContext<never>> =>
-  claimed(name, undefined, (path, interpreter) =>
-    interpreter.branches(
-      path,
-      Effect.forEach(
-        items,
-        (item, index) =>
-          inside(
-            name,
-            options.key(item, index),
-            Effect.suspend(() => f(item, index))
-          ),
-        { concurrency: options.concurrency ?? 1 }
-      )
+  claimed(name, undefined, ({ path }, interpreter) =>
+    Effect.flatMap(
+      membersOf(
+        path,
+        Array.from(items, (item, index) => [options.key(item, index), Effect.suspend(() => f(item, index))] as const)
+      ),
+      (members) => interpreter.all(members, concurrencyOf(options))
     )
   )
 
@@ -66,18 +62,11 @@ export const all = <const M extends Members>(
   options: Concurrency = {}
 ): Effect.Effect<AllResults<M>, Effect.Error<MemberOf<M>>, Effect.Services<MemberOf<M>> | FlowContext<never>> => {
   const entries = Object.entries<Member>(members)
-  const values = claimed(name, undefined, (path, interpreter) =>
-    interpreter.branches(
-      path,
-      Effect.forEach(
-        entries,
-        ([key, member]) => Effect.map(inside(name, key, member), (value) => [key, value] as const),
-        { concurrency: options.concurrency ?? 1 }
-      )
-    )
+  const values = claimed(name, undefined, ({ path }, interpreter) =>
+    Effect.flatMap(membersOf(path, entries), (all) => interpreter.all(all, concurrencyOf(options)))
   )
-  const results: Member = Effect.map(values, (pairs) =>
-    Array.isArray(members) ? pairs.map(([, value]) => value) : Object.fromEntries(pairs)
+  const results: Member = Effect.map(values, (all) =>
+    Array.isArray(members) ? all : Object.fromEntries(entries.map(([key], index) => [key, all[index]]))
   )
   // What goes in under a key comes out under it; `Object.entries` loses that for the compiler.
   return results as Effect.Effect<AllResults<M>, Effect.Error<MemberOf<M>>, Effect.Services<MemberOf<M>>>
@@ -87,8 +76,8 @@ export const all = <const M extends Members>(
 export type RaceResult<M extends Members> = MemberOf<M> extends Effect.Effect<infer A, infer _E, infer _R> ? A : never
 
 /**
- * Runs several things, given as an array or by name, and goes on with what the first of them to end gives, its failure
- * included; the others are interrupted. The steps in them get the path `name[0]/...`, or `name[a]/...`.
+ * Runs several things, given as an array or by name, and returns what the first of them to end returns, or fails as it
+ * does; the others are interrupted, and what they did under `Flow.compensate` is undone. The steps in them get the path `name[0]/...`, or `name[a]/...`.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -106,11 +95,8 @@ export const race = <const M extends Members>(
 ): Effect.Effect<RaceResult<M>, Effect.Error<MemberOf<M>>, Effect.Services<MemberOf<M>> | FlowContext<never>> => {
   const entries = Object.entries<Member>(members)
   const first: Member = conceal(
-    claimed(name, undefined, (path, interpreter) =>
-      interpreter.race(
-        { path, name },
-        entries.map(([key, member]) => [key, inside(name, key, member)] as const)
-      )
+    claimed(name, undefined, ({ path }, interpreter) =>
+      Effect.flatMap(membersOf(path, entries), (all) => interpreter.race(all))
     )
   )
   // `Object.entries` loses for the compiler which members there are.
@@ -124,14 +110,16 @@ export const timeout = <A, E, Context extends FlowContext<unknown>>(
   effect: Effect.Effect<A, E, Context>,
   options: { readonly key?: string } = {}
 ): Effect.Effect<A, E | FlowTimeout, Context | FlowContext<never>> =>
-  claimed(name, options.key, (path, interpreter) => {
+  claimed(name, options.key, ({ path }, interpreter) => {
     const afterMillis = Duration.toMillis(duration)
-    const over = Effect.andThen(
-      interpreter.pause(path, afterMillis),
-      Effect.fail(new FlowTimeout({ path, afterMillis }))
+    const over = Effect.flatMap(Position, (position) =>
+      Effect.andThen(
+        position.interpreter.sleep({ path, name }, afterMillis),
+        Effect.fail(new FlowTimeout({ path, afterMillis }))
+      )
     )
-    return interpreter.race<A, E | FlowTimeout, Context>({ path, name }, [
-      ["in time", at({ interpreter, prefix: `${path}/` })(effect)],
-      ["timeout", over]
+    return interpreter.race<A, E | FlowTimeout, Context>([
+      [`${path}/`, effect],
+      [`${path}/`, over]
     ])
   })

@@ -3,15 +3,16 @@
  */
 import * as Effect from "effect/Effect"
 import type { FlowContext } from "./FlowContext.ts"
-import { FlowDefect } from "./FlowDefect.ts"
-import { at, Position } from "./internal/Interpreter.ts"
+import { Position } from "./internal/Position.ts"
 
 /**
- * Runs the call of a step, or several, and when it has succeeded keeps what undoes it: that runs when the execution
- * fails later or is canceled, the last one first. The steps of an undo get the path of the call and then `undo/...`. An
- * undo that fails is recorded, and keeps neither the others from running nor the execution from its own failure.
+ * Runs the call of a step, or several, and when it has succeeded registers what undoes it: that runs when the execution
+ * fails later or is cancelled, the last one first, and at once when the call was in a member of a race that lost. The steps
+ * of an undo get the path of the call and then `undo/...`.
  *
- * An undo runs to its end in one go: its pauses are not durable, and it cannot await a signal.
+ * A step in the call that is cut off, by a race, a timeout, a failure beside it or the end of the process, is brought to
+ * its end first, so that its undo is known. An undo that fails after its retries keeps the others from nothing; the
+ * execution then halts.
  *
  * ```ts
  * import * as Flow from "@signalbox/flows/Flow"
@@ -26,20 +27,4 @@ export const compensate = <A, E, Context extends FlowContext<unknown>, E2, Conte
   call: Effect.Effect<A, E, Context>,
   undo: (value: A) => Effect.Effect<unknown, E2, Context2>
 ): Effect.Effect<A, E, Context | Context2> =>
-  Effect.flatMap(Position, ({ interpreter, prefix }) => {
-    let path: string | undefined
-    const watched = {
-      ...interpreter,
-      claim: (claimed: string) => {
-        path ??= claimed
-        return interpreter.claim(claimed)
-      }
-    }
-    return Effect.uninterruptibleMask((restore) =>
-      Effect.tap(restore(at({ interpreter: watched, prefix })(call)), (value) =>
-        path === undefined
-          ? Effect.die(new FlowDefect({ message: "Flow.compensate was given an effect that calls no step" }))
-          : interpreter.addUndo(at({ interpreter, prefix: `${path}/undo/` })(Effect.suspend(() => undo(value))))
-      )
-    )
-  })
+  Effect.flatMap(Position, ({ interpreter, prefix }) => interpreter.compensate(prefix, call, undo))

@@ -12,23 +12,21 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { FlowContext, RequirementOf } from "./FlowContext.ts"
 import { type FlowEvent, FlowEvents } from "./FlowEvents.ts"
-import { FlowSignals } from "./FlowSignals.ts"
-import { failureOf, publishTo } from "./internal/Announce.ts"
 import type { Flow } from "./internal/FlowType.ts"
-import * as InProcess from "./internal/InProcess.ts"
-import { at, claimed, conceal, inSpan, reveal } from "./internal/Interpreter.ts"
-import { checkError, type Codec, record, recordResult } from "./internal/Values.ts"
+import { runPlain } from "./internal/Plain.ts"
+import { claimed, conceal, Position, reveal } from "./internal/Position.ts"
 import { Reporter } from "./internal/Reporter.ts"
-import * as Undos from "./internal/Undos.ts"
+import { type Codec, record } from "./internal/Values.ts"
+import type { Signal } from "./Signals.ts"
 import { step } from "./Step.ts"
 
 export { all, type AllResults, type Concurrency, forEach, race, type RaceResult, timeout } from "./Branches.ts"
 export { compensate } from "./Compensation.ts"
-export { execute, layer, submit } from "./Durable.ts"
+export { execute, handle, type Handle, layer, signalWithStart, submit } from "./Durable.ts"
 export type { FlowContext } from "./FlowContext.ts"
 export { FlowTimeout } from "./FlowErrors.ts"
 export type { Flow } from "./internal/FlowType.ts"
-export { Approval, approve, awaitApproval, awaitSignal, signal } from "./Signals.ts"
+export { approval, Approval, inbox, type Signal, signal } from "./Signals.ts"
 export { step, type Step, StepTimeout } from "./Step.ts"
 
 /**
@@ -65,6 +63,10 @@ export const make = <I extends Codec, S extends Codec, E extends Codec, Context 
     /** What the flow can fail with; `Schema.Never` for a flow that can't. */
     readonly error: E
     readonly idempotencyKey: (input: I["Type"]) => string
+    /** What can be sent to an execution: `Flow.signal`, `Flow.inbox`, `Flow.approval`. */
+    readonly signals?: ReadonlyArray<Signal<Codec>>
+    /** Words to find an execution by. */
+    readonly tags?: (input: I["Type"]) => ReadonlyArray<string>
     readonly run: (input: I["Type"]) => Effect.Effect<S["Type"], E["Type"], Context>
   }
 ): Flow<I, S, E, RequirementOf<Context>> => ({
@@ -74,47 +76,19 @@ export const make = <I extends Codec, S extends Codec, E extends Codec, Context 
   success: options.success,
   error: options.error,
   idempotencyKey: options.idempotencyKey,
+  signals: options.signals ?? [],
+  tags: options.tags ?? (() => []),
   body: (input) => conceal(reveal(options.run(input)))
 })
 
 /**
- * Runs a flow in this process, as a new execution: nothing is kept, and when the process ends the flow is gone. An input
- * or a result that does not fit its schema is a defect (`FlowDefect`).
+ * Runs a flow in this process, as a new execution: nothing is recorded, and when the process ends the flow is gone. When
+ * it is interrupted, what it did is undone. An input or a result that does not fit its schema is a defect (`FlowDefect`).
  */
 export const run = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
   input: I["Type"]
-): Effect.Effect<S["Type"], E["Type"], R> =>
-  Effect.suspend(() => {
-    const executionId = crypto.randomUUID()
-    const fields = (now: number) => ({ executionId, flow: flow.name, at: now })
-    const what = `the flow ${flow.name}`
-    const execution = Effect.gen(function* () {
-      const events = yield* FlowEvents
-      const publish = publishTo(events)
-      const undos = Undos.make(what)
-      const interpreter = InProcess.make({ executionId, events, signals: yield* FlowSignals, undos })
-      const body = Effect.gen(function* () {
-        const given = yield* record(flow.input, input, `the input of ${what}`)
-        const value = yield* Effect.suspend(() => reveal(flow.body(given.value))).pipe(
-          at({ interpreter, prefix: "" }),
-          Effect.tapError((error) => checkError(flow.error, error, what))
-        )
-        return yield* recordResult(flow.success, value, `the result of ${what}`)
-      }).pipe(Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : undos.run)))
-      yield* publish((now) => ({ _tag: "FlowStarted", ...fields(now), version: flow.version }))
-      const result = yield* Effect.onExit(body, (exit) =>
-        publish((now) =>
-          Exit.isSuccess(exit)
-            ? { _tag: "FlowCompleted", ...fields(now), result: exit.value.json }
-            : { _tag: "FlowFailed", ...fields(now), failure: failureOf(exit.cause) }
-        )
-      )
-      return result.value
-    })
-    const attributes = { "flow.version": flow.version, "flow.execution_id": executionId }
-    return inSpan(`flow ${flow.name}`, attributes, execution)
-  })
+): Effect.Effect<S["Type"], E["Type"], R> => runPlain(flow, input)
 
 /**
  * Runs a flow as a stream of its events. The last one is `FlowCompleted` with the result, or the stream fails with the
@@ -144,7 +118,7 @@ export const call = <I extends Codec, S extends Codec, E extends Codec, R>(
   options: { readonly key?: string } = {}
 ): Effect.Effect<S["Type"], E["Type"], FlowContext<R>> =>
   conceal(
-    claimed(flow.name, options.key, (path, interpreter) =>
+    claimed(flow.name, options.key, ({ path }, interpreter) =>
       Effect.flatMap(record(flow.input, input, `the input of the flow ${path}`), (given) =>
         interpreter.flow({
           path,
@@ -165,7 +139,30 @@ export const sleep = (
   options: { readonly key?: string } = {}
 ): Effect.Effect<void, never, FlowContext<never>> =>
   conceal(
-    claimed(name, options.key, (path, interpreter) => interpreter.sleep({ path, name }, Duration.toMillis(duration)))
+    claimed(name, options.key, ({ path }, interpreter) => interpreter.sleep({ path, name }, Duration.toMillis(duration)))
+  )
+
+/**
+ * Whether an execution takes changed code: true in those that had not come to this place when the code was deployed, and
+ * recorded; false in those that had. Put what is new behind it, instead of a new version of the flow.
+ */
+export const patched = (name: string): Effect.Effect<boolean, never, FlowContext<never>> =>
+  conceal(claimed(name, undefined, ({ path }, interpreter) => interpreter.patched({ path, name })))
+
+/**
+ * Ends the execution as it is, and begins it again with another input under the same id and key: for flows that go on for
+ * years, whose record would grow without end. What it did under `Flow.compensate` is no longer undone after that.
+ */
+export const continueAs = <I extends Codec>(
+  flow: { readonly name: string; readonly input: I },
+  input: I["Type"]
+): Effect.Effect<never, never, FlowContext<never>> =>
+  conceal(
+    Effect.flatMap(Position, ({ interpreter }) =>
+      Effect.flatMap(record(flow.input, input, `the next input of the flow ${flow.name}`), ({ json }) =>
+        interpreter.continueAs(json)
+      )
+    )
   )
 
 /** The time, as a step of this name: a body that is resumed gets the time of the first run. */

@@ -13,6 +13,11 @@ export class FlowTimeout extends Schema.TaggedError<FlowTimeout>()("FlowTimeout"
   }
 }
 
+const excerpt = (json: Schema.Json): string => {
+  const text = JSON.stringify(json)
+  return text.length <= 200 ? text : `${text.slice(0, 200)}…`
+}
+
 /**
  * The body of a flow took another way than the recorded one, so its recorded results no longer fit. The execution stops
  * with this as a defect; nothing is undone. Run the code that began the execution, under its version, or put the changed
@@ -25,9 +30,18 @@ export class FlowChanged extends Schema.TaggedError<FlowChanged>()("FlowChanged"
   /** A step that is recorded and was not reached. */
   recorded: Schema.String,
   /** The step that was reached before it and is not recorded; null when the body ended. */
-  reached: Schema.NullOr(Schema.String)
+  reached: Schema.NullOr(Schema.String),
+  /** The recorded input of the step and that of now, when they differ. */
+  inputs: Schema.NullOr(Schema.Struct({ recorded: Schema.Json, reached: Schema.Json }))
 }) {
   override get message(): string {
+    if (this.inputs !== null) {
+      return (
+        `the body of ${this.flow}, version ${this.version}, reached ${this.recorded} with another input than the recorded ` +
+        `one: ${excerpt(this.inputs.reached)} instead of ${excerpt(this.inputs.recorded)}; inputs come from results of ` +
+        "steps and from Flow.now, not from the clock or from random numbers"
+      )
+    }
     const instead = this.reached === null ? "ended" : `reached ${this.reached}`
     return (
       `the body of ${this.flow}, version ${this.version}, ${instead} before the recorded step ${this.recorded}: a body ` +
@@ -36,12 +50,83 @@ export class FlowChanged extends Schema.TaggedError<FlowChanged>()("FlowChanged"
   }
 }
 
-/** The execution was canceled. */
-export class FlowCanceled extends Schema.TaggedError<FlowCanceled>()("FlowCanceled", { execution: Schema.String }) {
+/** The execution was cancelled. */
+export class FlowCancelled extends Schema.TaggedError<FlowCancelled>()("FlowCancelled", { execution: Schema.String }) {
   override get message(): string {
-    return `the execution ${this.execution} was canceled`
+    return `the execution ${this.execution} was cancelled`
   }
 }
+
+/**
+ * The execution is halted: nothing was undone, and a person or a deployment is needed. `signalbox flows show` tells where it
+ * stands; `resume` lets it continue.
+ */
+export class FlowHalted extends Schema.TaggedError<FlowHalted>()("FlowHalted", {
+  execution: Schema.String,
+  /** What halted it, such as `FlowChanged`; null when it has no name. */
+  tag: Schema.NullOr(Schema.String),
+  message: Schema.String
+}) {}
+
+/** The execution has ended longer ago than its flow retains executions. */
+export class FlowExpired extends Schema.TaggedError<FlowExpired>()("FlowExpired", {
+  execution: Schema.String,
+  /** How it ended. */
+  state: Schema.String,
+  /** Milliseconds since 1970. */
+  endedAt: Schema.Finite
+}) {
+  override get message(): string {
+    return `the execution ${this.execution} ended ${this.state} and is no longer retained: use a new key to run it again`
+  }
+}
+
+/** A step was cut off by the end of its process, and cannot be run again safely. The execution halts with this. */
+export class StepCutOff extends Schema.TaggedError<StepCutOff>()("StepCutOff", {
+  execution: Schema.String,
+  path: Schema.String,
+  /** False when the step is declared `repeat: "never"`; true when it was cut off too long ago. */
+  repeatable: Schema.Boolean,
+  /** Milliseconds since 1970. */
+  startedAt: Schema.Finite
+}) {
+  override get message(): string {
+    return this.repeatable
+      ? `the step ${this.path} was cut off more than six days ago, so its idempotency keys may be forgotten: see what it did, ` +
+          "then retry the execution from it, or settle it by hand"
+      : `the step ${this.path} was cut off and must not be repeated: see what it did, then retry the execution from it`
+  }
+}
+
+/** Undos failed after their retries, the others are done. The execution halts with this; `resume` tries the failed ones again. */
+export class UndoFailed extends Schema.TaggedError<UndoFailed>()("UndoFailed", {
+  execution: Schema.String,
+  /** Of the calls whose undo failed. */
+  paths: Schema.Array(Schema.String)
+}) {
+  override get message(): string {
+    return (
+      `could not undo ${this.paths.join(", ")}: put right what keeps it from being undone and resume the execution, or ` +
+      "undo it by hand and resume with --skip"
+    )
+  }
+}
+
+/** A signal has another value already. */
+export class SignalConflict extends Schema.TaggedError<SignalConflict>()("SignalConflict", {
+  execution: Schema.String,
+  signal: Schema.String
+}) {
+  override get message(): string {
+    return `the execution ${this.execution} was sent another value for the signal ${this.signal}: a signal is one value`
+  }
+}
+
+/** The flow has no such signal, or the value does not fit its schema. Nothing was recorded. */
+export class InvalidSignal extends Schema.TaggedError<InvalidSignal>()("InvalidSignal", {
+  signal: Schema.String,
+  message: Schema.String
+}) {}
 
 /** The execution is of a version of the flow that this program has not registered with `Flow.layer`. */
 export class FlowNotRegistered extends Schema.TaggedError<FlowNotRegistered>()("FlowNotRegistered", {

@@ -13,7 +13,9 @@ import * as Schema from "effect/Schema"
 export const Failure = Schema.Struct({
   kind: Schema.Literals(["failed", "died", "interrupted"]),
   tag: Schema.NullOr(Schema.String),
-  message: Schema.String
+  message: Schema.String,
+  /** Only in the record of a durable execution. */
+  stack: Schema.optionalKey(Schema.String)
 })
 export interface Failure extends Schema.Schema.Type<typeof Failure> {}
 

@@ -1,48 +1,73 @@
 /**
  * Signals: values that a flow waits for and somebody outside sends, such as the decision of a person.
  */
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
+import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { FlowContext } from "./FlowContext.ts"
-import type { FlowEngine } from "./FlowEngine.ts"
-import { ExecutionConflict, ExecutionNotFound } from "./FlowErrors.ts"
-import { theEngine } from "./internal/engine/TheEngine.ts"
-import { claimed, conceal } from "./internal/Interpreter.ts"
-import { type Codec, recordResult } from "./internal/Values.ts"
-import { completeSignal } from "./internal/Waits.ts"
+import { claimed, conceal, segment } from "./internal/Position.ts"
+import type { Codec } from "./internal/Values.ts"
+
+/** Something that can be sent to an execution: one value, or with `inbox` many. */
+export interface Signal<S extends Codec> {
+  readonly kind: "signal" | "inbox"
+  readonly name: string
+  readonly schema: S
+  /**
+   * Waits until it is sent, for as long as it takes; what was sent before is there at once. Of a signal each call returns the
+   * one value; of an inbox each call returns the next message. `key` tells the signals of one name apart, in branches. A
+   * plain run asks `FlowSignals`.
+   */
+  readonly receive: (options?: { readonly key?: string }) => Effect.Effect<S["Type"], never, FlowContext<never>>
+}
+
+const make =
+  (kind: Signal<Codec>["kind"]) =>
+  <S extends Codec>(name: string, schema: S): Signal<S> => ({
+    kind,
+    name,
+    schema,
+    receive: ({ key } = {}) =>
+      conceal(
+        claimed(
+          name,
+          key,
+          ({ path }, interpreter) => interpreter[kind]({ path, name }, segment(name, key), schema),
+          { repeats: true }
+        )
+      )
+  })
 
 /**
- * Waits for a value that somebody sends with `Flow.signal` to this execution and path, for as long as it takes. One that
- * was sent before is there at once; of several, the first counts. A plain run asks `FlowSignals`.
+ * Defines a signal: one value for an execution, or for a key in it. List it in the `signals` of the flow, and send it with
+ * `Flow.handle`. Sent again with an equal value it is accepted; with another one that is a `SignalConflict`.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ * import * as Flow from "@signalbox/flows/Flow"
+ *
+ * const price = Flow.signal("price", Schema.Finite)
+ *
+ * export const offer = Flow.make("offer", {
+ *   version: 1,
+ *   input: Schema.String,
+ *   success: Schema.Finite,
+ *   error: Schema.Never,
+ *   idempotencyKey: (id) => id,
+ *   signals: [price],
+ *   run: () => price.receive()
+ * })
+ *
+ * export const send = (id: string) => Effect.flatMap(Flow.handle(offer, id), (handle) => handle.signal(price, 12))
+ * ```
  */
-export const awaitSignal = <S extends Codec>(
-  name: string,
-  schema: S,
-  options: { readonly key?: string } = {}
-): Effect.Effect<S["Type"], never, FlowContext<never>> =>
-  conceal(claimed(name, options.key, (path, interpreter) => interpreter.signal({ path, name }, schema)))
+export const signal = make("signal")
 
 /**
- * Sends a value to the `Flow.awaitSignal` at a path of a durable execution, which need not wait for it yet. Fails when
- * the execution is not there or has ended. The path is that of the step, such as `order[7]/approval`.
+ * Defines an inbox: any number of messages, each with an id, so that one that is sent twice is received once. Each
+ * `receive` returns the next in the order of arrival.
  */
-export const signal = Effect.fn("Flow.signal")(function* <S extends Codec>(
-  execution: string,
-  path: string,
-  schema: S,
-  value: S["Type"]
-): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict, FlowEngine> {
-  const engine = yield* theEngine
-  const { json } = yield* recordResult(schema, value, `the signal ${path}`)
-  const found = yield* engine.store.find(execution)
-  if (found === null) return yield* new ExecutionNotFound({ execution })
-  if (found.state !== "running") {
-    const message = `the execution ${execution} has ended (${found.state}) and takes no signals`
-    return yield* new ExecutionConflict({ execution, state: found.state, message })
-  }
-  yield* completeSignal(engine, found, path, Exit.succeed(json))
-})
+export const inbox = make("inbox")
 
 /** What a person decided. */
 export const Approval = Schema.Struct({
@@ -53,14 +78,5 @@ export const Approval = Schema.Struct({
 })
 export interface Approval extends Schema.Schema.Type<typeof Approval> {}
 
-/** Waits until somebody decides with `Flow.approve`; a refusal is a result, not an error. */
-export const awaitApproval = (name: string, options: { readonly key?: string } = {}) =>
-  awaitSignal(name, Approval, options)
-
-/** Tells a durable execution what a person decided about its `Flow.awaitApproval` at this path. */
-export const approve = (
-  execution: string,
-  path: string,
-  decision: { readonly approved: boolean; readonly by: string; readonly comment?: string | null }
-): Effect.Effect<void, ExecutionNotFound | ExecutionConflict, FlowEngine> =>
-  signal(execution, path, Approval, { comment: null, ...decision })
+/** Defines a signal for the decision of a person; a refusal is a value, not an error. */
+export const approval = <const Name extends string>(name: Name) => signal(name, Approval)

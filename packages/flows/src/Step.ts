@@ -5,7 +5,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { FlowContext } from "./FlowContext.ts"
-import { type Awaited, claimed, conceal, once, type Retry } from "./internal/Interpreter.ts"
+import { type Awaited, claimed, conceal, once, type Retry } from "./internal/Position.ts"
+import { durably, type Transient } from "./internal/Transient.ts"
 import { type Codec, record } from "./internal/Values.ts"
 
 /** An attempt of a step took longer than the step's `timeout`, and was interrupted. */
@@ -33,7 +34,20 @@ export interface RetryOptions<E> {
   readonly while?: (error: E) => boolean
 }
 
-export interface StepOptions<I extends Codec, S extends Codec, E extends Codec, R, T extends Duration.Input> {
+/** What can be given to a step that is there: `startRun.with({ timeout: "1 minute" })`. */
+export interface CallPolicy<E, T extends Duration.Input> {
+  readonly retry?: RetryOptions<E>
+  /** The longest that one attempt may take. The step then fails with `StepTimeout` too. */
+  readonly timeout?: T
+}
+
+export interface StepOptions<
+  I extends Codec,
+  S extends Codec,
+  E extends Codec,
+  R,
+  T extends Duration.Input
+> extends CallPolicy<WithTimeout<E, T>["Type"], T> {
   readonly input: I
   /** The result: JSON by this schema, at most 1 MB, without secrets. */
   readonly success: S
@@ -41,33 +55,36 @@ export interface StepOptions<I extends Codec, S extends Codec, E extends Codec, 
   readonly error: E
   /** The work. May use any service; may be run again, so what it does should be safe to repeat. */
   readonly run: (input: I["Type"]) => Effect.Effect<S["Type"], E["Type"], R>
-  readonly retry?: RetryOptions<WithTimeout<E, T>["Type"]>
-  /** The longest that one attempt may take. The step then fails with `StepTimeout` too. */
-  readonly timeout?: T
+  /**
+   * `"never"`: an attempt that was cut off by the end of its process is not run again; the execution halts, and a person
+   * decides. Default: it is run again, with the same idempotency keys.
+   */
+  readonly repeat?: "never"
 }
 
 /** A step: call it in the body of a flow. */
 export interface Step<I extends Codec, S extends Codec, E extends Codec, R> {
   /**
-   * Runs the step. Its path, the name and the key after those of what is around it, must be unique in an execution: a
-   * step that is called several times in one place needs a key.
+   * Runs the step. Its path, the name and the key after those of what is around it, tells it from all others of the
+   * execution: a key is used once in one place; without a key, further calls in one place are numbered (`notify#2`).
    */
   (input: I["Type"], options?: { readonly key?: string }): Effect.Effect<S["Type"], E["Type"], FlowContext<R>>
   readonly name: string
   readonly input: I
   readonly success: S
   readonly error: E
+  /** The same step with another policy of retries, or a limit of time for each attempt. */
+  readonly with: <const T extends Duration.Input = never>(
+    policy: CallPolicy<WithTimeout<E, T>["Type"], T>
+  ) => Step<I, S, WithTimeout<E, T>, R>
 }
 
-const retryOf = <E>(options: RetryOptions<E> | undefined): Retry<E> => {
-  if (options === undefined) return once
+const retryOf = <E>(options: RetryOptions<E>): Retry<E> => {
   const first = Duration.toMillis(options.delay ?? "1 second")
   const factor = options.backoff ?? 2
-  return {
-    attempts: options.attempts,
-    again: options.while ?? (() => true),
-    delayMillis: (attempt) => first * factor ** (attempt - 1)
-  }
+  const again = options.while ?? (() => true)
+  return ({ attempt, error }) =>
+    Effect.succeed(attempt < options.attempts && again(error) ? first * factor ** (attempt - 1) : null)
 }
 
 /**
@@ -96,19 +113,21 @@ const retryOf = <E>(options: RetryOptions<E> | undefined): Retry<E> => {
 export const step = <I extends Codec, S extends Codec, E extends Codec, R, const T extends Duration.Input = never>(
   name: string,
   options: StepOptions<I, S, E, R, T>
-): Step<I, S, WithTimeout<E, T>, R> => stepThatAwaits(name, options)
+): Step<I, S, WithTimeout<E, T>, R> => makeStep(name, options, {})
 
-/** @internal `step`, for what waits for something outside and then has little to do. */
-export const stepThatAwaits = <
-  I extends Codec,
-  S extends Codec,
-  E extends Codec,
-  R,
-  const T extends Duration.Input = never
->(
+/** What only ready steps have. */
+export interface Ready<I, E, R> {
+  /** What the step waits for outside before it has something to do. */
+  readonly awaits?: (input: I) => Effect.Effect<Awaited, never, R>
+  /** Errors that go away by themselves: a durable execution tries again for a day, unless the step has a policy. */
+  readonly transient?: (error: E) => Transient | null
+}
+
+/** @internal `step`, with what only ready steps have. */
+export const makeStep = <I extends Codec, S extends Codec, E extends Codec, R, const T extends Duration.Input = never>(
   name: string,
   options: StepOptions<I, S, E, R, T>,
-  awaits?: (input: I["Type"]) => Awaited
+  ready: Ready<I["Type"], E["Type"], R>
 ): Step<I, S, WithTimeout<E, T>, R> => {
   const timeout = options.timeout === undefined ? undefined : Duration.toMillis(options.timeout)
   // `T` is `never` exactly when there is no timeout, which the compiler cannot conclude from the value.
@@ -116,7 +135,13 @@ export const stepThatAwaits = <
     E,
     T
   >
-  const retry = retryOf(options.retry)
+  const { awaits, transient } = ready
+  const retry: Retry<WithTimeout<E, T>["Type"]> =
+    options.retry !== undefined
+      ? retryOf(options.retry)
+      : transient === undefined
+        ? once
+        : durably((failure) => (failure instanceof StepTimeout ? { retryAfterMillis: null } : transient(failure)))
 
   const execute = (path: string, input: I["Type"]): Effect.Effect<S["Type"], WithTimeout<E, T>["Type"], R> => {
     const attempt = Effect.suspend(() => options.run(input))
@@ -129,16 +154,19 @@ export const stepThatAwaits = <
 
   const call = (input: I["Type"], callOptions: { readonly key?: string } = {}) =>
     conceal(
-      claimed(name, callOptions.key, (path, interpreter) =>
+      claimed(name, callOptions.key, ({ numbered, path }, interpreter) =>
         Effect.flatMap(record(options.input, input, `the input of the step ${path}`), (recorded) =>
           interpreter.step({
             path,
             name,
+            numbered,
             input: recorded.json,
+            inputSchema: options.input,
             success: options.success,
             error,
             execute: execute(path, recorded.value),
             retry,
+            repeatable: options.repeat !== "never",
             ...(awaits === undefined ? {} : { awaits: awaits(recorded.value) })
           })
         )
@@ -147,6 +175,12 @@ export const stepThatAwaits = <
   return Object.assign(Object.defineProperty(call, "name", { value: name }), {
     input: options.input,
     success: options.success,
-    error
+    error,
+    with: <const T2 extends Duration.Input = never>(policy: CallPolicy<WithTimeout<WithTimeout<E, T>, T2>["Type"], T2>) =>
+      makeStep(
+        name,
+        { input: options.input, success: options.success, run: options.run, error, ...policy },
+        ready
+      )
   })
 }

@@ -21,6 +21,15 @@ export const failureOf = (cause: Cause.Cause<unknown>): Failure => {
   return { kind, tag, message: message === "" ? (tag ?? kind) : message }
 }
 
+/** As the record keeps it, for those who may see the execution: what a defect says, and where it was. */
+export const detailOf = (cause: Cause.Cause<unknown>): Failure => {
+  const failure = failureOf(cause)
+  const error = Cause.squash(cause)
+  if (failure.kind === "interrupted" || !(error instanceof Error)) return failure
+  const message = error.message === "" ? failure.message : error.message.slice(0, 2_000)
+  return { ...failure, message, stack: (error.stack ?? "").slice(0, 8_000) }
+}
+
 /** Publishes an event that is made for the time at hand. */
 export const publishTo = (events: FlowEvents) => (event: (now: number) => FlowEvent) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => events.publish(event(now)))

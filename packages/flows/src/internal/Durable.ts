@@ -26,7 +26,7 @@ import {
   once,
   type Place,
   type StepCall
-} from "./Interpreter.ts"
+} from "./Position.ts"
 import { checkError, type Codec, decodeRecorded } from "./Values.ts"
 import type { RunWatchers } from "./RunWatchers.ts"
 import type { Undos } from "./Undos.ts"

@@ -1,149 +1,88 @@
 /**
- * What an execution has recorded, while its body runs again: which steps are still to be reached, and in which order they
- * ended.
+ * What is recorded of an execution against what its body reaches when it runs again. Ends are delivered in the order in
+ * which they were recorded, one at a time, each when everything that the one before it set going has come to rest: so the
+ * body takes the same way as the first time.
  */
-import * as Deferred from "effect/Deferred"
-import * as Effect from "effect/Effect"
-import type { RecordedStep } from "./FlowStore.ts"
-import { isBelow, partsOf } from "./Paths.ts"
+import type { Entry, History } from "./Journal.ts"
 
-const partOf = (path: string): string => partsOf(path).at(-1) ?? ""
+/** Where the cancel of an execution and the end of its body stand in the order; no step has such a path. */
+export const cancelPath = "#cancel"
+export const outcomePath = "#outcome"
 
 export interface Replay {
-  readonly isFirst: boolean
-  readonly recorded: (path: string, attempt?: number) => boolean
-  /** Whether something below the path is recorded. */
-  readonly hasBelow: (path: string) => boolean
-  /** How the step succeeded, if it has. */
-  readonly succeeded: (path: string) => RecordedStep | undefined
-  /** The body has come to this path. */
-  readonly reach: (path: string) => void
-  /** The recorded step that should have been reached before a new step at this path; null when all is well. */
-  readonly missedBefore: (path: string) => string | null
-  /** How much is still to be replayed. */
-  readonly progress: () => number
-  /** A recorded step that was not reached at all. */
+  /** What is recorded at a path that the body has now reached. */
+  readonly reach: (path: string) => Entry | undefined
+  /** As `reach`, without reaching it. */
+  readonly at: (path: string) => Entry | undefined
+  /** The end that is to be delivered next. */
+  readonly next: () => Entry | undefined
+  readonly advance: () => void
+  /** The branch that would get the end at this path is over. */
+  readonly skip: (path: string) => void
+  /** Nothing more is delivered: the body is not to go on. */
+  readonly abandon: () => void
+  /** Something that has begun and was not reached so far. */
   readonly missed: () => string | null
-  /** What is below this path need not be reached: it was interrupted. */
-  readonly release: (path: string) => void
-  /** The recorded step has given its result once more. */
-  readonly replayed: (path: string) => void
-  /** Done when all that is recorded has been replayed. */
-  readonly all: Effect.Effect<void>
-  /** Done when all that ended before the last attempt of this step has been replayed. */
-  readonly earlier: (path: string) => Effect.Effect<void>
+  /** When the first attempt at a path began. */
+  readonly firstStartedAt: (path: string) => number | undefined
+  /** The place after all that is recorded. */
+  readonly end: number
 }
 
-export const make = (steps: ReadonlyArray<RecordedStep>): Replay => {
-  // What was undone is reached only when the execution fails again.
-  const rows = steps.filter(({ kind }) => kind !== "compensation")
-  const attempts = new Set(steps.map(({ attempt, path }) => `${path}/${attempt}`))
-  const last = new Map(rows.map((row, index) => [row.path, { row, index }]))
-  /** Recorded and not reached, by the part that they are in. */
-  const ahead = new Map<string, Set<string>>()
-  for (const path of last.keys()) {
-    const part = partOf(path)
-    ahead.set(part, (ahead.get(part) ?? new Set()).add(path))
-  }
-  const pending = new Map([...last].map(([path, { index }]) => [path, index]))
-  let waiters: Array<{ readonly index: number; readonly done: Deferred.Deferred<void> }> = []
+const isUndone = (undos: History["undos"]) => {
+  const settled = undos.filter(({ state }) => state === "done" || state === "skipped").map(({ path }) => `${path}/undo/`)
+  return (path: string) => settled.some((prefix) => path.startsWith(prefix))
+}
 
-  const isOpen = (index: number) => [...pending.values()].some((other) => other < index)
-  const settle = () => {
-    if (waiters.length === 0) return
-    const [open, done] = [waiters.filter((one) => isOpen(one.index)), waiters.filter((one) => !isOpen(one.index))]
-    waiters = open
-    for (const one of done) Deferred.doneUnsafe(one.done, Effect.void)
+export const make = ({ entries, undos }: Pick<History, "entries" | "undos">): Replay => {
+  // What has been undone is not undone again, so its steps are not reached.
+  const settled = isUndone(undos)
+  const latest = new Map<string, Entry>()
+  const first = new Map<string, number>()
+  let end = 0
+  for (const entry of entries) {
+    end = Math.max(end, entry.begun, entry.ended ?? 0)
+    if (settled(entry.path)) continue
+    if (!first.has(entry.path)) first.set(entry.path, entry.startedAt)
+    const before = latest.get(entry.path)
+    if (before === undefined || before.attempt < entry.attempt) latest.set(entry.path, entry)
   }
-  const before = (indexOf: () => number) =>
-    Effect.suspend(() => {
-      const index = indexOf()
-      if (!isOpen(index)) return Effect.void
-      const done = Deferred.makeUnsafe<void>()
-      waiters.push({ index, done })
-      return Deferred.await(done)
-    })
-  const reach = (path: string) => {
-    const part = partOf(path)
-    const paths = ahead.get(part)
-    if (paths?.delete(path) === true && paths.size === 0) ahead.delete(part)
+  const ends = [...latest.values()]
+    .filter(({ state }) => state === "succeeded" || state === "failed")
+    .sort((one, other) => (one.ended ?? 0) - (other.ended ?? 0))
+  const ahead = new Set<string>()
+  for (const { path, state } of latest.values()) {
+    if (state !== "interrupted" && path !== cancelPath && path !== outcomePath) ahead.add(path)
   }
-
+  let index = 0
+  const skipped = new Set<string>()
   return {
-    isFirst: steps.length === 0,
-    recorded: (path, attempt) => (attempt === undefined ? last.has(path) : attempts.has(`${path}/${attempt}`)),
-    hasBelow: (path) => [...last.keys()].some((other) => isBelow(other, path)),
-    succeeded: (path) => {
-      const found = last.get(path)?.row
-      return found?.state === "succeeded" ? found : undefined
+    reach: (path) => {
+      ahead.delete(path)
+      return latest.get(path)
     },
-    reach,
-    missedBefore: (path) => {
-      for (const part of partsOf(path)) {
-        const [missed] = ahead.get(part) ?? []
-        if (missed !== undefined) return missed
+    at: (path) => latest.get(path),
+    next: () => {
+      for (; ; index++) {
+        const entry = ends[index]
+        if (entry === undefined || !skipped.has(entry.path)) return entry
       }
-      return null
     },
-    progress: () => pending.size,
+    advance: () => {
+      index++
+    },
+    skip: (path) => {
+      skipped.add(path)
+    },
+    abandon: () => {
+      index = ends.length
+      ahead.clear()
+    },
     missed: () => {
-      for (const paths of ahead.values()) for (const path of paths) return path
+      for (const path of ahead) return path
       return null
     },
-    release: (path) => {
-      for (const other of last.keys()) {
-        if (!isBelow(other, path)) continue
-        reach(other)
-        pending.delete(other)
-      }
-      settle()
-    },
-    replayed: (path) => {
-      if (pending.delete(path)) settle()
-    },
-    all: before(() => Infinity),
-    earlier: (path) => before(() => last.get(path)?.index ?? 0)
+    firstStartedAt: (path) => first.get(path),
+    end
   }
 }
-
-/** The last attempt of each step, in the order in which they ended. */
-export const lastAttempts = (steps: ReadonlyArray<RecordedStep>): ReadonlyArray<RecordedStep> => {
-  const last = new Map(steps.map((row) => [row.path, row]))
-  return steps.filter((row) => last.get(row.path) === row)
-}
-
-/** Which step undid it, such as `startRun` of `startRun/undo/stopRun`. */
-const undoneBy = (path: string): string | null => {
-  const part = partsOf(path).findLast((one) => one.endsWith("/undo/"))
-  return part === undefined ? null : part.slice(0, -"/undo/".length)
-}
-
-/**
- * The steps that the next generation of an execution takes as they are when it is run again from the step `from`: what
- * ended before, and what succeeded beside it. A step that was undone is run again, and all that came after it.
- */
-export const seedsOf = (steps: ReadonlyArray<RecordedStep>, from: string): ReadonlyMap<string, RecordedStep> => {
-  const undone = new Set(steps.flatMap(({ kind, path }) => (kind === "compensation" ? [undoneBy(path)] : [])))
-  const isUndone = (path: string) => [...undone].some((root) => root !== null && (path === root || isBelow(path, root)))
-  const starts = (path: string) => path === from || isBelow(path, from) || isUndone(path)
-  const rows = lastAttempts(steps.filter(({ kind }) => kind !== "compensation"))
-  const index = rows.findIndex(({ path }) => starts(path))
-  const end = rows[index]?.endedAt ?? Infinity
-  const seeds = new Map<string, RecordedStep>()
-  for (const [position, row] of rows.entries()) {
-    const before = index === -1 || position < index
-    const beside = row.state === "succeeded" && row.startedAt < end
-    // A sub-flow ends with its steps, so it is made of them again.
-    if (!starts(row.path) && row.kind !== "flow" && (before || beside)) seeds.set(row.path, row)
-  }
-  return seeds
-}
-
-/**
- * Where a failed execution is run again from: its first failed step, or the first signal that did not fit; null when none
- * has failed.
- */
-export const firstFailed = (steps: ReadonlyArray<RecordedStep>): string | null =>
-  lastAttempts(steps.filter(({ kind }) => kind === "step" || kind === "wait" || kind === "signal")).find(
-    ({ state }) => state === "failed"
-  )?.path ?? null

@@ -84,3 +84,20 @@ export const checkError = <E extends Codec>(schema: E, error: E["Type"], what: s
 /** What was recorded as JSON, by its schema; dies when it does not fit. */
 export const decodeRecorded = <S extends Codec>(schema: S, json: Schema.Json, what: string): Effect.Effect<S["Type"]> =>
   Effect.catch(codecOf(schema).decode(json), (error) => refuse(`${what} does not fit its schema: ${error.message}`))
+
+/** JSON with the members of objects in the order of their names: two texts are equal when the values are. */
+export const canonical = (json: Schema.Json): string => JSON.stringify(json, sorted)
+
+const sorted = (_key: string, value: unknown): unknown =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+    : value
+
+/** What recorded JSON is by today's schema: decoded and encoded again. Undefined when it does not fit. */
+export const normalized = (schema: Codec, json: Schema.Json): Schema.Json | undefined => {
+  const codec = Schema.toCodecJson(schema)
+  const decoded = Schema.decodeUnknownExit(codec)(json)
+  if (decoded._tag === "Failure") return undefined
+  const encoded = Schema.encodeUnknownExit(codec)(decoded.value)
+  return encoded._tag === "Failure" ? undefined : encoded.value
+}

@@ -1,0 +1,36 @@
+/**
+ * The body of a flow as the interpreter runs it: JSON in, JSON out.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import type { Flow } from "./FlowType.ts"
+import type { Body } from "./Interpreter.ts"
+import { inSpan, reveal } from "./Position.ts"
+import { checkError, type Codec, decodeRecorded, record, recordResult } from "./Values.ts"
+
+export const bodyOf = <I extends Codec, S extends Codec, E extends Codec, R>(
+  flow: Flow<I, S, E, R>,
+  context: Context.Context<R>
+) => {
+  const what = `the flow ${flow.name}`
+  return (execution: { readonly id: string; readonly input: Schema.Json }): Body => {
+    const run = Effect.gen(function* () {
+      const input = yield* decodeRecorded(flow.input, execution.input, `the input of ${what}`)
+      const value = yield* Effect.suspend(() => reveal(flow.body(input))).pipe(
+        Effect.tapError((error) => checkError(flow.error, error, what))
+      )
+      return (yield* recordResult(flow.success, value, `the result of ${what}`)).json
+    })
+    const attributes = { "flow.version": flow.version, "flow.execution_id": execution.id }
+    return {
+      // The place of a branch is in the context of its fiber, so the services are merged into that.
+      run: Effect.updateContext(inSpan(`flow ${flow.name}`, attributes, run), (inner: Context.Context<never>) =>
+        Context.merge(context, inner)
+      ),
+      encodeError: (error) =>
+        Effect.map(record(flow.error, error, `the error of ${what}`), ({ json }) => json),
+      context
+    }
+  }
+}

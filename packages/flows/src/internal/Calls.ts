@@ -1,0 +1,397 @@
+/**
+ * What a branch of a body can call, as operations of the interpreter: steps, waits and groups.
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import { FlowDefect } from "../FlowDefect.ts"
+import type { FlowEvents } from "../FlowEvents.ts"
+import { FlowSignals } from "../FlowSignals.ts"
+import { failureOf, publishTo } from "./Announce.ts"
+import type { Branch, Branches, Code, Region } from "./Branches.ts"
+import type { Entry, EntryKind, History, Message } from "./Journal.ts"
+import { at, inSpan, type Interpreter, type Numbered, outsideFlow, type Place, type Position, segment, type StepCall, usedTwice } from "./Position.ts"
+import { Reporter } from "./Reporter.ts"
+import { inStepScope } from "./StepScope.ts"
+import * as Timers from "./Timers.ts"
+import { canonical, checkError, type Codec, decodeRecorded, normalized, record, recordResult } from "./Values.ts"
+
+/** How an attempt of a step ended. */
+export type End =
+  | { readonly _tag: "Succeeded"; readonly json: Schema.Json }
+  | {
+      readonly _tag: "Failed"
+      readonly json: Schema.Json
+      readonly cause: Cause.Cause<unknown>
+      /** Until the next attempt; null: there is none. */
+      readonly retryMillis: number | null
+    }
+  | { readonly _tag: "Died"; readonly cause: Cause.Cause<unknown> }
+
+export interface AttemptInfo {
+  readonly attempt: number
+  /** Whether what the step awaits has happened. */
+  readonly awaited: boolean
+  /** Since the first attempt began. */
+  readonly elapsedMillis: () => number
+}
+
+/** An operation as the body has called it. */
+export interface Spec extends Place {
+  readonly kind: EntryKind
+  readonly input: Schema.Json
+  readonly inputSchema: Codec | null
+  /** Of a signal: its name and key. */
+  readonly address: string
+  /** When a wait is over at the latest; null: never by itself. */
+  readonly dueMillis: number | null
+  readonly subject: string | null
+  readonly repeatable: boolean
+  /** Whether its begin is an event of its own. */
+  readonly announced: boolean
+  readonly numbered: Numbered | null
+  readonly attempt: (info: AttemptInfo) => Effect.Effect<End>
+  readonly resultOf: (entry: Entry) => Effect.Effect<unknown, unknown>
+}
+
+/** An entry that is not recorded yet. */
+export const newEntry = (
+  { input, kind, name, path, subject }: Pick<Spec, "path" | "name" | "kind" | "input" | "subject">,
+  redo: number
+): Entry => ({
+  path,
+  attempt: 1,
+  redo,
+  name,
+  kind,
+  input,
+  state: "running",
+  value: null,
+  failure: null,
+  begun: 0,
+  ended: null,
+  startedAt: 0,
+  endedAt: null,
+  due: null,
+  subject,
+  host: null
+})
+
+/** Whether a recorded result belongs to the input of this call, as today's schema sees both. */
+export const sameInput = ({ input, inputSchema }: Spec, recorded: Entry): boolean => {
+  const today = canonical(input)
+  if (canonical(recorded.input) === today) return true
+  const read = inputSchema === null ? undefined : normalized(inputSchema, recorded.input)
+  return read !== undefined && canonical(read) === today
+}
+
+const never: Spec["attempt"] = () => Effect.never
+
+const wait = (place: Place, kind: EntryKind, more: Partial<Spec> & Pick<Spec, "resultOf">): Spec => ({
+  ...place,
+  kind,
+  input: null,
+  inputSchema: null,
+  address: "",
+  dueMillis: null,
+  subject: null,
+  repeatable: true,
+  announced: true,
+  numbered: null,
+  attempt: never,
+  ...more
+})
+
+// ---- signals
+
+interface Match {
+  readonly path: string
+  readonly message: Message
+}
+
+/** Signals that have arrived, and who awaits them. */
+export const makeMailbox = ({ entries }: Pick<History, "entries">) => {
+  const used = new Set(entries.flatMap(({ kind, subject }) => (kind === "inbox" && subject !== null ? [subject] : [])))
+  const signals = new Map<string, Message>()
+  const inboxes = new Map<string, Array<Message>>()
+  const waiting = new Map<string, Set<string>>()
+  // The first that arrived comes first.
+  const matches = Timers.make<Match>(() => true)
+  const match = (path: string, message: Message) => matches.add(message.seq, { path, message })
+  const boxOf = (address: string) => {
+    const box = inboxes.get(address) ?? []
+    inboxes.set(address, box)
+    return box
+  }
+  return {
+    put: (message: Message) => {
+      const [first, ...others] = waiting.get(message.name) ?? []
+      if (message.kind === "signal") {
+        if (signals.has(message.name)) return
+        signals.set(message.name, message)
+        for (const path of first === undefined ? [] : [first, ...others]) match(path, message)
+      } else if (used.has(`${message.seq}`)) {
+        return
+      } else if (first === undefined) {
+        boxOf(message.name).push(message)
+      } else {
+        waiting.get(message.name)?.delete(first)
+        match(first, message)
+      }
+    },
+    /** A signal may be sent to its name, or to the path where it is awaited. */
+    open: (kind: EntryKind, address: string, path: string) => {
+      if (kind !== "signal" && kind !== "inbox") return
+      for (const name of new Set([address, path])) {
+        const there = kind === "signal" ? signals.get(name) : boxOf(name).shift()
+        if (there !== undefined) return match(path, there)
+        waiting.set(name, (waiting.get(name) ?? new Set()).add(path))
+      }
+    },
+    close: (kind: EntryKind, address: string, path: string) => {
+      if (kind !== "signal" && kind !== "inbox") return
+      for (const name of [address, path]) {
+        const paths = waiting.get(name)
+        if (paths?.delete(path) === true && paths.size === 0) waiting.delete(name)
+      }
+    },
+    next: (): Match | null => matches.first()?.item ?? null,
+    drop: () => matches.shift()
+  }
+}
+
+// ---- what a branch calls
+
+/** The names that were used below a prefix. */
+export type Names = Numbered
+
+export interface Services {
+  readonly id: string
+  readonly chapter: number
+  readonly durable: boolean
+  readonly events: FlowEvents
+  /** Whether everything recorded has been reached. */
+  readonly isLive: () => boolean
+  readonly recordedAt: (path: string) => Entry | undefined
+  readonly redoOf: (path: string) => number
+  readonly park: <A, E>(branch: Branch, spec: Spec) => Effect.Effect<A, E>
+  readonly branches: () => Branches
+  readonly names: Map<string, Names>
+  readonly register: (path: string, undo: Code<unknown, unknown>) => void
+  readonly continueAs: (input: Schema.Json) => void
+}
+
+/** Set in a step that awaits something outside, once that has happened: it looks once instead of waiting. */
+export const WaitIsOver = Context.Reference<boolean>("@signalbox/flows/WaitIsOver", { defaultValue: () => false })
+
+export const interpreterOf = (branch: Branch, services: Services): Interpreter => {
+  const { chapter, durable, events, id, isLive, names, park, redoOf } = services
+  const publish = publishTo(events)
+  const origin = chapter === 0 ? id : `${id}:${chapter}`
+
+  const attemptOf =
+    <S extends Codec, E extends Codec, R>(
+      call: StepCall<S, E, R>,
+      scope: string,
+      context: Context.Context<R>
+    ): Spec["attempt"] =>
+    ({ attempt, awaited, elapsedMillis }) => {
+      const { path } = call
+      const fields = (at: number) => ({ executionId: id, path, attempt, at })
+      const work = inStepScope(origin, scope, call.execute).pipe(
+        at(outsideFlow),
+        Effect.updateService(
+          Reporter,
+          () => (progress) => publish((now) => ({ _tag: "StepProgress", ...fields(now), ...progress }))
+        ),
+        Effect.provideService(WaitIsOver, awaited)
+      )
+      const spanned = inSpan(`step ${call.name}`, { "flow.execution_id": id, "flow.path": path }, work)
+      return Effect.gen(function* (): Effect.fn.Return<End, never, R> {
+        yield* publish((now) => ({ _tag: "StepStarted", ...fields(now) }))
+        const exit = yield* Effect.exit(spanned)
+        if (Exit.isSuccess(exit)) {
+          const { json } = yield* recordResult(call.success, exit.value, `the result of the step ${path}`)
+          return { _tag: "Succeeded", json }
+        }
+        const { cause } = exit
+        const failed = cause.reasons.find(Cause.isFailReason)
+        if (failed === undefined) return { _tag: "Died", cause }
+        const { error } = failed
+        const retryMillis = yield* call.retry({ error, attempt, elapsedMillis: elapsedMillis(), durable })
+        yield* checkError(call.error, error, `the step ${path}`)
+        const { json } = yield* record(call.error, error, `the error of the step ${path}`)
+        return { _tag: "Failed", json, cause: Cause.fail(error), retryMillis }
+      }).pipe(
+        Effect.catchCause((cause) => Effect.succeed<End>({ _tag: "Died", cause })),
+        Effect.provideContext(context)
+      )
+    }
+
+  /** A call that repeats the failed one before it, with equal input, keeps the scope of that one. */
+  const scopeOf = (path: string, numbered: Numbered | null, input: string): string => {
+    const redo = redoOf(path)
+    const own = redo === 0 ? path : `${path}~${redo}`
+    if (numbered === null) return own
+    const { last } = numbered
+    const scope = last !== null && last.failed && last.input === input ? last.scope : own
+    numbered.last = { scope, input, failed: false }
+    return scope
+  }
+
+  const step: Interpreter["step"] = <S extends Codec, E extends Codec, R>(call: StepCall<S, E, R>) =>
+    Effect.contextWith((context: Context.Context<R>) =>
+      Effect.flatMap(durable ? (call.awaits ?? noAwait) : noAwait, (awaited) => {
+        const { input, inputSchema, name, numbered, path, repeatable } = call
+        const scope = scopeOf(path, numbered, canonical(input))
+        return park<S["Type"], E["Type"]>(branch, {
+          path,
+          name,
+          kind: awaited === null ? "step" : "run",
+          input,
+          inputSchema,
+          address: "",
+          dueMillis: awaited?.timeoutMillis ?? null,
+          subject: awaited?.subject ?? null,
+          repeatable,
+          announced: false,
+          numbered,
+          attempt: attemptOf(call, scope, context),
+          resultOf: (entry) =>
+            entry.state === "succeeded"
+              ? decodeRecorded(call.success, entry.value, `the recorded result of ${path}`)
+              : Effect.flatMap(decodeRecorded(call.error, entry.value, `the recorded error of ${path}`), Effect.fail)
+        })
+      })
+    )
+
+  const signalStep = <S extends Codec>({ name, path }: Place, schema: S): Effect.Effect<S["Type"]> =>
+    Effect.flatMap(FlowSignals, (signals) =>
+      step({
+        path,
+        name,
+        input: null,
+        inputSchema: Schema.Null,
+        numbered: null,
+        success: schema,
+        error: Schema.Never,
+        execute: Effect.flatMap(signals.receive({ executionId: id, path }), (value) =>
+          decodeRecorded(schema, value, `the signal ${path}`)
+        ),
+        retry: () => Effect.succeed(null),
+        repeatable: true
+      })
+    )
+
+  const awaitMessage = <S extends Codec>(kind: "signal" | "inbox", place: Place, address: string, schema: S) =>
+    durable
+      ? park<S["Type"], never>(
+          branch,
+          wait(place, kind, {
+            address,
+            resultOf: (entry) => decodeRecorded(schema, entry.value, `the ${kind} ${address}`)
+          })
+        )
+      : signalStep(place, schema)
+
+  return {
+    claim: (prefix, name, key, repeats) =>
+      Effect.suspend(() => {
+        const base = prefix + segment(name, key)
+        const numbered = names.get(base) ?? { count: 0, last: null }
+        names.set(base, numbered)
+        numbered.count++
+        if (!repeats && numbered.count > 1) return Effect.die(usedTwice(base))
+        const path = numbered.count === 1 ? base : `${base}#${numbered.count}`
+        for (const region of branch.regions) region.path ??= path
+        return Effect.succeed({ path, numbered: repeats ? numbered : null })
+      }),
+    step,
+    flow: ({ error, execute, path, success }) =>
+      Effect.gen(function* () {
+        const fields = (at: number) => ({ executionId: id, path, attempt: 1, at })
+        if (isLive()) yield* publish((now) => ({ _tag: "StepStarted", ...fields(now) }))
+        const checked = execute.pipe(
+          at({ interpreter: branch.interpreter, prefix: `${path}/` }),
+          Effect.tapError((failure) => checkError(error, failure, `the flow ${path}`)),
+          Effect.flatMap((value) => recordResult(success, value, `the result of the flow ${path}`))
+        )
+        const { value } = yield* checked.pipe(
+          Effect.onExit((exit) =>
+            isLive()
+              ? publish((now) =>
+                  Exit.isSuccess(exit)
+                    ? { _tag: "StepSucceeded", ...fields(now) }
+                    : { _tag: "StepFailed", ...fields(now), failure: failureOf(exit.cause) }
+                )
+              : Effect.void
+          )
+        )
+        return value
+      }),
+    sleep: (place, millis) =>
+      park<void, never>(
+        branch,
+        wait(place, "sleep", { input: millis, dueMillis: Math.max(millis, 0), resultOf: () => Effect.void })
+      ),
+    signal: (place, address, schema) => awaitMessage("signal", place, address, schema),
+    inbox: (place, address, schema) => awaitMessage("inbox", place, address, schema),
+    patched: (place) =>
+      Effect.suspend(() =>
+        services.recordedAt(place.path) === undefined && !isLive()
+          ? Effect.succeed(false)
+          : park<boolean, never>(
+              branch,
+              wait(place, "patch", { dueMillis: 0, announced: false, resultOf: () => Effect.succeed(true) })
+            )
+      ),
+    continueAs: (input) =>
+      services.branches().park<never, never>(branch, "wait", () => {
+        services.continueAs(input)
+        return { cancel: () => services.branches().interrupt(branch) }
+      }),
+    all: <A, E, R>(members: ReadonlyArray<readonly [string, Effect.Effect<A, E, R>]>, concurrency: number) =>
+      Effect.contextWith((context: Context.Context<R>) =>
+        services.branches().all<A, E>(branch, provided(members, context), concurrency)
+      ),
+    race: <A, E, R>(members: ReadonlyArray<readonly [string, Effect.Effect<A, E, R>]>) =>
+      Effect.contextWith((context: Context.Context<R>) =>
+        services.branches().race<A, E>(branch, provided(members, context))
+      ),
+    compensate: <A, E, R, E2, R2>(
+      _prefix: string,
+      call: Effect.Effect<A, E, R>,
+      undo: (value: A) => Effect.Effect<unknown, E2, R2>
+    ) =>
+      Effect.contextWith((context: Context.Context<R | R2>) => {
+        const region: Region = { path: null, begun: false }
+        branch.regions.push(region)
+        return Effect.onExit(call, (exit) =>
+          Effect.suspend(() => {
+            branch.regions.splice(branch.regions.indexOf(region), 1)
+            if (Exit.isFailure(exit)) return Effect.void
+            if (region.path === null) {
+              return Effect.die(new FlowDefect({ message: "Flow.compensate was given an effect that calls no step" }))
+            }
+            const undone = Effect.suspend(() => undo(exit.value))
+            services.register(region.path, (position) => Effect.provideContext(at(position)(undone), context))
+            return Effect.void
+          })
+        )
+      })
+  }
+}
+
+const noAwait = Effect.succeed(null)
+
+/** The context of a member is that of the group; its place is its own. */
+const provided = <A, E, R>(
+  members: ReadonlyArray<readonly [string, Effect.Effect<A, E, R>]>,
+  context: Context.Context<R>
+) =>
+  members.map(
+    ([prefix, member]) =>
+      [prefix, (position: Position) => Effect.provideContext(at(position)(member), context)] as const
+  )

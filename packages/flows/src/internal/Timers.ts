@@ -1,0 +1,55 @@
+/**
+ * What is due when: a binary heap, so that ten thousand timers of one execution cost no search.
+ */
+export interface Timer<A> {
+  readonly due: number
+  readonly item: A
+}
+
+export interface Timers<A> {
+  readonly add: (due: number, item: A) => void
+  /** The earliest for which `isOpen` holds; those before it are forgotten. */
+  readonly first: () => Timer<A> | undefined
+  /** Forgets the earliest. */
+  readonly shift: () => void
+}
+
+/** Timers whose items may be done meanwhile: `isOpen` tells which still count. */
+export const make = <A>(isOpen: (timer: Timer<A>) => boolean): Timers<A> => {
+  const heap: Array<Timer<A>> = []
+  const dueAt = (index: number) => heap[index]?.due ?? Infinity
+  const swap = (one: number, other: number) => {
+    const [a, b] = [heap[one], heap[other]]
+    if (a === undefined || b === undefined) return
+    heap[one] = b
+    heap[other] = a
+  }
+  const shift = () => {
+    const last = heap.pop()
+    if (last === undefined || heap.length === 0) return
+    heap[0] = last
+    for (let index = 0; ; ) {
+      const left = 2 * index + 1
+      const least = dueAt(left + 1) < dueAt(left) ? left + 1 : left
+      if (dueAt(least) >= dueAt(index)) return
+      swap(index, least)
+      index = least
+    }
+  }
+  return {
+    add: (due, item) => {
+      let index = heap.push({ due, item }) - 1
+      while (index > 0) {
+        const above = (index - 1) >> 1
+        if (dueAt(above) <= dueAt(index)) return
+        swap(above, index)
+        index = above
+      }
+    },
+    first: () => {
+      while (heap[0] !== undefined && !isOpen(heap[0])) shift()
+      return heap[0]
+    },
+    shift
+  }
+}

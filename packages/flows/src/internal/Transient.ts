@@ -1,0 +1,30 @@
+/**
+ * The durable retry of ready steps: what goes away by itself is tried again for a day, however short the control room was
+ * away or however busy it is.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import type { Retry } from "./Position.ts"
+
+export interface Transient {
+  /** What the service asked to wait; null when it did not say. */
+  readonly retryAfterMillis: number | null
+}
+
+const firstMillis = 1_000
+const longestMillis = Duration.toMillis("5 minutes")
+const untilMillis = Duration.toMillis("24 hours")
+
+/**
+ * Pauses of a random length up to 1 s, doubled with each attempt to at most 5 minutes, so that executions that failed
+ * together do not come back together. A script does not wait for a day: there the attempts of the client are all.
+ */
+export const durably =
+  <E>(transient: (error: E) => Transient | null): Retry<E> =>
+  ({ attempt, durable, elapsedMillis, error }) => {
+    const found = durable && elapsedMillis < untilMillis ? transient(error) : null
+    if (found === null) return Effect.succeed(null)
+    const longest = Math.min(firstMillis * 2 ** Math.min(attempt - 1, 20), longestMillis)
+    return Effect.map(Random.next, (random) => (found.retryAfterMillis ?? 0) + random * longest)
+  }
