@@ -1,23 +1,34 @@
 /**
- * Durable executions: registered, started and joined.
+ * Durable executions: registered, started, joined, and reached by their key.
  */
-import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import { ControlRoom } from "@signalbox/api/ControlRoom"
 import type { Flow } from "./internal/FlowType.ts"
 import { FlowDefect } from "./FlowDefect.ts"
 import type { FlowEngine } from "./FlowEngine.ts"
-import { FlowCanceled, type FlowNotRegistered } from "./FlowErrors.ts"
-import { register, workflowOf } from "./internal/DurableRun.ts"
-import { begin, claim } from "./internal/DurableStart.ts"
-import { theEngine } from "./internal/engine/TheEngine.ts"
-import { withDefects } from "./internal/DurableStep.ts"
-import { payloadOf } from "./internal/FlowPayload.ts"
-import type { Execution } from "./internal/FlowStore.ts"
-import { type Codec, decodeRecorded } from "./internal/Values.ts"
+import {
+  type ExecutionConflict,
+  ExecutionNotFound,
+  FlowCancelled,
+  FlowExpired,
+  FlowHalted,
+  FlowNotRegistered,
+  type InvalidSignal,
+  type SignalConflict,
+  type StepNotFound
+} from "./FlowErrors.ts"
+import * as FlowExecutions from "./FlowExecutions.ts"
+import { bodyOf } from "./internal/Body.ts"
+import { Engine, versionName } from "./internal/Engine.ts"
+import type { Execution, NewMessage } from "./internal/Journal.ts"
+import { engineOf } from "./internal/EngineOf.ts"
+import { segment } from "./internal/Position.ts"
 import { RunWatchers } from "./internal/RunWatchers.ts"
+import { type Codec, decodeRecorded, record, recordResult } from "./internal/Values.ts"
+import type { Signal } from "./Signals.ts"
 
 /**
  * Registers a flow with the engine, which then runs its executions: those that `Flow.execute` starts, and those that were
@@ -27,7 +38,23 @@ import { RunWatchers } from "./internal/RunWatchers.ts"
 export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>
 ): Layer.Layer<never, never, R | FlowEngine> =>
-  Layer.effectDiscard(register(flow)).pipe(Layer.provide(RunWatchers.layer))
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { engine, watchers } = yield* engineOf
+      const context = yield* Effect.context<R>()
+      const room = Context.getOption(context, ControlRoom)
+      if (Option.isSome(room)) yield* watchers.add(room.value)
+      yield* engine.register({
+        flow: flow.name,
+        version: flow.version,
+        signals: flow.signals,
+        bodyOf: bodyOf(flow, Context.add(context, RunWatchers, watchers))
+      })
+    })
+  )
+
+/** What a caller waits for fails with besides the errors of the flow. */
+export type DurableError = FlowCancelled | FlowHalted | FlowExpired | FlowNotRegistered
 
 /** How an execution ended, from the record. */
 const outcomeOf = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec, R>(
@@ -37,26 +64,63 @@ const outcomeOf = Effect.fnUntraced(function* <I extends Codec, S extends Codec,
   const { error, failure, id, result, state, version } = execution
   const what = `the execution ${id} of ${flow.name}, version ${version},`
   if (state === "completed") return yield* decodeRecorded(flow.success, result, `the result of ${what}`)
-  if (state === "canceled") return yield* new FlowCanceled({ execution: id })
+  if (state === "cancelled") return yield* new FlowCancelled({ execution: id })
+  if (state === "halted") {
+    return yield* new FlowHalted({
+      execution: id,
+      tag: failure?.tag ?? null,
+      message: `${what} is halted: ${failure?.message ?? "unknown"}`
+    })
+  }
   if (failure?.kind === "failed") {
     return yield* Effect.fail(yield* decodeRecorded(flow.error, error, `the error of ${what}`))
-  }
-  const { workflows } = yield* theEngine
-  const known = yield* workflows.poll(workflowOf(execution), id)
-  if (Option.isSome(known) && known.value._tag === "Complete" && Exit.isFailure(known.value.exit)) {
-    const { cause } = known.value.exit
-    if (Cause.hasDies(cause)) return yield* withDefects(Effect.die(Cause.squash(cause)))
   }
   return yield* Effect.die(new FlowDefect({ message: `${what} died: ${failure?.message ?? "unknown"}` }))
 })
 
+const begin = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec, R>(
+  flow: Flow<I, S, E, R>,
+  input: I["Type"],
+  options: { readonly key?: string; readonly messages?: ReadonlyArray<NewMessage> } = {}
+) {
+  const { engine } = yield* engineOf
+  const given = yield* recordResult(flow.input, input, `the input of the flow ${flow.name}`)
+  return yield* engine.submit({
+    flow: flow.name,
+    version: flow.version,
+    key: options.key ?? flow.idempotencyKey(given.value),
+    input: given.json,
+    tags: [...flow.tags(given.value)],
+    messages: options.messages ?? []
+  })
+})
+
+/** Fails when nobody would run it. */
+const registered = Effect.fnUntraced(function* ({ registered }: Engine["Service"], execution: Execution) {
+  const { flow, id, state, version } = execution
+  const isOver = state === "completed" || state === "failed" || state === "cancelled"
+  if (isOver || registered.has(versionName(execution))) return
+  return yield* new FlowNotRegistered({ flow, version, execution: id })
+})
+
+const result = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec, R>(
+  flow: Flow<I, S, E, R>,
+  execution: Execution
+) {
+  const { engine } = yield* engineOf
+  yield* registered(engine, execution)
+  const settled = yield* engine.settled(execution.id)
+  return yield* outcomeOf(flow, settled ?? execution)
+})
+
 /**
  * Starts an execution, or joins the one with the same idempotency key, and waits for its result, however long that takes
- * and whoever started it. One that has ended gives its result once more: a key is used once. The caller may go away and
- * ask again; the execution goes on.
+ * and whoever started it. One that has ended returns its result once more: a key is used once. The caller may go away and
+ * ask again; the execution continues.
  *
- * Fails with the errors of the flow, with `FlowCanceled`, and with `FlowNotRegistered` when the execution is of a version
- * that the program has not registered.
+ * Fails with the errors of the flow, with `FlowCancelled`, with `FlowHalted` when it needs a person or a deployment, with
+ * `FlowExpired` when it ended too long ago, and with `FlowNotRegistered` when the execution is of a version that the
+ * program has not registered.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -79,33 +143,103 @@ const outcomeOf = Effect.fnUntraced(function* <I extends Codec, S extends Codec,
 export const execute = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
   input: I["Type"]
-): Effect.Effect<S["Type"], E["Type"] | FlowCanceled | FlowNotRegistered, FlowEngine> =>
-  Effect.gen(function* () {
-    const { store, workflows } = yield* theEngine
-    const execution = yield* claim(flow, input)
-    if (execution.state !== "running") return yield* outcomeOf(flow, execution)
-    const what = `the execution ${execution.id} of ${flow.name}`
-    const running = workflows.execute(workflowOf(execution), {
-      executionId: execution.id,
-      payload: payloadOf(execution)
-    })
-    const result = yield* withDefects(running).pipe(
-      Effect.catch((error) =>
-        Effect.flatMap(decodeRecorded(flow.error, error, `the error of ${what}`), (decoded) => Effect.fail(decoded))
-      ),
-      Effect.catchCause((cause) =>
-        Effect.gen(function* () {
-          const ended = Cause.hasInterruptsOnly(cause) ? yield* store.find(execution.id) : null
-          if (ended?.state === "canceled") return yield* new FlowCanceled({ execution: execution.id })
-          return yield* Effect.failCause(cause)
-        })
-      )
-    )
-    return yield* decodeRecorded(flow.success, result, `the result of ${what}`)
-  })
+): Effect.Effect<S["Type"], E["Type"] | DurableError, FlowEngine> =>
+  Effect.flatMap(begin(flow, input), (execution) => result(flow, execution))
 
-/** As `execute`, without waiting: gives the id of the execution. */
+/** As `execute`, without waiting: returns the id of the execution. `key` is used instead of the flow's own. */
 export const submit = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
-  input: I["Type"]
-): Effect.Effect<string, FlowNotRegistered, FlowEngine> => begin(flow, input)
+  input: I["Type"],
+  options: { readonly key?: string } = {}
+): Effect.Effect<string, FlowNotRegistered | FlowExpired, FlowEngine> =>
+  Effect.gen(function* () {
+    const { engine } = yield* engineOf
+    const execution = yield* begin(flow, input, options)
+    yield* registered(engine, execution)
+    return execution.id
+  })
+
+/** What a signal is sent with. */
+export interface SendOptions {
+  /** Tells the signals of one name apart, as in `receive`. */
+  readonly key?: string
+  /** Of a message of an inbox: sent again with the same id it is received once. Default: a new one. */
+  readonly id?: string
+}
+
+/**
+ * Starts an execution unless it is there, and sends it a signal, in one: the signal is there when the execution begins.
+ * Returns its id.
+ */
+export const signalWithStart = <I extends Codec, S extends Codec, E extends Codec, R, V extends Codec>(
+  flow: Flow<I, S, E, R>,
+  input: I["Type"],
+  signal: Signal<V>,
+  value: V["Type"],
+  options: SendOptions = {}
+): Effect.Effect<
+  string,
+  FlowNotRegistered | FlowExpired | SignalConflict | InvalidSignal | ExecutionConflict | ExecutionNotFound,
+  FlowEngine
+> =>
+  Effect.gen(function* () {
+    const { json } = yield* record(signal.schema, value, `the signal ${signal.name}`)
+    const id = options.id ?? (signal.kind === "inbox" ? crypto.randomUUID() : "")
+    const name = segment(signal.name, options.key)
+    const execution = yield* begin(flow, input, { messages: [{ kind: signal.kind, name, id, value: json }] })
+    // One that was there has not taken the message; sent twice, it is one.
+    yield* FlowExecutions.signal(execution.id, name, json, { id })
+    return execution.id
+  })
+
+/** An execution of a flow, by its key. */
+export interface Handle<S, E> {
+  readonly id: string
+  /** Waits until it has ended, or is halted. */
+  readonly result: Effect.Effect<S, E | DurableError, FlowEngine>
+  readonly signal: <V extends Codec>(
+    signal: Signal<V>,
+    value: V["Type"],
+    options?: SendOptions
+  ) => Effect.Effect<void, ExecutionNotFound | ExecutionConflict | SignalConflict | InvalidSignal, FlowEngine>
+  readonly cancel: Effect.Effect<void, ExecutionNotFound, FlowEngine>
+  readonly terminate: Effect.Effect<void, ExecutionNotFound, FlowEngine>
+  readonly suspend: Effect.Effect<void, ExecutionNotFound | ExecutionConflict, FlowEngine>
+  readonly resume: (
+    options?: FlowExecutions.ResumeOptions
+  ) => Effect.Effect<void, ExecutionNotFound | ExecutionConflict | StepNotFound, FlowEngine>
+  readonly retry: (
+    options?: FlowExecutions.RetryOptions
+  ) => Effect.Effect<void, ExecutionNotFound | ExecutionConflict | StepNotFound, FlowEngine>
+  readonly describe: Effect.Effect<FlowExecutions.Inspection, ExecutionNotFound, FlowEngine>
+}
+
+/** The execution of a flow with this key. Fails with `ExecutionNotFound` when there is none. */
+export const handle = Effect.fn("Flow.handle")(function* <I extends Codec, S extends Codec, E extends Codec, R>(
+  flow: Flow<I, S, E, R>,
+  key: string
+): Effect.fn.Return<Handle<S["Type"], E["Type"]>, ExecutionNotFound, FlowEngine> {
+  const { engine } = yield* engineOf
+  const found = yield* engine.journal.findKey(flow.name, key)
+  if (found === null) return yield* new ExecutionNotFound({ execution: `${flow.name} ${key}` })
+  const { id } = found
+  return {
+    id,
+    result: Effect.suspend(() => result(flow, found)),
+    signal: (signal, value, options = {}) =>
+      Effect.flatMap(record(signal.schema, value, `the signal ${signal.name}`), ({ json }) =>
+        FlowExecutions.signal(
+          id,
+          segment(signal.name, options.key),
+          json,
+          options.id === undefined ? {} : { id: options.id }
+        )
+      ),
+    cancel: FlowExecutions.cancel(id),
+    terminate: FlowExecutions.terminate(id),
+    suspend: FlowExecutions.suspend(id),
+    resume: (options) => FlowExecutions.resume(id, options),
+    retry: (options) => FlowExecutions.retry(id, options),
+    describe: FlowExecutions.inspect(id)
+  }
+})

@@ -3,21 +3,67 @@
  * from one that runs them plainly.
  */
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
 import { FlowEngineError } from "./FlowErrors.ts"
-import type { ClusterOptions, PostgresOptions, SqliteOptions } from "./internal/engine/Options.ts"
-import { type Parts, withRegistered } from "./internal/engine/Parts.ts"
+import type { Parts } from "./internal/EngineOf.ts"
+import { Engine, make, type Lease } from "./internal/Engine.ts"
+import type { Journal } from "./internal/Journal.ts"
+import * as Retention from "./internal/Retention.ts"
+import { RunWatchers } from "./internal/RunWatchers.ts"
 
 export { FlowEngineError } from "./FlowErrors.ts"
-export type { ClusterOptions, PostgresOptions, SqliteOptions } from "./internal/engine/Options.ts"
 
-/** An engine of these parts. */
-const engine = (parts: Layer.Layer<Parts, FlowEngineError>): Layer.Layer<FlowEngine, FlowEngineError> =>
-  Layer.effect(
+export interface Options {
+  /** Executions in memory at a time, those that wait for long not counted; default 1,000. */
+  readonly concurrency?: number
+  /** How long executions are retained after their end. */
+  readonly retain?: RetainOptions
+}
+
+/** `null` stands for ever. */
+export interface RetainOptions {
+  /** Default 30 days. */
+  readonly completed?: Duration.Input | null
+  /** Failed and cancelled ones; default 90 days. */
+  readonly others?: Duration.Input | null
+  /** Key, state and end of those that are no longer retained, so that their key is not used again; default for ever. */
+  readonly keys?: Duration.Input | null
+}
+
+export interface SqliteOptions extends Options {
+  /** The file of the database. It and its folder are created when they are missing. */
+  readonly file: string
+}
+
+export interface PostgresOptions extends Options {
+  /** `postgres://user:password@host:port/database`. */
+  readonly url: Redacted.Redacted
+  /** Where the tables are; created when it is missing. Default: `signalbox_flows`. */
+  readonly schema?: string
+}
+
+/** A process that is silent for so long loses its executions to the others. */
+const leaseMillis = 6_000
+const defaultConcurrency = 1_000
+
+/** An engine over a journal. */
+const over = (
+  journal: Layer.Layer<Journal, FlowEngineError>,
+  lease: Lease,
+  { concurrency = defaultConcurrency, retain = {} }: Options
+): Layer.Layer<FlowEngine, FlowEngineError> => {
+  const parts = Layer.mergeAll(RunWatchers.layer, Retention.layer(retain)).pipe(
+    Layer.provideMerge(Layer.effect(Engine, make({ lease, concurrency }))),
+    Layer.provide(journal)
+  )
+  return Layer.effect(
     FlowEngine,
-    Effect.map(Effect.context<Parts>(), (context) => FlowEngine.of({ parts: withRegistered(context) }))
+    Effect.map(Effect.context<Parts>(), (context) => FlowEngine.of({ parts: context }))
   ).pipe(Layer.provide(parts))
+}
 
 /** What the layers need that only some programs have. */
 const load = <A>(what: string, packages: string, module: () => Promise<A>): Effect.Effect<A, FlowEngineError> =>
@@ -55,46 +101,32 @@ export class FlowEngine extends Context.Service<
    */
   static readonly layerMemory: Layer.Layer<FlowEngine, FlowEngineError> = Layer.unwrap(
     Effect.map(
-      load("the engine in memory", "effect", () => import("./internal/engine/Sqlite.ts")),
-      ({ layer }) => engine(layer(":memory:"))
+      load("the engine in memory", "effect", () => import("./internal/journal/Memory.ts")),
+      ({ layer }) => over(layer, { expiresAfterMillis: null }, {})
     )
   )
 
   /**
-   * For one process, on a SQLite file: a second one is refused. What was under way when the process ended goes on once
+   * For one process, on a SQLite file: a second one is refused. What was under way when the process ended continues once
    * its flow is registered again; what waits costs no memory.
    */
-  static readonly layerSqlite = ({ file }: SqliteOptions): Layer.Layer<FlowEngine, FlowEngineError> =>
+  static readonly layerSqlite = ({ file, ...options }: SqliteOptions): Layer.Layer<FlowEngine, FlowEngineError> =>
     Layer.unwrap(
       Effect.map(
-        load("the engine on SQLite", "effect", () => import("./internal/engine/Sqlite.ts")),
-        ({ layer }) => engine(layer(file))
-      )
-    )
-
-  /** As `layerSqlite`, on Postgres: one process for a schema. */
-  static readonly layerPostgres = (options: PostgresOptions): Layer.Layer<FlowEngine, FlowEngineError> =>
-    Layer.unwrap(
-      Effect.map(
-        load("the engine on Postgres", "effect", () => import("./internal/engine/Postgres.ts")),
-        ({ layer }) => engine(layer(options))
+        load("the engine on SQLite", "effect", () => import("./internal/journal/Sqlite.ts")),
+        ({ layer }) => over(layer(file), { expiresAfterMillis: null }, options)
       )
     )
 
   /**
-   * For several processes on one Postgres, which share the executions: those of one that dies go on in another in about
-   * ten seconds. A step that was under way then runs again, with the same idempotency key. Slower than the engine of one
-   * process. Needs `@effect/sql-pg` and `@effect/platform-node`.
+   * For any number of processes on one Postgres, which share the executions: those of one that dies continue in another
+   * within ten seconds. A step that was under way then runs again, with the same idempotency keys. Needs `@effect/sql-pg`.
    */
-  static readonly layerCluster = (options: ClusterOptions): Layer.Layer<FlowEngine, FlowEngineError> =>
+  static readonly layerPostgres = (options: PostgresOptions): Layer.Layer<FlowEngine, FlowEngineError> =>
     Layer.unwrap(
       Effect.map(
-        load(
-          "the cluster engine",
-          "@effect/sql-pg and @effect/platform-node",
-          () => import("./internal/engine/Cluster.ts")
-        ),
-        ({ layer }) => engine(layer(options))
+        load("the engine on Postgres", "@effect/sql-pg", () => import("./internal/journal/Postgres.ts")),
+        ({ layer }) => over(layer(options), { expiresAfterMillis: leaseMillis }, options)
       )
     )
 }

@@ -50,7 +50,6 @@ export interface Body {
   /** Returns the result as JSON. */
   readonly run: Effect.Effect<Schema.Json, unknown>
   readonly encodeError: (error: unknown) => Effect.Effect<Schema.Json>
-  readonly decodeError: (json: Schema.Json) => Effect.Effect<unknown>
   readonly context: Context.Context<never>
 }
 
@@ -102,7 +101,7 @@ interface Undoing extends Undo {
 const isEnd = ({ state }: Entry) => state === "succeeded" || state === "failed"
 
 export interface Options {
-  readonly execution: Pick<Execution, "id" | "flow" | "version" | "chapter" | "state" | "mail">
+  readonly execution: Pick<Execution, "id" | "flow" | "version" | "chapter" | "state">
   readonly history: Pick<History, "entries" | "undos" | "messages" | "redos">
   readonly host: Host
   readonly body: Body
@@ -224,10 +223,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
 
   const undoWithin = (losers: ReadonlyArray<Branches.Branch>, done: () => void) => {
     const lost = [...undos.values()].filter(({ branch }) => losers.some((loser) => Branches.isWithin(branch, loser)))
-    undoAll(lost, () => {
-      if (lost.some((undo) => undo.state === "failed")) haltUndone()
-      else done()
-    })
+    undoAll(lost, done)
   }
 
   const branches: Branches.Branches = Branches.make({
@@ -268,11 +264,6 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
   })
   const names = new Map<string, Calls.Names>()
 
-  const haltUndone = () => {
-    const failed = [...undos.values()].filter((undo) => undo.state === "failed")
-    halt(Cause.die(new UndoFailed({ execution: id, paths: failed.map(({ path }) => path) })))
-  }
-
   /** Undoes the last one first; one that fails does not keep the others from being undone. */
   const undoAll = (list: ReadonlyArray<Undoing>, done: () => void) => {
     const waiting = list
@@ -280,7 +271,15 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
       .toSorted((one, other) => one.position - other.position)
     const next = () => {
       const undo = waiting.pop()
-      if (undo === undefined) return done()
+      if (undo === undefined) {
+        const paths = list.filter((one) => one.state === "failed").map(({ path }) => path)
+        if (paths.length === 0) return done()
+        const failed = new UndoFailed({ execution: id, paths })
+        if (host.durable) return halt(Cause.die(failed))
+        // A script is over: nobody can resume it.
+        ready.push(() => Effect.logWarning(failed.message))
+        return done()
+      }
       branches.start(null, `${undo.path}/undo/`, undo.undo, (exit) => {
         if (halted !== null) return
         undo.state = Exit.isSuccess(exit) ? "done" : "failed"
@@ -489,8 +488,8 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
       if (lost !== undefined) return changedFlow(`${lost.path}/undo`, null)
       const outcome: Outcome = isCancelled ? { _tag: "Cancelled" } : { _tag: "Failed", error, cause: exit.cause }
       undoAll([...undos.values()], () => {
-        if ([...undos.values()].some((undo) => undo.state === "failed")) haltUndone()
-        else finished = outcome
+        finished = outcome
+        wake()
       })
     }).pipe(Effect.catchCause((cause) => Effect.sync(() => halt(cause))))
 
@@ -707,21 +706,33 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
       return suspended ? { _tag: "Suspended" } : { _tag: "Parked" }
     }
     // What another build may be able to run is the engine's to decide.
-    if (why.mine) yield* release({ state: "halted", wakeAt: null, failure: detailOf(why.cause) })
+    if (why.mine || !host.durable) {
+      yield* release({ state: "halted", wakeAt: null, failure: detailOf(why.cause) })
+      yield* publish((at) => ({ _tag: "FlowFailed", executionId: id, flow, at, failure: failureOf(why.cause) }))
+    }
     return { _tag: "Halted", ...why }
   })
 
   const ended = Effect.fnUntraced(function* (outcome: Outcome): Effect.fn.Return<Outcome, OwnershipLost> {
     const over = { owner: null, wakeAt: null, endedAt: now } as const
     switch (outcome._tag) {
-      case "Completed":
-        yield* flush({ ...over, state: "completed", result: outcome.result })
+      case "Completed": {
+        const { result } = outcome
+        yield* flush({ ...over, state: "completed", result })
+        yield* publish((at) => ({ _tag: "FlowCompleted", executionId: id, flow, at, result }))
         break
-      case "Failed":
-        yield* flush({ ...over, state: "failed", error: outcome.error, failure: detailOf(outcome.cause) })
+      }
+      case "Failed": {
+        const { cause, error } = outcome
+        yield* flush({ ...over, state: "failed", error, failure: detailOf(cause) })
+        yield* publish((at) => ({ _tag: "FlowFailed", executionId: id, flow, at, failure: failureOf(cause) }))
         break
-      default:
-        yield* flush({ ...over, state: "cancelled", failure: { kind: "interrupted", tag: null, message: "cancelled" } })
+      }
+      default: {
+        const failure: Failure = { kind: "interrupted", tag: null, message: "cancelled" }
+        yield* flush({ ...over, state: "cancelled", failure })
+        yield* publish((at) => ({ _tag: "FlowFailed", executionId: id, flow, at, failure }))
+      }
     }
     return outcome
   })

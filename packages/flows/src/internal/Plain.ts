@@ -1,15 +1,10 @@
 /**
  * A flow from start to end in this process: the same interpreter, and nothing is recorded.
  */
-import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import type * as Schema from "effect/Schema"
-import { FlowEvents } from "../FlowEvents.ts"
-import { failureOf, publishTo } from "./Announce.ts"
 import { bodyOf } from "./Body.ts"
 import type { Flow } from "./FlowType.ts"
 import { type Host, type Outcome, run as interpret, type Session } from "./Interpreter.ts"
@@ -34,24 +29,42 @@ export const runPlain = <I extends Codec, S extends Codec, E extends Codec, R>(
     const what = `the flow ${flow.name}`
     const makeBody = bodyOf(flow, context)
     let session: Session | undefined
-    const chapters = Effect.gen(function* () {
-      let json = (yield* record(flow.input, input, `the input of ${what}`)).json
+
+    const chapters = Effect.gen(function* (): Effect.fn.Return<Outcome> {
+      let { json } = yield* record(flow.input, input, `the input of ${what}`)
       for (let chapter = 0; ; chapter++) {
-        const outcome = yield* Effect.orDie(
-          interpret({
-            execution: { id, flow: flow.name, version: flow.version, chapter, state: "running", mail: 0 },
-            history: nothing,
-            host,
-            body: makeBody({ id, input: json }),
-            onSession: (made) => {
-              session = made
-            }
-          })
-        )
+        const outcome = yield* interpret({
+          execution: { id, flow: flow.name, version: flow.version, chapter, state: "running" },
+          history: nothing,
+          host,
+          body: makeBody({ id, input: json }),
+          onSession: (made) => {
+            session = made
+          }
+        }).pipe(Effect.orDie)
         if (outcome._tag !== "Continued") return outcome
         json = outcome.input
       }
     })
-    const publish = publishTo(context.mapUnsafe.has(FlowEvents.key) ? FlowEvents.of(Context_get(context)) : FlowEvents.defaultValue())
-    return Effect.void
+    /** The caller is interrupted: what was done is undone before that is over. */
+    const undone = (fiber: Fiber.Fiber<Outcome>) =>
+      Effect.suspend(() => {
+        session?.cancel()
+        return Effect.asVoid(Fiber.await(fiber))
+      })
+
+    return Effect.flatMap(Effect.forkDetach(chapters), (fiber) =>
+      Effect.flatMap(Effect.onInterrupt(Fiber.join(fiber), () => undone(fiber)), (outcome) => {
+        switch (outcome._tag) {
+          case "Completed":
+            return decodeRecorded(flow.success, outcome.result, `the result of ${what}`)
+          case "Failed":
+          case "Halted":
+            // The interpreter has checked the error against the schema.
+            return Effect.failCause(outcome.cause) as Effect.Effect<never, E["Type"]>
+          default:
+            return Effect.interrupt
+        }
+      })
+    )
   })

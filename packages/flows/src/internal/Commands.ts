@@ -1,0 +1,193 @@
+/**
+ * What the commands do in each state, as data; and what they change in the rows of an execution that is at rest.
+ */
+import type { Change, Entry, History, State, Undo } from "./Journal.ts"
+import { isBelow } from "./Paths.ts"
+import { cancelPath, outcomePath } from "./Replay.ts"
+import { canonical } from "./Values.ts"
+
+export type Command = "cancel" | "terminate" | "suspend" | "resume" | "retry"
+
+/**
+ * `send`: the process that runs it is told. `reopen`: it is due again. `end`: it ends as it is, without undos. `set aside`:
+ * records are set aside, and it is due again. `nothing`: it is so already. `refuse`: see `refusals`.
+ */
+export type Action = "send" | "reopen" | "reopen and send" | "end" | "set aside" | "nothing" | "refuse"
+
+/** Every pair of command and state. */
+export const actions: Readonly<Record<Command, Readonly<Record<State, Action>>>> = {
+  cancel: {
+    queued: "end",
+    waiting: "send",
+    running: "send",
+    undoing: "nothing",
+    halted: "reopen and send",
+    suspended: "reopen and send",
+    completed: "nothing",
+    failed: "nothing",
+    cancelled: "nothing"
+  },
+  terminate: {
+    queued: "end",
+    waiting: "end",
+    running: "end",
+    undoing: "end",
+    halted: "end",
+    suspended: "end",
+    completed: "nothing",
+    failed: "nothing",
+    cancelled: "nothing"
+  },
+  suspend: {
+    queued: "send",
+    waiting: "send",
+    running: "send",
+    undoing: "send",
+    halted: "refuse",
+    suspended: "nothing",
+    completed: "refuse",
+    failed: "refuse",
+    cancelled: "refuse"
+  },
+  resume: {
+    queued: "nothing",
+    waiting: "nothing",
+    running: "nothing",
+    undoing: "nothing",
+    halted: "reopen",
+    suspended: "reopen",
+    completed: "refuse",
+    failed: "refuse",
+    cancelled: "refuse"
+  },
+  retry: {
+    queued: "refuse",
+    waiting: "refuse",
+    running: "refuse",
+    undoing: "refuse",
+    halted: "set aside",
+    suspended: "refuse",
+    completed: "set aside",
+    failed: "set aside",
+    cancelled: "set aside"
+  }
+}
+
+/** Why a command is refused, and what to do instead. */
+export const refusal = (command: Command, state: State): string => {
+  switch (command) {
+    case "suspend":
+      return state === "halted" ? "is halted already: resume or cancel it" : `has ended (${state})`
+    case "resume":
+      return `has ended (${state}): retry it, from a step if it is completed`
+    default:
+      return state === "suspended" ? "is suspended: resume or cancel it" : `is under way (${state}): cancel it first`
+  }
+}
+
+const unchanged: Change = { execution: {}, aside: [], asideUndos: [], undos: [], taken: [] }
+
+/** It is due again, as it stands. Undos that failed are tried again. */
+export const reopened = (now: number): Change => ({
+  ...unchanged,
+  execution: { state: "waiting", wakeAt: now, failure: null, endedAt: null }
+})
+
+const underUndo = (undo: Pick<Undo, "path">) => `${undo.path}/undo/`
+
+/** `resume`: undos that failed are tried again, those of `skip` count as done by hand. */
+export const resumed = ({ entries, undos }: History, now: number, skip: ReadonlyArray<string>): Change => {
+  const failed = undos.filter(({ state }) => state === "failed")
+  const again = failed.filter(({ path }) => !skip.includes(path))
+  const isAgain = ({ path, state }: Entry) =>
+    state === "failed" && again.some((undo) => path.startsWith(underUndo(undo)))
+  return {
+    ...reopened(now),
+    aside: entries.filter(isAgain).map(({ attempt, path, redo }) => ({ path, attempt, redo })),
+    undos: failed.map((undo) => ({ ...undo, state: skip.includes(undo.path) ? "skipped" : "pending" }))
+  }
+}
+
+export const terminated = (now: number): Change => ({
+  ...unchanged,
+  execution: {
+    state: "cancelled",
+    endedAt: now,
+    wakeAt: null,
+    failure: { kind: "interrupted", tag: null, message: "terminated: nothing was undone" }
+  }
+})
+
+const isMarker = ({ path }: Entry) => path === cancelPath || path === outcomePath
+
+/** The last attempt of each step, in the order in which they ended; what has no end comes last. */
+const lastAttempts = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
+  const last = new Map<string, Entry>()
+  for (const entry of entries) if (!isMarker(entry)) last.set(entry.path, entry)
+  return [...last.values()].sort((one, other) => (one.ended ?? Infinity) - (other.ended ?? Infinity))
+}
+
+const isUndoStep = ({ undos }: History) => {
+  const prefixes = undos.map(underUndo)
+  return ({ path }: Entry) => prefixes.some((prefix) => path.startsWith(prefix))
+}
+
+/**
+ * Where an execution is run again from: at the step whose failure ended it, never at one that the body caught. Null when it
+ * ended otherwise.
+ */
+export const failedStep = (history: History): string | null => {
+  const inUndo = isUndoStep(history)
+  const rows = lastAttempts(history.entries).filter((entry) => !inUndo(entry) && entry.state !== "interrupted")
+  const open = rows.find(({ ended, failure }) => ended === null && failure !== null)
+  if (open !== undefined) return open.path
+  const ended = rows.filter(({ ended }) => ended !== null)
+  const last = ended.at(-1)
+  if (last?.state === "failed") return last.path
+  const { error } = history.execution
+  if (error === null) return null
+  const text = canonical(error)
+  return ended.findLast(({ state, value }) => state === "failed" && canonical(value) === text)?.path ?? null
+}
+
+/** Whether something is recorded at a path or below it. */
+export const isRecorded = ({ entries }: History, from: string): boolean =>
+  entries.some(({ path }) => path === from || isBelow(path, from))
+
+/**
+ * `retry` from a path: sets aside what ended after it and did not run beside it, and everything that was undone; what had
+ * succeeded of that is done again under new idempotency keys, the rest under those that it had.
+ */
+export const retried = (history: History, from: string | null, now: number, version: number): Change => {
+  const { entries, execution, undos } = history
+  const undone = undos.filter(({ state }) => state === "done" || state === "skipped").map(({ path }) => path)
+  const roots = from === null ? undone : [from, ...undone]
+  const starts = (path: string) => roots.some((root) => path === root || isBelow(path, root))
+  const rows = lastAttempts(entries)
+  const first = rows.find(({ path }) => starts(path))
+  const cut = first === undefined ? Infinity : (first.ended ?? first.begun)
+  const isKept = ({ begun, ended, path, state }: Entry) => {
+    if (starts(path)) return false
+    const before = ended !== null && ended < cut
+    const beside = state === "succeeded" && begun < cut
+    return before || beside
+  }
+  const kept = new Set(rows.filter(isKept).map(({ path }) => path))
+  const redos = new Map(rows.map(({ path, redo, state }) => [path, state === "succeeded" ? redo + 1 : redo]))
+  const isAside = (path: string) => !kept.has(path)
+  return {
+    ...unchanged,
+    execution: {
+      ...reopened(now).execution,
+      version,
+      round: execution.round + 1,
+      result: null,
+      error: null
+    },
+    aside: entries
+      .filter(({ path }) => isAside(path))
+      .map(({ attempt, path, redo }) => ({ path, attempt, redo: redos.get(path) ?? redo })),
+    asideUndos: undos.filter(({ path }) => isAside(path)).map(({ path }) => path),
+    taken: history.messages.filter(({ kind }) => kind !== "signal" && kind !== "inbox").map(({ seq }) => seq)
+  }
+}

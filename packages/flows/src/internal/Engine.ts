@@ -1,0 +1,332 @@
+/**
+ * A process that runs executions: those that were submitted to it, and those that it claims when they are due.
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import * as Option from "effect/Option"
+import { hostname } from "node:os"
+import { FlowExpired } from "../FlowErrors.ts"
+import type { Signal } from "../Signals.ts"
+import { detailOf } from "./Announce.ts"
+import { reopened } from "./Commands.ts"
+import * as Interpreter from "./Interpreter.ts"
+import { type Execution, type FlowVersion, type Fence, hasEnded, Journal, type NewExecution } from "./Journal.ts"
+import type { Codec } from "./Values.ts"
+
+/** A flow as the engine runs it. */
+export interface Registered extends FlowVersion {
+  readonly signals: ReadonlyArray<Signal<Codec>>
+  readonly bodyOf: (execution: Pick<Execution, "id" | "input">) => Interpreter.Body
+}
+
+/** Which executions are this process's own: on a store for one process all of them, else what its lease covers. */
+export interface Lease {
+  /** How long a process that says nothing keeps its claims; null: for as long as it holds the storage. */
+  readonly expiresAfterMillis: number | null
+}
+
+export interface Settings {
+  readonly lease: Lease
+  /** Executions in memory; a parked one holds none. */
+  readonly concurrency: number
+}
+
+/** How long a process that ends waits for its running steps. */
+const graceMillis = 10_000
+/** Notifications may be lost; this is how long one goes unnoticed. */
+const longestPauseMillis = 5_000
+const claimedAtATime = 100
+const mostReopened = 10_000
+
+export const versionName = ({ flow, version }: FlowVersion): string => `${flow}@${version}`
+
+interface Live {
+  readonly version: string
+  session: Interpreter.Session | null
+  readonly done: Deferred.Deferred<void>
+}
+
+export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Settings) {
+  const journal = yield* Journal
+  const scope = yield* Effect.scope
+  const registered = new Map<string, Registered>()
+  const live = new Map<string, Live>()
+  const waiters = new Map<string, Set<Deferred.Deferred<void>>>()
+  const due = Latch.makeUnsafe(true)
+  const name = hostname()
+  let self = crypto.randomUUID() as string
+  let isEnding = false
+
+  const flows = () => [...registered.values()].map(({ flow, version }) => ({ flow, version }))
+  const look = () => void due.openUnsafe()
+
+  const announce = Effect.gen(function* () {
+    const { expiresAfterMillis } = lease
+    const now = yield* journal.now
+    return yield* journal.renew({
+      id: self,
+      host: name,
+      flows: flows(),
+      expiresAt: expiresAfterMillis === null ? null : now + expiresAfterMillis
+    })
+  })
+
+  const ended = (id: string) => {
+    for (const waiter of waiters.get(id) ?? []) Deferred.doneUnsafe(waiter, Effect.void)
+  }
+
+  /** A body that does not fit the record may fit that of another build; when all have refused it, it is halted. */
+  const refused = Effect.fnUntraced(function* (fence: Fence, execution: Execution, cause: Cause.Cause<unknown>) {
+    const failure = detailOf(cause)
+    const now = yield* journal.now
+    const others = (yield* journal.processes(now)).filter(
+      (process) =>
+        process.id !== self &&
+        process.flows.some(({ flow, version }) => flow === execution.flow && version === execution.version)
+    )
+    const name = `refused ${execution.id}`
+    const known = yield* journal.read(name)
+    const before = Array.isArray(known) ? known : []
+    const all = [...before, self]
+    const isLast = others.every((process) => all.includes(process.id))
+    yield* journal.swap(name, known, isLast ? null : all)
+    yield* journal.write(fence, {
+      execution: isLast
+        ? { state: "halted", owner: null, wakeAt: null, failure }
+        : { state: "waiting", owner: null, wakeAt: now + 200, failure },
+      entries: [],
+      undos: [],
+      taken: [],
+      seen: Number.MAX_SAFE_INTEGER
+    })
+  })
+
+  /** What older builds have refused may fit this one. */
+  const reopenRefused = Effect.fnUntraced(function* ({ flow, version }: FlowVersion) {
+    const halted = yield* journal.list({ flow, version, states: ["halted"], limit: mostReopened })
+    const now = yield* journal.now
+    yield* Effect.forEach(
+      halted.filter(({ failure }) => failure?.tag === "FlowChanged"),
+      ({ id }) => journal.change(id, ({ execution }) => Effect.succeed(execution.state === "halted" ? reopened(now) : null)),
+      { discard: true }
+    )
+  })
+
+  const stay = Effect.fnUntraced(function* (execution: Execution, isNew: boolean, entry: Live) {
+    const { id } = execution
+    const flow = registered.get(versionName(execution))
+    if (flow === undefined) return
+    const fence: Fence = { id, epoch: execution.epoch }
+    const host: Interpreter.Host = {
+      durable: true,
+      name,
+      now: journal.now,
+      write: (write) => journal.write(fence, write),
+      messages: (after) => journal.messages(id, after)
+    }
+    let history = isNew ? null : yield* journal.history(id)
+    for (;;) {
+      const current = history?.execution ?? execution
+      if (current.epoch !== execution.epoch) return
+      const outcome = yield* Interpreter.run({
+        execution: current,
+        history: history ?? { entries: [], undos: [], messages: [], redos: new Map() },
+        host,
+        body: flow.bodyOf(current),
+        onSession: (session) => {
+          entry.session = session
+          if (isEnding) session.close()
+        }
+      })
+      if (outcome._tag === "Halted" && !outcome.mine) return yield* refused(fence, current, outcome.cause)
+      if (outcome._tag !== "Continued") return
+      history = yield* journal.history(id)
+    }
+  })
+
+  /** Runs an execution that this process has claimed, until it ends or leaves the memory. */
+  const start = (execution: Execution, isNew: boolean): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const entry: Live = { version: versionName(execution), session: null, done: Deferred.makeUnsafe() }
+      live.set(execution.id, entry)
+      const run = stay(execution, isNew, entry).pipe(
+        // Another process runs it now.
+        Effect.catchTag("OwnershipLost", () => Effect.void),
+        Effect.catchCause((cause) =>
+          Cause.hasInterruptsOnly(cause)
+            ? Effect.void
+            : Effect.logError(`the execution ${execution.id} of ${execution.flow} could not be run`, cause)
+        ),
+        Effect.ensuring(
+          Effect.sync(() => {
+            live.delete(execution.id)
+            Deferred.doneUnsafe(entry.done, Effect.void)
+            ended(execution.id)
+            look()
+          })
+        )
+      )
+      return Effect.asVoid(Effect.forkIn(run, scope))
+    })
+
+  const claimDue = Effect.gen(function* () {
+    while (!isEnding) {
+      due.closeUnsafe()
+      const free = Math.min(concurrency - live.size, claimedAtATime)
+      const now = yield* journal.now
+      const mine = flows()
+      if (free > 0 && mine.length > 0) {
+        const claimed = yield* journal.claim(self, mine, now, free)
+        yield* Effect.forEach(claimed, (execution) => start(execution, false), { discard: true })
+        if (claimed.length === free && free > 0) continue
+      }
+      const next = mine.length === 0 || free <= 0 ? null : yield* journal.nextDue(mine)
+      const pause = lease.expiresAfterMillis === null ? Infinity : longestPauseMillis
+      const millis = Math.min(next === null ? Infinity : Math.max(next - (yield* journal.now), 0), pause)
+      yield* millis === Infinity ? due.await : Effect.timeoutOption(due.await, millis)
+    }
+  })
+
+  const abortAll = Effect.sync(() => {
+    for (const { session } of live.values()) session?.abort()
+  })
+
+  /** Renews the lease, and takes over what processes have left that no longer renew theirs. */
+  const keepLease = (expiresAfterMillis: number) =>
+    Effect.gen(function* () {
+      yield* Effect.sleep(expiresAfterMillis / 3)
+      if (!(yield* announce)) {
+        // Others may run what this process had claimed: its writes are refused from now on.
+        yield* abortAll
+        self = crypto.randomUUID()
+        yield* announce
+      }
+      for (const id of yield* journal.unread(self)) live.get(id)?.session?.poke()
+      if ((yield* journal.reap(yield* journal.now)) > 0) look()
+    }).pipe(
+      Effect.catchDefect((defect) => Effect.logWarning("the lease of the flows could not be renewed", defect)),
+      Effect.forever
+    )
+
+  /** Lets running steps end, and gives executions back. */
+  const close = Effect.fnUntraced(function* (which: (version: string) => boolean) {
+    const entries = [...live.values()].filter(({ version }) => which(version))
+    if (entries.length === 0) return
+    for (const { session } of entries) session?.close()
+    const all = Effect.forEach(entries, ({ done }) => Deferred.await(done), { discard: true })
+    if (Option.isSome(yield* Effect.timeoutOption(all, graceMillis))) return
+    for (const { session } of entries) session?.abort()
+    yield* Effect.timeoutOption(all, 1_000)
+  })
+
+  yield* announce
+  yield* Effect.addFinalizer(() =>
+    Effect.suspend(() => {
+      isEnding = true
+      return Effect.andThen(
+        close(() => true),
+        journal.leave(self)
+      )
+    })
+  )
+  yield* Effect.forkIn(claimDue, scope)
+  yield* Effect.forkIn(
+    journal.changes((process, id) =>
+      Effect.sync(() => {
+        if (process === null) {
+          look()
+          if (id === null) for (const waiting of waiters.keys()) ended(waiting)
+          else ended(id)
+        } else if (process === self && id !== null) live.get(id)?.session?.poke()
+      })
+    ),
+    scope
+  )
+  if (lease.expiresAfterMillis !== null) yield* Effect.forkIn(keepLease(lease.expiresAfterMillis), scope)
+
+  return {
+    journal,
+    registered,
+    /** Runs executions of this flow, for as long as the scope is open. */
+    register: Effect.fnUntraced(function* (flow: Registered) {
+      registered.set(versionName(flow), flow)
+      yield* Effect.addFinalizer(() =>
+        Effect.suspend(() => {
+          if (registered.get(versionName(flow)) !== flow) return Effect.void
+          registered.delete(versionName(flow))
+          return close((version) => version === versionName(flow))
+        })
+      )
+      yield* announce
+      yield* reopenRefused(flow)
+      look()
+    }),
+    /** Creates an execution, or joins the one with its key; runs it at once when there is room. */
+    submit: Effect.fnUntraced(function* (
+      made: Omit<NewExecution, "id" | "owner" | "wakeAt" | "state" | "parent"> & { readonly parent?: string | null }
+    ) {
+      const isMine = registered.has(versionName(made)) && live.size < concurrency && !isEnding
+      const now = yield* journal.now
+      return yield* Effect.uninterruptible(
+        Effect.gen(function* () {
+          const created = yield* journal.create({
+            parent: null,
+            ...made,
+            id: crypto.randomUUID(),
+            state: "running",
+            owner: isMine ? self : null,
+            wakeAt: now
+          })
+          if (created._tag === "Expired") {
+            const { endedAt, id, state } = created.expired
+            return yield* new FlowExpired({ execution: id, state, endedAt })
+          }
+          if (created._tag === "Created") {
+            if (isMine) yield* start(created.execution, made.messages.length === 0)
+            else look()
+          }
+          return created.execution
+        })
+      )
+    }),
+    /** Waits until an execution has ended or is halted. */
+    settled: Effect.fnUntraced(function* (id: string) {
+      const isOver = (execution: Execution | null) =>
+        execution === null || hasEnded(execution.state) || execution.state === "halted"
+      for (;;) {
+        const waiter = Deferred.makeUnsafe<void>()
+        const all = waiters.get(id) ?? new Set()
+        waiters.set(id, all.add(waiter))
+        const forget = Effect.sync(() => {
+          all.delete(waiter)
+          if (all.size === 0 && waiters.get(id) === all) waiters.delete(id)
+        })
+        const found = yield* Effect.gen(function* () {
+          const execution = yield* journal.find(id)
+          if (isOver(execution)) return execution
+          const woken = Deferred.await(waiter)
+          yield* lease.expiresAfterMillis === null ? woken : Effect.timeoutOption(woken, longestPauseMillis)
+          return yield* journal.find(id)
+        }).pipe(Effect.ensuring(forget))
+        if (isOver(found)) return found
+      }
+    }),
+    /** Something was sent, or changed, by this process. */
+    poke: (id: string) =>
+      Effect.sync(() => {
+        live.get(id)?.session?.poke()
+        look()
+        ended(id)
+      }),
+    isLive: (id: string) => live.has(id)
+  }
+})
+
+export type EngineParts = Effect.Success<ReturnType<typeof make>>
+
+/** The engine of this program, for this package alone. */
+export class Engine extends Context.Service<Engine, EngineParts>()("@signalbox/flows/Engine") {}
+

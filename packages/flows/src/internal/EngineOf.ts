@@ -1,0 +1,17 @@
+/**
+ * The inside of a `FlowEngine`, for this package.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { FlowEngine } from "../FlowEngine.ts"
+import { Engine } from "./Engine.ts"
+import { RunWatchers } from "./RunWatchers.ts"
+
+/** What every engine is made of. */
+export type Parts = Engine | RunWatchers
+
+export const engineOf = Effect.map(FlowEngine, ({ parts }) => {
+  // All engines are made of them, in `FlowEngine`.
+  const context = parts as Context.Context<Parts>
+  return { engine: Context.get(context, Engine), watchers: Context.get(context, RunWatchers) }
+})
