@@ -20,8 +20,10 @@ import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Flow from "./Flow.ts"
 import { FlowCallbacks } from "./FlowCallbacks.ts"
 import { collect } from "./internal/Collect.ts"
-import { WaitIsOver } from "./internal/Waits.ts"
-import { stepThatAwaits } from "./Step.ts"
+import { WaitIsOver } from "./internal/Calls.ts"
+import { RunWatchers, subjectOf } from "./internal/RunWatchers.ts"
+import type { Transient } from "./internal/Transient.ts"
+import { makeStep } from "./Step.ts"
 
 /** The service took the start of a run but started none. */
 export class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", { process: ProcessId }) {

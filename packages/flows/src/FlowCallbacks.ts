@@ -9,8 +9,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as WebhookSignature from "@signalbox/api/WebhookSignature"
 import type { FlowEngine } from "./FlowEngine.ts"
-import { theEngine } from "./internal/engine/TheEngine.ts"
-import { completeWait, runKind } from "./internal/Waits.ts"
+import { engineOf } from "./internal/EngineOf.ts"
 
 export interface FlowCallbacks {
   /** Where `receive` answers: an address that the control room can reach. */
@@ -97,9 +96,8 @@ export const receive = Effect.fn("FlowCallbacks.receive")(function* (
   }
   const { action, payload } = received.success
   if (action === "completed" || action === "unresolved") {
-    const engine = yield* theEngine
-    const waits = yield* engine.store.waits(runKind(payload.workspaceId), payload.processRunId)
-    yield* Effect.forEach(waits, (wait) => completeWait(engine, wait), { discard: true })
+    const { watchers } = yield* engineOf
+    yield* watchers.done(payload.workspaceId, payload.processRunId)
   }
   return answer(200, "received")
 })

@@ -1,42 +1,51 @@
 /**
- * Durable executions from outside: listed, looked at, signalled, ended and run again.
+ * Durable executions from outside: listed, inspected, signalled, ended and run again.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { FlowEngine } from "./FlowEngine.ts"
-import { ExecutionConflict, ExecutionNotFound, FlowNotRegistered, StepNotFound } from "./FlowErrors.ts"
+import {
+  ExecutionConflict,
+  ExecutionNotFound,
+  InvalidSignal,
+  SignalConflict,
+  StepNotFound
+} from "./FlowErrors.ts"
 import { mermaid } from "./FlowDiagram.ts"
-import { start, workflowOf } from "./internal/DurableRun.ts"
-import type { Engine } from "./internal/engine/Parts.ts"
-import { theEngine } from "./internal/engine/TheEngine.ts"
-import { workflowName } from "./internal/FlowPayload.ts"
-import type { Execution, ExecutionState, RecordedStep } from "./internal/FlowStore.ts"
-import { isBelow } from "./internal/Paths.ts"
-import { firstFailed } from "./internal/Replay.ts"
-import { completeSignal, openWaits, type OpenWait } from "./internal/Waits.ts"
+import { actions, type Command, failedStep, isRecorded, refusal, reopened, resumed, retried, terminated } from "./internal/Commands.ts"
+import { versionName } from "./internal/Engine.ts"
+import { engineOf } from "./internal/EngineOf.ts"
+import { type Change, type Entry, type Execution, type History, isActive, type NewMessage, type State, type Undo } from "./internal/Journal.ts"
+import { cancelPath, outcomePath } from "./internal/Replay.ts"
 
-export type { Execution, ExecutionState, RecordedStep } from "./internal/FlowStore.ts"
-export type { OpenWait } from "./internal/Waits.ts"
+export { type Entry, type Execution, type State, states, type Undo } from "./internal/Journal.ts"
 
 /** An execution in a list: without its input and its result. */
 export interface ListedExecution extends Omit<Execution, "input" | "result" | "error"> {
-  /** Whether this program has registered its version. Of one that it has not, nothing runs until it is. */
+  /** Whether this program has registered its version. */
   readonly registered: boolean
 }
 
 export interface Filter {
   readonly flow?: string
   readonly version?: number
-  readonly state?: ExecutionState
+  /** What the flow's `idempotencyKey` returns. */
+  readonly key?: string
+  readonly state?: State
+  readonly tag?: string
+  /** Milliseconds since 1970. */
+  readonly startedFrom?: number
+  /** Milliseconds since 1970. */
+  readonly startedBefore?: number
 }
 
 export interface PageOptions extends Filter {
   /** At most so many, 1 to 500; default 100. */
   readonly limit?: number
-  /** The id of an execution: give those that began before it. */
+  /** The id of an execution: returns those that began before it. */
   readonly before?: string
 }
 
@@ -49,17 +58,21 @@ export interface ExecutionPage {
 const defaultPage = 100
 const largestPage = 500
 
-const isRegistered = ({ registered }: Engine, execution: Execution) => registered.has(workflowName(execution))
+const found = Effect.fnUntraced(function* (execution: string) {
+  const { engine } = yield* engineOf
+  return (yield* engine.journal.find(execution)) ?? (yield* new ExecutionNotFound({ execution }))
+})
 
-const found = Effect.fnUntraced(function* ({ store }: Engine, execution: string) {
-  return (yield* store.find(execution)) ?? (yield* new ExecutionNotFound({ execution }))
+const historyOf = Effect.fnUntraced(function* (execution: string) {
+  const { engine } = yield* engineOf
+  return (yield* engine.journal.history(execution)) ?? (yield* new ExecutionNotFound({ execution }))
 })
 
 /** An execution by its id. */
 export const get = Effect.fn("FlowExecutions.get")(function* (
   execution: string
 ): Effect.fn.Return<Execution, ExecutionNotFound, FlowEngine> {
-  return yield* found(yield* theEngine, execution)
+  return yield* found(execution)
 })
 
 /**
@@ -69,17 +82,18 @@ export const get = Effect.fn("FlowExecutions.get")(function* (
 export const list = Effect.fn("FlowExecutions.list")(function* (
   options: PageOptions = {}
 ): Effect.fn.Return<ExecutionPage, ExecutionNotFound, FlowEngine> {
-  const engine = yield* theEngine
-  const { before, limit = defaultPage, ...filter } = options
+  const { engine } = yield* engineOf
+  const { before, limit = defaultPage, state, ...filter } = options
   const size = Math.min(Math.max(Math.trunc(limit), 1), largestPage)
-  const rows = yield* engine.store.list({
+  const rows = yield* engine.journal.list({
     ...filter,
-    ...(before === undefined ? {} : { before: yield* found(engine, before) }),
+    ...(state === undefined ? {} : { states: [state] }),
+    ...(before === undefined ? {} : { before: yield* found(before) }),
     limit: size + 1
   })
   const executions = rows.slice(0, size).map((execution): ListedExecution => {
     const { error: _error, input: _input, result: _result, ...listed } = execution
-    return { ...listed, registered: isRegistered(engine, execution) }
+    return { ...listed, registered: engine.registered.has(versionName(execution)) }
   })
   return { executions, next: rows.length > size ? (executions.at(-1)?.id ?? null) : null }
 })
@@ -97,158 +111,310 @@ export const list = Effect.fn("FlowExecutions.list")(function* (
 export const stream = (filter: Filter = {}): Stream.Stream<ListedExecution, never, FlowEngine> =>
   Stream.paginate(Option.none<string>(), (before) =>
     list({ ...filter, ...(Option.isNone(before) ? {} : { before: before.value }), limit: largestPage }).pipe(
-      // It was in the page before, and executions do not go away.
-      Effect.orDie,
+      // The last of the page before is no longer retained: there is nothing older.
+      Effect.catchTag("ExecutionNotFound", () => Effect.succeed<ExecutionPage>({ executions: [], next: null })),
       Effect.map(({ executions, next }) => [executions, Option.map(Option.fromNullOr(next), Option.some)] as const)
     )
   )
 
-/** The ended attempts of an execution's steps, in the order of their end. */
+/** All attempts of an execution's steps, and what it waited for, in the order in which they began. */
 export const steps = Effect.fn("FlowExecutions.steps")(function* (
   execution: string
-): Effect.fn.Return<ReadonlyArray<RecordedStep>, ExecutionNotFound, FlowEngine> {
-  const engine = yield* theEngine
-  yield* found(engine, execution)
-  return yield* engine.store.steps(execution)
+): Effect.fn.Return<ReadonlyArray<Entry>, ExecutionNotFound, FlowEngine> {
+  return (yield* historyOf(execution)).entries
 })
+
+/** What a branch of an execution does, or waits for. */
+export interface Activity {
+  readonly path: string
+  /** `attempt`: a step runs. `pause`: its next attempt begins at `due`. The others are waits. */
+  readonly kind: "attempt" | "pause" | "sleep" | "signal" | "inbox" | "run" | "child"
+  readonly attempt: number
+  /** Milliseconds since 1970: since when, and when it is over at the latest or the next attempt begins. */
+  readonly since: number
+  readonly due: number | null
+  /** What is awaited, such as a run. */
+  readonly subject: string | null
+  /** How the last attempt failed. */
+  readonly failure: Entry["failure"]
+  readonly host: string | null
+}
 
 /** All that is known of an execution. */
 export interface Inspection {
   readonly execution: Execution
   /** Whether this program has registered its version. */
   readonly registered: boolean
-  /** The ended attempts of its steps, in the order of their end. */
-  readonly steps: ReadonlyArray<RecordedStep>
-  /** What it waits for now. */
-  readonly waits: ReadonlyArray<OpenWait>
+  /** In one line: where it stands, and what it needs. */
+  readonly summary: string
+  /** What each branch does or waits for now. */
+  readonly now: ReadonlyArray<Activity>
+  readonly undos: ReadonlyArray<Undo>
+  /** Whether a cancel has arrived that is not carried out yet. */
+  readonly cancelling: boolean
+  /** All attempts, in the order in which they began. */
+  readonly steps: ReadonlyArray<Entry>
   /** A Mermaid flow chart of the steps. */
   readonly diagram: string
 }
 
-/** An execution with its steps, what it waits for, and a diagram. */
+const activityKind = ({ kind, state }: Entry): Activity["kind"] =>
+  state === "retrying" ? "pause" : kind === "step" || kind === "patch" ? "attempt" : kind === "cancel" || kind === "outcome" ? "attempt" : kind
+
+/** What is begun and has no end. */
+const activitiesOf = ({ entries }: History): ReadonlyArray<Activity> => {
+  const last = new Map<string, Entry>()
+  for (const entry of entries) last.set(entry.path, entry)
+  return [...last.values()]
+    .filter(({ state }) => state === "running" || state === "retrying")
+    .map((entry) => ({
+      path: entry.path,
+      kind: activityKind(entry),
+      attempt: entry.attempt,
+      since: entry.startedAt,
+      due: entry.due,
+      subject: entry.subject,
+      failure: entry.failure,
+      host: entry.host
+    }))
+}
+
+const at = (millis: number | null): string => (millis === null ? "" : ` until ${new Date(millis).toISOString()}`)
+
+const said: Readonly<Record<Activity["kind"], (activity: Activity) => string>> = {
+  attempt: ({ attempt, path }) => `runs ${path}, attempt ${attempt}`,
+  pause: ({ attempt, due, failure, path }) =>
+    `tries ${path} again${due === null ? "" : ` at ${new Date(due).toISOString()}`} after attempt ${attempt}: ${failure?.message ?? ""}`,
+  sleep: ({ due, path }) => `sleeps in ${path}${at(due)}`,
+  signal: ({ path }) => `waits for the signal ${path}`,
+  inbox: ({ path }) => `waits for a message of ${path}`,
+  run: ({ due, path, subject }) => `waits in ${path} for the ${subject ?? "run"}${at(due)}`,
+  child: ({ path, subject }) => `waits in ${path} for the execution ${subject ?? ""}`
+}
+
+const summaryOf = (execution: Execution, now: ReadonlyArray<Activity>, cancelling: boolean): string => {
+  const { failure, state } = execution
+  const why = failure === null ? "" : `: ${failure.message}`
+  if (state === "halted") return `halted${why}`
+  if (!isActive(state)) return `${state}${state === "completed" ? "" : why}`
+  const [first] = now
+  const more = now.length > 1 ? `, and ${now.length - 1} more` : ""
+  return `${cancelling ? "is being cancelled; " : ""}${state}${first === undefined ? "" : `: ${said[first.kind](first)}${more}`}`
+}
+
+/** An execution with its steps, what it does and waits for, and a diagram. */
 export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
   execution: string
 ): Effect.fn.Return<Inspection, ExecutionNotFound, FlowEngine> {
-  const engine = yield* theEngine
-  const there = yield* found(engine, execution)
-  const steps = yield* engine.store.steps(execution)
+  const { engine } = yield* engineOf
+  const history = yield* historyOf(execution)
+  const active = isActive(history.execution.state) || history.execution.state === "suspended"
+  const now = active ? activitiesOf(history) : []
+  const cancelling =
+    active &&
+    (history.messages.some(({ kind }) => kind === "cancel") || history.entries.some(({ path }) => path === cancelPath))
+  const steps = history.entries.filter(({ path }) => path !== cancelPath && path !== outcomePath)
   return {
-    execution: there,
-    registered: isRegistered(engine, there),
+    execution: history.execution,
+    registered: engine.registered.has(versionName(history.execution)),
+    summary: summaryOf(history.execution, now, cancelling),
+    now,
+    undos: history.undos,
+    cancelling,
     steps,
-    waits: there.state === "running" ? yield* openWaits(engine, execution, steps) : [],
     diagram: mermaid(steps)
   }
 })
 
+// ---- signals
+
+/** The name of `name[key]`. */
+const nameOf = (address: string): string => {
+  const bracket = address.indexOf("[")
+  return bracket === -1 ? address : address.slice(0, bracket)
+}
+
 /**
- * Sends a value, as JSON, to the signal that an execution awaits at this path; for tools that do not know its schema, as
- * `Flow.signal` does. One that does not fit the schema ends the execution; `resume` awaits it again. Fails with
- * `StepNotFound` when that signal is not awaited.
+ * Sends a value, as JSON, to a signal or an inbox of an execution: its name, with its key as in `price[a]`. It need not be
+ * awaited yet. Fails with `InvalidSignal` when the flow lists no such signal or the value does not fit it, with
+ * `SignalConflict` when it was sent another value before, and with `ExecutionConflict` when the execution has ended. Nothing
+ * is recorded then.
  */
 export const signal = Effect.fn("FlowExecutions.signal")(function* (
   execution: string,
-  path: string,
-  value: Schema.Json
-): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict | StepNotFound, FlowEngine> {
-  const engine = yield* theEngine
-  const there = yield* found(engine, execution)
-  if (there.state !== "running") {
-    return yield* conflict(there, `the execution ${execution} has ended (${there.state}) and takes no signals`)
+  address: string,
+  value: Schema.Json,
+  options: { readonly id?: string } = {}
+): Effect.fn.Return<
+  void,
+  ExecutionNotFound | ExecutionConflict | SignalConflict | InvalidSignal,
+  FlowEngine
+> {
+  const { engine } = yield* engineOf
+  const there = yield* found(execution)
+  const flow = engine.registered.get(versionName(there))
+  const name = nameOf(address)
+  const listed = flow?.signals.find((signal) => signal.name === name)
+  if (listed === undefined) {
+    const names = flow?.signals.map((signal) => signal.name) ?? []
+    const instead =
+      flow === undefined
+        ? `${versionName(there)} is not registered in this program: send it to one that has`
+        : names.length === 0
+          ? `${there.flow} lists no signals: list it in the \`signals\` of Flow.make`
+          : `expected one of ${names.join(", ")}`
+    return yield* new InvalidSignal({ signal: address, message: `signal: there is no ${name}; ${instead}` })
   }
-  const waits = yield* openWaits(engine, execution, yield* engine.store.steps(execution))
-  const awaited = waits.filter((wait) => wait.kind === "signal").map((wait) => wait.path)
-  if (!awaited.includes(path)) {
-    const instead = awaited.length === 0 ? "no signal" : awaited.join(", ")
-    const message = `path: the execution ${execution} awaits no signal ${path}; it awaits ${instead}`
-    return yield* new StepNotFound({ execution, path, message })
+  const fits = Schema.decodeUnknownExit(Schema.toCodecJson(listed.schema))(value)
+  if (Exit.isFailure(fits)) {
+    const error = fits.cause.reasons.flatMap((reason) => (reason._tag === "Fail" ? [reason.error] : []))[0]
+    const message = `value: does not fit the signal ${name}: ${error?.message ?? "it could not be read"}`
+    return yield* new InvalidSignal({ signal: address, message })
   }
-  yield* completeSignal(engine, there, path, Exit.succeed(value))
+  const id = options.id ?? (listed.kind === "inbox" ? crypto.randomUUID() : "")
+  const { outcome } = yield* engine.journal.send(execution, { kind: listed.kind, name: address, id, value })
+  if (outcome === "absent") return yield* new ExecutionNotFound({ execution })
+  if (outcome === "conflict") return yield* new SignalConflict({ execution, signal: address })
+  if (outcome === "ended") {
+    return yield* conflict(there, `the execution ${execution} has ended and takes no signals`)
+  }
+  yield* engine.poke(execution)
+})
+
+// ---- commands
+
+const conflict = ({ id, state }: Execution, message: string) => new ExecutionConflict({ execution: id, state, message })
+
+/** Carries out a command as its state says. `change` is what it does to an execution that is at rest. */
+const carryOut = Effect.fnUntraced(function* <E = never>(
+  command: Command,
+  id: string,
+  change: (history: History, now: number) => Effect.Effect<Change, E>
+): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict | E, FlowEngine> {
+  const { engine } = yield* engineOf
+  const { journal } = engine
+  const message: NewMessage = { kind: command === "suspend" ? "suspend" : "cancel", name: "", id: "", value: null }
+  const now = yield* journal.now
+  const send = journal.send(id, message)
+  const there = yield* found(id)
+  if (actions[command][there.state] === "send") {
+    yield* send
+    return yield* engine.poke(id)
+  }
+  // The state is read again under the lock of the row.
+  let action = actions[command][there.state]
+  const changed = yield* journal.change(id, (history) => {
+    action = actions[command][history.execution.state]
+    switch (action) {
+      case "refuse":
+        return Effect.fail(conflict(history.execution, `the execution ${id} ${refusal(command, history.execution.state)}`))
+      case "end":
+        return Effect.succeed(terminated(now))
+      case "reopen":
+      case "reopen and send":
+      case "set aside":
+        return change(history, now)
+      default:
+        return Effect.succeed(null)
+    }
+  })
+  if (changed === null) return yield* new ExecutionNotFound({ execution: id })
+  if (action === "send" || action === "reopen and send") yield* send
+  yield* engine.poke(id)
 })
 
 /**
- * Asks for the end of an execution: the step that runs ends, no other begins, and what the flow compensates is undone.
- * Who waits for the execution gets `FlowCanceled`. One that has ended stays as it is. Of a version that is not registered
- * nothing runs, so it is canceled when that version is registered again.
+ * Cancels an execution: waits end at once, steps that run come to their end, no other begins, and what the flow compensates
+ * is undone. Who waits for it gets `FlowCancelled`. Once it undoes, or has ended, nothing changes.
  */
 export const cancel = Effect.fn("FlowExecutions.cancel")(function* (
   execution: string
 ): Effect.fn.Return<void, ExecutionNotFound, FlowEngine> {
-  const engine = yield* theEngine
-  const there = yield* found(engine, execution)
-  if (there.state === "running") yield* engine.workflows.interrupt(workflowOf(there), execution)
+  yield* carryOut("cancel", execution, (_history, now) => Effect.succeed(reopened(now))).pipe(
+    Effect.catchTag("ExecutionConflict", () => Effect.void)
+  )
 })
 
-const conflict = ({ id, state }: Execution, message: string) => new ExecutionConflict({ execution: id, state, message })
-
-const runAgain = Effect.fnUntraced(function* (engine: Engine, there: Execution, before: string, version: number) {
-  const { flow, generation, id: execution, input, key } = there
-  if (!engine.registered.has(workflowName({ flow, version }))) {
-    return yield* new FlowNotRegistered({ flow, version, execution })
-  }
-  const id = crypto.randomUUID()
-  const next = yield* engine.store.claim(id, {
-    flow,
-    version,
-    key,
-    generation: generation + 1,
-    input,
-    resumes: { execution, before }
-  })
-  if (next.id !== id) {
-    return yield* conflict(there, `the execution ${execution} was run again already: see ${next.id}`)
-  }
-  return yield* start(engine.workflows, next)
+/** Ends an execution as it stands: nothing is undone, and a step that runs may still have its effect. */
+export const terminate = Effect.fn("FlowExecutions.terminate")(function* (
+  execution: string
+): Effect.fn.Return<void, ExecutionNotFound, FlowEngine> {
+  yield* carryOut("terminate", execution, (_history, now) => Effect.succeed(terminated(now))).pipe(
+    Effect.catchTag("ExecutionConflict", () => Effect.void)
+  )
 })
+
+/** Pauses an execution: steps that run come to their end, and no other begins before `resume`. Timers and signals are kept. */
+export const suspend = Effect.fn("FlowExecutions.suspend")(function* (
+  execution: string
+): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict, FlowEngine> {
+  yield* carryOut("suspend", execution, (_history, now) => Effect.succeed(reopened(now)))
+})
+
+export interface ResumeOptions {
+  /** Paths of calls whose undo failed and was done by hand. */
+  readonly skip?: ReadonlyArray<string>
+}
 
 /**
- * Lets an execution go on, and gives the id of the one that does: one that has failed or was canceled is run again, as by
- * `retry`; one that is put aside looks once more at what it waits for. Fails when it is completed.
+ * Lets an execution continue that is halted or suspended: the same execution, with the same idempotency keys. Undos that
+ * failed are tried again. Fails with `StepNotFound` when `skip` names no failed undo.
  */
 export const resume = Effect.fn("FlowExecutions.resume")(function* (
-  execution: string
-): Effect.fn.Return<string, ExecutionNotFound | ExecutionConflict | FlowNotRegistered, FlowEngine> {
-  const engine = yield* theEngine
-  const there = yield* found(engine, execution)
-  const { flow, state, version } = there
-  if (state === "completed")
-    return yield* conflict(there, `the execution ${execution} is completed: retry it from a step`)
-  if (state !== "running") {
-    const before = firstFailed(yield* engine.store.steps(execution)) ?? ""
-    return yield* runAgain(engine, there, before, version)
-  }
-  if (!isRegistered(engine, there)) return yield* new FlowNotRegistered({ flow, version, execution })
-  yield* engine.workflows.resume(workflowOf(there), execution)
-  return execution
+  execution: string,
+  options: ResumeOptions = {}
+): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict | StepNotFound, FlowEngine> {
+  const { skip = [] } = options
+  yield* carryOut("resume", execution, (history, now) => {
+    const failed = history.undos.filter(({ state }) => state === "failed").map(({ path }) => path)
+    const unknown = skip.find((path) => !failed.includes(path))
+    if (unknown === undefined) return Effect.succeed(resumed(history, now, skip))
+    const instead = failed.length === 0 ? "no undo has failed" : `failed undos are those of ${failed.join(", ")}`
+    const message = `skip: the undo of ${unknown} has not failed in the execution ${execution}; ${instead}`
+    return Effect.fail(new StepNotFound({ execution, path: unknown, message }))
+  })
 })
 
+export interface RetryOptions {
+  /** The path of a step, or of what is around it; default: the step whose failure ended the execution. */
+  readonly from?: string
+  /** The version that continues; default: that of the execution. */
+  readonly version?: number
+}
+
 /**
- * Runs an ended execution again from a step on, as the next generation of the same flow and key, and gives its id. Steps
- * before that one are taken as they were, and so is what succeeded beside it; a step that was undone is run again, and
- * all that came after it.
+ * Runs an ended execution again from a step on: the same execution. What ended before that step stays, and so does what
+ * succeeded beside it. What was undone, and what came after, is done again: under new idempotency keys if it had succeeded,
+ * else under those that it had, so that a POST whose answer was lost is not doubled.
  */
 export const retry = Effect.fn("FlowExecutions.retry")(function* (
   execution: string,
-  options: {
-    /** The path of a step, or of what is around it; default: the first step that failed. */
-    readonly from?: string
-    /** The version that runs; default: that of the execution. */
-    readonly version?: number
-  } = {}
-): Effect.fn.Return<string, ExecutionNotFound | ExecutionConflict | StepNotFound | FlowNotRegistered, FlowEngine> {
-  const engine = yield* theEngine
-  const there = yield* found(engine, execution)
-  if (there.state === "running") {
-    return yield* conflict(there, `the execution ${execution} is under way: cancel it first`)
-  }
-  const recorded = yield* engine.store.steps(execution)
-  const { from, version = there.version } = options
-  if (from === undefined && there.state === "completed") {
-    return yield* conflict(there, `the execution ${execution} has no failed step: say where to begin, in from`)
-  }
-  if (from !== undefined && !recorded.some(({ path }) => path === from || isBelow(path, from))) {
-    const message = `from: the execution ${execution} has recorded no step ${from}`
-    return yield* new StepNotFound({ execution, path: from, message })
-  }
-  return yield* runAgain(engine, there, from ?? firstFailed(recorded) ?? "", version)
+  options: RetryOptions = {}
+): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict | StepNotFound, FlowEngine> {
+  yield* carryOut("retry", execution, (history, now) => {
+    const { from = failedStep(history), version = history.execution.version } = options
+    if (from === null) {
+      const message = `the execution ${execution} did not end by the failure of a step: say where to begin, in from`
+      return Effect.fail(conflict(history.execution, message))
+    }
+    if (!isRecorded(history, from)) {
+      const message = `from: the execution ${execution} has recorded no step ${from}`
+      return Effect.fail(new StepNotFound({ execution, path: from, message }))
+    }
+    return Effect.succeed(retried(history, from, now, version))
+  })
+})
+
+/** Carries out a command for all executions that match; returns how many. Those that refuse it are left out. */
+export const each = Effect.fn("FlowExecutions.each")(function* <E>(
+  filter: Filter,
+  command: (execution: string) => Effect.Effect<void, E, FlowEngine>
+): Effect.fn.Return<number, never, FlowEngine> {
+  return yield* stream(filter).pipe(
+    Stream.mapEffect(({ id }) => Effect.exit(command(id)), { concurrency: 8 }),
+    Stream.runFold(
+      () => 0,
+      (count, exit) => (Exit.isSuccess(exit) ? count + 1 : count)
+    )
+  )
 })

@@ -51,6 +51,8 @@ export interface Spec extends Place {
   readonly repeatable: boolean
   /** Whether its begin is an event of its own. */
   readonly announced: boolean
+  /** Runs when the begin of a wait is recorded. */
+  readonly recorded: Effect.Effect<void>
   readonly numbered: Numbered | null
   readonly attempt: (info: AttemptInfo) => Effect.Effect<End>
   readonly resultOf: (entry: Entry) => Effect.Effect<unknown, unknown>
@@ -99,6 +101,7 @@ const wait = (place: Place, kind: EntryKind, more: Partial<Spec> & Pick<Spec, "r
   subject: null,
   repeatable: true,
   announced: true,
+  recorded: Effect.void,
   numbered: null,
   attempt: never,
   ...more
@@ -257,6 +260,7 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
           subject: awaited?.subject ?? null,
           repeatable,
           announced: false,
+          recorded: awaited?.recorded ?? Effect.void,
           numbered,
           attempt: attemptOf(call, scope, context),
           resultOf: (entry) =>

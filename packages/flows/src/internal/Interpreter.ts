@@ -119,6 +119,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
   /** Reached, and not yet begun or taken up again. */
   let reached: Array<Operation> = []
   let toLaunch: Array<Operation> = []
+  let begunWaits: Array<Effect.Effect<void>> = []
   const ready: Array<() => Effect.Effect<void>> = []
   const dirty = new Map<string, Entry>()
   const dirtyUndos = new Map<string, Undo>()
@@ -399,6 +400,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
         return Effect.void
       }
       mailbox.open(operation.entry.kind, spec.address, spec.path)
+      if (spec.kind === "run") begunWaits.push(spec.recorded)
       return isNew && spec.announced
         ? publish((at) => ({ _tag: "StepStarted", executionId: id, path: spec.path, attempt: 1, at }))
         : Effect.void
@@ -683,6 +685,11 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
         return yield* given(isHalted)
       }
       yield* flush()
+      if (begunWaits.length > 0) {
+        const begun = begunWaits
+        begunWaits = []
+        for (const recorded of begun) yield* recorded
+      }
       if (toLaunch.length > 0) {
         const batch = toLaunch
         toLaunch = []

@@ -60,6 +60,8 @@ export interface Awaited {
   readonly subject: string
   /** After this the step runs anyway. */
   readonly timeoutMillis: number | null
+  /** Called when the wait is recorded: from then on somebody has to look after it. */
+  readonly recorded: Effect.Effect<void>
 }
 
 /** The members of a group, and the prefix of the paths in each. */

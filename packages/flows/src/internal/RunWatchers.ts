@@ -1,19 +1,19 @@
 /**
- * Who looks whether the runs that executions wait for have ended: one for each control room, only while somebody waits.
+ * Who looks whether the runs that executions wait for have ended: one process for each control room, while somebody waits.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import { ProcessRunId } from "@signalbox/api/contract/Ids"
 import type { ControlRoomError } from "@signalbox/api/ControlRoomError"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import { FlowCallbacks } from "../FlowCallbacks.ts"
-import { theEngine } from "./engine/TheEngine.ts"
-import type { Wait } from "./FlowStore.ts"
-import { completeWait, runKind } from "./Waits.ts"
+import { Engine } from "./Engine.ts"
+import type { Awaiting } from "./Journal.ts"
 
 type Room = ControlRoom["Service"]
 
@@ -22,6 +22,10 @@ const few = 3
 const pageSize = 100
 /** Beyond so many newer runs, what is still awaited is asked for one by one. */
 const mostListed = 1_000
+
+/** What tells the runs of a workspace from all else that is awaited. */
+const prefixOf = (workspaceId: string): string => `run in ${workspaceId} `
+export const subjectOf = (workspaceId: string, run: string): string => prefixOf(workspaceId) + run
 
 /** Which of these runs need no more waiting: they have ended, or are not there. */
 export const settledOf = Effect.fnUntraced(function* (awaited: ReadonlySet<string>) {
@@ -62,83 +66,123 @@ const pauses = {
   /** Callbacks wake most; looking is for those that are lost. */
   withCallbacks: { first: 5_000, longest: 60_000 }
 }
+/** How long a process that looks keeps the others from looking. */
+const leaseMillis = 15_000
+const tryEvery = "5 seconds"
 
 /** Waiting on does not help against these. */
 const isFinal = ({ reason }: ControlRoomError) => reason._tag === "Unauthorized" || reason._tag === "Forbidden"
 
+interface Holder {
+  readonly process: string
+  readonly until: number
+}
+const holderOf = (json: unknown): Holder | null =>
+  Predicate.hasProperty(json, "process") &&
+  Predicate.isString(json.process) &&
+  Predicate.hasProperty(json, "until") &&
+  Predicate.isNumber(json.until)
+    ? { process: json.process, until: json.until }
+    : null
+
 export class RunWatchers extends Context.Service<
   RunWatchers,
   {
-    /** Completes the wait when its run has ended. */
-    readonly add: (room: Room, wait: Wait) => Effect.Effect<void>
-    /** Takes up what executions of this store wait for in this control room. */
-    readonly takeUp: (room: Room) => Effect.Effect<void>
-    /** The execution waits no more. */
-    readonly drop: (execution: string) => Effect.Effect<void>
+    /** Looks after what executions await in this control room, in turns with other processes. */
+    readonly add: (room: Room) => Effect.Effect<void>
+    /** Something else is awaited there. */
+    readonly notice: (room: Room) => Effect.Effect<void>
+    /** What is awaited under this subject has happened. */
+    readonly done: (workspaceId: string, run: string) => Effect.Effect<void>
   }
 >()("@signalbox/flows/RunWatchers") {
   static readonly layer = Layer.effect(
     RunWatchers,
     Effect.gen(function* () {
-      const engine = yield* theEngine
+      const { journal, poke } = yield* Engine
       const scope = yield* Effect.scope
-      const pause = (yield* FlowCallbacks) === null ? pauses.alone : pauses.withCallbacks
+      const me = crypto.randomUUID()
+
+      const complete = ({ execution, path }: Awaiting) =>
+        Effect.andThen(
+          journal.send(execution, { kind: "done", name: path, id: "", value: null }),
+          poke(execution)
+        )
 
       const makeWatcher = Effect.fnUntraced(function* (room: Room) {
-        let waits: ReadonlyArray<Wait> = []
-        const changed = Latch.makeUnsafe()
+        const pause = (yield* FlowCallbacks) === null ? pauses.alone : pauses.withCallbacks
+        const prefix = prefixOf(room.workspaceId)
+        const changed = Latch.makeUnsafe(true)
+        const completed = new Set<string>()
+        let waits: ReadonlyArray<Awaiting> = []
 
-        const complete = Effect.fnUntraced(function* (isOver: (wait: Wait) => boolean) {
-          const over = waits.filter(isOver)
-          yield* Effect.forEach(over, (wait) => completeWait(engine, wait), { discard: true })
+        const read = Effect.gen(function* () {
+          const all = yield* journal.awaiting(prefix)
+          const there = new Set(all.map(({ execution, path }) => `${execution} ${path}`))
+          for (const key of completed) if (!there.has(key)) completed.delete(key)
+          waits = all.filter(({ execution, path }) => !completed.has(`${execution} ${path}`))
+        })
+        const settle = Effect.fnUntraced(function* (isOver: (run: string) => boolean) {
+          const over = waits.filter(({ subject }) => isOver(subject.slice(prefix.length)))
+          for (const wait of over) {
+            completed.add(`${wait.execution} ${wait.path}`)
+            yield* complete(wait)
+          }
           waits = waits.filter((wait) => !over.includes(wait))
           return over.length
         })
-        /** Looks once, and tells how many waits are over. */
-        const tick = Effect.suspend(() => settledOf(new Set(waits.map(({ subject }) => subject)))).pipe(
+        /** Looks once, and returns how many waits are over. */
+        const tick = Effect.suspend(() =>
+          settledOf(new Set(waits.map(({ subject }) => subject.slice(prefix.length))))
+        ).pipe(
           Effect.provideService(ControlRoom, room),
-          Effect.flatMap((settled) => complete(({ subject }) => settled.has(subject))),
+          Effect.flatMap((settled) => settle((run) => settled.has(run))),
           Effect.catchTags({
             ControlRoomError: (error) =>
               isFinal(error)
-                ? complete(() => true)
+                ? settle(() => true)
                 : Effect.as(Effect.logDebug("runs could not be looked at", error), 0),
-            InvalidRequest: () => complete(() => true)
+            InvalidRequest: () => settle(() => true)
           }),
           // It must go on looking, whatever happens to one look.
           Effect.catchDefect((defect) => Effect.as(Effect.logWarning("runs could not be looked at", defect), 0))
         )
+
+        /** Whether this process is the one that looks. */
+        const hold = Effect.gen(function* () {
+          const name = `watcher ${prefix}`
+          const now = yield* journal.now
+          const known = yield* journal.read(name)
+          const holder = holderOf(known)
+          if (holder !== null && holder.process !== me && holder.until > now) return false
+          if (holder !== null && holder.process === me && holder.until > now + leaseMillis / 2) return true
+          return yield* journal.swap(name, known, { process: me, until: now + leaseMillis })
+        })
+
+        const wait = (millis: number) =>
+          Effect.timeoutOrElse(Effect.as(changed.await, true), {
+            duration: millis,
+            orElse: () => Effect.succeed(false)
+          })
         const loop = Effect.gen(function* () {
           let millis = pause.first
           while (true) {
-            yield* changed.await
-            yield* changed.close
-            while (waits.length > 0) {
+            changed.closeUnsafe()
+            yield* read
+            if (waits.length === 0) {
+              yield* changed.await
+              millis = pause.first
+            } else if (yield* hold) {
               const over = yield* tick
               millis = over > 0 ? pause.first : Math.min(millis * 1.5, pause.longest)
-              const woken = yield* Effect.timeoutOrElse(Effect.as(changed.await, true), {
-                duration: millis,
-                orElse: () => Effect.succeed(false)
-              })
-              if (woken) millis = pause.first
-              yield* changed.close
+              if (waits.length > 0 && (yield* wait(millis))) millis = pause.first
+            } else {
+              yield* Effect.timeoutOption(Effect.never, tryEvery)
             }
           }
         })
         yield* Effect.forkIn(loop, scope)
-        return {
-          add: (more: ReadonlyArray<Wait>) =>
-            Effect.suspend(() => {
-              const known = new Set(waits.map(({ execution, path }) => `${execution} ${path}`))
-              const added = more.filter(({ execution, path }) => !known.has(`${execution} ${path}`))
-              waits = [...waits, ...added]
-              return added.length === 0 ? Effect.void : Effect.asVoid(changed.open)
-            }),
-          drop: (execution: string) =>
-            Effect.sync(() => {
-              waits = waits.filter((wait) => wait.execution !== execution)
-            })
-        }
+        return { notice: Effect.sync(() => void changed.openUnsafe()) }
       })
 
       const watchers = new Map<string, Effect.Success<ReturnType<typeof makeWatcher>>>()
@@ -150,12 +194,16 @@ export class RunWatchers extends Context.Service<
       })
 
       return RunWatchers.of({
-        add: (room, wait) => Effect.flatMap(watcherOf(room), (watcher) => watcher.add([wait])),
-        takeUp: Effect.fnUntraced(function* (room) {
-          const waits = yield* engine.store.waits(runKind(room.workspaceId))
-          if (waits.length > 0) yield* (yield* watcherOf(room)).add(waits)
-        }),
-        drop: (execution) => Effect.forEach(watchers.values(), (watcher) => watcher.drop(execution), { discard: true })
+        add: (room) => Effect.asVoid(watcherOf(room)),
+        notice: (room) => Effect.flatMap(watcherOf(room), ({ notice }) => notice),
+        done: (workspaceId, run) =>
+          Effect.flatMap(journal.awaiting(subjectOf(workspaceId, run)), (all) =>
+            Effect.forEach(
+              all.filter(({ subject }) => subject === subjectOf(workspaceId, run)),
+              complete,
+              { discard: true }
+            )
+          )
       })
     })
   )
