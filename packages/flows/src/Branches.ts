@@ -12,7 +12,8 @@ export interface Concurrency {
   readonly concurrency?: number | "unbounded"
 }
 
-const concurrencyOf = ({ concurrency = 1 }: Concurrency): number => (concurrency === "unbounded" ? Infinity : concurrency)
+const concurrencyOf = ({ concurrency = 1 }: Concurrency): number =>
+  concurrency === "unbounded" ? Infinity : concurrency
 
 /**
  * Runs `f` for every item; the steps in it get the path `name[key]/...`. Results are in the order of the items.

@@ -8,7 +8,14 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
-import { Conflict, ControlRoomError, InvalidRequest, NotFound, Timeout } from "@signalbox/api/ControlRoomError"
+import {
+  Conflict,
+  ControlRoomError,
+  InvalidRequest,
+  NotFound,
+  Timeout,
+  transient
+} from "@signalbox/api/ControlRoomError"
 import { File } from "@signalbox/api/contract/Files"
 import { ProcessId, ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import { WorkItemException } from "@signalbox/api/contract/WorkItems"
@@ -21,9 +28,11 @@ import * as Flow from "./Flow.ts"
 import { FlowCallbacks } from "./FlowCallbacks.ts"
 import { collect } from "./internal/Collect.ts"
 import { WaitIsOver } from "./internal/Calls.ts"
-import { RunWatchers, subjectOf } from "./internal/RunWatchers.ts"
+import type { Awaited } from "./internal/Position.ts"
+import { subjectOf, Watching } from "./internal/RunWatchers.ts"
 import type { Transient } from "./internal/Transient.ts"
-import { makeStep } from "./Step.ts"
+import type { Codec } from "./internal/Values.ts"
+import { makeStep, type StepOptions } from "./Step.ts"
 
 /** The service took the start of a run but started none. */
 export class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", { process: ProcessId }) {
@@ -31,6 +40,15 @@ export class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", {
     return `no run of the process ${this.process} was started`
   }
 }
+
+/** A step over the control room: a durable execution tries again what goes away by itself, as `Step.with` does not say. */
+const ready = <I extends Codec, S extends Codec, E extends Codec, R>(
+  name: string,
+  options: StepOptions<I, S, E, R, never>,
+  awaits?: (input: I["Type"]) => Effect.Effect<Awaited, never, R>
+) => makeStep(name, options, { transient: transientOf, ...(awaits === undefined ? {} : { awaits }) })
+
+const transientOf = (error: unknown): Transient | null => (error instanceof ControlRoomError ? transient(error) : null)
 
 const pageSize = 500
 
@@ -67,7 +85,7 @@ const sameItem = (process: ProcessId, lookup: string, wanted: string | undefined
  * payload that tells items apart, such as `"orderId"`: an item of the process that has the same there, in any state, is
  * taken instead of a new one. This reads the items of the process, so it suits those of some thousands.
  */
-export const createWorkItem = Flow.step("createWorkItem", {
+export const createWorkItem = ready("createWorkItem", {
   input: NewWorkItem,
   success: WorkItemId,
   error: Schema.Union([InvalidRequest, NotFound, ControlRoomError]),
@@ -87,7 +105,7 @@ export const createWorkItem = Flow.step("createWorkItem", {
 })
 
 /** Uploads files from paths, one after the other, and gives their names and sizes in bytes. Safe to repeat. */
-export const attachFiles = Flow.step("attachFiles", {
+export const attachFiles = ready("attachFiles", {
   input: Schema.Struct({ workItem: WorkItemId, files: Schema.Array(Schema.String) }),
   success: Schema.Array(Schema.Struct({ name: Schema.String, size: Schema.Finite })),
   error: Schema.Union([InvalidRequest, NotFound, Conflict, ControlRoomError, UploadSourceError]),
@@ -107,7 +125,7 @@ export const attachFiles = Flow.step("attachFiles", {
 })
 
 /** Starts a run of a process with work items of its queue. */
-export const startRun = Flow.step("startRun", {
+export const startRun = ready("startRun", {
   input: Schema.Struct({ process: ProcessId, workItems: Schema.Array(WorkItemId) }),
   success: ProcessRunId,
   error: Schema.Union([InvalidRequest, NotFound, Conflict, ControlRoomError, NotStarted]),
@@ -176,7 +194,7 @@ const tooLate = (run: ProcessRunId, afterMillis: number) =>
  * failed items: a result, not an error. With `timeoutMillis` it fails with `ControlRoomError` (`Timeout`) after that.
  * `durationSeconds` is null when the service does not tell it. A durable execution is put aside until then.
  */
-export const awaitCompletion = stepThatAwaits(
+export const awaitCompletion = ready(
   "awaitCompletion",
   {
     input: Schema.Struct({
@@ -203,7 +221,16 @@ export const awaitCompletion = stepThatAwaits(
       return endOf(ended)
     })
   },
-  ({ run, timeoutMillis }) => ({ run, timeoutMillis: timeoutMillis ?? null })
+  ({ run, timeoutMillis }) =>
+    Effect.gen(function* () {
+      const room = yield* ControlRoom
+      const watchers = yield* Watching
+      return {
+        subject: subjectOf(room.workspaceId, run),
+        timeoutMillis: timeoutMillis ?? null,
+        recorded: watchers === null ? Effect.void : watchers.notice(room)
+      }
+    })
 )
 
 const CollectedOutput = Schema.Struct({
@@ -216,7 +243,7 @@ const CollectedOutput = Schema.Struct({
  * The outputs of a run, oldest first, for results of up to 1 MB in all: more is a defect. The addresses of files are
  * valid for one hour; `Files.download` takes such a file.
  */
-export const collectOutputs = Flow.step("collectOutputs", {
+export const collectOutputs = ready("collectOutputs", {
   input: Schema.Struct({ run: ProcessRunId }),
   success: Schema.Array(CollectedOutput),
   error: Schema.Union([InvalidRequest, NotFound, ControlRoomError]),
@@ -228,7 +255,7 @@ export const collectOutputs = Flow.step("collectOutputs", {
 })
 
 /** The failed work items of a run, newest first, and why they failed. */
-export const failedItems = Flow.step("failedItems", {
+export const failedItems = ready("failedItems", {
   input: Schema.Struct({ run: ProcessRunId }),
   success: Schema.Array(Schema.Struct({ id: WorkItemId, exception: Schema.NullOr(WorkItemException) })),
   error: Schema.Union([InvalidRequest, ControlRoomError]),
@@ -242,7 +269,7 @@ export const failedItems = Flow.step("failedItems", {
 const settleError = Schema.Union([InvalidRequest, NotFound, Conflict, ControlRoomError])
 
 /** Marks failed work items as done, all or none. Safe to repeat. */
-export const markDone = Flow.step("markDone", {
+export const markDone = ready("markDone", {
   input: Schema.Struct({ workItems: Schema.Array(WorkItemId) }),
   success: Schema.Void,
   error: settleError,
@@ -251,7 +278,7 @@ export const markDone = Flow.step("markDone", {
 
 /** Puts failed work items back to work, all or none. Their run is in progress again: await it
  * once more, with a key. */
-export const retryFailed = Flow.step("retryFailed", {
+export const retryFailed = ready("retryFailed", {
   input: Schema.Struct({ workItems: Schema.Array(WorkItemId) }),
   success: Schema.Void,
   error: settleError,
@@ -259,7 +286,7 @@ export const retryFailed = Flow.step("retryFailed", {
 })
 
 /** Asks a run to stop; `accepted` is false when it had ended already. It has ended when `awaitCompletion` says so. */
-export const stopRun = Flow.step("stopRun", {
+export const stopRun = ready("stopRun", {
   input: Schema.Struct({
     run: ProcessRunId,
     /** Waiting items become `done` instead of `failed`. */

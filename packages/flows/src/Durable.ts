@@ -26,7 +26,7 @@ import { Engine, versionName } from "./internal/Engine.ts"
 import type { Execution, NewMessage } from "./internal/Journal.ts"
 import { engineOf } from "./internal/EngineOf.ts"
 import { segment } from "./internal/Position.ts"
-import { RunWatchers } from "./internal/RunWatchers.ts"
+import { Watching } from "./internal/RunWatchers.ts"
 import { type Codec, decodeRecorded, record, recordResult } from "./internal/Values.ts"
 import type { Signal } from "./Signals.ts"
 
@@ -48,7 +48,7 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
         flow: flow.name,
         version: flow.version,
         signals: flow.signals,
-        bodyOf: bodyOf(flow, Context.add(context, RunWatchers, watchers))
+        bodyOf: bodyOf(flow, Context.add(context, Watching, watchers))
       })
     })
   )

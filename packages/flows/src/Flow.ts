@@ -139,7 +139,9 @@ export const sleep = (
   options: { readonly key?: string } = {}
 ): Effect.Effect<void, never, FlowContext<never>> =>
   conceal(
-    claimed(name, options.key, ({ path }, interpreter) => interpreter.sleep({ path, name }, Duration.toMillis(duration)))
+    claimed(name, options.key, ({ path }, interpreter) =>
+      interpreter.sleep({ path, name }, Duration.toMillis(duration))
+    )
   )
 
 /**

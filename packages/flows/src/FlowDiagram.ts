@@ -2,9 +2,9 @@
  * Executions as diagrams.
  */
 import { partsOf } from "./internal/Paths.ts"
-import type { RecordedStep } from "./internal/FlowStore.ts"
+import type { Entry } from "./internal/Journal.ts"
 
-type Step = Pick<RecordedStep, "path" | "kind" | "attempt" | "state" | "startedAt" | "endedAt">
+type Step = Pick<Entry, "path" | "kind" | "attempt" | "state" | "startedAt" | "endedAt">
 
 interface Group {
   readonly title: string
@@ -19,16 +19,29 @@ const text = (value: string) =>
     .replaceAll('"', "#quot;")
     .replace(/\p{Cc}+/gu, " ")
 
-const time = (step: Step) => `${((step.endedAt - step.startedAt) / 1000).toFixed(1)} s`
+const time = ({ endedAt, startedAt }: Step) =>
+  endedAt === null ? "under way" : `${((endedAt - startedAt) / 1000).toFixed(1)} s`
+
+const box = ["[", "]"] as const
+const round = ["([", "])"] as const
+const hexagon = ["{{", "}}"] as const
+const slanted = ["[/", "/]"] as const
 
 const shapes: Record<Step["kind"], readonly [open: string, close: string]> = {
-  step: ["[", "]"],
-  flow: ["[[", "]]"],
-  sleep: ["([", "])"],
-  signal: ["{{", "}}"],
-  wait: ["([", "])"],
-  compensation: ["[/", "/]"]
+  step: box,
+  sleep: round,
+  run: round,
+  child: round,
+  signal: hexagon,
+  inbox: hexagon,
+  patch: box,
+  cancel: box,
+  outcome: box
 }
+
+/** What undoes something is slanted. */
+const shapeOf = ({ kind, path }: Step) =>
+  partsOf(path).some((part) => part.endsWith("/undo/")) ? slanted : shapes[kind]
 
 /**
  * A Mermaid flow chart of recorded steps: what is in a `forEach`, a sub-flow or an undo is drawn as a group, failed steps
@@ -65,7 +78,7 @@ export const mermaid = (steps: ReadonlyArray<Step>): string => {
     let before: string | undefined
     for (const step of group.steps) {
       const id = ids.get(step) ?? ""
-      const [open, close] = shapes[step.kind]
+      const [open, close] = shapeOf(step)
       const name = step.path.slice(partsOf(step.path).at(-1)?.length ?? 0)
       const attempts = step.attempt > 1 ? `, attempt ${step.attempt}` : ""
       lines.push(`${indent}${id}${open}"${text(name)}<br/>${time(step)}${attempts}"${close}`)

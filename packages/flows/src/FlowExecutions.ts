@@ -7,18 +7,31 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { FlowEngine } from "./FlowEngine.ts"
-import {
-  ExecutionConflict,
-  ExecutionNotFound,
-  InvalidSignal,
-  SignalConflict,
-  StepNotFound
-} from "./FlowErrors.ts"
+import { ExecutionConflict, ExecutionNotFound, InvalidSignal, SignalConflict, StepNotFound } from "./FlowErrors.ts"
 import { mermaid } from "./FlowDiagram.ts"
-import { actions, type Command, failedStep, isRecorded, refusal, reopened, resumed, retried, terminated } from "./internal/Commands.ts"
+import {
+  actions,
+  type Command,
+  failedStep,
+  isRecorded,
+  refusal,
+  reopened,
+  resumed,
+  retried,
+  terminated
+} from "./internal/Commands.ts"
 import { versionName } from "./internal/Engine.ts"
 import { engineOf } from "./internal/EngineOf.ts"
-import { type Change, type Entry, type Execution, type History, isActive, type NewMessage, type State, type Undo } from "./internal/Journal.ts"
+import {
+  type Change,
+  type Entry,
+  type Execution,
+  type History,
+  isActive,
+  type NewMessage,
+  type State,
+  type Undo
+} from "./internal/Journal.ts"
 import { cancelPath, outcomePath } from "./internal/Replay.ts"
 
 export { type Entry, type Execution, type State, states, type Undo } from "./internal/Journal.ts"
@@ -159,7 +172,13 @@ export interface Inspection {
 }
 
 const activityKind = ({ kind, state }: Entry): Activity["kind"] =>
-  state === "retrying" ? "pause" : kind === "step" || kind === "patch" ? "attempt" : kind === "cancel" || kind === "outcome" ? "attempt" : kind
+  state === "retrying"
+    ? "pause"
+    : kind === "step" || kind === "patch"
+      ? "attempt"
+      : kind === "cancel" || kind === "outcome"
+        ? "attempt"
+        : kind
 
 /** What is begun and has no end. */
 const activitiesOf = ({ entries }: History): ReadonlyArray<Activity> => {
@@ -245,11 +264,7 @@ export const signal = Effect.fn("FlowExecutions.signal")(function* (
   address: string,
   value: Schema.Json,
   options: { readonly id?: string } = {}
-): Effect.fn.Return<
-  void,
-  ExecutionNotFound | ExecutionConflict | SignalConflict | InvalidSignal,
-  FlowEngine
-> {
+): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict | SignalConflict | InvalidSignal, FlowEngine> {
   const { engine } = yield* engineOf
   const there = yield* found(execution)
   const flow = engine.registered.get(versionName(there))
@@ -303,11 +318,13 @@ const carryOut = Effect.fnUntraced(function* <E = never>(
   }
   // The state is read again under the lock of the row.
   let action = actions[command][there.state]
-  const changed = yield* journal.change(id, (history) => {
+  const changed = yield* journal.change(id, (history): Effect.Effect<Change | null, ExecutionConflict | E> => {
     action = actions[command][history.execution.state]
     switch (action) {
       case "refuse":
-        return Effect.fail(conflict(history.execution, `the execution ${id} ${refusal(command, history.execution.state)}`))
+        return Effect.fail(
+          conflict(history.execution, `the execution ${id} ${refusal(command, history.execution.state)}`)
+        )
       case "end":
         return Effect.succeed(terminated(now))
       case "reopen":
@@ -391,7 +408,7 @@ export const retry = Effect.fn("FlowExecutions.retry")(function* (
   execution: string,
   options: RetryOptions = {}
 ): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict | StepNotFound, FlowEngine> {
-  yield* carryOut("retry", execution, (history, now) => {
+  yield* carryOut("retry", execution, (history, now): Effect.Effect<Change, ExecutionConflict | StepNotFound> => {
     const { from = failedStep(history), version = history.execution.version } = options
     if (from === null) {
       const message = `the execution ${execution} did not end by the failure of a step: say where to begin, in from`

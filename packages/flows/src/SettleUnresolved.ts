@@ -67,6 +67,9 @@ const countFailures = Flow.step("countFailures", {
     )
 })
 
+/** What a person decides about the items that are left. List it in the `signals` of the flow that calls `settleUnresolved`. */
+export const escalation = Flow.approval("escalation")
+
 const AtLeastOne = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(1))
 
 /**
@@ -75,9 +78,9 @@ const AtLeastOne = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(1))
  * - Items that failed for other than business reasons are put back to work and awaited, `attempts` times at most (default
  *   3, 0 for none), after a pause of `delayMillis` (default one minute) that grows by `backoff` (default 2).
  * - Business failures are not worth that. With `rest: "markBusinessDone"` they are marked as done, and what else has still
- *   failed stays so. With `rest: "ask"`, the default, a person decides about all that is left, by
- *   `Flow.approve(execution, "settleUnresolved/escalation", ..)` or `signalbox flows signal`: approved, all is marked as
- *   done; refused, it stays failed. With `rest: "leave"` it stays failed at once.
+ *   failed stays so. With `rest: "ask"`, the default, a person decides about all that is left, by the signal `escalation`
+ *   (list it in the `signals` of your flow) or `signalbox flows signal`: approved, all is marked as done; refused, it stays
+ *   failed. With `rest: "leave"` it stays failed at once.
  *
  * Gives the state that the run has then, and how many items were put back to work, marked as done, and left.
  *
@@ -115,6 +118,7 @@ export const settleUnresolved = Flow.make("settleUnresolved", {
   }),
   error,
   idempotencyKey: ({ run }) => run,
+  signals: [escalation],
   run: Effect.fnUntraced(function* ({ attempts = 3, backoff = 2, delayMillis = 60_000, rest = "ask", run }) {
     let retried = 0
     let failed = yield* countFailures({ run }, { key: "first" })
@@ -127,7 +131,7 @@ export const settleUnresolved = Flow.make("settleUnresolved", {
     }
     let markedDone = 0
     if (rest === "ask" && failed.business + failed.other > 0) {
-      const { approved } = yield* Flow.awaitApproval("escalation")
+      const { approved } = yield* escalation.receive()
       if (approved) markedDone = yield* markDone({ run, business: false })
     } else if (rest === "markBusinessDone" && failed.business > 0) {
       markedDone = yield* markDone({ run, business: true })

@@ -28,12 +28,9 @@ const make =
     schema,
     receive: ({ key } = {}) =>
       conceal(
-        claimed(
-          name,
-          key,
-          ({ path }, interpreter) => interpreter[kind]({ path, name }, segment(name, key), schema),
-          { repeats: true }
-        )
+        claimed(name, key, ({ path }, interpreter) => interpreter[kind]({ path, name }, segment(name, key), schema), {
+          repeats: true
+        })
       )
   })
 

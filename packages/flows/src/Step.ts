@@ -166,6 +166,7 @@ export const makeStep = <I extends Codec, S extends Codec, E extends Codec, R, c
             error,
             execute: execute(path, recorded.value),
             retry,
+            patient: transient !== undefined && options.retry === undefined,
             repeatable: options.repeat !== "never",
             ...(awaits === undefined ? {} : { awaits: awaits(recorded.value) })
           })
@@ -176,11 +177,8 @@ export const makeStep = <I extends Codec, S extends Codec, E extends Codec, R, c
     input: options.input,
     success: options.success,
     error,
-    with: <const T2 extends Duration.Input = never>(policy: CallPolicy<WithTimeout<WithTimeout<E, T>, T2>["Type"], T2>) =>
-      makeStep(
-        name,
-        { input: options.input, success: options.success, run: options.run, error, ...policy },
-        ready
-      )
+    with: <const T2 extends Duration.Input = never>(
+      policy: CallPolicy<WithTimeout<WithTimeout<E, T>, T2>["Type"], T2>
+    ) => makeStep(name, { input: options.input, success: options.success, run: options.run, error, ...policy }, ready)
   })
 }

@@ -28,8 +28,7 @@ export const bodyOf = <I extends Codec, S extends Codec, E extends Codec, R>(
       run: Effect.updateContext(inSpan(`flow ${flow.name}`, attributes, run), (inner: Context.Context<never>) =>
         Context.merge(context, inner)
       ),
-      encodeError: (error) =>
-        Effect.map(record(flow.error, error, `the error of ${what}`), ({ json }) => json),
+      encodeError: (error) => Effect.map(record(flow.error, error, `the error of ${what}`), ({ json }) => json),
       context
     }
   }

@@ -55,7 +55,8 @@ export const inRegion = (branch: Branch): boolean => {
 
 /** Whether such a call has begun to have effects. */
 const inBegunRegion = (branch: Branch): boolean => {
-  for (let at: Branch | null = branch; at !== null; at = at.parent) if (at.regions.some(({ begun }) => begun)) return true
+  for (let at: Branch | null = branch; at !== null; at = at.parent)
+    if (at.regions.some(({ begun }) => begun)) return true
   return false
 }
 
@@ -260,10 +261,7 @@ export const make = ({ context, interpreterOf, onDefect, onRest, undoWithin }: O
       )
     })
 
-  const race = <A, E>(
-    branch: Branch,
-    members: ReadonlyArray<readonly [string, Code<A, E>]>
-  ): Effect.Effect<A, E> =>
+  const race = <A, E>(branch: Branch, members: ReadonlyArray<readonly [string, Code<A, E>]>): Effect.Effect<A, E> =>
     groupOf(branch, (finished) => {
       let first: Ended | null = null
       const losers: Array<Branch> = []

@@ -6,13 +6,25 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
+import { sendOnce } from "@signalbox/api/Policy"
 import { FlowDefect } from "../FlowDefect.ts"
 import type { FlowEvents } from "../FlowEvents.ts"
 import { FlowSignals } from "../FlowSignals.ts"
 import { failureOf, publishTo } from "./Announce.ts"
 import type { Branch, Branches, Code, Region } from "./Branches.ts"
 import type { Entry, EntryKind, History, Message } from "./Journal.ts"
-import { at, inSpan, type Interpreter, type Numbered, outsideFlow, type Place, type Position, segment, type StepCall, usedTwice } from "./Position.ts"
+import {
+  at,
+  inSpan,
+  type Interpreter,
+  type Numbered,
+  outsideFlow,
+  type Place,
+  type Position,
+  segment,
+  type StepCall,
+  usedTwice
+} from "./Position.ts"
 import { Reporter } from "./Reporter.ts"
 import { inStepScope } from "./StepScope.ts"
 import * as Timers from "./Timers.ts"
@@ -203,7 +215,12 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
     ({ attempt, awaited, elapsedMillis }) => {
       const { path } = call
       const fields = (at: number) => ({ executionId: id, path, attempt, at })
-      const work = inStepScope(origin, scope, call.execute).pipe(
+      const work = inStepScope(
+        origin,
+        scope,
+        durable,
+        durable && call.patient ? sendOnce(call.execute) : call.execute
+      ).pipe(
         at(outsideFlow),
         Effect.updateService(
           Reporter,
@@ -285,6 +302,7 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
           decodeRecorded(schema, value, `the signal ${path}`)
         ),
         retry: () => Effect.succeed(null),
+        patient: false,
         repeatable: true
       })
     )

@@ -110,7 +110,8 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     const now = yield* journal.now
     yield* Effect.forEach(
       halted.filter(({ failure }) => failure?.tag === "FlowChanged"),
-      ({ id }) => journal.change(id, ({ execution }) => Effect.succeed(execution.state === "halted" ? reopened(now) : null)),
+      ({ id }) =>
+        journal.change(id, ({ execution }) => Effect.succeed(execution.state === "halted" ? reopened(now) : null)),
       { discard: true }
     )
   })
@@ -329,4 +330,3 @@ export type EngineParts = Effect.Success<ReturnType<typeof make>>
 
 /** The engine of this program, for this package alone. */
 export class Engine extends Context.Service<Engine, EngineParts>()("@signalbox/flows/Engine") {}
-

@@ -68,7 +68,7 @@ export interface Session {
 /** After so long without anything to do, an execution leaves the memory. */
 export const parkAfterMillis = 5_000
 /** A step that was cut off longer ago than this halts: the keys that protect its POSTs are forgotten after seven days. */
-const longestCutOffMillis = Duration.toMillis("6 days 12 hours")
+const longestCutOffMillis = Duration.toMillis("156 hours")
 const longestWaitMillis = 3_600_000
 
 type End = Calls.End
@@ -143,7 +143,6 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
   const mailbox = Calls.makeMailbox(history)
   let launched = 0
   let now = yield* host.now
-  const interrupted: Array<Fiber.Fiber<unknown, unknown>> = []
 
   const wake = () => void changed.openUnsafe()
   const halt = (cause: Cause.Cause<unknown>, mine = true) => {
@@ -294,10 +293,15 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
     next()
   }
 
-  const main = branches.start(null, "", (position) => at(position)(body.run), (exit) => {
-    // The types of the body are those of its run.
-    mainExit = exit as Exit.Exit<Schema.Json, unknown>
-  })
+  const main = branches.start(
+    null,
+    "",
+    (position) => at(position)(body.run),
+    (exit) => {
+      // The types of the body are those of its run.
+      mainExit = exit as Exit.Exit<Schema.Json, unknown>
+    }
+  )
 
   // ---- what happens outside of the body
 
@@ -382,7 +386,8 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
       const { entry, spec } = operation
       const isNew = entry.begun === 0
       if (isNew) begin(operation, 1)
-      else if (entry.state === "retrying" && (entry.due === null || entry.due <= now)) begin(operation, entry.attempt + 1)
+      else if (entry.state === "retrying" && (entry.due === null || entry.due <= now))
+        begin(operation, entry.attempt + 1)
       const { due, startedAt } = operation.entry
       if (due !== null) timers.add(due, operation)
       if (operation.entry.state === "retrying") return Effect.void
@@ -391,7 +396,9 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
           const refused = !spec.repeatable || now - startedAt > longestCutOffMillis
           if (refused) {
             return Effect.sync(() =>
-              halt(Cause.die(new StepCutOff({ execution: id, path: spec.path, repeatable: spec.repeatable, startedAt })))
+              halt(
+                Cause.die(new StepCutOff({ execution: id, path: spec.path, repeatable: spec.repeatable, startedAt }))
+              )
             )
           }
           if (entry.host !== host.name) set(operation, { host: host.name })
@@ -647,7 +654,12 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
       const isHalted: Halted | null = halted
       if (isHalted === null && closing === "no") {
         const recorded = replay.next()
-        if (mainExit !== null && !isUndoing && (recorded === undefined || recorded.path === Replay.outcomePath)) {
+        if (
+          mainExit !== null &&
+          finished === null &&
+          !isUndoing &&
+          (recorded === undefined || recorded.path === Replay.outcomePath)
+        ) {
           yield* conclude()
           continue
         }
@@ -704,9 +716,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
   })
 
   /** The execution is given back before its end. */
-  const given = Effect.fnUntraced(function* (
-    why: Halted | null
-  ): Effect.fn.Return<Outcome, OwnershipLost> {
+  const given = Effect.fnUntraced(function* (why: Halted | null): Effect.fn.Return<Outcome, OwnershipLost> {
     if (why === null) {
       const suspended = closing === "suspend"
       yield* release(suspended ? { state: "suspended", wakeAt: null } : { wakeAt: now })

@@ -54,17 +54,20 @@ export const runPlain = <I extends Codec, S extends Codec, E extends Codec, R>(
       })
 
     return Effect.flatMap(Effect.forkDetach(chapters), (fiber) =>
-      Effect.flatMap(Effect.onInterrupt(Fiber.join(fiber), () => undone(fiber)), (outcome) => {
-        switch (outcome._tag) {
-          case "Completed":
-            return decodeRecorded(flow.success, outcome.result, `the result of ${what}`)
-          case "Failed":
-          case "Halted":
-            // The interpreter has checked the error against the schema.
-            return Effect.failCause(outcome.cause) as Effect.Effect<never, E["Type"]>
-          default:
-            return Effect.interrupt
+      Effect.flatMap(
+        Effect.onInterrupt(Fiber.join(fiber), () => undone(fiber)),
+        (outcome) => {
+          switch (outcome._tag) {
+            case "Completed":
+              return decodeRecorded(flow.success, outcome.result, `the result of ${what}`)
+            case "Failed":
+            case "Halted":
+              // The interpreter has checked the error against the schema.
+              return Effect.failCause(outcome.cause) as Effect.Effect<never, E["Type"]>
+            default:
+              return Effect.interrupt
+          }
         }
-      })
+      )
     )
   })

@@ -30,7 +30,9 @@ export interface Replay {
 }
 
 const isUndone = (undos: History["undos"]) => {
-  const settled = undos.filter(({ state }) => state === "done" || state === "skipped").map(({ path }) => `${path}/undo/`)
+  const settled = undos
+    .filter(({ state }) => state === "done" || state === "skipped")
+    .map(({ path }) => `${path}/undo/`)
   return (path: string) => settled.some((prefix) => path.startsWith(prefix))
 }
 

@@ -85,6 +85,12 @@ const holderOf = (json: unknown): Holder | null =>
     ? { process: json.process, until: json.until }
     : null
 
+/** In the steps of a durable execution: who is told of what they await. */
+export const Watching = Context.Reference<{ readonly notice: (room: Room) => Effect.Effect<void> } | null>(
+  "@signalbox/flows/Watching",
+  { defaultValue: () => null }
+)
+
 export class RunWatchers extends Context.Service<
   RunWatchers,
   {
@@ -104,10 +110,7 @@ export class RunWatchers extends Context.Service<
       const me = crypto.randomUUID()
 
       const complete = ({ execution, path }: Awaiting) =>
-        Effect.andThen(
-          journal.send(execution, { kind: "done", name: path, id: "", value: null }),
-          poke(execution)
-        )
+        Effect.andThen(journal.send(execution, { kind: "done", name: path, id: "", value: null }), poke(execution))
 
       const makeWatcher = Effect.fnUntraced(function* (room: Room) {
         const pause = (yield* FlowCallbacks) === null ? pauses.alone : pauses.withCallbacks
@@ -139,9 +142,7 @@ export class RunWatchers extends Context.Service<
           Effect.flatMap((settled) => settle((run) => settled.has(run))),
           Effect.catchTags({
             ControlRoomError: (error) =>
-              isFinal(error)
-                ? settle(() => true)
-                : Effect.as(Effect.logDebug("runs could not be looked at", error), 0),
+              isFinal(error) ? settle(() => true) : Effect.as(Effect.logDebug("runs could not be looked at", error), 0),
             InvalidRequest: () => settle(() => true)
           }),
           // It must go on looking, whatever happens to one look.

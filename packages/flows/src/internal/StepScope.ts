@@ -8,6 +8,9 @@ import { withIdempotencyScope } from "@signalbox/api/Idempotency"
 /** A key is a header of at most 255 visible ASCII characters, and the call appends its number. */
 const plain = /^[!-~]{1,200}$/
 
+/** A step of a durable execution may be repeated days later. */
+const ttlSeconds = 604_800
+
 const shortened = (scope: string) =>
   Effect.map(
     Effect.promise(() => crypto.subtle.digest("SHA-256", new TextEncoder().encode(scope))),
@@ -17,9 +20,11 @@ const shortened = (scope: string) =>
 export const inStepScope = <A, E, R>(
   executionId: string,
   path: string,
+  durable: boolean,
   execute: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> => {
   const scope = `${executionId}/${path}`
-  if (plain.test(scope)) return withIdempotencyScope(scope, execute)
-  return Effect.flatMap(shortened(scope), (hash) => withIdempotencyScope(hash, execute))
+  const options = durable ? { ttlSeconds } : {}
+  if (plain.test(scope)) return withIdempotencyScope(scope, execute, options)
+  return Effect.flatMap(shortened(scope), (hash) => withIdempotencyScope(hash, execute, options))
 }

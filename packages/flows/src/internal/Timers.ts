@@ -28,7 +28,7 @@ export const make = <A>(isOpen: (timer: Timer<A>) => boolean): Timers<A> => {
     const last = heap.pop()
     if (last === undefined || heap.length === 0) return
     heap[0] = last
-    for (let index = 0; ; ) {
+    for (let index = 0; ;) {
       const left = 2 * index + 1
       const least = dueAt(left + 1) < dueAt(left) ? left + 1 : left
       if (dueAt(least) >= dueAt(index)) return
