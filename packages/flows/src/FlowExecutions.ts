@@ -337,6 +337,7 @@ const carryOut = Effect.fnUntraced(function* <E = never>(
   })
   if (changed === null) return yield* new ExecutionNotFound({ execution: id })
   if (action === "send" || action === "reopen and send") yield* send
+  if (action === "end") yield* engine.drop(id)
   yield* engine.poke(id)
 })
 

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import type { FlowContext } from "./FlowContext.ts"
 import { type Awaited, claimed, conceal, once, type Retry } from "./internal/Position.ts"
 import { durably, type Transient } from "./internal/Transient.ts"
-import { type Codec, record } from "./internal/Values.ts"
+import { type Codec, recordResult } from "./internal/Values.ts"
 
 /** An attempt of a step took longer than the step's `timeout`, and was interrupted. */
 export class StepTimeout extends Schema.TaggedError<StepTimeout>()("StepTimeout", {
@@ -155,7 +155,7 @@ export const makeStep = <I extends Codec, S extends Codec, E extends Codec, R, c
   const call = (input: I["Type"], callOptions: { readonly key?: string } = {}) =>
     conceal(
       claimed(name, callOptions.key, ({ numbered, path }, interpreter) =>
-        Effect.flatMap(record(options.input, input, `the input of the step ${path}`), (recorded) =>
+        Effect.flatMap(recordResult(options.input, input, `the input of the step ${path}`), (recorded) =>
           interpreter.step({
             path,
             name,

@@ -28,7 +28,7 @@ import {
 import { Reporter } from "./Reporter.ts"
 import { inStepScope } from "./StepScope.ts"
 import * as Timers from "./Timers.ts"
-import { canonical, checkError, type Codec, decodeRecorded, normalized, record, recordResult } from "./Values.ts"
+import { canonical, checkError, type Codec, decodeRecorded, normalized, recordResult } from "./Values.ts"
 
 /** How an attempt of a step ended. */
 export type End =
@@ -194,6 +194,8 @@ export interface Services {
   readonly park: <A, E>(branch: Branch, spec: Spec) => Effect.Effect<A, E>
   readonly branches: () => Branches
   readonly names: Map<string, Names>
+  /** Whether a place is in an undo: that is not undone. */
+  readonly isUndo: (prefix: string) => boolean
   readonly register: (path: string, undo: Code<unknown, unknown>) => void
   readonly continueAs: (input: Schema.Json) => void
 }
@@ -242,7 +244,7 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
         const { error } = failed
         const retryMillis = yield* call.retry({ error, attempt, elapsedMillis: elapsedMillis(), durable })
         yield* checkError(call.error, error, `the step ${path}`)
-        const { json } = yield* record(call.error, error, `the error of the step ${path}`)
+        const { json } = yield* recordResult(call.error, error, `the error of the step ${path}`)
         return { _tag: "Failed", json, cause: Cause.fail(error), retryMillis }
       }).pipe(
         Effect.catchCause((cause) => Effect.succeed<End>({ _tag: "Died", cause })),
@@ -383,11 +385,12 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
         services.branches().race<A, E>(branch, provided(members, context))
       ),
     compensate: <A, E, R, E2, R2>(
-      _prefix: string,
+      prefix: string,
       call: Effect.Effect<A, E, R>,
       undo: (value: A) => Effect.Effect<unknown, E2, R2>
     ) =>
       Effect.contextWith((context: Context.Context<R | R2>) => {
+        if (services.isUndo(prefix)) return call
         const region: Region = { path: null, begun: false }
         branch.regions.push(region)
         return Effect.onExit(call, (exit) =>

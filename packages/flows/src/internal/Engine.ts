@@ -5,8 +5,10 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
 import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
 import { hostname } from "node:os"
 import { FlowExpired } from "../FlowErrors.ts"
 import type { Signal } from "../Signals.ts"
@@ -52,6 +54,8 @@ interface Live {
 export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Settings) {
   const journal = yield* Journal
   const scope = yield* Effect.scope
+  // Of its own, so that what runs is given back before it is interrupted.
+  const sessions = yield* Scope.make()
   const registered = new Map<string, Registered>()
   const live = new Map<string, Live>()
   const waiters = new Map<string, Set<Deferred.Deferred<void>>>()
@@ -96,7 +100,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     yield* journal.write(fence, {
       execution: isLast
         ? { state: "halted", owner: null, wakeAt: null, failure }
-        : { state: "waiting", owner: null, wakeAt: now + 200, failure },
+        : { state: "waiting", owner: null, wakeAt: now + 1_000, failure },
       entries: [],
       undos: [],
       taken: [],
@@ -170,7 +174,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
           })
         )
       )
-      return Effect.asVoid(Effect.forkIn(run, scope))
+      return Effect.asVoid(Effect.forkIn(run, sessions))
     })
 
   const claimDue = Effect.gen(function* () {
@@ -229,7 +233,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
       isEnding = true
       return Effect.andThen(
         close(() => true),
-        journal.leave(self)
+        Effect.andThen(Scope.close(sessions, Exit.void), journal.leave(self))
       )
     })
   )
@@ -322,6 +326,8 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
         look()
         ended(id)
       }),
+    /** It was ended by this process: what it still runs is interrupted. */
+    drop: (id: string) => Effect.sync(() => live.get(id)?.session?.abort()),
     isLive: (id: string) => live.has(id)
   }
 })

@@ -240,6 +240,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
         park,
         branches: () => branches,
         names,
+        isUndo: (prefix) => [...undos.keys()].some((path) => prefix.startsWith(`${path}/undo/`)),
         register: (path, undo) => {
           const recorded = recordedUndos.get(path)
           const undoing: Undoing = {
@@ -375,7 +376,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
       ended: null,
       startedAt: now,
       endedAt: null,
-      due: spec.dueMillis === null ? null : Math.min(Math.ceil(now + spec.dueMillis), Number.MAX_SAFE_INTEGER),
+      due: spec.dueMillis === null || attempt > 1 ? null : Math.min(Math.ceil(now + spec.dueMillis), Number.MAX_SAFE_INTEGER),
       host: spec.kind === "step" || spec.kind === "run" ? host.name : null
     })
   }
@@ -403,6 +404,11 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
           }
           if (entry.host !== host.name) set(operation, { host: host.name })
         }
+        toLaunch.push(operation)
+        return Effect.void
+      }
+      if (spec.kind === "run" && operation.entry.attempt > 1) {
+        operation.awaited = true
         toLaunch.push(operation)
         return Effect.void
       }
@@ -637,7 +643,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
       now = yield* host.now
       if (aborted) {
         yield* abortSteps
-        yield* release({})
+        yield* release({ wakeAt: now })
         return { _tag: "Parked" }
       }
       if (!branches.isAtRest()) {
@@ -717,6 +723,10 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
 
   /** The execution is given back before its end. */
   const given = Effect.fnUntraced(function* (why: Halted | null): Effect.fn.Return<Outcome, OwnershipLost> {
+    // What was reached and has not begun is reached again.
+    for (const operation of toLaunch) {
+      if (!operation.hasRun) dirty.delete(`${operation.entry.path} ${operation.entry.attempt}`)
+    }
     if (why === null) {
       const suspended = closing === "suspend"
       yield* release(suspended ? { state: "suspended", wakeAt: null } : { wakeAt: now })

@@ -68,6 +68,7 @@ const pauses = {
 }
 /** How long a process that looks keeps the others from looking. */
 const leaseMillis = 15_000
+const toldAgainMillis = 10_000
 const tryEvery = "5 seconds"
 
 /** Waiting on does not help against these. */
@@ -116,19 +117,21 @@ export class RunWatchers extends Context.Service<
         const pause = (yield* FlowCallbacks) === null ? pauses.alone : pauses.withCallbacks
         const prefix = prefixOf(room.workspaceId)
         const changed = Latch.makeUnsafe(true)
-        const completed = new Set<string>()
+        /** Told just now: the execution needs a moment to take it. */
+        const completed = new Map<string, number>()
         let waits: ReadonlyArray<Awaiting> = []
 
         const read = Effect.gen(function* () {
           const all = yield* journal.awaiting(prefix)
-          const there = new Set(all.map(({ execution, path }) => `${execution} ${path}`))
-          for (const key of completed) if (!there.has(key)) completed.delete(key)
+          const now = yield* journal.now
+          for (const [key, at] of completed) if (at + toldAgainMillis < now) completed.delete(key)
           waits = all.filter(({ execution, path }) => !completed.has(`${execution} ${path}`))
         })
         const settle = Effect.fnUntraced(function* (isOver: (run: string) => boolean) {
           const over = waits.filter(({ subject }) => isOver(subject.slice(prefix.length)))
+          const now = yield* journal.now
           for (const wait of over) {
-            completed.add(`${wait.execution} ${wait.path}`)
+            completed.set(`${wait.execution} ${wait.path}`, now)
             yield* complete(wait)
           }
           waits = waits.filter((wait) => !over.includes(wait))
