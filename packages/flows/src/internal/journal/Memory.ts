@@ -4,6 +4,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import {
@@ -71,6 +72,8 @@ const make = () => {
   const expired = new Map<string, Expired>()
   const processes = new Map<string, Registered>()
   const values = new Map<string, Schema.Json>()
+  /** Executions of which a change is being decided. */
+  const held = new Map<string, Latch.Latch>()
   const changes = Changes.make()
 
   const isLiving = (process: string, at: number): boolean => {
@@ -180,6 +183,45 @@ const make = () => {
       return owner === null && wakeAt !== null && isActive(state) && runs(flows, run.execution) ? [{ run, wakeAt }] : []
     })
 
+  /** Does it once no change of the execution is being decided. */
+  const whenFree = Effect.fnUntraced(function* <A>(id: string, act: (at: number) => A) {
+    while (true) {
+      const at = yield* Clock.currentTimeMillis
+      const latch = held.get(id)
+      if (latch === undefined) return act(at)
+      yield* latch.await
+    }
+  })
+
+  const hold = (id: string) =>
+    whenFree(id, () => {
+      const latch = Latch.makeUnsafe()
+      held.set(id, latch)
+      return latch
+    })
+
+  const letGo = (id: string, latch: Latch.Latch) =>
+    Effect.sync(() => {
+      held.delete(id)
+      latch.openUnsafe()
+    })
+
+  const decided = Effect.fnUntraced(function* <E>(
+    id: string,
+    decide: (history: History) => Effect.Effect<Change | null, E>
+  ) {
+    while (true) {
+      const run = all.get(id)
+      if (run === undefined) return null
+      const { revision } = run
+      const decision = yield* decide(historyOf(run))
+      const at = yield* Clock.currentTimeMillis
+      // What changes many at once, such as a claim, does not wait.
+      if (all.get(id) !== run || run.revision !== revision) continue
+      return decision === null ? copyExecution(run.execution) : changed(run, decision, at)
+    }
+  })
+
   const atNow = <A>(f: (at: number) => A): Effect.Effect<A> => Effect.map(Clock.currentTimeMillis, f)
 
   return Journal.of({
@@ -217,14 +259,17 @@ const make = () => {
       }),
     aside: (id) => Effect.sync(() => (all.get(id)?.aside ?? []).map(copyEntry)),
     write: ({ epoch, id }, write) =>
-      Effect.flatMap(Clock.currentTimeMillis, (at) => {
-        const run = all.get(id)
-        if (run === undefined || run.execution.epoch !== epoch) return Effect.fail(new OwnershipLost({ id }))
-        apply(run, write, at)
-        return Effect.void
-      }),
+      Effect.flatMap(
+        whenFree(id, (at) => {
+          const run = all.get(id)
+          if (run === undefined || run.execution.epoch !== epoch) return false
+          apply(run, write, at)
+          return true
+        }),
+        (isOwner) => (isOwner ? Effect.void : Effect.fail(new OwnershipLost({ id })))
+      ),
     send: (id, message) =>
-      atNow((at) => {
+      whenFree(id, (at) => {
         const run = all.get(id)
         if (run === undefined) return { outcome: "absent", owner: null } as const
         const { owner, state, wakeAt } = run.execution
@@ -242,18 +287,12 @@ const make = () => {
       }),
     messages: (id, after) =>
       Effect.sync(() => [...(all.get(id)?.messages.values() ?? [])].filter(({ seq }) => seq > after).map(copyMessage)),
-    change: Effect.fnUntraced(function* (id, decide) {
-      while (true) {
-        const run = all.get(id)
-        if (run === undefined) return null
-        const { revision } = run
-        const decision = yield* decide(historyOf(run))
-        const at = yield* Clock.currentTimeMillis
-        // Others went first: it was decided on what is no longer so.
-        if (all.get(id) !== run || run.revision !== revision) continue
-        return decision === null ? copyExecution(run.execution) : changed(run, decision, at)
-      }
-    }),
+    change: (id, decide) =>
+      Effect.acquireUseRelease(
+        hold(id),
+        () => decided(id, decide),
+        (latch) => letGo(id, latch)
+      ),
     renew: (process) =>
       atNow((at) => {
         const isLost = processes.has(process.id) && !isLiving(process.id, at)
@@ -291,7 +330,7 @@ const make = () => {
           .map(({ run }) => claimed(run, process, at))
       ),
     claimOne: (process, id) =>
-      atNow((at) => {
+      whenFree(id, (at) => {
         const run = all.get(id)
         if (run === undefined || hasEnded(run.execution.state)) return null
         const { owner } = run.execution

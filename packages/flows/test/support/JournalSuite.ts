@@ -1,0 +1,14 @@
+/**
+ * What every journal does, sentence by sentence of its contract.
+ */
+import type { Place } from "./journal/Bench.ts"
+import { executions } from "./journal/Executions.ts"
+import { messages } from "./journal/Messages.ts"
+import { notices } from "./journal/Notices.ts"
+import { ownership } from "./journal/Ownership.ts"
+import { kept } from "./journal/Values.ts"
+import { writes } from "./journal/Writes.ts"
+
+export const journalSuite = (place: Place): void => {
+  for (const part of [executions, writes, messages, ownership, notices, kept]) part(place)
+}
