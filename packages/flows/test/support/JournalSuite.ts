@@ -10,5 +10,7 @@ import { kept } from "./journal/Values.ts"
 import { writes } from "./journal/Writes.ts"
 
 export const journalSuite = (place: Place): void => {
-  for (const part of [executions, writes, messages, ownership, notices, kept]) part(place)
+  for (const part of [executions, writes, messages, ownership, kept]) part(place)
+  // What is repeated is told of again.
+  if (place.losesAnswers !== true) notices(place)
 }

@@ -24,3 +24,16 @@ export const sameJson = (a: Schema.Json, b: Schema.Json): boolean => canonicalJs
 
 /** The defect of two keys with one id. */
 export const idTaken = (id: string) => new Error(`the id ${id} belongs to an execution of another flow or key`)
+
+/** Texts compare by their code points, as the bytes of UTF-8 do. */
+export const compareTexts = (a: string, b: string): number => {
+  if (a === b) return 0
+  const [left, right] = [a[Symbol.iterator](), b[Symbol.iterator]()]
+  while (true) {
+    const [x, y] = [left.next(), right.next()]
+    if (x.done === true) return y.done === true ? 0 : -1
+    if (y.done === true) return 1
+    const order = (x.value.codePointAt(0) ?? 0) - (y.value.codePointAt(0) ?? 0)
+    if (order !== 0) return order
+  }
+}

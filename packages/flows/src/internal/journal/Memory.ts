@@ -26,12 +26,11 @@ import {
   type Write
 } from "../Journal.ts"
 import * as Changes from "./Changes.ts"
-import { forgetAfterMillis, idTaken, sameJson } from "./Common.ts"
+import { compareTexts, forgetAfterMillis, idTaken, sameJson } from "./Common.ts"
 import {
   attemptOf,
   byBegin,
   byStart,
-  compareTexts,
   copy,
   copyEntry,
   copyExecution,

@@ -3,6 +3,7 @@
  */
 import type * as Schema from "effect/Schema"
 import type { Entry, Execution, Message, NewExecution, Process, Undo } from "../Journal.ts"
+import { compareTexts } from "./Common.ts"
 
 export interface Run {
   execution: Execution
@@ -63,19 +64,6 @@ export const copyProcess = ({ expiresAt, flows, host, id }: Process): Process =>
 
 export const keyOf = (flow: string, key: string) => JSON.stringify([flow, key])
 export const attemptOf = ({ attempt, path }: Pick<Entry, "path" | "attempt">) => JSON.stringify([path, attempt])
-
-/** Texts compare by their code points, as the bytes of UTF-8 do. */
-export const compareTexts = (a: string, b: string): number => {
-  if (a === b) return 0
-  const [left, right] = [a[Symbol.iterator](), b[Symbol.iterator]()]
-  while (true) {
-    const [x, y] = [left.next(), right.next()]
-    if (x.done === true) return y.done === true ? 0 : -1
-    if (y.done === true) return 1
-    const order = (x.value.codePointAt(0) ?? 0) - (y.value.codePointAt(0) ?? 0)
-    if (order !== 0) return order
-  }
-}
 
 export const byBegin = (a: Entry, b: Entry) =>
   a.begun - b.begun || compareTexts(a.path, b.path) || a.attempt - b.attempt

@@ -73,5 +73,119 @@ const schedules: ReadonlyArray<string> = [
   `CREATE TABLE flow_schedule (name TEXT PRIMARY KEY, scheduled_to INTEGER NOT NULL)`
 ]
 
+const journal: ReadonlyArray<string> = [
+  /*
+   * `flow_key` is a long key's hash, and `long_key` that key. `mail` counts messages, `seen` is the last one of them that a
+   * write has seen, `asides` counts how often entries were set aside. `token` names the call that created, claimed or changed
+   * it last. Of an expired one only its key, state and end are left. `due_at` has a value as long as it needs an owner: the
+   * index is then left alone by what an owner writes.
+   */
+  `CREATE TABLE flow_run (
+    id TEXT PRIMARY KEY,
+    flow TEXT NOT NULL,
+    version REAL NOT NULL,
+    flow_key TEXT NOT NULL,
+    long_key TEXT,
+    input TEXT,
+    state TEXT NOT NULL,
+    result TEXT,
+    error TEXT,
+    failure TEXT,
+    chapter INTEGER NOT NULL,
+    round INTEGER NOT NULL,
+    tags TEXT NOT NULL,
+    parent TEXT,
+    epoch INTEGER NOT NULL,
+    owner TEXT,
+    wake_at INTEGER,
+    mail INTEGER NOT NULL,
+    seen INTEGER NOT NULL,
+    asides INTEGER NOT NULL,
+    token TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    changed_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    expired INTEGER NOT NULL,
+    due_at INTEGER GENERATED ALWAYS AS (
+      CASE WHEN owner IS NULL AND state IN ('queued', 'waiting', 'running', 'undoing') THEN wake_at END
+    ) STORED,
+    UNIQUE (flow, flow_key)
+  )`,
+  `CREATE INDEX flow_run_due ON flow_run (due_at, id) WHERE due_at IS NOT NULL`,
+  `CREATE INDEX flow_run_by_owner ON flow_run (owner) WHERE owner IS NOT NULL`,
+  `CREATE INDEX flow_run_by_start ON flow_run (started_at, id) WHERE expired = 0`,
+  `CREATE INDEX flow_run_ended ON flow_run (ended_at, id) WHERE ended_at IS NOT NULL AND expired = 0`,
+  `CREATE INDEX flow_run_expired ON flow_run (ended_at, id) WHERE expired = 1`,
+  // `aside` is 0, or counts what was set aside together. `next_redo` is what its path has since then.
+  `CREATE TABLE flow_entry (
+    execution TEXT NOT NULL,
+    aside INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    long_path TEXT,
+    redo INTEGER NOT NULL,
+    next_redo INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    input TEXT,
+    state TEXT NOT NULL,
+    value TEXT,
+    failure TEXT,
+    begun INTEGER NOT NULL,
+    ended INTEGER,
+    started_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    due INTEGER,
+    subject TEXT,
+    awaits TEXT,
+    host TEXT,
+    PRIMARY KEY (execution, aside, path, attempt)
+  )`,
+  `CREATE INDEX flow_entry_awaits ON flow_entry (awaits) WHERE awaits IS NOT NULL`,
+  `CREATE TABLE flow_undo (
+    execution TEXT NOT NULL,
+    path TEXT NOT NULL,
+    long_path TEXT,
+    redo INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    failure TEXT,
+    PRIMARY KEY (execution, path)
+  )`,
+  `CREATE TABLE flow_message (
+    execution TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    address TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    message_id TEXT NOT NULL,
+    value TEXT,
+    at INTEGER NOT NULL,
+    token TEXT NOT NULL,
+    PRIMARY KEY (execution, seq),
+    UNIQUE (execution, address)
+  )`,
+  `CREATE TABLE flow_tag (
+    tag TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    execution TEXT NOT NULL,
+    PRIMARY KEY (tag, started_at, execution)
+  )`,
+  `CREATE INDEX flow_tag_by_execution ON flow_tag (execution)`,
+  // A reaped process has lost its lease and what it had claimed, and does not know yet.
+  `CREATE TABLE flow_process (
+    id TEXT PRIMARY KEY,
+    host TEXT NOT NULL,
+    flows TEXT NOT NULL,
+    expires_at INTEGER,
+    reaped INTEGER NOT NULL,
+    token TEXT NOT NULL
+  )`,
+  `CREATE TABLE flow_value (name TEXT PRIMARY KEY, value TEXT, token TEXT NOT NULL)`
+]
+
 /** Brings the tables to the newest form; does nothing when they are there already. */
-export const migrate = make({ table: "flow_migration", migrations: { "0001_init": init, "0002_schedules": schedules } })
+export const migrate = make({
+  table: "flow_migration",
+  migrations: { "0001_init": init, "0002_schedules": schedules, "0003_journal": journal }
+})

@@ -1,0 +1,76 @@
+/**
+ * The journal in a database: SQLite, which one process has to itself, or Postgres, for any number of them. No statement
+ * depends on the state of a connection.
+ *
+ * Every function waits until the database is back when it is away or full, and does nothing twice then. On Postgres, a
+ * process without an end of its lease is never reaped.
+ */
+import * as Dialect from "@signalbox/sql/Dialect"
+import { Listening } from "@signalbox/sql/Listening"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { randomUUID } from "node:crypto"
+import { Journal } from "../Journal.ts"
+import { Database } from "../sql/Database.ts"
+import * as Executions from "./sql/Executions.ts"
+import * as Messages from "./sql/Messages.ts"
+import * as Notices from "./sql/Notices.ts"
+import * as Ownership from "./sql/Ownership.ts"
+import * as Retention from "./sql/Retention.ts"
+import type { Store } from "./sql/Store.ts"
+import * as Writes from "./sql/Writes.ts"
+
+const make = Effect.gen(function* () {
+  const { persist, sql, transaction } = yield* Database
+  const isPostgres = Dialect.isPostgres(sql)
+
+  let offset = yield* persist(Dialect.clockOffset(sql))
+  if (isPostgres) {
+    const measured = Effect.map(Dialect.clockOffset(sql), (millis) => {
+      offset = millis
+    })
+    yield* Effect.ignore(measured).pipe(Effect.delay("1 minute"), Effect.forever, Effect.forkScoped)
+  }
+
+  const listening = yield* Effect.serviceOption(Listening)
+  const notices = Option.isNone(listening)
+    ? Notices.makeLocal()
+    : yield* Effect.flatMap(persist(sql<{ readonly schema: string }>`SELECT current_schema() AS schema`), ([row]) =>
+        Notices.makePostgres(sql, listening.value, row?.schema ?? "")
+      )
+
+  const caller = randomUUID()
+  let calls = 0
+  const store: Store = {
+    sql,
+    isPostgres,
+    persist,
+    transaction,
+    now: Effect.map(Clock.currentTimeMillis, (millis) => millis + offset),
+    token: () => `${caller} ${calls++}`,
+    publish: notices.publish
+  }
+
+  const { rest, ...executions } = Executions.make(store)
+  const { begin, renew, ...ownership } = Ownership.make(store)
+  if (!isPostgres) yield* begin
+  return Journal.of({
+    now: store.now,
+    ...executions,
+    ...Writes.make(store, { rest }),
+    ...Messages.make(store),
+    ...ownership,
+    ...Retention.make(store),
+    renew: (process) =>
+      Effect.suspend(() => {
+        notices.owns(process.id)
+        return renew(process)
+      }),
+    changes: notices.changes
+  })
+})
+
+/** A journal on the tables of `Database`. */
+export const layer: Layer.Layer<Journal, never, Database> = Layer.effect(Journal, make)

@@ -1,0 +1,207 @@
+/**
+ * Executions: how they begin and how they are read.
+ */
+import * as Effect from "effect/Effect"
+import type { Execution, History, Journal, NewExecution, NewMessage } from "../../Journal.ts"
+import { idTaken } from "../Common.ts"
+import {
+  type EntryRow,
+  type ExecutionRow,
+  messageColumns,
+  type MessageRow,
+  putMessages,
+  putTags,
+  toEntry,
+  toExecution,
+  toExpired,
+  toJson,
+  toMessage,
+  toUndo,
+  type UndoRow
+} from "./Rows.ts"
+import { isDue, type Store } from "./Store.ts"
+import * as Texts from "./Texts.ts"
+
+/** Each message once. */
+const distinct = (messages: ReadonlyArray<NewMessage>) => {
+  const rows = new Map<string, ReturnType<typeof messageColumns>>()
+  for (const message of messages) {
+    const row = messageColumns(message, rows.size + 1)
+    if (!rows.has(row.address)) rows.set(row.address, row)
+  }
+  return [...rows.values()]
+}
+
+export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) => {
+  const first = (rows: ReadonlyArray<ExecutionRow>): Execution | null => {
+    const [row] = rows
+    return row === undefined ? null : toExecution(row)
+  }
+
+  const byKey = (flow: string, key: string) => {
+    const [address] = Texts.split(key)
+    return sql<ExecutionRow>`SELECT * FROM flow_run WHERE flow = ${Texts.toText(flow)} AND flow_key = ${address}`
+  }
+
+  const insert = (made: Execution, messages: ReturnType<typeof distinct>, mine: string) => {
+    const [flow_key, long_key] = Texts.split(made.key)
+    const id = Texts.toText(made.id)
+    const run = sql<{ readonly id: string }>`
+      INSERT INTO flow_run ${sql.insert({
+        id,
+        flow: Texts.toText(made.flow),
+        version: made.version,
+        flow_key,
+        long_key,
+        input: toJson(made.input),
+        state: made.state,
+        chapter: 0,
+        round: 0,
+        tags: JSON.stringify(made.tags),
+        parent: Texts.toNullable(made.parent),
+        epoch: made.epoch,
+        owner: Texts.toNullable(made.owner),
+        wake_at: made.wakeAt,
+        mail: messages.length,
+        seen: 0,
+        asides: 0,
+        token: mine,
+        started_at: made.startedAt,
+        changed_at: made.startedAt,
+        expired: 0
+      })} ON CONFLICT DO NOTHING RETURNING id`
+    if (messages.length + made.tags.length === 0) return run
+    const put = (where?: string) =>
+      [
+        putMessages(sql, id, messages, made.startedAt, where),
+        putTags(sql, id, made.tags, made.startedAt, where)
+      ] as const
+    if (isPostgres) {
+      const [mail, tags] = put("made, ")
+      return sql<{
+        readonly id: string
+      }>`WITH made AS (${run}), mail AS (${mail}), tags AS (${tags}) SELECT id FROM made`
+    }
+    return sql.withTransaction(
+      Effect.tap(run, ([inserted]) =>
+        inserted === undefined
+          ? Effect.void
+          : Effect.forEach(put(), (statement) => sql`${statement}`, { discard: true })
+      )
+    )
+  }
+
+  const create: (typeof Journal.Service)["create"] = Effect.fnUntraced(function* ({
+    messages,
+    ...execution
+  }: NewExecution) {
+    const at = yield* now
+    const mine = token()
+    const mail = distinct(messages)
+    const made: Execution = {
+      ...execution,
+      result: null,
+      error: null,
+      failure: null,
+      chapter: 0,
+      round: 0,
+      epoch: execution.owner === null ? 0 : 1,
+      mail: mail.length,
+      startedAt: at,
+      changedAt: at,
+      endedAt: null
+    }
+    const created = { _tag: "Created", execution: made } as const
+    while (true) {
+      const inserted = yield* persist(insert(made, mail, mine))
+      if (inserted.length > 0) return created
+      const [row] = yield* persist(byKey(made.flow, made.key))
+      if (row !== undefined) {
+        if (row.token === mine && row.epoch === made.epoch) return created
+        if (row.expired === 1) return { _tag: "Expired", expired: toExpired(row) }
+        return { _tag: "Existing", execution: toExecution(row) }
+      }
+      const others = yield* persist(sql`SELECT 1 FROM flow_run WHERE id = ${Texts.toText(made.id)}`)
+      if (others.length > 0) return yield* Effect.die(idTaken(made.id))
+    }
+  })
+
+  const row = (id: string) => sql<ExecutionRow>`SELECT * FROM flow_run WHERE id = ${Texts.toText(id)} AND expired = 0`
+
+  /** The rows of an execution, besides its own. */
+  const rest = Effect.fnUntraced(function* (of: ExecutionRow) {
+    const { id } = of
+    const entries = sql<EntryRow>`
+      SELECT * FROM flow_entry WHERE execution = ${id} AND aside = 0 ORDER BY begun, path, attempt`
+    const undos = sql<UndoRow>`SELECT * FROM flow_undo WHERE execution = ${id} ORDER BY position, path`
+    const messages = sql<MessageRow>`SELECT * FROM flow_message WHERE execution = ${id} ORDER BY seq`
+    const redos =
+      of.asides === 0
+        ? Effect.succeed([])
+        : sql<{ readonly path: string; readonly long_path: string | null; readonly redo: number }>`
+            SELECT path, long_path, max(next_redo) AS redo FROM flow_entry
+            WHERE execution = ${id} AND aside > 0 AND next_redo > 0 GROUP BY path, long_path`
+    const all = [yield* entries, yield* undos, yield* messages, yield* redos] as const
+    return {
+      execution: toExecution(of),
+      entries: all[0].map(toEntry),
+      undos: all[1].map(toUndo),
+      messages: all[2].map(toMessage),
+      redos: new Map(all[3].map(({ long_path, path, redo }) => [Texts.joined(path, long_path), redo]))
+    } satisfies History
+  })
+
+  const reads = {
+    find: (id) => Effect.map(persist(row(id)), first),
+    findKey: (flow, key) =>
+      Effect.map(persist(byKey(flow, key)), ([row]) =>
+        row === undefined || row.expired === 1 ? null : toExecution(row)
+      ),
+    list: ({ before, flow, key, limit, startedBefore, startedFrom, states, tag, version }) => {
+      // Tags have the start of their executions, so that a page is read in its order.
+      const [from, start, id] =
+        tag === undefined
+          ? ["flow_run r", "r.started_at", "r.id"]
+          : ["flow_tag t JOIN flow_run r ON r.id = t.execution", "t.started_at", "t.execution"]
+      const [startedAt, last] = [sql.literal(start), sql.literal(id)]
+      const conditions = [
+        sql`r.expired = 0`,
+        ...(tag === undefined ? [] : [sql`t.tag = ${Texts.addressOf(tag)}`]),
+        ...(flow === undefined ? [] : [sql`r.flow = ${Texts.toText(flow)}`]),
+        ...(version === undefined ? [] : [sql`r.version = ${version}`]),
+        ...(key === undefined ? [] : [sql`r.flow_key = ${Texts.addressOf(key)}`]),
+        ...(startedFrom === undefined ? [] : [sql`${startedAt} >= ${startedFrom}`]),
+        ...(startedBefore === undefined ? [] : [sql`${startedAt} < ${startedBefore}`]),
+        ...(before === undefined
+          ? []
+          : [sql`(${startedAt}, ${last}) < (${before.startedAt}, ${Texts.toText(before.id)})`]),
+        ...(states === undefined ? [] : [states.length === 0 ? sql`1 = 0` : sql.in("r.state", states)])
+      ]
+      const rows = sql<ExecutionRow>`
+        SELECT r.* FROM ${sql.literal(from)} WHERE ${sql.and(conditions)}
+        ORDER BY ${startedAt} DESC, ${last} DESC LIMIT ${limit}`
+      return Effect.map(persist(rows), (found) => found.map(toExecution))
+    },
+    /** The execution is read first: messages that it counts are there, and perhaps later ones. */
+    history: (id) => persist(Effect.flatMap(row(id), ([of]) => (of === undefined ? Effect.succeed(null) : rest(of)))),
+    aside: (id) =>
+      Effect.map(
+        persist(sql<EntryRow>`
+          SELECT * FROM flow_entry WHERE execution = ${Texts.toText(id)} AND aside > 0
+          ORDER BY aside, begun, path, attempt`),
+        (rows) => rows.map(toEntry)
+      )
+  } satisfies Partial<typeof Journal.Service>
+
+  /** Reports a new execution that needs an owner. */
+  const announced: typeof create = (execution) =>
+    Effect.tap(create(execution), (answer) =>
+      Effect.sync(() => {
+        if (answer._tag !== "Created") return
+        const { owner, startedAt: at, state, wakeAt: wake_at } = answer.execution
+        if (isDue({ owner, state, wake_at }, at)) publish([null, execution.id])
+      })
+    )
+
+  return { ...reads, create: announced, rest }
+}

@@ -1,0 +1,138 @@
+/**
+ * Changes that other processes are to hear of. Nothing depends on a notice alone: who hears none looks by itself, later.
+ *
+ * What was committed is told in a statement of its own that has many notices: a NOTIFY makes its commit wait for those of
+ * all others, and commits of flows are many.
+ */
+import type { Listening } from "@signalbox/sql/Listening"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import { createHash, randomUUID } from "node:crypto"
+import type { Journal } from "../../Journal.ts"
+import * as Changes from "../Changes.ts"
+import { rowsOf } from "./Rows.ts"
+
+/** Bytes of a notification; Postgres takes less than 8,000. */
+const largest = 7_000
+
+const Notification = Schema.fromJsonString(
+  Schema.Struct({
+    from: Schema.String,
+    changes: Schema.Array(Schema.Tuple([Schema.NullOr(Schema.String), Schema.NullOr(Schema.String)]))
+  })
+)
+const encode = Schema.encodeSync(Notification)
+const decode = Schema.decodeUnknownEffect(Notification)
+
+/** As few notifications as have room for them. */
+const chunked = (changes: Iterable<Changes.Change>): ReadonlyArray<ReadonlyArray<Changes.Change>> => {
+  const chunks: Array<Array<Changes.Change>> = []
+  let left = 0
+  for (const change of changes) {
+    const bytes = Buffer.byteLength(JSON.stringify(change)) + 1
+    const [fitting, size] = bytes > largest ? [Changes.missed, 16] : [change, bytes]
+    const last = chunks.at(-1)
+    if (last === undefined || size > left) {
+      chunks.push([fitting])
+      left = largest - size
+    } else {
+      last.push(fitting)
+      left -= size
+    }
+  }
+  return chunks
+}
+
+/** Channels belong to the database, and their names are short. */
+const channelOf = (schema: string): string =>
+  `signalbox_flows_${createHash("sha256").update(schema).digest("hex").slice(0, 32)}`
+
+export const makeLocal = () => {
+  const local = Changes.make()
+  return {
+    publish: local.publish,
+    owns: (_process: string) => {},
+    changes: (onChange) => local.hear(onChange)
+  } satisfies Notices
+}
+
+export interface Notices {
+  readonly publish: (change: Changes.Change) => void
+  /** No other process needs to be told of what happens to the executions of this one. */
+  readonly owns: (process: string) => void
+  readonly changes: (typeof Journal.Service)["changes"]
+}
+
+export const makePostgres = Effect.fnUntraced(function* (
+  sql: SqlClient,
+  listening: typeof Listening.Service,
+  schema: string
+) {
+  const local = Changes.make()
+  const own = new Set<string>()
+  const from = randomUUID()
+  const channel = channelOf(schema)
+  const outbox = new Map<string, Changes.Change>()
+  const filled = Latch.makeUnsafe()
+
+  const flush = Effect.gen(function* () {
+    const payloads = chunked(outbox.values()).map((changes) => ({ payload: encode({ from, changes }) }))
+    outbox.clear()
+    if (payloads.length === 0) return
+    yield* sql`SELECT pg_notify(${channel}, r.payload) FROM ${rowsOf(sql, { payload: "TEXT" }, payloads)}`
+  }).pipe(Effect.catch((error) => Effect.logDebug(`other processes could not be notified: ${error.message}`)))
+
+  yield* Effect.addFinalizer(() => Effect.timeoutOption(flush, "1 second"))
+  yield* filled.await.pipe(
+    Effect.andThen(Effect.sync(() => filled.closeUnsafe())),
+    Effect.andThen(flush),
+    Effect.forever,
+    Effect.forkScoped
+  )
+
+  /** Tells a subscriber of what other processes do. */
+  const remote = (subscriber: Changes.Subscriber): Effect.Effect<never> => {
+    const received = (text: string) =>
+      decode(text).pipe(
+        Effect.map((notification) => {
+          if (notification.from !== from) for (const change of notification.changes) subscriber.tell(change)
+        }),
+        // Of another version, which may say more than this one knows.
+        Effect.catch(() => Effect.sync(() => subscriber.tell(Changes.missed)))
+      )
+    let isConnected = false
+    const begun = Effect.sync(() => {
+      isConnected = true
+      subscriber.tell(Changes.missed)
+    })
+    const lost = (error: SqlError) =>
+      Effect.suspend(() => {
+        const log = isConnected ? Effect.logWarning : Effect.logDebug
+        isConnected = false
+        return log(`no connection to hear other processes that run flows, trying again: ${error.message}`)
+      })
+    return Effect.suspend(() => Stream.runForEach(listening.texts(channel, begun), received)).pipe(
+      Effect.catch(lost),
+      Effect.repeat(Schedule.spaced("500 millis")),
+      Effect.andThen(Effect.never)
+    )
+  }
+
+  return {
+    publish: (change) => {
+      local.publish(change)
+      if (change[0] !== null && own.has(change[0])) return
+      outbox.set(JSON.stringify(change), change)
+      filled.openUnsafe()
+    },
+    owns: (process) => {
+      own.add(process)
+    },
+    changes: (onChange) => local.hear(onChange, remote)
+  } satisfies Notices
+})

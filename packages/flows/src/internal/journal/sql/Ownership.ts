@@ -1,0 +1,189 @@
+/**
+ * Which process runs what.
+ */
+import * as Dialect from "@signalbox/sql/Dialect"
+import * as Effect from "effect/Effect"
+import type { Fragment } from "effect/sql/Statement"
+import type { FlowVersion, Journal, Process, State } from "../../Journal.ts"
+import { compareTexts, forgetAfterMillis } from "../Common.ts"
+import { ended, type ExecutionRow, toExecution } from "./Rows.ts"
+import { isDue, type Store } from "./Store.ts"
+import * as Texts from "./Texts.ts"
+
+interface ProcessRow {
+  readonly id: string
+  readonly host: string
+  readonly flows: string
+  readonly expires_at: number | null
+}
+
+const toProcess = ({ expires_at, flows, host, id }: ProcessRow): Process => ({
+  id: Texts.fromText(id),
+  host: Texts.fromText(host),
+  // Written from the list of a `Process`.
+  flows: JSON.parse(flows) as Process["flows"],
+  expiresAt: expires_at
+})
+
+/** Those due longest come first; a statement returns its rows in any order. */
+const byDue = (a: ExecutionRow, b: ExecutionRow) => (a.wake_at ?? 0) - (b.wake_at ?? 0) || compareTexts(a.id, b.id)
+
+export const make = ({ now, persist, publish, sql, token, transaction }: Store) => {
+  const isLiving = (at: number): Fragment => sql`reaped = 0 AND (expires_at IS NULL OR expires_at > ${at})`
+
+  const among = (flows: ReadonlyArray<FlowVersion>): Fragment =>
+    sql.or(flows.map(({ flow, version }) => sql`(flow = ${Texts.toText(flow)} AND version = ${version})`))
+
+  // ---- claims
+
+  const claimed = (at: number, process: string, mine: string): Fragment =>
+    sql`
+      owner = ${process}, token = ${mine}, changed_at = ${at},
+      epoch = CASE WHEN token = ${mine} THEN epoch ELSE epoch + 1 END`
+
+  const claimDue = (
+    process: string,
+    flows: ReadonlyArray<FlowVersion>,
+    due: number,
+    limit: number,
+    at: number,
+    mine: string
+  ) => sql<ExecutionRow>`
+    WITH due AS MATERIALIZED (
+      SELECT id FROM flow_run WHERE due_at <= ${due} AND ${among(flows)}
+      ORDER BY due_at, id LIMIT ${limit} ${Dialect.skipLocked(sql, "flow_run")}
+    ) UPDATE flow_run SET ${claimed(at, process, mine)} WHERE id IN (SELECT id FROM due) RETURNING *`
+
+  const claim: (typeof Journal.Service)["claim"] = Effect.fnUntraced(function* (process, flows, due, limit) {
+    if (flows.length === 0) return []
+    const at = yield* now
+    const mine = token()
+    const owner = Texts.toText(process)
+    let isRepeated = false
+    const rows = yield* persist(
+      Effect.gen(function* () {
+        // Claims whose answer was lost would be nobody's until the lease ends.
+        const before = isRepeated
+          ? yield* sql<ExecutionRow>`SELECT * FROM flow_run WHERE owner = ${owner} AND token = ${mine}`
+          : []
+        isRepeated = true
+        return before.length > 0 ? before : yield* claimDue(owner, flows, due, limit, at, mine)
+      })
+    )
+    return [...rows].sort(byDue).map(toExecution)
+  })
+
+  const claimOne: (typeof Journal.Service)["claimOne"] = Effect.fnUntraced(function* (process, id) {
+    const at = yield* now
+    const mine = token()
+    const [row] = yield* persist(sql<ExecutionRow>`
+      UPDATE flow_run SET ${claimed(at, Texts.toText(process), mine)}
+      WHERE id = ${Texts.toText(id)} AND expired = 0 AND state NOT IN ${sql.literal(ended)} AND (
+        owner IS NULL OR token = ${mine}
+        OR NOT EXISTS (SELECT 1 FROM flow_process WHERE flow_process.id = flow_run.owner AND ${isLiving(at)})
+      ) RETURNING *`)
+    return row === undefined ? null : toExecution(row)
+  })
+
+  const nextDue: (typeof Journal.Service)["nextDue"] = Effect.fnUntraced(function* (flows) {
+    if (flows.length === 0) return null
+    const [row] = yield* persist(sql<{ readonly due_at: number }>`
+      SELECT due_at FROM flow_run WHERE due_at IS NOT NULL AND ${among(flows)} ORDER BY due_at, id LIMIT 1`)
+    return row?.due_at ?? null
+  })
+
+  const unread: (typeof Journal.Service)["unread"] = (process) =>
+    Effect.map(
+      persist(sql<{ readonly id: string }>`
+        SELECT id FROM flow_run WHERE owner = ${Texts.toText(process)} AND mail > seen ORDER BY id`),
+      (rows) => rows.map(({ id }) => Texts.fromText(id))
+    )
+
+  // ---- processes
+
+  interface Freed {
+    readonly id: string
+    readonly state: State
+    readonly owner: string | null
+    readonly wake_at: number | null
+  }
+
+  /** Frees what these owners have; `rows` selects executions. */
+  const free = (rows: Fragment, at: number) => sql<Freed>`
+    WITH lost AS MATERIALIZED (${rows}) UPDATE flow_run SET
+      owner = NULL, wake_at = CAST(${at} AS BIGINT), epoch = epoch + 1, changed_at = ${at}
+    WHERE id IN (SELECT id FROM lost) RETURNING id, state, owner, wake_at`
+
+  const freeOf = (process: string, at: number) =>
+    free(sql`SELECT id FROM flow_run WHERE owner = ${process} ORDER BY id ${Dialect.forUpdate(sql)}`, at)
+
+  const tell = (freed: ReadonlyArray<Freed>, at: number) => {
+    for (const one of freed) if (isDue(one, at)) publish([null, Texts.fromText(one.id)])
+  }
+
+  const renew: (typeof Journal.Service)["renew"] = Effect.fnUntraced(function* (process) {
+    const at = yield* now
+    const mine = token()
+    const id = Texts.toText(process.id)
+    const flows = JSON.stringify(process.flows.map(({ flow, version }) => ({ flow, version })))
+    const columns = sql`host = ${Texts.toText(process.host)}, flows = ${flows}, expires_at = ${process.expiresAt}`
+    const [renewed] = yield* persist(sql`
+      UPDATE flow_process SET ${columns} WHERE id = ${id} AND ${isLiving(at)} RETURNING id`)
+    if (renewed !== undefined) return true
+    const again = `${mine} again`
+    const lost = yield* transaction(
+      Effect.gen(function* () {
+        const made = yield* sql`
+          INSERT INTO flow_process (id, host, flows, expires_at, reaped, token)
+          VALUES (${id}, ${Texts.toText(process.host)}, ${flows}, ${process.expiresAt}, 0, ${mine})
+          ON CONFLICT (id) DO NOTHING RETURNING id`
+        if (made.length > 0) return null
+        const living = yield* sql`
+          UPDATE flow_process SET ${columns} WHERE id = ${id} AND ${isLiving(at)} AND token <> ${again} RETURNING id`
+        if (living.length > 0) return null
+        yield* sql`UPDATE flow_process SET ${columns}, reaped = 0, token = ${again} WHERE id = ${id}`
+        return yield* freeOf(id, at)
+      })
+    )
+    if (lost === null) return true
+    tell(lost, at)
+    return false
+  })
+
+  const leave: (typeof Journal.Service)["leave"] = Effect.fnUntraced(function* (process) {
+    const at = yield* now
+    const id = Texts.toText(process)
+    const freed = yield* transaction(Effect.andThen(sql`DELETE FROM flow_process WHERE id = ${id}`, freeOf(id, at)))
+    tell(freed, at)
+  })
+
+  const orphans = sql`
+    SELECT id FROM flow_run WHERE owner IS NOT NULL AND NOT EXISTS (
+      SELECT 1 FROM flow_process WHERE flow_process.id = flow_run.owner AND reaped = 0
+    ) ${Dialect.skipLocked(sql, "flow_run")}`
+
+  const reap: (typeof Journal.Service)["reap"] = Effect.fnUntraced(function* (at) {
+    const freed = yield* transaction(
+      Effect.gen(function* () {
+        yield* sql`DELETE FROM flow_process WHERE reaped = 1 AND expires_at <= ${at - forgetAfterMillis}`
+        yield* sql`UPDATE flow_process SET reaped = 1 WHERE reaped = 0 AND expires_at <= ${at}`
+        return yield* free(orphans, at)
+      })
+    )
+    tell(freed, at)
+    return freed.length
+  })
+
+  const processes: (typeof Journal.Service)["processes"] = (at) =>
+    Effect.map(persist(sql<ProcessRow>`SELECT * FROM flow_process WHERE ${isLiving(at)} ORDER BY id`), (rows) =>
+      rows.map(toProcess)
+    )
+
+  /** For a database that one process has to itself: those before it are gone. */
+  const begin = Effect.gen(function* () {
+    const at = yield* now
+    yield* transaction(Effect.andThen(sql`DELETE FROM flow_process`, free(orphans, at)))
+  })
+
+  return { claim, claimOne, nextDue, unread, renew, leave, reap, processes, begin }
+}

@@ -1,0 +1,106 @@
+/**
+ * What leaves, and what is kept beside executions.
+ */
+import * as Dialect from "@signalbox/sql/Dialect"
+import { unhurried } from "@signalbox/sql/QueryDeadline"
+import * as Effect from "effect/Effect"
+import type { Journal } from "../../Journal.ts"
+import { canonicalJson } from "../Common.ts"
+import { ended, fromJson, rowsOf } from "./Rows.ts"
+import type { Store } from "./Store.ts"
+import * as Texts from "./Texts.ts"
+
+/** Tables with rows of executions. */
+const tables = ["flow_entry", "flow_undo", "flow_message", "flow_tag"]
+
+interface AwaitingRow {
+  readonly execution: string
+  readonly path: string
+  readonly long_path: string | null
+  readonly subject: string
+}
+
+export const make = ({ persist, sql, token, transaction }: Store) => {
+  /**
+   * The row stays, with no more than its key, state and end: so the key is that of one execution at every moment, whoever
+   * creates one meanwhile.
+   */
+  const expire: (typeof Journal.Service)["expire"] = (states, endedBefore, limit) =>
+    states.length === 0
+      ? Effect.succeed(0)
+      : transaction(
+          Effect.gen(function* () {
+            const expired = yield* sql<{ readonly id: string }>`
+              WITH old AS MATERIALIZED (
+                SELECT id FROM flow_run WHERE expired = 0 AND ended_at < ${endedBefore} AND ${sql.in("state", states)}
+                ORDER BY ended_at, id LIMIT ${limit} ${Dialect.skipLocked(sql, "flow_run")}
+              ) UPDATE flow_run SET
+                expired = 1, epoch = epoch + 1, input = NULL, result = NULL, error = NULL, failure = NULL, tags = '[]',
+                parent = NULL, owner = NULL, wake_at = NULL, token = ''
+              WHERE id IN (SELECT id FROM old) RETURNING id`
+            if (expired.length === 0) return 0
+            const ids = rowsOf(
+              sql,
+              { id: "TEXT" },
+              expired.map(({ id }) => ({ id }))
+            )
+            for (const table of tables) {
+              yield* sql`DELETE FROM ${sql.literal(table)} WHERE execution IN (SELECT r.id FROM ${ids})`
+            }
+            return expired.length
+          })
+        ).pipe(unhurried)
+
+  const forget: (typeof Journal.Service)["forget"] = (endedBefore, limit) =>
+    Effect.map(
+      persist(sql`
+        WITH old AS MATERIALIZED (
+          SELECT id FROM flow_run WHERE expired = 1 AND ended_at < ${endedBefore}
+          ORDER BY ended_at, id LIMIT ${limit} ${Dialect.skipLocked(sql, "flow_run")}
+        ) DELETE FROM flow_run WHERE id IN (SELECT id FROM old) RETURNING id`),
+      (rows) => rows.length
+    )
+
+  const awaiting: (typeof Journal.Service)["awaiting"] = (prefix) => {
+    const first = Texts.beginOf(prefix)
+    const rows = sql<AwaitingRow>`
+      SELECT e.execution, e.path, e.long_path, e.subject FROM flow_entry e JOIN flow_run r ON r.id = e.execution
+      WHERE e.awaits >= ${first} AND e.awaits < ${`${first}\u{10ffff}`}
+        AND e.aside = 0 AND r.state NOT IN ${sql.literal(ended)}
+      ORDER BY e.execution, e.path`
+    return Effect.map(persist(rows), (found) =>
+      found.flatMap(({ execution, long_path, path, ...row }) => {
+        const subject = Texts.fromText(row.subject)
+        // The index has the begins of long ones.
+        return subject.startsWith(prefix)
+          ? [{ execution: Texts.fromText(execution), path: Texts.joined(path, long_path), subject }]
+          : []
+      })
+    )
+  }
+
+  const toText = (value: Parameters<typeof canonicalJson>[0]) => (value === null ? null : canonicalJson(value))
+
+  const read: (typeof Journal.Service)["read"] = (name) =>
+    Effect.map(
+      persist(sql<{ readonly value: string | null }>`SELECT value FROM flow_value WHERE name = ${Texts.toText(name)}`),
+      ([row]) => fromJson(row?.value ?? null)
+    )
+
+  const swap: (typeof Journal.Service)["swap"] = (name, expected, value) =>
+    Effect.suspend(() => {
+      const before = toText(expected)
+      const key = Texts.toText(name)
+      // Rows stay, so that a call whose answer was lost finds its own.
+      const swapped = sql`
+        INSERT INTO flow_value (name, value, token)
+        SELECT CAST(${key} AS TEXT), CAST(${toText(value)} AS TEXT), CAST(${token()} AS TEXT)
+        WHERE CAST(${before} AS TEXT) IS NULL OR EXISTS (SELECT 1 FROM flow_value WHERE name = ${key})
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value, token = excluded.token
+        WHERE flow_value.value IS NOT DISTINCT FROM CAST(${before} AS TEXT) OR flow_value.token = excluded.token
+        RETURNING name`
+      return Effect.map(persist(swapped), (rows) => rows.length > 0)
+    })
+
+  return { expire, forget, awaiting, read, swap }
+}

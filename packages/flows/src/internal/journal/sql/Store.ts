@@ -1,0 +1,32 @@
+/**
+ * What the parts of the journal in a database share.
+ */
+import type * as Effect from "effect/Effect"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { Database } from "../../sql/Database.ts"
+import { isActive, type State } from "../../Journal.ts"
+import type { Change } from "../Changes.ts"
+
+export interface Store extends Pick<typeof Database.Service, "persist" | "transaction"> {
+  readonly sql: SqlClient
+  readonly isPostgres: boolean
+  /** Milliseconds since 1970, by the clock of the database. */
+  readonly now: Effect.Effect<number>
+  /**
+   * A name of what a call does, kept in the rows that it changes. A call that is repeated because its answer was lost finds
+   * it there, and does nothing twice.
+   */
+  readonly token: () => string
+  /** Tells, after a commit, who listens. */
+  readonly publish: (change: Change) => void
+}
+
+interface Rest {
+  readonly state: State
+  readonly owner: string | null
+  readonly wake_at: number | null
+}
+
+/** Whether an execution needs an owner now, and has none. */
+export const isDue = ({ owner, state, wake_at }: Rest, at: number): boolean =>
+  owner === null && wake_at !== null && wake_at <= at && isActive(state)

@@ -1,0 +1,241 @@
+/**
+ * What changes an execution: the writes of its owner, which its epoch fences, and commands.
+ */
+import * as Dialect from "@signalbox/sql/Dialect"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
+import {
+  type Change,
+  type Execution,
+  type Fence,
+  hasEnded,
+  type History,
+  type Journal,
+  OwnershipLost,
+  type State,
+  type Write
+} from "../../Journal.ts"
+import type * as Executions from "./Executions.ts"
+import {
+  deleteMessages,
+  type ExecutionRow,
+  putEntries,
+  putTags,
+  putUndos,
+  rowsOf,
+  toExecution,
+  toFailure,
+  toJson
+} from "./Rows.ts"
+import { isDue, type Store } from "./Store.ts"
+import * as Texts from "./Texts.ts"
+
+type Member = Exclude<keyof Write["execution"] | keyof Change["execution"], "tags">
+
+/** The columns of members as they are written. */
+const columns: { readonly [M in Member]: readonly [string, (value: Execution[M]) => string | number | null] } = {
+  state: ["state", (value) => value],
+  version: ["version", (value) => value],
+  input: ["input", toJson],
+  result: ["result", toJson],
+  error: ["error", toJson],
+  failure: ["failure", toFailure],
+  chapter: ["chapter", (value) => value],
+  round: ["round", (value) => value],
+  owner: ["owner", Texts.toNullable],
+  wakeAt: ["wake_at", (value) => value],
+  endedAt: ["ended_at", (value) => value]
+}
+
+interface Written {
+  readonly state: State
+  readonly owner: string | null
+  readonly wake_at: number | null
+}
+
+export const make = (
+  { isPostgres, now, persist, publish, sql, token, transaction }: Store,
+  { rest }: Pick<ReturnType<typeof Executions.make>, "rest">
+) => {
+  const set = <M extends Member>(members: Pick<Partial<Execution>, M>, member: M): ReadonlyArray<Fragment> => {
+    const value = members[member]
+    const [column, to] = columns[member]
+    return value === undefined ? [] : [sql`${sql.literal(column)} = ${to(value)}`]
+  }
+
+  /** Assigns the members that are named. */
+  const sets = (members: Partial<Execution>): ReadonlyArray<Fragment> => [
+    ...set(members, "state"),
+    ...set(members, "version"),
+    ...set(members, "input"),
+    ...set(members, "result"),
+    ...set(members, "error"),
+    ...set(members, "failure"),
+    ...set(members, "chapter"),
+    ...set(members, "round"),
+    ...set(members, "owner"),
+    ...set(members, "endedAt"),
+    ...(members.tags === undefined ? [] : [sql`tags = ${JSON.stringify(members.tags)}`])
+  ]
+
+  // ---- the owner
+
+  /** The row of the execution, if the claim holds; locks it. On Postgres the rest of a write is made from what it returns. */
+  const fenced = ({ epoch, id }: Fence, { execution, seen }: Write, at: number) => {
+    const { wakeAt } = execution
+    const next = wakeAt === undefined ? sql`wake_at` : sql`${wakeAt}`
+    const wake =
+      execution.owner === null
+        ? // The row is that of the moment, so a message that was sent since the owner has looked counts.
+          [sql`wake_at = CASE WHEN mail > ${seen} THEN CAST(${at} AS BIGINT) ELSE ${next} END`]
+        : wakeAt === undefined
+          ? []
+          : [sql`wake_at = ${next}`]
+    const assigned = [sql`changed_at = ${at}`, sql`seen = ${seen}`, ...sets(execution), ...wake]
+    return sql<Written>`
+      UPDATE flow_run SET ${sql.csv(assigned)} WHERE id = ${Texts.toText(id)} AND epoch = ${epoch}
+      RETURNING state, owner, wake_at`
+  }
+
+  /** Everything that is not in the row of the execution. */
+  const others = (id: string, { entries, taken, undos }: Write, where?: string): ReadonlyArray<Fragment> => [
+    ...(entries.length === 0 ? [] : [putEntries(sql, id, entries, where)]),
+    ...(undos.length === 0 ? [] : [putUndos(sql, id, undos, where)]),
+    ...(taken.length === 0 ? [] : [deleteMessages(sql, id, taken, where)])
+  ]
+
+  const plain = (fence: Fence, write: Write, at: number) => {
+    const run = fenced(fence, write, at)
+    const id = Texts.toText(fence.id)
+    const more = others(id, write, isPostgres ? "mine, " : "")
+    if (more.length === 0) return run
+    if (isPostgres) {
+      const parts = more.map((part, n) => sql`${sql.literal(`part${n}`)} AS (${part})`)
+      return sql<Written>`WITH mine AS (${run}), ${sql.csv(parts)} SELECT * FROM mine`
+    }
+    return sql.withTransaction(
+      Effect.tap(run, ([mine]) =>
+        mine === undefined ? Effect.void : Effect.forEach(more, (part) => sql`${part}`, { discard: true })
+      )
+    )
+  }
+
+  const setAllAside = Effect.fnUntraced(function* (id: string, seen: number) {
+    const [run] = yield* sql<{ readonly asides: number }>`
+      UPDATE flow_run SET asides = asides + 1 WHERE id = ${id} RETURNING asides`
+    yield* sql`
+      UPDATE flow_entry SET
+        aside = CASE WHEN aside = 0 THEN ${run?.asides ?? 0} ELSE aside END, next_redo = 0, awaits = NULL
+      WHERE execution = ${id} AND (aside = 0 OR next_redo > 0)`
+    yield* sql`DELETE FROM flow_undo WHERE execution = ${id}`
+    yield* sql`DELETE FROM flow_message WHERE execution = ${id} AND seq <= ${seen}`
+  })
+
+  const replaceTags = Effect.fnUntraced(function* (id: string, tags: ReadonlyArray<string>, startedAt: number) {
+    yield* sql`DELETE FROM flow_tag WHERE execution = ${id}`
+    yield* sql`${putTags(sql, id, tags, startedAt)}`
+  })
+
+  /** A write of more than one statement, on every database. */
+  const large = (fence: Fence, write: Write, at: number) =>
+    sql.withTransaction(
+      Effect.gen(function* () {
+        const id = Texts.toText(fence.id)
+        const { chapter, tags } = write.execution
+        const rows = yield* sql<Written & { readonly chapter: number; readonly started_at: number }>`
+          SELECT state, owner, wake_at, chapter, started_at FROM flow_run
+          WHERE id = ${id} AND epoch = ${fence.epoch} ${Dialect.forUpdate(sql)}`
+        const [before] = rows
+        // A repeated write of a chapter that has begun.
+        if (before === undefined || (write.newChapter === true && before.chapter === chapter)) return rows
+        const written = yield* plain(fence, write, at)
+        if (tags !== undefined) yield* replaceTags(id, tags, before.started_at)
+        if (write.newChapter === true) yield* setAllAside(id, write.seen)
+        return written
+      })
+    )
+
+  const write: (typeof Journal.Service)["write"] = Effect.fnUntraced(function* (fence, write) {
+    const at = yield* now
+    const { newChapter, execution } = write
+    const statement = newChapter === true || execution.tags !== undefined ? large : plain
+    const [written] = yield* persist(statement(fence, write, at))
+    if (written === undefined) return yield* new OwnershipLost({ id: fence.id })
+    const isOver = execution.state !== undefined && hasEnded(execution.state)
+    if (isOver || (execution.owner === null && isDue(written, at))) publish([null, fence.id])
+  })
+
+  // ---- commands
+
+  const locked = (id: string) => sql<ExecutionRow>`
+    SELECT * FROM flow_run WHERE id = ${id} AND expired = 0 ${Dialect.forUpdate(sql)}`
+
+  const setAside = Effect.fnUntraced(function* (id: string, aside: number, entries: Change["aside"]) {
+    const types = { path: "TEXT", attempt: "INTEGER" } as const
+    for (const [redo, group] of Map.groupBy(entries, (entry) => entry.redo)) {
+      const rows = group.map(({ attempt, path }) => ({ path: Texts.addressOf(path), attempt }))
+      yield* sql`
+        UPDATE flow_entry SET aside = ${aside}, next_redo = ${redo}, awaits = NULL
+        WHERE execution = ${id} AND aside = 0
+          AND (path, attempt) IN (SELECT r.path, r.attempt FROM ${rowsOf(sql, types, rows)})`
+    }
+  })
+
+  const apply = Effect.fnUntraced(function* (before: ExecutionRow, change: Change, at: number, mine: string) {
+    const { id } = before
+    const { aside, asideUndos, execution, taken, undos } = change
+    const asides = before.asides + (aside.length === 0 ? 0 : 1)
+    if (aside.length > 0) yield* setAside(id, asides, aside)
+    if (asideUndos.length > 0) {
+      const rows = asideUndos.map((path) => ({ path: Texts.addressOf(path) }))
+      yield* sql`
+        DELETE FROM flow_undo WHERE execution = ${id} AND path IN (SELECT r.path FROM ${rowsOf(sql, { path: "TEXT" }, rows)})`
+    }
+    if (undos.length > 0) yield* sql`${putUndos(sql, id, undos)}`
+    if (taken.length > 0) yield* sql`${deleteMessages(sql, id, taken)}`
+    const assigned = [
+      sql`owner = NULL`,
+      sql`epoch = epoch + 1`,
+      sql`token = ${mine}`,
+      sql`asides = ${asides}`,
+      sql`changed_at = ${at}`,
+      ...sets(execution),
+      ...set(execution, "wakeAt")
+    ]
+    return yield* sql<ExecutionRow>`UPDATE flow_run SET ${sql.csv(assigned)} WHERE id = ${id} RETURNING *`
+  })
+
+  /** Runs in a transaction; the exit of `decide` is returned, because only the database is tried again. */
+  const decided = Effect.fnUntraced(function* <E>(
+    id: string,
+    decide: (history: History) => Effect.Effect<Change | null, E>,
+    at: number,
+    mine: string
+  ): Effect.fn.Return<Exit.Exit<readonly [ExecutionRow, ExecutionRow] | null, E>, SqlError> {
+    const [before] = yield* locked(Texts.toText(id))
+    if (before === undefined) return Exit.succeed(null)
+    if (before.token === mine) return Exit.succeed([before, before])
+    const decision = yield* Effect.exit(decide(yield* rest(before)))
+    if (Exit.isFailure(decision)) return Exit.failCause(decision.cause)
+    if (decision.value === null) return Exit.succeed([before, before])
+    const [after = before] = yield* apply(before, decision.value, at, mine)
+    return Exit.succeed([before, after])
+  })
+
+  const change: (typeof Journal.Service)["change"] = Effect.fnUntraced(function* (id, decide) {
+    const at = yield* now
+    const mine = token()
+    const both = yield* yield* transaction(decided(id, decide, at, mine))
+    if (both === null) return null
+    const [before, after] = both
+    if (after.token === mine) {
+      if (before.owner !== null) publish([Texts.fromText(before.owner), id])
+      if (isDue(after, at) || hasEnded(after.state)) publish([null, id])
+    }
+    return toExecution(after)
+  })
+
+  return { write, change }
+}

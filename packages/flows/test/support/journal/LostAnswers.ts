@@ -1,0 +1,16 @@
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Database } from "../../../src/internal/sql/Database.ts"
+
+/** A database that does everything, loses the first answer, and so is asked for everything again. */
+export const losingAnswers = Layer.effect(
+  Database,
+  Effect.map(Database, (database) => ({
+    ...database,
+    persist: (effect) => database.persist(Effect.andThen(effect, effect)),
+    transaction: (effect) => {
+      const whole = database.sql.withTransaction(effect)
+      return database.persist(Effect.andThen(whole, whole))
+    }
+  }))
+).pipe(Layer.provide(Database.layer))
