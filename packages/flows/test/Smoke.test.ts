@@ -45,5 +45,5 @@ describe("smoke", () => {
     assert.strictEqual(yield* Fiber.join(fiber), 5 + 6 + 7 + 100)
     const failed = yield* Effect.exit(Flow.execute(flow, -2))
     assert.deepStrictEqual(failed, Exit.fail("negative"))
-  }).pipe(Effect.provide(Layer.fresh(Layer.provideMerge(Flow.layer(flow), FlowEngine.layerMemory)))))
+  }).pipe(Effect.provide(Layer.fresh(Layer.provideMerge(Flow.layer(flow), process.env.SQ ? FlowEngine.layerSqlite({ file: "/tmp/perf/smoke" + Math.random() + ".db" }) : FlowEngine.layerMemory)))))
 })

@@ -221,7 +221,8 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     const entries = [...live.values()].filter(({ version }) => which(version))
     if (entries.length === 0) return
     for (const { session } of entries) session?.close()
-    const all = Effect.forEach(entries, ({ done }) => Deferred.await(done), { discard: true })
+    // In a finalizer nothing can be interrupted otherwise.
+    const all = Effect.interruptible(Effect.forEach(entries, ({ done }) => Deferred.await(done), { discard: true }))
     if (Option.isSome(yield* Effect.timeoutOption(all, graceMillis))) return
     for (const { session } of entries) session?.abort()
     yield* Effect.timeoutOption(all, 1_000)
@@ -233,7 +234,11 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
       isEnding = true
       return Effect.andThen(
         close(() => true),
-        Effect.andThen(Scope.close(sessions, Exit.void), journal.leave(self))
+        // A database that is away frees the claims when the lease has expired.
+        Effect.andThen(
+          Scope.close(sessions, Exit.void),
+          Effect.timeoutOption(Effect.interruptible(journal.leave(self)), graceMillis)
+        )
       )
     })
   )
