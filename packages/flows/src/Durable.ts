@@ -25,6 +25,7 @@ import { bodyOf } from "./internal/Body.ts"
 import { Engine, versionName } from "./internal/Engine.ts"
 import type { Execution, NewMessage } from "./internal/Journal.ts"
 import { engineOf } from "./internal/EngineOf.ts"
+import { NewId } from "./internal/Ids.ts"
 import { segment } from "./internal/Position.ts"
 import { Watching } from "./internal/RunWatchers.ts"
 import { type Codec, decodeRecorded, record, recordResult } from "./internal/Values.ts"
@@ -184,7 +185,8 @@ export const signalWithStart = <I extends Codec, S extends Codec, E extends Code
 > =>
   Effect.gen(function* () {
     const { json } = yield* record(signal.schema, value, `the signal ${signal.name}`)
-    const id = options.id ?? (signal.kind === "inbox" ? crypto.randomUUID() : "")
+    const newId = yield* NewId
+    const id = options.id ?? (signal.kind === "inbox" ? newId() : "")
     const name = segment(signal.name, options.key)
     const execution = yield* begin(flow, input, { messages: [{ kind: signal.kind, name, id, value: json }] })
     // One that was there has not taken the message; sent twice, it is one.

@@ -22,6 +22,7 @@ import {
 } from "./internal/Commands.ts"
 import { versionName } from "./internal/Engine.ts"
 import { engineOf } from "./internal/EngineOf.ts"
+import { NewId } from "./internal/Ids.ts"
 import {
   type Change,
   type Entry,
@@ -286,7 +287,8 @@ export const signal = Effect.fn("FlowExecutions.signal")(function* (
     const message = `value: does not fit the signal ${name}: ${error?.message ?? "it could not be read"}`
     return yield* new InvalidSignal({ signal: address, message })
   }
-  const id = options.id ?? (listed.kind === "inbox" ? crypto.randomUUID() : "")
+  const newId = yield* NewId
+  const id = options.id ?? (listed.kind === "inbox" ? newId() : "")
   const { outcome } = yield* engine.journal.send(execution, { kind: listed.kind, name: address, id, value })
   if (outcome === "absent") return yield* new ExecutionNotFound({ execution })
   if (outcome === "conflict") return yield* new SignalConflict({ execution, signal: address })

@@ -14,6 +14,7 @@ import { FlowExpired } from "../FlowErrors.ts"
 import type { Signal } from "../Signals.ts"
 import { detailOf } from "./Announce.ts"
 import { reopened } from "./Commands.ts"
+import { NewId } from "./Ids.ts"
 import * as Interpreter from "./Interpreter.ts"
 import { type Execution, type FlowVersion, type Fence, hasEnded, Journal, type NewExecution } from "./Journal.ts"
 import type { Codec } from "./Values.ts"
@@ -61,7 +62,8 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
   const waiters = new Map<string, Set<Deferred.Deferred<void>>>()
   const due = Latch.makeUnsafe(true)
   const name = hostname()
-  let self = crypto.randomUUID() as string
+  const newId = yield* NewId
+  let self = newId()
   let isEnding = false
 
   const flows = () => [...registered.values()].map(({ flow, version }) => ({ flow, version }))
@@ -206,7 +208,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
       if (!(yield* announce)) {
         // Others may run what this process had claimed: its writes are refused from now on.
         yield* abortAll
-        self = crypto.randomUUID()
+        self = newId()
         yield* announce
       }
       for (const id of yield* journal.unread(self)) live.get(id)?.session?.poke()
@@ -285,7 +287,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
           const created = yield* journal.create({
             parent: null,
             ...made,
-            id: crypto.randomUUID(),
+            id: newId(),
             state: "running",
             owner: isMine ? self : null,
             wakeAt: now

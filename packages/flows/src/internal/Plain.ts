@@ -2,11 +2,12 @@
  * A flow from start to end in this process: the same interpreter, and nothing is recorded.
  */
 import * as Clock from "effect/Clock"
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { bodyOf } from "./Body.ts"
 import type { Flow } from "./FlowType.ts"
+import { NewId } from "./Ids.ts"
 import { type Host, type Outcome, run as interpret, type Session } from "./Interpreter.ts"
 import { type Codec, decodeRecorded, record } from "./Values.ts"
 
@@ -25,7 +26,7 @@ export const runPlain = <I extends Codec, S extends Codec, E extends Codec, R>(
   input: I["Type"]
 ): Effect.Effect<S["Type"], E["Type"], R> =>
   Effect.contextWith((context: Context.Context<R>) => {
-    const id = crypto.randomUUID()
+    const id = Context.get(context, NewId)()
     const what = `the flow ${flow.name}`
     const makeBody = bodyOf(flow, context)
     let session: Session | undefined

@@ -13,6 +13,7 @@ import type { ControlRoomError } from "@signalbox/api/ControlRoomError"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import { FlowCallbacks } from "../FlowCallbacks.ts"
 import { Engine } from "./Engine.ts"
+import { NewId } from "./Ids.ts"
 import type { Awaiting } from "./Journal.ts"
 
 type Room = ControlRoom["Service"]
@@ -108,7 +109,7 @@ export class RunWatchers extends Context.Service<
     Effect.gen(function* () {
       const { journal, poke } = yield* Engine
       const scope = yield* Effect.scope
-      const me = crypto.randomUUID()
+      const me = (yield* NewId)()
 
       const complete = ({ execution, path }: Awaiting) =>
         Effect.andThen(journal.send(execution, { kind: "done", name: path, id: "", value: null }), poke(execution))
