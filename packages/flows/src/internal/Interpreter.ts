@@ -14,7 +14,7 @@ import * as Latch from "effect/Latch"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import { FlowChanged, StepCutOff, UndoFailed } from "../FlowErrors.ts"
-import { FlowEvents, type Failure } from "../FlowEvents.ts"
+import { type FlowEvent, FlowEvents, type Failure } from "../FlowEvents.ts"
 import { detailOf, failureOf, publishTo } from "./Announce.ts"
 import * as Branches from "./Branches.ts"
 import * as Calls from "./Calls.ts"
@@ -121,6 +121,8 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
   let toLaunch: Array<Operation> = []
   let begunWaits: Array<Effect.Effect<void>> = []
   const ready: Array<() => Effect.Effect<void>> = []
+  /** Events of what was cut off, in the order in which that happened. */
+  let cutOff: Array<(at: number) => FlowEvent> = []
   const dirty = new Map<string, Entry>()
   const dirtyUndos = new Map<string, Undo>()
   let taken: Array<number> = []
@@ -195,6 +197,11 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
     toLaunch = toLaunch.filter((one) => one !== operation)
     if (entry.begun > 0 && (entry.state === "running" || entry.state === "retrying")) {
       set(operation, { state: "interrupted", ended: ++position, endedAt: now, due: null })
+      if (operation.hasRun || spec.announced) {
+        const failure = failureOf(Cause.interrupt())
+        const { attempt, path } = entry
+        cutOff.push((at) => ({ _tag: "StepFailed", executionId: id, path, attempt, at, failure }))
+      }
     }
     if (fiber !== null) {
       // The execution does not rest before the step has let go of what it holds.
@@ -650,6 +657,9 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
         yield* changed.await
         continue
       }
+      const interrupted = cutOff
+      cutOff = []
+      for (const event of interrupted) yield* publish(event)
       // What is cancelled although its record does not fit any more replays what fits, and undoes that.
       if (halted !== null && !isUndoing && !main.cancelled && mail.some(({ kind }) => kind === "cancel")) {
         halted = null
