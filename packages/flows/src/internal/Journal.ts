@@ -340,6 +340,8 @@ export class Journal extends Context.Service<
     readonly read: (name: string) => Effect.Effect<Schema.Json>
     /** Puts a value in the place of `expected` (null: none); false when another one is there. */
     readonly swap: (name: string, expected: Schema.Json, value: Schema.Json) => Effect.Effect<boolean>
+    /** Names of the values that are not null and whose name begins with this, in the order of their code points. */
+    readonly names: (prefix: string) => Effect.Effect<ReadonlyArray<string>>
 
     /**
      * Runs `onChange` with the id of a process and of an execution whenever one that the process owns was sent something or

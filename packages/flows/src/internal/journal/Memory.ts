@@ -394,6 +394,12 @@ const make = () => {
         values.set(name, copy(value))
         return true
       }),
+    names: (prefix) =>
+      Effect.sync(() =>
+        [...values]
+          .flatMap(([name, value]) => (value !== null && name.startsWith(prefix) ? [name] : []))
+          .sort(compareTexts)
+      ),
     changes: (onChange) => changes.hear(onChange)
   })
 }
