@@ -269,7 +269,11 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
         Effect.suspend(() => {
           if (registered.get(versionName(flow)) !== flow) return Effect.void
           registered.delete(versionName(flow))
-          return close((version) => version === versionName(flow))
+          // Other processes count on those that have registered a version.
+          return Effect.andThen(
+            close((version) => version === versionName(flow)),
+            announce
+          )
         })
       )
       yield* announce
