@@ -49,6 +49,8 @@ export const versionName = ({ flow, version }: FlowVersion): string => `${flow}@
 interface Live {
   readonly version: string
   session: Interpreter.Session | null
+  /** Something was sent before there was a session. */
+  poked: boolean
   readonly done: Deferred.Deferred<void>
 }
 
@@ -80,6 +82,12 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     })
   })
 
+  const pokeLive = (id: string) => {
+    const entry = live.get(id)
+    if (entry === undefined) return
+    entry.poked = true
+    entry.session?.poke()
+  }
   const ended = (id: string) => {
     for (const waiter of waiters.get(id) ?? []) Deferred.doneUnsafe(waiter, Effect.void)
   }
@@ -145,6 +153,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
         body: flow.bodyOf(current),
         onSession: (session) => {
           entry.session = session
+          if (entry.poked) session.poke()
           if (isEnding) session.close()
         }
       })
@@ -157,7 +166,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
   /** Runs an execution that this process has claimed, until it ends or leaves the memory. */
   const start = (execution: Execution, isNew: boolean): Effect.Effect<void> =>
     Effect.suspend(() => {
-      const entry: Live = { version: versionName(execution), session: null, done: Deferred.makeUnsafe() }
+      const entry: Live = { version: versionName(execution), session: null, poked: false, done: Deferred.makeUnsafe() }
       live.set(execution.id, entry)
       const run = stay(execution, isNew, entry).pipe(
         // Another process runs it now.
@@ -211,7 +220,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
         self = newId()
         yield* announce
       }
-      for (const id of yield* journal.unread(self)) live.get(id)?.session?.poke()
+      for (const id of yield* journal.unread(self)) pokeLive(id)
       if ((yield* journal.reap(yield* journal.now)) > 0) look()
     }).pipe(
       Effect.catchDefect((defect) => Effect.logWarning("the lease of the flows could not be renewed", defect)),
@@ -252,7 +261,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
           look()
           if (id === null) for (const waiting of waiters.keys()) ended(waiting)
           else ended(id)
-        } else if (process === self && id !== null) live.get(id)?.session?.poke()
+        } else if (process === self && id !== null) pokeLive(id)
       })
     ),
     scope
@@ -333,7 +342,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     /** Something was sent, or changed, by this process. */
     poke: (id: string) =>
       Effect.sync(() => {
-        live.get(id)?.session?.poke()
+        pokeLive(id)
         look()
         ended(id)
       }),
