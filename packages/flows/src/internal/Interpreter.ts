@@ -127,6 +127,8 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
   const dirtyUndos = new Map<string, Undo>()
   let taken: Array<number> = []
   const undos = new Map<string, Undoing>()
+  /** Of the undos that the body has registered, those that are done included. */
+  const registered = new Set<string>()
   const recordedUndos = new Map(history.undos.map((undo) => [undo.path, undo]))
   let position = replay.end
   let undoPosition = history.undos.reduce((most, undo) => Math.max(most, undo.position), 0)
@@ -260,6 +262,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
             branch
           }
           undos.set(path, undoing)
+          registered.add(path)
           if (recorded === undefined) dirtyUndos.set(path, undoing)
         },
         continueAs: (input) => {
@@ -506,7 +509,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
         const entry = marker(Replay.outcomePath, "outcome", { cancelled: isCancelled, error })
         dirty.set(entry.path, entry)
       } else replay.advance()
-      const lost = history.undos.find((undo) => undo.state === "pending" && !undos.has(undo.path))
+      const lost = history.undos.find((undo) => undo.state === "pending" && !registered.has(undo.path))
       if (lost !== undefined) return changedFlow(`${lost.path}/undo`, null)
       const outcome: Outcome = isCancelled ? { _tag: "Cancelled" } : { _tag: "Failed", error, cause: exit.cause }
       undoAll([...undos.values()], () => {
