@@ -102,5 +102,15 @@ export const make = ({ persist, sql, token, transaction }: Store) => {
       return Effect.map(persist(swapped), (rows) => rows.length > 0)
     })
 
-  return { expire, forget, awaiting, read, swap }
+  const names: (typeof Journal.Service)["names"] = (prefix) => {
+    const from = Texts.toText(prefix)
+    return Effect.map(
+      persist(sql<{ readonly name: string }>`
+        SELECT name FROM flow_value
+        WHERE name >= ${from} AND substr(name, 1, ${[...from].length}) = ${from} AND value IS NOT NULL ORDER BY name`),
+      (rows) => rows.map(({ name }) => Texts.fromText(name))
+    )
+  }
+
+  return { expire, forget, awaiting, names, read, swap }
 }
