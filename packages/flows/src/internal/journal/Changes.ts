@@ -11,7 +11,14 @@ export interface Subscriber {
   readonly tell: (change: Change) => void
 }
 
-const missed: Change = [null, null]
+export const missed: Change = [null, null]
+
+/** Where there are no other processes. */
+const nowhere = ({ tell }: Subscriber): Effect.Effect<never> =>
+  Effect.suspend(() => {
+    tell(missed)
+    return Effect.never
+  })
 
 export const make = () => {
   const subscribers = new Set<Subscriber>()
@@ -19,14 +26,14 @@ export const make = () => {
     publish: (change: Change): void => {
       for (const { tell } of subscribers) tell(change)
     },
-    /** Runs `onChange` for what is published and for what `remote` tells the subscriber of. */
+    /** Runs `onChange` for what is published and for what `remote` tells the subscriber of, beginning with what was missed. */
     hear: (
       onChange: (...change: Change) => Effect.Effect<void>,
-      remote: (subscriber: Subscriber) => Effect.Effect<never> = () => Effect.never
+      remote: (subscriber: Subscriber) => Effect.Effect<never> = nowhere
     ): Effect.Effect<never> =>
       Effect.suspend(() => {
-        const pending = new Map([[JSON.stringify(missed), missed]])
-        const arrived = Latch.makeUnsafe(true)
+        const pending = new Map<string, Change>()
+        const arrived = Latch.makeUnsafe()
         const subscriber: Subscriber = {
           tell: (change) => {
             pending.set(JSON.stringify(change), change)
@@ -48,5 +55,3 @@ export const make = () => {
       })
   }
 }
-
-export { missed }

@@ -49,7 +49,7 @@ const chunked = (changes: Iterable<Changes.Change>): ReadonlyArray<ReadonlyArray
 }
 
 /** Channels belong to the database, and their names are short. */
-const channelOf = (schema: string): string =>
+export const channelOf = (schema: string): string =>
   `signalbox_flows_${createHash("sha256").update(schema).digest("hex").slice(0, 32)}`
 
 export const makeLocal = () => {

@@ -1,0 +1,146 @@
+import { assert, describe, it } from "@effect/vitest"
+import { startServer } from "@signalbox/testkit/Postgres"
+import { sized, soak } from "@signalbox/testkit/Soak"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { PostgresOptions } from "../src/internal/engine/Options.ts"
+import { Journal } from "../src/internal/Journal.ts"
+import * as Sql from "../src/internal/journal/Sql.ts"
+import { channelOf } from "../src/internal/journal/sql/Notices.ts"
+import { Database } from "../src/internal/sql/Database.ts"
+import * as Postgres from "../src/internal/sql/Postgres.ts"
+import { postgresOptions, temporarySchema } from "./support/Engines.ts"
+import { journalSuite } from "./support/JournalSuite.ts"
+import { order, owned, register, signal } from "./support/journal/Bench.ts"
+import { held, type Process } from "./support/journal/Held.ts"
+import { losingAnswers } from "./support/journal/LostAnswers.ts"
+import { listen } from "./support/journal/Notices.ts"
+import { troubled } from "./support/journal/Troubled.ts"
+import { until } from "./support/Polling.ts"
+
+/** A process, with a pool of its own. */
+const open = (options: PostgresOptions, database = Database.layer) =>
+  Layer.build(
+    Layer.fresh(Sql.layer.pipe(Layer.provide(database), Layer.provideMerge(Layer.fresh(Postgres.layer(options)))))
+  ).pipe(
+    Effect.map((context): Process => ({
+      journal: Context.get(context, Journal),
+      sql: Context.get(context, SqlClient.SqlClient)
+    })),
+    Effect.orDie
+  )
+
+const inSchema = (schema: string, database = Database.layer) =>
+  Effect.map(open(postgresOptions(schema), database), ({ journal }) => journal)
+
+journalSuite({
+  name: "on Postgres",
+  make: Effect.map(temporarySchema, (schema) => ({ open: inSchema(schema) }))
+})
+
+if (soak) {
+  describe("when the answer of every statement is lost once", () => {
+    journalSuite({
+      name: "on Postgres",
+      losesAnswers: true,
+      make: Effect.map(temporarySchema, (schema) => ({ open: inSchema(schema, losingAnswers) }))
+    })
+  })
+}
+
+const twoProcesses = Effect.flatMap(temporarySchema, (schema) =>
+  Effect.map(Effect.all([open(postgresOptions(schema)), open(postgresOptions(schema))]), ([one, two]) => ({
+    schema,
+    one,
+    two
+  }))
+)
+
+held(twoProcesses)
+
+describe("the journal on Postgres: changes in other processes", () => {
+  it.live("a process is told of what another one sends to it, leaves to it, and ends", () =>
+    Effect.gen(function* () {
+      const { one, two } = yield* twoProcesses
+      yield* register(one.journal, "one")
+      const heard = yield* listen(one.journal)
+      const fence = yield* owned(two.journal, "a", { owner: "one" })
+      yield* two.journal.send("id-a", signal("go"))
+      yield* until(Effect.sync(() => heard.length > 0))
+      yield* two.journal.create(order("b"))
+      yield* until(Effect.sync(() => heard.length > 1))
+      yield* two.journal.write(fence, {
+        execution: { state: "completed", owner: null, endedAt: 1 },
+        entries: [],
+        undos: [],
+        taken: [],
+        seen: 1
+      })
+      yield* until(Effect.sync(() => heard.length > 2))
+      assert.deepStrictEqual(heard, [
+        ["one", "id-a"],
+        [null, "id-b"],
+        [null, "id-a"]
+      ])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("thousands of changes that come together reach it in few notifications", () =>
+    Effect.gen(function* () {
+      const { one, two } = yield* twoProcesses
+      const heard = yield* listen(one.journal)
+      const ids = Array.from({ length: 1_000 }, (_, n) => `${n} ${"é".repeat(100)}`)
+      yield* Effect.forEach(ids, (id) => two.journal.create(order(id)), { concurrency: 32, discard: true })
+      yield* until(Effect.sync(() => heard.length >= ids.length))
+      assert.deepStrictEqual(new Set(heard.map(([, id]) => id)), new Set(ids.map((id) => `id-${id}`)))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a process that could not be told for a while looks for what it missed", () =>
+    Effect.gen(function* () {
+      const { one, schema, two } = yield* twoProcesses
+      const heard = yield* listen(one.journal)
+      const [ended] = yield* two.sql<{ readonly ended: boolean }>`
+        SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity
+        WHERE query LIKE 'LISTEN%' AND strpos(query, ${channelOf(schema)}) > 0`
+      assert.deepStrictEqual({ ...ended }, { ended: true })
+      yield* until(Effect.sync(() => heard.length > 0))
+      assert.deepStrictEqual(heard, [[null, null]])
+      yield* two.journal.create(order("a"))
+      yield* until(Effect.sync(() => heard.length > 1))
+      assert.deepStrictEqual(heard[1], [null, "id-a"])
+    }).pipe(Effect.scoped)
+  )
+})
+
+const ownServer = Effect.map(
+  Effect.acquireRelease(
+    Effect.promise(() => startServer()),
+    (server) => Effect.promise(() => server.remove())
+  ),
+  (server) => ({ server, options: { url: Redacted.make(server.url), schema: "flows" } })
+)
+
+describe("the journal on Postgres: a database that goes away in the middle", () => {
+  it.live("loses and doubles nothing while the server ends its connections", () =>
+    Effect.gen(function* () {
+      const { options } = yield* ownServer
+      const { sql } = yield* open({ ...options, schema: "admin" })
+      const cut = sql`
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`
+      yield* troubled([yield* open(options), yield* open(options)], Effect.ignore(cut), sized(25, 250))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("loses and doubles nothing while it is restarted", () =>
+    Effect.gen(function* () {
+      const { options, server } = yield* ownServer
+      const restart = Effect.promise(() => server.stop().then(() => server.start()))
+      yield* troubled([yield* open(options), yield* open(options)], restart, sized(2, 12))
+    }).pipe(Effect.scoped)
+  )
+})
