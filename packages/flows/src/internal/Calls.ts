@@ -132,48 +132,65 @@ export const makeMailbox = ({ entries }: Pick<History, "entries">) => {
   const signals = new Map<string, Message>()
   const inboxes = new Map<string, Array<Message>>()
   const waiting = new Map<string, Set<string>>()
+  /** Messages of inboxes that a path is about to receive. */
+  const promised = new Map<string, Message>()
   // The first that arrived comes first.
-  const matches = Timers.make<Match>(() => true)
-  const match = (path: string, message: Message) => matches.add(message.seq, { path, message })
+  const matches = Timers.make<Match>(
+    ({ item: { message, path } }) => message.kind === "signal" || promised.get(path) === message
+  )
+  const match = (path: string, message: Message) => {
+    if (message.kind === "inbox") promised.set(path, message)
+    matches.add(message.seq, { path, message })
+  }
   const boxOf = (address: string) => {
     const box = inboxes.get(address) ?? []
     inboxes.set(address, box)
     return box
   }
+  const putInBox = (message: Message) => {
+    const [first] = waiting.get(message.name) ?? []
+    if (first === undefined) {
+      const box = boxOf(message.name)
+      const later = box.findIndex(({ seq }) => seq > message.seq)
+      box.splice(later === -1 ? box.length : later, 0, message)
+    } else {
+      waiting.get(message.name)?.delete(first)
+      match(first, message)
+    }
+  }
   return {
     put: (message: Message) => {
-      const [first, ...others] = waiting.get(message.name) ?? []
-      if (message.kind === "signal") {
-        if (signals.has(message.name)) return
-        signals.set(message.name, message)
-        for (const path of first === undefined ? [] : [first, ...others]) match(path, message)
-      } else if (used.has(`${message.seq}`)) {
+      if (message.kind === "inbox") {
+        if (!used.has(`${message.seq}`)) putInBox(message)
         return
-      } else if (first === undefined) {
-        boxOf(message.name).push(message)
-      } else {
-        waiting.get(message.name)?.delete(first)
-        match(first, message)
       }
+      if (signals.has(message.name)) return
+      signals.set(message.name, message)
+      for (const path of waiting.get(message.name) ?? []) match(path, message)
     },
-    /** A signal may be sent to its name, or to the path where it is awaited. */
+    /** A path awaits what is sent to a name. */
     open: (kind: EntryKind, address: string, path: string) => {
       if (kind !== "signal" && kind !== "inbox") return
-      for (const name of new Set([address, path])) {
-        const there = kind === "signal" ? signals.get(name) : boxOf(name).shift()
-        if (there !== undefined) return match(path, there)
-        waiting.set(name, (waiting.get(name) ?? new Set()).add(path))
-      }
+      const there = kind === "signal" ? signals.get(address) : boxOf(address).shift()
+      if (there !== undefined) return match(path, there)
+      waiting.set(address, (waiting.get(address) ?? new Set()).add(path))
     },
+    /** A path awaits it no more: what it was to receive is for the next. */
     close: (kind: EntryKind, address: string, path: string) => {
       if (kind !== "signal" && kind !== "inbox") return
-      for (const name of [address, path]) {
-        const paths = waiting.get(name)
-        if (paths?.delete(path) === true && paths.size === 0) waiting.delete(name)
-      }
+      const paths = waiting.get(address)
+      if (paths?.delete(path) === true && paths.size === 0) waiting.delete(address)
+      const message = promised.get(path)
+      promised.delete(path)
+      if (message !== undefined) putInBox(message)
     },
     next: (): Match | null => matches.first()?.item ?? null,
-    drop: () => matches.shift()
+    /** The next one is received. */
+    drop: () => {
+      const path = matches.first()?.item.path
+      if (path !== undefined) promised.delete(path)
+      matches.shift()
+    }
   }
 }
 

@@ -194,6 +194,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
     const mayEnd = spec.kind === "step" && host.durable && main.cancelled
     if (mayEnd && (isEnd(entry) || (fiber !== null && entry.state === "running"))) return
     operations.delete(spec.path)
+    mailbox.close(entry.kind, spec.address, spec.path)
     if (isEnd(entry)) replay.skip(spec.path)
     reached = reached.filter((one) => one !== operation)
     toLaunch = toLaunch.filter((one) => one !== operation)
