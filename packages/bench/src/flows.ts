@@ -33,22 +33,38 @@ const start = async (script: string, ...args: ReadonlyArray<string>): Promise<Co
   return { child, gone }
 }
 
+/** The processes of each; those of one share the load. */
 const contenders = {
-  "signalbox, SQLite": await start("signalbox.ts", "sqlite", join(folder, "flows.db")),
-  "signalbox, Postgres": await start("signalbox.ts", "postgres", postgres.url),
-  "signalbox, Cluster": await start("signalbox.ts", "cluster", postgres.url),
-  DBOS: await start("dbos.ts", postgres.url),
-  Restate: await start("restate.ts", join(folder, "restate"))
+  "signalbox, SQLite": [await start("signalbox.ts", "sqlite", join(folder, "flows.db"))],
+  "signalbox, Postgres": [await start("signalbox.ts", "one", postgres.url)],
+  "signalbox, Postgres ×3": [
+    await start("signalbox.ts", "three", postgres.url),
+    await start("signalbox.ts", "three", postgres.url),
+    await start("signalbox.ts", "three", postgres.url)
+  ],
+  DBOS: [await start("dbos.ts", postgres.url)],
+  Restate: [await start("restate.ts", join(folder, "restate"))]
 }
 type Name = keyof typeof contenders
 const names = Object.keys(contenders) as ReadonlyArray<Name>
 
-const ask = async (name: Name, task: Task): Promise<Measured> => {
-  const { child, gone } = contenders[name]
+const askOne = async ({ child, gone }: Contender, task: Task): Promise<Measured> => {
   const answer = once(child, "message")
   child.send(task)
   const [measured] = await Promise.race([answer, gone])
   return measured
+}
+
+const ask = async (name: Name, task: Task): Promise<Measured> => {
+  const all = contenders[name]
+  const concurrency = Math.ceil(task.concurrency / all.length)
+  const measured = await Promise.all(all.map((one) => askOne(one, { ...task, concurrency })))
+  return {
+    perSecond: measured.reduce((sum, { perSecond }) => sum + perSecond, 0),
+    p50: median(measured.map(({ p50 }) => p50)),
+    p95: Math.max(...measured.map(({ p95 }) => p95)),
+    cpu: median(measured.map(({ cpu }) => cpu))
+  }
 }
 
 const median = (values: ReadonlyArray<number>) => quantile(values, 0.5)
@@ -89,7 +105,7 @@ for (const [title, task] of Object.entries(tasks)) {
 }
 console.log(`\nload at the end ${loadavg()[0]?.toFixed(1)}`)
 
-for (const { child } of Object.values(contenders)) {
+for (const { child } of Object.values(contenders).flat()) {
   const ended = once(child, "exit")
   child.disconnect()
   await ended

@@ -2,29 +2,16 @@
  * Hearing from a control room when a run has ended, instead of asking: for programs that it can reach.
  */
 import * as Config from "effect/Config"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as WebhookSignature from "@signalbox/api/WebhookSignature"
 import type { FlowEngine } from "./FlowEngine.ts"
+import { FlowCallbacks } from "./internal/Callbacks.ts"
 import { engineOf } from "./internal/EngineOf.ts"
 
-export interface FlowCallbacks {
-  /** Where `receive` answers: an address that the control room can reach. */
-  readonly url: string
-  /** Signs what the control room sends; at least 16 characters, and the same after a restart. */
-  readonly secret: Redacted.Redacted
-}
-
-/**
- * With it, `startRun` asks the control room to call back, and executions that await a run are woken at once. Without it,
- * or when a call is lost, they are woken by asking from time to time.
- */
-export const FlowCallbacks = Context.Reference<FlowCallbacks | null>("@signalbox/flows/FlowCallbacks", {
-  defaultValue: () => null
-})
+export { FlowCallbacks } from "./internal/Callbacks.ts"
 
 /** The options are of no use; the message says why. */
 export class InvalidCallbacks extends Schema.TaggedError<InvalidCallbacks>()("InvalidCallbacks", {

@@ -13,6 +13,8 @@ import { setTimeout } from "node:timers/promises"
 
 const [file = "", count = "0"] = process.argv.slice(2)
 
+const word = Flow.signal("word", Schema.String)
+
 const flowOf = (name: string, wait: ReturnType<typeof Flow.sleep>) =>
   Flow.make(name, {
     version: 1,
@@ -20,10 +22,11 @@ const flowOf = (name: string, wait: ReturnType<typeof Flow.sleep>) =>
     success: Schema.Void,
     error: Schema.Never,
     idempotencyKey: String,
+    signals: [word],
     run: () => wait
   })
 const sleeping = flowOf("sleeping", Flow.sleep("nap", "1 hour"))
-const awaiting = flowOf("awaiting", Effect.asVoid(Flow.awaitSignal("word", Schema.String)))
+const awaiting = flowOf("awaiting", Effect.asVoid(word.receive()))
 
 const begin = performance.now()
 const since = (before: number) => `${((performance.now() - before) / 1000).toFixed(2)} s`
@@ -40,7 +43,7 @@ const main = Effect.gen(function* () {
   if (Number(count) > 0) console.log(`submitted in ${since(before)}`)
   const told = performance.now()
   const id = yield* Flow.submit(awaiting, -performance.timeOrigin)
-  yield* Flow.signal(id, "word", Schema.String, "go")
+  yield* FlowExecutions.signal(id, "word", "go")
   yield* Effect.repeat(FlowExecutions.get(id), { until: ({ state }) => state === "completed" })
   const signal = performance.now() - told
   console.log(`engine there after ${started}`)

@@ -41,6 +41,7 @@ export interface Settings {
 const graceMillis = 10_000
 /** Notifications may be lost; this is how long one goes unnoticed. */
 const longestPauseMillis = 5_000
+const shortestPauseMillis = 20
 const claimedAtATime = 100
 const mostReopened = 10_000
 
@@ -67,6 +68,8 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
   const newId = yield* NewId
   let self = newId()
   let isEnding = false
+  /** More executions are due than there is room for. */
+  let crowded = false
 
   const flows = () => [...registered.values()].map(({ flow, version }) => ({ flow, version }))
   const look = () => void due.openUnsafe()
@@ -140,7 +143,8 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
       name,
       now: journal.now,
       write: (write) => journal.write(fence, write),
-      messages: (after) => journal.messages(id, after)
+      messages: (after) => journal.messages(id, after),
+      isCrowded: () => crowded
     }
     let history = isNew ? null : yield* journal.history(id)
     for (;;) {
@@ -192,17 +196,23 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     while (!isEnding) {
       due.closeUnsafe()
       const free = Math.min(concurrency - live.size, claimedAtATime)
-      const now = yield* journal.now
       const mine = flows()
+      let claimed: ReadonlyArray<Execution> = []
       if (free > 0 && mine.length > 0) {
-        const claimed = yield* journal.claim(self, mine, now, free)
+        claimed = yield* journal.claim(self, mine, yield* journal.now, free)
         yield* Effect.forEach(claimed, (execution) => start(execution, false), { discard: true })
-        if (claimed.length === free && free > 0) continue
+        if (claimed.length === free) continue
       }
-      const next = mine.length === 0 || free <= 0 ? null : yield* journal.nextDue(mine)
-      const pause = lease.expiresAfterMillis === null ? Infinity : longestPauseMillis
-      const millis = Math.min(next === null ? Infinity : Math.max(next - (yield* journal.now), 0), pause)
-      yield* millis === Infinity ? due.await : Effect.timeoutOption(due.await, millis)
+      const next = mine.length === 0 ? null : yield* journal.nextDue(mine)
+      const millis = next === null ? Infinity : next - (yield* journal.now)
+      const wasCrowded = crowded
+      crowded = free <= 0 && millis <= 0
+      // Those that come to rest later see it themselves.
+      if (crowded && !wasCrowded) for (const { session } of live.values()) session?.crowd()
+      // What is due and was not claimed is being claimed by another process, or there is no room for it.
+      const wait = Math.max(millis, free <= 0 ? Infinity : shortestPauseMillis)
+      const pause = Math.min(wait, lease.expiresAfterMillis === null ? Infinity : longestPauseMillis)
+      yield* pause === Infinity ? due.await : Effect.timeoutOption(due.await, pause)
     }
   })
 

@@ -31,6 +31,8 @@ export interface Host {
   readonly now: Effect.Effect<number>
   readonly write: (write: Write) => Effect.Effect<void, OwnershipLost>
   readonly messages: (after: number) => Effect.Effect<ReadonlyArray<Message>>
+  /** Whether others wait for the memory that an idle execution holds. */
+  readonly isCrowded: () => boolean
 }
 
 /** How a stay of an execution in memory ended. */
@@ -55,8 +57,10 @@ export interface Body {
 
 /** An execution while it is in memory, for others. */
 export interface Session {
-  /** A message has arrived, or the process has to give the execution back. */
+  /** A message has arrived. */
   readonly poke: () => void
+  /** Others wait for memory: an idle execution leaves it. */
+  readonly crowd: () => void
   /** Begins nothing more, lets running steps end, and gives the execution back. */
   readonly close: () => void
   /** Ends running steps at once, and gives the execution back. */
@@ -606,7 +610,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
   /** Waits until something happens; true when nothing did for so long that the execution can leave the memory. */
   const rest = Effect.fnUntraced(function* (idleSince: number) {
     const dueAt = timers.first()?.due ?? Infinity
-    const parkAt = host.durable && launched === 0 ? idleSince + parkAfterMillis : Infinity
+    const parkAt = host.durable && launched === 0 ? idleSince + (host.isCrowded() ? 0 : parkAfterMillis) : Infinity
     const until = Math.min(dueAt, parkAt, now + longestWaitMillis)
     const woken = yield* Effect.timeoutOption(changed.await, Math.max(until - now, 0))
     return Option.isNone(woken) && until === parkAt && dueAt > parkAt
@@ -630,6 +634,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
       hasMail = true
       wake()
     },
+    crowd: wake,
     close: () => {
       if (closing === "no") closing = "close"
       wake()

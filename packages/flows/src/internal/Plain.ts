@@ -16,7 +16,8 @@ const host: Host = {
   name: "this process",
   now: Clock.currentTimeMillis,
   write: () => Effect.void,
-  messages: () => Effect.succeed([])
+  messages: () => Effect.succeed([]),
+  isCrowded: () => false
 }
 
 const nothing = { entries: [], undos: [], messages: [], redos: new Map<string, number>() }
