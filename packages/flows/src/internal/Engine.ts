@@ -92,7 +92,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     entry.session?.poke()
   }
   const ended = (id: string) => {
-    for (const waiter of waiters.get(id) ?? []) Deferred.doneUnsafe(waiter, Effect.void)
+    for (const waiter of [...(waiters.get(id) ?? [])]) Deferred.doneUnsafe(waiter, Effect.void)
   }
 
   /** A body that does not fit the record may fit that of another build; when all have refused it, it is halted. */
@@ -269,7 +269,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
       Effect.sync(() => {
         if (process === null) {
           look()
-          if (id === null) for (const waiting of waiters.keys()) ended(waiting)
+          if (id === null) for (const waiting of [...waiters.keys()]) ended(waiting)
           else ended(id)
         } else if (process === self && id !== null) pokeLive(id)
       })
