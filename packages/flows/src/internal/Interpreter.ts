@@ -142,6 +142,8 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
   let mainExit: Exit.Exit<Schema.Json, unknown> | null = null
   let finished: Outcome | null = null
   let continued: { readonly input: Schema.Json } | null = null
+  /** Whether the whole body was cancelled. */
+  let cancelled = false
   let isUndoing = false
   let closing: "no" | "suspend" | "close" = "no"
   let aborted = false
@@ -195,7 +197,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
     const mustEnd = spec.kind === "step" && Branches.inRegion(branch)
     if (mustEnd && (isEnd(entry) || (operation.hasRun && entry.state !== "interrupted"))) return
     // A cancel lets a step that runs come to its end; whatever loses a race is interrupted.
-    const mayEnd = spec.kind === "step" && host.durable && main.cancelled
+    const mayEnd = spec.kind === "step" && host.durable && cancelled
     if (mayEnd && (isEnd(entry) || (fiber !== null && entry.state === "running"))) return
     operations.delete(spec.path)
     mailbox.close(entry.kind, spec.address, spec.path)
@@ -459,10 +461,14 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
     return Effect.void
   }
 
+  const cancelBody = () => {
+    cancelled = true
+    branches.cancel(main)
+  }
   const cancelAll = () => {
     const entry = marker(Replay.cancelPath, "cancel", null)
     dirty.set(entry.path, entry)
-    branches.cancel(main)
+    cancelBody()
   }
 
   const received = (message: Message): Effect.Effect<void> =>
@@ -484,7 +490,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
         case "cancel":
           taken.push(message.seq)
           // Once undoing has begun, a cancel changes nothing.
-          if (!isUndoing && !main.cancelled) cancelAll()
+          if (!isUndoing && !cancelled) cancelAll()
           return Effect.void
       }
     })
@@ -502,21 +508,20 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
         finished = { _tag: "Completed", result: exit.value }
         return
       }
-      const isCancelled = main.cancelled
-      if (!isCancelled && !Cause.hasFails(exit.cause)) return halt(exit.cause)
+      if (!cancelled && !Cause.hasFails(exit.cause)) return halt(exit.cause)
       if (recordedOutcome !== undefined && recordedOutcome.path !== Replay.outcomePath) {
         return changedFlow(recordedOutcome.path, null)
       }
-      const error = isCancelled ? null : yield* body.encodeError(Cause.squash(exit.cause))
+      const error = cancelled ? null : yield* body.encodeError(Cause.squash(exit.cause))
       isUndoing = true
       state = "undoing"
       if (recordedOutcome === undefined) {
-        const entry = marker(Replay.outcomePath, "outcome", { cancelled: isCancelled, error })
+        const entry = marker(Replay.outcomePath, "outcome", { cancelled, error })
         dirty.set(entry.path, entry)
       } else replay.advance()
       const lost = history.undos.find((undo) => undo.state === "pending" && !registered.has(undo.path))
       if (lost !== undefined) return changedFlow(`${lost.path}/undo`, null)
-      const outcome: Outcome = isCancelled ? { _tag: "Cancelled" } : { _tag: "Failed", error, cause: exit.cause }
+      const outcome: Outcome = cancelled ? { _tag: "Cancelled" } : { _tag: "Failed", error, cause: exit.cause }
       undoAll([...undos.values()], () => {
         finished = outcome
         wake()
@@ -529,7 +534,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
   const replayed = (entry: Entry) => {
     if (entry.path === Replay.cancelPath) {
       replay.advance()
-      branches.cancel(main)
+      cancelBody()
       return
     }
     if (entry.path === Replay.outcomePath) return changedFlow(entry.path, [...operations.keys()][0] ?? null)
@@ -670,7 +675,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
       cutOff = []
       for (const event of interrupted) yield* publish(event)
       // What is cancelled although its record does not fit any more replays what fits, and undoes that.
-      if (halted !== null && !isUndoing && !main.cancelled && mail.some(({ kind }) => kind === "cancel")) {
+      if (halted !== null && !isUndoing && !cancelled && mail.some(({ kind }) => kind === "cancel")) {
         halted = null
         replay.abandon()
         cancelAll()
