@@ -375,7 +375,12 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
     sleep: (place, millis) =>
       park<void, never>(
         branch,
-        wait(place, "sleep", { input: millis, dueMillis: Math.max(millis, 0), resultOf: () => Effect.void })
+        wait(place, "sleep", {
+          // JSON has no infinity.
+          input: Number.isFinite(millis) ? millis : null,
+          dueMillis: Math.max(millis, 0),
+          resultOf: () => Effect.void
+        })
       ),
     signal: (place, address, schema) => awaitMessage("signal", place, address, schema),
     inbox: (place, address, schema) => awaitMessage("inbox", place, address, schema),
