@@ -13,6 +13,7 @@ import { Engine, make, type Lease } from "./internal/Engine.ts"
 import type { Journal } from "./internal/Journal.ts"
 import * as Retention from "./internal/Retention.ts"
 import { RunWatchers } from "./internal/RunWatchers.ts"
+import { LocalSchedules } from "./internal/schedules/LocalSchedules.ts"
 
 export { FlowEngineError } from "./FlowErrors.ts"
 
@@ -55,7 +56,7 @@ const over = (
   lease: Lease,
   { concurrency = defaultConcurrency, retain = {} }: Options
 ): Layer.Layer<FlowEngine, FlowEngineError> => {
-  const parts = Layer.mergeAll(RunWatchers.layer, Retention.layer(retain)).pipe(
+  const parts = Layer.mergeAll(RunWatchers.layer, Retention.layer(retain), LocalSchedules.layer).pipe(
     Layer.provideMerge(Layer.effect(Engine, make({ lease, concurrency }))),
     Layer.provide(journal)
   )

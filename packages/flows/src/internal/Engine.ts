@@ -358,7 +358,9 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
       }),
     /** It was ended by this process: what it still runs is interrupted. */
     drop: (id: string) => Effect.sync(() => live.get(id)?.session?.abort()),
-    isLive: (id: string) => live.has(id)
+    isLive: (id: string) => live.has(id),
+    /** Whether other processes may use the same storage. */
+    isShared: lease.expiresAfterMillis !== null
   }
 })
 

@@ -6,12 +6,17 @@ import * as Effect from "effect/Effect"
 import { FlowEngine } from "../FlowEngine.ts"
 import { Engine } from "./Engine.ts"
 import { RunWatchers } from "./RunWatchers.ts"
+import { LocalSchedules } from "./schedules/LocalSchedules.ts"
 
 /** What every engine is made of. */
-export type Parts = Engine | RunWatchers
+export type Parts = Engine | RunWatchers | LocalSchedules
 
 export const engineOf = Effect.map(FlowEngine, ({ parts }) => {
   // All engines are made of them, in `FlowEngine`.
   const context = parts as Context.Context<Parts>
-  return { engine: Context.get(context, Engine), watchers: Context.get(context, RunWatchers) }
+  return {
+    engine: Context.get(context, Engine),
+    watchers: Context.get(context, RunWatchers),
+    schedules: Context.get(context, LocalSchedules)
+  }
 })
