@@ -1,132 +1,82 @@
 /**
- * Durable flows by the clock: executions that begin at the times of a cron expression.
+ * Durable flows by the clock: executions that begin at the times of a schedule.
  */
-import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
-import * as Cron from "effect/Cron"
-import * as DateTime from "effect/DateTime"
+import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { Flow } from "./internal/FlowType.ts"
+import * as Definition from "@signalbox/schedule/Definition"
+import * as Due from "@signalbox/schedule/Due"
+import { occurrences } from "@signalbox/schedule/Occurrences"
+import { submit } from "./Durable.ts"
 import type { FlowEngine } from "./FlowEngine.ts"
-import type { FlowNotRegistered } from "./FlowErrors.ts"
-import { begin } from "./internal/DurableStart.ts"
-import { theEngine } from "./internal/engine/TheEngine.ts"
+import * as FlowExecutions from "./FlowExecutions.ts"
+import { versionName } from "./internal/Engine.ts"
+import { engineOf } from "./internal/EngineOf.ts"
+import type { Flow } from "./internal/FlowType.ts"
+import * as Carry from "./internal/schedules/Carry.ts"
+import * as Decide from "./internal/schedules/Decide.ts"
+import * as Row from "./internal/schedules/Row.ts"
 import type { Codec } from "./internal/Values.ts"
 
-export type CatchUp = "latest" | "all" | "none"
-
-export interface Options<I> {
-  /** Names the schedule: up to when it has been carried out is kept under this name. */
-  readonly name: string
-  /** Five fields, or six with seconds first, such as `0 6 * * mon-fri`. */
-  readonly cron: string
-  /** Such as `Europe/Vienna`; default UTC. */
-  readonly timeZone?: string
-  /** The input of the execution that begins at this time. */
+/** A definition of `@signalbox/schedule`, with the input of what begins. */
+export type Options<I> = Definition.DefinitionInput & {
+  /** Returns the input of the execution that begins at this time. */
   readonly input: (at: DateTime.Utc) => I
-  /**
-   * What to do about times that passed while no process ran: `latest` begins one execution, for the last of them; `all`
-   * one for each, in their order; `none` leaves them out, unless they passed less than a minute ago. Default `latest`.
-   */
-  readonly catchUp?: CatchUp
 }
 
-/** The options are of no use; the message says why. */
+/**
+ * The definition is invalid, or its name is in use in this program: `field` is the path of the field, and the message says what is
+ * wrong and what to do.
+ */
 export class InvalidSchedule extends Schema.TaggedError<InvalidSchedule>()("InvalidSchedule", {
-  name: Schema.String,
+  schedule: Schema.String,
+  field: Schema.String,
   message: Schema.String
 }) {}
 
-const lateMillis = 60_000
-/** It looks at least this often, for clocks that are set and machines that sleep. */
-const longestPause = 60_000
-/** After something went wrong. */
-const pauseAfterFailure = 5_000
-/** So many missed times are caught up at a time. */
-const batch = 100
-
-interface Timetable {
-  /** The next time after this one. */
-  readonly after: (millis: number) => number
-  /** The last time that is not after this one. */
-  readonly upTo: (millis: number) => number
+/** There is no schedule of this name. */
+export class ScheduleNotFound extends Schema.TaggedError<ScheduleNotFound>()("ScheduleNotFound", {
+  schedule: Schema.String
+}) {
+  override get message(): string {
+    return `name: there is no schedule ${this.schedule}; it exists from when a program with its FlowSchedules.layer has started`
+  }
 }
 
-const timetableOf = Effect.fnUntraced(function* <I>({ cron, name, timeZone = "UTC" }: Options<I>) {
-  const refuse = (message: string) => new InvalidSchedule({ name, message: `the schedule ${name}: ${message}` })
-  if (name.trim() === "")
-    return yield* new InvalidSchedule({ name, message: "name: Expected a text that is not empty" })
-  const zone = DateTime.zoneMakeNamed(timeZone)
-  if (Option.isNone(zone)) return yield* refuse(`timeZone: Expected a name such as Europe/Vienna, not ${timeZone}`)
-  const parsed = Cron.parse(cron, zone.value)
-  if (Result.isFailure(parsed)) return yield* refuse(`cron: ${parsed.failure.message}`)
-  const timetable: Timetable = {
-    after: (millis) => Cron.next(parsed.success, new Date(millis)).getTime(),
-    upTo: (millis) => Cron.prev(parsed.success, new Date(millis + 1)).getTime()
-  }
-  const now = yield* Clock.currentTimeMillis
-  yield* Effect.try({
-    try: () => timetable.after(now),
-    catch: () => refuse(`cron: ${cron} never comes, such as a 30th of February`)
-  })
-  return timetable
-})
+/** The span of a backfill is invalid. Nothing was recorded. */
+export class InvalidBackfill extends Schema.TaggedError<InvalidBackfill>()("InvalidBackfill", {
+  schedule: Schema.String,
+  field: Schema.Literals(["from", "to"]),
+  message: Schema.String
+}) {}
 
-/** The times to begin executions at, and up to when the schedule has been carried out then. */
-const dueTimes = ({ after, upTo }: Timetable, catchUp: CatchUp, from: number, now: number) => {
-  if (after(from) > now) return { times: [], to: from }
-  const latest = upTo(now)
-  if (catchUp !== "all") {
-    const missed = catchUp === "none" && now - latest > lateMillis
-    return { times: missed ? [] : [latest], to: latest }
-  }
-  const times: Array<number> = []
-  let at = from
-  while (times.length < batch && after(at) <= now) {
-    at = after(at)
-    times.push(at)
-  }
-  return { times, to: at }
-}
-
-const look = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec, R>(
-  flow: Flow<I, S, E, R>,
-  timetable: Timetable,
-  { catchUp = "latest", input, name }: Options<I["Type"]>
-) {
-  const { store } = yield* theEngine
-  const now = yield* Clock.currentTimeMillis
-  const from = yield* store.scheduledTo(name, now)
-  const { times, to } = dueTimes(timetable, catchUp, from, now)
-  for (const millis of times) {
-    const time = DateTime.makeUnsafe(millis)
-    yield* begin(flow, input(time), `${name} at ${DateTime.formatIso(time)}`)
-  }
-  if (to !== from) yield* store.advanceSchedule(name, from, to)
-  return timetable.after(to)
-})
+const definitionOf = <I>({ input: _, ...fields }: Options<I>) =>
+  Effect.fromResult(
+    Result.mapError(
+      Definition.make(fields),
+      ({ field, message }) =>
+        new InvalidSchedule({
+          schedule: fields.name,
+          field,
+          message: `the schedule ${fields.name}: ${field}: ${message}`
+        })
+    )
+  )
 
 /**
- * Looks once: begins what is due, and gives the time of the next in milliseconds. An execution has the schedule and its
- * time as its key, so it begins once, whoever looks and however often; only then is the schedule set to that time, by
- * whoever finds it where it was. Fails with `FlowNotRegistered` when the flow is not registered here.
- */
-export const tick = Effect.fn("FlowSchedules.tick")(function* <I extends Codec, S extends Codec, E extends Codec, R>(
-  flow: Flow<I, S, E, R>,
-  options: Options<I["Type"]>
-): Effect.fn.Return<number, InvalidSchedule | FlowNotRegistered, FlowEngine> {
-  return yield* look(flow, yield* timetableOf(options), options)
-})
-
-/**
- * Begins an execution of a flow at each time of a cron expression, for as long as the layer is there; in several processes
- * with one store, in one of them. A schedule that is new begins with the next time; one that was there goes on after the
- * last time that it was carried out, as `catchUp` says. An hour that a change of the clocks leaves out comes after it, one
- * that it repeats comes once. Provide the `Flow.layer` of the flow around it.
+ * Begins an execution of a flow at each occurrence of a schedule, for as long as the layer is there: once, in however many
+ * processes with one store. The key of the execution is the name of the schedule and the time.
+ *
+ * - A schedule that is new counts from now. One that exists continues where it was: `missed` decides about occurrences that
+ *   passed while no process ran, by default the last begins.
+ * - `overlap` decides what happens when an earlier execution has not ended; by default the occurrence is skipped. Halted and
+ *   suspended executions have not ended. `stop` cancels it and begins when its undos are done.
+ * - The program that started last sets the definition. Programs that want another one leave the schedule alone from then on, and
+ *   new times count from the change.
+ *
+ * Provide the `Flow.layer` of the flow around it. Fails with `InvalidSchedule`.
  *
  * ```ts
  * import * as DateTime from "effect/DateTime"
@@ -148,7 +98,7 @@ export const tick = Effect.fn("FlowSchedules.tick")(function* <I extends Codec, 
  * export const schedule = FlowSchedules.layer(nightly, {
  *   name: "nightly",
  *   cron: "30 2 * * *",
- *   timeZone: "Europe/Vienna",
+ *   zone: "Europe/Vienna",
  *   input: (at) => ({ day: DateTime.formatIsoDateUtc(at) })
  * }).pipe(Layer.provide(Flow.layer(nightly)))
  * ```
@@ -159,21 +109,224 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
 ): Layer.Layer<never, InvalidSchedule, FlowEngine> =>
   Layer.effectDiscard(
     Effect.gen(function* () {
-      const timetable = yield* timetableOf(options)
-      const pause = look(flow, timetable, options).pipe(
-        Effect.flatMap((next) =>
-          Effect.map(Clock.currentTimeMillis, (now) => Math.min(Math.max(next - now, 0), longestPause))
-        ),
-        // It must go on looking, whatever happens to one look; what is due is still due then.
-        Effect.catchCause((cause) =>
-          Cause.hasInterruptsOnly(cause)
-            ? Effect.failCause(cause)
-            : Effect.as(
-                Effect.logWarning(`the schedule ${options.name} could not be carried out, trying again`, cause),
-                pauseAfterFailure
-              )
-        )
-      )
-      yield* Effect.forkScoped(Effect.forever(Effect.flatMap(pause, (millis) => Effect.sleep(millis))))
+      const { engine, schedules } = yield* engineOf
+      const context = yield* Effect.context<FlowEngine>()
+      const definition = yield* definitionOf(options)
+      const { name } = definition
+      const digest = `${versionName({ flow: flow.name, version: flow.version })} ${Definition.digest(definition)}`
+      const changed = yield* schedules.add(name, digest)
+      if (changed === null) {
+        const message = `the schedule ${name}: name: another schedule of this program has it: choose another name`
+        return yield* new InvalidSchedule({ schedule: name, field: "name", message })
+      }
+      const wanted: Decide.Wanted = { flow: flow.name, version: flow.version, definition, digest }
+      yield* Carry.set(engine.journal, wanted)
+      const local: Carry.Local = {
+        ...wanted,
+        changed,
+        isRegistered: () => engine.registered.has(versionName(wanted)),
+        begin: (at) =>
+          Effect.suspend(() => submit(flow, options.input(Decide.utc(at)), { key: Decide.keyOf(name, at) })).pipe(
+            Effect.provideContext(context)
+          ),
+        cancel: (execution) =>
+          FlowExecutions.cancel(execution).pipe(
+            Effect.catchTag("ExecutionNotFound", () => Effect.void),
+            Effect.provideContext(context)
+          )
+      }
+      yield* Effect.forkScoped(Carry.run(engine, local))
     })
   )
+
+/** An execution that a schedule began and that has not ended. */
+export type { Running } from "./internal/schedules/Decide.ts"
+/** What became of an occurrence. */
+export type { Outcome } from "./internal/schedules/Row.ts"
+
+/** A schedule as it is recorded. Times are milliseconds since 1970. */
+export interface Schedule {
+  readonly name: string
+  readonly flow: string
+  readonly version: number
+  readonly definition: Definition.Definition
+  /** When a program set this definition. */
+  readonly setAt: number
+  /** Whether this program carries it out: false when it has no such schedule, or another definition was set after its own. */
+  readonly local: boolean
+  readonly paused: { readonly at: number; readonly by: string; readonly note: string } | null
+  /** When the next occurrence starts; in the past when no program carries the schedule out. Null: none is left. */
+  readonly next: number | null
+  /** What it began and has not ended; halted and suspended ones too. */
+  readonly running: ReadonlyArray<Decide.Running>
+  /** Occurrences that begin when what runs has ended. */
+  readonly waiting: ReadonlyArray<number>
+  /** Occurrences of a backfill that are yet to begin. */
+  readonly backfill: ReadonlyArray<number>
+  /** Why an occurrence cannot begin, since when; null when nothing is wrong. */
+  readonly problem: { readonly since: number; readonly message: string } | null
+  /** What became of the last occurrences, at most 50, the newest last. */
+  readonly recent: ReadonlyArray<Row.Outcome>
+}
+
+const shown = Effect.fnUntraced(function* (row: Row.Row) {
+  const { engine, schedules } = yield* engineOf
+  const { backfill, definition, flow, problem, recent, setAt, starting, state, version, wakeAt } = row
+  const { paused, queue } = state
+  const { name } = definition
+  const schedule: Schedule = {
+    name,
+    flow,
+    version,
+    definition,
+    setAt,
+    local: schedules.digestOf(name) === row.digest,
+    paused: paused === null ? null : { ...paused, at: paused.at.epochMilliseconds },
+    next: wakeAt,
+    running: yield* Carry.runningOf(engine.journal, row),
+    waiting: [...starting, ...queue.map(({ epochMilliseconds }) => epochMilliseconds)],
+    backfill,
+    problem,
+    recent
+  }
+  return schedule
+})
+
+/** Returns a schedule by its name. */
+export const get = Effect.fn("FlowSchedules.get")(function* (
+  name: string
+): Effect.fn.Return<Schedule, ScheduleNotFound, FlowEngine> {
+  const { engine } = yield* engineOf
+  const row = yield* Row.read(engine.journal, name)
+  return yield* row === null ? new ScheduleNotFound({ schedule: name }) : shown(row)
+})
+
+/** Returns all schedules of the store in the order of their names, those of other programs included. */
+export const list: Effect.Effect<ReadonlyArray<Schedule>, never, FlowEngine> = Effect.gen(function* () {
+  const { engine } = yield* engineOf
+  const names = yield* Row.names(engine.journal)
+  const rows = yield* Effect.forEach(names, (name) => Row.read(engine.journal, name))
+  return yield* Effect.forEach(
+    rows.filter((row) => row !== null),
+    shown
+  )
+})
+
+/** Changes the row of a schedule that exists, and wakes who carries it out. */
+const command = Effect.fnUntraced(function* <A, E = never>(
+  name: string,
+  change: (row: Row.Row, now: number) => Effect.Effect<readonly [Row.Row, A], E, FlowEngine>
+) {
+  const { engine, schedules } = yield* engineOf
+  const [, value] = yield* Row.update(
+    engine.journal,
+    name,
+    (row, now): Effect.Effect<readonly [Row.Row, A], E | ScheduleNotFound, FlowEngine> =>
+      row === null ? Effect.fail(new ScheduleNotFound({ schedule: name })) : change(row, now)
+  )
+  yield* schedules.wake(name)
+  return value
+})
+
+/**
+ * Pauses a schedule: nothing begins until it is resumed, and what comes meanwhile is skipped as paused, with this note. What runs
+ * continues.
+ */
+export const pause = Effect.fn("FlowSchedules.pause")(function* (
+  name: string,
+  note: string,
+  options: { readonly by?: string } = {}
+): Effect.fn.Return<void, ScheduleNotFound, FlowEngine> {
+  const { by = "" } = options
+  yield* command(name, (row, now) => {
+    const state = Due.pause(row.state, { at: Decide.utc(now), by, note })
+    return Effect.succeed([{ ...row, state }, undefined] as const)
+  })
+})
+
+/** Resumes a paused schedule: what comes from now on begins. Changes nothing when it is not paused. */
+export const resume = Effect.fn("FlowSchedules.resume")(function* (
+  name: string
+): Effect.fn.Return<void, ScheduleNotFound, FlowEngine> {
+  yield* command(name, (row, now) => {
+    const resumed =
+      row.state.paused === null ? row : Decide.decided(row, Due.resume(row.definition, row.state, Decide.utc(now)), [])
+    return Effect.succeed([resumed, undefined] as const)
+  })
+})
+
+/** What `runNow` has decided. */
+export interface RunNow {
+  /** The time of the occurrence, milliseconds since 1970; the key of its execution is the name of the schedule and this time. */
+  readonly at: number
+  /** `waits`: until what runs has ended. `skipped`: `why` names what runs. */
+  readonly outcome: "begins" | "waits" | "skipped"
+  readonly why: string | null
+}
+
+/**
+ * Begins an occurrence now, also when the schedule is paused. An execution that has not ended is met as `overlap` says. A program
+ * that carries the schedule out begins it, within ten seconds when that is another one.
+ */
+export const runNow = Effect.fn("FlowSchedules.runNow")(function* (
+  name: string
+): Effect.fn.Return<RunNow, ScheduleNotFound, FlowEngine> {
+  const { engine } = yield* engineOf
+  return yield* command(
+    name,
+    Effect.fnUntraced(function* (row, now) {
+      const running = yield* Carry.runningOf(engine.journal, row)
+      const moment = { now: Decide.utc(now), running: Decide.isBusy(row, running) }
+      const next = Decide.decided(row, Due.runNow(row.definition, row.state, moment), running)
+      const skipped = next.recent.find(({ at, outcome }) => at === now && outcome === "skipped")
+      const outcome =
+        skipped !== undefined ? "skipped" : next.starting.includes(now) && next.stop === null ? "begins" : "waits"
+      return [next, { at: now, outcome, why: skipped?.why ?? null } satisfies RunNow] as const
+    })
+  )
+})
+
+const mostBackfilled = 1_000
+
+/**
+ * Begins the occurrences from `from` on and before `to`, milliseconds since 1970, in their order: one after another, or with
+ * `overlap: "allow"` beside each other. Those that have begun in their time are not begun again. Returns how many were asked for. Fails with
+ * `InvalidBackfill`, and nothing is recorded, when the span is empty or reaches into the future, or has more than 1,000 occurrences.
+ */
+export const backfill = Effect.fn("FlowSchedules.backfill")(function* (
+  name: string,
+  from: number,
+  to: number
+): Effect.fn.Return<number, ScheduleNotFound | InvalidBackfill, FlowEngine> {
+  const { engine } = yield* engineOf
+  const refuse = (field: "from" | "to", message: string) =>
+    new InvalidBackfill({ schedule: name, field, message: `the schedule ${name}: ${field}: ${message}` })
+  return yield* command(
+    name,
+    Effect.fnUntraced(function* (row, now) {
+      if (!Number.isFinite(from)) return yield* refuse("from", "Expected milliseconds since 1970")
+      if (!(to > from)) return yield* refuse("to", "Expected to be later than from: the span is empty")
+      if (to > now)
+        return yield* refuse("to", `Expected at most now, ${Decide.iso(now)}: what comes later begins by itself`)
+      const found = occurrences(row.definition, Decide.utc(from), Decide.utc(to), mostBackfilled + 1)
+      if (found.length > mostBackfilled) {
+        const last = found.at(-1)?.at.epochMilliseconds ?? to
+        return yield* refuse(
+          "to",
+          `Expected at most ${mostBackfilled} occurrences: end at ${Decide.iso(last)} and continue from there`
+        )
+      }
+      const missing = yield* Effect.filter(found, ({ key }) =>
+        Effect.map(engine.journal.findKey(row.flow, key), (execution) => execution === null)
+      )
+      const asked = missing.map(({ at }) => at.epochMilliseconds).filter((at) => !row.backfill.includes(at))
+      if (row.backfill.length + asked.length > mostBackfilled) {
+        return yield* refuse(
+          "to",
+          `Expected an earlier backfill to end first: ${row.backfill.length} of its occurrences wait`
+        )
+      }
+      return [{ ...row, backfill: [...row.backfill, ...asked] }, asked.length] as const
+    })
+  )
+})

@@ -1,0 +1,188 @@
+/**
+ * How a process carries a schedule out. Several do it for one row at a time: what begins is decided in one write, begun under its
+ * key, and recorded as begun in the next write, so that each occurrence begins once wherever a process dies.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import type * as Latch from "effect/Latch"
+import type { FlowExpired, FlowNotRegistered } from "../../FlowErrors.ts"
+import { detailOf } from "../Announce.ts"
+import type { EngineParts } from "../Engine.ts"
+import { hasEnded, type Journal } from "../Journal.ts"
+import * as Decide from "./Decide.ts"
+import * as Row from "./Row.ts"
+
+export interface Local extends Decide.Wanted {
+  /** Begins the execution of an occurrence, or joins it; returns its id. */
+  readonly begin: (at: number) => Effect.Effect<string, FlowNotRegistered | FlowExpired>
+  readonly cancel: (execution: string) => Effect.Effect<void>
+  /** Whether this program runs the flow. */
+  readonly isRegistered: () => boolean
+  /** Opened when another part of this program has changed the row. */
+  readonly changed: Latch.Latch
+}
+
+/** It looks at least this often, for clocks that are set, machines that sleep and, where others use the storage, for commands. */
+const longestPause = { alone: 60_000, shared: 10_000 }
+const pauseAfterFailure = 5_000
+/** An occurrence that nobody has begun for so long is worth a warning. */
+const overdueMillis = 60_000
+
+/** Executions of a schedule that have not ended; one that is halted or suspended has not. */
+export const runningOf = (journal: Journal["Service"], { running }: Row.Row) =>
+  Effect.map(
+    Effect.forEach(running, ({ at, execution }) =>
+      Effect.map(journal.find(execution), (found) =>
+        found === null || hasEnded(found.state) ? [] : [{ at, execution, state: found.state }]
+      )
+    ),
+    (all): ReadonlyArray<Decide.Running> => all.flat()
+  )
+
+const startedOf = (at: number, execution: string, why: string | null): Row.Outcome => ({
+  at,
+  outcome: "started",
+  reason: null,
+  why,
+  execution
+})
+
+/** Begins what was decided to begin. What cannot begin stays, with the reason. */
+const begun = Effect.fnUntraced(function* ({ begin, definition: { name } }: Local, row: Row.Row, now: number) {
+  const started: Array<Row.Outcome> = []
+  let problem: Row.Row["problem"] = null
+  for (const at of row.starting) {
+    const outcome = yield* begin(at).pipe(
+      Effect.map((execution) => startedOf(at, execution, null)),
+      Effect.catchTags({
+        FlowExpired: ({ execution }) =>
+          Effect.succeed(startedOf(at, execution, "it ran before, and is no longer retained")),
+        FlowNotRegistered: ({ message }) => Effect.succeed(message)
+      }),
+      Effect.catchCause((cause) =>
+        Cause.hasInterruptsOnly(cause)
+          ? Effect.failCause(cause)
+          : Effect.succeed(`input: of ${Decide.iso(at)}: ${detailOf(cause).message}`)
+      )
+    )
+    if (typeof outcome === "string") {
+      problem = { since: row.problem?.message === outcome ? row.problem.since : now, message: outcome }
+      break
+    }
+    started.push(outcome)
+  }
+  if (problem !== null && problem.message !== row.problem?.message) {
+    yield* Effect.logWarning(`the schedule ${name} cannot begin an execution, trying again: ${problem.message}`)
+  }
+  return {
+    ...row,
+    starting: row.starting.slice(started.length),
+    running: [
+      ...row.running,
+      ...started.flatMap(({ at, execution }) => (execution === null ? [] : [{ at, execution }]))
+    ],
+    problem,
+    recent: [...row.recent, ...started]
+  }
+})
+
+/** One step of a row that is this build's. */
+const step = Effect.fnUntraced(function* (journal: Journal["Service"], local: Local, row: Row.Row, now: number) {
+  const overlaps = row.definition.overlap === "allow"
+  const running = overlaps ? [] : yield* runningOf(journal, row)
+  const looked: Row.Row = {
+    ...row,
+    running: overlaps ? row.running : running.map(({ at, execution }) => ({ at, execution })),
+    stop: running.length === 0 ? null : row.stop
+  }
+  if (looked.stop === "cancel") {
+    yield* Effect.forEach(running, ({ execution }) => local.cancel(execution), { discard: true })
+    return [{ ...looked, stop: "await" } satisfies Row.Row, running] as const
+  }
+  if (looked.stop === null && looked.starting.length > 0) return [yield* begun(local, looked, now), running] as const
+  return [Decide.tick(looked, running, now), running] as const
+})
+
+/** When to look again. */
+interface Pause {
+  readonly millis: number
+  /** Looks as soon as one of these has ended. */
+  readonly orEnded: ReadonlyArray<string>
+  /** What keeps this process from carrying out what is due. */
+  readonly hindered: string | null
+}
+
+const again: Pause = { millis: 0, orEnded: [], hindered: null }
+
+const look = Effect.fnUntraced(function* ({ isShared, journal }: EngineParts, local: Local) {
+  const longest = isShared ? longestPause.shared : longestPause.alone
+  const until = (at: number | null, now: number) => Math.min(Math.max((at ?? Infinity) - now, 0), longest)
+  const { name } = local.definition
+  const [, pause] = yield* Row.update(
+    journal,
+    name,
+    Effect.fnUntraced(function* (row, now): Effect.fn.Return<readonly [Row.Row, Pause]> {
+      if (row === null) return [Decide.created(local, now), again]
+      const isOverdue = row.wakeAt !== null && now - row.wakeAt > overdueMillis
+      if (row.digest !== local.digest) {
+        const hindered = `another build has set another definition at ${Decide.iso(row.setAt)} and does not carry it out`
+        return [row, { millis: longest, orEnded: [], hindered: isOverdue ? hindered : null }]
+      }
+      if (Decide.isIdle(row, now)) return [row, { ...again, millis: until(row.wakeAt, now) }]
+      if (!local.isRegistered()) {
+        const hindered = `${local.flow}, version ${local.version}, is not registered: provide its Flow.layer`
+        return [row, { millis: pauseAfterFailure, orEnded: [], hindered }]
+      }
+      const [next, running] = yield* step(journal, local, row, now)
+      if (next.problem !== null)
+        return [next, { ...again, millis: Math.min(until(next.wakeAt, now), pauseAfterFailure) }]
+      if (!Row.equal(row, next)) return [next, again]
+      // A halted one ends when a person has looked after it, which nobody is told of.
+      const orEnded = running.filter(({ state }) => state !== "halted").map(({ execution }) => execution)
+      return [next, { ...again, millis: until(next.wakeAt, now), orEnded }]
+    })
+  )
+  return pause
+})
+
+/** Sets the definition: from now on only builds that want the same one carry the schedule out. */
+export const set = (journal: Journal["Service"], wanted: Decide.Wanted) =>
+  Row.update(
+    journal,
+    wanted.definition.name,
+    Effect.fnUntraced(function* (row, now): Effect.fn.Return<readonly [Row.Row, void]> {
+      if (row === null) return [Decide.created(wanted, now), undefined]
+      if (row.digest === wanted.digest) return [row, undefined]
+      return [Decide.changed(row, wanted, now), undefined]
+    })
+  )
+
+/** Carries a schedule out until it is interrupted. */
+export const run = Effect.fnUntraced(function* (engine: EngineParts, local: Local) {
+  const { name } = local.definition
+  let said: string | null = null
+  while (true) {
+    local.changed.closeUnsafe()
+    const pause = yield* look(engine, local).pipe(
+      // It must go on looking, whatever happens to one look; what is due is still due then.
+      Effect.catchCause((cause) =>
+        Cause.hasInterruptsOnly(cause)
+          ? Effect.failCause(cause)
+          : Effect.as(Effect.logWarning(`the schedule ${name} could not be carried out, trying again`, cause), {
+              ...again,
+              millis: pauseAfterFailure
+            })
+      )
+    )
+    if (pause.hindered !== null && pause.hindered !== said) {
+      yield* Effect.logWarning(`the schedule ${name} is due and is not carried out by this program: ${pause.hindered}`)
+    }
+    said = pause.hindered
+    if (pause.millis === 0) {
+      yield* Effect.yieldNow
+      continue
+    }
+    const woken = [local.changed.await, ...pause.orEnded.map((id) => Effect.asVoid(engine.settled(id)))]
+    yield* Effect.timeoutOption(Effect.raceAllFirst(woken), pause.millis)
+  }
+})

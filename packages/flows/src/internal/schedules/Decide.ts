@@ -1,0 +1,168 @@
+/**
+ * What becomes of a schedule's row, as pure functions.
+ */
+import * as DateTime from "effect/DateTime"
+import type { Definition } from "@signalbox/schedule/Definition"
+import * as Due from "@signalbox/schedule/Due"
+import { occurrences } from "@signalbox/schedule/Occurrences"
+import type { State } from "../Journal.ts"
+import type { Outcome, Row, Started } from "./Row.ts"
+
+/** What a build wants a schedule to be. */
+export interface Wanted {
+  readonly flow: string
+  readonly version: number
+  readonly definition: Definition
+  readonly digest: string
+}
+
+/** An execution of a schedule that has not ended. */
+export interface Running extends Started {
+  readonly state: State
+}
+
+const mostChanged = 50
+/** With `overlap: "allow"`, so many of a backfill begin at a time. */
+const backfilledAtATime = 20
+
+export const utc = (millis: number): DateTime.Utc => DateTime.makeUnsafe(millis)
+export const iso = (millis: number): string => new Date(millis).toISOString()
+/** The key of an occurrence, as `@signalbox/schedule` makes it. */
+export const keyOf = (schedule: string, at: number): string => `${schedule} ${iso(at)}`
+
+const millisOf = (at: DateTime.Utc | undefined): number | null => at?.epochMilliseconds ?? null
+
+const skipped = (at: number, reason: Outcome["reason"], why: string): Outcome => ({
+  at,
+  outcome: "skipped",
+  reason,
+  why,
+  execution: null
+})
+
+/** Why another one does not begin. */
+const busy = ({ definition: { overlap }, problem, starting }: Row, running: ReadonlyArray<Running>): string => {
+  const [first] = running.toSorted((a, b) => Number(b.state === "halted") - Number(a.state === "halted"))
+  if (first !== undefined) {
+    const remedy = first.state === "halted" || first.state === "suspended" ? ": resume or cancel it" : ""
+    return `the execution ${first.execution} of ${iso(first.at)} is ${first.state}${remedy}`
+  }
+  const [waiting] = starting
+  if (waiting !== undefined)
+    return `that of ${iso(waiting)} could not begin${problem === null ? "" : `: ${problem.message}`}`
+  return `several came together, and overlap is ${overlap}`
+}
+
+const whyOf: Readonly<Record<Due.SkipReason, (row: Row, running: ReadonlyArray<Running>) => string>> = {
+  missed: ({ definition: { missed } }) =>
+    `it passed while no process carried the schedule out, and missed is ${missed}`,
+  overlap: busy,
+  calendar: () => "its day does not count in the calendar",
+  paused: ({ state: { paused } }) =>
+    paused === null || paused.note === "" ? "the schedule is paused" : `paused: ${paused.note}`
+}
+
+/** The row after a decision of `@signalbox/schedule`. */
+export const decided = (row: Row, due: Due.Due, running: ReadonlyArray<Running>): Row => {
+  const begin = due.begin.map(({ at }) => at.epochMilliseconds)
+  const dropped = due.stop ? row.starting : []
+  const outcomes = due.skipped.map(({ at, reason }) =>
+    skipped(at.epochMilliseconds, reason, whyOf[reason](row, running))
+  )
+  const { unlisted } = due
+  const more =
+    unlisted === undefined
+      ? []
+      : [
+          skipped(
+            unlisted.after.epochMilliseconds,
+            null,
+            `others were skipped as well, up to ${DateTime.formatIso(unlisted.before)}: too many to be listed`
+          )
+        ]
+  return {
+    ...row,
+    state: due.state,
+    wakeAt: millisOf(due.wakeAt),
+    starting: [...(due.stop ? [] : row.starting), ...begin],
+    stop: due.stop && running.length > 0 ? "cancel" : row.stop,
+    recent: [
+      ...row.recent,
+      ...dropped.map((at) => skipped(at, "overlap", "the next one came before it could begin")),
+      ...more,
+      ...outcomes
+    ]
+  }
+}
+
+export const isBusy = ({ starting }: Row, running: ReadonlyArray<Running>): boolean =>
+  running.length > 0 || starting.length > 0
+
+const isDue = (row: Row, running: ReadonlyArray<Running>, now: number): boolean => {
+  const { paused, queue } = row.state
+  return (row.wakeAt !== null && row.wakeAt <= now) || (queue.length > 0 && paused === null && !isBusy(row, running))
+}
+
+/** How many of a backfill may begin now: one after another, unless runs may overlap. */
+const freeFor = (row: Row, running: ReadonlyArray<Running>): number => {
+  if (row.definition.overlap === "allow") return backfilledAtATime
+  return isBusy(row, running) || row.state.queue.length > 0 ? 0 : 1
+}
+
+/** What is due begins, then what a backfill has asked for. */
+export const tick = (row: Row, running: ReadonlyArray<Running>, now: number): Row => {
+  const moment = { now: utc(now), running: isBusy(row, running) }
+  const next = isDue(row, running, now) ? decided(row, Due.due(row.definition, row.state, moment), running) : row
+  const free = freeFor(next, running)
+  return {
+    ...next,
+    starting: [...next.starting, ...next.backfill.slice(0, free)],
+    backfill: next.backfill.slice(free)
+  }
+}
+
+/** A schedule that begins to exist counts from now on. */
+export const created = ({ definition, ...wanted }: Wanted, now: number): Row => {
+  const { state, wakeAt } = Due.change(definition, Due.start(definition, utc(now)), utc(now))
+  return {
+    format: 1,
+    ...wanted,
+    definition,
+    setAt: now,
+    state,
+    wakeAt: millisOf(wakeAt),
+    starting: [],
+    stop: null,
+    backfill: [],
+    running: [],
+    problem: null,
+    recent: []
+  }
+}
+
+/** The row with another definition: when its times differ, what passed before now and has not begun is skipped. */
+export const changed = (row: Row, wanted: Wanted, now: number): Row => {
+  const { skipped: queued, state, wakeAt } = Due.change(wanted.definition, row.state, utc(now))
+  const why = "the definition was changed before it began"
+  const passed =
+    state.times === row.state.times
+      ? []
+      : occurrences(row.definition, utc(row.state.upTo.epochMilliseconds + 1), utc(now + 1), mostChanged)
+  return {
+    ...row,
+    ...wanted,
+    setAt: now,
+    state,
+    wakeAt: millisOf(wakeAt),
+    problem: null,
+    recent: [...row.recent, ...[...queued, ...passed].map(({ at }) => skipped(at.epochMilliseconds, "changed", why))]
+  }
+}
+
+/** Whether there is something to do now, besides waiting. */
+export const isIdle = ({ backfill, starting, state, stop, wakeAt }: Row, now: number): boolean =>
+  (wakeAt === null || wakeAt > now) &&
+  starting.length === 0 &&
+  stop === null &&
+  backfill.length === 0 &&
+  state.queue.length === 0

@@ -1,0 +1,92 @@
+/**
+ * Processes in one: engines that share a journal, and that can be killed at any of their calls of it.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import { FlowEngine, type FlowEngineError } from "../../src/FlowEngine.ts"
+import { Engine, make } from "../../src/internal/Engine.ts"
+import type { Parts } from "../../src/internal/EngineOf.ts"
+import { Journal } from "../../src/internal/Journal.ts"
+import { RunWatchers } from "../../src/internal/RunWatchers.ts"
+import { LocalSchedules } from "../../src/internal/schedules/LocalSchedules.ts"
+
+/** An engine of a process among others, over a journal. */
+export const engineOver = (journal: Journal["Service"]): Layer.Layer<FlowEngine, FlowEngineError> =>
+  Layer.effect(
+    FlowEngine,
+    Effect.map(Effect.context<Parts>(), (context) => FlowEngine.of({ parts: context }))
+  ).pipe(
+    Layer.provide(
+      Layer.merge(RunWatchers.layer, LocalSchedules.layer).pipe(
+        Layer.provideMerge(Layer.effect(Engine, make({ lease: { expiresAfterMillis: 6_000 }, concurrency: 1_000 }))),
+        Layer.provide(Layer.succeed(Journal, journal))
+      )
+    ),
+    Layer.fresh
+  )
+
+/** How a process dies: at one of its calls, whose effect is there or not. */
+export interface Death {
+  /** So many calls succeed. */
+  readonly afterCalls: number
+  /** Whether the journal carries out the call at which it dies. */
+  readonly answerLost: boolean
+}
+
+/** A journal as a process sees it that may die: from then on none of its calls returns, and the journal hears of none. */
+export const mortal = (journal: Journal["Service"]) => {
+  let calls = 0
+  let dead = false
+  let death: Death = { afterCalls: Infinity, answerLost: false }
+  const guard = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.suspend(() => {
+      if (dead) return Effect.never
+      const last = ++calls > death.afterCalls
+      if (!last) return Effect.flatMap(call, (value) => (dead ? Effect.never : Effect.succeed(value)))
+      dead = true
+      return death.answerLost ? Effect.andThen(call, Effect.never) : Effect.never
+    })
+  const seen = Journal.of({
+    ...journal,
+    now: guard(journal.now),
+    create: (execution) => guard(journal.create(execution)),
+    find: (id) => guard(journal.find(id)),
+    findKey: (flow, key) => guard(journal.findKey(flow, key)),
+    history: (id) => guard(journal.history(id)),
+    write: (fence, write) => guard(journal.write(fence, write)),
+    send: (id, message) => guard(journal.send(id, message)),
+    change: (id, decide) => guard(journal.change(id, decide)),
+    renew: (process) => guard(journal.renew(process)),
+    claim: (process, flows, now, limit) => guard(journal.claim(process, flows, now, limit)),
+    reap: (now) => guard(journal.reap(now)),
+    read: (name) => guard(journal.read(name)),
+    swap: (name, expected, value) => guard(journal.swap(name, expected, value)),
+    leave: (process) => guard(journal.leave(process)),
+    changes: (onChange) => journal.changes((...change) => guard(onChange(...change)))
+  })
+  return {
+    journal: seen,
+    /** It dies at one of its next calls. */
+    die: (how: Death) => {
+      death = { ...how, afterCalls: calls + how.afterCalls }
+    },
+    isDead: () => dead
+  }
+}
+
+/** Starts a process. It is never closed: what is killed closes nothing. */
+export const start = Effect.fnUntraced(function* <E>(
+  journal: Journal["Service"],
+  program: Layer.Layer<never, E, FlowEngine>
+) {
+  const process = mortal(journal)
+  const engine = engineOver(process.journal)
+  const built = yield* Effect.forkDetach(Layer.buildWithScope(Layer.provideMerge(program, engine), yield* Scope.make()))
+  return { ...process, built }
+})
+
+/** A journal for as long as the scope is open. */
+export const journalOf = <E>(layer: Layer.Layer<Journal, E>) =>
+  Effect.map(Layer.build(Layer.fresh(layer)), (context) => Context.get(context, Journal))
