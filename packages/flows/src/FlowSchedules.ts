@@ -275,6 +275,11 @@ export const runNow = Effect.fn("FlowSchedules.runNow")(function* (
   return yield* command(
     name,
     Effect.fnUntraced(function* (row, now) {
+      // What is being begun cannot be stopped yet.
+      if (row.definition.overlap === "stop" && row.stop === null && row.starting.length > 0) {
+        const waiting = { ...row, backfill: [now, ...row.backfill] }
+        return [waiting, { at: now, outcome: "waits", why: null } satisfies RunNow] as const
+      }
       const running = yield* Carry.runningOf(engine.journal, row)
       const moment = { now: Decide.utc(now), running: Decide.isBusy(row, running) }
       const next = Decide.decided(row, Due.runNow(row.definition, row.state, moment), running)

@@ -14,7 +14,7 @@ import * as FlowExecutions from "../src/FlowExecutions.ts"
 import * as FlowSchedules from "../src/FlowSchedules.ts"
 import type { Journal } from "../src/internal/Journal.ts"
 import { layer as memory } from "../src/internal/journal/Memory.ts"
-import { engineOver, journalOf } from "./support/Processes.ts"
+import { alone, engineOver, journalOf } from "./support/Processes.ts"
 
 const minuteOf = (at: number): string => new Date(at).toISOString().slice(0, 16)
 
@@ -56,6 +56,9 @@ const daily = (options: Partial<Options> = {}): Options => ({
 const scheduled = ({ flow }: Noting, options: Options) =>
   FlowSchedules.layer(flow, options).pipe(Layer.provide(Flow.layer(flow)))
 
+/** Lets what is due begin. */
+const settle = Effect.repeat(TestClock.adjust("1 second"), { times: 19 })
+
 /** A process on the journal, from a time on. */
 const process = Effect.fnUntraced(function* <A, E>(
   journal: Journal["Service"],
@@ -65,7 +68,7 @@ const process = Effect.fnUntraced(function* <A, E>(
 ) {
   yield* TestClock.setTime(Date.parse(from))
   return yield* Effect.andThen(TestClock.adjust("1 second"), body).pipe(
-    Effect.provide(Layer.provideMerge(program, engineOver(journal)))
+    Effect.provide(Layer.provideMerge(program, engineOver(journal, alone)))
   )
 })
 
@@ -163,7 +166,7 @@ describe("a schedule", () => {
       const input = (): string => {
         throw new Error("no holidays for 2026")
       }
-      const body = Effect.andThen(TestClock.adjust("2 hours"), FlowSchedules.get("daily"))
+      const body = Effect.andThen(TestClock.adjust("61 minutes"), FlowSchedules.get("daily"))
       const { problem } = yield* process(journal, scheduled(noting, daily({ input })), "2026-11-20T05:00Z", body)
       assert.deepStrictEqual(problem, {
         since: Date.parse("2026-11-20T06:00Z"),
@@ -176,11 +179,11 @@ describe("a schedule", () => {
   test("remembers what became of the last fifty", (journal) =>
     Effect.gen(function* () {
       const options = daily({ cron: "* * * * *" })
-      const body = Effect.andThen(TestClock.adjust("2 hours"), FlowSchedules.get("daily"))
+      const body = Effect.andThen(TestClock.adjust("1 hour"), FlowSchedules.get("daily"))
       const { recent } = yield* process(journal, scheduled(makeNoting(), options), "2026-11-20T05:00Z", body)
       assert.deepStrictEqual(
         recent.map(({ at }) => minuteOf(at)),
-        Array.from({ length: 50 }, (_, n) => minuteOf(Date.parse("2026-11-20T06:11Z") + n * 60_000))
+        Array.from({ length: 50 }, (_, n) => minuteOf(Date.parse("2026-11-20T05:11Z") + n * 60_000))
       )
       const ids = yield* Effect.forEach(recent, ({ execution }) => journal.find(execution ?? ""))
       assert.deepStrictEqual(new Set(ids.map((found) => found?.state)), new Set(["completed"]))
@@ -221,7 +224,7 @@ describe("occurrences that passed while no process ran", () => {
       const noting = makeNoting()
       const program = scheduled(noting, daily({ missed: "none" }))
       yield* process(journal, program, "2026-11-20T05:00Z", Effect.void)
-      yield* process(journal, program, "2026-11-20T06:00:20Z", Effect.void)
+      yield* process(journal, program, "2026-11-20T06:00:20Z", settle)
       assert.deepStrictEqual(noting.diary, ["2026-11-20T06:00"])
     }))
 
@@ -229,8 +232,8 @@ describe("occurrences that passed while no process ran", () => {
     Effect.gen(function* () {
       const noting = makeNoting()
       const program = scheduled(noting, daily({ cron: "* * * * *", missed: "all", overlap: "allow" }))
-      yield* process(journal, program, "2026-11-20T05:00:30Z", Effect.void)
-      yield* process(journal, program, "2026-11-20T10:00:30Z", Effect.void)
+      yield* process(journal, program, "2026-11-20T05:00:30Z", TestClock.adjust("1 second"))
+      yield* process(journal, program, "2026-11-20T10:00:30Z", settle)
       const first = Date.parse("2026-11-20T05:01Z")
       assert.deepStrictEqual(
         noting.diary,
@@ -339,7 +342,7 @@ describe("a changed definition", () => {
     Effect.gen(function* () {
       const noting = makeNoting()
       yield* process(journal, scheduled(noting, daily({ missed: "none" })), "2026-11-20T05:00Z", Effect.void)
-      yield* process(journal, scheduled(noting, daily({ missed: "last" })), "2026-11-20T08:00Z", Effect.void)
+      yield* process(journal, scheduled(noting, daily({ missed: "last" })), "2026-11-20T08:00Z", settle)
       assert.deepStrictEqual(noting.diary, ["2026-11-20T06:00"])
     }))
 
@@ -352,7 +355,9 @@ describe("a changed definition", () => {
           yield* TestClock.adjust("24 hours")
           assert.isTrue((yield* FlowSchedules.get("daily")).local)
         }).pipe(
-          Effect.provide(Layer.provideMerge(scheduled(newer, daily({ cron: "30 6 * * *" })), engineOver(journal)))
+          Effect.provide(
+            Layer.provideMerge(scheduled(newer, daily({ cron: "30 6 * * *" })), engineOver(journal, alone))
+          )
         )
         yield* TestClock.adjust("48 hours")
         assert.isFalse((yield* FlowSchedules.get("daily")).local)
@@ -360,6 +365,23 @@ describe("a changed definition", () => {
       yield* process(journal, scheduled(older, daily()), "2026-11-20T05:00Z", body)
       const began = (yield* journal.list({ limit: 10 })).map(({ key }) => key).toSorted()
       assert.deepStrictEqual(began, ["daily 2026-11-20T06:00:00.000Z", "daily 2026-11-21T06:30:00.000Z"])
+    }))
+
+  test("of the flow forgets what was to begin of the other one", (journal) =>
+    Effect.gen(function* () {
+      const noting = makeNoting()
+      const input = (): string => {
+        throw new Error("no holidays for 2026")
+      }
+      yield* process(journal, scheduled(noting, daily({ input })), "2026-11-20T05:00Z", TestClock.adjust("61 minutes"))
+      const other = { ...noting, flow: { ...noting.flow, name: "other" } }
+      const all = yield* process(
+        journal,
+        scheduled(other, daily()),
+        "2026-11-20T08:00Z",
+        Effect.andThen(TestClock.adjust("24 hours"), outcomes())
+      )
+      assert.deepStrictEqual(all, ["2026-11-20T06:00 changed", "2026-11-21T06:00 started"])
     }))
 
   test("that is none changes nothing at a restart", (journal) =>

@@ -6,21 +6,24 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import { FlowEngine, type FlowEngineError } from "../../src/FlowEngine.ts"
-import { Engine, make } from "../../src/internal/Engine.ts"
+import { Engine, type Lease, make } from "../../src/internal/Engine.ts"
 import type { Parts } from "../../src/internal/EngineOf.ts"
 import { Journal } from "../../src/internal/Journal.ts"
 import { RunWatchers } from "../../src/internal/RunWatchers.ts"
 import { LocalSchedules } from "../../src/internal/schedules/LocalSchedules.ts"
 
-/** An engine of a process among others, over a journal. */
-export const engineOver = (journal: Journal["Service"]): Layer.Layer<FlowEngine, FlowEngineError> =>
+export const alone: Lease = { expiresAfterMillis: null }
+export const shared: Lease = { expiresAfterMillis: 6_000 }
+
+/** An engine over a journal. */
+export const engineOver = (journal: Journal["Service"], lease: Lease): Layer.Layer<FlowEngine, FlowEngineError> =>
   Layer.effect(
     FlowEngine,
     Effect.map(Effect.context<Parts>(), (context) => FlowEngine.of({ parts: context }))
   ).pipe(
     Layer.provide(
       Layer.merge(RunWatchers.layer, LocalSchedules.layer).pipe(
-        Layer.provideMerge(Layer.effect(Engine, make({ lease: { expiresAfterMillis: 6_000 }, concurrency: 1_000 }))),
+        Layer.provideMerge(Layer.effect(Engine, make({ lease, concurrency: 1_000 }))),
         Layer.provide(Layer.succeed(Journal, journal))
       )
     ),
@@ -71,21 +74,27 @@ export const mortal = (journal: Journal["Service"]) => {
     /** It dies at one of its next calls. */
     die: (how: Death) => {
       death = { ...how, afterCalls: calls + how.afterCalls }
-    },
-    isDead: () => dead
+    }
   }
 }
 
+/** A process that runs until it is killed. */
+export interface Started {
+  readonly die: (how: Death) => void
+}
+
 /** Starts a process. It is never closed: what is killed closes nothing. */
-export const start = Effect.fnUntraced(function* <E>(
+export const start = <E>(
   journal: Journal["Service"],
   program: Layer.Layer<never, E, FlowEngine>
-) {
-  const process = mortal(journal)
-  const engine = engineOver(process.journal)
-  const built = yield* Effect.forkDetach(Layer.buildWithScope(Layer.provideMerge(program, engine), yield* Scope.make()))
-  return { ...process, built }
-})
+): Effect.Effect<Started> =>
+  Effect.gen(function* () {
+    const process = mortal(journal)
+    const engine = engineOver(process.journal, shared)
+    const built = Layer.buildWithScope(Layer.provideMerge(program, engine), yield* Scope.make())
+    yield* Effect.forkDetach(built)
+    return { die: process.die }
+  })
 
 /** A journal for as long as the scope is open. */
 export const journalOf = <E>(layer: Layer.Layer<Journal, E>) =>

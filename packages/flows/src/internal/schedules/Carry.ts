@@ -99,6 +99,8 @@ const step = Effect.fnUntraced(function* (journal: Journal["Service"], local: Lo
     yield* Effect.forEach(running, ({ execution }) => local.cancel(execution), { discard: true })
     return [{ ...looked, stop: "await" } satisfies Row.Row, running] as const
   }
+  // Recorded before anything begins: what waits may still be replaced by another process until then.
+  if (looked.stop !== row.stop) return [looked, running] as const
   if (looked.stop === null && looked.starting.length > 0) return [yield* begun(local, looked, now), running] as const
   return [Decide.tick(looked, running, now), running] as const
 })
@@ -134,16 +136,18 @@ const look = Effect.fnUntraced(function* ({ isShared, journal }: EngineParts, lo
         return [row, { millis: pauseAfterFailure, orEnded: [], hindered }]
       }
       const [next, running] = yield* step(journal, local, row, now)
-      if (next.problem !== null)
-        return [next, { ...again, millis: Math.min(until(next.wakeAt, now), pauseAfterFailure) }]
+      if (next.problem !== null) return [next, { ...again, millis: pauseAfterFailure }]
       if (!Row.equal(row, next)) return [next, again]
       // A halted one ends when a person has looked after it, which nobody is told of.
       const orEnded = running.filter(({ state }) => state !== "halted").map(({ execution }) => execution)
-      return [next, { ...again, millis: until(next.wakeAt, now), orEnded }]
+      return [row, { ...again, millis: until(row.wakeAt, now), orEnded }]
     })
   )
   return pause
 })
+
+const hasBegun = (journal: Journal["Service"], { definition, flow }: Row.Row, at: number) =>
+  Effect.map(journal.findKey(flow, Decide.keyOf(definition.name, at)), (execution) => execution !== null)
 
 /** Sets the definition: from now on only builds that want the same one carry the schedule out. */
 export const set = (journal: Journal["Service"], wanted: Decide.Wanted) =>
@@ -153,7 +157,9 @@ export const set = (journal: Journal["Service"], wanted: Decide.Wanted) =>
     Effect.fnUntraced(function* (row, now): Effect.fn.Return<readonly [Row.Row, void]> {
       if (row === null) return [Decide.created(wanted, now), undefined]
       if (row.digest === wanted.digest) return [row, undefined]
-      return [Decide.changed(row, wanted, now), undefined]
+      const begun =
+        row.flow === wanted.flow ? [] : yield* Effect.filter(row.starting, (at) => hasBegun(journal, row, at))
+      return [Decide.changed(row, wanted, now, begun), undefined]
     })
   )
 

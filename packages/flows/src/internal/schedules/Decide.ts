@@ -140,22 +140,34 @@ export const created = ({ definition, ...wanted }: Wanted, now: number): Row => 
   }
 }
 
-/** The row with another definition: when its times differ, what passed before now and has not begun is skipped. */
-export const changed = (row: Row, wanted: Wanted, now: number): Row => {
+/**
+ * The row with another definition: when its times differ, what passed before now and has not begun is skipped. So is what was to
+ * begin when it is of another flow, except what has `begun`.
+ */
+export const changed = (row: Row, wanted: Wanted, now: number, begun: ReadonlyArray<number>): Row => {
   const { skipped: queued, state, wakeAt } = Due.change(wanted.definition, row.state, utc(now))
-  const why = "the definition was changed before it began"
   const passed =
     state.times === row.state.times
       ? []
       : occurrences(row.definition, utc(row.state.upTo.epochMilliseconds + 1), utc(now + 1), mostChanged)
+  const ofOther = row.flow === wanted.flow ? [] : [...row.starting, ...row.backfill]
+  const dropped = [
+    ...ofOther.filter((at) => !begun.includes(at)),
+    ...[...queued, ...passed].map(({ at }) => at.epochMilliseconds)
+  ]
   return {
     ...row,
     ...wanted,
     setAt: now,
     state,
     wakeAt: millisOf(wakeAt),
+    starting: ofOther.length > 0 ? [] : row.starting,
+    backfill: ofOther.length > 0 ? [] : row.backfill,
     problem: null,
-    recent: [...row.recent, ...[...queued, ...passed].map(({ at }) => skipped(at.epochMilliseconds, "changed", why))]
+    recent: [
+      ...row.recent,
+      ...dropped.map((at) => skipped(at, "changed", "the definition was changed before it began"))
+    ]
   }
 }
 

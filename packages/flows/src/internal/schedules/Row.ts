@@ -106,9 +106,11 @@ export const update = Effect.fnUntraced(function* <A, E, R>(
 ) {
   while (true) {
     const json = yield* journal.read(nameOf(schedule))
-    const [row, value] = yield* change(yield* decoded(schedule, json), yield* journal.now)
+    const before = yield* decoded(schedule, json)
+    const [row, value] = yield* change(before, yield* journal.now)
+    if (row === before) return [row, value] as const
     const next = encode(bounded(row))
-    if (canonical(next) === canonical(json) || (yield* journal.swap(nameOf(schedule), json, next)))
-      return [row, value] as const
+    if (canonical(next) === canonical(json)) return [row, value] as const
+    if (yield* journal.swap(nameOf(schedule), json, next)) return [row, value] as const
   }
 })

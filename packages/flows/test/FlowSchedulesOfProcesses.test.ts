@@ -1,0 +1,14 @@
+import { sized } from "@signalbox/testkit/Soak"
+import * as TestClock from "effect/testing/TestClock"
+import { layer } from "../src/internal/journal/Memory.ts"
+import { suite } from "./support/ScheduleSuite.ts"
+
+suite({
+  name: "in memory",
+  journal: layer,
+  virtual: true,
+  pass: TestClock.adjust,
+  points: 30,
+  seconds: 40,
+  seeds: Array.from({ length: sized(3, 300) }, (_, n) => n + 1)
+})
