@@ -20,7 +20,7 @@ const everyMorning = Layer.unwrap(
     FlowSchedules.layer(invoices, {
       name: "invoices",
       cron: "0 6 * * mon-fri",
-      timeZone: "Europe/Vienna",
+      zone: "Europe/Vienna",
       input: (at) => ({ process: ProcessId.make(process), day: DateTime.formatIsoDateUtc(at) })
     })
   )

@@ -39,24 +39,16 @@ export const runningOf = (journal: Journal["Service"], { running }: Row.Row) =>
     (all): ReadonlyArray<Decide.Running> => all.flat()
   )
 
-const startedOf = (at: number, execution: string, why: string | null): Row.Outcome => ({
-  at,
-  outcome: "started",
-  reason: null,
-  why,
-  execution
-})
-
 /** Begins what was decided to begin. What cannot begin stays, with the reason. */
 const begun = Effect.fnUntraced(function* ({ begin, definition: { name } }: Local, row: Row.Row, now: number) {
   const started: Array<Row.Outcome> = []
   let problem: Row.Row["problem"] = null
   for (const at of row.starting) {
     const outcome = yield* begin(at).pipe(
-      Effect.map((execution) => startedOf(at, execution, null)),
+      Effect.map((execution) => Decide.started(at, execution, null)),
       Effect.catchTags({
         FlowExpired: ({ execution }) =>
-          Effect.succeed(startedOf(at, execution, "it ran before, and is no longer retained")),
+          Effect.succeed(Decide.started(at, execution, "it ran before, and is no longer retained")),
         FlowNotRegistered: ({ message }) => Effect.succeed(message)
       }),
       Effect.catchCause((cause) =>
@@ -146,8 +138,16 @@ const look = Effect.fnUntraced(function* ({ isShared, journal }: EngineParts, lo
   return pause
 })
 
-const hasBegun = (journal: Journal["Service"], { definition, flow }: Row.Row, at: number) =>
-  Effect.map(journal.findKey(flow, Decide.keyOf(definition.name, at)), (execution) => execution !== null)
+/** Of what was to begin, what has begun. */
+const begunOf = (journal: Journal["Service"], { definition, flow, starting }: Row.Row) =>
+  Effect.map(
+    Effect.forEach(starting, (at) =>
+      Effect.map(journal.findKey(flow, Decide.keyOf(definition.name, at)), (found) =>
+        found === null ? [] : [{ at, execution: found.id }]
+      )
+    ),
+    (all): ReadonlyArray<Row.Started> => all.flat()
+  )
 
 /** Sets the definition: from now on only builds that want the same one carry the schedule out. */
 export const set = (journal: Journal["Service"], wanted: Decide.Wanted) =>
@@ -157,8 +157,7 @@ export const set = (journal: Journal["Service"], wanted: Decide.Wanted) =>
     Effect.fnUntraced(function* (row, now): Effect.fn.Return<readonly [Row.Row, void]> {
       if (row === null) return [Decide.created(wanted, now), undefined]
       if (row.digest === wanted.digest) return [row, undefined]
-      const begun =
-        row.flow === wanted.flow ? [] : yield* Effect.filter(row.starting, (at) => hasBegun(journal, row, at))
+      const begun = row.flow === wanted.flow ? [] : yield* begunOf(journal, row)
       return [Decide.changed(row, wanted, now, begun), undefined]
     })
   )

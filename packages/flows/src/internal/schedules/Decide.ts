@@ -40,6 +40,14 @@ const skipped = (at: number, reason: Outcome["reason"], why: string): Outcome =>
   execution: null
 })
 
+export const started = (at: number, execution: string, why: string | null): Outcome => ({
+  at,
+  outcome: "started",
+  reason: null,
+  why,
+  execution
+})
+
 /** Why another one does not begin. */
 const busy = ({ definition: { overlap }, problem, starting }: Row, running: ReadonlyArray<Running>): string => {
   const [first] = running.toSorted((a, b) => Number(b.state === "halted") - Number(a.state === "halted"))
@@ -144,7 +152,7 @@ export const created = ({ definition, ...wanted }: Wanted, now: number): Row => 
  * The row with another definition: when its times differ, what passed before now and has not begun is skipped. So is what was to
  * begin when it is of another flow, except what has `begun`.
  */
-export const changed = (row: Row, wanted: Wanted, now: number, begun: ReadonlyArray<number>): Row => {
+export const changed = (row: Row, wanted: Wanted, now: number, begun: ReadonlyArray<Started>): Row => {
   const { skipped: queued, state, wakeAt } = Due.change(wanted.definition, row.state, utc(now))
   const passed =
     state.times === row.state.times
@@ -152,7 +160,7 @@ export const changed = (row: Row, wanted: Wanted, now: number, begun: ReadonlyAr
       : occurrences(row.definition, utc(row.state.upTo.epochMilliseconds + 1), utc(now + 1), mostChanged)
   const ofOther = row.flow === wanted.flow ? [] : [...row.starting, ...row.backfill]
   const dropped = [
-    ...ofOther.filter((at) => !begun.includes(at)),
+    ...ofOther.filter((at) => !begun.some((one) => one.at === at)),
     ...[...queued, ...passed].map(({ at }) => at.epochMilliseconds)
   ]
   return {
