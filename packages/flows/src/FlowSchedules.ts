@@ -192,7 +192,16 @@ const shown = Effect.fnUntraced(function* (row: Row.Row) {
   return schedule
 })
 
-/** Returns a schedule by its name. */
+/**
+ * Returns a schedule by its name.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as FlowSchedules from "@signalbox/flows/FlowSchedules"
+ *
+ * export const next = Effect.map(FlowSchedules.get("nightly"), ({ next, paused }) => (paused === null ? next : null))
+ * ```
+ */
 export const get = Effect.fn("FlowSchedules.get")(function* (
   name: string
 ): Effect.fn.Return<Schedule, ScheduleNotFound, FlowEngine> {
@@ -201,7 +210,16 @@ export const get = Effect.fn("FlowSchedules.get")(function* (
   return yield* row === null ? new ScheduleNotFound({ schedule: name }) : shown(row)
 })
 
-/** Returns all schedules of the store in the order of their names, those of other programs included. */
+/**
+ * Returns all schedules of the store in the order of their names, those of other programs included.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as FlowSchedules from "@signalbox/flows/FlowSchedules"
+ *
+ * export const stuck = Effect.map(FlowSchedules.list, (all) => all.filter(({ problem }) => problem !== null))
+ * ```
+ */
 export const list: Effect.Effect<ReadonlyArray<Schedule>, never, FlowEngine> = Effect.gen(function* () {
   const { engine } = yield* engineOf
   const names = yield* Row.names(engine.journal)
@@ -231,6 +249,12 @@ const command = Effect.fnUntraced(function* <A, E = never>(
 /**
  * Pauses a schedule: nothing begins until it is resumed, and what comes meanwhile is skipped as paused, with this note. What runs
  * continues.
+ *
+ * ```ts
+ * import * as FlowSchedules from "@signalbox/flows/FlowSchedules"
+ *
+ * export const paused = FlowSchedules.pause("nightly", "the ERP is down until noon", { by: "ann" })
+ * ```
  */
 export const pause = Effect.fn("FlowSchedules.pause")(function* (
   name: string,
@@ -244,7 +268,15 @@ export const pause = Effect.fn("FlowSchedules.pause")(function* (
   })
 })
 
-/** Resumes a paused schedule: what comes from now on begins. Changes nothing when it is not paused. */
+/**
+ * Resumes a paused schedule: what comes from now on begins. Changes nothing when it is not paused.
+ *
+ * ```ts
+ * import * as FlowSchedules from "@signalbox/flows/FlowSchedules"
+ *
+ * export const resumed = FlowSchedules.resume("nightly")
+ * ```
+ */
 export const resume = Effect.fn("FlowSchedules.resume")(function* (
   name: string
 ): Effect.fn.Return<void, ScheduleNotFound, FlowEngine> {
@@ -267,6 +299,13 @@ export interface RunNow {
 /**
  * Begins an occurrence now, also when the schedule is paused. An execution that has not ended is met as `overlap` says. A program
  * that carries the schedule out begins it, within ten seconds when that is another one.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as FlowSchedules from "@signalbox/flows/FlowSchedules"
+ *
+ * export const said = Effect.map(FlowSchedules.runNow("nightly"), ({ outcome, why }) => why ?? outcome)
+ * ```
  */
 export const runNow = Effect.fn("FlowSchedules.runNow")(function* (
   name: string
@@ -297,6 +336,12 @@ const mostBackfilled = 1_000
  * Begins the occurrences from `from` on and before `to`, milliseconds since 1970, in their order: one after another, or with
  * `overlap: "allow"` beside each other. Those that have begun in their time are not begun again. Returns how many were asked for. Fails with
  * `InvalidBackfill`, and nothing is recorded, when the span is empty or reaches into the future, or has more than 1,000 occurrences.
+ *
+ * ```ts
+ * import * as FlowSchedules from "@signalbox/flows/FlowSchedules"
+ *
+ * export const lastWeek = FlowSchedules.backfill("nightly", Date.parse("2026-11-15"), Date.parse("2026-11-22"))
+ * ```
  */
 export const backfill = Effect.fn("FlowSchedules.backfill")(function* (
   name: string,

@@ -14,6 +14,7 @@ import * as FlowExecutions from "../src/FlowExecutions.ts"
 import * as FlowSchedules from "../src/FlowSchedules.ts"
 import type { Journal } from "../src/internal/Journal.ts"
 import { layer as memory } from "../src/internal/journal/Memory.ts"
+import * as Row from "../src/internal/schedules/Row.ts"
 import { alone, engineOver, journalOf } from "./support/Processes.ts"
 
 const minuteOf = (at: number): string => new Date(at).toISOString().slice(0, 16)
@@ -493,6 +494,24 @@ describe("a person", () => {
       assert.deepStrictEqual([asked, diary], [1, ["2026-11-20T06:00", "2026-11-21T06:00", "2026-11-19T06:00"]])
     })
   )
+
+  test("loses no command to another one that changes the schedule at the same time", (journal) =>
+    Effect.gen(function* () {
+      const body = Effect.gen(function* () {
+        // Both have read the row before one of them writes it.
+        const add = (at: number) =>
+          Row.update(journal, "daily", (row) =>
+            row === null
+              ? Effect.die("none")
+              : Effect.as(Effect.yieldNow, [{ ...row, backfill: [...row.backfill, at] }, undefined] as const)
+          )
+        yield* FlowSchedules.pause("daily", "")
+        yield* Effect.all([add(1), add(2), add(3)], { concurrency: "unbounded" })
+        return (yield* Row.read(journal, "daily"))?.backfill.toSorted()
+      })
+      const alone = FlowSchedules.layer(makeNoting().flow, daily())
+      assert.deepStrictEqual(yield* process(journal, alone, "2026-11-20T05:00Z", body), [1, 2, 3])
+    }))
 
   served("sees all schedules", {}, null, () =>
     Effect.gen(function* () {
