@@ -39,15 +39,26 @@ export interface Death {
 }
 
 /** A journal as a process sees it that may die: from then on none of its calls returns, and the journal hears of none. */
-export const mortal = (journal: Journal["Service"]) => {
+export const mortal = (journal: Journal["Service"], random: () => number) => {
   let calls = 0
   let dead = false
   let death: Death = { afterCalls: Infinity, answerLost: false }
+  /** Storage takes its time, so that calls of processes fall between those of others. */
+  const delay = Effect.suspend(() => (random() < 0.2 ? Effect.sleep(Math.floor(random() * 60)) : Effect.void))
   const guard = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.suspend(() => {
       if (dead) return Effect.never
       const last = ++calls > death.afterCalls
-      if (!last) return Effect.flatMap(call, (value) => (dead ? Effect.never : Effect.succeed(value)))
+      if (!last) {
+        const slow = Effect.tap(
+          Effect.andThen(
+            delay,
+            Effect.suspend(() => (dead ? Effect.never : call))
+          ),
+          delay
+        )
+        return Effect.flatMap(slow, (value) => (dead ? Effect.never : Effect.succeed(value)))
+      }
       dead = true
       return death.answerLost ? Effect.andThen(call, Effect.never) : Effect.never
     })
@@ -83,13 +94,14 @@ export interface Started {
   readonly die: (how: Death) => void
 }
 
-/** Starts a process. It is never closed: what is killed closes nothing. */
+/** Starts a process, whose calls are delayed at random. It is never closed: what is killed closes nothing. */
 export const start = <E>(
   journal: Journal["Service"],
-  program: Layer.Layer<never, E, FlowEngine>
+  program: Layer.Layer<never, E, FlowEngine>,
+  random: () => number
 ): Effect.Effect<Started> =>
   Effect.gen(function* () {
-    const process = mortal(journal)
+    const process = mortal(journal, random)
     const engine = engineOver(process.journal, shared)
     const built = Layer.buildWithScope(Layer.provideMerge(program, engine), yield* Scope.make())
     yield* Effect.forkDetach(built)

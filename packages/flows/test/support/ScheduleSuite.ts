@@ -37,6 +37,9 @@ const numbersOf = (seed: number) => {
   }
 }
 
+/** Of processes whose calls are not delayed. */
+const never = () => 1
+
 const work = Flow.step("work", {
   input: Schema.Finite,
   success: Schema.Void,
@@ -113,9 +116,11 @@ const check = (seen: ReadonlyMap<number, Row.Outcome>, executions: ReadonlyMap<n
   }
 }
 
-/** No execution began before the one before it had ended. */
+/** No execution began before the one before it had ended. One that was stopped at once has begun and ended at one time. */
 const checkApart = (executions: ReadonlyMap<number, Execution>) => {
-  const all = [...executions.values()].toSorted((a, b) => a.startedAt - b.startedAt)
+  const all = [...executions.values()].toSorted(
+    (a, b) => a.startedAt - b.startedAt || (a.endedAt ?? Infinity) - (b.endedAt ?? Infinity)
+  )
   for (const [index, { startedAt }] of all.entries()) {
     const before = all[index - 1]
     if (before !== undefined) assert.isAtLeast(startedAt, before.endedAt ?? Infinity)
@@ -146,7 +151,10 @@ export const suite = <E>({ journal: store, name: ground, pass, points, seconds, 
     title: string,
     definition: Partial<DefinitionInput>,
     lasting: number,
-    body: (startOne: Effect.Effect<Started>, passing: (millis: number) => Effect.Effect<void>) => Effect.Effect<void>
+    body: (
+      startOne: (random: () => number) => Effect.Effect<Started>,
+      passing: (millis: number) => Effect.Effect<void>
+    ) => Effect.Effect<void>
   ) =>
     run(title, () =>
       Effect.gen(function* () {
@@ -154,7 +162,8 @@ export const suite = <E>({ journal: store, name: ground, pass, points, seconds, 
         const observed = observer(journal)
         const passing = (millis: number) => Effect.andThen(pass(millis), observed.look)
         const until = new Date((yield* journal.now) + lasting * 1_000).toISOString()
-        yield* body(start(journal, scheduleOf({ ...definition, until })), passing)
+        const schedule = scheduleOf({ ...definition, until })
+        yield* body((random) => start(journal, schedule, random), passing)
         for (let waits = 0; waits < 240 && !(yield* isOver(journal)); waits++) yield* passing(250)
         assert.isTrue(yield* isOver(journal))
         const executions = yield* executionsOf(journal)
@@ -171,13 +180,13 @@ export const suite = <E>({ journal: store, name: ground, pass, points, seconds, 
         test(title, definition, seconds, (startOne, passing) =>
           Effect.gen(function* () {
             const random = numbersOf(seed)
-            const living = [yield* startOne, yield* startOne]
+            const living = [yield* startOne(random), yield* startOne(random)]
             let next = 4
             for (let tick = 0; tick < seconds * 4; tick++) {
               if (tick === next) {
                 const [killed] = living.splice(Math.floor(random() * living.length), 1)
                 killed?.die({ afterCalls: Math.floor(random() * 12), answerLost: random() < 0.5 })
-                living.push(yield* startOne)
+                living.push(yield* startOne(random))
                 next = tick + 4 + Math.floor(random() * 16)
               }
               yield* passing(250)
@@ -192,11 +201,11 @@ export const suite = <E>({ journal: store, name: ground, pass, points, seconds, 
         const title = `begin each occurrence once when their only process dies at call ${point}, ${answerLost ? "which is" : "not"} carried out`
         test(title, { overlap: "queue", queue: 100, missed: "all" }, 8, (startOne, passing) =>
           Effect.gen(function* () {
-            const first = yield* startOne
+            const first = yield* startOne(never)
             yield* passing(2_500)
             first.die({ afterCalls: point, answerLost })
             yield* passing(2_000)
-            yield* startOne
+            yield* startOne(never)
           })
         )
       }
