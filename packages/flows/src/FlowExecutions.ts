@@ -28,12 +28,14 @@ import {
   type Entry,
   type Execution,
   type History,
-  isActive,
+  hasEnded,
   type NewMessage,
-  type State,
-  type Undo
+  type State
 } from "./internal/Journal.ts"
-import { cancelPath, outcomePath } from "./internal/Replay.ts"
+import { type Inspection, activitiesOf, isMarker, remedyOf, summaryOf } from "./internal/Inspect.ts"
+import { cancelPath } from "./internal/Replay.ts"
+
+export type { Activity, Inspection } from "./internal/Inspect.ts"
 
 export { type Entry, type Execution, type State, states, type Undo } from "./internal/Journal.ts"
 
@@ -138,106 +140,30 @@ export const steps = Effect.fn("FlowExecutions.steps")(function* (
   return (yield* historyOf(execution)).entries
 })
 
-/** What a branch of an execution does, or waits for. */
-export interface Activity {
-  readonly path: string
-  /** `attempt`: a step runs. `pause`: its next attempt begins at `due`. The others are waits. */
-  readonly kind: "attempt" | "pause" | "sleep" | "signal" | "inbox" | "run" | "child"
-  readonly attempt: number
-  /** Milliseconds since 1970: since when, and when it is over at the latest or the next attempt begins. */
-  readonly since: number
-  readonly due: number | null
-  /** What is awaited, such as a run. */
-  readonly subject: string | null
-  /** How the last attempt failed. */
-  readonly failure: Entry["failure"]
-  readonly host: string | null
-}
-
-/** All that is known of an execution. */
-export interface Inspection {
-  readonly execution: Execution
-  /** Whether this program has registered its version. */
-  readonly registered: boolean
-  /** In one line: where it stands, and what it needs. */
-  readonly summary: string
-  /** What each branch does or waits for now. */
-  readonly now: ReadonlyArray<Activity>
-  readonly undos: ReadonlyArray<Undo>
-  /** Whether a cancel has arrived that is not carried out yet. */
-  readonly cancelling: boolean
-  /** All attempts, in the order in which they began. */
-  readonly steps: ReadonlyArray<Entry>
-  /** A Mermaid flow chart of the steps. */
-  readonly diagram: string
-}
-
-const activityKind = ({ kind, state }: Entry): Activity["kind"] =>
-  state === "retrying"
-    ? "pause"
-    : kind === "step" || kind === "patch"
-      ? "attempt"
-      : kind === "cancel" || kind === "outcome"
-        ? "attempt"
-        : kind
-
-/** What is begun and has no end. */
-const activitiesOf = ({ entries }: History): ReadonlyArray<Activity> => {
-  const last = new Map<string, Entry>()
-  for (const entry of entries) last.set(entry.path, entry)
-  return [...last.values()]
-    .filter(({ state }) => state === "running" || state === "retrying")
-    .map((entry) => ({
-      path: entry.path,
-      kind: activityKind(entry),
-      attempt: entry.attempt,
-      since: entry.startedAt,
-      due: entry.due,
-      subject: entry.subject,
-      failure: entry.failure,
-      host: entry.host
-    }))
-}
-
-const at = (millis: number | null): string => (millis === null ? "" : ` until ${new Date(millis).toISOString()}`)
-
-const said: Readonly<Record<Activity["kind"], (activity: Activity) => string>> = {
-  attempt: ({ attempt, path }) => `runs ${path}, attempt ${attempt}`,
-  pause: ({ attempt, due, failure, path }) =>
-    `tries ${path} again${due === null ? "" : ` at ${new Date(due).toISOString()}`} after attempt ${attempt}: ${failure?.message ?? ""}`,
-  sleep: ({ due, path }) => `sleeps in ${path}${at(due)}`,
-  signal: ({ path }) => `waits for the signal ${path}`,
-  inbox: ({ path }) => `waits for a message of ${path}`,
-  run: ({ due, path, subject }) => `waits in ${path} for the ${subject ?? "run"}${at(due)}`,
-  child: ({ path, subject }) => `waits in ${path} for the execution ${subject ?? ""}`
-}
-
-const summaryOf = (execution: Execution, now: ReadonlyArray<Activity>, cancelling: boolean): string => {
-  const { failure, state } = execution
-  const why = failure === null ? "" : `: ${failure.message}`
-  if (state === "halted") return `halted${why}`
-  if (!isActive(state)) return `${state}${state === "completed" ? "" : why}`
-  const [first] = now
-  const more = now.length > 1 ? `, and ${now.length - 1} more` : ""
-  return `${cancelling ? "is being cancelled; " : ""}${state}${first === undefined ? "" : `: ${said[first.kind](first)}${more}`}`
-}
-
-/** An execution with its steps, what it does and waits for, and a diagram. */
+/** Where an execution stands: what each branch does or waits for, its undos and its steps. */
 export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
   execution: string
 ): Effect.fn.Return<Inspection, ExecutionNotFound, FlowEngine> {
   const { engine } = yield* engineOf
+  const { journal, registered } = engine
   const history = yield* historyOf(execution)
-  const active = isActive(history.execution.state) || history.execution.state === "suspended"
-  const now = active ? activitiesOf(history) : []
+  const { flow, state, version } = history.execution
+  const isRegistered = registered.has(versionName(history.execution))
+  const processes = isRegistered ? [] : yield* journal.processes(yield* journal.now)
+  const runnable =
+    isRegistered ||
+    processes.some(({ flows }) => flows.some((known) => known.flow === flow && known.version === version))
   const cancelling =
-    active &&
+    !hasEnded(state) &&
     (history.messages.some(({ kind }) => kind === "cancel") || history.entries.some(({ path }) => path === cancelPath))
-  const steps = history.entries.filter(({ path }) => path !== cancelPath && path !== outcomePath)
+  const now = activitiesOf(history)
+  const standing = { history, now, cancelling, runnable }
+  const steps = history.entries.filter((entry) => !isMarker(entry))
   return {
     execution: history.execution,
-    registered: engine.registered.has(versionName(history.execution)),
-    summary: summaryOf(history.execution, now, cancelling),
+    registered: isRegistered,
+    summary: summaryOf(standing),
+    remedy: remedyOf(standing),
     now,
     undos: history.undos,
     cancelling,

@@ -19,3 +19,6 @@ export const partsOf = (path: string): ReadonlyArray<string> => {
 /** Whether a path is in what `root` names: below it, or one of its keys. */
 export const isBelow = (path: string, root: string): boolean =>
   path.startsWith(`${root}/`) || path.startsWith(`${root}[`)
+
+/** The last segment of a path, without the number of a repeated call: for a signal, what it is sent by. */
+export const addressOf = (path: string): string => path.slice(partsOf(path).at(-1)?.length ?? 0).replace(/#\d+$/, "")

@@ -1,0 +1,208 @@
+/**
+ * Where an execution stands, from what is recorded of it: which branch does or waits for what, since when, what comes next,
+ * and what a person can do.
+ */
+import type { Failure } from "../FlowEvents.ts"
+import { failedStep } from "./Commands.ts"
+import { type Entry, type Execution, hasEnded, type History, isActive, type Undo } from "./Journal.ts"
+import { addressOf } from "./Paths.ts"
+import { cancelPath, outcomePath } from "./Replay.ts"
+
+export const activityKinds = [
+  "attempt",
+  "pause",
+  "stopped",
+  "sleep",
+  "signal",
+  "inbox",
+  "run",
+  "child",
+  "patch"
+] as const
+
+/** What a branch of an execution does, or waits for. */
+export interface Activity {
+  readonly path: string
+  /**
+   * `attempt`: a step runs. `pause`: its next attempt begins at `due`. `stopped`: its next attempt begins once the execution
+   * is resumed or retried. The others are waits.
+   */
+  readonly kind: (typeof activityKinds)[number]
+  readonly attempt: number
+  /** When the attempt, the pause or the wait began: milliseconds since 1970. */
+  readonly since: number
+  /** When the first attempt began. */
+  readonly firstAt: number
+  /** When the next attempt begins, or the wait is over at the latest. */
+  readonly due: number | null
+  /** What is awaited: a run, an execution, or a signal with its key, as `signal` takes it. */
+  readonly subject: string | null
+  /** How the last attempt failed. */
+  readonly failure: Failure | null
+  readonly host: string | null
+}
+
+/** All that is known of an execution. */
+export interface Inspection {
+  readonly execution: Execution
+  /** Whether this program has registered its version. */
+  readonly registered: boolean
+  /** In one line: where it stands. */
+  readonly summary: string
+  /** What a person can do about it; null when it continues, or has ended well, by itself. */
+  readonly remedy: string | null
+  /** What each branch does or waits for; of a halted or suspended one, where it stopped. */
+  readonly now: ReadonlyArray<Activity>
+  readonly undos: ReadonlyArray<Undo>
+  /** Whether a cancel has arrived and the execution has not ended yet. */
+  readonly cancelling: boolean
+  /** All attempts, in the order in which they began. */
+  readonly steps: ReadonlyArray<Entry>
+  /** A Mermaid flow chart of the steps. */
+  readonly diagram: string
+}
+
+export const isMarker = ({ path }: Pick<Entry, "path">): boolean => path === cancelPath || path === outcomePath
+
+const kindOf = ({ due, kind, state }: Entry, isHalted: boolean): Activity["kind"] => {
+  if (state === "retrying" && !isHalted && due !== null) return "pause"
+  if (state === "retrying") return "stopped"
+  if (kind === "step") return isHalted ? "stopped" : "attempt"
+  // Markers are recorded with their end.
+  return kind === "cancel" || kind === "outcome" ? "attempt" : kind
+}
+
+/** What is begun and has no end. */
+export const activitiesOf = ({ entries, execution }: History): ReadonlyArray<Activity> => {
+  if (hasEnded(execution.state)) return []
+  const attempts = new Map<string, Array<Entry>>()
+  for (const entry of entries) {
+    const before = attempts.get(entry.path)
+    if (before === undefined) attempts.set(entry.path, [entry])
+    else before.push(entry)
+  }
+  return [...attempts.values()].flatMap((all): ReadonlyArray<Activity> => {
+    const last = all.at(-1)
+    if (last === undefined || (last.state !== "running" && last.state !== "retrying")) return []
+    const isSignal = last.kind === "signal" || last.kind === "inbox"
+    return [
+      {
+        path: last.path,
+        kind: kindOf(last, execution.state === "halted"),
+        attempt: last.attempt,
+        since: last.endedAt ?? last.startedAt,
+        firstAt: all[0]?.startedAt ?? last.startedAt,
+        due: last.due,
+        subject: isSignal ? addressOf(last.path) : last.subject,
+        failure: all.findLast(({ failure }) => failure !== null)?.failure ?? null,
+        host: last.host
+      }
+    ]
+  })
+}
+
+/** The last moment that a date can hold: what is due then is never due. */
+const lastMillis = 8.64e15
+
+const timeOf = (millis: number): string => new Date(millis).toISOString()
+const until = (due: number | null): string => (due === null || due > lastMillis ? "" : ` until ${timeOf(due)}`)
+const messageOf = ({ message }: Failure): string => message.replace(/\s+/g, " ")
+const after = ({ attempt, failure }: Activity): string =>
+  failure === null ? "" : `, after attempt ${attempt}: ${messageOf(failure)}`
+
+/** What each of them is in a line, without its end. */
+const said: Readonly<Record<Activity["kind"], (activity: Activity) => string>> = {
+  attempt: ({ attempt, host, path }) => `runs ${path}, attempt ${attempt}${host === null ? "" : `, on ${host}`}`,
+  pause: (activity) =>
+    `tries ${activity.path} again${activity.due === null ? "" : ` at ${timeOf(activity.due)}`}${after(activity)}`,
+  stopped: (activity) => `stopped in ${activity.path}${after(activity)}`,
+  sleep: ({ due, path }) => `sleeps in ${path}${until(due)}`,
+  signal: ({ path, subject }) =>
+    `waits for the signal ${subject ?? path}${subject === null || subject === path ? "" : ` in ${path}`}`,
+  inbox: ({ path, subject }) => `waits in ${path} for a message of ${subject ?? "its inbox"}`,
+  run: ({ due, path, subject }) => `waits in ${path} for the ${subject ?? "run"}${until(due)}`,
+  child: ({ path, subject }) => `waits in ${path} for the execution ${subject ?? ""}`,
+  patch: ({ path }) => `records ${path}`
+}
+
+/** What a branch does or waits for, and since when. */
+export const lineOf = (activity: Activity): string => `${said[activity.kind](activity)}, since ${timeOf(activity.since)}`
+
+/** A step that stopped says more than one that waits. */
+const urgency: Readonly<Record<Activity["kind"], number>> = {
+  stopped: 0,
+  pause: 1,
+  attempt: 2,
+  signal: 3,
+  inbox: 3,
+  run: 3,
+  child: 3,
+  sleep: 4,
+  patch: 5
+}
+
+interface Standing {
+  readonly history: History
+  readonly now: ReadonlyArray<Activity>
+  readonly cancelling: boolean
+  /** Whether a process that lives has registered its version. */
+  readonly runnable: boolean
+}
+
+const versionOf = ({ flow, version }: Execution): string => `${flow}@${version}`
+
+const haltedAfter = ({ entries }: History): string => {
+  const ends = entries.filter((entry) => entry.ended !== null && !isMarker(entry))
+  const last = ends.toSorted((one, other) => (one.ended ?? 0) - (other.ended ?? 0)).at(-1)
+  return last === undefined ? "before its first step" : `after ${last.path}`
+}
+
+export const summaryOf = ({ cancelling, history, now, runnable }: Standing): string => {
+  const { failure, state } = history.execution
+  const why = failure === null ? "" : `: ${messageOf(failure)}`
+  const [first, ...others] = now.toSorted((one, other) => urgency[one.kind] - urgency[other.kind])
+  const more = others.length === 0 ? "" : `, and ${others.length} more`
+  if (state === "halted") {
+    const stopped = first?.kind === "stopped" ? `in ${first.path}, attempt ${first.attempt}` : haltedAfter(history)
+    const since = first?.kind === "stopped" ? `, since ${timeOf(first.since)}` : ""
+    return `halted ${stopped}${since}${why}`
+  }
+  if (hasEnded(state)) return `${state}${state === "completed" ? "" : why}`
+  const missing = runnable ? "" : `no program that runs has registered ${versionOf(history.execution)}; `
+  const begun = `${state}${cancelling ? ", being cancelled" : ""}`
+  return first === undefined ? `${missing}${begun}${why}` : `${missing}${begun}: ${lineOf(first)}${more}`
+}
+
+/** What to do about a halted execution, by the tag of what halted it. */
+const halts: Readonly<Record<string, (history: History) => string>> = {
+  FlowChanged: ({ execution }) =>
+    `run code that fits its record as ${versionOf(execution)}: it continues by itself once that is registered; or cancel ` +
+    "it, which undoes what still fits",
+  StepCutOff: ({ entries }) => {
+    const path = entries.findLast(({ kind, state }) => kind === "step" && state === "running")?.path
+    return path === undefined
+      ? "see what the step did, then retry from it"
+      : `see what ${path} did; then retry from ${path} to do it again, or cancel the execution`
+  },
+  UndoFailed: ({ undos }) => {
+    const failed = undos.filter(({ state }) => state === "failed").map(({ path }) => path)
+    return `put right what keeps ${failed.join(", ")} from being undone, then resume; or undo it by hand and resume with skip`
+  }
+}
+
+export const remedyOf = ({ history, runnable }: Standing): string | null => {
+  const { execution } = history
+  const { failure, state } = execution
+  if (state === "halted") {
+    const known = failure?.tag === null || failure?.tag === undefined ? undefined : halts[failure.tag]
+    if (known !== undefined) return known(history)
+    return "correct the program and start it, then resume; or cancel the execution, which undoes what it did"
+  }
+  if (state === "suspended") return "resume it"
+  if (state === "failed") {
+    const from = failedStep(history)
+    return from === null ? "retry it, and say from which step" : `put right what failed, then retry: it begins at ${from}`
+  }
+  if (!isActive(state) || runnable) return null
+  return `start a program that registers ${versionOf(execution)} with Flow.layer; also to cancel it`
+}
