@@ -8,11 +8,13 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { FlowEngine } from "./FlowEngine.ts"
 import { ExecutionConflict, ExecutionNotFound, InvalidSignal, SignalConflict, StepNotFound } from "./FlowErrors.ts"
+import type { FlowHistory } from "./FlowHistory.ts"
 import { mermaid } from "./FlowDiagram.ts"
 import {
   actions,
   type Command,
   failedStep,
+  isOpenTo,
   isRecorded,
   refusal,
   reopened,
@@ -32,9 +34,11 @@ import {
   type NewMessage,
   type State
 } from "./internal/Journal.ts"
+import { jsonBytes, maxResultBytes } from "./internal/Values.ts"
 import { type Inspection, activitiesOf, isMarker, remedyOf, summaryOf } from "./internal/Inspect.ts"
 import { cancelPath } from "./internal/Replay.ts"
 
+export { type Command, commands } from "./internal/Commands.ts"
 export type { Activity, Inspection } from "./internal/Inspect.ts"
 
 export { type Entry, type Execution, type State, states, type Undo } from "./internal/Journal.ts"
@@ -172,7 +176,19 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
   }
 })
 
+/** All that is recorded of an execution, what was set aside included: to be kept, or to be checked against other code. */
+export const history = Effect.fn("FlowExecutions.history")(function* (
+  execution: string
+): Effect.fn.Return<FlowHistory, ExecutionNotFound, FlowEngine> {
+  const { engine } = yield* engineOf
+  const { redos, ...recorded } = yield* historyOf(execution)
+  return { format: 1, ...recorded, aside: yield* engine.journal.aside(execution), redos: new Map(redos) }
+})
+
 // ---- signals
+
+/** What follows the name: nothing, or a key in brackets, with backslashes before those and the closing ones in it. */
+const isKey = /^(?:\[(?:[^\\\]]|\\[\\\]])*\])?$/
 
 /** The name of `name[key]`. */
 const nameOf = (address: string): string => {
@@ -207,14 +223,31 @@ export const signal = Effect.fn("FlowExecutions.signal")(function* (
           : `expected one of ${names.join(", ")}`
     return yield* new InvalidSignal({ signal: address, message: `signal: there is no ${name}; ${instead}` })
   }
+  const refuse = (message: string) => new InvalidSignal({ signal: address, message })
+  if (!isKey.test(address.slice(name.length))) {
+    return yield* refuse(`signal: expected ${name}, or ${name} with a key as in ${name}[a]`)
+  }
+  const newId = yield* NewId
+  const { id = listed.kind === "inbox" ? newId() : "" } = options
+  if ((listed.kind === "inbox") !== (id !== "")) {
+    return yield* refuse(
+      listed.kind === "inbox"
+        ? `id: expected at least one character, or none for a new message of ${name}`
+        : `id: expected none, because ${name} is a signal: only messages of an inbox have one`
+    )
+  }
+  const bytes = jsonBytes(value)
+  if (bytes > maxResultBytes) {
+    return yield* refuse(
+      `value: is ${bytes} bytes of JSON, more than ${maxResultBytes}: put large data in a file and send its name`
+    )
+  }
   const fits = Schema.decodeUnknownExit(Schema.toCodecJson(listed.schema))(value)
   if (Exit.isFailure(fits)) {
     const error = fits.cause.reasons.flatMap((reason) => (reason._tag === "Fail" ? [reason.error] : []))[0]
     const message = `value: does not fit the signal ${name}: ${error?.message ?? "it could not be read"}`
-    return yield* new InvalidSignal({ signal: address, message })
+    return yield* refuse(message)
   }
-  const newId = yield* NewId
-  const id = options.id ?? (listed.kind === "inbox" ? newId() : "")
   const { outcome } = yield* engine.journal.send(execution, { kind: listed.kind, name: address, id, value })
   if (outcome === "absent") return yield* new ExecutionNotFound({ execution })
   if (outcome === "conflict") return yield* new SignalConflict({ execution, signal: address })
@@ -328,6 +361,23 @@ export interface RetryOptions {
   readonly version?: number
 }
 
+/** Fails when no program that runs would continue an execution in this version. */
+const runnable = Effect.fnUntraced(function* (execution: string, version: number) {
+  const { engine } = yield* engineOf
+  const there = yield* found(execution)
+  const processes = yield* engine.journal.processes(yield* engine.journal.now)
+  const versions = processes
+    .flatMap(({ flows }) => flows)
+    .flatMap((known) => (known.flow === there.flow ? [known.version] : []))
+  if (versions.includes(version)) return
+  const known = [...new Set(versions)].sort((one, other) => one - other)
+  const instead = known.length === 0 ? "no version of it is" : `registered are ${known.join(", ")}`
+  return yield* conflict(
+    there,
+    `version: no program that runs has registered ${there.flow}, version ${version}; ${instead}`
+  )
+})
+
 /**
  * Runs an ended execution again from a step on: the same execution. What ended before that step stays, and so does what
  * succeeded beside it. What was undone, and what came after, is done again: under new idempotency keys if it had succeeded,
@@ -337,6 +387,7 @@ export const retry = Effect.fn("FlowExecutions.retry")(function* (
   execution: string,
   options: RetryOptions = {}
 ): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict | StepNotFound, FlowEngine> {
+  if (options.version !== undefined) yield* runnable(execution, options.version)
   yield* carryOut("retry", execution, (history, now): Effect.Effect<Change, ExecutionConflict | StepNotFound> => {
     const { from = failedStep(history), version = history.execution.version } = options
     if (from === null) {
@@ -351,16 +402,42 @@ export const retry = Effect.fn("FlowExecutions.retry")(function* (
   })
 })
 
-/** Carries out a command for all executions that match; returns how many. Those that refuse it are left out. */
-export const each = Effect.fn("FlowExecutions.each")(function* <E>(
+export interface CommandOptions extends ResumeOptions, RetryOptions {}
+
+const commandOf: Readonly<
+  Record<Command, (execution: string, options: CommandOptions) => Effect.Effect<void, unknown, FlowEngine>>
+> = { cancel, terminate, suspend, resume, retry }
+
+/** What became of a command for many. */
+export interface Carried {
+  /** How many it was carried out for. */
+  readonly changed: number
+  /** How many refused it, such as a `retry` of one that did not end by the failure of a step. */
+  readonly refused: number
+}
+
+/**
+ * Carries out a command for all executions that match and that it changes something for.
+ *
+ * ```ts
+ * import * as FlowExecutions from "@signalbox/flows/FlowExecutions"
+ *
+ * export const retried = FlowExecutions.each({ flow: "payments", state: "failed" }, "retry")
+ * ```
+ */
+export const each = Effect.fn("FlowExecutions.each")(function* (
   filter: Filter,
-  command: (execution: string) => Effect.Effect<void, E, FlowEngine>
-): Effect.fn.Return<number, never, FlowEngine> {
+  command: Command,
+  options: CommandOptions = {}
+): Effect.fn.Return<Carried, never, FlowEngine> {
+  const carried = (id: string): Effect.Effect<boolean, never, FlowEngine> =>
+    Effect.match(commandOf[command](id, options), { onSuccess: () => true, onFailure: () => false })
   return yield* stream(filter).pipe(
-    Stream.mapEffect(({ id }) => Effect.exit(command(id)), { concurrency: 8 }),
+    Stream.filter(({ state }) => isOpenTo(command, state)),
+    Stream.mapEffect(({ id }) => carried(id), { concurrency: 8 }),
     Stream.runFold(
-      () => 0,
-      (count, exit) => (Exit.isSuccess(exit) ? count + 1 : count)
+      (): Carried => ({ changed: 0, refused: 0 }),
+      ({ changed, refused }, done) => (done ? { changed: changed + 1, refused } : { changed, refused: refused + 1 })
     )
   )
 })

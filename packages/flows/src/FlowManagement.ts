@@ -2,6 +2,7 @@
  * The management of durable flows over HTTP, for a program that has a server: what `signalbox flows` talks to.
  */
 import * as Mac from "effect/crypto/Mac"
+import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -11,6 +12,8 @@ import type { unhandled } from "effect/Types"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { HttpApiSchemaError } from "effect/http-api/HttpApiError"
 import type * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
+import { isHttpServerError } from "effect/http/HttpServerError"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import {
   ConflictResponse,
@@ -18,6 +21,7 @@ import {
   type ErrorCode,
   InvalidRequestResponse,
   NotFoundResponse,
+  PayloadTooLargeResponse,
   UnauthenticatedResponse
 } from "@signalbox/api/contract/Responses"
 import { FlowEngine } from "./FlowEngine.ts"
@@ -37,8 +41,13 @@ export class InvalidManagement extends Schema.TaggedError<InvalidManagement>()("
 const shortestToken = 16
 
 const body = (code: ErrorCode, message: string): ErrorBody => ({ error: { code, message }, message })
-const missing = ({ message }: { readonly message: string }) => new NotFoundResponse(body("NOT_FOUND", message))
-const conflicting = ({ message }: { readonly message: string }) => new ConflictResponse(body("CONFLICT", message))
+
+interface Said {
+  readonly message: string
+}
+const missing = ({ message }: Said) => new NotFoundResponse(body("NOT_FOUND", message))
+const invalid = ({ message }: Said) => new InvalidRequestResponse(body("INVALID_REQUEST", message))
+const conflicting = ({ message }: Said) => new ConflictResponse(body("CONFLICT", message))
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
@@ -50,23 +59,36 @@ const refusal = ({ cause }: HttpApiSchemaError) => {
   return new InvalidRequestResponse(body("INVALID_REQUEST", path === "" ? message : `${path}: ${message}`))
 }
 
+const isTooLarge = (error: unknown): boolean =>
+  isHttpServerError(error) && error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
+const tooLarge = new PayloadTooLargeResponse(
+  body("PAYLOAD_TOO_LARGE", "the body is larger than 4 MB; a signal may have 1 MB of JSON")
+)
+
+/** More than a signal of the largest size takes. */
+const largestBody = ByteSize.fromInputUnsafe("4 MB")
+
 type Answer<E> = Effect.Effect<HttpServerResponse.HttpServerResponse, unhandled | E, HttpRouter.Provided>
 
-const layerEdge = Layer.succeed(Edge, (httpEffect): Answer<InvalidRequestResponse> =>
+const layerEdge = Layer.succeed(Edge, (httpEffect): Answer<InvalidRequestResponse | PayloadTooLargeResponse> =>
   httpEffect.pipe(
-    Effect.catch((error): Answer<InvalidRequestResponse> => {
+    Effect.catch((error): Answer<InvalidRequestResponse | PayloadTooLargeResponse> => {
+      if (isTooLarge(error)) return Effect.fail(tooLarge)
       if (!HttpApiSchemaError.is(error)) return Effect.fail(error)
       const ours = error.kind === "Body" || error.kind === "ResponseHeaders"
       return ours ? Effect.die(error) : Effect.fail(refusal(error))
     }),
-    Effect.catchDefect((defect) =>
-      Effect.as(
-        Effect.logError("a request to manage flows failed", defect),
-        HttpServerResponse.jsonUnsafe(body("UNEXPECTED_ERROR", "something went wrong: see the log of the program"), {
-          status: 500
-        })
-      )
-    )
+    Effect.catchDefect((defect): Answer<PayloadTooLargeResponse> =>
+      isTooLarge(defect)
+        ? Effect.fail(tooLarge)
+        : Effect.as(
+            Effect.logError("a request to manage flows failed", defect),
+            HttpServerResponse.jsonUnsafe(body("UNEXPECTED_ERROR", "something went wrong: see the log of the program"), {
+              status: 500
+            })
+          )
+    ),
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, largestBody)
   )
 )
 
@@ -93,8 +115,8 @@ const layerAuthorization = (token: Redacted.Redacted) =>
   })
 
 /**
- * The routes, for the `HttpRouter` of a program that has a `FlowEngine`: a list of executions, one with its steps and what
- * it waits for, and commands to cancel, resume, retry and signal it.
+ * The routes, for the `HttpRouter` of a program that has a `FlowEngine`: a list of executions, one with where it stands, its
+ * history, signals, and the commands `cancel`, `terminate`, `suspend`, `resume` and `retry` for one or by a filter.
  *
  * ```ts
  * import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -127,35 +149,48 @@ export const layerRoutes = ({ token }: Options) => {
     Effect.fnUntraced(function* (handlers) {
       const engine = yield* FlowEngine
       const on = <A, E>(effect: Effect.Effect<A, E, FlowEngine>) => Effect.provideService(effect, FlowEngine, engine)
-      const refusals = {
-        ExecutionNotFound: (error: { readonly message: string }) => Effect.fail(missing(error)),
-        StepNotFound: (error: { readonly message: string }) => Effect.fail(missing(error)),
-        ExecutionConflict: (error: { readonly message: string }) => Effect.fail(conflicting(error)),
-        FlowNotRegistered: (error: { readonly message: string }) => Effect.fail(conflicting(error))
-      }
-      const { ExecutionConflict, ExecutionNotFound, FlowNotRegistered, StepNotFound } = refusals
+      const ExecutionNotFound = (error: Said) => Effect.fail(missing(error))
+      const StepNotFound = ExecutionNotFound
+      const ExecutionConflict = (error: Said) => Effect.fail(conflicting(error))
+      const SignalConflict = ExecutionConflict
+      const InvalidSignal = (error: Said) => Effect.fail(invalid(error))
       return handlers
         .handle("list", ({ query }) => on(FlowExecutions.list(query)).pipe(Effect.catchTags({ ExecutionNotFound })))
-        .handle("inspect", ({ params }) =>
-          on(FlowExecutions.inspect(params.id)).pipe(Effect.catchTags({ ExecutionNotFound }))
+        .handle("commands", ({ payload: { command, filter, all: _all, ...options } }) =>
+          on(FlowExecutions.each(filter, command, options))
+        )
+        .handle("inspect", ({ params: { id } }) =>
+          on(FlowExecutions.inspect(id)).pipe(Effect.catchTags({ ExecutionNotFound }))
+        )
+        .handle("history", ({ params: { id } }) =>
+          on(FlowExecutions.history(id)).pipe(Effect.catchTags({ ExecutionNotFound }))
+        )
+        .handle("signal", ({ params: { id }, payload: { signal, value, ...options } }) =>
+          on(FlowExecutions.signal(id, signal, value, options)).pipe(
+            Effect.as({ id }),
+            Effect.catchTags({ ExecutionNotFound, ExecutionConflict, SignalConflict, InvalidSignal })
+          )
         )
         .handle("cancel", ({ params: { id } }) =>
           on(FlowExecutions.cancel(id)).pipe(Effect.as({ id }), Effect.catchTags({ ExecutionNotFound }))
         )
-        .handle("resume", ({ params }) =>
-          on(FlowExecutions.resume(params.id)).pipe(
-            Effect.map((id) => ({ id })),
-            Effect.catchTags({ ExecutionNotFound, ExecutionConflict, FlowNotRegistered })
+        .handle("terminate", ({ params: { id } }) =>
+          on(FlowExecutions.terminate(id)).pipe(Effect.as({ id }), Effect.catchTags({ ExecutionNotFound }))
+        )
+        .handle("suspend", ({ params: { id } }) =>
+          on(FlowExecutions.suspend(id)).pipe(
+            Effect.as({ id }),
+            Effect.catchTags({ ExecutionNotFound, ExecutionConflict })
           )
         )
-        .handle("retry", ({ params, payload }) =>
-          on(FlowExecutions.retry(params.id, payload)).pipe(
-            Effect.map((id) => ({ id })),
-            Effect.catchTags({ ExecutionNotFound, StepNotFound, ExecutionConflict, FlowNotRegistered })
+        .handle("resume", ({ params: { id }, payload }) =>
+          on(FlowExecutions.resume(id, payload)).pipe(
+            Effect.as({ id }),
+            Effect.catchTags({ ExecutionNotFound, StepNotFound, ExecutionConflict })
           )
         )
-        .handle("signal", ({ params: { id }, payload: { path, value } }) =>
-          on(FlowExecutions.signal(id, path, value)).pipe(
+        .handle("retry", ({ params: { id }, payload }) =>
+          on(FlowExecutions.retry(id, payload)).pipe(
             Effect.as({ id }),
             Effect.catchTags({ ExecutionNotFound, StepNotFound, ExecutionConflict })
           )

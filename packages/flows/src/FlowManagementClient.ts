@@ -2,6 +2,7 @@
  * A client for `FlowManagement.layerRoutes` of another program.
  */
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -15,7 +16,19 @@ import * as HttpClient from "effect/http/HttpClient"
 import { isHttpClientError } from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { ErrorCode } from "@signalbox/api/contract/Responses"
-import type { ExecutionPage, Filter, Inspection, ListedExecution, PageOptions } from "./FlowExecutions.ts"
+import type {
+  Carried,
+  Command,
+  CommandOptions,
+  ExecutionPage,
+  Filter,
+  Inspection,
+  ListedExecution,
+  PageOptions,
+  ResumeOptions,
+  RetryOptions
+} from "./FlowExecutions.ts"
+import { FlowHistory } from "./FlowHistory.ts"
 import { Api, Inspection as InspectionJson, Listed } from "./internal/management/Contract.ts"
 
 /**
@@ -34,9 +47,15 @@ export interface Options {
 }
 
 /** As the routes answer: times in ISO 8601, names with underscores. For programs that print what they got. */
-export const onWire = { listed: Schema.encodeSync(Listed), inspection: Schema.encodeSync(InspectionJson) }
+export const onWire = {
+  listed: Schema.encodeSync(Listed),
+  inspection: Schema.encodeSync(InspectionJson),
+  history: Schema.encodeSync(FlowHistory)
+}
 
 const attemptTimeout = "30 seconds"
+/** Of a command for many executions. */
+const longTimeout = "10 minutes"
 /** Of what only reads. */
 const again = { schedule: Schedule.exponential("200 millis"), times: 3 }
 
@@ -59,9 +78,9 @@ const make = Effect.fnUntraced(function* ({ token, url }: Options) {
     message: `what answers at ${base} is no management of flows: check that the program mounts FlowManagement.layerRoutes, and its prefix`
   })
 
-  const call = <A, E>(effect: Effect.Effect<A, E>): Call<A> =>
+  const call = <A, E>(effect: Effect.Effect<A, E>, timeout: Duration.Input = attemptTimeout): Call<A> =>
     effect.pipe(
-      Effect.timeout(attemptTimeout),
+      Effect.timeout(timeout),
       Effect.mapError((error) => {
         if (isEnvelope(error)) return new FlowManagementError(error.error)
         const silent = Predicate.isTagged(error, "TimeoutError")
@@ -70,7 +89,7 @@ const make = Effect.fnUntraced(function* ({ token, url }: Options) {
     )
   const read = <A, E>(effect: Effect.Effect<A, E>) =>
     Effect.retry(call(effect), { ...again, while: ({ code }) => code === "UNREACHABLE" })
-  const idOf = <E>(effect: Effect.Effect<{ readonly id: string }, E>) => Effect.map(call(effect), ({ id }) => id)
+  const done = <A, E>(effect: Effect.Effect<A, E>) => Effect.asVoid(call(effect))
 
   const { executions } = client
   const list = (options: PageOptions = {}): Call<ExecutionPage> => read(executions.list({ query: options }))
@@ -84,10 +103,16 @@ const make = Effect.fnUntraced(function* ({ token, url }: Options) {
         )
       ),
     inspect: (id) => read(executions.inspect({ params: { id } })),
-    cancel: (id) => Effect.asVoid(call(executions.cancel({ params: { id } }))),
-    resume: (id) => idOf(executions.resume({ params: { id } })),
-    retry: (id, options = {}) => idOf(executions.retry({ params: { id }, payload: options })),
-    signal: (id, path, value) => Effect.asVoid(call(executions.signal({ params: { id }, payload: { path, value } })))
+    history: (id) => read(executions.history({ params: { id } })),
+    signal: (id, signal, value, options = {}) =>
+      done(executions.signal({ params: { id }, payload: { signal, value, ...options } })),
+    cancel: (id) => done(executions.cancel({ params: { id } })),
+    terminate: (id) => done(executions.terminate({ params: { id } })),
+    suspend: (id) => done(executions.suspend({ params: { id } })),
+    resume: (id, options = {}) => done(executions.resume({ params: { id }, payload: options })),
+    retry: (id, options = {}) => done(executions.retry({ params: { id }, payload: options })),
+    each: (filter, command, options = {}) =>
+      call(executions.commands({ payload: { command, filter, ...options } }), longTimeout)
   })
 })
 
@@ -114,12 +139,25 @@ export class FlowManagementClient extends Context.Service<
     /** All that match, those that began last first. */
     readonly stream: (filter?: Filter) => Stream.Stream<ListedExecution, FlowManagementError>
     readonly inspect: (execution: string) => Call<Inspection>
+    readonly history: (execution: string) => Call<FlowHistory>
+    /** Sends a value to a signal, or to an inbox with an `id`, by its name with its key as in `price[a]`. */
+    readonly signal: (
+      execution: string,
+      signal: string,
+      value: Schema.Json,
+      options?: { readonly id?: string }
+    ) => Call<void>
     readonly cancel: (execution: string) => Call<void>
-    /** Gives the id of the execution that goes on. */
-    readonly resume: (execution: string) => Call<string>
-    /** Gives the id of the execution that goes on. */
-    readonly retry: (execution: string, options?: { readonly from?: string; readonly version?: number }) => Call<string>
-    readonly signal: (execution: string, path: string, value: Schema.Json) => Call<void>
+    readonly terminate: (execution: string) => Call<void>
+    readonly suspend: (execution: string) => Call<void>
+    readonly resume: (execution: string, options?: ResumeOptions) => Call<void>
+    readonly retry: (execution: string, options?: RetryOptions) => Call<void>
+    /** For all that match. An empty filter is refused unless `all` is true: it matches every execution. */
+    readonly each: (
+      filter: Filter,
+      command: Command,
+      options?: CommandOptions & { readonly all?: boolean }
+    ) => Call<Carried>
   }
 >()("@signalbox/flows/FlowManagementClient") {
   static readonly layer = (options: Options): Layer.Layer<FlowManagementClient, never, HttpClient.HttpClient> =>

@@ -6,7 +6,8 @@ import { isBelow } from "./Paths.ts"
 import { cancelPath, outcomePath } from "./Replay.ts"
 import { canonical } from "./Values.ts"
 
-export type Command = "cancel" | "terminate" | "suspend" | "resume" | "retry"
+export const commands = ["cancel", "terminate", "suspend", "resume", "retry"] as const
+export type Command = (typeof commands)[number]
 
 /**
  * `send`: the process that runs it is told. `reopen`: it is due again. `end`: it ends as it is, without undos. `set aside`:
@@ -71,6 +72,12 @@ export const actions: Readonly<Record<Command, Readonly<Record<State, Action>>>>
     failed: "set aside",
     cancelled: "set aside"
   }
+}
+
+/** Whether a command changes something in this state. */
+export const isOpenTo = (command: Command, state: State): boolean => {
+  const action = actions[command][state]
+  return action !== "nothing" && action !== "refuse"
 }
 
 /** Why a command is refused, and what to do instead. */

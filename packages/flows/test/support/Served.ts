@@ -11,9 +11,12 @@ import { createServer } from "node:http"
 import * as Flow from "../../src/Flow.ts"
 import { FlowEngine } from "../../src/FlowEngine.ts"
 import * as FlowManagement from "../../src/FlowManagement.ts"
-import { Diary, note, Refused } from "./Conformance.ts"
+import { Diary, note, Refused } from "./Diary.ts"
 
 export const token = "a token of some length"
+
+const approval = Flow.approval("approval")
+const mail = Flow.inbox("mail", Schema.Struct({ text: Schema.String }))
 
 export const orders = Flow.make("orders", {
   version: 1,
@@ -21,9 +24,12 @@ export const orders = Flow.make("orders", {
   success: Schema.String,
   error: Refused,
   idempotencyKey: (key) => key,
+  signals: [approval, mail],
+  tags: (key) => [`tag ${key}`],
   run: Effect.fnUntraced(function* (key) {
     yield* Flow.compensate(note(key), () => note(`${key} undone`))
-    const { by } = yield* Flow.awaitApproval("approval")
+    const { by } = yield* approval.receive()
+    if (by === "nobody") return yield* new Refused({ why: "nobody decided" })
     return by
   })
 })

@@ -2,103 +2,107 @@
  * The management of flows over HTTP: one value from which the routes and the client are made.
  */
 import * as Schema from "effect/Schema"
-import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
-import { Timestamp } from "@signalbox/api/contract/Common"
 import {
   ConflictResponse,
   InvalidRequestResponse,
   NotFoundResponse,
+  PayloadTooLargeResponse,
   UnauthenticatedResponse
 } from "@signalbox/api/contract/Responses"
+import { FlowHistory } from "../../FlowHistory.ts"
 import { Failure } from "../../FlowEvents.ts"
-import { stepKinds } from "../FlowPayload.ts"
-import { executionStates } from "../FlowStore.ts"
-import { jsonBytes, maxResultBytes } from "../Values.ts"
-
-/** The last moment that a date can hold. */
-const lastMillis = 8.64e15
-
-/** Milliseconds here, ISO 8601 on the wire. */
-const Time = Timestamp.pipe(
-  Schema.decodeTo(
-    Schema.Finite,
-    SchemaTransformation.transform({
-      decode: (text) => Date.parse(text),
-      encode: (millis) => new Date(Math.min(millis, lastMillis)).toISOString()
-    })
-  )
-)
-
-const times = { startedAt: "started_at", endedAt: "ended_at" } as const
-
-const executionFields = {
-  id: Schema.String,
-  flow: Schema.String,
-  version: Schema.Finite,
-  key: Schema.String,
-  generation: Schema.Finite,
-  resumes: Schema.NullOr(Schema.Struct({ execution: Schema.String, before: Schema.String })),
-  state: Schema.Literals(executionStates),
-  failure: Schema.NullOr(Failure),
-  startedAt: Time,
-  endedAt: Schema.NullOr(Time)
-}
+import { commands } from "../Commands.ts"
+import { activityKinds } from "../Inspect.ts"
+import { states } from "../Journal.ts"
+import { Entry, Execution, listedFields, listedKeys, Time, Undo } from "./Rows.ts"
 
 /** An execution in a list. */
-export const Listed = Schema.Struct({ ...executionFields, registered: Schema.Boolean }).pipe(Schema.encodeKeys(times))
+export const Listed = Schema.Struct({ ...listedFields, registered: Schema.Boolean }).pipe(Schema.encodeKeys(listedKeys))
 
-const Execution = Schema.Struct({
-  ...executionFields,
-  input: Schema.Json,
-  result: Schema.Json,
-  error: Schema.Json
-}).pipe(Schema.encodeKeys(times))
-
-const Step = Schema.Struct({
+const Activity = Schema.Struct({
   path: Schema.String,
+  kind: Schema.Literals(activityKinds),
   attempt: Schema.Finite,
-  name: Schema.String,
-  kind: Schema.Literals(stepKinds),
-  input: Schema.Json,
-  state: Schema.Literals(["succeeded", "failed"]),
-  value: Schema.Json,
+  since: Time,
+  firstAt: Time,
+  due: Schema.NullOr(Time),
+  subject: Schema.NullOr(Schema.String),
   failure: Schema.NullOr(Failure),
-  startedAt: Time,
-  endedAt: Time
-}).pipe(Schema.encodeKeys(times))
+  host: Schema.NullOr(Schema.String)
+}).pipe(Schema.encodeKeys({ firstAt: "first_at" }))
 
-const Wait = Schema.Struct({
-  path: Schema.String,
-  kind: Schema.Literals(["signal", "run", "timer"]),
-  run: Schema.NullOr(Schema.String),
-  due: Schema.NullOr(Time)
-})
-
-/** An execution with its steps, what it waits for, and a diagram. */
+/** Where an execution stands. */
 export const Inspection = Schema.Struct({
   execution: Execution,
   registered: Schema.Boolean,
-  steps: Schema.Array(Step),
-  waits: Schema.Array(Wait),
+  summary: Schema.String,
+  remedy: Schema.NullOr(Schema.String),
+  now: Schema.Array(Activity),
+  undos: Schema.Array(Undo),
+  cancelling: Schema.Boolean,
+  steps: Schema.Array(Entry),
   diagram: Schema.String
 })
 
 /** A page of executions. */
 export const Page = Schema.Struct({ executions: Schema.Array(Listed), next: Schema.NullOr(Schema.String) })
 
-/** The execution that goes on. */
-const Continued = Schema.Struct({ id: Schema.String })
+const filterKeys = { startedFrom: "started_from", startedBefore: "started_before" } as const
 
-const SignalValue = Schema.Json.check(
-  Schema.makeFilter((value) =>
-    jsonBytes(value) <= maxResultBytes ? undefined : `Expected at most ${maxResultBytes} bytes of JSON`
-  )
+const filterFields = <V extends Schema.ConstraintCodec<number, string | number, never, never>>(version: V) => ({
+  flow: Schema.optionalKey(Schema.String),
+  version: Schema.optionalKey(version),
+  key: Schema.optionalKey(Schema.String),
+  state: Schema.optionalKey(Schema.Literals(states)),
+  tag: Schema.optionalKey(Schema.String),
+  startedFrom: Schema.optionalKey(Time),
+  startedBefore: Schema.optionalKey(Time)
+})
+
+const Query = Schema.Struct({
+  ...filterFields(Schema.FiniteFromString),
+  limit: Schema.optionalKey(Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThan(0))),
+  before: Schema.optionalKey(Schema.String)
+}).pipe(Schema.encodeKeys(filterKeys))
+
+const resumeFields = { skip: Schema.optionalKey(Schema.Array(Schema.String)) }
+const retryFields = { from: Schema.optionalKey(Schema.String), version: Schema.optionalKey(Schema.Finite) }
+
+/** Which command takes which option. */
+const optionsOf: Readonly<Record<string, ReadonlyArray<string>>> = { resume: ["skip"], retry: ["from", "version"] }
+
+/** A command for all executions that match. */
+const Commands = Schema.Struct({
+  command: Schema.Literals(commands),
+  filter: Schema.Struct(filterFields(Schema.Finite)).pipe(Schema.encodeKeys(filterKeys)),
+  /** Must be true for a filter that is empty. */
+  all: Schema.optionalKey(Schema.Boolean),
+  ...resumeFields,
+  ...retryFields
+}).check(
+  Schema.makeFilter(({ all, filter, ...given }) => {
+    if (all !== true && Object.keys(filter).length === 0) {
+      return {
+        path: ["filter"],
+        issue: "Expected a flow, version, key, state, tag, started_from or started_before; or `all: true` for every execution"
+      }
+    }
+    const known = optionsOf[given.command] ?? []
+    const other = ["skip", "from", "version"].find((name) => name in given && !known.includes(name))
+    return other === undefined ? undefined : { path: [other], issue: `Expected nothing: ${given.command} has no such option` }
+  })
 )
+
+/** How many executions a command was carried out for, and how many refused it. */
+const Carried = Schema.Struct({ changed: Schema.Finite, refused: Schema.Finite })
+
+/** The execution that was reached. */
+const Reached = Schema.Struct({ id: Schema.String })
 
 /** The token of the program. */
 export class Authorization extends HttpApiMiddleware.Service<Authorization>()(
@@ -108,52 +112,55 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization>()(
 
 /** Turns input that does not decode into a 400 that names the field, and a bug into a 500 that says no more. */
 export class Edge extends HttpApiMiddleware.Service<Edge>()("@signalbox/flows/management/Edge", {
-  error: InvalidRequestResponse
+  error: [InvalidRequestResponse, PayloadTooLargeResponse]
 }) {}
 
 const params = { id: Schema.String }
+const one = "/flow-executions/:id"
 
 const group = HttpApiGroup.make("executions")
   .add(
-    HttpApiEndpoint.get("list", "/flow-executions", {
-      query: {
-        flow: Schema.optionalKey(Schema.String),
-        version: Schema.optionalKey(Schema.FiniteFromString),
-        state: Schema.optionalKey(Schema.Literals(executionStates)),
-        limit: Schema.optionalKey(Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThan(0))),
-        before: Schema.optionalKey(Schema.String)
-      },
-      success: Page,
-      error: NotFoundResponse
-    }),
-    HttpApiEndpoint.get("inspect", "/flow-executions/:id", { params, success: Inspection, error: NotFoundResponse }),
-    HttpApiEndpoint.post("cancel", "/flow-executions/:id/cancel", {
-      params,
-      success: Continued,
-      error: NotFoundResponse
-    }),
-    HttpApiEndpoint.post("resume", "/flow-executions/:id/resume", {
-      params,
-      success: Continued,
-      error: [NotFoundResponse, ConflictResponse]
-    }),
-    HttpApiEndpoint.post("retry", "/flow-executions/:id/retry", {
+    HttpApiEndpoint.get("list", "/flow-executions", { query: Query, success: Page, error: NotFoundResponse }),
+    HttpApiEndpoint.post("commands", "/flow-executions/commands", { payload: Commands, success: Carried }),
+    HttpApiEndpoint.get("inspect", one, { params, success: Inspection, error: NotFoundResponse }),
+    HttpApiEndpoint.get("history", `${one}/history`, { params, success: FlowHistory, error: NotFoundResponse }),
+    HttpApiEndpoint.post("signal", `${one}/signals`, {
       params,
       payload: Schema.Struct({
-        from: Schema.optionalKey(Schema.String),
-        version: Schema.optionalKey(Schema.Finite)
+        signal: Schema.String,
+        value: Schema.Json,
+        id: Schema.optionalKey(Schema.String)
       }),
-      success: Continued,
+      success: Reached,
       error: [NotFoundResponse, ConflictResponse]
     }),
-    HttpApiEndpoint.post("signal", "/flow-executions/:id/signals", {
+    HttpApiEndpoint.post("cancel", `${one}/cancel`, { params, success: Reached, error: NotFoundResponse }),
+    HttpApiEndpoint.post("terminate", `${one}/terminate`, { params, success: Reached, error: NotFoundResponse }),
+    HttpApiEndpoint.post("suspend", `${one}/suspend`, {
       params,
-      payload: Schema.Struct({ path: Schema.String, value: SignalValue }),
-      success: Continued,
+      success: Reached,
+      error: [NotFoundResponse, ConflictResponse]
+    }),
+    HttpApiEndpoint.post("resume", `${one}/resume`, {
+      params,
+      payload: Schema.Struct(resumeFields),
+      success: Reached,
+      error: [NotFoundResponse, ConflictResponse]
+    }),
+    HttpApiEndpoint.post("retry", `${one}/retry`, {
+      params,
+      payload: Schema.Struct(retryFields),
+      success: Reached,
       error: [NotFoundResponse, ConflictResponse]
     })
   )
   .middleware(Authorization)
   .middleware(Edge)
 
-export const Api = HttpApi.make("flowManagement").add(group)
+/** A member with a typing error must not widen what a command is carried out for. */
+const strict = { onExcessProperty: "error" } as const
+
+export const Api = HttpApi.make("flowManagement")
+  .add(group)
+  .annotate(HttpApi.QueryParseOptions, strict)
+  .annotate(HttpApi.PayloadParseOptions, strict)
