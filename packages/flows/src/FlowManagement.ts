@@ -26,7 +26,7 @@ import {
 } from "@signalbox/api/contract/Responses"
 import { FlowEngine } from "./FlowEngine.ts"
 import * as FlowExecutions from "./FlowExecutions.ts"
-import { Api, Authorization, Edge } from "./internal/management/Contract.ts"
+import { Api, Authorization, Edge, refusedCommands } from "./internal/management/Contract.ts"
 
 export interface Options {
   /** Who shows it as a bearer token may manage the flows: at least 16 characters, from a secure random source. */
@@ -83,9 +83,12 @@ const layerEdge = Layer.succeed(Edge, (httpEffect): Answer<InvalidRequestRespons
         ? Effect.fail(tooLarge)
         : Effect.as(
             Effect.logError("a request to manage flows failed", defect),
-            HttpServerResponse.jsonUnsafe(body("UNEXPECTED_ERROR", "something went wrong: see the log of the program"), {
-              status: 500
-            })
+            HttpServerResponse.jsonUnsafe(
+              body("UNEXPECTED_ERROR", "something went wrong: see the log of the program"),
+              {
+                status: 500
+              }
+            )
           )
     ),
     Effect.provideService(HttpIncomingMessage.MaxBodySize, largestBody)
@@ -156,9 +159,13 @@ export const layerRoutes = ({ token }: Options) => {
       const InvalidSignal = (error: Said) => Effect.fail(invalid(error))
       return handlers
         .handle("list", ({ query }) => on(FlowExecutions.list(query)).pipe(Effect.catchTags({ ExecutionNotFound })))
-        .handle("commands", ({ payload: { command, filter, all: _all, ...options } }) =>
-          on(FlowExecutions.each(filter, command, options))
-        )
+        .handle("commands", ({ payload }) => {
+          const { all: _all, command, filter, ...options } = payload
+          const message = refusedCommands(payload)
+          return message === null
+            ? on(FlowExecutions.each(filter, command, options))
+            : Effect.fail(invalid({ message }))
+        })
         .handle("inspect", ({ params: { id } }) =>
           on(FlowExecutions.inspect(id)).pipe(Effect.catchTags({ ExecutionNotFound }))
         )

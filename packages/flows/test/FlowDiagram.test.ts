@@ -1,13 +1,19 @@
 import { assert, it } from "@effect/vitest"
 import * as FlowDiagram from "../src/FlowDiagram.ts"
-import type { RecordedStep } from "../src/internal/FlowStore.ts"
+import type { Entry } from "../src/FlowExecutions.ts"
 
-const step = (path: string, startedAt: number, more: Partial<RecordedStep> = {}): RecordedStep => ({
+const step = (path: string, startedAt: number, more: Partial<Entry> = {}): Entry => ({
   name: path,
   path,
   kind: "step",
   input: null,
   attempt: 1,
+  redo: 0,
+  begun: 1,
+  ended: 2,
+  due: null,
+  subject: null,
+  host: null,
   state: "succeeded",
   value: null,
   failure: null,

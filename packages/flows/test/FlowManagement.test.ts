@@ -11,11 +11,10 @@ import * as Flow from "../src/Flow.ts"
 import { FlowEngine } from "../src/FlowEngine.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
 import * as FlowManagement from "../src/FlowManagement.ts"
-import { FlowManagementClient } from "../src/FlowManagementClient.ts"
-import { Diary } from "./support/Conformance.ts"
-import { freePort } from "./support/Engines.ts"
+import { FlowManagementClient, type FlowManagementError } from "../src/FlowManagementClient.ts"
+import { freePort } from "@signalbox/testkit/FreePort"
 import { until } from "./support/Polling.ts"
-import { address, layer, oldOrders, orders, token } from "./support/Served.ts"
+import { address, Diary, layer, oldOrders, orders, token } from "./support/Served.ts"
 
 const connected = (url: string, secret = token) =>
   Layer.fresh(FlowManagementClient.layer({ url, token: Redacted.make(secret) })).pipe(
@@ -28,8 +27,15 @@ const test = <E>(title: string, body: Effect.Effect<void, E, Layer.Success<typeo
   it.live(title, () => Effect.provide(body, Layer.provideMerge(client, Layer.fresh(layer))))
 
 const waiting = (id: string) =>
-  until(Effect.map(FlowExecutions.inspect(id), ({ waits }) => waits.some(({ kind }) => kind === "signal")))
-const ended = (id: string) => until(Effect.map(FlowExecutions.get(id), ({ state }) => state !== "running"))
+  until(Effect.map(FlowExecutions.inspect(id), ({ now }) => now.some(({ kind }) => kind === "signal")))
+const isIn = (id: string, state: FlowExecutions.State) =>
+  until(Effect.map(FlowExecutions.get(id), (execution) => execution.state === state))
+const submitted = Effect.fnUntraced(function* (key: string) {
+  const id = yield* Flow.submit(orders, key)
+  yield* waiting(id)
+  return id
+})
+const approved = { approved: true, by: "ann", comment: null }
 
 /** A raw request. */
 const ask = Effect.fnUntraced(function* (path: string, init: RequestInit = {}) {
@@ -45,20 +51,20 @@ const ask = Effect.fnUntraced(function* (path: string, init: RequestInit = {}) {
 
 describe("the client", () => {
   test(
-    "lists and inspects as the program itself does",
+    "lists, inspects and exports as the program itself does",
     Effect.gen(function* () {
       const flows = yield* FlowManagementClient
       const old = yield* Flow.submit(oldOrders, "old").pipe(Effect.provide(Flow.layer(oldOrders)))
-      const id = yield* Flow.submit(orders, "one")
-      yield* waiting(id)
+      const id = yield* submitted("one")
       assert.deepStrictEqual(yield* flows.list(), yield* FlowExecutions.list())
       assert.deepStrictEqual(yield* flows.inspect(id), yield* FlowExecutions.inspect(id))
+      assert.deepStrictEqual(yield* flows.history(id), yield* FlowExecutions.history(id))
       const listed = yield* Stream.runCollect(flows.stream({ version: 0 }))
       assert.deepStrictEqual(
         listed.map(({ id, registered }) => [id, registered]),
         [[old, false]]
       )
-      const { executions, next } = yield* flows.list({ limit: 1, state: "running", flow: "orders" })
+      const { executions, next } = yield* flows.list({ limit: 1, flow: "orders" })
       assert.strictEqual(executions.length, 1)
       assert.isNotNull(next)
       const rest = yield* flows.list({ before: next ?? "" })
@@ -68,52 +74,129 @@ describe("the client", () => {
   )
 
   test(
-    "signals, cancels, resumes and retries",
+    "filters by key, tag, state and time",
     Effect.gen(function* () {
       const flows = yield* FlowManagementClient
-      const id = yield* Flow.submit(orders, "one")
-      yield* waiting(id)
-      yield* flows.signal(id, "approval", { approved: true, by: "ann", comment: null })
-      yield* ended(id)
-      assert.strictEqual((yield* flows.inspect(id)).execution.result, "ann")
-
-      const again = yield* flows.retry(id, { from: "approval" })
-      yield* waiting(again)
-      yield* flows.cancel(again)
-      yield* ended(again)
-      assert.strictEqual((yield* flows.inspect(again)).execution.state, "canceled")
-
-      const resumed = yield* flows.resume(again)
-      yield* waiting(resumed)
-      assert.strictEqual((yield* flows.inspect(resumed)).execution.generation, 3)
-      assert.deepStrictEqual(yield* Diary.read, ["one", "one undone", "one"])
+      const id = yield* submitted("one")
+      yield* submitted("two")
+      const { startedAt } = yield* FlowExecutions.get(id)
+      const found = (filter: FlowExecutions.Filter) =>
+        Effect.map(flows.list({ ...filter, flow: "orders" }), ({ executions }) => executions.length)
+      assert.strictEqual(yield* found({ key: "one" }), 1)
+      assert.strictEqual(yield* found({ tag: "tag one" }), 1)
+      assert.strictEqual(yield* found({ state: "waiting" }), 2)
+      assert.strictEqual(yield* found({ state: "completed" }), 0)
+      assert.strictEqual(yield* found({ startedFrom: startedAt }), 2)
+      assert.strictEqual(yield* found({ startedBefore: startedAt }), 0)
     })
   )
 
   test(
-    "says what was wrong, by the code of the program",
+    "signals, suspends, resumes, cancels, retries and terminates",
     Effect.gen(function* () {
       const flows = yield* FlowManagementClient
+      const id = yield* submitted("one")
+      yield* flows.suspend(id)
+      yield* isIn(id, "suspended")
+      yield* flows.resume(id)
+      yield* flows.signal(id, "mail", { text: "hello" }, { id: "1" })
+      yield* flows.signal(id, "mail", { text: "hello" }, { id: "1" })
+      yield* flows.signal(id, "approval", approved)
+      yield* isIn(id, "completed")
+      assert.strictEqual((yield* flows.inspect(id)).execution.result, "ann")
+
+      const two = yield* submitted("two")
+      yield* flows.cancel(two)
+      yield* isIn(two, "cancelled")
+      yield* flows.retry(two, { from: "note" })
+      yield* waiting(two)
+      assert.deepStrictEqual(yield* Diary.read, ["one", "two", "two undone", "two"])
+      assert.isAbove((yield* flows.history(two)).aside.length, 0)
+      yield* flows.terminate(two)
+      yield* isIn(two, "cancelled")
+      assert.deepStrictEqual(yield* Diary.read, ["one", "two", "two undone", "two"])
+    })
+  )
+
+  test(
+    "carries out a command for all that match, and says for how many",
+    Effect.gen(function* () {
+      const flows = yield* FlowManagementClient
+      const ids = yield* Effect.forEach(["a", "b", "c"], submitted)
+      const [a = ""] = ids
+      yield* flows.signal(a, "approval", approved)
+      yield* isIn(a, "completed")
+      // The completed one is nothing to cancel.
+      assert.deepStrictEqual(yield* flows.each({ flow: "orders" }, "cancel"), { changed: 2, refused: 0 })
+      yield* Effect.forEach(ids.slice(1), (id) => isIn(id, "cancelled"))
+      // It ended by no failure, so that somebody must say from where.
+      assert.deepStrictEqual(yield* flows.each({ key: "a" }, "retry"), { changed: 0, refused: 1 })
+      assert.deepStrictEqual(yield* flows.each({}, "terminate", { all: true }), { changed: 0, refused: 0 })
+      assert.deepStrictEqual(yield* flows.each({ tag: "tag b" }, "retry", { from: "note", version: 1 }), {
+        changed: 1,
+        refused: 0
+      })
+    })
+  )
+
+  test(
+    "says what was wrong, by the code of the program, and records nothing then",
+    Effect.gen(function* () {
+      const flows = yield* FlowManagementClient
+      const id = yield* submitted("one")
+      const ended = yield* submitted("two")
+      yield* flows.signal(ended, "approval", approved)
+      yield* isIn(ended, "completed")
+      yield* flows.signal(id, "approval[early]", approved)
+      const before = yield* Effect.forEach([id, ended], FlowExecutions.history)
       const old = yield* Flow.submit(oldOrders, "old").pipe(Effect.provide(Flow.layer(oldOrders)))
-      const id = yield* Flow.submit(orders, "one")
-      yield* waiting(id)
-      const codes = yield* Effect.forEach(
+      const no = "NOT_FOUND there is no execution nobody"
+      const table: ReadonlyArray<readonly [Effect.Effect<unknown, FlowManagementError>, string | RegExp]> = [
+        [flows.inspect("nobody"), no],
+        [flows.history("nobody"), no],
+        [flows.cancel("nobody"), no],
+        [flows.terminate("nobody"), no],
+        [flows.suspend("nobody"), no],
+        [flows.resume("nobody"), no],
+        [flows.retry("nobody"), no],
+        [flows.retry("nobody", { version: 1 }), no],
+        [flows.signal("nobody", "approval", 1), no],
+        [flows.list({ before: "nobody" }), no],
+        [flows.signal(id, "typo", 1), "INVALID_REQUEST signal: there is no typo; expected one of approval, mail"],
+        [flows.signal(id, "approval[", 1), /^INVALID_REQUEST signal: expected approval, or approval with a key/],
+        [flows.signal(id, "approval", 1), /^INVALID_REQUEST value: does not fit the signal approval: Expected object/],
+        [flows.signal(id, "mail", { text: "x".repeat(1_000_000) }), /^INVALID_REQUEST value: is 1000011 bytes of JSON/],
+        [flows.signal(id, "mail", { text: "x".repeat(4_000_000) }), /^PAYLOAD_TOO_LARGE the body is larger than 4 MB/],
+        [flows.signal(id, "mail", { text: "x" }, { id: "" }), /^INVALID_REQUEST id: expected at least one character/],
+        [flows.signal(id, "approval", approved, { id: "1" }), /^INVALID_REQUEST id: expected none/],
         [
-          flows.inspect("nobody"),
-          flows.list({ before: "nobody" }),
-          flows.signal(id, "typo", 1),
-          flows.retry(id),
-          flows.resume(old)
+          flows.signal(id, "approval[early]", { ...approved, by: "bob" }),
+          /^CONFLICT .* sent another value for the signal/
         ],
-        (call) => Effect.map(Effect.flip(Effect.asVoid(call)), ({ code, message }) => `${code} ${message}`)
-      )
-      assert.deepStrictEqual(codes.slice(0, 4), [
-        "NOT_FOUND there is no execution nobody",
-        "NOT_FOUND there is no execution nobody",
-        `NOT_FOUND path: the execution ${id} awaits no signal typo; it awaits approval`,
-        `CONFLICT the execution ${id} is under way: cancel it first`
-      ])
-      assert.match(codes[4] ?? "", /^CONFLICT .* orders, version 0, which is not registered/)
+        [flows.signal(ended, "approval[late]", approved), /^CONFLICT .* has ended and takes no signals/],
+        [flows.signal(old, "approval", 1), /^INVALID_REQUEST .*orders@0 is not registered in this program/],
+        [flows.suspend(ended), /^CONFLICT .* has ended \(completed\)/],
+        [flows.resume(ended), /^CONFLICT .* has ended \(completed\): retry it/],
+        [flows.resume(id), "nothing"],
+        [flows.retry(id), `CONFLICT the execution ${id} is under way (waiting): cancel it first`],
+        [flows.retry(ended), /^CONFLICT .* did not end by the failure of a step: say where to begin, in from/],
+        [flows.retry(ended, { from: "typo" }), /^NOT_FOUND from: the execution .* has recorded no step typo/],
+        [flows.retry(ended, { from: "note", version: 9 }), /^CONFLICT version: .* orders, version 9; registered are 1/],
+        [flows.each({}, "cancel"), /^INVALID_REQUEST filter: Expected a flow, .*or `all: true`/],
+        [
+          flows.each({ flow: "none" }, "cancel", { skip: ["x"] }),
+          /^INVALID_REQUEST skip: Expected nothing, because cancel has no such option/
+        ]
+      ]
+      for (const [call, expected] of table) {
+        const said = yield* Effect.match(call, {
+          onFailure: ({ code, message }) => `${code} ${message}`,
+          onSuccess: () => "nothing"
+        })
+        if (typeof expected === "string") assert.strictEqual(said, expected)
+        else assert.match(said, expected)
+      }
+      assert.deepStrictEqual(yield* Effect.forEach([id, ended], FlowExecutions.history), before)
     })
   )
 
@@ -130,7 +213,7 @@ describe("the client", () => {
           }
         )
       assert.strictEqual(yield* codeOf(connected(url, "wrong-secret")), "UNAUTHENTICATED")
-      assert.strictEqual(yield* codeOf(connected(`http://127.0.0.1:${yield* freePort}`)), "UNREACHABLE")
+      assert.strictEqual(yield* codeOf(connected(`http://127.0.0.1:${yield* Effect.promise(freePort)}`)), "UNREACHABLE")
       assert.strictEqual(yield* codeOf(connected(`${url}/elsewhere/`)), "UNEXPECTED_ANSWER")
     })
   )
@@ -147,15 +230,20 @@ describe("the routes", () => {
         return `${status} ${error.code} ${message}`
       })
       const post = (value: unknown) => ({ method: "POST", body: JSON.stringify(value) })
-      const noToken = yield* refusal("/flow-executions", { headers: { authorization: "" } })
-      assert.match(noToken, /^401 UNAUTHENTICATED/)
-      const noJson = yield* refusal("/flow-executions/x/retry", { method: "POST", body: "{" })
-      assert.match(noJson, /^400 INVALID_REQUEST/)
+      const commands = "/flow-executions/commands"
+      const odd = { command: "cancel", filter: { flow: "orders", stat: "failed" } }
+      assert.match(yield* refusal("/flow-executions", { headers: { authorization: "" } }), /^401 UNAUTHENTICATED/)
+      assert.match(yield* refusal("/flow-executions/x/retry", { method: "POST", body: "{" }), /^400 INVALID_REQUEST/)
       assert.match(yield* refusal("/flow-executions?state=odd"), /^400 INVALID_REQUEST state: Expected/)
       assert.match(yield* refusal("/flow-executions?limit=0"), /^400 INVALID_REQUEST limit: Expected/)
-      assert.match(yield* refusal("/flow-executions/x/signals", post({ value: 1 })), /^400 INVALID_REQUEST path: /)
-      const large = post({ path: "p", value: "x".repeat(1_100_000) })
-      assert.match(yield* refusal("/flow-executions/x/signals", large), /^400 INVALID_REQUEST value: Expected at most/)
+      assert.match(yield* refusal("/flow-executions?stat=failed"), /^400 INVALID_REQUEST stat: /)
+      assert.match(
+        yield* refusal("/flow-executions?started_from=now"),
+        /^400 INVALID_REQUEST started_from: Expected a time/
+      )
+      assert.match(yield* refusal("/flow-executions/x/signals", post({ value: 1 })), /^400 INVALID_REQUEST signal: /)
+      assert.match(yield* refusal(commands, post(odd)), /^400 INVALID_REQUEST filter.stat: /)
+      assert.match(yield* refusal(commands, post({ ...odd, command: "end" })), /^400 INVALID_REQUEST command: Expected/)
       assert.strictEqual((yield* ask("/")).text, "the program's own")
     })
   )
@@ -163,8 +251,7 @@ describe("the routes", () => {
   test(
     "give times in ISO 8601 and names with underscores",
     Effect.gen(function* () {
-      const id = yield* Flow.submit(orders, "one")
-      yield* waiting(id)
+      const id = yield* submitted("one")
       const { text } = yield* ask(`/flow-executions/${id}`)
       assert.match(text, /"started_at":"\d{4}-\d\d-\d\dT[\d:.]+Z"/)
       assert.notInclude(text, "startedAt")

@@ -31,7 +31,10 @@ const anyError = Schema.Union([Refused, Steps.startRun.error, Steps.awaitComplet
 
 const flowOf = <C extends Flow.FlowContext<unknown>>(
   body: () => Effect.Effect<unknown, typeof anyError.Type, C>,
-  { signals = [], version = 1 }: { readonly signals?: ReadonlyArray<Flow.Signal<typeof Schema.Json>>; version?: number } = {}
+  {
+    signals = [],
+    version = 1
+  }: { readonly signals?: ReadonlyArray<Flow.Signal<typeof Schema.Json>>; version?: number } = {}
 ) =>
   Flow.make("stuck", {
     version,
@@ -113,7 +116,9 @@ describe("an execution that is under way tells", () => {
   livesWithoutRoom(
     "when a ready step tries again while its control room is away, after which attempt, and why",
     Effect.gen(function* () {
-      const flow = flowOf(() => Steps.startRun({ process: ProcessId.make("process"), workItems: [WorkItemId.make("item")] }))
+      const flow = flowOf(() =>
+        Steps.startRun({ process: ProcessId.make("process"), workItems: [WorkItemId.make("item")] })
+      )
       const { now, summary } = yield* Effect.gen(function* () {
         const id = yield* Flow.submit(flow, undefined)
         const inspected = FlowExecutions.inspect(id)
@@ -231,7 +236,10 @@ describe("an execution that is under way tells", () => {
       const flow = flowOf(() => Flow.all("both", [Flow.sleep("nap", "2 days"), again("x")], { concurrency: 2 }))
       const { now, summary } = yield* stuck(flow)
       assert.strictEqual(now.length, 2)
-      assert.match(summary, /^waiting: tries both\[1\]\/refusing again at 1970-01-02T.*attempt 1: not today.*, and 1 more$/)
+      assert.match(
+        summary,
+        /^waiting: tries both\[1\]\/refusing again at 1970-01-02T.*attempt 1: not today.*, and 1 more$/
+      )
     })
   )
 
@@ -239,12 +247,20 @@ describe("an execution that is under way tells", () => {
     "which undo is tried again, and why",
     Effect.gen(function* () {
       const undo = refusing.with({ retry: { attempts: 100, delay: "1 day", backoff: 1 } })
-      const flow = flowOf(() => Effect.andThen(Flow.compensate(echo("a"), () => undo("a")), refusing("x")))
+      const flow = flowOf(() =>
+        Effect.andThen(
+          Flow.compensate(echo("a"), () => undo("a")),
+          refusing("x")
+        )
+      )
       const { execution, now, summary, undos } = yield* stuck(flow)
       assert.strictEqual(execution.state, "undoing")
       assert.deepInclude(now[0], { path: "echo/undo/refusing", kind: "pause", attempt: 1, due: 86_400_000 })
       assert.deepInclude(undos[0], { path: "echo", state: "pending" })
-      assert.match(summary, /^undoing: tries echo\/undo\/refusing again at 1970-01-02T00:00:00.000Z, after attempt 1: not today/)
+      assert.match(
+        summary,
+        /^undoing: tries echo\/undo\/refusing again at 1970-01-02T00:00:00.000Z, after attempt 1: not today/
+      )
     })
   )
 
@@ -290,7 +306,10 @@ describe("an execution that is halted tells why and what to do", () => {
         flowOf(() => Flow.sleep("another", "1 day"))
       )
       assert.strictEqual(execution.state, "halted")
-      assert.match(summary, /^halted after echo: the body of stuck, version 1, reached another before the recorded step echo/)
+      assert.match(
+        summary,
+        /^halted after echo: the body of stuck, version 1, reached another before the recorded step echo/
+      )
       assert.match(remedy ?? "", /^run code that fits its record as stuck@1/)
     })
   )
@@ -318,7 +337,12 @@ describe("an execution that is halted tells why and what to do", () => {
     "when its body has a defect",
     Effect.gen(function* () {
       const { execution, remedy, summary } = yield* halted(
-        flowOf(() => Effect.andThen(echo("a"), Effect.sync(() => void JSON.parse("{"))))
+        flowOf(() =>
+          Effect.andThen(
+            echo("a"),
+            Effect.sync(() => void JSON.parse("{"))
+          )
+        )
       )
       assert.match(summary, /^halted after echo: .*JSON/)
       assert.match(execution.failure?.stack ?? "", /JSON\.parse/)

@@ -126,7 +126,8 @@ const said: Readonly<Record<Activity["kind"], (activity: Activity) => string>> =
 }
 
 /** What a branch does or waits for, and since when. */
-export const lineOf = (activity: Activity): string => `${said[activity.kind](activity)}, since ${timeOf(activity.since)}`
+export const lineOf = (activity: Activity): string =>
+  `${said[activity.kind](activity)}, since ${timeOf(activity.since)}`
 
 /** A step that stopped says more than one that waits. */
 const urgency: Readonly<Record<Activity["kind"], number>> = {
@@ -201,7 +202,9 @@ export const remedyOf = ({ history, runnable }: Standing): string | null => {
   if (state === "suspended") return "resume it"
   if (state === "failed") {
     const from = failedStep(history)
-    return from === null ? "retry it, and say from which step" : `put right what failed, then retry: it begins at ${from}`
+    return from === null
+      ? "retry it, and say from which step"
+      : `put right what failed, then retry: it begins at ${from}`
   }
   if (!isActive(state) || runnable) return null
   return `start a program that registers ${versionOf(execution)} with Flow.layer; also to cancel it`

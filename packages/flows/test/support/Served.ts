@@ -1,8 +1,10 @@
 /** A program with durable flows and their management, on a port of its own. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
@@ -11,9 +13,29 @@ import { createServer } from "node:http"
 import * as Flow from "../../src/Flow.ts"
 import { FlowEngine } from "../../src/FlowEngine.ts"
 import * as FlowManagement from "../../src/FlowManagement.ts"
-import { Diary, note, Refused } from "./Diary.ts"
 
 export const token = "a token of some length"
+
+/** What steps did, in their order. */
+export class Diary extends Context.Service<Diary, Ref.Ref<ReadonlyArray<string>>>()("test/Diary") {
+  static readonly layer = Layer.effect(Diary, Ref.make<ReadonlyArray<string>>([]))
+  static readonly read = Effect.flatMap(Diary, (diary) => Ref.get(diary))
+}
+
+class Refused extends Schema.TaggedError<Refused>()("Refused", { why: Schema.String }) {}
+
+const note = Flow.step("note", {
+  input: Schema.String,
+  success: Schema.Finite,
+  error: Schema.Never,
+  run: (text) =>
+    Effect.flatMap(Diary, (diary) =>
+      Effect.as(
+        Ref.update(diary, (lines) => [...lines, text]),
+        text.length
+      )
+    )
+})
 
 const approval = Flow.approval("approval")
 const mail = Flow.inbox("mail", Schema.Struct({ text: Schema.String }))

@@ -16,7 +16,7 @@ import {
 } from "@signalbox/api/contract/Responses"
 import { FlowHistory } from "../../FlowHistory.ts"
 import { Failure } from "../../FlowEvents.ts"
-import { commands } from "../Commands.ts"
+import { type Command, commands } from "../Commands.ts"
 import { activityKinds } from "../Inspect.ts"
 import { states } from "../Journal.ts"
 import { Entry, Execution, listedFields, listedKeys, Time, Undo } from "./Rows.ts"
@@ -73,9 +73,6 @@ const Query = Schema.Struct({
 const resumeFields = { skip: Schema.optionalKey(Schema.Array(Schema.String)) }
 const retryFields = { from: Schema.optionalKey(Schema.String), version: Schema.optionalKey(Schema.Finite) }
 
-/** Which command takes which option. */
-const optionsOf: Readonly<Record<string, ReadonlyArray<string>>> = { resume: ["skip"], retry: ["from", "version"] }
-
 /** A command for all executions that match. */
 const Commands = Schema.Struct({
   command: Schema.Literals(commands),
@@ -84,19 +81,28 @@ const Commands = Schema.Struct({
   all: Schema.optionalKey(Schema.Boolean),
   ...resumeFields,
   ...retryFields
-}).check(
-  Schema.makeFilter(({ all, filter, ...given }) => {
-    if (all !== true && Object.keys(filter).length === 0) {
-      return {
-        path: ["filter"],
-        issue: "Expected a flow, version, key, state, tag, started_from or started_before; or `all: true` for every execution"
-      }
-    }
-    const known = optionsOf[given.command] ?? []
-    const other = ["skip", "from", "version"].find((name) => name in given && !known.includes(name))
-    return other === undefined ? undefined : { path: [other], issue: `Expected nothing: ${given.command} has no such option` }
-  })
-)
+})
+
+/** Which command takes which option. */
+const optionsOf: Readonly<Record<Command, ReadonlyArray<string>>> = {
+  cancel: [],
+  terminate: [],
+  suspend: [],
+  resume: Object.keys(resumeFields),
+  retry: Object.keys(retryFields)
+}
+
+/** Why a command for many is not carried out: the field, and what it should be; null when nothing is wrong. */
+export const refusedCommands = ({ all, command, filter, ...options }: typeof Commands.Type): string | null => {
+  if (all !== true && Object.keys(filter).length === 0) {
+    return (
+      "filter: Expected a flow, version, key, state, tag, started_from or started_before; or `all: true` for every " +
+      "execution"
+    )
+  }
+  const other = Object.keys(options).find((name) => !optionsOf[command].includes(name))
+  return other === undefined ? null : `${other}: Expected nothing, because ${command} has no such option`
+}
 
 /** How many executions a command was carried out for, and how many refused it. */
 const Carried = Schema.Struct({ changed: Schema.Finite, refused: Schema.Finite })
