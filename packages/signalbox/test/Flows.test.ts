@@ -27,17 +27,21 @@ const check = Flow.step("check", {
     input.amount > limit ? Effect.fail(new TooMuch({ message: `more than ${limit}` })) : Effect.succeed(input)
 })
 
+const approval = Flow.approval("approval")
+const day = Flow.signal("day", Schema.String)
+
 const payment = Flow.make("payment", {
   version: 3,
   input: Schema.Finite,
   success: Schema.String,
   error: TooMuch,
   idempotencyKey: String,
+  signals: [approval, day],
+  tags: (amount) => (amount > 100 ? ["large"] : []),
   run: Effect.fnUntraced(function* (amount) {
     yield* check({ amount })
-    const { approved, by } = yield* Flow.awaitApproval("approval")
-    const day = yield* Flow.awaitSignal("day", Schema.String)
-    return `${approved ? "paid" : "refused"} by ${by} on ${day}`
+    const { approved, by } = yield* approval.receive()
+    return `${approved ? "paid" : "refused"} by ${by} on ${yield* day.receive()}`
   })
 })
 
@@ -74,9 +78,8 @@ const until = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Effect<voi
     holds ? Effect.void : Effect.andThen(Effect.sleep("5 millis"), until(condition))
   )
 const awaits = (id: string, path: string) =>
-  until(Effect.map(FlowExecutions.inspect(id), ({ waits }) => waits.some((wait) => wait.path === path)))
-const isIn = (id: string, state: FlowExecutions.ExecutionState) =>
-  until(Effect.map(stateOf(id), (now) => now === state))
+  until(Effect.map(FlowExecutions.inspect(id), ({ now }) => now.some((activity) => activity.path === path)))
+const isIn = (id: string, state: FlowExecutions.State) => until(Effect.map(stateOf(id), (now) => now === state))
 
 const decodeListed = Schema.decodeUnknownSync(
   Schema.fromJsonString(Schema.Struct({ id: Schema.String, state: Schema.String, started_at: Schema.String }))
@@ -90,39 +93,96 @@ describe("signalbox flows", () => {
 
       const [listed = ""] = (yield* flows("list", "--state", "failed", "--flow", "payment", "--json")).lines
       assert.propertyVal(decodeListed(listed), "id", id)
-      assert.match((yield* flows("list")).stdout, new RegExp(`^${id} +failed +payment@3 .*more than 100`))
+      assert.match((yield* flows("list")).stdout, new RegExp(`^${id} +failed +\\ds +payment@3 +500 +more than 100`))
       assert.strictEqual((yield* flows("list", "--flow-version", "4")).stdout, "")
 
       const failed = (yield* flows("show", id)).stdout
+      assert.match(failed, /^failed: more than 100$/m)
+      assert.match(failed, /^what to do: put right what failed, then retry: it begins at check$/m)
       assert.match(failed, /^step +kind +attempt +state +started +took +failure$/m)
       assert.match(failed, /^check +step +1 +failed .*more than 100$/m)
-      assert.match((yield* flows("show", id, "--step", "check")).stdout, /"input":\{"amount":500\}/)
+      assert.match((yield* flows("show", id, "--step", "check")).stdout, /"input":\{"amount":500\}.*"stack":"TooMuch/)
       assert.match((yield* flows("show", id, "--mermaid")).stdout, /^flowchart TD\n/)
 
       limit = 1_000
-      const next = (yield* flows("resume", id, "--json")).stdout
-      const again = decodeId(next).id
-      yield* awaits(again, "approval")
-      assert.match((yield* flows("show", again)).stdout, /^waits for a signal at approval$/m)
+      assert.strictEqual((yield* flows("retry", id, "--json")).stdout, `{"id":"${id}"}\n`)
+      yield* awaits(id, "approval")
+      const waiting = (yield* flows("show", id)).stdout
+      assert.match(waiting, /^waiting: waits for the signal approval, since \d{4}-.*Z$/m)
+      assert.match(waiting, /^branch +does +attempt +since +due +host +last failure$/m)
+      assert.match(waiting, /^approval +waits for the signal approval +1 +\d{4}-.*Z \(\ds\)$/m)
 
-      const undecided = yield* failing("signal", again, "approval")
+      const undecided = yield* failing("signal", id, "approval")
       assert.strictEqual(undecided.status, 2)
       assert.match(undecided.stderr, /expected one of --approve, --reject and --value/)
-      assert.match((yield* failing("signal", again, "approval", "--approve")).stderr, /--by: expected who decides/)
-      const typo = yield* failing("signal", again, "aproval", "--reject", "--by", "ann")
-      assert.match(typo.stderr, /awaits no signal aproval; it awaits approval/)
+      assert.match((yield* failing("signal", id, "approval", "--approve")).stderr, /--by: expected who decides/)
+      const typo = yield* failing("signal", id, "aproval", "--reject", "--by", "ann")
+      assert.match(typo.stderr, /there is no aproval; expected one of approval, day/)
 
-      yield* flows("signal", again, "approval", "--approve", "--by", "ann", "--comment", "as agreed")
-      yield* awaits(again, "day")
-      yield* flows("signal", again, "day", "--value", '"monday"')
-      yield* isIn(again, "completed")
-      assert.match((yield* flows("show", again)).stdout, /^result "paid by ann on monday"$/m)
+      yield* flows("signal", id, "approval", "--approve", "--by", "ann", "--comment", "as agreed")
+      yield* flows("signal", id, "day", "--value", '"monday"')
+      yield* isIn(id, "completed")
+      assert.match((yield* flows("show", id)).stdout, /^result "paid by ann on monday"$/m)
 
-      const third = decodeId((yield* flows("retry", again, "--from", "approval", "--json")).stdout).id
-      yield* awaits(third, "approval")
-      assert.match((yield* failing("retry", third)).stderr, /is under way: cancel it first/)
-      yield* flows("cancel", third)
-      yield* isIn(third, "canceled")
+      yield* flows("retry", id, "--from", "day")
+      yield* isIn(id, "completed")
+      const history = JSON.parse((yield* flows("export", id)).stdout)
+      assert.deepStrictEqual([history.format, history.execution.round], [1, 2])
+      assert.isTrue(history.aside.some(({ path }: { readonly path: string }) => path === "day"))
+    }).pipe(Effect.provide(program))
+  )
+
+  it.live("suspends, resumes, cancels and terminates one", () =>
+    Effect.gen(function* () {
+      const id = yield* Flow.submit(payment, 1)
+      yield* awaits(id, "approval")
+      yield* flows("suspend", id)
+      yield* isIn(id, "suspended")
+      assert.match((yield* flows("show", id)).stdout, /^what to do: resume it$/m)
+      yield* flows("resume", id)
+      yield* awaits(id, "approval")
+      assert.match((yield* failing("retry", id)).stderr, /is under way \(\w+\): cancel it first/)
+      yield* flows("cancel", id)
+      yield* isIn(id, "cancelled")
+      const other = yield* Flow.submit(payment, 2)
+      yield* awaits(other, "approval")
+      yield* flows("terminate", other)
+      yield* isIn(other, "cancelled")
+    }).pipe(Effect.provide(program))
+  )
+
+  it.live("carries out a command for all that match, when that is said", () =>
+    Effect.gen(function* () {
+      limit = 1_000
+      const small = yield* Flow.submit(payment, 1)
+      const large = yield* Effect.forEach([101, 102], (amount) => Flow.submit(payment, amount))
+      yield* Effect.forEach([small, ...large], (id) => awaits(id, "approval"))
+      assert.strictEqual((yield* flows("list", "--tag", "large")).lines.length, 2)
+      assert.strictEqual((yield* flows("list", "--started-before", "2020-01-01T00:00:00Z")).stdout, "")
+
+      const table: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
+        [["cancel"], /expected the id of an execution; or flags that filter, .* or --all/],
+        [["cancel", "--tag", "large"], /--yes: needed to cancel all executions that match; `signalbox flows list`/],
+        [["cancel", "--all"], /--yes: needed/],
+        [["cancel", small, "--tag", "large", "--yes"], /not both/],
+        [["terminate", "--state", "odd", "--yes"], /state/]
+      ]
+      for (const [args, expected] of table) {
+        const { status, stderr } = yield* failing(...args)
+        assert.strictEqual(status, 2)
+        assert.match(stderr, expected)
+      }
+      assert.strictEqual(yield* stateOf(small), "waiting")
+
+      const cancelled = yield* flows("cancel", "--tag", "large", "--yes", "--json")
+      assert.strictEqual(cancelled.stdout, '{"changed":2,"refused":0}\n')
+      yield* Effect.forEach(large, (id) => isIn(id, "cancelled"))
+      assert.strictEqual(yield* stateOf(small), "waiting")
+      assert.match((yield* flows("retry", "--tag", "large", "--yes")).stdout, /^0 executions: .*; 2 refused it$/m)
+      assert.match(
+        (yield* flows("terminate", "--all", "--yes")).stdout,
+        /^1 execution: has ended; nothing was undone$/m
+      )
     }).pipe(Effect.provide(program))
   )
 
@@ -143,5 +203,3 @@ describe("signalbox flows", () => {
     }).pipe(Effect.provide(program))
   )
 })
-
-const decodeId = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ id: Schema.String })))

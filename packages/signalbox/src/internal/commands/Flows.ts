@@ -3,8 +3,8 @@
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Approval } from "@signalbox/flows/Flow"
-import type { Inspection, ListedExecution, OpenWait, RecordedStep } from "@signalbox/flows/FlowExecutions"
-import { FlowManagementClient, onWire } from "@signalbox/flows/FlowManagementClient"
+import { type Command as FlowCommand, type CommandOptions, type Filter, states } from "@signalbox/flows/FlowExecutions"
+import { FlowManagementClient, type FlowManagementError, onWire } from "@signalbox/flows/FlowManagementClient"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as Console from "effect/Console"
@@ -17,8 +17,8 @@ import * as Stream from "effect/Stream"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { columns, orVariable, print } from "../Connection.ts"
-import { table } from "../Table.ts"
+import { orVariable, print } from "../Connection.ts"
+import { executionLine, report } from "../FlowReport.ts"
 
 /** A flag is missing or cannot be used. */
 export class FlowsFlagError extends Schema.TaggedError<FlowsFlagError>()("FlowsFlagError", {
@@ -59,86 +59,72 @@ const connected = Effect.fnUntraced(function* <A, E, R>(
   return yield* Effect.provide(Effect.flatMap(FlowManagementClient, use), layer)
 })
 
-const timeOf = (millis: number | null) => (millis === null ? "" : new Date(millis).toISOString())
-const registeredAs = (registered: boolean) => (registered ? "" : "version not registered")
-
-const executionLine = ({ failure, flow, id, registered, startedAt, state, version }: ListedExecution) =>
-  columns(
-    [id, 36],
-    [state, 9],
-    [`${flow}@${version}`, 20],
-    [timeOf(startedAt), 24],
-    [failure?.message.replace(/\s+/g, " ") ?? registeredAs(registered || state !== "running"), 0]
+const only = (name: string, what: string) =>
+  Flag.String(name).pipe(Flag.withDescription(`Only executions ${what}`), Flag.optional)
+const when = (name: string, what: string) =>
+  Flag.Date(name).pipe(
+    Flag.withDescription(`Only executions that began ${what}, such as 2026-11-20T08:00:00Z`),
+    Flag.optional
   )
+
+const filterFlags = {
+  flow: only("flow", "of this flow"),
+  version: Flag.Finite("flow-version").pipe(Flag.withDescription("Only executions of this version"), Flag.optional),
+  key: only("key", "with this idempotency key"),
+  state: Flag.Literals("state", states).pipe(Flag.withDescription("Only executions in this state"), Flag.optional),
+  tag: only("tag", "with this tag"),
+  startedFrom: when("started-from", "at this time or later"),
+  startedBefore: when("started-before", "before this time")
+}
+
+interface GivenFilter {
+  readonly flow: Option.Option<string>
+  readonly version: Option.Option<number>
+  readonly key: Option.Option<string>
+  readonly state: Option.Option<(typeof states)[number]>
+  readonly tag: Option.Option<string>
+  readonly startedFrom: Option.Option<Date>
+  readonly startedBefore: Option.Option<Date>
+}
+
+const filterOf = ({ flow, key, startedBefore, startedFrom, state, tag, version }: GivenFilter): Filter => ({
+  ...(Option.isSome(flow) ? { flow: flow.value } : {}),
+  ...(Option.isSome(version) ? { version: version.value } : {}),
+  ...(Option.isSome(key) ? { key: key.value } : {}),
+  ...(Option.isSome(state) ? { state: state.value } : {}),
+  ...(Option.isSome(tag) ? { tag: tag.value } : {}),
+  ...(Option.isSome(startedFrom) ? { startedFrom: startedFrom.value.getTime() } : {}),
+  ...(Option.isSome(startedBefore) ? { startedBefore: startedBefore.value.getTime() } : {})
+})
 
 const list = Command.make(
   "list",
   {
-    flow: Flag.String("flow").pipe(Flag.withDescription("Only executions of this flow"), Flag.optional),
-    version: Flag.Finite("flow-version").pipe(Flag.withDescription("Only executions of this version"), Flag.optional),
-    state: Flag.Literals("state", ["running", "completed", "failed", "canceled"]).pipe(
-      Flag.withDescription("Only executions in this state"),
-      Flag.optional
-    ),
+    ...filterFlags,
     limit: Flag.Int("limit").pipe(Flag.withDescription("How many, the newest first"), Flag.withDefault(100)),
     ...flags
   },
-  ({ flow, json, limit, state, url, version }) =>
-    connected(url, (flows) => {
-      const filter = {
-        ...(Option.isSome(flow) ? { flow: flow.value } : {}),
-        ...(Option.isSome(version) ? { version: version.value } : {}),
-        ...(Option.isSome(state) ? { state: state.value } : {})
-      }
-      return Stream.runForEach(Stream.take(flows.stream(filter), limit), (execution) =>
-        Console.log(json ? JSON.stringify(onWire.listed(execution)) : executionLine(execution))
-      )
-    })
+  ({ json, limit, url, ...filter }) =>
+    connected(
+      url,
+      Effect.fnUntraced(function* (flows) {
+        const now = yield* Clock.currentTimeMillis
+        yield* Stream.runForEach(Stream.take(flows.stream(filterOf(filter)), limit), (execution) =>
+          Console.log(json ? JSON.stringify(onWire.listed(execution)) : executionLine(execution, now))
+        )
+      })
+    )
 ).pipe(
-  Command.withDescription("Lists executions of flows, the newest first, of all versions"),
+  Command.withDescription(
+    "Lists executions of flows, the newest first, of all versions: state, age, flow, key, and why"
+  ),
   Command.withExamples([
-    { command: "signalbox flows list --state failed", description: "What failed, and why" },
+    { command: "signalbox flows list --state halted", description: "What needs a person or a deployment" },
     { command: "signalbox flows list --flow payments --state running --json", description: "For programs" }
   ])
 )
 
 const execution = Argument.String("execution").pipe(Argument.withDescription("The id of an execution"))
-
-const secondsOf = ({ endedAt, startedAt }: RecordedStep) => `${((endedAt - startedAt) / 1000).toFixed(1)}s`
-
-const stepRow = (step: RecordedStep) => [
-  step.path,
-  step.kind,
-  `${step.attempt}`,
-  step.state,
-  timeOf(step.startedAt),
-  secondsOf(step),
-  step.failure?.message.replace(/\s+/g, " ") ?? ""
-]
-
-const waitLine = (wait: OpenWait, now: number) => {
-  const seconds = wait.due === null ? 0 : Math.round((wait.due - now) / 1000)
-  const until = wait.due === null ? "" : `until ${timeOf(wait.due)} (${seconds} s)`
-  const what = { signal: "a signal", run: `the run ${wait.run ?? ""}`, timer: "time" }[wait.kind]
-  return ["waits for", what, "at", wait.path, until].filter((part) => part !== "").join(" ")
-}
-
-const report = Effect.fnUntraced(function* ({ execution, registered, steps, waits }: Inspection) {
-  const { endedAt, failure, flow, generation, id, input, key, result, resumes, startedAt, state, version } = execution
-  const now = yield* Clock.currentTimeMillis
-  const unregistered = state === "running" ? registeredAs(registered) : ""
-  yield* Console.log(columns([id, 36], [state, 9], [`${flow}@${version}`, 20], [unregistered, 0]))
-  yield* Console.log(`key ${key}, generation ${generation}, ${timeOf(startedAt)} ${timeOf(endedAt)}`.trimEnd())
-  if (resumes !== null) yield* Console.log(`goes on from ${resumes.execution} before ${resumes.before || "its end"}`)
-  yield* Console.log(`input ${JSON.stringify(input)}`)
-  if (state === "completed") yield* Console.log(`result ${JSON.stringify(result)}`)
-  if (failure !== null) yield* Console.log(`${failure.kind}: ${failure.message}`)
-  for (const wait of waits) yield* Console.log(waitLine(wait, now))
-  if (steps.length === 0) return
-  yield* Console.log("")
-  const head = ["step", "kind", "attempt", "state", "started", "took", "failure"]
-  yield* Console.log(table(head, steps.map(stepRow)))
-})
 
 const show = Command.make(
   "show",
@@ -149,7 +135,7 @@ const show = Command.make(
       Flag.withDefault(false)
     ),
     step: Flag.String("step").pipe(
-      Flag.withDescription("Print the attempts of this step with input and result, a line of JSON each"),
+      Flag.withDescription("Print the attempts of this step with input, result and stack, a line of JSON each"),
       Flag.optional
     ),
     ...flags
@@ -167,68 +153,156 @@ const show = Command.make(
           }
           return yield* Effect.forEach(found, (one) => Console.log(JSON.stringify(one)), { discard: true })
         }
-        yield* json ? Console.log(JSON.stringify(onWire.inspection(inspection))) : report(inspection)
+        if (json) return yield* Console.log(JSON.stringify(onWire.inspection(inspection)))
+        yield* Console.log(report(inspection, yield* Clock.currentTimeMillis))
       })
     )
 ).pipe(
-  Command.withDescription("Shows an execution: its steps, and what it waits for"),
+  Command.withDescription(
+    "Shows where an execution stands: what each branch does or waits for, its undos and its steps"
+  ),
   Command.withExamples([
-    { command: "signalbox flows show 0199a1b2-...", description: "The steps as a table" },
+    { command: "signalbox flows show 0199a1b2-...", description: "In one look" },
     { command: "signalbox flows show 0199a1b2-... --step startRun", description: "What went in and came out" },
     { command: "signalbox flows show 0199a1b2-... --mermaid > flow.mmd", description: "As a diagram" }
   ])
 )
 
-const cancel = Command.make("cancel", { execution, ...flags }, ({ execution, json, url }) =>
+const exported = Command.make("export", { execution, url: flags.url }, ({ execution, url }) =>
   connected(url, (flows) =>
-    Effect.andThen(
-      flows.cancel(execution),
-      print(json, { id: execution }, ({ id }) => `${id} is asked to end; what it did is undone where the flow says how`)
-    )
+    Effect.flatMap(flows.history(execution), (history) => Console.log(JSON.stringify(onWire.history(history))))
   )
 ).pipe(
-  Command.withDescription("Ends an execution, and undoes what its flow compensates"),
-  Command.withExamples([{ command: "signalbox flows cancel 0199a1b2-...", description: "Safe to repeat" }])
+  Command.withDescription("Prints all that is recorded of an execution as JSON, for a test of changed code"),
+  Command.withExamples([{ command: "signalbox flows export 0199a1b2-... > history.json", description: "Into a file" }])
 )
 
-const resume = Command.make("resume", { execution, ...flags }, ({ execution, json, url }) =>
-  connected(url, (flows) =>
-    Effect.flatMap(flows.resume(execution), (id) => print(json, { id }, ({ id }) => `${id} goes on`))
-  )
+// ---- commands
+
+const targetFlags = {
+  execution: Argument.optional(execution),
+  ...filterFlags,
+  all: Flag.Boolean("all").pipe(Flag.withDescription("Every execution"), Flag.withDefault(false)),
+  yes: Flag.Boolean("yes").pipe(
+    Flag.withDescription("Needed for all executions that match: it is done without asking"),
+    Flag.withDefault(false)
+  ),
+  ...flags
+}
+
+interface Target extends GivenFilter {
+  readonly execution: Option.Option<string>
+  readonly all: boolean
+  readonly yes: boolean
+  readonly json: boolean
+  readonly url: Option.Option<string>
+}
+
+type ForOne = Readonly<
+  Record<FlowCommand, (execution: string, options: CommandOptions) => Effect.Effect<void, FlowManagementError>>
+>
+
+/** Carries out a command for the execution that is named, or for all that match. */
+const carryOut = Effect.fnUntraced(function* (
+  command: FlowCommand,
+  { all, execution, json, url, yes, ...given }: Target,
+  said: string,
+  options: CommandOptions = {}
+) {
+  const filter = filterOf(given)
+  const isFilter = all || Object.keys(filter).length > 0
+  if (Option.isSome(execution)) {
+    if (isFilter) return yield* refuse("expected the id of an execution or flags that filter, not both")
+    const id = execution.value
+    yield* connected(url, (flows: ForOne) => flows[command](id, options))
+    return yield* print(json, { id }, () => `${id} ${said}`)
+  }
+  if (!isFilter) {
+    return yield* refuse(
+      "expected the id of an execution; or flags that filter, such as --flow and --state; or --all for every execution"
+    )
+  }
+  if (!yes) {
+    return yield* refuse(
+      `--yes: needed to ${command} all executions that match; \`signalbox flows list\` with the same flags shows them`
+    )
+  }
+  const carried = yield* connected(url, (flows) => flows.each(filter, command, { ...options, ...(all ? { all } : {}) }))
+  yield* print(json, carried, ({ changed, refused }) => {
+    const those = refused === 0 ? "" : `; ${refused} refused it`
+    return `${changed} ${changed === 1 ? "execution" : "executions"}: ${said}${those}`
+  })
+})
+
+const cancel = Command.make("cancel", targetFlags, (target) =>
+  carryOut("cancel", target, "is asked to end; what it did is undone where the flow says how")
 ).pipe(
-  Command.withDescription("Lets an execution go on that has failed, was canceled or is put aside"),
-  Command.withExamples([{ command: "signalbox flows resume 0199a1b2-...", description: "From its first failed step" }])
+  Command.withDescription("Ends an execution, or all that match, and undoes what its flow compensates"),
+  Command.withExamples([
+    { command: "signalbox flows cancel 0199a1b2-...", description: "Safe to repeat" },
+    { command: "signalbox flows cancel --flow payments --state waiting --yes", description: "All that match" }
+  ])
+)
+
+const terminate = Command.make("terminate", targetFlags, (target) =>
+  carryOut("terminate", target, "has ended; nothing was undone")
+).pipe(
+  Command.withDescription("Ends an execution, or all that match, as it stands: nothing is undone"),
+  Command.withExamples([{ command: "signalbox flows terminate 0199a1b2-...", description: "When cancel cannot help" }])
+)
+
+const suspend = Command.make("suspend", targetFlags, (target) =>
+  carryOut("suspend", target, "is suspended once the steps that run have ended")
+).pipe(
+  Command.withDescription("Pauses an execution, or all that match, until they are resumed"),
+  Command.withExamples([{ command: "signalbox flows suspend --flow payments --yes", description: "A whole flow" }])
+)
+
+const resume = Command.make(
+  "resume",
+  {
+    ...targetFlags,
+    skip: Flag.String("skip").pipe(
+      Flag.withDescription("The path of a call whose undo failed and was done by hand; may be repeated"),
+      Flag.atLeast(0)
+    )
+  },
+  ({ skip, ...target }) => carryOut("resume", target, "continues", skip.length === 0 ? {} : { skip })
+).pipe(
+  Command.withDescription("Lets an execution continue that is halted or suspended, or all that match"),
+  Command.withExamples([
+    { command: "signalbox flows resume 0199a1b2-...", description: "With the same idempotency keys" },
+    {
+      command: "signalbox flows resume 0199a1b2-... --skip reserve",
+      description: "The undo of reserve was done by hand"
+    }
+  ])
 )
 
 const retry = Command.make(
   "retry",
   {
-    execution,
+    ...targetFlags,
     from: Flag.String("from").pipe(
-      Flag.withDescription("The path of the step to begin with; default: the first that failed"),
+      Flag.withDescription("The path of the step to begin with; default: the step whose failure ended the execution"),
       Flag.optional
     ),
-    version: Flag.Finite("flow-version").pipe(
-      Flag.withDescription("The version that runs; default: that of the execution"),
+    toVersion: Flag.Finite("to-version").pipe(
+      Flag.withDescription("The version that continues; default: that of the execution"),
       Flag.optional
-    ),
-    ...flags
-  },
-  ({ execution, from, json, url, version }) =>
-    connected(url, (flows) =>
-      Effect.flatMap(
-        flows.retry(execution, {
-          ...(Option.isSome(from) ? { from: from.value } : {}),
-          ...(Option.isSome(version) ? { version: version.value } : {})
-        }),
-        (id) => print(json, { id }, ({ id }) => `${id} runs`)
-      )
     )
+  },
+  ({ from, toVersion, ...target }) =>
+    carryOut("retry", target, "runs again", {
+      ...(Option.isSome(from) ? { from: from.value } : {}),
+      ...(Option.isSome(toVersion) ? { version: toVersion.value } : {})
+    })
 ).pipe(
-  Command.withDescription("Runs an ended execution again from a step on, as a new execution"),
+  Command.withDescription("Runs an ended execution again from a step on, or all that match"),
   Command.withExamples([
-    { command: "signalbox flows retry 0199a1b2-...", description: "From its first failed step" },
-    { command: "signalbox flows retry 0199a1b2-... --from startRun", description: "From this step on" }
+    { command: "signalbox flows retry 0199a1b2-...", description: "From the step that failed" },
+    { command: "signalbox flows retry 0199a1b2-... --from startRun", description: "From this step on" },
+    { command: "signalbox flows retry --flow payments --state failed --yes", description: "All that failed" }
   ])
 )
 
@@ -258,23 +332,28 @@ const signal = Command.make(
   "signal",
   {
     execution,
-    path: Argument.String("path").pipe(
-      Argument.withDescription("The path of what awaits it, as `signalbox flows show` says")
+    signal: Argument.String("signal").pipe(
+      Argument.withDescription("Its name, with its key as in 'price[a]'; `signalbox flows show` says what is awaited")
     ),
     value: Flag.String("value").pipe(Flag.withDescription("The value, as JSON"), Flag.optional),
     approve: Flag.Boolean("approve").pipe(Flag.withDescription("Approve"), Flag.withDefault(false)),
     reject: Flag.Boolean("reject").pipe(Flag.withDescription("Refuse to approve"), Flag.withDefault(false)),
     by: Flag.String("by").pipe(Flag.withDescription("Who approves or refuses"), Flag.optional),
     comment: Flag.String("comment").pipe(Flag.withDescription("Why"), Flag.optional),
+    id: Flag.String("id").pipe(
+      Flag.withDescription("Of a message of an inbox: sent again with the same id it is received once"),
+      Flag.optional
+    ),
     ...flags
   },
-  Effect.fnUntraced(function* ({ execution, json, path, url, ...decision }) {
+  Effect.fnUntraced(function* ({ execution, id, json, signal, url, ...decision }) {
     const value = yield* valueOf(decision)
-    yield* connected(url, (flows) => flows.signal(execution, path, value))
-    yield* print(json, { id: execution, path }, () => `${execution} has its signal ${path}`)
+    const options = Option.isSome(id) ? { id: id.value } : {}
+    yield* connected(url, (flows) => flows.signal(execution, signal, value, options))
+    yield* print(json, { id: execution, signal }, () => `${execution} has ${signal}`)
   })
 ).pipe(
-  Command.withDescription("Sends a value, or the decision of a person, to what an execution awaits"),
+  Command.withDescription("Sends a value, or the decision of a person, to a signal or an inbox of an execution"),
   Command.withExamples([
     { command: "signalbox flows signal 0199a1b2-... approval --approve --by ann", description: "A decision" },
     { command: "signalbox flows signal 0199a1b2-... day --value '\"2026-11-21\"'", description: "Any value" }
@@ -283,5 +362,5 @@ const signal = Command.make(
 
 export const flows = Command.make("flows").pipe(
   Command.withDescription("Lists, shows and steers durable flows of a program"),
-  Command.withSubcommands([list, show, cancel, resume, retry, signal])
+  Command.withSubcommands([list, show, signal, cancel, terminate, suspend, resume, retry, exported])
 )
