@@ -297,6 +297,7 @@ const carryOut = Effect.fnUntraced(function* <E = never>(
     }
   })
   if (changed === null) return yield* new ExecutionNotFound({ execution: id })
+  if (action !== "nothing" && action !== "send") engine.metrics.entered(changed.flow, changed.state)
   if (action === "send" || action === "reopen and send") yield* send
   if (action === "end") yield* engine.drop(id)
   yield* engine.poke(id)

@@ -4,17 +4,23 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
+import * as Tracer from "effect/Tracer"
 import type { Flow } from "./FlowType.ts"
 import type { Body } from "./Interpreter.ts"
 import { inSpan, reveal } from "./Position.ts"
 import { checkError, type Codec, decodeRecorded, record, recordResult } from "./Values.ts"
 
+/** With a span, that of the stay in memory; a plain run has one of its own. */
 export const bodyOf = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
   context: Context.Context<R>
 ) => {
   const what = `the flow ${flow.name}`
-  return (execution: { readonly id: string; readonly input: Schema.Json }): Body => {
+  return (
+    execution: { readonly id: string; readonly input: Schema.Json },
+    span: Tracer.AnySpan | null = null
+  ): Body => {
+    const services = span === null ? context : Context.add(context, Tracer.ParentSpan, span)
     const run = Effect.gen(function* () {
       const input = yield* decodeRecorded(flow.input, execution.input, `the input of ${what}`)
       const value = yield* Effect.suspend(() => reveal(flow.body(input))).pipe(
@@ -25,11 +31,12 @@ export const bodyOf = <I extends Codec, S extends Codec, E extends Codec, R>(
     const attributes = { "flow.version": flow.version, "flow.execution_id": execution.id }
     return {
       // The place of a branch is in the context of its fiber, so the services are merged into that.
-      run: Effect.updateContext(inSpan(`flow ${flow.name}`, attributes, run), (inner: Context.Context<never>) =>
-        Context.merge(context, inner)
+      run: Effect.updateContext(
+        span === null ? inSpan(`flow ${flow.name}`, attributes, run) : run,
+        (inner: Context.Context<never>) => Context.merge(services, inner)
       ),
       encodeError: (error) => Effect.map(record(flow.error, error, `the error of ${what}`), ({ json }) => json),
-      context
+      context: services
     }
   }
 }

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
 import * as Option from "effect/Option"
+import * as Tracer from "effect/Tracer"
 import * as Scope from "effect/Scope"
 import { hostname } from "node:os"
 import { FlowExpired } from "../FlowErrors.ts"
@@ -16,13 +17,22 @@ import { detailOf } from "./Announce.ts"
 import { reopened } from "./Commands.ts"
 import { NewId } from "./Ids.ts"
 import * as Interpreter from "./Interpreter.ts"
-import { type Execution, type FlowVersion, type Fence, hasEnded, Journal, type NewExecution } from "./Journal.ts"
+import {
+  type Execution,
+  type FlowVersion,
+  type Fence,
+  hasEnded,
+  Journal,
+  type NewExecution,
+  type Write
+} from "./Journal.ts"
+import * as Metrics from "./Metrics.ts"
 import type { Codec } from "./Values.ts"
 
 /** A flow as the engine runs it. */
 export interface Registered extends FlowVersion {
   readonly signals: ReadonlyArray<Signal<Codec>>
-  readonly bodyOf: (execution: Pick<Execution, "id" | "input">) => Interpreter.Body
+  readonly bodyOf: (execution: Pick<Execution, "id" | "input">, span: Tracer.AnySpan) => Interpreter.Body
 }
 
 /** Which executions are this process's own: on a store for one process all of them, else what its lease covers. */
@@ -47,6 +57,33 @@ const mostReopened = 10_000
 
 export const versionName = ({ flow, version }: FlowVersion): string => `${flow}@${version}`
 
+/**
+ * A trace for each execution, whatever process runs it: its id is that of the execution. Null for one whose id is none.
+ */
+const traceOf = (id: string): Tracer.ExternalSpan | null => {
+  const traceId = id.replaceAll("-", "")
+  return /^[\da-f]{32}$/.test(traceId) ? Tracer.externalSpan({ traceId, spanId: traceId.slice(0, 16) }) : null
+}
+
+/** A span around one stay of an execution in memory, linked to that of who submitted it. */
+const inStay = <A, E, R>(
+  { flow, id, version }: Execution,
+  isNew: boolean,
+  effect: (span: Tracer.Span) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Effect.serviceOption(Tracer.ParentSpan), (submitter) => {
+    const parent = traceOf(id)
+    return Effect.useSpan(
+      `flow ${flow}`,
+      {
+        ...(parent === null ? { root: true } : { parent }),
+        attributes: { "flow.version": version, "flow.execution_id": id },
+        links: isNew && Option.isSome(submitter) ? [{ span: submitter.value, attributes: {} }] : []
+      },
+      effect
+    )
+  })
+
 interface Live {
   readonly version: string
   session: Interpreter.Session | null
@@ -62,6 +99,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
   const sessions = yield* Scope.make()
   const registered = new Map<string, Registered>()
   const live = new Map<string, Live>()
+  const metrics = yield* Metrics.make
   const waiters = new Map<string, Set<Deferred.Deferred<void>>>()
   const due = Latch.makeUnsafe(true)
   const name = hostname()
@@ -110,7 +148,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     const all = [...before, self]
     const isLast = others.every((process) => all.includes(process.id))
     yield* journal.swap(name, known, isLast ? null : all)
-    yield* journal.write(fence, {
+    const write: Write = {
       execution: isLast
         ? { state: "halted", owner: null, wakeAt: null, failure }
         : { state: "waiting", owner: null, wakeAt: now + 1_000, failure },
@@ -118,7 +156,9 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
       undos: [],
       taken: [],
       seen: Number.MAX_SAFE_INTEGER
-    })
+    }
+    yield* journal.write(fence, write)
+    metrics.wrote(execution.flow, write)
   })
 
   /** What older builds have refused may fit this one. */
@@ -133,7 +173,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     )
   })
 
-  const stay = Effect.fnUntraced(function* (execution: Execution, isNew: boolean, entry: Live) {
+  const stay = Effect.fnUntraced(function* (execution: Execution, isNew: boolean, entry: Live, span: Tracer.Span) {
     const { id } = execution
     const flow = registered.get(versionName(execution))
     if (flow === undefined) return
@@ -142,7 +182,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
       durable: true,
       name,
       now: journal.now,
-      write: (write) => journal.write(fence, write),
+      write: (write) => Effect.map(journal.write(fence, write), () => metrics.wrote(execution.flow, write)),
       messages: (after) => journal.messages(id, after),
       isCrowded: () => crowded
     }
@@ -154,7 +194,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
         execution: current,
         history: history ?? { entries: [], undos: [], messages: [], redos: new Map() },
         host,
-        body: flow.bodyOf(current),
+        body: flow.bodyOf(current, span),
         onSession: (session) => {
           entry.session = session
           if (entry.poked) session.poke()
@@ -172,9 +212,10 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     Effect.suspend(() => {
       const entry: Live = { version: versionName(execution), session: null, poked: false, done: Deferred.makeUnsafe() }
       live.set(execution.id, entry)
-      const run = stay(execution, isNew, entry).pipe(
+      metrics.inMemory(live.size)
+      const run = inStay(execution, isNew, (span) => stay(execution, isNew, entry, span)).pipe(
         // Another process runs it now.
-        Effect.catchTag("OwnershipLost", () => Effect.void),
+        Effect.catchTag("OwnershipLost", () => Effect.sync(() => metrics.lostExecution(execution.flow))),
         Effect.catchCause((cause) =>
           Cause.hasInterruptsOnly(cause)
             ? Effect.void
@@ -183,6 +224,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
         Effect.ensuring(
           Effect.sync(() => {
             live.delete(execution.id)
+            metrics.inMemory(live.size)
             Deferred.doneUnsafe(entry.done, Effect.void)
             ended(execution.id)
             look()
@@ -200,6 +242,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
       let claimed: ReadonlyArray<Execution> = []
       if (free > 0 && mine.length > 0) {
         claimed = yield* journal.claim(self, mine, yield* journal.now, free)
+        for (const execution of claimed) metrics.claimed(execution)
         yield* Effect.forEach(claimed, (execution) => start(execution, false), { discard: true })
         if (claimed.length === free) continue
       }
@@ -226,6 +269,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
       yield* Effect.sleep(expiresAfterMillis / 3)
       if (!(yield* announce)) {
         // Others may run what this process had claimed: its writes are refused from now on.
+        metrics.lostLease()
         yield* abortAll
         self = newId()
         yield* announce
@@ -280,6 +324,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
 
   return {
     journal,
+    metrics,
     registered,
     /** Runs executions of this flow, for as long as the scope is open. */
     register: Effect.fnUntraced(function* (flow: Registered) {
@@ -320,6 +365,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
             return yield* new FlowExpired({ execution: id, state, endedAt })
           }
           if (created._tag === "Created") {
+            metrics.entered(made.flow, "running")
             if (isMine) yield* start(created.execution, made.messages.length === 0)
             else look()
           }
