@@ -25,8 +25,8 @@ import { bodyOf } from "./internal/Body.ts"
 import { Engine, versionName } from "./internal/Engine.ts"
 import type { Execution, NewMessage } from "./internal/Journal.ts"
 import { engineOf } from "./internal/EngineOf.ts"
-import { NewId } from "./internal/Ids.ts"
 import { segment } from "./internal/Position.ts"
+import { messageOf } from "./internal/Sending.ts"
 import { Watching } from "./internal/RunWatchers.ts"
 import { type Codec, decodeRecorded, record, recordResult } from "./internal/Values.ts"
 import type { Signal } from "./Signals.ts"
@@ -185,12 +185,15 @@ export const signalWithStart = <I extends Codec, S extends Codec, E extends Code
 > =>
   Effect.gen(function* () {
     const { json } = yield* record(signal.schema, value, `the signal ${signal.name}`)
-    const newId = yield* NewId
-    const id = options.id ?? (signal.kind === "inbox" ? newId() : "")
-    const name = segment(signal.name, options.key)
-    const execution = yield* begin(flow, input, { messages: [{ kind: signal.kind, name, id, value: json }] })
+    const address = segment(signal.name, options.key)
+    const message = yield* messageOf({ flow: flow.name, version: flow.version }, flow.signals, {
+      address,
+      value: json,
+      id: options.id
+    })
+    const execution = yield* begin(flow, input, { messages: [message] })
     // One that was there has not taken the message; sent twice, it is one.
-    yield* FlowExecutions.signal(execution.id, name, json, { id })
+    yield* FlowExecutions.signal(execution.id, address, json, message.kind === "inbox" ? { id: message.id } : {})
     return execution.id
   })
 

@@ -2,12 +2,11 @@
  * Durable executions from outside: listed, inspected, signalled, ended and run again.
  */
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
+import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { FlowEngine } from "./FlowEngine.ts"
-import { ExecutionConflict, ExecutionNotFound, InvalidSignal, SignalConflict, StepNotFound } from "./FlowErrors.ts"
+import { ExecutionConflict, ExecutionNotFound, type InvalidSignal, SignalConflict, StepNotFound } from "./FlowErrors.ts"
 import type { FlowHistory } from "./FlowHistory.ts"
 import { mermaid } from "./FlowDiagram.ts"
 import {
@@ -24,7 +23,6 @@ import {
 } from "./internal/Commands.ts"
 import { versionName } from "./internal/Engine.ts"
 import { engineOf } from "./internal/EngineOf.ts"
-import { NewId } from "./internal/Ids.ts"
 import {
   type Change,
   type Entry,
@@ -34,9 +32,9 @@ import {
   type NewMessage,
   type State
 } from "./internal/Journal.ts"
-import { jsonBytes, maxResultBytes } from "./internal/Values.ts"
 import { type Inspection, activitiesOf, isMarker, remedyOf, summaryOf } from "./internal/Inspect.ts"
 import { cancelPath } from "./internal/Replay.ts"
+import { messageOf } from "./internal/Sending.ts"
 
 export { type Command, commands } from "./internal/Commands.ts"
 export type { Activity, Inspection } from "./internal/Inspect.ts"
@@ -187,15 +185,6 @@ export const history = Effect.fn("FlowExecutions.history")(function* (
 
 // ---- signals
 
-/** What follows the name: nothing, or a key in brackets, with backslashes before those and the closing ones in it. */
-const isKey = /^(?:\[(?:[^\\\]]|\\[\\\]])*\])?$/
-
-/** The name of `name[key]`. */
-const nameOf = (address: string): string => {
-  const bracket = address.indexOf("[")
-  return bracket === -1 ? address : address.slice(0, bracket)
-}
-
 /**
  * Sends a value, as JSON, to a signal or an inbox of an execution: its name, with its key as in `price[a]`. It need not be
  * awaited yet. Fails with `InvalidSignal` when the flow lists no such signal or the value does not fit it, with
@@ -210,45 +199,9 @@ export const signal = Effect.fn("FlowExecutions.signal")(function* (
 ): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict | SignalConflict | InvalidSignal, FlowEngine> {
   const { engine } = yield* engineOf
   const there = yield* found(execution)
-  const flow = engine.registered.get(versionName(there))
-  const name = nameOf(address)
-  const listed = flow?.signals.find((signal) => signal.name === name)
-  if (listed === undefined) {
-    const names = flow?.signals.map((signal) => signal.name) ?? []
-    const instead =
-      flow === undefined
-        ? `${versionName(there)} is not registered in this program: send it to one that has`
-        : names.length === 0
-          ? `${there.flow} lists no signals: list it in the \`signals\` of Flow.make`
-          : `expected one of ${names.join(", ")}`
-    return yield* new InvalidSignal({ signal: address, message: `signal: there is no ${name}; ${instead}` })
-  }
-  const refuse = (message: string) => new InvalidSignal({ signal: address, message })
-  if (!isKey.test(address.slice(name.length))) {
-    return yield* refuse(`signal: expected ${name}, or ${name} with a key as in ${name}[a]`)
-  }
-  const newId = yield* NewId
-  const { id = listed.kind === "inbox" ? newId() : "" } = options
-  if ((listed.kind === "inbox") !== (id !== "")) {
-    return yield* refuse(
-      listed.kind === "inbox"
-        ? `id: expected at least one character, or none for a new message of ${name}`
-        : `id: expected none, because ${name} is a signal: only messages of an inbox have one`
-    )
-  }
-  const bytes = jsonBytes(value)
-  if (bytes > maxResultBytes) {
-    return yield* refuse(
-      `value: is ${bytes} bytes of JSON, more than ${maxResultBytes}: put large data in a file and send its name`
-    )
-  }
-  const fits = Schema.decodeUnknownExit(Schema.toCodecJson(listed.schema))(value)
-  if (Exit.isFailure(fits)) {
-    const error = fits.cause.reasons.flatMap((reason) => (reason._tag === "Fail" ? [reason.error] : []))[0]
-    const message = `value: does not fit the signal ${name}: ${error?.message ?? "it could not be read"}`
-    return yield* refuse(message)
-  }
-  const { outcome } = yield* engine.journal.send(execution, { kind: listed.kind, name: address, id, value })
+  const signals = engine.registered.get(versionName(there))?.signals ?? null
+  const message = yield* messageOf(there, signals, { address, value, id: options.id })
+  const { outcome } = yield* engine.journal.send(execution, message)
   if (outcome === "absent") return yield* new ExecutionNotFound({ execution })
   if (outcome === "conflict") return yield* new SignalConflict({ execution, signal: address })
   if (outcome === "ended") {

@@ -126,7 +126,8 @@ describe("an execution that is under way tells", () => {
         return yield* inspected
       }).pipe(Effect.provide(Flow.layer(flow)))
       const [pause] = now
-      assert.strictEqual(pause?.path, "startRun")
+      if (pause === undefined) return assert.fail("nothing is under way")
+      assert.strictEqual(pause.path, "startRun")
       assert.strictEqual(pause.failure?.tag, "ControlRoomError")
       assert.isAbove(pause.due ?? 0, pause.since)
       assert.isAtLeast(pause.since, pause.firstAt)
