@@ -27,7 +27,7 @@ const hanging = does("hanging", () => Effect.never)
 const refusing = does("refusing", () => Effect.fail(new Refused({ message: "not today" })))
 const breaking = does("breaking", () => Effect.die(new TypeError("no such thing")))
 
-const anyError = Schema.Union([Refused, Steps.startRun.error, Steps.awaitCompletion.error])
+const anyError = Schema.Union([Schema.String, Refused, Steps.startRun.error, Steps.awaitCompletion.error])
 
 const flowOf = <C extends Flow.FlowContext<unknown>>(
   body: () => Effect.Effect<unknown, typeof anyError.Type, C>,
@@ -418,5 +418,20 @@ test(
     assert.deepStrictEqual(now, [])
     assert.strictEqual(summary, "failed: not today")
     assert.strictEqual(remedy, "put right what failed, then retry: it begins at refusing")
+  })
+)
+
+test(
+  "a failure that is a text is told as it is",
+  Effect.gen(function* () {
+    const declined = Flow.step("declined", {
+      input: Schema.String,
+      success: Schema.String,
+      error: Schema.String,
+      run: () => Effect.fail("no funds")
+    })
+    const { steps, summary } = yield* stuck(flowOf(() => declined("x")))
+    assert.strictEqual(steps[0]?.failure?.message, "no funds")
+    assert.strictEqual(summary, "failed: no funds")
   })
 )

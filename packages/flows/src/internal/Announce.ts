@@ -25,7 +25,9 @@ export const failureOf = (cause: Cause.Cause<unknown>): Failure => {
 export const detailOf = (cause: Cause.Cause<unknown>): Failure => {
   const failure = failureOf(cause)
   const error = Cause.squash(cause)
-  if (failure.kind === "interrupted" || !(error instanceof Error)) return failure
+  if (failure.kind === "interrupted") return failure
+  if (typeof error === "string" && error !== "") return { ...failure, message: error.slice(0, 2_000) }
+  if (!(error instanceof Error)) return failure
   const message = error.message === "" ? failure.message : error.message.slice(0, 2_000)
   return { ...failure, message, stack: (error.stack ?? "").slice(0, 8_000) }
 }
