@@ -491,35 +491,46 @@ describe("paths", () => {
 
   it.effect("used twice are a defect that says which, and what to do", () =>
     Effect.gen(function* () {
-      const message = yield* twice(() => Effect.andThen(note("a"), note("b")))
-      assert.match(message, /the path note is used twice/)
-      assert.match(message, /give it a key/)
+      const message = yield* twice(() => Effect.andThen(note("a", { key: "k" }), note("b", { key: "k" })))
+      assert.match(message, /the path note\[k\] is used twice/)
+      assert.match(message, /give each use a key of its own/)
     })
   )
 
-  it.effect("count for keys, loops, sub-flows, sleeps and concurrent steps", () =>
+  it.effect("count for keys, loops, sub-flows and sleeps", () =>
     Effect.gen(function* () {
-      const both = { concurrency: 2 }
       assert.match(
         yield* twice(() => Flow.forEach("f", ["a", "a"], { key: (x) => x }, (x) => note(x))),
         /path f\[a\] is used twice/
       )
-      assert.match(yield* twice(() => Effect.all([note("a"), note("b")], both)), /path note is used twice/)
       assert.match(
-        yield* twice(() => Effect.andThen(Flow.sleep("nap", 0), Flow.sleep("nap", 0))),
-        /path nap is used twice/
-      )
-      assert.match(
-        yield* twice(() => Effect.andThen(note("a", { key: "f" }), Flow.all("note", { f: note("b") }))),
-        /path note\[f\] is used twice/
+        yield* twice(() => Effect.andThen(Flow.sleep("nap", 0, { key: "k" }), Flow.sleep("nap", 0, { key: "k" }))),
+        /path nap\[k\] is used twice/
       )
     })
   )
 
-  it.effect("stop a retry around a step: that is an option of the step", () =>
+  it.effect("are told apart by numbers where a call has no key", () =>
     Effect.gen(function* () {
-      assert.match(yield* twice(() => Effect.retry(note(""), { times: 1 })), /use its option retry/)
-    })
+      const flow = flowOf(
+        Schema.Void,
+        Effect.fnUntraced(function* () {
+          yield* note("a")
+          yield* note("b")
+          yield* Flow.sleep("nap", 0)
+          yield* Flow.sleep("nap", 0)
+          for (const text of ["c", "d"]) yield* Flow.forEach("f", [text], { key: (x) => x }, (x) => note(x))
+        })
+      )
+      assert.deepStrictEqual(yield* pathsOf(Flow.run(flow, undefined)), [
+        "note",
+        "note#2",
+        "nap",
+        "nap#2",
+        "f[c]/note",
+        "f#2[d]/note"
+      ])
+    }).pipe(Effect.provide(Diary.layer))
   )
 
   it.effect("are separate for executions, and no key makes one look like another", () =>
@@ -534,9 +545,9 @@ describe("paths", () => {
     }).pipe(Effect.provide(Diary.layer))
   )
 
-  it.effect("take no slashes or brackets from names", () =>
+  it.effect("take no slashes, brackets or number signs from names", () =>
     Effect.gen(function* () {
-      for (const name of ["a/b", "a[b]", ""]) {
+      for (const name of ["a/b", "a[b]", "a#2", ""]) {
         const message = yield* twice(() => Flow.sleep(name, 0))
         assert.match(message, /cannot be part of a path/)
       }

@@ -5,9 +5,9 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import * as TestClock from "effect/testing/TestClock"
 import * as Flow from "../src/Flow.ts"
 import { FlowEvent, FlowEvents } from "../src/FlowEvents.ts"
+import { advance } from "./support/Time.ts"
 
 class Refused extends Schema.TaggedError<Refused>()("Refused", { message: Schema.String, payload: Schema.String }) {}
 
@@ -54,7 +54,7 @@ const heard = Effect.fnUntraced(function* <A, E>(flow: Effect.Effect<A, E>) {
       Effect.provideService(flow, FlowEvents, { publish: (event) => Effect.sync(() => void events.push(event)) })
     )
   )
-  yield* TestClock.adjust("1 minute")
+  yield* advance("1 minute")
   return { events, exit: yield* Fiber.join(fiber) }
 })
 
@@ -116,7 +116,10 @@ describe("the events of a run", () => {
         success: Schema.Void,
         error: Schema.Never,
         idempotencyKey: String,
-        run: (twice) => (twice ? Effect.andThen(Flow.sleep("nap", 0), Flow.sleep("nap", 0)) : broken(undefined))
+        run: (twice) =>
+          twice
+            ? Effect.andThen(Flow.sleep("nap", 0, { key: "a" }), Flow.sleep("nap", 0, { key: "a" }))
+            : broken(undefined)
       })
       const { events } = yield* heard(Flow.run(flow, false))
       const died = { kind: "died", tag: "TypeError", message: "TypeError" }
@@ -125,7 +128,7 @@ describe("the events of a run", () => {
         { _tag: "FlowFailed", flow: "f", at: 0, failure: died }
       ])
       const ours = (yield* heard(Flow.run(flow, true))).events.at(-1)
-      assert.match(ours?._tag === "FlowFailed" ? ours.failure.message : "", /the path nap is used twice/)
+      assert.match(ours?._tag === "FlowFailed" ? ours.failure.message : "", /the path nap\[a\] is used twice/)
     })
   )
 
