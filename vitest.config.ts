@@ -28,8 +28,8 @@ const command = "packages/signalbox/test/Postgres.test.ts"
 /** Where flows are kept and run, on Postgres. */
 const flows = "packages/flows/test/*OnPostgres.test.ts"
 const postgresOnly = [...ofService("HalfOpen", "Nodes", "Postgres", "Restarts"), command, flows]
-/** Runners of a cluster take minutes to share their work. */
-const inSoak = ["FlowSchedulesOnPostgres", "RunnersOnPostgres"].map((name) => `packages/flows/test/${name}.test.ts`)
+/** Takes minutes. */
+const inSoak = ["packages/flows/test/FlowSchedulesOnPostgres.test.ts"]
 
 export const projects: ReadonlyArray<TestProjectInlineConfiguration> = [
   { extends: true, test: { name: "sqlite", include: everyTest, exclude: postgresOnly } },

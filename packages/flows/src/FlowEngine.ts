@@ -50,11 +50,11 @@ export interface PostgresOptions extends Options {
 const leaseMillis = 6_000
 const defaultConcurrency = 1_000
 
-/** An engine over a journal. */
-const over = (
+/** @internal An engine over a journal. */
+export const over = (
   journal: Layer.Layer<Journal, FlowEngineError>,
   lease: Lease,
-  { concurrency = defaultConcurrency, retain = {} }: Options
+  { concurrency = defaultConcurrency, retain = {} }: Options = {}
 ): Layer.Layer<FlowEngine, FlowEngineError> => {
   const parts = Layer.mergeAll(RunWatchers.layer, Retention.layer(retain), LocalSchedules.layer).pipe(
     Layer.provideMerge(Layer.effect(Engine, make({ lease, concurrency }))),
@@ -103,7 +103,7 @@ export class FlowEngine extends Context.Service<
   static readonly layerMemory: Layer.Layer<FlowEngine, FlowEngineError> = Layer.unwrap(
     Effect.map(
       load("the engine in memory", "effect", () => import("./internal/journal/Memory.ts")),
-      ({ layer }) => over(layer, { expiresAfterMillis: null }, {})
+      ({ layer }) => over(layer, { expiresAfterMillis: null })
     )
   )
 

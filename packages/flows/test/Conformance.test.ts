@@ -6,8 +6,6 @@ import * as Flow from "../src/Flow.ts"
 import { FlowEngine } from "../src/FlowEngine.ts"
 import { FlowSignals, makeMailbox } from "../src/FlowSignals.ts"
 import { conformance, durable, type Runner } from "./support/Conformance.ts"
-import { temporaryFile } from "./support/Engines.ts"
-import * as MemoryEngine from "./support/MemoryEngine.ts"
 
 /** Answers in a plain run. */
 class Answers extends Context.Service<
@@ -33,18 +31,13 @@ class Answers extends Context.Service<
 const plain: Runner<Answers> = {
   run: (flow, input) =>
     Effect.flatMap(Answers, ({ signals }) => Effect.provideService(Flow.run(flow, input), FlowSignals, signals)),
-  answering: (path, value, effect) =>
+  answering: ({ path, value }, effect) =>
     Effect.andThen(
       Effect.map(Answers, ({ all }) => void all.set(path, value)),
       effect
-    )
+    ),
+  halts: false
 }
 
 conformance("plain", plain, Answers.layer)
-conformance("on the engine in memory of effect", durable, MemoryEngine.layer)
-conformance("on the embedded engine in memory", durable, FlowEngine.layerMemory)
-conformance(
-  "on the embedded engine on a SQLite file",
-  durable,
-  Layer.unwrap(Effect.map(temporaryFile, (file) => FlowEngine.layerSqlite({ file })))
-)
+conformance("in memory", durable, FlowEngine.layerMemory)

@@ -1,27 +1,18 @@
 /**
- * The engines that the conformance suites go over.
+ * The engines that suites go over, and processes that end and begin again on one store.
  */
-import * as TestPort from "@signalbox/testkit/FreePort"
 import { dropSchema, urlVariable } from "@signalbox/testkit/Postgres"
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as References from "effect/References"
-import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { FlowEngine, type FlowEngineError } from "../../src/FlowEngine.ts"
-import type { FlowStore } from "../../src/internal/FlowStore.ts"
-
-/** The parts of an engine, for tests that go below flows. */
-export const parts = (engine: Layer.Layer<FlowEngine, FlowEngineError>) =>
-  Layer.effectContext(
-    // All engines are made of them, by `withRegistered`.
-    Effect.map(FlowEngine, ({ parts }) => parts as Context.Context<WorkflowEngine | FlowStore>)
-  ).pipe(Layer.provide(Layer.fresh(engine)))
+import { FlowEngine, type FlowEngineError, type Options, over } from "../../src/FlowEngine.ts"
+import { Journal } from "../../src/internal/Journal.ts"
+import * as MemoryJournal from "../../src/internal/journal/Memory.ts"
 
 /** A file in a folder of its own. */
 export const temporaryFile = Effect.map(
@@ -43,23 +34,42 @@ export const temporarySchema = Effect.acquireRelease(
 
 export const postgresOptions = (schema: string) => ({ url: Redacted.make(postgresUrl), schema })
 
-export const sqlite = Effect.map(temporaryFile, (file) => parts(FlowEngine.layerSqlite({ file })))
+type EngineLayer = Layer.Layer<FlowEngine, FlowEngineError>
 
-export const memory = Effect.succeed(parts(FlowEngine.layerMemory))
-
-export const postgres = Effect.map(temporarySchema, (schema) =>
-  parts(FlowEngine.layerPostgres(postgresOptions(schema)))
-)
-
-export const freePort = Effect.promise(() => TestPort.freePort())
-
-/** A runner on a port that is free. */
-export const runner = (schema: string) =>
-  Layer.unwrap(
-    Effect.map(freePort, (port) => FlowEngine.layerCluster({ ...postgresOptions(schema), host: "127.0.0.1", port }))
+/** What processes run on, one after the other or beside each other. Each build of `process` is a new one. */
+export class Store extends Context.Service<Store, { readonly process: (options?: Options) => EngineLayer }>()(
+  "test/Store"
+) {
+  /** A journal in memory that outlives the processes. */
+  static readonly memory = Layer.effect(
+    Store,
+    Effect.map(Layer.build(Layer.fresh(MemoryJournal.layer)), (context) => {
+      const journal = Layer.succeed(Journal, Context.get(context, Journal))
+      return Store.of({ process: (options) => Layer.fresh(over(journal, { expiresAfterMillis: null }, options)) })
+    })
   )
 
-/** It tells a lot about runners that come and go, which they do here. */
-const quiet = Layer.succeed(References.MinimumLogLevel, "None")
+  static readonly sqlite = Layer.effect(
+    Store,
+    Effect.map(temporaryFile, (file) =>
+      Store.of({ process: (options) => Layer.fresh(FlowEngine.layerSqlite({ file, ...options })) })
+    )
+  )
 
-export const cluster = Effect.map(temporarySchema, (schema) => Layer.provide(parts(runner(schema)), quiet))
+  static readonly postgres = Layer.effect(
+    Store,
+    Effect.map(temporarySchema, (schema) =>
+      Store.of({ process: (options) => Layer.fresh(FlowEngine.layerPostgres({ ...postgresOptions(schema), ...options })) })
+    )
+  )
+}
+
+/** Runs an effect in a process of its own, which runs these flows and ends with the effect. */
+export const inProcess = <A, E, R, E2, R2>(
+  flows: Layer.Layer<never, E2, R2>,
+  effect: Effect.Effect<A, E, R>,
+  options: Options = {}
+) =>
+  Effect.flatMap(Store, ({ process }) =>
+    Effect.provide(effect, Layer.fresh(Layer.provideMerge(flows, process(options))))
+  )

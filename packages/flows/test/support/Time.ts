@@ -3,17 +3,11 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Duration from "effect/Duration"
 import * as TestClock from "effect/testing/TestClock"
-
-/** Lets real things happen, whatever the clock. */
-export const breathe = Effect.promise(() => new Promise<void>((resolve) => setTimeout(resolve, 2)))
+import { breathe } from "./Polling.ts"
 
 /** Moves virtual time once everything that goes on without it has come to rest. */
 export const advance = (duration: Duration.Input) =>
   Effect.andThen(breathe, Effect.andThen(TestClock.adjust(duration), breathe))
-
-/** Waits until it holds, in real time. */
-export const until = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
-  Effect.flatMap(condition, (holds) => (holds ? Effect.void : Effect.andThen(breathe, until(condition))))
 
 /** Moves virtual time, by little at first, until an effect is through. */
 export const throughTime = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
