@@ -502,17 +502,19 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
       const exit = mainExit
       if (exit === null) return
       const recordedOutcome = replay.next()
-      if (Exit.isSuccess(exit)) {
+      if (Exit.isSuccess(exit) && !cancelled) {
         const missed = recordedOutcome?.path ?? replay.missed()
         if (missed !== null) return changedFlow(missed, null)
         finished = { _tag: "Completed", result: exit.value }
         return
       }
-      if (!cancelled && !Cause.hasFails(exit.cause)) return halt(exit.cause)
+      // A cancel that arrived during the last step undoes that, too.
+      const cause = Exit.isSuccess(exit) ? Cause.interrupt() : exit.cause
+      if (!cancelled && !Cause.hasFails(cause)) return halt(cause)
       if (recordedOutcome !== undefined && recordedOutcome.path !== Replay.outcomePath) {
         return changedFlow(recordedOutcome.path, null)
       }
-      const error = cancelled ? null : yield* body.encodeError(Cause.squash(exit.cause))
+      const error = cancelled ? null : yield* body.encodeError(Cause.squash(cause))
       isUndoing = true
       state = "undoing"
       if (recordedOutcome === undefined) {
@@ -521,7 +523,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
       } else replay.advance()
       const lost = history.undos.find((undo) => undo.state === "pending" && !registered.has(undo.path))
       if (lost !== undefined) return changedFlow(`${lost.path}/undo`, null)
-      const outcome: Outcome = cancelled ? { _tag: "Cancelled" } : { _tag: "Failed", error, cause: exit.cause }
+      const outcome: Outcome = cancelled ? { _tag: "Cancelled" } : { _tag: "Failed", error, cause }
       undoAll([...undos.values()], () => {
         finished = outcome
         wake()
