@@ -6,6 +6,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -13,6 +14,7 @@ import { join } from "node:path"
 import { FlowEngine, type FlowEngineError, type Options, over } from "../../src/FlowEngine.ts"
 import { Journal } from "../../src/internal/Journal.ts"
 import * as MemoryJournal from "../../src/internal/journal/Memory.ts"
+import { throughTime } from "./Time.ts"
 
 /** A file in a folder of its own. */
 export const temporaryFile = Effect.map(
@@ -64,12 +66,19 @@ export class Store extends Context.Service<Store, { readonly process: (options?:
   )
 }
 
-/** Runs an effect in a process of its own, which runs these flows and ends with the effect. */
-export const inProcess = <A, E, R, E2, R2>(
+/**
+ * Runs an effect in a process of its own, which runs these flows and ends with the effect: steps that run have ten seconds
+ * then, of virtual time.
+ */
+export const inProcess = Effect.fnUntraced(function* <A, E, R, E2, R2>(
   flows: Layer.Layer<never, E2, R2>,
   effect: Effect.Effect<A, E, R>,
   options: Options = {}
-) =>
-  Effect.flatMap(Store, ({ process }) =>
-    Effect.provide(effect, Layer.fresh(Layer.provideMerge(flows, process(options))))
-  )
+) {
+  const { process } = yield* Store
+  const scope = yield* Scope.make()
+  const layer = Layer.fresh(Layer.provideMerge(flows, process(options)))
+  const exit = yield* Effect.exit(Effect.flatMap(Layer.buildWithScope(layer, scope), (context) => Effect.provide(effect, context)))
+  yield* throughTime(Scope.close(scope, exit))
+  return yield* exit
+})
