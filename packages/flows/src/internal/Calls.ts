@@ -128,7 +128,9 @@ interface Match {
 
 /** Signals that have arrived, and who awaits them. */
 export const makeMailbox = ({ entries }: Pick<History, "entries">) => {
-  const used = new Set(entries.flatMap(({ kind, subject }) => (kind === "inbox" && subject !== null ? [subject] : [])))
+  const isMessage = (kind: EntryKind) => kind === "signal" || kind === "inbox"
+  const received = new Set(entries.flatMap(({ kind, subject }) => (isMessage(kind) && subject !== null ? [subject] : [])))
+  const arrived: Array<number> = []
   const signals = new Map<string, Message>()
   const inboxes = new Map<string, Array<Message>>()
   const waiting = new Map<string, Set<string>>()
@@ -160,8 +162,9 @@ export const makeMailbox = ({ entries }: Pick<History, "entries">) => {
   }
   return {
     put: (message: Message) => {
+      arrived.push(message.seq)
       if (message.kind === "inbox") {
-        if (!used.has(`${message.seq}`)) putInBox(message)
+        if (!received.has(`${message.seq}`)) putInBox(message)
         return
       }
       if (signals.has(message.name)) return
@@ -170,14 +173,14 @@ export const makeMailbox = ({ entries }: Pick<History, "entries">) => {
     },
     /** A path awaits what is sent to a name. */
     open: (kind: EntryKind, address: string, path: string) => {
-      if (kind !== "signal" && kind !== "inbox") return
+      if (!isMessage(kind)) return
       const there = kind === "signal" ? signals.get(address) : boxOf(address).shift()
       if (there !== undefined) return match(path, there)
       waiting.set(address, (waiting.get(address) ?? new Set()).add(path))
     },
     /** A path awaits it no more: what it was to receive is for the next. */
     close: (kind: EntryKind, address: string, path: string) => {
-      if (kind !== "signal" && kind !== "inbox") return
+      if (!isMessage(kind)) return
       const paths = waiting.get(address)
       if (paths?.delete(path) === true && paths.size === 0) waiting.delete(address)
       const message = promised.get(path)
@@ -187,9 +190,17 @@ export const makeMailbox = ({ entries }: Pick<History, "entries">) => {
     next: (): Match | null => matches.first()?.item ?? null,
     /** The next one is received. */
     drop: () => {
-      const path = matches.first()?.item.path
-      if (path !== undefined) promised.delete(path)
+      const match = matches.first()?.item
+      if (match !== undefined) {
+        promised.delete(match.path)
+        received.add(`${match.message.seq}`)
+      }
       matches.shift()
+    },
+    /** The numbers of what has arrived: what was received, and what was not. */
+    split: () => {
+      const isReceived = (seq: number) => received.has(`${seq}`)
+      return { received: arrived.filter(isReceived), open: arrived.filter((seq) => !isReceived(seq)) }
     }
   }
 }

@@ -797,6 +797,11 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
   })
 
   const nextChapter = Effect.fnUntraced(function* (input: Schema.Json): Effect.fn.Return<Outcome, OwnershipLost> {
+    // What nobody has received belongs to the next chapter.
+    const { open, received } = mailbox.split()
+    const first = [...open, ...mail.map(({ seq }) => seq)].reduce((least, seq) => Math.min(least, seq), seen + 1)
+    taken.push(...received.filter((seq) => seq >= first))
+    seen = first - 1
     yield* flush({ input, chapter: execution.chapter + 1 }, true)
     return { _tag: "Continued", input }
   })
