@@ -50,6 +50,15 @@ export class FlowChanged extends Schema.TaggedError<FlowChanged>()("FlowChanged"
   }
 }
 
+/**
+ * What is recorded does not fit the schemas of the code at hand. The execution halts with this; it continues by itself when
+ * a build is registered that can read it.
+ */
+export class RecordUnreadable extends Schema.TaggedError<RecordUnreadable>()("RecordUnreadable", {
+  execution: Schema.String,
+  message: Schema.String
+}) {}
+
 /** The execution was cancelled. */
 export class FlowCancelled extends Schema.TaggedError<FlowCancelled>()("FlowCancelled", { execution: Schema.String }) {
   override get message(): string {

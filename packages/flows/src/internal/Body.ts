@@ -8,7 +8,7 @@ import * as Tracer from "effect/Tracer"
 import type { Flow } from "./FlowType.ts"
 import type { Body } from "./Interpreter.ts"
 import { inSpan, reveal } from "./Position.ts"
-import { checkError, type Codec, decodeRecorded, record, recordResult } from "./Values.ts"
+import { checkError, type Codec, readRecorded, record, recordResult } from "./Values.ts"
 
 /** With a span, that of the stay in memory; a plain run has one of its own. */
 export const bodyOf = <I extends Codec, S extends Codec, E extends Codec, R>(
@@ -22,7 +22,7 @@ export const bodyOf = <I extends Codec, S extends Codec, E extends Codec, R>(
   ): Body => {
     const services = span === null ? context : Context.add(context, Tracer.ParentSpan, span)
     const run = Effect.gen(function* () {
-      const input = yield* decodeRecorded(flow.input, execution.input, `the input of ${what}`)
+      const input = yield* readRecorded(execution.id, flow.input, execution.input, `the input of ${what}`)
       const value = yield* Effect.suspend(() => reveal(flow.body(input))).pipe(
         Effect.tapError((error) => checkError(flow.error, error, what))
       )

@@ -28,7 +28,7 @@ import {
 import { Reporter } from "./Reporter.ts"
 import { inStepScope } from "./StepScope.ts"
 import * as Timers from "./Timers.ts"
-import { canonical, checkError, type Codec, decodeRecorded, normalized, recordResult } from "./Values.ts"
+import { canonical, checkError, type Codec, decodeRecorded, normalized, readRecorded, recordResult } from "./Values.ts"
 
 /** How an attempt of a step ended. */
 export type End =
@@ -315,8 +315,8 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
           attempt: attemptOf(call, scope, context),
           resultOf: (entry) =>
             entry.state === "succeeded"
-              ? decodeRecorded(call.success, entry.value, `the recorded result of ${path}`)
-              : Effect.flatMap(decodeRecorded(call.error, entry.value, `the recorded error of ${path}`), Effect.fail)
+              ? readRecorded(id, call.success, entry.value, `the recorded result of ${path}`)
+              : Effect.flatMap(readRecorded(id, call.error, entry.value, `the recorded error of ${path}`), Effect.fail)
         })
       })
     )
@@ -346,7 +346,7 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
           branch,
           wait(place, kind, {
             address,
-            resultOf: (entry) => decodeRecorded(schema, entry.value, `the ${kind} ${address}`)
+            resultOf: (entry) => readRecorded(id, schema, entry.value, `the ${kind} ${address}`)
           })
         )
       : signalStep(place, schema)

@@ -166,7 +166,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     const halted = yield* journal.list({ flow, version, states: ["halted"], limit: mostReopened })
     const now = yield* journal.now
     yield* Effect.forEach(
-      halted.filter(({ failure }) => failure?.tag === "FlowChanged"),
+      halted.filter(({ failure }) => failure?.tag === "FlowChanged" || failure?.tag === "RecordUnreadable"),
       ({ id }) =>
         journal.change(id, ({ execution }) => Effect.succeed(execution.state === "halted" ? reopened(now) : null)),
       { discard: true }

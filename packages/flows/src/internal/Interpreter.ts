@@ -13,7 +13,7 @@ import type * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
-import { FlowChanged, StepCutOff, UndoFailed } from "../FlowErrors.ts"
+import { FlowChanged, RecordUnreadable, StepCutOff, UndoFailed } from "../FlowErrors.ts"
 import { type FlowEvent, FlowEvents, type Failure } from "../FlowEvents.ts"
 import { detailOf, failureOf, publishTo } from "./Announce.ts"
 import * as Branches from "./Branches.ts"
@@ -155,12 +155,13 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
   let now = yield* host.now
 
   const wake = () => void changed.openUnsafe()
-  const halt = (cause: Cause.Cause<unknown>, mine = true) => {
-    halted ??= { cause, mine }
+  const halt = (cause: Cause.Cause<unknown>) => {
+    const error = Cause.squash(cause)
+    halted ??= { cause, mine: !(error instanceof FlowChanged || error instanceof RecordUnreadable) }
     wake()
   }
   const changedFlow = (recorded: string, to: string | null, inputs: FlowChanged["inputs"] = null) =>
-    halt(Cause.die(new FlowChanged({ flow, version, execution: id, recorded, reached: to, inputs })), false)
+    halt(Cause.die(new FlowChanged({ flow, version, execution: id, recorded, reached: to, inputs })))
 
   const set = (operation: Operation, change: Partial<Entry>) => {
     operation.entry = { ...operation.entry, ...change }

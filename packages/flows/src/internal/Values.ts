@@ -7,6 +7,7 @@ import { memoize } from "effect/Function"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { FlowDefect } from "../FlowDefect.ts"
+import { RecordUnreadable } from "../FlowErrors.ts"
 
 /** A schema that needs no services to encode or decode. */
 export type Codec = Schema.ConstraintCodec<unknown, unknown, never, never>
@@ -84,6 +85,17 @@ export const checkError = <E extends Codec>(schema: E, error: E["Type"], what: s
 /** What was recorded as JSON, by its schema; dies when it does not fit. */
 export const decodeRecorded = <S extends Codec>(schema: S, json: Schema.Json, what: string): Effect.Effect<S["Type"]> =>
   Effect.catch(codecOf(schema).decode(json), (error) => refuse(`${what} does not fit its schema: ${error.message}`))
+
+/** `decodeRecorded`, for what an execution goes on from: another build may be able to read it. */
+export const readRecorded = <S extends Codec>(
+  execution: string,
+  schema: S,
+  json: Schema.Json,
+  what: string
+): Effect.Effect<S["Type"]> =>
+  Effect.catchDefect(decodeRecorded(schema, json, what), (defect) =>
+    Effect.die(defect instanceof FlowDefect ? new RecordUnreadable({ execution, message: defect.message }) : defect)
+  )
 
 /** JSON with the members of objects in the order of their names: two texts are equal when the values are. */
 export const canonical = (json: Schema.Json): string => JSON.stringify(json, sorted)
