@@ -1,0 +1,194 @@
+/**
+ * The journal as a simulated process reaches it: each request takes time to arrive and so does its answer, so that the one
+ * may be carried out while the other gets lost; sometimes the storage is away, and requests wait. A request whose answer is
+ * lost is sent again, as the journals on a database do.
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type { Exit } from "effect/Exit"
+import * as Layer from "effect/Layer"
+import { Journal } from "../../../src/internal/Journal.ts"
+import * as Memory from "../../../src/internal/journal/Memory.ts"
+import type { Driver, Machine } from "./Driver.ts"
+import type { Seeded } from "./Seeded.ts"
+
+type Rows = Journal["Service"]
+
+/** How bad the network to something is. */
+export interface Weather {
+  /** The longest that a message is under way, most of the time. */
+  readonly usualMillis: number
+  /** How often one is under way for up to `slowMillis`. */
+  readonly slow: number
+  readonly slowMillis: number
+  readonly lost: number
+}
+
+export const fine: Weather = { usualMillis: 2, slow: 0, slowMillis: 0, lost: 0 }
+
+const delay = (seeded: Seeded, { slow, slowMillis, usualMillis }: Weather): number =>
+  seeded.chance(slow) ? seeded.int(0, slowMillis) : seeded.int(0, usualMillis)
+
+/** A client notices after so long that an answer is lost. */
+const answerMillis = 1_000
+
+export interface Settings {
+  readonly driver: Driver
+  readonly seeded: Seeded
+  readonly violation: (what: string) => void
+}
+
+export const make = ({ driver, seeded, violation }: Settings) => {
+  let weather = fine
+  let awayUntil = 0
+  let clockOffset = 0
+  const clock: Clock.Clock = {
+    ...Context.get(driver.machine("storage").context, Clock.Clock),
+    currentTimeMillisUnsafe: () => driver.now() + clockOffset,
+    currentTimeMillis: Effect.sync(() => driver.now() + clockOffset)
+  }
+  const context = Context.make(Clock.Clock, clock)
+  const sync = <A, E>(effect: Effect.Effect<A, E>): Exit<A, E> => Effect.runSyncExitWith(context)(effect)
+  const rows: Rows = Effect.runSync(Effect.scoped(Effect.map(Layer.build(Memory.layer), Context.get(Journal))))
+
+  interface Listener {
+    readonly machine: Machine
+    readonly tell: (process: string | null, execution: string | null) => void
+  }
+  const listeners: Array<Listener> = []
+  // The notifications of the journal in memory, delivered by a process of their own.
+  const notifier = driver.machine("notifier")
+  driver.fork(
+    notifier,
+    rows.changes((process, execution) =>
+      Effect.sync(() => {
+        for (const { machine, tell } of listeners) {
+          if (!machine.isAlive || seeded.chance(weather.lost)) continue
+          driver.after(delay(seeded, weather), machine, () => tell(process, execution))
+        }
+      })
+    ),
+    () => {}
+  )
+
+  const call = <A, E>(machine: Machine, what: string, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.callback<A, E>((resume) => {
+      const arrive = () => {
+        const now = driver.now()
+        if (awayUntil > now) return void driver.after(awayUntil - now + seeded.int(0, 200), null, arrive)
+        const exit = sync(effect)
+        driver.trace.note(`${machine.name} ${what} ${exit._tag}`)
+        if (!machine.isAlive) return
+        const isLost = seeded.chance(weather.lost)
+        if (isLost) driver.after(answerMillis, machine, send)
+        else driver.after(delay(seeded, weather), machine, () => resume(exit))
+      }
+      const send = () => {
+        if (seeded.chance(weather.lost)) driver.after(answerMillis, machine, send)
+        else driver.after(delay(seeded, weather), null, arrive)
+      }
+      send()
+    })
+
+  /** The journal of one process. `own` tells which ids of processes are its own. */
+  const of = (machine: Machine, own: Set<string>): Rows => {
+    const through = <A, E>(what: string, effect: Effect.Effect<A, E>) => call(machine, what, effect)
+    return {
+      now: through("now", rows.now),
+      create: (execution) => {
+        if (execution.owner !== null) own.add(execution.owner)
+        return through(`create ${execution.key}`, rows.create(execution))
+      },
+      find: (id) => through(`find ${id}`, rows.find(id)),
+      findKey: (flow, key) => through(`find key ${key}`, rows.findKey(flow, key)),
+      list: (page) => through("list", rows.list(page)),
+      history: (id) => through(`history ${id}`, rows.history(id)),
+      aside: (id) => through(`aside ${id}`, rows.aside(id)),
+      write: (fence, write) => {
+        const before = Effect.sync(() => {
+          const exit = sync(rows.find(fence.id))
+          const there = exit._tag === "Success" ? exit.value : null
+          if (there === null || there.epoch !== fence.epoch || there.owner === null || own.has(there.owner)) return
+          violation(`${machine.name} wrote ${fence.id}, which belongs to ${there.owner}`)
+        })
+        if (write.execution.failure?.tag === "FlowChanged") {
+          violation(`${fence.id} does not fit its record: ${write.execution.failure.message}`)
+        }
+        const entries = write.entries.map(({ attempt, path, state }) => `${path}.${attempt} ${state}`)
+        const undos = write.undos.map(({ path, state }) => `undo of ${path} ${state}`)
+        const { endedAt: _endedAt, result: _result, ...execution } = write.execution
+        const text = [
+          ...entries,
+          ...undos,
+          `taken ${write.taken.join()}`,
+          `seen ${write.seen}`,
+          JSON.stringify(execution).slice(0, 400)
+        ].join("; ")
+        return through(
+          `write ${fence.id} epoch ${fence.epoch}: ${text}`,
+          Effect.andThen(before, rows.write(fence, write))
+        )
+      },
+      send: (id, message) =>
+        through(`send ${id} ${message.kind} ${message.name} ${message.id}`, rows.send(id, message)),
+      messages: (id, after) => through(`messages ${id} after ${after}`, rows.messages(id, after)),
+      change: (id, decide) => through(`change ${id}`, rows.change(id, decide)),
+      renew: (process) => {
+        own.add(process.id)
+        return through(`renew ${process.id}`, rows.renew(process))
+      },
+      leave: (process) => through(`leave ${process}`, rows.leave(process)),
+      reap: (now) => through("reap", rows.reap(now)),
+      processes: (now) => through("processes", rows.processes(now)),
+      claim: (process, flows, now, limit) => {
+        own.add(process)
+        return through("claim", rows.claim(process, flows, now, limit))
+      },
+      claimOne: (process, id) => through(`claim ${id}`, rows.claimOne(process, id)),
+      nextDue: (flows) => through("next due", rows.nextDue(flows)),
+      unread: (process) => through("unread", rows.unread(process)),
+      awaiting: (prefix) => through("awaiting", rows.awaiting(prefix)),
+      expire: (states, endedBefore, limit) => through("expire", rows.expire(states, endedBefore, limit)),
+      forget: (endedBefore, limit) => through("forget", rows.forget(endedBefore, limit)),
+      read: (name) => through(`read ${name}`, rows.read(name)),
+      swap: (name, expected, value) => through(`swap ${name}`, rows.swap(name, expected, value)),
+      changes: (onChange) =>
+        Effect.contextWith((context: Context.Context<never>) =>
+          Effect.callback<never>(() => {
+            const tell: Listener["tell"] = (process, execution) =>
+              void Effect.runForkWith(context)(onChange(process, execution))
+            const listener = { machine, tell }
+            listeners.push(listener)
+            driver.after(delay(seeded, weather), machine, () => tell(null, null))
+            return Effect.sync(() => void listeners.splice(listeners.indexOf(listener), 1))
+          })
+        )
+    }
+  }
+
+  return {
+    of,
+    /** The rows themselves, for who looks at them from outside of the simulation. */
+    look: <A, E>(read: (rows: Rows) => Effect.Effect<A, E>): A => Effect.runSyncWith(context)(Effect.orDie(read(rows))),
+    weather: (next: Weather) => {
+      weather = next
+    },
+    away: (millis: number) => {
+      driver.trace.note(`storage away for ${millis}`)
+      awayUntil = driver.now() + millis
+    },
+    jump: (millis: number) => {
+      driver.trace.note(`the clock of the storage jumps to ${millis}`)
+      clockOffset = millis
+    },
+    /** A process is gone for good: its listeners are forgotten. */
+    forget: (machine: Machine) => {
+      for (const listener of listeners.filter((one) => one.machine === machine)) {
+        listeners.splice(listeners.indexOf(listener), 1)
+      }
+    }
+  }
+}
+
+export type Storage = ReturnType<typeof make>
