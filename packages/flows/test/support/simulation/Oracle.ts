@@ -43,7 +43,7 @@ const first = (ends: Members, counts: (end: Ended) => boolean) => {
   return least
 }
 
-export const read = (root: Node, { entries }: Pick<History, "entries">): Reading => {
+export const read = (root: Node, { entries, execution }: Pick<History, "entries" | "execution">): Reading => {
   const latest = new Map<string, Entry>()
   for (const entry of entries) {
     const before = latest.get(entry.path)
@@ -101,7 +101,10 @@ export const read = (root: Node, { entries }: Pick<History, "entries">): Reading
       case "Inbox":
         return ended(numbered(`${prefix}box`))
       case "Patched":
-        return succeeded(prefix + node.name, true)
+        // An execution that is run again takes the old way where its record goes on, and records nothing of that.
+        return execution.round > 0 && !latest.has(prefix + node.name)
+          ? { ok: true, value: false, at: 0 }
+          : succeeded(prefix + node.name, true)
       case "Sequence": {
         const values: Array<Schema.Json> = []
         let at = 0
@@ -109,7 +112,7 @@ export const read = (root: Node, { entries }: Pick<History, "entries">): Reading
           const end = evaluate(one, prefix)
           if (end === null || !end.ok) return end
           values.push(end.value)
-          at = end.at
+          at = Math.max(at, end.at)
         }
         return { ok: true, value: values, at }
       }
