@@ -153,6 +153,7 @@ export const make = ({ driver, seeded, violation }: Settings) => {
       forget: (endedBefore, limit) => through("forget", rows.forget(endedBefore, limit)),
       read: (name) => through(`read ${name}`, rows.read(name)),
       swap: (name, expected, value) => through(`swap ${name}`, rows.swap(name, expected, value)),
+      names: (prefix) => through(`names ${prefix}`, rows.names(prefix)),
       changes: (onChange) =>
         Effect.contextWith((context: Context.Context<never>) =>
           Effect.callback<never>(() => {
