@@ -195,6 +195,10 @@ export const retried = (history: History, from: string | null, now: number, vers
       .filter(({ path }) => isAside(path))
       .map(({ attempt, path, redo }) => ({ path, attempt, redo: redos.get(path) ?? redo })),
     asideUndos: undos.filter(({ path }) => isAside(path)).map(({ path }) => path),
+    // What could not be undone is still there.
+    undos: undos
+      .filter(({ path, state }) => state === "failed" && !isAside(path))
+      .map((undo) => ({ ...undo, state: "pending", failure: null })),
     taken: history.messages.filter(({ kind }) => kind !== "signal" && kind !== "inbox").map(({ seq }) => seq)
   }
 }
