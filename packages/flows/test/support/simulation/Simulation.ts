@@ -169,13 +169,18 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
   }
   const all = (): ReadonlyArray<Execution> => storage.look((rows) => rows.list({ limit: 100 }))
 
+  /** Commands that are under way. */
+  const orderedNow = new Set<{ readonly host: Host }>()
   /** Carries out a command in some process. */
   const order = (what: string, effect: Effect.Effect<unknown, unknown, FlowEngine>) => {
     const host = anyHost(operators)
     if (host === undefined || host.parts === null) return
     trace.note(`${host.machine.name}: ${what}`)
+    const ordered = { host }
+    orderedNow.add(ordered)
     driver.fork(host.machine, Effect.provideContext(effect, host.parts.services), (exit) => {
       trace.note(`${what}: ${exit._tag}`)
+      orderedNow.delete(ordered)
       if (Exit.isFailure(exit) && exit.cause.reasons.some(({ _tag }) => _tag === "Die")) {
         violation(`${what}: ${String(exit.cause)}`)
       }
@@ -304,6 +309,7 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
   while (hosts.length < processes) begin()
   let rounds = choices.chance(0.3) ? 1 : 0
   const isOver = () => {
+    for (const { host } of orderedNow) if (hosts.includes(host)) return false
     const executions = all()
     return executions.length === keys.length && executions.every(({ state }) => hasEnded(state))
   }

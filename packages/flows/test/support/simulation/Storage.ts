@@ -72,12 +72,15 @@ export const make = ({ driver, seeded, violation }: Settings) => {
     () => {}
   )
 
-  const call = <A, E>(machine: Machine, what: string, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  /** `once`: a request that is sent again is answered as the first time. */
+  const call = <A, E>(machine: Machine, what: string, effect: Effect.Effect<A, E>, once: boolean): Effect.Effect<A, E> =>
     Effect.callback<A, E>((resume) => {
+      let first: Exit<A, E> | null = null
       const arrive = () => {
         const now = driver.now()
         if (awayUntil > now) return void driver.after(awayUntil - now + seeded.int(0, 200), null, arrive)
-        const exit = sync(effect)
+        const exit = once && first !== null ? first : sync(effect)
+        first = exit
         driver.trace.note(`${machine.name} ${what} ${exit._tag}`)
         if (!machine.isAlive) return
         const isLost = seeded.chance(weather.lost)
@@ -93,12 +96,13 @@ export const make = ({ driver, seeded, violation }: Settings) => {
 
   /** The journal of one process. `own` tells which ids of processes are its own. */
   const of = (machine: Machine, own: Set<string>): Rows => {
-    const through = <A, E>(what: string, effect: Effect.Effect<A, E>) => call(machine, what, effect)
+    const through = <A, E>(what: string, effect: Effect.Effect<A, E>) => call(machine, what, effect, false)
+    const once = <A, E>(what: string, effect: Effect.Effect<A, E>) => call(machine, what, effect, true)
     return {
       now: through("now", rows.now),
       create: (execution) => {
         if (execution.owner !== null) own.add(execution.owner)
-        return through(`create ${execution.key}`, rows.create(execution))
+        return once(`create ${execution.key}`, rows.create(execution))
       },
       find: (id) => through(`find ${id}`, rows.find(id)),
       findKey: (flow, key) => through(`find key ${key}`, rows.findKey(flow, key)),
@@ -131,7 +135,7 @@ export const make = ({ driver, seeded, violation }: Settings) => {
         )
       },
       send: (id, message) =>
-        through(`send ${id} ${message.kind} ${message.name} ${message.id}`, rows.send(id, message)),
+        once(`send ${id} ${message.kind} ${message.name} ${message.id}`, rows.send(id, message)),
       messages: (id, after) => through(`messages ${id} after ${after}`, rows.messages(id, after)),
       change: (id, decide) => through(`change ${id}`, rows.change(id, decide)),
       renew: (process) => {
@@ -143,9 +147,9 @@ export const make = ({ driver, seeded, violation }: Settings) => {
       processes: (now) => through("processes", rows.processes(now)),
       claim: (process, flows, now, limit) => {
         own.add(process)
-        return through("claim", rows.claim(process, flows, now, limit))
+        return once("claim", rows.claim(process, flows, now, limit))
       },
-      claimOne: (process, id) => through(`claim ${id}`, rows.claimOne(process, id)),
+      claimOne: (process, id) => once(`claim ${id}`, rows.claimOne(process, id)),
       nextDue: (flows) => through("next due", rows.nextDue(flows)),
       unread: (process) => through("unread", rows.unread(process)),
       awaiting: (prefix) => through("awaiting", rows.awaiting(prefix)),
