@@ -64,13 +64,13 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
     trace.note(`VIOLATION ${what}`)
     if (!violations.includes(what)) violations.push(what)
   }
-  const storage = Storage.make({ driver, seeded: root.fork("storage"), violation })
+  const isShared = choices.chance(0.8)
+  const storage = Storage.make({ driver, seeded: root.fork("storage"), violation, isEmbedded: !isShared })
   const world = Room.make(driver, root.fork("room"))
 
   const programs = Array.from({ length: choices.int(1, 3) }, (_, index) => Programs.program(root.fork(`program ${index}`)))
   const flow = Programs.make(programs)
   const keys = programs.map((_, index) => `k${index}`)
-  const isShared = choices.chance(0.8)
   const processes = isShared ? choices.int(1, 3) : 1
   const lease: Engine.Lease = { expiresAfterMillis: isShared ? 6_000 : null }
   const concurrency = choices.pick([1, 2, 1_000])

@@ -37,9 +37,11 @@ export interface Settings {
   readonly driver: Driver
   readonly seeded: Seeded
   readonly violation: (what: string) => void
+  /** Whether it is a part of the process that uses it, so that nothing is under way when that is killed. */
+  readonly isEmbedded: boolean
 }
 
-export const make = ({ driver, seeded, violation }: Settings) => {
+export const make = ({ driver, isEmbedded, seeded, violation }: Settings) => {
   let weather = fine
   let awayUntil = 0
   let clockOffset = 0
@@ -78,6 +80,7 @@ export const make = ({ driver, seeded, violation }: Settings) => {
       let first: Exit<A, E> | null = null
       const arrive = () => {
         const now = driver.now()
+        if (isEmbedded && !machine.isAlive) return
         if (awayUntil > now) return void driver.after(awayUntil - now + seeded.int(0, 200), null, arrive)
         const exit = once && first !== null ? first : sync(effect)
         first = exit
