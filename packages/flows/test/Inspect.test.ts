@@ -12,6 +12,7 @@ import * as Steps from "../src/ControlRoomSteps.ts"
 import * as Flow from "../src/Flow.ts"
 import { FlowEngine } from "../src/FlowEngine.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
+import { engineOf } from "../src/internal/EngineOf.ts"
 import { until } from "./support/Polling.ts"
 
 const memory = Layer.fresh(FlowEngine.layerMemory)
@@ -433,5 +434,33 @@ test(
     const { steps, summary } = yield* stuck(flowOf(() => declined("x")))
     assert.strictEqual(steps[0]?.failure?.message, "no funds")
     assert.strictEqual(summary, "failed: no funds")
+  })
+)
+
+test(
+  "an execution that one build refused and another completed has no failure left",
+  Effect.gen(function* () {
+    const flow = flowOf(() => Flow.sleep("nap", "10 minutes"))
+    const { engine } = yield* engineOf
+    const inspection = yield* inProgram(
+      flow,
+      Effect.gen(function* () {
+        const id = yield* Flow.submit(flow, undefined)
+        yield* Effect.sleep("1 minute")
+        yield* engine.journal.change(id, ({ execution: { wakeAt } }) =>
+          Effect.succeed({
+            execution: { wakeAt, failure: { kind: "died", tag: "FlowChanged", message: "refused" } },
+            aside: [],
+            asideUndos: [],
+            undos: [],
+            taken: []
+          })
+        )
+        yield* Effect.sleep("1 hour")
+        return yield* FlowExecutions.inspect(id)
+      })
+    )
+    assert.strictEqual(inspection.summary, "completed")
+    assert.isNull(inspection.execution.failure)
   })
 )

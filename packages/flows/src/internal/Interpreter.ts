@@ -778,7 +778,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
     switch (outcome._tag) {
       case "Completed": {
         const { result } = outcome
-        yield* flush({ ...over, state: "completed", result })
+        yield* flush({ ...over, state: "completed", result, failure: null })
         yield* publish((at) => ({ _tag: "FlowCompleted", executionId: id, flow, at, result }))
         break
       }
