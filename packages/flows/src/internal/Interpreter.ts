@@ -82,6 +82,8 @@ interface Operation {
   readonly spec: Calls.Spec
   readonly branch: Branches.Branch
   entry: Entry
+  /** When its first attempt began. */
+  firstStartedAt: number
   /** Whether an attempt may have had an effect. */
   hasRun: boolean
   /** A fiber that runs the step. */
@@ -226,7 +228,15 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
     branches.park<A, E>(branch, spec.kind === "step" ? "step" : "wait", () => {
       const recorded = replay.reach(spec.path)
       const entry = recorded ?? Calls.newEntry(spec, history.redos.get(spec.path) ?? 0)
-      const operation: Operation = { spec, branch, entry, hasRun: recorded !== undefined, fiber: null, awaited: false }
+      const operation: Operation = {
+        spec,
+        branch,
+        entry,
+        firstStartedAt: replay.firstStartedAt(spec.path) ?? now,
+        hasRun: recorded !== undefined,
+        fiber: null,
+        awaited: false
+      }
       operations.set(spec.path, operation)
       if (recorded !== undefined && (recorded.name !== spec.name || recorded.kind !== spec.kind)) {
         changedFlow(spec.path, `${spec.path} (${spec.kind} ${spec.name})`)
@@ -378,7 +388,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
     const attempt = spec.attempt({
       attempt: entry.attempt,
       awaited: operation.awaited,
-      elapsedMillis: () => now - (replay.firstStartedAt(spec.path) ?? entry.startedAt)
+      elapsedMillis: () => now - operation.firstStartedAt
     })
     const fiber = Effect.runForkWith(body.context)(attempt)
     operation.fiber = fiber
