@@ -1,16 +1,18 @@
-/** Executions from outside: lists, what an execution waits for, signals by tools, going on. */
+/** Executions from outside: lists, and what an execution waits for. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import * as TestClock from "effect/testing/TestClock"
 import * as Flow from "../src/Flow.ts"
 import { FlowEngine } from "../src/FlowEngine.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
-import { Diary, note, Refused, throughTime } from "./support/Conformance.ts"
+import { Diary, note, Refused } from "./support/Conformance.ts"
 import { until } from "./support/Polling.ts"
-import * as MemoryEngine from "./support/MemoryEngine.ts"
+import { advance, throughTime } from "./support/Time.ts"
+
+const approval = Flow.approval("approval")
+const shipping = Flow.signal("day", Schema.Date)
 
 const orders = (version: number) =>
   Flow.make("orders", {
@@ -19,13 +21,14 @@ const orders = (version: number) =>
     success: Schema.String,
     error: Refused,
     idempotencyKey: (key) => key,
+    signals: [approval, shipping],
     run: Effect.fnUntraced(function* (key) {
       yield* note(key)
       const decision = yield* Flow.race("decision", {
-        person: Flow.awaitApproval("approval"),
+        person: approval.receive(),
         nobody: Effect.as(Flow.sleep("deadline", "2 days"), { approved: false, by: "nobody", comment: null })
       })
-      const day = yield* Flow.awaitSignal("day", Schema.Date)
+      const day = yield* shipping.receive()
       return `${decision.by} ${day.toISOString().slice(0, 10)}`
     })
   })
@@ -39,19 +42,16 @@ const letters = Flow.make("letters", {
   run: (key) => note(key)
 })
 
-const layers = <E>(engine: Layer.Layer<FlowEngine, E>) =>
-  Layer.mergeAll(Flow.layer(orders(2)), Flow.layer(letters)).pipe(
-    Layer.provideMerge(Layer.merge(Layer.fresh(engine), Layer.fresh(Diary.layer)))
-  )
-
-const memory = layers(FlowEngine.layerMemory)
+const memory = Layer.mergeAll(Flow.layer(orders(2)), Flow.layer(letters)).pipe(
+  Layer.provideMerge(Layer.merge(Layer.fresh(FlowEngine.layerMemory), Layer.fresh(Diary.layer)))
+)
 /** Later executions begin later. */
-const later = TestClock.adjust("1 second")
-const reaches = (id: string, state: FlowExecutions.ExecutionState) =>
+const later = advance("1 second")
+const reaches = (id: string, state: FlowExecutions.State) =>
   until(Effect.map(FlowExecutions.get(id), (execution) => execution.state === state))
 /** Waits until the execution waits for so many things. */
 const waitsFor = (id: string, count: number) =>
-  until(Effect.map(FlowExecutions.inspect(id), ({ waits }) => waits.length === count))
+  until(Effect.map(FlowExecutions.inspect(id), ({ now }) => now.length === count))
 
 describe("the list of executions", () => {
   it.effect("has those of all versions, the newest first, and tells which are not registered", () =>
@@ -114,115 +114,61 @@ describe("the list of executions", () => {
   )
 })
 
-for (const [name, engine] of [
-  ["the embedded engine", FlowEngine.layerMemory],
-  ["an engine that keeps its own state", MemoryEngine.layer]
-] as const) {
-  describe(`an inspection, ${name}`, () => {
-    it.effect("tells what is waited for, and no more what lost a race", () =>
-      Effect.gen(function* () {
-        const id = yield* Flow.submit(orders(2), "one")
-        yield* waitsFor(id, 2)
-        const { execution, registered, steps, waits } = yield* FlowExecutions.inspect(id)
-        assert.isTrue(registered)
-        assert.strictEqual(execution.input, "one")
-        assert.deepStrictEqual(
-          steps.map(({ attempt, input, path, state, value }) => ({ attempt, input, path, state, value })),
-          [{ attempt: 1, input: "one", path: "note", state: "succeeded", value: 3 }]
-        )
-        const days = 2 * 86_400_000
-        assert.deepStrictEqual(
-          waits.map((wait) => ({ ...wait, due: wait.due === null ? null : wait.due >= days })),
-          [
-            { path: "decision[person]/approval", kind: "signal", run: null, due: null },
-            { path: "decision[nobody]/deadline", kind: "timer", run: null, due: true }
-          ]
-        )
-        yield* TestClock.adjust("3 days")
-        yield* waitsFor(id, 1)
-        const after = yield* FlowExecutions.inspect(id)
-        assert.deepStrictEqual(after.waits, [{ path: "day", kind: "signal", run: null, due: null }])
-        assert.include(after.diagram, "flowchart TD")
-        yield* FlowExecutions.signal(id, "day", "2026-11-21T00:00:00.000Z")
-        assert.strictEqual(yield* Effect.flatten(throughTime(Flow.execute(orders(2), "one"))), "nobody 2026-11-21")
-        assert.deepStrictEqual((yield* FlowExecutions.inspect(id)).waits, [])
-      }).pipe(Effect.provide(layers(engine)))
-    )
-  })
-}
-
-describe("a signal by a tool", () => {
-  it.effect("needs to be awaited, and an execution that is there and under way", () =>
+describe("an inspection", () => {
+  it.effect("tells what is waited for, and no more what lost a race", () =>
     Effect.gen(function* () {
       const id = yield* Flow.submit(orders(2), "one")
       yield* waitsFor(id, 2)
-      const typo = yield* Effect.flip(FlowExecutions.signal(id, "approval", true))
-      assert.strictEqual(typo._tag, "StepNotFound")
-      assert.match(typo.message, /awaits no signal approval; it awaits decision\[person\]\/approval/)
-      assert.strictEqual((yield* Effect.flip(FlowExecutions.signal("nobody", "day", 1)))._tag, "ExecutionNotFound")
-      const done = yield* Flow.submit(letters, "done")
-      yield* reaches(done, "completed")
-      const ended = yield* Effect.flip(FlowExecutions.signal(done, "day", 1))
-      assert.match(ended.message, /has ended \(completed\) and takes no signals/)
-    }).pipe(Effect.provide(memory))
-  )
-
-  it.effect("that does not fit ends the execution, and resume awaits it again", () =>
-    Effect.gen(function* () {
-      const id = yield* Flow.submit(orders(2), "one")
-      yield* waitsFor(id, 2)
-      yield* FlowExecutions.signal(id, "decision[person]/approval", { approved: true, by: "ann", comment: null })
-      yield* waitsFor(id, 1)
-      yield* FlowExecutions.signal(id, "day", "tomorrow")
-      yield* reaches(id, "failed")
-      const failed = yield* FlowExecutions.get(id)
-      assert.strictEqual(failed.state, "failed")
-      assert.match(failed.failure?.message ?? "", /the signal day does not fit its schema/)
-      const next = yield* FlowExecutions.resume(id)
-      yield* waitsFor(next, 1)
+      const { execution, now, registered, steps } = yield* FlowExecutions.inspect(id)
+      assert.isTrue(registered)
+      assert.strictEqual(execution.input, "one")
       assert.deepStrictEqual(
-        (yield* FlowExecutions.inspect(next)).waits.map(({ path }) => path),
-        ["day"]
+        steps
+          .filter(({ kind }) => kind === "step")
+          .map(({ attempt, input, path, state, value }) => ({ attempt, input, path, state, value })),
+        [{ attempt: 1, input: "one", path: "note", state: "succeeded", value: 3 }]
       )
-      yield* FlowExecutions.signal(next, "day", "2026-11-21T00:00:00.000Z")
-      assert.strictEqual(yield* Effect.flatten(throughTime(Flow.execute(orders(2), "one"))), "ann 2026-11-21")
-      assert.deepStrictEqual(yield* Diary.read, ["one"])
+      const days = 2 * 86_400_000
+      assert.deepStrictEqual(
+        now.map(({ due, kind, path }) => ({ path, kind, due: due === null ? null : due >= days })),
+        [
+          { path: "decision[person]/approval", kind: "signal", due: null },
+          { path: "decision[nobody]/deadline", kind: "sleep", due: true }
+        ]
+      )
+      yield* advance("3 days")
+      yield* waitsFor(id, 1)
+      const after = yield* FlowExecutions.inspect(id)
+      assert.deepStrictEqual(
+        after.now.map(({ kind, path }) => ({ kind, path })),
+        [{ kind: "signal", path: "day" }]
+      )
+      assert.include(after.diagram, "flowchart TD")
+      yield* FlowExecutions.signal(id, "day", "2026-11-21T00:00:00.000Z")
+      assert.strictEqual(yield* Effect.flatten(throughTime(Flow.execute(orders(2), "one"))), "nobody 2026-11-21")
+      assert.deepStrictEqual((yield* FlowExecutions.inspect(id)).now, [])
     }).pipe(Effect.provide(memory))
   )
 })
 
 describe("resume", () => {
-  it.effect("lets one that waits look again, and leaves it waiting", () =>
+  it.effect("lets one that waits wait on", () =>
     Effect.gen(function* () {
       const id = yield* Flow.submit(orders(2), "one")
       yield* waitsFor(id, 2)
-      assert.strictEqual(yield* FlowExecutions.resume(id), id)
-      yield* TestClock.adjust("1 hour")
+      yield* FlowExecutions.resume(id)
+      yield* advance("1 hour")
       yield* waitsFor(id, 2)
-      assert.strictEqual((yield* FlowExecutions.get(id)).state, "running")
+      assert.strictEqual((yield* FlowExecutions.get(id)).state, "waiting")
       assert.deepStrictEqual(yield* Diary.read, ["one"])
     }).pipe(Effect.provide(memory))
   )
 
-  it.effect("runs one that was canceled again, from where it was", () =>
-    Effect.gen(function* () {
-      const id = yield* Flow.submit(orders(2), "one")
-      yield* waitsFor(id, 2)
-      yield* FlowExecutions.cancel(id)
-      yield* reaches(id, "canceled")
-      const next = yield* FlowExecutions.resume(id)
-      yield* waitsFor(next, 2)
-      assert.deepStrictEqual(yield* Diary.read, ["one"])
-    }).pipe(Effect.provide(memory))
-  )
-
-  it.effect("refuses what is completed, and versions that are not registered", () =>
+  it.effect("refuses what has ended, and what is not there", () =>
     Effect.gen(function* () {
       const done = yield* Flow.submit(letters, "done")
-      const old = yield* Flow.submit(orders(1), "old").pipe(Effect.provide(Flow.layer(orders(1))))
       yield* reaches(done, "completed")
-      assert.match((yield* Effect.flip(FlowExecutions.resume(done))).message, /is completed: retry it from a step/)
-      assert.strictEqual((yield* Effect.flip(FlowExecutions.resume(old)))._tag, "FlowNotRegistered")
+      assert.match((yield* Effect.flip(FlowExecutions.resume(done))).message, /has ended \(completed\): retry it, from a step/)
       assert.strictEqual((yield* Effect.flip(FlowExecutions.resume("nobody")))._tag, "ExecutionNotFound")
     }).pipe(Effect.provide(memory))
   )

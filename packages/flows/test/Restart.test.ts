@@ -1,6 +1,5 @@
 /** Executions whose process ends, at any point, and begins again. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -8,38 +7,35 @@ import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import { IdempotencyKeys } from "@signalbox/api/Idempotency"
 import * as Flow from "../src/Flow.ts"
-import { FlowEngine } from "../src/FlowEngine.ts"
-import { FlowChanged } from "../src/FlowErrors.ts"
-import * as FlowExecutions from "../src/FlowExecutions.ts"
 import type { Codec } from "../src/internal/Values.ts"
-import { Diary, flowOf, note, Refused, throughTime, work } from "./support/Conformance.ts"
-import { temporaryFile } from "./support/Engines.ts"
+import { Diary, flowOf, note, Refused, work } from "./support/Conformance.ts"
+import { inProcess, Store } from "./support/Engines.ts"
+import { errorOf } from "./support/Running.ts"
+import { advance, throughTime } from "./support/Time.ts"
 
-/** A process on the file, for as long as the effect runs. */
+/** A process, for as long as the effect runs. */
 const process = <S extends Codec, E extends Codec, A, E2, R>(
-  file: string,
   flow: Flow.Flow<typeof Schema.Void, S, E, Diary>,
   effect: Effect.Effect<A, E2, R>
-) =>
-  Effect.gen(function* () {
-    const layer = Layer.provideMerge(Flow.layer(flow), FlowEngine.layerSqlite({ file }))
-    return yield* Effect.provide(effect, Layer.fresh(layer))
-  })
+) => inProcess(Flow.layer(flow), effect)
 
 /** Lets virtual time go by until the diary has so many lines. */
 const until = Effect.fnUntraced(function* (lines: number) {
   for (let step = 0; (yield* Diary.read).length < lines; step++) {
     if (step > 5_000) return yield* Effect.die(new Error(`there are only ${(yield* Diary.read).length} lines`))
-    yield* TestClock.adjust("1 second")
+    yield* advance("1 second")
   }
 })
 
-const failureOf = <A, E>(exit: Exit.Exit<A, E>) => (Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined)
+for (const [name, store] of [
+  ["in memory", Store.memory],
+  ["on SQLite", Store.sqlite]
+] as const) {
+  const test = (title: string, body: () => Effect.Effect<void, unknown, Diary | Store>) =>
+    it.effect(title, () => body().pipe(Effect.provide(Layer.merge(Layer.fresh(store), Layer.fresh(Diary.layer)))))
 
-const test = (title: string, body: (file: string) => Effect.Effect<void, unknown, Diary>) =>
-  it.effect(title, () => Effect.flatMap(temporaryFile, body).pipe(Effect.provide(Layer.fresh(Diary.layer))))
-
-describe("after a restart", () => {
+  describe(`after a restart, ${name}`, () => {
+  const never = Flow.signal("never", Schema.String)
   const long = flowOf(Schema.String, () =>
     Effect.gen(function* () {
       yield* note("one", { key: "1" })
@@ -49,33 +45,34 @@ describe("after a restart", () => {
       yield* Flow.sleep("nap", "20 seconds")
       yield* note("two", { key: "2" })
       const first = yield* Flow.race("race", {
-        never: Flow.awaitSignal("never", Schema.String),
+        never: never.receive(),
         soon: Effect.as(Flow.sleep("soon", "5 seconds"), "soon")
       })
       yield* note("three", { key: "3" })
       return first
-    })
+    }),
+    [never]
   )
 
-  test("an execution goes on from wherever it was, and repeats no step that has ended", (file) =>
+  test("an execution goes on from wherever it was, and repeats no step that has ended", () =>
     Effect.gen(function* () {
-      yield* process(file, long, Flow.submit(long, undefined))
-      for (let lines = 1; lines <= 7; lines++) yield* process(file, long, until(lines))
-      const result = yield* process(file, long, throughTime(Flow.execute(long, undefined)))
+      yield* process(long, Flow.submit(long, undefined))
+      for (let lines = 1; lines <= 7; lines++) yield* process(long, until(lines))
+      const result = yield* process(long, throughTime(Flow.execute(long, undefined)))
       assert.deepStrictEqual(result, Exit.succeed("soon"))
       const diary = yield* Diary.read
       assert.deepStrictEqual([...diary].sort(), ["a", "a again", "b", "b again", "one", "three", "two"])
       assert.deepStrictEqual([diary[0], ...diary.slice(-2)], ["one", "two", "three"])
     }))
 
-  test("an execution goes on without anybody asking for it", (file) =>
+  test("an execution goes on without anybody asking for it", () =>
     Effect.gen(function* () {
-      yield* process(file, long, Flow.submit(long, undefined))
+      yield* process(long, Flow.submit(long, undefined))
       yield* TestClock.adjust("1 day")
-      yield* process(file, long, until(7))
+      yield* process(long, until(7))
     }))
 
-  test("a step that was cut off runs again, with the same idempotency keys", (file) =>
+  test("a step that was cut off runs again, with the same idempotency keys", () =>
     Effect.gen(function* () {
       const posting = Flow.step("posting", {
         input: Schema.Void,
@@ -88,14 +85,14 @@ describe("after a restart", () => {
         })
       })
       const flow = flowOf(Schema.Void, () => posting(undefined))
-      yield* process(file, flow, Effect.andThen(Flow.submit(flow, undefined), until(1)))
-      yield* process(file, flow, throughTime(Flow.execute(flow, undefined)))
+      yield* process(flow, Effect.andThen(Flow.submit(flow, undefined), until(1)))
+      yield* process(flow, throughTime(Flow.execute(flow, undefined)))
       const [first, second, ...more] = yield* Diary.read
       assert.strictEqual(first, second)
       assert.deepStrictEqual(more, [])
     }))
 
-  test("a pause between attempts is not begun anew", (file) =>
+  test("a pause between attempts is not begun anew", () =>
     Effect.gen(function* () {
       const flaky = Flow.step("flaky", {
         input: Schema.Void,
@@ -109,13 +106,13 @@ describe("after a restart", () => {
         })
       })
       const flow = flowOf(Schema.Finite, () => flaky(undefined))
-      yield* process(file, flow, Effect.andThen(Flow.submit(flow, undefined), until(1)))
+      yield* process(flow, Effect.andThen(Flow.submit(flow, undefined), until(1)))
       yield* TestClock.adjust("2 hours")
-      yield* process(file, flow, until(2))
-      assert.deepStrictEqual(yield* process(file, flow, Effect.exit(Flow.execute(flow, undefined))), Exit.succeed(2))
+      yield* process(flow, until(2))
+      assert.deepStrictEqual(yield* process(flow, Effect.exit(Flow.execute(flow, undefined))), Exit.succeed(2))
     }))
 
-  test("an end of the process undoes nothing", (file) =>
+  test("an end of the process undoes nothing", () =>
     Effect.gen(function* () {
       const flow = flowOf(Schema.String, () =>
         Effect.gen(function* () {
@@ -123,13 +120,13 @@ describe("after a restart", () => {
           return yield* work({ name: "long", seconds: 60 })
         })
       )
-      yield* process(file, flow, Effect.andThen(Flow.submit(flow, undefined), until(2)))
-      const exit = yield* process(file, flow, throughTime(Flow.execute(flow, undefined)))
+      yield* process(flow, Effect.andThen(Flow.submit(flow, undefined), until(2)))
+      const exit = yield* process(flow, throughTime(Flow.execute(flow, undefined)))
       assert.deepStrictEqual(exit, Exit.succeed("long"))
       assert.deepStrictEqual(yield* Diary.read, ["done", "long begins", "long begins", "long ends"])
     }))
 
-  test("undoing goes on where it was, with what ran beside the failure", (file) =>
+  test("undoing goes on where it was, with what ran beside the failure", () =>
     Effect.gen(function* () {
       const flow = flowOf(Schema.Void, () =>
         Effect.gen(function* () {
@@ -147,17 +144,17 @@ describe("after a restart", () => {
           )
         })
       )
-      yield* process(file, flow, Effect.andThen(Flow.submit(flow, undefined), until(5)))
+      yield* process(flow, Effect.andThen(Flow.submit(flow, undefined), until(5)))
       assert.deepStrictEqual(yield* Diary.read, ["one", "good", "rest begins", "undo good", "undo one begins"])
-      const exit = yield* process(file, flow, throughTime(Flow.execute(flow, undefined)))
-      assert.instanceOf(failureOf(exit), Refused)
+      const exit = yield* process(flow, throughTime(Flow.execute(flow, undefined)))
+      assert.instanceOf(errorOf(exit), Refused)
       const after = (yield* Diary.read).slice(4)
       assert.isAbove(after.length, 1)
       assert.strictEqual(after.at(-1), "undo one ends")
       assert.strictEqual((yield* Diary.read).filter((line) => line === "undo good").length, 1)
     }))
 
-  test("a race keeps its winner", (file) =>
+  test("a race keeps its winner", () =>
     Effect.gen(function* () {
       const flow = flowOf(Schema.String, () =>
         Effect.gen(function* () {
@@ -169,45 +166,11 @@ describe("after a restart", () => {
           return first
         })
       )
-      yield* process(file, flow, Effect.andThen(Flow.submit(flow, undefined), until(3)))
+      yield* process(flow, Effect.andThen(Flow.submit(flow, undefined), until(3)))
       yield* TestClock.adjust("1 hour")
-      const exit = yield* process(file, flow, throughTime(Flow.execute(flow, undefined)))
+      const exit = yield* process(flow, throughTime(Flow.execute(flow, undefined)))
       assert.deepStrictEqual(exit, Exit.succeed("quick"))
       assert.deepStrictEqual([...(yield* Diary.read)].sort(), ["quick begins", "quick ends", "slow begins"])
     }))
-
-  test("a body that leaves out a recorded step is stopped, and runs on when the code is right and it is retried", (file) =>
-    Effect.gen(function* () {
-      const before = flowOf(Schema.Finite, () =>
-        Effect.gen(function* () {
-          yield* note("one", { key: "1" })
-          yield* Flow.sleep("nap", "1 hour")
-          return yield* note("two", { key: "2" })
-        })
-      )
-      const after = flowOf(Schema.Finite, () => note("new", { key: "new" }))
-      const id = yield* process(file, before, Effect.tap(Flow.submit(before, undefined), until(1)))
-      // The second time it is read from the record.
-      for (const _ of [1, 2]) {
-        const changed = failureOf(yield* process(file, after, throughTime(Flow.execute(after, undefined))))
-        assert.instanceOf(changed, FlowChanged)
-        assert.match(changed.message, /reached note\[new\] before the recorded step note\[1\]/)
-      }
-      const again = Effect.andThen(FlowExecutions.retry(id), throughTime(Flow.execute(before, undefined)))
-      assert.deepStrictEqual(yield* process(file, before, again), Exit.succeed(3))
-      assert.deepStrictEqual(yield* Diary.read, ["one", "two"])
-    }))
-
-  test("a defect is the same when it is read from the record", (file) =>
-    Effect.gen(function* () {
-      const flow = flowOf(Schema.Finite, () => Effect.andThen(note("a"), note("b")))
-      const messages: Array<string> = []
-      for (const _ of [1, 2]) {
-        const exit = yield* process(file, flow, throughTime(Flow.execute(flow, undefined)))
-        const defect = failureOf(exit)
-        assert.propertyVal(defect, "_tag", "FlowDefect")
-        messages.push(String(defect))
-      }
-      for (const message of messages) assert.match(message, /the path note is used twice/)
-    }))
-})
+  })
+}
