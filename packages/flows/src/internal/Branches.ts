@@ -54,7 +54,7 @@ export const inRegion = (branch: Branch): boolean => {
 }
 
 /** Whether such a call has begun to have effects. */
-const inBegunRegion = (branch: Branch): boolean => {
+export const inBegunRegion = (branch: Branch): boolean => {
   for (let at: Branch | null = branch; at !== null; at = at.parent)
     if (at.regions.some(({ begun }) => begun)) return true
   return false

@@ -197,6 +197,8 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
   /** The branch is cancelled: what it is parked at is given up, unless it must come to its end. */
   const cancelOperation = (operation: Operation) => {
     const { branch, entry, fiber, spec } = operation
+    // It ends by itself at once.
+    if (spec.kind === "patch" && Branches.inBegunRegion(branch)) return
     const mustEnd = spec.kind === "step" && Branches.inRegion(branch)
     if (mustEnd && (isEnd(entry) || (operation.hasRun && entry.state !== "interrupted"))) return
     // A cancel lets a step that runs come to its end; whatever loses a race is interrupted.
@@ -225,7 +227,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
   }
 
   const park = <A, E>(branch: Branches.Branch, spec: Calls.Spec): Effect.Effect<A, E> =>
-    branches.park<A, E>(branch, spec.kind === "step" ? "step" : "wait", () => {
+    branches.park<A, E>(branch, spec.kind === "step" || spec.kind === "patch" ? "step" : "wait", () => {
       const recorded = replay.reach(spec.path)
       const entry = recorded ?? Calls.newEntry(spec, history.redos.get(spec.path) ?? 0)
       const operation: Operation = {
