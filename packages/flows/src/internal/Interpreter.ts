@@ -246,6 +246,8 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
         reached.push(operation)
       } else if (!Calls.sameInput(spec, recorded)) {
         changedFlow(spec.path, spec.path, { recorded: recorded.input, reached: spec.input })
+      } else if (replay.isDeferred(spec.path)) {
+        ready.push(() => Effect.sync(() => (operations.get(spec.path) === operation ? deliver(operation) : undefined)))
       }
       return { cancel: () => cancelOperation(operation) }
     })
@@ -560,6 +562,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
     }
     if (entry.path === Replay.outcomePath) return changedFlow(entry.path, [...operations.keys()][0] ?? null)
     const operation = operations.get(entry.path)
+    if (operation === undefined && replay.defer(entry.path)) return
     if (operation === undefined) return changedFlow(entry.path, reached[0]?.spec.path ?? null)
     replay.advance()
     deliver(operation)
@@ -715,8 +718,8 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
           continue
         }
         if (recorded !== undefined) {
-          if (mainExit !== null && !isUndoing) changedFlow(recorded.path, null)
-          else replayed(recorded)
+          if (mainExit === null || isUndoing) replayed(recorded)
+          else if (!replay.defer(recorded.path)) changedFlow(recorded.path, null)
           continue
         }
         if (finished !== null) return yield* ended(finished)

@@ -19,6 +19,13 @@ export interface Replay {
   readonly advance: () => void
   /** The branch that would get the end at this path is over. */
   readonly skip: (path: string) => void
+  /**
+   * Leaves out an end that is in an undo which is to be tried again: those run in another order than the first time.
+   * False: it is in none.
+   */
+  readonly defer: (path: string) => boolean
+  /** Whether the end at this path was left out, and is due when it is reached. */
+  readonly isDeferred: (path: string) => boolean
   /** Nothing more is delivered: the body is not to go on. */
   readonly abandon: () => void
   /** Something that has begun and was not reached so far. */
@@ -29,16 +36,18 @@ export interface Replay {
   readonly end: number
 }
 
-const isUndone = (undos: History["undos"]) => {
-  const settled = undos
-    .filter(({ state }) => state === "done" || state === "skipped")
+/** Whether a path is in an undo that is done, or in one that is not. */
+const inUndo = (undos: History["undos"], isDone: boolean) => {
+  const prefixes = undos
+    .filter(({ state }) => (state === "done" || state === "skipped") === isDone)
     .map(({ path }) => `${path}/undo/`)
-  return (path: string) => settled.some((prefix) => path.startsWith(prefix))
+  return (path: string) => prefixes.some((prefix) => path.startsWith(prefix))
 }
 
 export const make = ({ entries, undos }: Pick<History, "entries" | "undos">): Replay => {
   // What has been undone is not undone again, so its steps are not reached.
-  const settled = isUndone(undos)
+  const settled = inUndo(undos, true)
+  const inOpenUndo = inUndo(undos, false)
   const latest = new Map<string, Entry>()
   const first = new Map<string, number>()
   let end = 0
@@ -58,6 +67,7 @@ export const make = ({ entries, undos }: Pick<History, "entries" | "undos">): Re
   }
   let index = 0
   const skipped = new Set<string>()
+  const deferred = new Set<string>()
   return {
     reach: (path) => {
       ahead.delete(path)
@@ -76,12 +86,19 @@ export const make = ({ entries, undos }: Pick<History, "entries" | "undos">): Re
     skip: (path) => {
       skipped.add(path)
     },
+    defer: (path) => {
+      if (!inOpenUndo(path)) return false
+      deferred.add(path)
+      index++
+      return true
+    },
+    isDeferred: (path) => deferred.has(path),
     abandon: () => {
       index = ends.length
       ahead.clear()
     },
     missed: () => {
-      for (const path of ahead) return path
+      for (const path of ahead) if (!inOpenUndo(path)) return path
       return null
     },
     firstStartedAt: (path) => first.get(path),
