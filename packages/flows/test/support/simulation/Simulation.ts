@@ -15,6 +15,7 @@ import * as FlowExecutions from "../../../src/FlowExecutions.ts"
 import * as Engine from "../../../src/internal/Engine.ts"
 import { type Execution, hasEnded, Journal } from "../../../src/internal/Journal.ts"
 import { RunWatchers } from "../../../src/internal/RunWatchers.ts"
+import { LocalSchedules } from "../../../src/internal/schedules/LocalSchedules.ts"
 import * as Driver from "./Driver.ts"
 import * as Invariants from "./Invariants.ts"
 import * as Programs from "./Programs.ts"
@@ -96,7 +97,9 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
     const up = Effect.gen(function* () {
       const engine = yield* Engine.make({ lease, concurrency })
       const made = Context.make(Engine.Engine, engine)
-      const watchers = yield* Layer.build(Layer.provide(RunWatchers.layer, Layer.succeedContext(made)))
+      const watchers = yield* Layer.build(
+        Layer.provide(Layer.mergeAll(RunWatchers.layer, LocalSchedules.layer), Layer.succeedContext(made))
+      )
       const services = Context.make(FlowEngine, FlowEngine.of({ parts: Context.merge(made, watchers) }))
       yield* Layer.build(Flow.layer(flow)).pipe(
         Effect.provideContext(services),
