@@ -400,7 +400,8 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
     inbox: (place, address, schema) => awaitMessage("inbox", place, address, schema),
     patched: (place) =>
       Effect.suspend(() =>
-        services.recordedAt(place.path) === undefined && !isLive()
+        // One that a retry has set aside was taken, and is taken again.
+        services.recordedAt(place.path) === undefined && redoOf(place.path) === 0 && !isLive()
           ? Effect.succeed(false)
           : park<boolean, never>(
               branch,

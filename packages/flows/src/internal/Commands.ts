@@ -174,14 +174,19 @@ export const retried = (history: History, from: string | null, now: number, vers
   const first = rows.find(({ path }) => starts(path))
   const cut = first === undefined ? Infinity : (first.ended ?? first.begun)
   const isKept = ({ begun, ended, path, state }: Entry) => {
-    if (starts(path)) return false
+    // What was cut off is begun again: what cut it off may be set aside.
+    if (starts(path) || state === "interrupted") return false
     const before = ended !== null && ended < cut
     const beside = state === "succeeded" && begun < cut
     return before || beside
   }
   const kept = new Set(rows.filter(isKept).map(({ path }) => path))
-  const redos = new Map(rows.map(({ path, redo, state }) => [path, state === "succeeded" ? redo + 1 : redo]))
   const isAside = (path: string) => !kept.has(path)
+  // An undo belongs to what its step did: done again, that is undone under keys of its own.
+  const again = rows.filter(({ path, state }) => state === "succeeded" && isAside(path)).map(underUndo)
+  const isRaised = ({ kind, path, state }: Entry) =>
+    state === "succeeded" || kind === "patch" || again.some((prefix) => path.startsWith(prefix))
+  const redos = new Map(rows.map((entry) => [entry.path, isRaised(entry) ? entry.redo + 1 : entry.redo]))
   return {
     ...unchanged,
     execution: {
@@ -194,11 +199,8 @@ export const retried = (history: History, from: string | null, now: number, vers
     aside: entries
       .filter(({ path }) => isAside(path))
       .map(({ attempt, path, redo }) => ({ path, attempt, redo: redos.get(path) ?? redo })),
-    asideUndos: undos.filter(({ path }) => isAside(path)).map(({ path }) => path),
-    // What could not be undone is still there.
-    undos: undos
-      .filter(({ path, state }) => state === "failed" && !isAside(path))
-      .map((undo) => ({ ...undo, state: "pending", failure: null })),
+    // The body registers those of what stays again, as far as it comes this time.
+    asideUndos: undos.map(({ path }) => path),
     taken: history.messages.filter(({ kind }) => kind !== "signal" && kind !== "inbox").map(({ seq }) => seq)
   }
 }
