@@ -53,7 +53,8 @@ export const check = ({ aside, effects, history, root }: Over): ReadonlyArray<st
   // A step is done again under another key only after it had succeeded.
   for (const { key } of effects) {
     const [, path, redo] = /^[^/]*\/(.*)~(\d+)\/1$/.exec(key) ?? []
-    if (path === undefined || !key.startsWith(`${id}/`)) continue
+    // The steps of an undo follow what they undo.
+    if (path === undefined || path.includes("/undo/") || !key.startsWith(`${id}/`)) continue
     const before = Number(redo) - 1
     if (aside.some((entry) => entry.path === path && entry.redo === before && entry.state === "succeeded")) continue
     wrong(`${path} was done under ${key}, and had not succeeded before`)
@@ -78,7 +79,7 @@ export const check = ({ aside, effects, history, root }: Over): ReadonlyArray<st
     const times = undone.get(done.n)?.length ?? 0
     if (undo.state === "done" && times !== 1) wrong(`${undo.path} is recorded as undone, and was undone ${times} times`)
     // One whose answer was lost has failed by the record.
-    const perhaps = aside.some(({ path, state }) => state === "failed" && path.startsWith(`${undo.path}/undo/`))
+    const perhaps = aside.some(({ path, state }) => state !== "succeeded" && path.startsWith(`${undo.path}/undo/`))
     if (undo.state === "pending" && times > 0 && !perhaps) wrong(`${undo.path} was undone, and its undo is pending`)
     if (undo.state === "pending" && state !== "completed") wrong(`${undo.path} was not undone`)
     if (undo.state === "failed") wrong(`the undo of ${undo.path} failed, and the execution ended`)
@@ -97,6 +98,8 @@ export const check = ({ aside, effects, history, root }: Over): ReadonlyArray<st
   for (const path of Oracle.compensatedSteps(root)) {
     const entry = latest.get(path)
     if (entry === undefined || (entry.state !== "interrupted" && entry.ended !== null)) continue
+    // What an attempt did that was set aside before its end is not known.
+    if (aside.some((one) => one.path === path && one.redo === entry.redo && one.ended === null)) continue
     const did = effects.find(({ key }) => key === keyOf(entry))
     if (did !== undefined) wrong(`${path} was cut off (${entry.state}), and had done ${did.n}`)
   }
