@@ -24,7 +24,7 @@ const lease = 15_000
 export const ownership = part("ownership", (test) => {
   test("a claim returns what is due and free, those that are due longest first", ({ journal, time }) =>
     Effect.gen(function* () {
-      const due = { c: begin - 3, a: begin - 2, b: begin - 2, d: begin, later: begin + 1 }
+      const due = { d: begin - 3, a: begin - 2, b: begin - 2, c: begin, later: begin + 1 }
       for (const [key, wakeAt] of Object.entries(due)) yield* create(journal, order(key, { wakeAt }))
       yield* create(journal, order("never", { wakeAt: null }))
       yield* create(journal, order("other", { flow: "invoices" }))
@@ -32,12 +32,12 @@ export const ownership = part("ownership", (test) => {
       yield* owned(journal, "owned", { owner: "you" })
       time.pass(60)
       const first = yield* journal.claim("me", [orders], begin, 3)
-      assert.deepStrictEqual(idsOf(first), ["id-c", "id-a", "id-b"])
+      assert.deepStrictEqual(idsOf(first), ["id-d", "id-a", "id-b"])
       const fields = { owner: "me", epoch: 1, changedAt: begin + 60 }
-      assert.deepStrictEqual(first[0], created("c", { ...fields, wakeAt: begin - 3 }))
-      assert.deepStrictEqual(yield* journal.find("id-c"), first[0])
+      assert.deepStrictEqual(first[0], created("d", { ...fields, wakeAt: begin - 3 }))
+      assert.deepStrictEqual(yield* journal.find("id-d"), first[0])
       const second = yield* journal.claim("me", [{ flow: "invoices", version: 1 }, orders], begin, 10)
-      assert.deepStrictEqual(idsOf(second), ["id-d", "id-other"])
+      assert.deepStrictEqual(idsOf(second), ["id-c", "id-other"])
       assert.deepStrictEqual(idsOf(yield* journal.claim("me", [orders], begin + 1, 10)), ["id-later"])
       assert.deepStrictEqual(yield* journal.claim("me", [orders], begin + hour, 10), [])
       assert.deepStrictEqual(yield* journal.claim("me", [], begin + hour, 10), [])

@@ -66,7 +66,7 @@ export const make = ({ persist, sql, token, transaction }: Store) => {
     const rows = sql<AwaitingRow>`
       SELECT e.execution, e.path, e.long_path, e.subject FROM flow_entry e JOIN flow_run r ON r.id = e.execution
       WHERE e.awaits >= ${first} AND e.awaits < ${`${first}\u{10ffff}`}
-        AND e.aside = 0 AND r.state NOT IN ${sql.literal(ended)}
+        AND r.state NOT IN ${sql.literal(ended)}
       ORDER BY e.execution, e.path`
     return Effect.map(persist(rows), (found) =>
       found.flatMap(({ execution, long_path, path, ...row }) => {
