@@ -52,7 +52,7 @@ const invoices = Flow.make("invoices", {
     orders: Schema.Array(Order)
   }),
   success: Schema.Array(Schema.Struct({ ...Invoice.fields, created: Schema.Boolean })),
-  error: Schema.Union([...Steps.startRun.error.members, GraphError]),
+  error: Flow.errorsOf(Steps.startRun, GraphError),
   idempotencyKey: ({ orders }) => orders.map(({ order }) => order).join(),
   run: Effect.fnUntraced(function* ({ list, orders, process, ...input }) {
     const site = yield* GraphSteps.findSite({ site: input.site })

@@ -10,7 +10,7 @@ import * as Exit from "effect/Exit"
 import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import type { FlowContext, RequirementOf } from "./FlowContext.ts"
+import type { Declares, FlowContext, RequirementOf } from "./FlowContext.ts"
 import { type FlowEvent, FlowEvents } from "./FlowEvents.ts"
 import type { Flow } from "./internal/FlowType.ts"
 import { runPlain } from "./internal/Plain.ts"
@@ -23,11 +23,11 @@ import { step } from "./Step.ts"
 export { all, type AllResults, type Concurrency, forEach, race, type RaceResult, timeout } from "./Branches.ts"
 export { compensate } from "./Compensation.ts"
 export { execute, handle, type Handle, layer, signalWithStart, submit } from "./Durable.ts"
-export type { FlowContext } from "./FlowContext.ts"
+export type { Failing, FlowContext } from "./FlowContext.ts"
 export { FlowTimeout } from "./FlowErrors.ts"
 export type { Flow } from "./internal/FlowType.ts"
 export { approval, Approval, inbox, type Signal, signal } from "./Signals.ts"
-export { step, type Step, StepTimeout } from "./Step.ts"
+export { errorsOf, step, type Step, StepTimeout } from "./Step.ts"
 
 /**
  * Makes a flow. Its `run` can call steps and the functions of this module, nothing that needs a service: that does not
@@ -44,7 +44,7 @@ export { step, type Step, StepTimeout } from "./Step.ts"
  *   version: 1,
  *   input: Schema.Struct({ process: ProcessId, day: Schema.String }),
  *   success: awaitCompletion.success,
- *   error: Schema.Union([createWorkItem.error, startRun.error, awaitCompletion.error]),
+ *   error: Flow.errorsOf(createWorkItem, startRun, awaitCompletion),
  *   idempotencyKey: ({ day }) => day,
  *   run: Effect.fnUntraced(function* ({ day, process }) {
  *     const item = yield* createWorkItem({ process, payload: { day } })
@@ -54,20 +54,20 @@ export { step, type Step, StepTimeout } from "./Step.ts"
  * })
  * ```
  */
-export const make = <I extends Codec, S extends Codec, E extends Codec, Context extends FlowContext<unknown>>(
+export const make = <I extends Codec, S extends Codec, E extends Codec, Fails, Context extends FlowContext<unknown>>(
   name: string,
   options: {
     readonly version: number
     readonly input: I
     readonly success: S
-    /** What the flow can fail with; `Schema.Never` for a flow that can't. */
+    /** What the flow can fail with: a schema, such as `Flow.errorsOf(startRun)`; `Schema.Never` for a flow that can't. */
     readonly error: E
     readonly idempotencyKey: (input: I["Type"]) => string
     /** What can be sent to an execution: `Flow.signal`, `Flow.inbox`, `Flow.approval`. */
     readonly signals?: ReadonlyArray<Signal<Codec>>
     /** Words to find an execution by. */
     readonly tags?: (input: I["Type"]) => ReadonlyArray<string>
-    readonly run: (input: I["Type"]) => Effect.Effect<S["Type"], E["Type"], Context>
+    readonly run: (input: I["Type"]) => Effect.Effect<S["Type"], Fails, Context> & Declares<E["Type"], Fails, Context>
   }
 ): Flow<I, S, E, RequirementOf<Context>> => ({
   name,
@@ -78,7 +78,8 @@ export const make = <I extends Codec, S extends Codec, E extends Codec, Context 
   idempotencyKey: options.idempotencyKey,
   signals: options.signals ?? [],
   tags: options.tags ?? (() => []),
-  body: (input) => conceal(reveal(options.run(input)))
+  // `Declares` has checked the errors.
+  body: (input) => conceal(reveal(options.run(input) as Effect.Effect<S["Type"], E["Type"], Context>))
 })
 
 /**

@@ -4,7 +4,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { FlowContext } from "./FlowContext.ts"
+import type { Failing, FlowContext } from "./FlowContext.ts"
 import { type Awaited, claimed, conceal, once, type Retry } from "./internal/Position.ts"
 import { durably, type Transient } from "./internal/Transient.ts"
 import { type Codec, recordResult } from "./internal/Values.ts"
@@ -63,20 +63,23 @@ export interface StepOptions<
 }
 
 /** A step: call it in the body of a flow. */
-export interface Step<I extends Codec, S extends Codec, E extends Codec, R> {
+export interface Step<I extends Codec, S extends Codec, E extends Codec, R, Name extends string = string> {
   /**
    * Runs the step. Its path, the name and the key after those of what is around it, tells it from all others of the
    * execution: a key is used once in one place; without a key, further calls in one place are numbered (`notify#2`).
    */
-  (input: I["Type"], options?: { readonly key?: string }): Effect.Effect<S["Type"], E["Type"], FlowContext<R>>
-  readonly name: string
+  (
+    input: I["Type"],
+    options?: { readonly key?: string }
+  ): Effect.Effect<S["Type"], E["Type"], FlowContext<R, Failing<Name, E["Type"]>>>
+  readonly name: Name
   readonly input: I
   readonly success: S
   readonly error: E
   /** The same step with another policy of retries, or a limit of time for each attempt. */
   readonly with: <const T extends Duration.Input = never>(
     policy: CallPolicy<WithTimeout<E, T>["Type"], T>
-  ) => Step<I, S, WithTimeout<E, T>, R>
+  ) => Step<I, S, WithTimeout<E, T>, R, Name>
 }
 
 const retryOf = <E>(options: RetryOptions<E>): Retry<E> => {
@@ -110,10 +113,17 @@ const retryOf = <E>(options: RetryOptions<E>): Retry<E> => {
  * })
  * ```
  */
-export const step = <I extends Codec, S extends Codec, E extends Codec, R, const T extends Duration.Input = never>(
-  name: string,
+export const step = <
+  I extends Codec,
+  S extends Codec,
+  E extends Codec,
+  R,
+  const Name extends string,
+  const T extends Duration.Input = never
+>(
+  name: Name,
   options: StepOptions<I, S, E, R, T>
-): Step<I, S, WithTimeout<E, T>, R> => makeStep(name, options, {})
+): Step<I, S, WithTimeout<E, T>, R, Name> => makeStep(name, options, {})
 
 /** What only ready steps have. */
 export interface Ready<I, E, R> {
@@ -124,11 +134,18 @@ export interface Ready<I, E, R> {
 }
 
 /** @internal `step`, with what only ready steps have. */
-export const makeStep = <I extends Codec, S extends Codec, E extends Codec, R, const T extends Duration.Input = never>(
-  name: string,
+export const makeStep = <
+  I extends Codec,
+  S extends Codec,
+  E extends Codec,
+  R,
+  const Name extends string,
+  const T extends Duration.Input = never
+>(
+  name: Name,
   options: StepOptions<I, S, E, R, T>,
   ready: Ready<I["Type"], E["Type"], R>
-): Step<I, S, WithTimeout<E, T>, R> => {
+): Step<I, S, WithTimeout<E, T>, R, Name> => {
   const timeout = options.timeout === undefined ? undefined : Duration.toMillis(options.timeout)
   // `T` is `never` exactly when there is no timeout, which the compiler cannot conclude from the value.
   const error = (timeout === undefined ? options.error : Schema.Union([options.error, StepTimeout])) as WithTimeout<
@@ -173,7 +190,9 @@ export const makeStep = <I extends Codec, S extends Codec, E extends Codec, R, c
         )
       )
     )
-  return Object.assign(Object.defineProperty(call, "name", { value: name }), {
+  // The property that is defined has the type of its value, which `defineProperty` loses.
+  const named = Object.defineProperty(call, "name", { value: name }) as typeof call & { readonly name: Name }
+  return Object.assign(named, {
     input: options.input,
     success: options.success,
     error,
@@ -181,4 +200,44 @@ export const makeStep = <I extends Codec, S extends Codec, E extends Codec, R, c
       policy: CallPolicy<WithTimeout<WithTimeout<E, T>, T2>["Type"], T2>
     ) => makeStep(name, { input: options.input, success: options.success, run: options.run, error, ...policy }, ready)
   })
+}
+
+/** What has an error schema, such as a step or a flow, or such a schema itself. */
+type Failable = Codec | { readonly error: Codec }
+
+type ErrorSchemaOf<F> = F extends Codec ? F : F extends { readonly error: infer E extends Codec } ? E : never
+
+const isCodec = (failable: Failable): failable is Codec => Schema.isSchema(failable)
+
+/** The schemas of `errorsOf`, in its order. */
+export type ErrorSchemas<F extends ReadonlyArray<Failable>> = { readonly [K in keyof F]: ErrorSchemaOf<F[K]> }
+
+/**
+ * The schema of the errors of steps, flows that are called, and plain schemas, as the `error` of `Flow.make`. A step whose
+ * errors a body fails with and that is missing does not compile; the message names it.
+ *
+ * ```ts
+ * import * as Schema from "effect/Schema"
+ * import { ProcessId, ProcessRunId } from "@signalbox/api/contract/Ids"
+ * import { createWorkItem, startRun } from "@signalbox/flows/ControlRoomSteps"
+ * import * as Effect from "effect/Effect"
+ * import * as Flow from "@signalbox/flows/Flow"
+ *
+ * export const started = Flow.make("started", {
+ *   version: 1,
+ *   input: ProcessId,
+ *   success: ProcessRunId,
+ *   error: Flow.errorsOf(createWorkItem, startRun, Flow.FlowTimeout),
+ *   idempotencyKey: (process) => process,
+ *   run: Effect.fnUntraced(function* (process) {
+ *     const item = yield* createWorkItem({ process, payload: null })
+ *     return yield* Flow.timeout("start", "1 hour", startRun({ process, workItems: [item] }))
+ *   })
+ * })
+ * ```
+ */
+export const errorsOf = <const F extends ReadonlyArray<Failable>>(...failables: F): Schema.Union<ErrorSchemas<F>> => {
+  const schemas = failables.map((failable) => (isCodec(failable) ? failable : failable.error))
+  // What `map` does to each is what `ErrorSchemas` says of it.
+  return Schema.Union(schemas) as unknown as Schema.Union<ErrorSchemas<F>>
 }

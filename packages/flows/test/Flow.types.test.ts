@@ -54,11 +54,13 @@ const common = {
 
 describe("a step", () => {
   it("has exact types, and the phantom requirement", () => {
-    expectTypeOf(one("x")).toEqualTypeOf<Effect.Effect<number, Bad, Flow.FlowContext<One>>>()
+    expectTypeOf(one("x")).toEqualTypeOf<Effect.Effect<number, Bad, Flow.FlowContext<One, Flow.Failing<"one", Bad>>>>()
     expectTypeOf(two({ at: new Date() })).toEqualTypeOf<
-      Effect.Effect<{ readonly value: number }, Worse, Flow.FlowContext<Two>>
+      Effect.Effect<{ readonly value: number }, Worse, Flow.FlowContext<Two, Flow.Failing<"two", Worse>>>
     >()
-    expectTypeOf(pure(undefined, { key: "k" })).toEqualTypeOf<Effect.Effect<boolean, never, Flow.FlowContext<never>>>()
+    expectTypeOf(pure(undefined, { key: "k" })).toEqualTypeOf<
+      Effect.Effect<boolean, never, Flow.FlowContext<never, Flow.Failing<"pure", never>>>
+    >()
     expectTypeOf(one.error).toEqualTypeOf<typeof Bad>()
     // @ts-expect-error the input has the type of its schema
     assert.isDefined(one(1))
@@ -80,7 +82,9 @@ describe("a step", () => {
       },
       run: () => Effect.void
     })
-    expectTypeOf(slow(undefined)).toEqualTypeOf<Effect.Effect<void, Bad | Flow.StepTimeout, Flow.FlowContext<never>>>()
+    expectTypeOf(slow(undefined)).toEqualTypeOf<
+      Effect.Effect<void, Bad | Flow.StepTimeout, Flow.FlowContext<never, Flow.Failing<"slow", Bad | Flow.StepTimeout>>>
+    >()
     const repeated = Flow.step("repeated", {
       input: Schema.Void,
       success: Schema.Void,
@@ -161,7 +165,7 @@ describe("a flow", () => {
   it("keeps types through forEach and all", () => {
     const each = Flow.forEach("n", ["a"], { key: (text) => text }, (text) => one(text))
     expectTypeOf(each).toEqualTypeOf<
-      Effect.Effect<Array<number>, Bad, Flow.FlowContext<One> | Flow.FlowContext<never>>
+      Effect.Effect<Array<number>, Bad, Flow.FlowContext<One, Flow.Failing<"one", Bad>> | Flow.FlowContext<never>>
     >()
     const record = Flow.all("r", { a: one("x"), b: two({ at: new Date() }) })
     expectTypeOf<Effect.Success<typeof record>>().toEqualTypeOf<{ a: number; b: { readonly value: number } }>()
@@ -252,17 +256,27 @@ describe("a flow", () => {
       Effect.Effect<
         number | { readonly value: number },
         Bad | Worse,
-        Flow.FlowContext<One> | Flow.FlowContext<Two> | Flow.FlowContext<never>
+        | Flow.FlowContext<One, Flow.Failing<"one", Bad>>
+        | Flow.FlowContext<Two, Flow.Failing<"two", Worse>>
+        | Flow.FlowContext<never>
       >
     >()
     expectTypeOf(Flow.timeout("n", "1 day", one("x"))).toEqualTypeOf<
-      Effect.Effect<number, Bad | Flow.FlowTimeout, Flow.FlowContext<One> | Flow.FlowContext<never>>
+      Effect.Effect<
+        number,
+        Bad | Flow.FlowTimeout,
+        Flow.FlowContext<One, Flow.Failing<"one", Bad>> | Flow.FlowContext<never>
+      >
     >()
     expectTypeOf(Flow.awaitSignal("n", Schema.Date)).toEqualTypeOf<
       Effect.Effect<Date, never, Flow.FlowContext<never>>
     >()
     expectTypeOf(Flow.compensate(one("x"), (value) => two({ at: new Date(value) }))).toEqualTypeOf<
-      Effect.Effect<number, Bad, Flow.FlowContext<One> | Flow.FlowContext<Two>>
+      Effect.Effect<
+        number,
+        Bad,
+        Flow.FlowContext<One, Flow.Failing<"one", Bad>> | Flow.FlowContext<Two, Flow.Failing<"two", Worse>>
+      >
     >()
     // @ts-expect-error a service is used directly in an undo
     assert.isDefined(Flow.compensate(one("x"), () => One))

@@ -195,7 +195,7 @@ export const usedTwice = (path: string): FlowDefect =>
  * generator can be stopped from using services only by a requirement that is no service, and the fiber that runs the
  * body has the real ones all the time.
  */
-export const conceal = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect as Effect.Effect<A, E, FlowContext<R>>
+export const conceal = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect as Effect.Effect<A, E, FlowContext<R, never>>
 
 /** The reverse of `conceal`, for a whole body. */
 export const reveal = <A, E, Context extends FlowContext<unknown>>(effect: Effect.Effect<A, E, Context>) =>
