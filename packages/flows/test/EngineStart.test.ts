@@ -19,6 +19,15 @@ const offer = Flow.make("offer", {
 })
 const engine = Layer.fresh(Layer.provideMerge(Flow.layer(offer), FlowEngine.layerMemory))
 
+describe("an execution", () => {
+  it.effect("can be awaited as the first thing that a program does", () =>
+    Effect.gen(function* () {
+      yield* Flow.signalWithStart(offer, "first", price, 3)
+      assert.strictEqual(yield* Flow.execute(offer, "first"), 3)
+    }).pipe(Effect.provide(engine))
+  )
+})
+
 describe("a signal", () => {
   it.effect("that is sent right after the submit is received without a pause", () =>
     Effect.gen(function* () {
