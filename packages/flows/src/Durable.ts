@@ -7,14 +7,13 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import type { Flow } from "./internal/FlowType.ts"
-import { FlowDefect } from "./FlowDefect.ts"
 import type { FlowEngine } from "./FlowEngine.ts"
 import {
   type ExecutionConflict,
   ExecutionNotFound,
-  FlowCancelled,
-  FlowExpired,
-  FlowHalted,
+  type FlowCancelled,
+  type FlowExpired,
+  type FlowHalted,
   FlowNotRegistered,
   type InvalidSignal,
   type SignalConflict,
@@ -22,13 +21,15 @@ import {
 } from "./FlowErrors.ts"
 import * as FlowExecutions from "./FlowExecutions.ts"
 import { bodyOf } from "./internal/Body.ts"
+import * as Children from "./internal/Children.ts"
 import { Engine, versionName } from "./internal/Engine.ts"
 import type { Execution, NewMessage } from "./internal/Journal.ts"
 import { engineOf } from "./internal/EngineOf.ts"
+import { outcomeOf } from "./internal/Outcome.ts"
 import { segment } from "./internal/Position.ts"
 import { messageOf } from "./internal/Sending.ts"
 import { Watching } from "./internal/RunWatchers.ts"
-import { type Codec, decodeRecorded, record, recordResult } from "./internal/Values.ts"
+import { type Codec, record, recordResult } from "./internal/Values.ts"
 import type { Signal } from "./Signals.ts"
 
 /**
@@ -43,41 +44,23 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
     Effect.gen(function* () {
       const { engine, watchers } = yield* engineOf
       const context = yield* Effect.context<R>()
+      const services = yield* Effect.context<FlowEngine>()
+      const children = Children.durable(engine, (id) =>
+        Effect.ignore(Effect.provideContext(FlowExecutions.cancel(id), services))
+      )
       const room = Context.getOption(context, ControlRoom)
       if (Option.isSome(room)) yield* watchers.add(room.value)
       yield* engine.register({
         flow: flow.name,
         version: flow.version,
         signals: flow.signals,
-        bodyOf: bodyOf(flow, Context.add(context, Watching, watchers))
+        bodyOf: bodyOf(flow, context.pipe(Context.add(Watching, watchers), Context.add(Children.Children, children)))
       })
     })
   )
 
 /** What a caller waits for fails with besides the errors of the flow. */
 export type DurableError = FlowCancelled | FlowHalted | FlowExpired | FlowNotRegistered
-
-/** How an execution ended, from the record. */
-const outcomeOf = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec, R>(
-  flow: Flow<I, S, E, R>,
-  execution: Execution
-) {
-  const { error, failure, id, result, state, version } = execution
-  const what = `the execution ${id} of ${flow.name}, version ${version},`
-  if (state === "completed") return yield* decodeRecorded(flow.success, result, `the result of ${what}`)
-  if (state === "cancelled") return yield* new FlowCancelled({ execution: id })
-  if (state === "halted") {
-    return yield* new FlowHalted({
-      execution: id,
-      tag: failure?.tag ?? null,
-      message: `${what} is halted: ${failure?.message ?? "unknown"}`
-    })
-  }
-  if (failure?.kind === "failed") {
-    return yield* Effect.fail(yield* decodeRecorded(flow.error, error, `the error of ${what}`))
-  }
-  return yield* Effect.die(new FlowDefect({ message: `${what} died: ${failure?.message ?? "unknown"}` }))
-})
 
 const begin = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,

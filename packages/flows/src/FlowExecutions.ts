@@ -21,6 +21,7 @@ import {
   retried,
   terminated
 } from "./internal/Commands.ts"
+import { endAll, executionIn } from "./internal/Children.ts"
 import { versionName } from "./internal/Engine.ts"
 import { engineOf } from "./internal/EngineOf.ts"
 import {
@@ -142,6 +143,14 @@ export const steps = Effect.fn("FlowExecutions.steps")(function* (
   return (yield* historyOf(execution)).entries
 })
 
+/** What waits for an execution that is halted waits for a person. */
+const withChild = Effect.fnUntraced(function* (activity: Activity) {
+  const { engine } = yield* engineOf
+  const id = executionIn(activity.subject)
+  const child = id === null ? null : yield* engine.journal.find(id)
+  return child?.state === "halted" ? { ...activity, failure: child.failure } : activity
+})
+
 /** Where an execution stands: what each branch does or waits for, its undos and its steps. */
 export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
   execution: string
@@ -158,7 +167,7 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
   const cancelling =
     !hasEnded(state) &&
     (history.messages.some(({ kind }) => kind === "cancel") || history.entries.some(({ path }) => path === cancelPath))
-  const now = activitiesOf(history)
+  const now = yield* Effect.forEach(activitiesOf(history), withChild)
   const standing = { history, now, cancelling, runnable }
   const steps = history.entries.filter((entry) => !isMarker(entry))
   return {
@@ -272,9 +281,12 @@ export const cancel = Effect.fn("FlowExecutions.cancel")(function* (
 export const terminate = Effect.fn("FlowExecutions.terminate")(function* (
   execution: string
 ): Effect.fn.Return<void, ExecutionNotFound, FlowEngine> {
+  const { engine } = yield* engineOf
   yield* carryOut("terminate", execution, (_history, now) => Effect.succeed(terminated(now))).pipe(
     Effect.catchTag("ExecutionConflict", () => Effect.void)
   )
+  // Also when it had ended already: a process that died in between has not got to it.
+  yield* endAll(engine.journal, execution, (child) => Effect.ignore(cancel(child)))
 })
 
 /** Pauses an execution: steps that run come to their end, and no other begins before `resume`. Timers and signals are kept. */

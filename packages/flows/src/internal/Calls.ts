@@ -101,6 +101,9 @@ export const sameInput = ({ input, inputSchema }: Spec, recorded: Entry): boolea
   return read !== undefined && canonical(read) === today
 }
 
+/** Whether it is something to do, not something to wait for. */
+export const isWork = ({ kind }: Pick<Entry, "kind">): boolean => kind === "step" || kind === "child"
+
 const never: Spec["attempt"] = () => Effect.never
 
 const wait = (place: Place, kind: EntryKind, more: Partial<Spec> & Pick<Spec, "resultOf">): Spec => ({
@@ -248,8 +251,8 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
       const { path } = call
       const fields = (at: number) => ({ executionId: id, path, attempt, at })
       const work = inStepScope(
-        origin,
-        scope,
+        id,
+        `${origin}/${scope}`,
         durable,
         durable && call.patient ? sendOnce(call.execute) : call.execute
       ).pipe(
@@ -297,12 +300,12 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
   const step: Interpreter["step"] = <S extends Codec, E extends Codec, R>(call: StepCall<S, E, R>) =>
     Effect.contextWith((context: Context.Context<R>) =>
       Effect.flatMap(durable ? (call.awaits ?? noAwait) : noAwait, (awaited) => {
-        const { input, inputSchema, name, numbered, path, repeatable } = call
+        const { input, inputSchema, kind = "step", name, numbered, path, repeatable } = call
         const scope = scopeOf(path, numbered, canonical(input))
         return park<S["Type"], E["Type"]>(branch, {
           path,
           name,
-          kind: awaited === null ? "step" : "run",
+          kind: awaited === null ? kind : "run",
           input,
           inputSchema,
           address: "",

@@ -15,6 +15,7 @@ import { FlowExpired } from "../FlowErrors.ts"
 import type { Signal } from "../Signals.ts"
 import { detailOf } from "./Announce.ts"
 import { reopened } from "./Commands.ts"
+import { makeWaker } from "./Children.ts"
 import { NewId } from "./Ids.ts"
 import * as Interpreter from "./Interpreter.ts"
 import {
@@ -54,6 +55,7 @@ const longestPauseMillis = 5_000
 const shortestPauseMillis = 20
 const claimedAtATime = 100
 const mostReopened = 10_000
+const endings = ["Completed", "Failed", "Cancelled"] satisfies ReadonlyArray<Interpreter.Outcome["_tag"]>
 
 export const versionName = ({ flow, version }: FlowVersion): string => `${flow}@${version}`
 
@@ -133,6 +135,14 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     for (const waiter of [...(waiters.get(id) ?? [])]) Deferred.doneUnsafe(waiter, Effect.void)
   }
 
+  const poke = (id: string) =>
+    Effect.sync(() => {
+      pokeLive(id)
+      look()
+      ended(id)
+    })
+  const waker = makeWaker(journal, poke)
+
   /** A body that does not fit the record may fit that of another build; when all have refused it, it is halted. */
   const refused = Effect.fnUntraced(function* (fence: Fence, execution: Execution, cause: Cause.Cause<unknown>) {
     const failure = detailOf(cause)
@@ -202,6 +212,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
         }
       })
       if (outcome._tag === "Halted" && !outcome.mine) return yield* refused(fence, current, outcome.cause)
+      if (endings.some((tag) => tag === outcome._tag)) waker.ended(id)
       if (outcome._tag !== "Continued") return
       history = yield* journal.history(id)
     }
@@ -275,7 +286,10 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
         yield* announce
       }
       for (const id of yield* journal.unread(self)) pokeLive(id)
-      if ((yield* journal.reap(yield* journal.now)) > 0) look()
+      if ((yield* journal.reap(yield* journal.now)) > 0) {
+        look()
+        waker.missed()
+      }
     }).pipe(
       Effect.catchDefect((defect) => Effect.logWarning("the lease of the flows could not be renewed", defect)),
       Effect.forever
@@ -308,11 +322,13 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     })
   )
   yield* Effect.forkIn(claimDue, scope)
+  yield* Effect.forkIn(waker.loop, scope)
   yield* Effect.forkIn(
     journal.changes((process, id) =>
       Effect.sync(() => {
         if (process === null) {
           look()
+          if (id === null) waker.missed()
           if (id === null) for (const waiting of [...waiters.keys()]) ended(waiting)
           else ended(id)
         } else if (process === self && id !== null) pokeLive(id)
@@ -396,14 +412,14 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
       }
     }),
     /** Something was sent, or changed, by this process. */
-    poke: (id: string) =>
+    poke,
+    /** It was ended by this process: what it still runs is interrupted, and those that await it are woken. */
+    drop: (id: string) =>
       Effect.sync(() => {
-        pokeLive(id)
-        look()
-        ended(id)
+        live.get(id)?.session?.abort()
+        waker.ended(id)
       }),
-    /** It was ended by this process: what it still runs is interrupted. */
-    drop: (id: string) => Effect.sync(() => live.get(id)?.session?.abort()),
+    tellWaiting: waker.ended,
     isLive: (id: string) => live.has(id),
     /** Whether other processes may use the same storage. */
     isShared: lease.expiresAfterMillis !== null

@@ -3,6 +3,7 @@
  * and what a person can do.
  */
 import type { Failure } from "../FlowEvents.ts"
+import { executionIn } from "./Children.ts"
 import { failedStep } from "./Commands.ts"
 import { type Entry, type Execution, hasEnded, type History, isActive, type Undo } from "./Journal.ts"
 import { addressOf } from "./Paths.ts"
@@ -37,7 +38,7 @@ export interface Activity {
   readonly due: number | null
   /** What is awaited: a run, an execution, or a signal with its key, as `signal` takes it. */
   readonly subject: string | null
-  /** How the last attempt failed. */
+  /** How the last attempt failed, or why the execution is halted that is awaited. */
   readonly failure: Failure | null
   readonly host: string | null
 }
@@ -64,10 +65,11 @@ export interface Inspection {
 
 export const isMarker = ({ path }: Pick<Entry, "path">): boolean => path === cancelPath || path === outcomePath
 
-const kindOf = ({ due, kind, state }: Entry, isHalted: boolean): Activity["kind"] => {
+const kindOf = ({ due, kind, state, subject }: Entry, isHalted: boolean): Activity["kind"] => {
   if (state === "retrying" && !isHalted && due !== null) return "pause"
   if (state === "retrying") return "stopped"
-  if (kind === "step") return isHalted ? "stopped" : "attempt"
+  if (executionIn(subject) !== null) return "child"
+  if (kind === "step" || kind === "child") return isHalted ? "stopped" : "attempt"
   // Markers are recorded with their end.
   return kind === "cancel" || kind === "outcome" ? "attempt" : kind
 }
@@ -121,7 +123,8 @@ const said: Readonly<Record<Activity["kind"], (activity: Activity) => string>> =
     `waits for the signal ${subject ?? path}${subject === null || subject === path ? "" : ` in ${path}`}`,
   inbox: ({ path, subject }) => `waits in ${path} for a message of ${subject ?? "its inbox"}`,
   run: ({ due, path, subject }) => `waits in ${path} for the ${subject ?? "run"}${until(due)}`,
-  child: ({ path, subject }) => `waits in ${path} for the execution ${subject ?? ""}`,
+  child: ({ failure, path, subject }) =>
+    `waits in ${path} for the ${subject ?? "execution"}${failure === null ? "" : `, which is halted: ${messageOf(failure)}`}`,
   patch: ({ path }) => `records ${path}`
 }
 

@@ -18,6 +18,7 @@ import { type FlowEvent, FlowEvents, type Failure } from "../FlowEvents.ts"
 import { detailOf, failureOf, publishTo } from "./Announce.ts"
 import * as Branches from "./Branches.ts"
 import * as Calls from "./Calls.ts"
+import { Children } from "./Children.ts"
 import type { Entry, EntryKind, Execution, History, Message, OwnershipLost, Undo, Write } from "./Journal.ts"
 import { at } from "./Position.ts"
 import * as Replay from "./Replay.ts"
@@ -154,6 +155,9 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
   const mail: Array<Message> = []
   const mailbox = Calls.makeMailbox(history)
   let launched = 0
+  // Those of before may be set aside.
+  let mayHaveChildren =
+    execution.chapter > 0 || history.redos.size > 0 || history.entries.some(({ kind }) => kind === "child")
   let now = yield* host.now
 
   const wake = () => void changed.openUnsafe()
@@ -199,10 +203,10 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
     const { branch, entry, fiber, spec } = operation
     // It ends by itself at once.
     if (spec.kind === "patch" && Branches.inBegunRegion(branch)) return
-    const mustEnd = spec.kind === "step" && Branches.inRegion(branch)
+    const mustEnd = Calls.isWork(spec) && Branches.inRegion(branch)
     if (mustEnd && (isEnd(entry) || (operation.hasRun && entry.state !== "interrupted"))) return
     // A cancel lets a step that runs come to its end; whatever loses a race is interrupted.
-    const mayEnd = spec.kind === "step" && host.durable && cancelled
+    const mayEnd = Calls.isWork(spec) && host.durable && cancelled
     if (mayEnd && (isEnd(entry) || (fiber !== null && entry.state === "running"))) return
     operations.delete(spec.path)
     mailbox.close(entry.kind, spec.address, spec.path)
@@ -227,7 +231,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
   }
 
   const park = <A, E>(branch: Branches.Branch, spec: Calls.Spec): Effect.Effect<A, E> =>
-    branches.park<A, E>(branch, spec.kind === "step" || spec.kind === "patch" ? "step" : "wait", () => {
+    branches.park<A, E>(branch, Calls.isWork(spec) || spec.kind === "patch" ? "step" : "wait", () => {
       const recorded = replay.reach(spec.path)
       const entry = recorded ?? Calls.newEntry(spec, history.redos.get(spec.path) ?? 0)
       const operation: Operation = {
@@ -405,6 +409,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
 
   const begin = (operation: Operation, attempt: number) => {
     const { spec } = operation
+    if (spec.kind === "child") mayHaveChildren = true
     set(operation, {
       attempt,
       state: "running",
@@ -414,8 +419,11 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
       ended: null,
       startedAt: now,
       endedAt: null,
-      due: spec.dueMillis === null || attempt > 1 ? null : Math.min(Math.ceil(now + spec.dueMillis), Number.MAX_SAFE_INTEGER),
-      host: spec.kind === "step" || spec.kind === "run" ? host.name : null
+      due:
+        spec.dueMillis === null || attempt > 1
+          ? null
+          : Math.min(Math.ceil(now + spec.dueMillis), Number.MAX_SAFE_INTEGER),
+      host: Calls.isWork(spec) || spec.kind === "run" ? host.name : null
     })
   }
 
@@ -430,9 +438,9 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
       const { due, startedAt } = operation.entry
       if (due !== null) timers.add(due, operation)
       if (operation.entry.state === "retrying") return Effect.void
-      if (spec.kind === "step") {
+      if (Calls.isWork(spec)) {
         if (!isNew && operation.entry === entry) {
-          const refused = !spec.repeatable || now - startedAt > longestCutOffMillis
+          const refused = !spec.repeatable || (spec.kind === "step" && now - startedAt > longestCutOffMillis)
           if (refused) {
             return Effect.sync(() =>
               halt(
@@ -789,6 +797,8 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
   })
 
   const ended = Effect.fnUntraced(function* (outcome: Outcome): Effect.fn.Return<Outcome, OwnershipLost> {
+    // Before the end is recorded: whoever repeats it cancels them again.
+    if (mayHaveChildren) yield* Context.get(body.context, Children).endAll(id)
     const over = { owner: null, wakeAt: null, endedAt: now } as const
     switch (outcome._tag) {
       case "Completed": {

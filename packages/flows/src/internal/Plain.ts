@@ -1,14 +1,20 @@
 /**
  * A flow from start to end in this process: the same interpreter, and nothing is recorded.
  */
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import { FlowSignals } from "../FlowSignals.ts"
+import { detailOf } from "./Announce.ts"
 import { bodyOf } from "./Body.ts"
+import { Children, type Ended } from "./Children.ts"
 import type { Flow } from "./FlowType.ts"
 import { NewId } from "./Ids.ts"
 import { type Host, type Outcome, run as interpret, type Session } from "./Interpreter.ts"
+import * as PlainChildren from "./PlainChildren.ts"
 import { type Codec, decodeRecorded, record } from "./Values.ts"
 
 const host: Host = {
@@ -24,12 +30,15 @@ const nothing = { entries: [], undos: [], messages: [], redos: new Map<string, n
 
 export const runPlain = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
-  input: I["Type"]
+  input: I["Type"],
+  given?: string
 ): Effect.Effect<S["Type"], E["Type"], R> =>
   Effect.contextWith((context: Context.Context<R>) => {
-    const id = Context.get(context, NewId)()
+    const newId = Context.get(context, NewId)
+    const id = given ?? newId()
     const what = `the flow ${flow.name}`
-    const makeBody = bodyOf(flow, context)
+    const children = PlainChildren.make(Context.get(context, FlowSignals), newId)
+    const makeBody = bodyOf(flow, Context.add(context, Children, children))
     let session: Session | undefined
 
     const chapters = Effect.gen(function* (): Effect.fn.Return<Outcome> {
@@ -55,7 +64,9 @@ export const runPlain = <I extends Codec, S extends Codec, E extends Codec, R>(
         return Effect.asVoid(Fiber.await(fiber))
       })
 
-    return Effect.flatMap(Effect.forkDetach(chapters), (fiber) =>
+    // One that halts ends too: there is nothing to resume.
+    const whole = Effect.ensuring(chapters, children.endAll(id))
+    return Effect.flatMap(Effect.forkDetach(whole), (fiber) =>
       Effect.flatMap(
         Effect.onInterrupt(Fiber.join(fiber), () => undone(fiber)),
         (outcome) => {
@@ -72,4 +83,26 @@ export const runPlain = <I extends Codec, S extends Codec, E extends Codec, R>(
         }
       )
     )
+  })
+
+/** Runs a flow as a child of another one, to its end. */
+export const endedOf = <I extends Codec, S extends Codec, E extends Codec, R>(
+  flow: Flow<I, S, E, R>,
+  id: string,
+  input: I["Type"]
+): Effect.Effect<Ended, never, R> =>
+  Effect.gen(function* () {
+    const exit = yield* Effect.exit(Effect.interruptible(runPlain(flow, input, id)))
+    const none = { id, version: flow.version, result: null, error: null, failure: null }
+    if (Exit.isSuccess(exit)) {
+      const { json } = yield* record(flow.success, exit.value, `the result of the flow ${flow.name}`)
+      return { ...none, state: "completed", result: json }
+    }
+    const { cause } = exit
+    const failed = cause.reasons.find(Cause.isFailReason)
+    if (failed !== undefined) {
+      const { json } = yield* record(flow.error, failed.error, `the error of the flow ${flow.name}`)
+      return { ...none, state: "failed", error: json, failure: detailOf(cause) }
+    }
+    return { ...none, state: Cause.hasInterruptsOnly(cause) ? "cancelled" : "halted", failure: detailOf(cause) }
   })

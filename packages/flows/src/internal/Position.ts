@@ -50,6 +50,8 @@ export interface StepCall<S extends Codec, E extends Codec, R> extends Call<S, E
   readonly retry: Retry<E["Type"]>
   /** Whether it is tried again for a day: the client then sends each request once. */
   readonly patient: boolean
+  /** `child`: the start of another execution. Default: a step. */
+  readonly kind?: "step" | "child"
   /** False: a step that was cut off by the end of its process halts the execution instead of running again. */
   readonly repeatable: boolean
   /** What must have happened outside before the step has something to do. `execute` can wait for it too, by polling. */

@@ -4,6 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import { withIdempotencyScope } from "@signalbox/api/Idempotency"
+import { Attempt } from "./Attempt.ts"
 
 /** A key is a header of at most 255 visible ASCII characters, and the call appends its number. */
 const plain = /^[!-~]{1,200}$/
@@ -19,12 +20,12 @@ const shortened = (scope: string) =>
 
 export const inStepScope = <A, E, R>(
   executionId: string,
-  path: string,
+  scope: string,
   durable: boolean,
   execute: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> => {
-  const scope = `${executionId}/${path}`
   const options = durable ? { ttlSeconds } : {}
-  if (plain.test(scope)) return withIdempotencyScope(scope, execute, options)
-  return Effect.flatMap(shortened(scope), (hash) => withIdempotencyScope(hash, execute, options))
+  const within = (scope: string) =>
+    withIdempotencyScope(scope, Effect.provideService(execute, Attempt, { executionId, scope }), options)
+  return plain.test(scope) ? within(scope) : Effect.flatMap(shortened(scope), within)
 }

@@ -1,0 +1,222 @@
+/**
+ * Child executions: flows that run as executions of their own, started by another.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type { FlowContext } from "./FlowContext.ts"
+import { FlowDefect } from "./FlowDefect.ts"
+import { ExecutionConflict, FlowCancelled, FlowHalted, SignalConflict } from "./FlowErrors.ts"
+import { Attempt } from "./internal/Attempt.ts"
+import { Children, Started, subjectOf } from "./internal/Children.ts"
+import type { Flow } from "./internal/FlowType.ts"
+import { outcomeOf } from "./internal/Outcome.ts"
+import { endedOf } from "./internal/Plain.ts"
+import { at, type Claimed, claimed, conceal, type Interpreter, once, Position, segment } from "./internal/Position.ts"
+import { type Codec, record } from "./internal/Values.ts"
+import type { Signal } from "./Signals.ts"
+
+export interface StartOptions {
+  /** The key of the child's flow; an execution that has it is joined. Default: one of its own for this place. */
+  readonly key?: string
+  /**
+   * What becomes of the child when the execution that started it completes, fails, is cancelled or terminated: it is
+   * cancelled (the default), or left running. One that was joined and that others had started is always left.
+   */
+  readonly onParentEnd?: "cancel" | "leave"
+}
+
+/** An execution that a body has started. Its members are steps: they are called in a body. */
+export interface Child<S, E> {
+  readonly id: string
+  /**
+   * Waits until the child has ended, for as long as it takes, and returns its result; fails with its error, or with
+   * `FlowCancelled`. A child that is halted has not ended.
+   */
+  readonly result: Effect.Effect<S, E | FlowCancelled, FlowContext<never>>
+  /** Sends the child a signal that its flow lists. Fails when it has another value for it, or has ended. */
+  readonly signal: <V extends Codec>(
+    signal: Signal<V>,
+    value: V["Type"],
+    options?: { readonly key?: string }
+  ) => Effect.Effect<void, SignalConflict | ExecutionConflict, FlowContext<never>>
+  /** Cancels the child: what it did is undone. Nothing when it has ended. */
+  readonly cancel: Effect.Effect<void, never, FlowContext<never>>
+}
+
+/** The execution that this step belongs to. */
+const attempt = Effect.flatMap(Attempt, (current) =>
+  current === null
+    ? Effect.die(new FlowDefect({ message: "a child was used outside of a step" }))
+    : Effect.succeed(current)
+)
+
+const work = { retry: once, patient: false, repeatable: true } as const
+
+/**
+ * Starts another flow as an execution of its own, and goes on: a child, with its own record, key and commands. In a plain
+ * run the child runs beside its parent, in memory.
+ *
+ * Called again in one place it is numbered, as a step is. The execution halts when the key is that of an execution that is
+ * no longer retained.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ * import * as Flow from "@signalbox/flows/Flow"
+ *
+ * const invoice = Flow.make("invoice", {
+ *   version: 1,
+ *   input: Schema.String,
+ *   success: Schema.Finite,
+ *   error: Schema.Never,
+ *   idempotencyKey: (order) => order,
+ *   run: (order) => Effect.as(Flow.sleep("payment", "14 days"), order.length)
+ * })
+ *
+ * export const month = Flow.make("month", {
+ *   version: 1,
+ *   input: Schema.Array(Schema.String),
+ *   success: Schema.Array(Schema.Finite),
+ *   error: Flow.FlowCancelled,
+ *   idempotencyKey: (orders) => orders.join(),
+ *   run: (orders) =>
+ *     Flow.forEach("order", orders, { key: (order) => order, concurrency: "unbounded" }, (order) =>
+ *       Effect.flatMap(Flow.start(invoice, order, { key: order }), (child) => child.result)
+ *     )
+ * })
+ * ```
+ */
+export const start = <I extends Codec, S extends Codec, E extends Codec, R>(
+  flow: Flow<I, S, E, R>,
+  input: I["Type"],
+  { key, onParentEnd = "cancel" }: StartOptions = {}
+): Effect.Effect<Child<S["Type"], E["Type"]>, never, FlowContext<R>> =>
+  conceal(
+    claimed(
+      flow.name,
+      key,
+      ({ numbered, path }, interpreter) =>
+        Effect.gen(function* () {
+          const { prefix } = yield* Position
+          const given = yield* record(flow.input, input, `the input of the child ${path}`)
+          const started = yield* interpreter.step({
+            path,
+            name: flow.name,
+            kind: "child",
+            input: given.json,
+            inputSchema: flow.input,
+            numbered,
+            success: Started,
+            error: Schema.Never,
+            ...work,
+            execute: Effect.contextWith((context: Context.Context<R>) =>
+              Effect.gen(function* () {
+                const { executionId, scope } = yield* attempt
+                const execution = yield* Context.get(context, Children).start({
+                  parent: executionId,
+                  onParentEnd,
+                  flow: flow.name,
+                  version: flow.version,
+                  key: key ?? scope,
+                  input: given.json,
+                  tags: [...flow.tags(given.value)],
+                  run: (id) => Effect.provideContext(endedOf(flow, id, given.value), context)
+                })
+                return { execution, onParentEnd }
+              })
+            )
+          })
+          return childOf(flow, started.execution, path.slice(prefix.length))
+        }),
+      { repeats: true }
+    )
+  )
+
+/** What is called of a child stands below its segment, at the place of the call. */
+const below = <A, E, R>(
+  child: string,
+  name: string,
+  use: (claimed: Claimed, interpreter: Interpreter) => Effect.Effect<A, E, R>
+) =>
+  Effect.flatMap(Position, ({ interpreter, prefix }) =>
+    at({ interpreter, prefix: `${prefix}${child}/` })(claimed(name, undefined, use))
+  )
+
+const nothing = { input: null, inputSchema: Schema.Null } as const
+
+const childOf = <I extends Codec, S extends Codec, E extends Codec, R>(
+  flow: Flow<I, S, E, R>,
+  id: string,
+  own: string
+): Child<S["Type"], E["Type"]> => {
+  const error = Schema.Union([flow.error, FlowCancelled])
+  const result = below(own, "result", (claim, interpreter) =>
+    interpreter.step<S, typeof error, never>({
+      ...claim,
+      ...nothing,
+      ...work,
+      name: "result",
+      success: flow.success,
+      error,
+      execute: Effect.flatMap(Children, ({ ended }) => ended(id)).pipe(
+        Effect.flatMap((execution) => outcomeOf(flow, execution)),
+        // An execution of an engine that is halted is waited for; a script ends with its child.
+        Effect.catch((error) => (error instanceof FlowHalted ? Effect.die(error) : Effect.fail(error)))
+      ),
+      awaits: Effect.map(Children, ({ awaited }) => ({
+        subject: subjectOf(id),
+        timeoutMillis: null,
+        recorded: awaited(id)
+      }))
+    })
+  )
+  return {
+    id,
+    result: conceal(result),
+    signal: (signal, value, { key } = {}) =>
+      conceal(
+        below(own, signal.name, (claim, interpreter) =>
+          Effect.gen(function* () {
+            if (!flow.signals.includes(signal)) {
+              const message = `the flow ${flow.name} does not list ${signal.name}: list it in the \`signals\` of Flow.make`
+              return yield* Effect.die(new FlowDefect({ message }))
+            }
+            const given = yield* record(signal.schema, value, `the signal ${signal.name}`)
+            yield* interpreter.step({
+              ...claim,
+              ...work,
+              name: signal.name,
+              input: given.json,
+              inputSchema: signal.schema,
+              success: Schema.Void,
+              error: Schema.Union([SignalConflict, ExecutionConflict]),
+              execute: Effect.flatMap(attempt, ({ scope }) =>
+                Effect.flatMap(Children, ({ send }) =>
+                  send(id, {
+                    kind: signal.kind,
+                    name: segment(signal.name, key),
+                    id: signal.kind === "inbox" ? scope : "",
+                    value: given.json
+                  })
+                )
+              )
+            })
+          })
+        )
+      ),
+    cancel: conceal(
+      below(own, "cancel", (claim, interpreter) =>
+        interpreter.step({
+          ...claim,
+          ...nothing,
+          ...work,
+          name: "cancel",
+          success: Schema.Void,
+          error: Schema.Never,
+          execute: Effect.flatMap(Children, ({ cancel }) => cancel(id))
+        })
+      )
+    )
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * How executions end, for those that await them.
+ */
+import * as Effect from "effect/Effect"
+import { FlowDefect } from "../FlowDefect.ts"
+import { FlowCancelled, FlowHalted } from "../FlowErrors.ts"
+import type { Ended } from "./Children.ts"
+import { type Codec, decodeRecorded } from "./Values.ts"
+
+/** How an execution ended, from the record. */
+export const outcomeOf = Effect.fnUntraced(function* <S extends Codec, E extends Codec>(
+  flow: { readonly name: string; readonly success: S; readonly error: E },
+  execution: Ended
+) {
+  const { error, failure, id, result, state, version } = execution
+  const what = `the execution ${id} of ${flow.name}, version ${version},`
+  if (state === "completed") return yield* decodeRecorded(flow.success, result, `the result of ${what}`)
+  if (state === "cancelled") return yield* new FlowCancelled({ execution: id })
+  if (state === "halted") {
+    return yield* new FlowHalted({
+      execution: id,
+      tag: failure?.tag ?? null,
+      message: `${what} is halted: ${failure?.message ?? "unknown"}`
+    })
+  }
+  if (failure?.kind === "failed") {
+    return yield* Effect.fail(yield* decodeRecorded(flow.error, error, `the error of ${what}`))
+  }
+  return yield* Effect.die(new FlowDefect({ message: `${what} died: ${failure?.message ?? "unknown"}` }))
+})
