@@ -33,7 +33,7 @@ import {
   type NewMessage,
   type State
 } from "./internal/Journal.ts"
-import { type Inspection, activitiesOf, isMarker, remedyOf, summaryOf } from "./internal/Inspect.ts"
+import { activitiesOf, type Activity, type Inspection, isMarker, remedyOf, summaryOf } from "./internal/Inspect.ts"
 import { cancelPath } from "./internal/Replay.ts"
 import { messageOf } from "./internal/Sending.ts"
 

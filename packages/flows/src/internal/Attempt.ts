@@ -11,3 +11,6 @@ export interface Attempt {
 
 /** In the steps of a flow; null elsewhere. */
 export const Attempt = Context.Reference<Attempt | null>("@signalbox/flows/Attempt", { defaultValue: () => null })
+
+/** In the bodies of flows: the execution. */
+export const ExecutionId = Context.Reference<string>("@signalbox/flows/ExecutionId", { defaultValue: () => "" })

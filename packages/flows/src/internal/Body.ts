@@ -5,6 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import * as Tracer from "effect/Tracer"
+import { ExecutionId } from "./Attempt.ts"
 import type { Flow } from "./FlowType.ts"
 import type { Body } from "./Interpreter.ts"
 import { inSpan, reveal } from "./Position.ts"
@@ -33,7 +34,7 @@ export const bodyOf = <I extends Codec, S extends Codec, E extends Codec, R>(
       // The place of a branch is in the context of its fiber, so the services are merged into that.
       run: Effect.updateContext(
         span === null ? inSpan(`flow ${flow.name}`, attributes, run) : run,
-        (inner: Context.Context<never>) => Context.merge(services, inner)
+        (inner: Context.Context<never>) => Context.merge(Context.add(services, ExecutionId, execution.id), inner)
       ),
       encodeError: (error) => Effect.map(record(flow.error, error, `the error of ${what}`), ({ json }) => json),
       context: services

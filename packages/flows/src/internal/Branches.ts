@@ -289,6 +289,8 @@ export const make = ({ context, interpreterOf, onDefect, onRest, undoWithin }: O
     race,
     /** Work that the execution cannot rest before, such as the end of a step that was interrupted. */
     busy: { began, rested },
+    /** The code of a branch broke the rules. */
+    broken: onDefect,
     isAtRest: () => running === 0
   }
 }

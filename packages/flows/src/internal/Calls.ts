@@ -411,6 +411,7 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
               wait(place, "patch", { dueMillis: 0, announced: false, resultOf: () => Effect.succeed(true) })
             )
       ),
+    halt: (defect) => services.branches().broken(branch, Cause.die(defect)),
     continueAs: (input) =>
       services.branches().park<never, never>(branch, "wait", () => {
         services.continueAs(input)

@@ -95,6 +95,8 @@ export interface Interpreter {
   readonly signal: <S extends Codec>(place: Place, address: string, schema: S) => Effect.Effect<S["Type"]>
   readonly inbox: <S extends Codec>(place: Place, address: string, schema: S) => Effect.Effect<S["Type"]>
   readonly patched: (place: Place) => Effect.Effect<boolean>
+  /** Halts the execution, whatever its branches do: the code of one broke a rule. */
+  readonly halt: (defect: FlowDefect) => void
   readonly continueAs: (input: Schema.Json) => Effect.Effect<never>
   /** Runs the members beside each other; the failure of one interrupts the others. Results are in their order. */
   readonly all: <A, E, R>(members: Members<A, E, R>, concurrency: number) => Effect.Effect<Array<A>, E, R>
@@ -133,6 +135,7 @@ export const outsideFlow: Position = {
     signal: outside,
     inbox: outside,
     patched: outside,
+    halt: () => {},
     continueAs: outside,
     all: outside,
     race: outside,

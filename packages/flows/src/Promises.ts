@@ -1,0 +1,484 @@
+/**
+ * Flows for programs without Effect: bodies and steps are async functions, over the same interpreter. What they make are
+ * ordinary flows and steps.
+ */
+import * as Duration from "effect/Duration"
+import type * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Branches from "./Branches.ts"
+import { compensate } from "./Compensation.ts"
+import * as Durable from "./Durable.ts"
+import * as Flow from "./Flow.ts"
+import type { FlowContext } from "./FlowContext.ts"
+import { FlowEngine, type FlowEngineError } from "./FlowEngine.ts"
+import { Attempt } from "./internal/Attempt.ts"
+import { type Ask, drive } from "./internal/Driver.ts"
+import { type AnySchema, codecOf, type TypeOf } from "./internal/StandardSchema.ts"
+import { conceal, reveal } from "./internal/Position.ts"
+import type { Codec } from "./internal/Values.ts"
+import type { Signal } from "./Signals.ts"
+import * as Step from "./Step.ts"
+
+export { FlowCancelled } from "./FlowErrors.ts"
+export type { AnySchema, TypeOf } from "./internal/StandardSchema.ts"
+export { approval, inbox, signal } from "./Signals.ts"
+
+/** Any JSON, for steps and flows whose values no schema describes. */
+export const json = Schema.Json
+
+/**
+ * What a step or a flow of promises failed with. It is recorded, so it holds what is left of the error that was thrown: its
+ * name or tag, and its message. Throw one yourself to hand on `data`, which is recorded too: no secrets.
+ */
+export class FlowError extends Schema.TaggedError<FlowError>()("FlowError", {
+  /** The `_tag` or the `name` of what was thrown. */
+  type: Schema.String,
+  message: Schema.String,
+  data: Schema.NullOr(Schema.Json)
+}) {}
+
+const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
+
+const errorOf = (thrown: unknown): FlowError => {
+  if (thrown instanceof FlowError) return thrown
+  if (!(thrown instanceof Error)) return new FlowError({ type: "Error", message: String(thrown), data: null })
+  const tag = "_tag" in thrown ? text(thrown._tag) : undefined
+  return new FlowError({ type: tag ?? thrown.name, message: thrown.message, data: null })
+}
+
+// ---- steps
+
+/** What the `run` of a step is given. */
+export interface StepTools {
+  /** Aborted when the step is cut off: by its timeout, by a race, by a failure beside it. */
+  readonly signal: AbortSignal
+  /** The same however often the step is repeated: send it with what must not happen twice. */
+  readonly idempotencyKey: string
+  /** Tells how far the step is. */
+  readonly progress: (progress: Parameters<typeof Flow.progress>[0]) => void
+}
+
+export interface StepDefinition<I extends AnySchema, O extends AnySchema> {
+  readonly name: string
+  readonly input: I
+  /** The result: JSON, at most 1 MB, without secrets. */
+  readonly output: O
+  /** The work. May be run again, so what it does should be safe to repeat. Whatever it throws is a failure of the step. */
+  readonly run: (input: TypeOf<I>, tools: StepTools) => PromiseLike<TypeOf<O>> | TypeOf<O>
+  readonly retry?: Step.RetryOptions<FlowError>
+  /** The longest that one attempt may take. */
+  readonly timeout?: Duration.Input
+  /** `"never"`: see `Flow.step`. */
+  readonly repeat?: "never"
+}
+
+/** A step of promises: a `Flow.step` that fails with `FlowError`. */
+export type PromiseStep<I, O> = Step.Step<Schema.Codec<I, unknown>, Schema.Codec<O, unknown>, typeof FlowError, never>
+
+/**
+ * Defines a step by an async function.
+ *
+ * ```ts
+ * import * as Schema from "effect/Schema"
+ * import { defineStep } from "@signalbox/flows/Promises"
+ *
+ * export const charge = defineStep({
+ *   name: "charge",
+ *   input: Schema.Struct({ customer: Schema.String, cents: Schema.Finite }),
+ *   output: Schema.Struct({ receipt: Schema.String }),
+ *   retry: { attempts: 3 },
+ *   timeout: "30 seconds",
+ *   run: async (input, { idempotencyKey, signal }) => {
+ *     const response = await fetch("https://payments.example/charges", {
+ *       method: "POST",
+ *       body: JSON.stringify(input),
+ *       headers: { "idempotency-key": idempotencyKey },
+ *       signal
+ *     })
+ *     if (!response.ok) throw new Error(`the charge was refused with ${response.status}`)
+ *     return { receipt: await response.text() }
+ *   }
+ * })
+ * ```
+ */
+export const defineStep = <I extends AnySchema, O extends AnySchema>(
+  definition: StepDefinition<I, O>
+): PromiseStep<TypeOf<I>, TypeOf<O>> => {
+  const { input, name, output, repeat, retry, timeout } = definition
+  const run = (given: TypeOf<I>) =>
+    Effect.gen(function* () {
+      const attempt = yield* Attempt
+      const inFlow = yield* Effect.context<never>()
+      return yield* Effect.tryPromise({
+        try: async (signal) =>
+          definition.run(given, {
+            signal,
+            idempotencyKey: attempt?.scope ?? "",
+            progress: (progress) => void Effect.runForkWith(inFlow)(Flow.progress(progress))
+          }),
+        catch: errorOf
+      })
+    })
+  const limited = (given: TypeOf<I>) =>
+    timeout === undefined
+      ? run(given)
+      : Effect.timeoutOrElse(run(given), {
+          duration: timeout,
+          orElse: () =>
+            Effect.fail(errorOf(new Step.StepTimeout({ step: name, afterMillis: Duration.toMillis(timeout) })))
+        })
+  return Step.step(name, {
+    input: codecOf(input),
+    success: codecOf(output),
+    error: FlowError,
+    run: limited,
+    ...(retry === undefined ? {} : { retry }),
+    ...(repeat === undefined ? {} : { repeat })
+  })
+}
+
+// ---- bodies
+
+/** A part of a body: a function that gets a context of its own. */
+export type Part<A, R> = (ctx: FlowTools<R>) => PromiseLike<A> | A
+
+type Parts<R> = Readonly<Record<string, Part<unknown, R>>> | ReadonlyArray<Part<unknown, R>>
+type ResultsOf<P> = { -readonly [K in keyof P]: P[K] extends (...args: never) => infer A ? Awaited<A> : never }
+type ResultOf<P> =
+  P extends ReadonlyArray<infer One>
+    ? One extends (...args: never) => infer A
+      ? Awaited<A>
+      : never
+    : ResultsOf<P>[keyof P]
+
+/**
+ * What the body of a flow calls, one thing at a time: `await` each. Instead of `Promise.all` use `all` and `forEach`; a
+ * second call before the answer to the first halts the execution. A cancel rejects with `FlowCancelled`, and so does
+ * everything that is called after it. `finally` blocks do not run when an execution waits outside of the memory.
+ */
+export interface FlowTools<R> {
+  readonly step: <I extends Codec, S extends Codec, E extends Codec>(
+    step: Step.Step<I, S, E, R>,
+    input: I["Type"],
+    options?: { readonly key?: string }
+  ) => Promise<S["Type"]>
+  /** Waits, for as long as it takes. */
+  readonly sleep: (name: string, duration: Duration.Input, options?: { readonly key?: string }) => Promise<void>
+  /** The time, recorded: use it instead of `new Date()`. */
+  readonly now: (name: string, options?: { readonly key?: string }) => Promise<Date>
+  /** Runs the functions beside each other: resolves to their results, or rejects with the first failure. */
+  readonly all: <const P extends Parts<R>>(
+    name: string,
+    parts: P,
+    options?: Branches.Concurrency
+  ) => Promise<ResultsOf<P>>
+  /** Runs a function for each item; `key` tells them apart. */
+  readonly forEach: <A, B>(
+    name: string,
+    items: Iterable<A>,
+    options: Branches.Concurrency & { readonly key: (item: A, index: number) => string },
+    part: (ctx: FlowTools<R>, item: A, index: number) => PromiseLike<B> | B
+  ) => Promise<Array<B>>
+  /** Resolves or rejects as the first of the functions does; the others are cancelled. */
+  readonly race: <const P extends Parts<R>>(name: string, parts: P) => Promise<ResultOf<P>>
+  /** Rejects with `FlowTimeout` when the function takes longer. */
+  readonly timeout: <A>(
+    name: string,
+    duration: Duration.Input,
+    part: Part<A, R>,
+    options?: { readonly key?: string }
+  ) => Promise<A>
+  /** Waits for a signal that the flow lists. */
+  readonly signal: <S extends Codec>(signal: Signal<S>, options?: { readonly key?: string }) => Promise<S["Type"]>
+  /** Waits for the next message of an inbox that the flow lists. */
+  readonly inbox: <S extends Codec>(inbox: Signal<S>, options?: { readonly key?: string }) => Promise<S["Type"]>
+  /** Runs a function that calls steps; `undo` runs when the execution fails later or is cancelled. */
+  readonly compensate: <A>(
+    call: Part<A, R>,
+    undo: (ctx: FlowTools<R>, value: A) => PromiseLike<unknown> | unknown
+  ) => Promise<A>
+  /** Whether an execution takes changed code: see `Flow.patched`. */
+  readonly patched: (name: string) => Promise<boolean>
+  /** Begins the execution again with another input: see `Flow.continueAs`. */
+  readonly continueAs: <I extends Codec>(
+    flow: { readonly name: string; readonly input: I },
+    input: I["Type"]
+  ) => Promise<never>
+  /** Runs another flow as a part of this one. */
+  readonly call: <I extends Codec, S extends Codec, E extends Codec>(
+    flow: Flow.Flow<I, S, E, R>,
+    input: I["Type"],
+    options?: { readonly key?: string }
+  ) => Promise<S["Type"]>
+}
+
+/** A function with a context of its own, as code of the branch that runs it. */
+const partOf = <A, R>(run: (ctx: FlowTools<R>) => PromiseLike<A> | A): Effect.Effect<A, unknown, FlowContext<R>> =>
+  conceal(drive((ask) => run(toolsOf<R>(ask))) as Effect.Effect<A, unknown, R>)
+
+const membersOf = <R>(parts: Parts<R>) =>
+  Object.fromEntries(Object.entries<Part<unknown, R>>(parts).map(([key, part]) => [key, partOf(part)]))
+
+const toolsOf = <R>(ask: Ask): FlowTools<R> => {
+  // The fiber of the branch has the services of the steps.
+  const answer = <A, E>(effect: Effect.Effect<A, E, FlowContext<R>>) => ask(reveal(effect) as Effect.Effect<A, E>)
+  return {
+    step: (step, input, options) => answer(step(input, options)),
+    sleep: (name, duration, options) => answer(Flow.sleep(name, duration, options)),
+    now: (name, options) => answer(Effect.map(Flow.now(name, options), DateTime.toDateUtc)),
+    all: (name, parts, options) =>
+      answer(
+        Effect.map(Branches.all(name, membersOf(parts), { concurrency: "unbounded", ...options }), (results) =>
+          Array.isArray(parts) ? Object.values(results) : results
+        )
+      ) as Promise<never>,
+    forEach: <A, B>(
+      name: string,
+      items: Iterable<A>,
+      options: Parameters<typeof Branches.forEach<A, B, unknown, FlowContext<R>>>[2],
+      part: (ctx: FlowTools<R>, item: A, index: number) => PromiseLike<B> | B
+    ) => answer(Branches.forEach(name, items, options, (item, index) => partOf<B, R>((ctx) => part(ctx, item, index)))),
+    race: (name, parts) => answer(Branches.race(name, membersOf(parts))) as Promise<never>,
+    timeout: (name, duration, part, options) => answer(Branches.timeout(name, duration, partOf(part), options)),
+    signal: (signal, options) => answer(signal.receive(options)),
+    inbox: (inbox, options) => answer(inbox.receive(options)),
+    compensate: (call, undo) =>
+      answer(compensate(partOf(call), (value) => partOf<unknown, R>((ctx) => undo(ctx, value)))),
+    patched: (name) => answer(Flow.patched(name)),
+    continueAs: (flow, input) => answer(Flow.continueAs(flow, input)),
+    call: (flow, input, options) => answer(Flow.call(flow, input, options))
+  }
+}
+
+export interface FlowDefinition<I extends AnySchema, O extends AnySchema, R> {
+  readonly name: string
+  /** Raised when the body calls other steps than before; default 1. */
+  readonly version?: number
+  readonly input: I
+  readonly output: O
+  /** Tells which inputs mean the same execution. */
+  readonly key: (input: TypeOf<I>) => string
+  /** What can be sent to an execution. */
+  readonly signals?: ReadonlyArray<Signal<Codec>>
+  /** Words to find an execution by. */
+  readonly tags?: (input: TypeOf<I>) => ReadonlyArray<string>
+  /** What steps need that are made with Effect, such as `[ControlRoom]`; `openFlows` is given a layer of them. */
+  readonly services?: ReadonlyArray<Context.Key<R, never>>
+  /**
+   * The body. Everything that it does or reads goes through `ctx`. What it throws is its failure, as a `FlowError`; a
+   * `TypeError` and other mistakes in its code halt the execution, so that a corrected deployment continues it.
+   */
+  readonly run: (ctx: FlowTools<R>, input: TypeOf<I>) => PromiseLike<TypeOf<O>> | TypeOf<O>
+}
+
+/** A flow of promises: a `Flow.Flow` that fails with `FlowError`. */
+export interface PromiseFlow<I, O, R> extends Flow.Flow<
+  Schema.Codec<I, unknown>,
+  Schema.Codec<O, unknown>,
+  typeof FlowError,
+  R
+> {
+  /** Registers it with an engine. */
+  readonly layer: Layer.Layer<never, never, R | FlowEngine>
+}
+
+/**
+ * Defines a flow by an async function.
+ *
+ * ```ts
+ * import * as Schema from "effect/Schema"
+ * import { defineFlow, defineStep, openFlows } from "@signalbox/flows/Promises"
+ *
+ * const greet = defineStep({
+ *   name: "greet",
+ *   input: Schema.String,
+ *   output: Schema.String,
+ *   run: async (name) => `hello ${name}`
+ * })
+ *
+ * const welcome = defineFlow({
+ *   name: "welcome",
+ *   input: Schema.Array(Schema.String),
+ *   output: Schema.Array(Schema.String),
+ *   key: (names) => names.join(),
+ *   run: async (ctx, names) => {
+ *     await ctx.sleep("a while", "3 days")
+ *     return ctx.forEach("name", names, { key: (name) => name, concurrency: 4 }, (ctx, name) => ctx.step(greet, name))
+ *   }
+ * })
+ *
+ * export const main = async () => {
+ *   const flows = await openFlows({ file: "data/flows.db", flows: [welcome] })
+ *   const greetings = await flows.execute(welcome, ["ann", "bob"])
+ *   await flows.close()
+ *   return greetings
+ * }
+ * ```
+ */
+export const defineFlow = <I extends AnySchema, O extends AnySchema, R = never>(
+  definition: FlowDefinition<I, O, R>
+): PromiseFlow<TypeOf<I>, TypeOf<O>, R> => {
+  const { input, key, name, output, run, signals, tags, version = 1 } = definition
+  const flow = Flow.make(name, {
+    version,
+    input: codecOf(input),
+    success: codecOf(output),
+    error: FlowError,
+    idempotencyKey: key,
+    ...(signals === undefined ? {} : { signals }),
+    ...(tags === undefined ? {} : { tags }),
+    run: (given: TypeOf<I>): Effect.Effect<TypeOf<O>, FlowError, FlowContext<R>> =>
+      Effect.mapError(
+        partOf<TypeOf<O>, R>((ctx) => run(ctx, given)),
+        errorOf
+      )
+  })
+  return { ...flow, layer: Durable.layer(flow) }
+}
+
+// ---- running
+
+interface Common<R> {
+  /** What this program runs: those of `defineFlow`, and `{ layer: Flow.layer(flow) }` for others. */
+  readonly flows: ReadonlyArray<{ readonly layer: Layer.Layer<never, never, R> }>
+  /** Executions in memory at a time; default 1,000. */
+  readonly concurrency?: number
+}
+
+/** Where executions are kept: in a SQLite file, on a Postgres, or in memory, for tests. */
+type Storage =
+  | { readonly file: string }
+  | { readonly url: string; readonly schema?: string }
+  | { readonly memory: true }
+
+export type OpenOptions<R> = Common<R> &
+  Storage &
+  ([Exclude<R, FlowEngine>] extends [never]
+    ? { readonly layer?: undefined }
+    : {
+        /** What the steps need that are made with Effect. */
+        readonly layer: Layer.Layer<Exclude<R, FlowEngine>, unknown>
+      })
+
+type AnyFlow<I extends Codec, S extends Codec, E extends Codec, R> = Flow.Flow<I, S, E, R>
+
+/** An execution of a flow. */
+export interface PromiseHandle<S> {
+  readonly id: string
+  readonly result: () => Promise<S>
+  readonly signal: <V extends Codec>(
+    signal: Signal<V>,
+    value: V["Type"],
+    options?: Durable.SendOptions
+  ) => Promise<void>
+  readonly cancel: () => Promise<void>
+  readonly terminate: () => Promise<void>
+  readonly suspend: () => Promise<void>
+  readonly resume: () => Promise<void>
+  readonly retry: (options?: { readonly from?: string }) => Promise<void>
+}
+
+/** The flows of a program. Promises reject with the tagged errors of the call (`error._tag`). */
+export interface Flows {
+  /** Starts an execution or joins the one with its key, and waits for its result: see `Flow.execute`. */
+  readonly execute: <I extends Codec, S extends Codec, E extends Codec, R>(
+    flow: AnyFlow<I, S, E, R>,
+    input: I["Type"]
+  ) => Promise<S["Type"]>
+  /** Starts an execution or joins the one with its key; returns its id. */
+  readonly submit: <I extends Codec, S extends Codec, E extends Codec, R>(
+    flow: AnyFlow<I, S, E, R>,
+    input: I["Type"],
+    options?: { readonly key?: string }
+  ) => Promise<string>
+  /** Sends a signal to the execution of a key. */
+  readonly signal: <I extends Codec, S extends Codec, E extends Codec, R, V extends Codec>(
+    flow: AnyFlow<I, S, E, R>,
+    key: string,
+    signal: Signal<V>,
+    value: V["Type"],
+    options?: Durable.SendOptions
+  ) => Promise<void>
+  /** The execution of a key. */
+  readonly handle: <I extends Codec, S extends Codec, E extends Codec, R>(
+    flow: AnyFlow<I, S, E, R>,
+    key: string
+  ) => Promise<PromiseHandle<S["Type"]>>
+  /** Runs any effect that needs the engine. */
+  readonly run: <A, E>(effect: Effect.Effect<A, E, FlowEngine>) => Promise<A>
+  /** Lets running steps end for up to 10 seconds, and gives the executions back. */
+  readonly close: () => Promise<void>
+}
+
+const engineOf = (options: Storage & { readonly concurrency?: number }): Layer.Layer<FlowEngine, FlowEngineError> => {
+  const limits = options.concurrency === undefined ? {} : { concurrency: options.concurrency }
+  if ("file" in options) return FlowEngine.layerSqlite({ file: options.file, ...limits })
+  if ("memory" in options) return Layer.fresh(FlowEngine.layerMemory)
+  const { schema, url } = options
+  return FlowEngine.layerPostgres({
+    url: Redacted.make(url),
+    ...limits,
+    ...(schema === undefined ? {} : { schema })
+  })
+}
+
+/** Unset variables arrive as `undefined` from programs without types, and as empty strings. */
+const checked = <R>(options: OpenOptions<R>): OpenOptions<R> => {
+  const there = (["file", "url", "memory"] as const).filter((name) => name in options)
+  const [name] = there
+  if (name === undefined || there.length > 1) {
+    throw new TypeError("openFlows: needs one of `file` (SQLite), `url` (Postgres) and `memory: true`")
+  }
+  if (!Object.entries(options).some(([key, value]) => key === name && Boolean(value))) {
+    throw new TypeError(`openFlows: \`${name}\` is empty`)
+  }
+  return options
+}
+
+/**
+ * Opens the storage and runs the executions of these flows, those that were under way included, until `close`. Rejects with
+ * `FlowEngineError` when the storage cannot be opened, and with a `TypeError` when none is named.
+ */
+export const openFlows = async <R = never>(options: OpenOptions<R>): Promise<Flows> => {
+  const { flows, layer } = checked(options)
+  const storage: Storage & Pick<Common<R>, "concurrency"> = options
+  // Without a layer no flow needs one.
+  const services = (layer ?? Layer.empty) as Layer.Layer<Exclude<R, FlowEngine>, unknown>
+  const registered = flows.reduce<Layer.Layer<never, never, R>>(
+    (all, flow) => Layer.merge(all, flow.layer),
+    Layer.empty
+  )
+  const runtime = ManagedRuntime.make(registered.pipe(Layer.provideMerge(engineOf(storage)), Layer.provide(services)))
+  // What cannot be opened is said now, not by the first call.
+  await runtime.context()
+  const handleOf = async <I extends Codec, S extends Codec, E extends Codec, R>(
+    flow: AnyFlow<I, S, E, R>,
+    key: string
+  ): Promise<PromiseHandle<S["Type"]>> => {
+    const handle = await runtime.runPromise(Durable.handle(flow, key))
+    return {
+      id: handle.id,
+      result: () => runtime.runPromise(handle.result),
+      signal: (signal, value, sending) => runtime.runPromise(handle.signal(signal, value, sending)),
+      cancel: () => runtime.runPromise(handle.cancel),
+      terminate: () => runtime.runPromise(handle.terminate),
+      suspend: () => runtime.runPromise(handle.suspend),
+      resume: () => runtime.runPromise(handle.resume()),
+      retry: (retrying) => runtime.runPromise(handle.retry(retrying))
+    }
+  }
+  return {
+    execute: (flow, input) => runtime.runPromise(Durable.execute(flow, input)),
+    submit: (flow, input, submitting) => runtime.runPromise(Durable.submit(flow, input, submitting)),
+    signal: (flow, key, signal, value, sending) =>
+      runtime.runPromise(Effect.flatMap(Durable.handle(flow, key), (handle) => handle.signal(signal, value, sending))),
+    handle: handleOf,
+    run: (effect) => runtime.runPromise(effect),
+    close: () => runtime.dispose()
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Runs an async function as the code of a branch. What it calls on its context is done by the fiber of the branch, one
+ * thing at a time; from the answer of one call to the next the branch counts as running.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { FlowDefect } from "../FlowDefect.ts"
+import { FlowCancelled } from "../FlowErrors.ts"
+import { ExecutionId } from "./Attempt.ts"
+import { Position } from "./Position.ts"
+
+/** Asks the branch to do something, and resolves to what comes of it. */
+export type Ask = <A, E>(effect: Effect.Effect<A, E, never>) => Promise<A>
+
+type Event =
+  | {
+      readonly _tag: "Asked"
+      readonly effect: Effect.Effect<unknown, unknown>
+      readonly resolve: (value: unknown) => void
+      readonly reject: (error: unknown) => void
+    }
+  | { readonly _tag: "Returned"; readonly value: unknown }
+  | { readonly _tag: "Threw"; readonly error: unknown }
+
+const two = new FlowDefect({
+  message:
+    "a branch of a flow called a second operation before the first was answered: await each call, run things beside each " +
+    "other with ctx.all or ctx.forEach instead of Promise.all, and in their functions use the context that they are given"
+})
+const late = new FlowDefect({
+  message: "a flow called something on a context whose function had returned: await every call on it"
+})
+
+const channel = (halt: (defect: FlowDefect) => void) => {
+  let state: "free" | "asked" | "over" = "free"
+  let arrived: Event | null = null
+  let take: ((event: Event) => void) | null = null
+  const put = (event: Event) => {
+    const taken = take
+    // The branch may ask for the next event before this returns.
+    take = null
+    if (taken === null) arrived = event
+    else taken(event)
+  }
+  const ask: Ask = (effect) => {
+    if (state !== "free") {
+      const defect = state === "asked" ? two : late
+      halt(defect)
+      return Promise.reject(defect)
+    }
+    state = "asked"
+    const answer = new Promise<unknown>((resolve, reject) => {
+      // Later in this turn, so that a second call of the same turn is refused before the first one begins.
+      queueMicrotask(() => put({ _tag: "Asked", effect, resolve, reject }))
+    })
+    // Nobody may be listening any more when a cancel rejects it.
+    answer.catch(() => {})
+    // The types of the answer are those of the effect.
+    return answer as Promise<never>
+  }
+  return {
+    ask,
+    end: (event: Event) => {
+      if (state === "asked") return halt(late)
+      state = "over"
+      put(event)
+    },
+    answered: () => {
+      state = "free"
+    },
+    next: Effect.callback<Event>((resume) => {
+      const event = arrived
+      arrived = null
+      if (event !== null) return resume(Effect.succeed(event))
+      take = (next) => resume(Effect.succeed(next))
+    })
+  }
+}
+
+/** Mistakes in the code of a body: they halt the execution, which a new deployment then continues. */
+const isMistake = (error: unknown): boolean =>
+  error instanceof FlowDefect ||
+  [TypeError, ReferenceError, RangeError, SyntaxError].some((mistake) => error instanceof mistake)
+
+/** Fails with what the function throws. */
+export const drive = <A>(run: (ask: Ask) => PromiseLike<A> | A): Effect.Effect<A, unknown> =>
+  Effect.gen(function* () {
+    const { interpreter } = yield* Position
+    const execution = yield* ExecutionId
+    const { answered, ask, end, next } = channel(interpreter.halt)
+    let isCancelled = false
+    Promise.resolve()
+      .then(() => run(ask))
+      .then(
+        (value) => end({ _tag: "Returned", value }),
+        (error: unknown) => end({ _tag: "Threw", error })
+      )
+    for (;;) {
+      const event = yield* next
+      // What was interrupted is over, whatever its code made of it.
+      if (event._tag !== "Asked" && isCancelled) return yield* Effect.interrupt
+      if (event._tag === "Returned") return event.value as A
+      if (event._tag === "Threw") {
+        return yield* isMistake(event.error) ? Effect.die(event.error) : Effect.fail(event.error)
+      }
+      const exit = yield* Effect.exit(event.effect)
+      answered()
+      if (Exit.isSuccess(exit)) {
+        event.resolve(exit.value)
+        continue
+      }
+      const failed = exit.cause.reasons.find(Cause.isFailReason)
+      if (failed !== undefined) {
+        event.reject(failed.error)
+      } else if (Cause.hasInterruptsOnly(exit.cause)) {
+        isCancelled = true
+        event.reject(new FlowCancelled({ execution }))
+      } else {
+        return yield* Effect.failCause(exit.cause)
+      }
+    }
+  })

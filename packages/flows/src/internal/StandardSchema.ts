@@ -1,0 +1,56 @@
+/**
+ * Schemas of other libraries, through the interface that they share (`~standard`).
+ */
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import * as SchemaIssue from "effect/SchemaIssue"
+import type { StandardSchemaV1 } from "effect/StandardSchema"
+import type { Codec } from "./Values.ts"
+
+/** A schema of effect, or one of a library that implements Standard Schema, such as Zod, Valibot or ArkType. */
+export type AnySchema = Codec | StandardSchemaV1
+
+/** What a schema describes. */
+export type TypeOf<S> = S extends Codec ? S["Type"] : S extends StandardSchemaV1<unknown, infer Output> ? Output : never
+
+const segmentOf = (part: unknown): string =>
+  String(Predicate.hasProperty(part, "key") && Predicate.isPropertyKey(part.key) ? part.key : part)
+
+const messageOf = (issues: ReadonlyArray<StandardSchemaV1.Issue>): string =>
+  issues
+    .map(({ message, path = [] }) => (path.length === 0 ? message : `${path.map(segmentOf).join(".")}: ${message}`))
+    .join("; ")
+
+const issueOf = (message: string) => new SchemaIssue.InvalidValue({ message })
+
+/** What is recorded is the JSON before validation; a body and a step get what the library makes of it. */
+const bridged = ({ "~standard": standard }: StandardSchemaV1) =>
+  Schema.Json.pipe(
+    Schema.decodeTo(Schema.Unknown, {
+      decode: SchemaGetter.transformEffect((json: Schema.Json) => {
+        const result = standard.validate(json)
+        if (result instanceof Promise) {
+          return Effect.fail(
+            issueOf(`the schema (${standard.vendor}) validates asynchronously: check such things in a step`)
+          )
+        }
+        return result.issues === undefined
+          ? Effect.succeed(result.value)
+          : Effect.fail(issueOf(messageOf(result.issues)))
+      }),
+      encode: SchemaGetter.transformEffect((value: unknown) =>
+        Schema.is(Schema.Json)(value)
+          ? Effect.succeed(value)
+          : Effect.fail(issueOf("the value is no JSON: return what the schema takes, before it transforms it"))
+      )
+    })
+  )
+
+const isCodec = (schema: AnySchema): schema is Codec => Schema.isSchema(schema)
+
+/** Any schema as one of effect. */
+export const codecOf = <S extends AnySchema>(schema: S): Schema.Codec<TypeOf<S>, unknown> =>
+  // A schema of another library says itself what comes out of its validation.
+  (isCodec(schema) ? schema : bridged(schema)) as unknown as Schema.Codec<TypeOf<S>, unknown>

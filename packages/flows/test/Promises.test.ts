@@ -1,0 +1,411 @@
+import { assert, describe, expectTypeOf, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import type { StandardSchemaV1 } from "effect/StandardSchema"
+import * as TestClock from "effect/testing/TestClock"
+import * as Flow from "../src/Flow.ts"
+import { FlowEngine } from "../src/FlowEngine.ts"
+import * as FlowExecutions from "../src/FlowExecutions.ts"
+import { defineFlow, defineStep, FlowCancelled, FlowError, openFlows, signal, inbox } from "../src/Promises.ts"
+
+const log: Array<string> = []
+const keys: Array<string> = []
+const note = defineStep({
+  name: "note",
+  input: Schema.String,
+  output: Schema.String,
+  run: async (text, { idempotencyKey }) => {
+    log.push(text)
+    keys.push(idempotencyKey)
+    return text
+  }
+})
+class OutOfStock extends Error {
+  override readonly name = "OutOfStock"
+}
+const refuse = defineStep({
+  name: "refuse",
+  input: Schema.String,
+  output: Schema.String,
+  run: async (text) => {
+    throw new OutOfStock(`no ${text}`)
+  }
+})
+let failures = 0
+const flaky = defineStep({
+  name: "flaky",
+  input: Schema.Void,
+  output: Schema.Finite,
+  retry: { attempts: 3, while: ({ type }) => type === "OutOfStock" },
+  run: async () => {
+    if (++failures < 3) throw new OutOfStock("once more")
+    return failures
+  }
+})
+const slow = defineStep({
+  name: "slow",
+  input: Schema.Void,
+  output: Schema.Void,
+  timeout: "1 second",
+  run: (_input, { signal }) =>
+    new Promise<void>((_resolve, reject) => {
+      signal.addEventListener("abort", () => {
+        log.push("aborted")
+        reject(new Error("aborted"))
+      })
+    })
+})
+const price = signal("price", Schema.Finite)
+const offers = inbox("offers", Schema.String)
+
+const common = { input: Schema.String, output: Schema.String, key: (text: string) => text } as const
+
+/** Runs a flow under virtual time, and durably: what it returns or fails with. */
+const executed = <S extends Schema.ConstraintCodec<unknown, unknown, never, never>>(
+  flow: ReturnType<typeof defineFlow<typeof Schema.String, S>>,
+  input: string
+) =>
+  Effect.gen(function* () {
+    const fiber = yield* Effect.forkChild(Effect.exit(Flow.execute(flow, input)))
+    yield* passes("3 days")
+    return yield* Fiber.join(fiber)
+  }).pipe(Effect.provide(Layer.fresh(Layer.provideMerge(flow.layer, FlowEngine.layerMemory))))
+
+/** Time passes, in parts: promises are answered in between. */
+const passes = (duration: "3 days" | "1 minute") =>
+  Effect.gen(function* () {
+    for (let part = 0; part < 20; part++) {
+      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      yield* TestClock.adjust(duration === "3 days" ? "4 hours" : "3 seconds")
+    }
+  })
+
+describe("a flow of promises", () => {
+  it.effect("runs steps, sleeps, loops, groups and races, plainly and durably", () =>
+    Effect.gen(function* () {
+      const sub = defineFlow({ name: "sub", ...common, run: (ctx, text) => ctx.step(note, `sub ${text}`) })
+      const flow = defineFlow({
+        name: "all of it",
+        ...common,
+        run: async (ctx, text) => {
+          const first = await ctx.step(note, text)
+          await ctx.sleep("nap", "10 hours")
+          const each = await ctx.forEach(
+            "item",
+            ["a", "b", "c"],
+            { key: (item) => item, concurrency: 2 },
+            (ctx, item) => ctx.step(note, item)
+          )
+          const both = await ctx.all("both", {
+            one: (ctx) => ctx.step(note, "one"),
+            two: async (ctx) => (await ctx.step(note, "two")).length
+          })
+          expectTypeOf(both).toEqualTypeOf<{ one: string; two: number }>()
+          const [x] = await ctx.all("list", [(ctx) => ctx.step(note, "x")])
+          const winner = await ctx.race("first", {
+            late: (ctx) => ctx.sleep("late", "2 hours").then(() => "late"),
+            soon: (ctx) => ctx.sleep("soon", "1 hour").then(() => "soon")
+          })
+          const over = await ctx
+            .timeout("limit", "1 hour", (ctx) => ctx.sleep("long", "5 hours"))
+            .catch((error) => error._tag)
+          const at = await ctx.now("now")
+          const called = await ctx.call(sub, "s")
+          return [first, ...each, both.one, both.two, x, winner, over, at instanceof Date, called].join(" ")
+        }
+      })
+      const expected = "t a b c one 3 x soon FlowTimeout true sub s"
+      assert.deepStrictEqual(yield* executed(flow, "t"), Exit.succeed(expected))
+      const plain = yield* Effect.forkChild(Flow.run(flow, "t"))
+      yield* passes("3 days")
+      assert.strictEqual(yield* Fiber.join(plain), expected)
+    })
+  )
+
+  it.effect("waits for signals and messages of an inbox", () =>
+    Effect.gen(function* () {
+      const flow = defineFlow({
+        name: "asks",
+        ...common,
+        signals: [price, offers],
+        run: async (ctx) => `${await ctx.signal(price)} ${await ctx.inbox(offers)} ${await ctx.inbox(offers)}`
+      })
+      const program = Effect.gen(function* () {
+        const id = yield* Flow.submit(flow, "s")
+        yield* passes("1 minute")
+        yield* FlowExecutions.signal(id, "offers", "a")
+        yield* FlowExecutions.signal(id, "offers", "b")
+        yield* FlowExecutions.signal(id, "price", 3)
+        yield* passes("1 minute")
+        assert.strictEqual(yield* Flow.execute(flow, "s"), "3 a b")
+      })
+      yield* program.pipe(Effect.provide(Layer.fresh(Layer.provideMerge(flow.layer, FlowEngine.layerMemory))))
+    })
+  )
+
+  it.effect("gives steps their idempotency key, and repeats what fails", () =>
+    Effect.gen(function* () {
+      const flow = defineFlow({
+        name: "tools",
+        ...common,
+        run: async (ctx, text) => {
+          await ctx.step(note, text, { key: "k" })
+          return `${await ctx.step(flaky, undefined)}`
+        }
+      })
+      assert.deepStrictEqual(yield* executed(flow, "tools"), Exit.succeed("3"))
+      assert.match(keys.at(-1) ?? "", /^[0-9a-f-]{36}\/note\[k\]$/)
+    })
+  )
+
+  it.effect("aborts a step at its timeout", () =>
+    Effect.gen(function* () {
+      const flow = defineFlow({
+        name: "slow",
+        ...common,
+        run: (ctx) =>
+          ctx.step(slow, undefined).then(
+            () => "",
+            (error) => error.type
+          )
+      })
+      assert.deepStrictEqual(yield* executed(flow, "x"), Exit.succeed("StepTimeout"))
+      assert.include(log, "aborted")
+    })
+  )
+
+  it.effect("rejects with the error of a step, and fails with what it throws", () =>
+    Effect.gen(function* () {
+      const flow = defineFlow({
+        name: "fails",
+        ...common,
+        run: async (ctx, text) => {
+          try {
+            return await ctx.step(refuse, text)
+          } catch (error) {
+            assert.instanceOf(error, FlowError)
+            if (text === "caught") return error.type
+            throw new FlowError({ type: "Refused", message: error.message, data: { text } })
+          }
+        }
+      })
+      assert.deepStrictEqual(yield* executed(flow, "caught"), Exit.succeed("OutOfStock"))
+      assert.deepStrictEqual(
+        yield* executed(flow, "apples"),
+        Exit.fail(new FlowError({ type: "Refused", message: "no apples", data: { text: "apples" } }))
+      )
+    })
+  )
+
+  it.effect("undoes when it fails", () =>
+    Effect.gen(function* () {
+      const flow = defineFlow({
+        name: "undone",
+        ...common,
+        run: async (ctx, text) => {
+          await ctx.compensate(
+            (ctx) => ctx.step(note, `${text} done`),
+            (ctx, value) => ctx.step(note, `${value} undone`)
+          )
+          return ctx.step(refuse, text)
+        }
+      })
+      yield* executed(flow, "u")
+      assert.deepStrictEqual(log.slice(-2), ["u done", "u done undone"])
+    })
+  )
+
+  it.effect("halts on a mistake in its code, and undoes nothing", () =>
+    Effect.gen(function* () {
+      const flow = defineFlow({
+        name: "mistake",
+        ...common,
+        run: async (_ctx, text) => (JSON.parse("{}") as { name: string }).name.concat(text)
+      })
+      const exit = yield* executed(flow, "m")
+      assert.match(String(exit), /FlowHalted/)
+    })
+  )
+
+  for (const [what, run] of [
+    ["Promise.all over steps", (ctx) => Promise.all([ctx.step(note, "p"), ctx.step(note, "q")]).then(String)],
+    [
+      "a second operation while a promise of the first is open",
+      async (ctx) => {
+        const nap = ctx.sleep("nap", "1 hour")
+        await new Promise((resolve) => setImmediate(resolve))
+        await ctx.step(note, "r")
+        await nap
+        return ""
+      }
+    ],
+    ["the context of the outside in a member", (ctx) => ctx.all("in", { a: () => ctx.step(note, "s") }).then(String)]
+  ] satisfies ReadonlyArray<
+    [string, Parameters<typeof defineFlow<typeof Schema.String, typeof Schema.String>>[0]["run"]]
+  >) {
+    it.effect(`refuses ${what}`, () =>
+      Effect.gen(function* () {
+        const before = log.length
+        const exit = yield* executed(defineFlow({ name: "two", ...common, run }), "x")
+        assert.match(String(exit), /FlowHalted.*ctx\.all/)
+        assert.strictEqual(log.length, before)
+      })
+    )
+  }
+
+  it.effect("refuses a call that is not awaited when it returns", () =>
+    Effect.gen(function* () {
+      const flow = defineFlow({
+        name: "floating",
+        ...common,
+        run: async (ctx) => {
+          void ctx.sleep("nap", "1 hour")
+          return ""
+        }
+      })
+      assert.match(String(yield* executed(flow, "x")), /FlowHalted.*await every call/)
+    })
+  )
+
+  it.effect("keeps running while it awaits something else", () =>
+    Effect.gen(function* () {
+      const flow = defineFlow({
+        name: "foreign",
+        ...common,
+        run: async (ctx, text) => {
+          await new Promise((resolve) => setTimeout(resolve, 5))
+          return ctx.step(note, text)
+        }
+      })
+      const program = Effect.gen(function* () {
+        const fiber = yield* Effect.forkChild(Flow.execute(flow, "f"))
+        yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 30)))
+        assert.strictEqual(yield* Fiber.join(fiber), "f")
+      })
+      yield* program.pipe(Effect.provide(Layer.fresh(Layer.provideMerge(flow.layer, FlowEngine.layerMemory))))
+    })
+  )
+
+  it.effect("rejects when it is cancelled, again if that was caught, and undoes", () =>
+    Effect.gen(function* () {
+      const seen: Array<unknown> = []
+      const flow = defineFlow({
+        name: "cancelled",
+        ...common,
+        run: async (ctx, text) => {
+          await ctx.compensate(
+            (ctx) => ctx.step(note, text),
+            (ctx) => ctx.step(note, `${text} undone`)
+          )
+          await ctx.sleep("nap", "10 days").catch((error) => seen.push(error))
+          await ctx.step(note, "never").catch((error) => seen.push(error))
+          return "escaped"
+        }
+      })
+      const program = Effect.gen(function* () {
+        const id = yield* Flow.submit(flow, "c")
+        yield* passes("1 minute")
+        yield* FlowExecutions.cancel(id)
+        yield* passes("1 minute")
+        assert.strictEqual((yield* FlowExecutions.get(id)).state, "cancelled")
+        assert.deepStrictEqual(seen, [new FlowCancelled({ execution: id }), new FlowCancelled({ execution: id })])
+        assert.strictEqual(log.at(-1), "c undone")
+        assert.notInclude(log, "never")
+      })
+      yield* program.pipe(Effect.provide(Layer.fresh(Layer.provideMerge(flow.layer, FlowEngine.layerMemory))))
+    })
+  )
+
+  it.effect("runs no finally when it is parked, and one when it ends", () =>
+    Effect.gen(function* () {
+      let ended = 0
+      const flow = defineFlow({
+        name: "parked",
+        ...common,
+        run: async (ctx, text) => {
+          try {
+            await ctx.sleep("nap", "1 hour")
+            return text
+          } finally {
+            ended++
+          }
+        }
+      })
+      const program = Effect.gen(function* () {
+        const fiber = yield* Effect.forkChild(Flow.execute(flow, "p"))
+        yield* passes("1 minute")
+        assert.strictEqual(ended, 0)
+        yield* passes("3 days")
+        assert.strictEqual(yield* Fiber.join(fiber), "p")
+        assert.strictEqual(ended, 1)
+      })
+      yield* program.pipe(Effect.provide(Layer.fresh(Layer.provideMerge(flow.layer, FlowEngine.layerMemory))))
+    })
+  )
+})
+
+/** As libraries make them: a number that may come as text. */
+const positive: StandardSchemaV1<unknown, number> = {
+  "~standard": {
+    version: 1,
+    vendor: "test",
+    validate: (value) =>
+      Number(value) > 0 ? { value: Number(value) } : { issues: [{ message: "must be positive", path: ["amount"] }] }
+  }
+}
+
+describe("a schema of another library", () => {
+  const double = defineStep({ name: "double", input: positive, output: positive, run: (n) => n * 2 })
+  const flow = defineFlow({
+    name: "doubled",
+    input: positive,
+    output: positive,
+    key: String,
+    run: (ctx, n) => {
+      expectTypeOf(n).toEqualTypeOf<number>()
+      return ctx.step(double, n)
+    }
+  })
+  it.effect("checks inputs and results", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* Flow.run(flow, 4), 8)
+      const exit = yield* Effect.exit(Flow.run(flow, -4))
+      assert.match(String(exit), /amount: must be positive/)
+    })
+  )
+})
+
+describe("openFlows", () => {
+  const flow = defineFlow({
+    name: "opened",
+    ...common,
+    signals: [price],
+    run: async (ctx, text) => {
+      if (text === "bad") await ctx.step(refuse, text)
+      return `${await ctx.step(note, text)} ${text === "asks" ? await ctx.signal(price) : 0}`
+    }
+  })
+
+  it("executes, submits, signals and cancels with promises", async () => {
+    const flows = await openFlows({ memory: true, flows: [flow] })
+    assert.strictEqual(await flows.execute(flow, "x"), "x 0")
+    const error = await flows.execute(flow, "bad").catch((error: unknown) => error)
+    assert.deepStrictEqual(error, new FlowError({ type: "OutOfStock", message: "no bad", data: null }))
+    const id = await flows.submit(flow, "asks")
+    await flows.signal(flow, "asks", price, 5)
+    const handle = await flows.handle(flow, "asks")
+    assert.strictEqual(handle.id, id)
+    assert.strictEqual(await handle.result(), "asks 5")
+    await flows.close()
+  })
+
+  it("names the storage that is missing", async () => {
+    // @ts-expect-error no storage
+    const error = await openFlows({ flows: [flow] }).catch((error: unknown) => error)
+    assert.match(String(error), /TypeError: openFlows: needs one of `file`/)
+    assert.match(String(await openFlows({ file: "", flows: [flow] }).catch(String)), /`file` is empty/)
+  })
+})
