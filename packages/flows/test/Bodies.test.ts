@@ -43,7 +43,10 @@ describe("a body", () => {
           [
             Effect.andThen(
               note("a"),
-              Effect.andThen(Effect.promise(() => new Promise<void>((resolve) => setTimeout(resolve, 20))), note("bc"))
+              Effect.andThen(
+                Effect.promise(() => new Promise<void>((resolve) => setTimeout(resolve, 20))),
+                note("bc")
+              )
             ),
             Effect.andThen(note("def"), note("ghij"))
           ],
@@ -95,7 +98,10 @@ describe("the input of a recorded step", () => {
     Effect.gen(function* () {
       const { message, tag } = haltOf(yield* changed({ a: 1, b: 3 }))
       assert.strictEqual(tag, "FlowChanged")
-      assert.match(message, /reached order with another input than the recorded one: \{"a":1,"b":3\} instead of \{"a":1,"b":2\}/)
+      assert.match(
+        message,
+        /reached order with another input than the recorded one: \{"a":1,"b":3\} instead of \{"a":1,"b":2\}/
+      )
       assert.deepStrictEqual(yield* Diary.read, ["ordered"])
     }).pipe(Effect.provide(restarting))
   )
@@ -108,10 +114,10 @@ describe("the input of a recorded step", () => {
 })
 
 describe("a body that has changed", () => {
-  const change = Effect.fnUntraced(function* <C1 extends Flow.FlowContext<unknown>, C2 extends Flow.FlowContext<unknown>>(
-    one: () => Effect.Effect<void, Refused, C1>,
-    other: () => Effect.Effect<void, Refused, C2>
-  ) {
+  const change = Effect.fnUntraced(function* <
+    C1 extends Flow.FlowContext<unknown>,
+    C2 extends Flow.FlowContext<unknown>
+  >(one: () => Effect.Effect<void, Refused, C1>, other: () => Effect.Effect<void, Refused, C2>) {
     const before = flowOf(Schema.Void, one)
     const after = flowOf(Schema.Void, other)
     yield* inProcess(Flow.layer(before), Effect.andThen(Flow.submit(before, undefined), advance("1 minute")))
@@ -121,7 +127,12 @@ describe("a body that has changed", () => {
 
   it.effect("is stopped when it leaves a recorded step out", () =>
     Effect.gen(function* () {
-      const { message, tag } = haltOf(yield* change(() => Effect.andThen(note("a"), nap), () => nap))
+      const { message, tag } = haltOf(
+        yield* change(
+          () => Effect.andThen(note("a"), nap),
+          () => nap
+        )
+      )
       assert.strictEqual(tag, "FlowChanged")
       assert.match(message, /reached nap before the recorded step note/)
     }).pipe(Effect.provide(restarting))
@@ -288,7 +299,10 @@ describe("an execution halts", () => {
   it.effect("and a cancel then undoes what it did", () =>
     Effect.gen(function* () {
       const flow = flowOf(Schema.Void, () =>
-        Effect.andThen(Flow.compensate(post("a"), () => post("undo")), Effect.die(new TypeError("oops")))
+        Effect.andThen(
+          Flow.compensate(post("a"), () => post("undo")),
+          Effect.die(new TypeError("oops"))
+        )
       )
       yield* Effect.gen(function* () {
         const id = yield* Flow.submit(flow, undefined)
@@ -313,7 +327,10 @@ describe("an execution halts", () => {
       })
       const flow = flowOf(Schema.Void, () => once(undefined))
       const layer = Flow.layer(flow)
-      const id = yield* inProcess(layer, Effect.tap(Flow.submit(flow, undefined), () => advance("1 second")))
+      const id = yield* inProcess(
+        layer,
+        Effect.tap(Flow.submit(flow, undefined), () => advance("1 second"))
+      )
       yield* inProcess(
         layer,
         Effect.gen(function* () {
@@ -358,14 +375,17 @@ describe("values", () => {
   const tooLarge = {
     "an input of a step": [flowOf(Schema.Finite, () => echo(large)), /the input of the step echo is 1000002 bytes/],
     "an error of a step": [flowOf(Schema.Void, () => fails(undefined)), /the error of the step fails is \d+ bytes/],
-    "a result of a flow": [flowOf(Schema.String, () => Effect.as(Flow.sleep("nap", 0), large)), /the result of the flow test is 1000002 bytes/]
+    "a result of a flow": [
+      flowOf(Schema.String, () => Effect.as(Flow.sleep("nap", 0), large)),
+      /the result of the flow test is 1000002 bytes/
+    ]
   } as const
   for (const [what, [flow, message]] of Object.entries(tooLarge)) {
     it.effect(`of more than 1 MB are refused: ${what}`, () =>
       Effect.gen(function* () {
-        const exit = yield* throughTime(Flow.execute(flow as typeof tooLarge["an input of a step"][0], undefined)).pipe(
-          Effect.provide(Flow.layer(flow as typeof tooLarge["an input of a step"][0]))
-        )
+        const exit = yield* throughTime(
+          Flow.execute(flow as (typeof tooLarge)["an input of a step"][0], undefined)
+        ).pipe(Effect.provide(Flow.layer(flow as (typeof tooLarge)["an input of a step"][0])))
         assert.match(haltOf(exit).message, message)
       }).pipe(Effect.provide(memory))
     )
@@ -446,4 +466,3 @@ describe("an execution that has ended", () => {
     }).pipe(Effect.provide(restarting))
   )
 })
-

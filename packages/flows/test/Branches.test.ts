@@ -5,7 +5,13 @@ import * as Schema from "effect/Schema"
 import * as Flow from "../src/Flow.ts"
 import { FlowEngine } from "../src/FlowEngine.ts"
 
-const none = { version: 1, input: Schema.Void, success: Schema.Finite, error: Schema.Never, idempotencyKey: () => "one" }
+const none = {
+  version: 1,
+  input: Schema.Void,
+  success: Schema.Finite,
+  error: Schema.Never,
+  idempotencyKey: () => "one"
+}
 const echo = Flow.step("echo", {
   input: Schema.Finite,
   success: Schema.Finite,

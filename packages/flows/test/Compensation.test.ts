@@ -12,8 +12,7 @@ import { errorOf, memory, post, restarting, stateOf } from "./support/Running.ts
 import { advance, throughTime } from "./support/Time.ts"
 
 /** Takes a minute, and is undone. */
-const booked = (name: string) =>
-  Flow.compensate(work({ name, seconds: 60 }, { key: name }), () => note(`undo ${name}`))
+const booked = (name: string) => Flow.compensate(work({ name, seconds: 60 }, { key: name }), () => note(`undo ${name}`))
 
 describe("a compensated step that is cut off", () => {
   it.effect("by a race is brought to its end and undone when the race is decided, before the flow goes on", () =>
@@ -69,7 +68,10 @@ describe("a compensated step that is cut off", () => {
       const flow = flowOf(Schema.String, () =>
         Effect.gen(function* () {
           const won = yield* Flow.race("race", {
-            slow: Effect.as(Flow.compensate(keyed(undefined), () => note("undo")), "slow"),
+            slow: Effect.as(
+              Flow.compensate(keyed(undefined), () => note("undo")),
+              "slow"
+            ),
             quick: Effect.as(Flow.sleep("quick", "1 second"), "quick")
           })
           yield* note("after")
@@ -88,7 +90,10 @@ describe("a compensated step that is cut off", () => {
     Effect.gen(function* () {
       const flow = flowOf(Schema.Void, () =>
         Effect.asVoid(
-          Flow.race("race", [Effect.andThen(Flow.sleep("nap", "1 hour"), booked("never")), Flow.sleep("quick", "1 second")])
+          Flow.race("race", [
+            Effect.andThen(Flow.sleep("nap", "1 hour"), booked("never")),
+            Flow.sleep("quick", "1 second")
+          ])
         )
       )
       const exit = yield* throughTime(Flow.execute(flow, undefined)).pipe(Effect.provide(Flow.layer(flow)))
@@ -122,7 +127,15 @@ describe("a member of a race", () => {
   it.effect("that lost is undone at once, the others when the flow fails", () =>
     Effect.gen(function* () {
       yield* throughTime(Flow.execute(flow, undefined))
-      assert.deepStrictEqual(yield* Diary.read, ["first", "lost", "won", "undo lost", "after", "undo won", "undo first"])
+      assert.deepStrictEqual(yield* Diary.read, [
+        "first",
+        "lost",
+        "won",
+        "undo lost",
+        "after",
+        "undo won",
+        "undo first"
+      ])
     }).pipe(Effect.provide(Layer.provideMerge(Flow.layer(flow), memory)))
   )
 
@@ -133,7 +146,15 @@ describe("a member of a race", () => {
       yield* inProcess(layer, advance("40 minutes"))
       yield* inProcess(layer, advance("30 minutes"))
       yield* inProcess(layer, throughTime(Flow.execute(flow, undefined)))
-      assert.deepStrictEqual(yield* Diary.read, ["first", "lost", "won", "undo lost", "after", "undo won", "undo first"])
+      assert.deepStrictEqual(yield* Diary.read, [
+        "first",
+        "lost",
+        "won",
+        "undo lost",
+        "after",
+        "undo won",
+        "undo first"
+      ])
     }).pipe(Effect.provide(restarting))
   )
 })
@@ -276,7 +297,9 @@ describe("cancel", () => {
       const flow = flowOf(Schema.Void, () =>
         Effect.gen(function* () {
           yield* Flow.compensate(note("one", { key: "1" }), () => note("undo one"))
-          yield* Flow.compensate(note("two", { key: "2" }), () => Effect.andThen(Flow.sleep("pause", "5 seconds"), note("undo two")))
+          yield* Flow.compensate(note("two", { key: "2" }), () =>
+            Effect.andThen(Flow.sleep("pause", "5 seconds"), note("undo two"))
+          )
           yield* Flow.sleep("long", "30 days")
         })
       )

@@ -59,29 +59,31 @@ describe("a ready step of a durable execution", () => {
     run: () => Effect.asVoid(Steps.stopRun({ run: ProcessRunId.make("run") }))
   })
 
-  it.effect("is tried again while the control room is away for minutes, in sight, with the same key, and then completes", () =>
-    Effect.gen(function* () {
-      const { layer, state } = yield* room
-      yield* Effect.gen(function* () {
-        const id = yield* Flow.submit(flow, undefined)
-        yield* pass(180)
-        const { now, summary } = yield* FlowExecutions.inspect(id)
-        assert.strictEqual(now[0]?.path, "stopRun")
-        assert.isAbove(now[0]?.attempt ?? 0, 2)
-        assert.match(summary, /stopRun/)
-        state.status = 202
-        const exit = yield* throughTime(Flow.execute(flow, undefined))
-        assert.isTrue(Exit.isSuccess(exit), `${errorOf(exit)}`)
-        const attempts = (yield* FlowExecutions.steps(id)).length
-        // The client sends at most once per attempt: under virtual time one may be over before it was sent.
-        assert.isAtMost(state.keys.length, attempts)
-        assert.strictEqual(new Set(state.keys).size, 1)
-      }).pipe(
-        Effect.provide(
-          Layer.provideMerge(Layer.provide(Flow.layer(flow), layer), Layer.fresh(FlowEngine.layerMemory))
+  it.effect(
+    "is tried again while the control room is away for minutes, in sight, with the same key, and then completes",
+    () =>
+      Effect.gen(function* () {
+        const { layer, state } = yield* room
+        yield* Effect.gen(function* () {
+          const id = yield* Flow.submit(flow, undefined)
+          yield* pass(180)
+          const { now, summary } = yield* FlowExecutions.inspect(id)
+          assert.strictEqual(now[0]?.path, "stopRun")
+          assert.isAbove(now[0]?.attempt ?? 0, 2)
+          assert.match(summary, /stopRun/)
+          state.status = 202
+          const exit = yield* throughTime(Flow.execute(flow, undefined))
+          assert.isTrue(Exit.isSuccess(exit), `${errorOf(exit)}`)
+          const attempts = (yield* FlowExecutions.steps(id)).length
+          // The client sends at most once per attempt: under virtual time one may be over before it was sent.
+          assert.isAtMost(state.keys.length, attempts)
+          assert.strictEqual(new Set(state.keys).size, 1)
+        }).pipe(
+          Effect.provide(
+            Layer.provideMerge(Layer.provide(Flow.layer(flow), layer), Layer.fresh(FlowEngine.layerMemory))
+          )
         )
-      )
-    })
+      })
   )
 
   it.effect("is given up after a day, with the error of its last attempt", () =>
@@ -103,7 +105,7 @@ describe("a ready step of a durable execution", () => {
         assert.strictEqual((yield* FlowExecutions.get(id)).state, "waiting")
         yield* advance("2 hours")
         assert.strictEqual((yield* FlowExecutions.get(id)).state, "failed")
-        assert.isAbove((yield* Diary.read).length, 24 * 60 / 6)
+        assert.isAbove((yield* Diary.read).length, (24 * 60) / 6)
       }).pipe(Effect.provide(Flow.layer(flow)))
     }).pipe(Effect.provide(memory))
   )
@@ -112,7 +114,12 @@ describe("a ready step of a durable execution", () => {
     Effect.gen(function* () {
       const away = makeStep(
         "away",
-        { input: Schema.Void, success: Schema.Void, error: Refused, run: () => Effect.fail(new Refused({ why: "away" })) },
+        {
+          input: Schema.Void,
+          success: Schema.Void,
+          error: Refused,
+          run: () => Effect.fail(new Refused({ why: "away" }))
+        },
         { transient: () => ({ retryAfterMillis: 600_000 }) }
       )
       const busy = Flow.step("busy", {

@@ -168,7 +168,10 @@ describe("resume", () => {
     Effect.gen(function* () {
       const done = yield* Flow.submit(letters, "done")
       yield* reaches(done, "completed")
-      assert.match((yield* Effect.flip(FlowExecutions.resume(done))).message, /has ended \(completed\): retry it, from a step/)
+      assert.match(
+        (yield* Effect.flip(FlowExecutions.resume(done))).message,
+        /has ended \(completed\): retry it, from a step/
+      )
       assert.strictEqual((yield* Effect.flip(FlowExecutions.resume("nobody")))._tag, "ExecutionNotFound")
     }).pipe(Effect.provide(memory))
   )

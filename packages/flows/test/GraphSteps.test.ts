@@ -118,9 +118,11 @@ const reasonOf = (error: typeof AnyError.Type) => error.reason._tag
 layer(world, { excludeTestServices: true })("the graph steps", (it) => {
   describe("their types", () => {
     it("they need the graph, and where files are at hand the file system", () => {
-      type Requirement<F> = F extends (...args: never) => Effect.Effect<infer _A, infer _E, infer R> ? R : never
-      expectTypeOf<Requirement<typeof Steps.listItems>>().toEqualTypeOf<Flow.FlowContext<Graph>>()
-      expectTypeOf<Requirement<typeof Steps.downloadFile>>().toEqualTypeOf<Flow.FlowContext<Needs>>()
+      type Requirement<F> = F extends (...args: never) => Effect.Effect<infer _A, infer _E, Flow.FlowContext<infer R>>
+        ? R
+        : never
+      expectTypeOf<Requirement<typeof Steps.listItems>>().toEqualTypeOf<Graph>()
+      expectTypeOf<Requirement<typeof Steps.downloadFile>>().toEqualTypeOf<Needs>()
       expectTypeOf<typeof Steps.uploadFile.error.Type>().toEqualTypeOf<GraphError | TransferError>()
     })
   })

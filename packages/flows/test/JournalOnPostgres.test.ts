@@ -6,12 +6,12 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { PostgresOptions } from "../src/internal/engine/Options.ts"
+import type { PostgresOptions } from "../src/FlowEngine.ts"
 import { Journal } from "../src/internal/Journal.ts"
 import * as Sql from "../src/internal/journal/Sql.ts"
 import { channelOf } from "../src/internal/journal/sql/Notices.ts"
 import { Database } from "../src/internal/sql/Database.ts"
-import * as Postgres from "../src/internal/sql/Postgres.ts"
+import * as Postgres from "../src/internal/journal/Postgres.ts"
 import { postgresOptions, temporarySchema } from "./support/Engines.ts"
 import { journalSuite } from "./support/JournalSuite.ts"
 import { order, owned, register, signal } from "./support/journal/Bench.ts"
@@ -24,7 +24,7 @@ import { until } from "./support/Polling.ts"
 /** A process, with a pool of its own. */
 const open = (options: PostgresOptions, database = Database.layer) =>
   Layer.build(
-    Layer.fresh(Sql.layer.pipe(Layer.provide(database), Layer.provideMerge(Layer.fresh(Postgres.layer(options)))))
+    Layer.fresh(Sql.layer.pipe(Layer.provide(database), Layer.provideMerge(Layer.fresh(Postgres.client(options)))))
   ).pipe(
     Effect.map((context): Process => ({
       journal: Context.get(context, Journal),

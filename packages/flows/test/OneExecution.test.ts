@@ -41,7 +41,10 @@ describe("the numbers of calls", () => {
     Effect.gen(function* () {
       const { flaky } = makeFlaky()
       const flow = flowOf(Schema.String, () =>
-        flaky("a").pipe(Effect.retry({ times: 2 }), Effect.catch(() => flaky("b")))
+        flaky("a").pipe(
+          Effect.retry({ times: 2 }),
+          Effect.catch(() => flaky("b"))
+        )
       )
       yield* throughTime(Flow.execute(flow, undefined)).pipe(Effect.provide(Flow.layer(flow)))
       assert.deepStrictEqual(yield* Diary.read, [
@@ -108,7 +111,10 @@ describe("retry", () => {
     Effect.gen(function* () {
       const { flaky } = makeFlaky()
       const flow = flowOf(Schema.String, () =>
-        Effect.andThen(Flow.compensate(post("a"), () => post("undo a")), flaky("b"))
+        Effect.andThen(
+          Flow.compensate(post("a"), () => post("undo a")),
+          flaky("b")
+        )
       )
       yield* Effect.gen(function* () {
         const id = yield* Flow.submit(flow, undefined)
@@ -142,7 +148,10 @@ describe("retry", () => {
         })
       })
       const flow = flowOf(Schema.String, () =>
-        Effect.andThen(Flow.compensate(post("a"), () => undoing(undefined)), flaky("b"))
+        Effect.andThen(
+          Flow.compensate(post("a"), () => undoing(undefined)),
+          flaky("b")
+        )
       )
       yield* Effect.gen(function* () {
         const id = yield* Flow.submit(flow, undefined)
@@ -379,7 +388,10 @@ describe("suspend", () => {
   it.effect("does not keep from cancelling", () =>
     Effect.gen(function* () {
       const flow = flowOf(Schema.Void, () =>
-        Effect.andThen(Flow.compensate(post("a"), () => post("undo a")), Flow.sleep("nap", "1 hour"))
+        Effect.andThen(
+          Flow.compensate(post("a"), () => post("undo a")),
+          Flow.sleep("nap", "1 hour")
+        )
       )
       yield* Effect.gen(function* () {
         const id = yield* Flow.submit(flow, undefined)

@@ -35,142 +35,147 @@ for (const [name, store] of [
     it.effect(title, () => body().pipe(Effect.provide(Layer.merge(Layer.fresh(store), Layer.fresh(Diary.layer)))))
 
   describe(`after a restart, ${name}`, () => {
-  const never = Flow.signal("never", Schema.String)
-  const long = flowOf(Schema.String, () =>
-    Effect.gen(function* () {
-      yield* note("one", { key: "1" })
-      yield* Flow.forEach("item", ["a", "b"], { key: (item) => item, concurrency: 2 }, (item) =>
-        Effect.andThen(note(item), Effect.andThen(Flow.sleep("nap", "10 seconds"), note(`${item} again`, { key: "2" })))
-      )
-      yield* Flow.sleep("nap", "20 seconds")
-      yield* note("two", { key: "2" })
-      const first = yield* Flow.race("race", {
-        never: never.receive(),
-        soon: Effect.as(Flow.sleep("soon", "5 seconds"), "soon")
-      })
-      yield* note("three", { key: "3" })
-      return first
-    }),
-    [never]
-  )
-
-  test("an execution goes on from wherever it was, and repeats no step that has ended", () =>
-    Effect.gen(function* () {
-      yield* process(long, Flow.submit(long, undefined))
-      for (let lines = 1; lines <= 7; lines++) yield* process(long, until(lines))
-      const result = yield* process(long, throughTime(Flow.execute(long, undefined)))
-      assert.deepStrictEqual(result, Exit.succeed("soon"))
-      const diary = yield* Diary.read
-      assert.deepStrictEqual([...diary].sort(), ["a", "a again", "b", "b again", "one", "three", "two"])
-      assert.deepStrictEqual([diary[0], ...diary.slice(-2)], ["one", "two", "three"])
-    }))
-
-  test("an execution goes on without anybody asking for it", () =>
-    Effect.gen(function* () {
-      yield* process(long, Flow.submit(long, undefined))
-      yield* TestClock.adjust("1 day")
-      yield* process(long, until(7))
-    }))
-
-  test("a step that was cut off runs again, with the same idempotency keys", () =>
-    Effect.gen(function* () {
-      const posting = Flow.step("posting", {
-        input: Schema.Void,
-        success: Schema.Void,
-        error: Schema.Never,
-        run: Effect.fnUntraced(function* () {
-          const keys = yield* IdempotencyKeys
-          yield* Diary.write(yield* keys.next)
-          yield* Effect.sleep("1 minute")
-        })
-      })
-      const flow = flowOf(Schema.Void, () => posting(undefined))
-      yield* process(flow, Effect.andThen(Flow.submit(flow, undefined), until(1)))
-      yield* process(flow, throughTime(Flow.execute(flow, undefined)))
-      const [first, second, ...more] = yield* Diary.read
-      assert.strictEqual(first, second)
-      assert.deepStrictEqual(more, [])
-    }))
-
-  test("a pause between attempts is not begun anew", () =>
-    Effect.gen(function* () {
-      const flaky = Flow.step("flaky", {
-        input: Schema.Void,
-        success: Schema.Finite,
-        error: Refused,
-        retry: { attempts: 2, delay: "1 hour" },
-        run: Effect.fnUntraced(function* () {
-          yield* Diary.write("tried")
-          const tries = (yield* Diary.read).length
-          return tries < 2 ? yield* new Refused({ why: "first" }) : tries
-        })
-      })
-      const flow = flowOf(Schema.Finite, () => flaky(undefined))
-      yield* process(flow, Effect.andThen(Flow.submit(flow, undefined), until(1)))
-      yield* TestClock.adjust("2 hours")
-      yield* process(flow, until(2))
-      assert.deepStrictEqual(yield* process(flow, Effect.exit(Flow.execute(flow, undefined))), Exit.succeed(2))
-    }))
-
-  test("an end of the process undoes nothing", () =>
-    Effect.gen(function* () {
-      const flow = flowOf(Schema.String, () =>
+    const never = Flow.signal("never", Schema.String)
+    const long = flowOf(
+      Schema.String,
+      () =>
         Effect.gen(function* () {
-          yield* Flow.compensate(note("done"), () => note("undone"))
-          return yield* work({ name: "long", seconds: 60 })
-        })
-      )
-      yield* process(flow, Effect.andThen(Flow.submit(flow, undefined), until(2)))
-      const exit = yield* process(flow, throughTime(Flow.execute(flow, undefined)))
-      assert.deepStrictEqual(exit, Exit.succeed("long"))
-      assert.deepStrictEqual(yield* Diary.read, ["done", "long begins", "long begins", "long ends"])
-    }))
-
-  test("undoing goes on where it was, with what ran beside the failure", () =>
-    Effect.gen(function* () {
-      const flow = flowOf(Schema.Void, () =>
-        Effect.gen(function* () {
-          yield* Flow.compensate(note("one", { key: "1" }), () => work({ name: "undo one", seconds: 60 }))
-          yield* Flow.forEach("item", ["bad", "good"], { key: (item) => item, concurrency: 2 }, (item) =>
-            Effect.gen(function* () {
-              if (item === "bad") {
-                yield* Flow.sleep("nap", "10 seconds")
-                yield* note("")
-              } else {
-                yield* Flow.compensate(note("good"), () => note("undo good"))
-                yield* work({ name: "rest", seconds: 600 })
-              }
-            })
+          yield* note("one", { key: "1" })
+          yield* Flow.forEach("item", ["a", "b"], { key: (item) => item, concurrency: 2 }, (item) =>
+            Effect.andThen(
+              note(item),
+              Effect.andThen(Flow.sleep("nap", "10 seconds"), note(`${item} again`, { key: "2" }))
+            )
           )
-        })
-      )
-      yield* process(flow, Effect.andThen(Flow.submit(flow, undefined), until(5)))
-      assert.deepStrictEqual(yield* Diary.read, ["one", "good", "rest begins", "undo good", "undo one begins"])
-      const exit = yield* process(flow, throughTime(Flow.execute(flow, undefined)))
-      assert.instanceOf(errorOf(exit), Refused)
-      const after = (yield* Diary.read).slice(4)
-      assert.isAbove(after.length, 1)
-      assert.strictEqual(after.at(-1), "undo one ends")
-      assert.strictEqual((yield* Diary.read).filter((line) => line === "undo good").length, 1)
-    }))
-
-  test("a race keeps its winner", () =>
-    Effect.gen(function* () {
-      const flow = flowOf(Schema.String, () =>
-        Effect.gen(function* () {
+          yield* Flow.sleep("nap", "20 seconds")
+          yield* note("two", { key: "2" })
           const first = yield* Flow.race("race", {
-            slow: work({ name: "slow", seconds: 20 }),
-            quick: work({ name: "quick", seconds: 2 })
+            never: never.receive(),
+            soon: Effect.as(Flow.sleep("soon", "5 seconds"), "soon")
           })
-          yield* Flow.sleep("nap", "1 hour")
+          yield* note("three", { key: "3" })
           return first
+        }),
+      [never]
+    )
+
+    test("an execution goes on from wherever it was, and repeats no step that has ended", () =>
+      Effect.gen(function* () {
+        yield* process(long, Flow.submit(long, undefined))
+        for (let lines = 1; lines <= 7; lines++) yield* process(long, until(lines))
+        const result = yield* process(long, throughTime(Flow.execute(long, undefined)))
+        assert.deepStrictEqual(result, Exit.succeed("soon"))
+        const diary = yield* Diary.read
+        assert.deepStrictEqual([...diary].sort(), ["a", "a again", "b", "b again", "one", "three", "two"])
+        assert.deepStrictEqual([diary[0], ...diary.slice(-2)], ["one", "two", "three"])
+      }))
+
+    test("an execution goes on without anybody asking for it", () =>
+      Effect.gen(function* () {
+        yield* process(long, Flow.submit(long, undefined))
+        yield* TestClock.adjust("1 day")
+        yield* process(long, until(7))
+      }))
+
+    test("a step that was cut off runs again, with the same idempotency keys", () =>
+      Effect.gen(function* () {
+        const posting = Flow.step("posting", {
+          input: Schema.Void,
+          success: Schema.Void,
+          error: Schema.Never,
+          run: Effect.fnUntraced(function* () {
+            const keys = yield* IdempotencyKeys
+            yield* Diary.write(yield* keys.next)
+            yield* Effect.sleep("1 minute")
+          })
         })
-      )
-      yield* process(flow, Effect.andThen(Flow.submit(flow, undefined), until(3)))
-      yield* TestClock.adjust("1 hour")
-      const exit = yield* process(flow, throughTime(Flow.execute(flow, undefined)))
-      assert.deepStrictEqual(exit, Exit.succeed("quick"))
-      assert.deepStrictEqual([...(yield* Diary.read)].sort(), ["quick begins", "quick ends", "slow begins"])
-    }))
+        const flow = flowOf(Schema.Void, () => posting(undefined))
+        yield* process(flow, Effect.andThen(Flow.submit(flow, undefined), until(1)))
+        yield* process(flow, throughTime(Flow.execute(flow, undefined)))
+        const [first, second, ...more] = yield* Diary.read
+        assert.strictEqual(first, second)
+        assert.deepStrictEqual(more, [])
+      }))
+
+    test("a pause between attempts is not begun anew", () =>
+      Effect.gen(function* () {
+        const flaky = Flow.step("flaky", {
+          input: Schema.Void,
+          success: Schema.Finite,
+          error: Refused,
+          retry: { attempts: 2, delay: "1 hour" },
+          run: Effect.fnUntraced(function* () {
+            yield* Diary.write("tried")
+            const tries = (yield* Diary.read).length
+            return tries < 2 ? yield* new Refused({ why: "first" }) : tries
+          })
+        })
+        const flow = flowOf(Schema.Finite, () => flaky(undefined))
+        yield* process(flow, Effect.andThen(Flow.submit(flow, undefined), until(1)))
+        yield* TestClock.adjust("2 hours")
+        yield* process(flow, until(2))
+        assert.deepStrictEqual(yield* process(flow, Effect.exit(Flow.execute(flow, undefined))), Exit.succeed(2))
+      }))
+
+    test("an end of the process undoes nothing", () =>
+      Effect.gen(function* () {
+        const flow = flowOf(Schema.String, () =>
+          Effect.gen(function* () {
+            yield* Flow.compensate(note("done"), () => note("undone"))
+            return yield* work({ name: "long", seconds: 60 })
+          })
+        )
+        yield* process(flow, Effect.andThen(Flow.submit(flow, undefined), until(2)))
+        const exit = yield* process(flow, throughTime(Flow.execute(flow, undefined)))
+        assert.deepStrictEqual(exit, Exit.succeed("long"))
+        assert.deepStrictEqual(yield* Diary.read, ["done", "long begins", "long begins", "long ends"])
+      }))
+
+    test("undoing goes on where it was, with what ran beside the failure", () =>
+      Effect.gen(function* () {
+        const flow = flowOf(Schema.Void, () =>
+          Effect.gen(function* () {
+            yield* Flow.compensate(note("one", { key: "1" }), () => work({ name: "undo one", seconds: 60 }))
+            yield* Flow.forEach("item", ["bad", "good"], { key: (item) => item, concurrency: 2 }, (item) =>
+              Effect.gen(function* () {
+                if (item === "bad") {
+                  yield* Flow.sleep("nap", "10 seconds")
+                  yield* note("")
+                } else {
+                  yield* Flow.compensate(note("good"), () => note("undo good"))
+                  yield* work({ name: "rest", seconds: 600 })
+                }
+              })
+            )
+          })
+        )
+        yield* process(flow, Effect.andThen(Flow.submit(flow, undefined), until(5)))
+        assert.deepStrictEqual(yield* Diary.read, ["one", "good", "rest begins", "undo good", "undo one begins"])
+        const exit = yield* process(flow, throughTime(Flow.execute(flow, undefined)))
+        assert.instanceOf(errorOf(exit), Refused)
+        const after = (yield* Diary.read).slice(4)
+        assert.isAbove(after.length, 1)
+        assert.strictEqual(after.at(-1), "undo one ends")
+        assert.strictEqual((yield* Diary.read).filter((line) => line === "undo good").length, 1)
+      }))
+
+    test("a race keeps its winner", () =>
+      Effect.gen(function* () {
+        const flow = flowOf(Schema.String, () =>
+          Effect.gen(function* () {
+            const first = yield* Flow.race("race", {
+              slow: work({ name: "slow", seconds: 20 }),
+              quick: work({ name: "quick", seconds: 2 })
+            })
+            yield* Flow.sleep("nap", "1 hour")
+            return first
+          })
+        )
+        yield* process(flow, Effect.andThen(Flow.submit(flow, undefined), until(3)))
+        yield* TestClock.adjust("1 hour")
+        const exit = yield* process(flow, throughTime(Flow.execute(flow, undefined)))
+        assert.deepStrictEqual(exit, Exit.succeed("quick"))
+        assert.deepStrictEqual([...(yield* Diary.read)].sort(), ["quick begins", "quick ends", "slow begins"])
+      }))
   })
 }

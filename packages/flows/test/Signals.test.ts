@@ -50,7 +50,10 @@ describe("a signal", () => {
     Effect.gen(function* () {
       const flow = flowOf(
         Schema.Array(Schema.Finite),
-        () => Flow.all("both", [number.receive(), Effect.andThen(Flow.sleep("nap", "1 hour"), number.receive())], { concurrency: 2 }),
+        () =>
+          Flow.all("both", [number.receive(), Effect.andThen(Flow.sleep("nap", "1 hour"), number.receive())], {
+            concurrency: 2
+          }),
         [number]
       )
       yield* Effect.gen(function* () {
@@ -85,7 +88,12 @@ describe("a signal", () => {
     Effect.gen(function* () {
       const flow = flowOf(
         Schema.Struct({ number: Schema.Finite, worked: Schema.String }),
-        () => Flow.all("both", { number: number.receive(), worked: work({ name: "long", seconds: 60 }) }, { concurrency: 2 }),
+        () =>
+          Flow.all(
+            "both",
+            { number: number.receive(), worked: work({ name: "long", seconds: 60 }) },
+            { concurrency: 2 }
+          ),
         [number]
       )
       yield* Effect.gen(function* () {
@@ -100,11 +108,15 @@ describe("a signal", () => {
 
   it.effect("is shown as awaited until it has come", () =>
     Effect.gen(function* () {
-      const flow = flowOf(Schema.Finite, () => Effect.tap(number.receive(), () => Flow.sleep("nap", "1 hour")), [number])
+      const flow = flowOf(Schema.Finite, () => Effect.tap(number.receive(), () => Flow.sleep("nap", "1 hour")), [
+        number
+      ])
       yield* Effect.gen(function* () {
         const id = yield* Flow.submit(flow, undefined)
         yield* advance("1 second")
-        const waits = Effect.map(FlowExecutions.inspect(id), ({ now }) => now.map(({ kind, path }) => `${kind} ${path}`))
+        const waits = Effect.map(FlowExecutions.inspect(id), ({ now }) =>
+          now.map(({ kind, path }) => `${kind} ${path}`)
+        )
         assert.deepStrictEqual(yield* waits, ["signal number"])
         yield* FlowExecutions.signal(id, "number", 7)
         yield* advance("1 second")
@@ -128,7 +140,10 @@ describe("a signal", () => {
         [number]
       )
       const layer = Flow.layer(flow)
-      const id = yield* inProcess(layer, Effect.tap(Flow.submit(flow, undefined), () => advance("1 second")))
+      const id = yield* inProcess(
+        layer,
+        Effect.tap(Flow.submit(flow, undefined), () => advance("1 second"))
+      )
       yield* TestClock.adjust("1 hour")
       yield* inProcess(Flow.layer(beside), send(id))
       yield* TestClock.adjust("5 hours")
@@ -143,7 +158,10 @@ describe("a signal", () => {
         () => Flow.race("race", { signal: number.receive(), late: Effect.as(Flow.sleep("late", "2 hours"), -1) }),
         [number]
       )
-      const id = yield* inProcess(Flow.layer(flow), Effect.tap(Flow.submit(flow, undefined), () => advance("1 second")))
+      const id = yield* inProcess(
+        Flow.layer(flow),
+        Effect.tap(Flow.submit(flow, undefined), () => advance("1 second"))
+      )
       yield* TestClock.adjust("5 hours")
       yield* inProcess(Flow.layer(beside), send(id))
       assert.strictEqual(yield* inProcess(Flow.layer(flow), result(Flow.execute(flow, undefined))), -1)
@@ -224,11 +242,9 @@ describe("signalWithStart", () => {
 })
 
 describe("an inbox", () => {
-  const three = flowOf(
-    Schema.Array(Schema.String),
-    () => Effect.all([box.receive(), box.receive(), box.receive()]),
-    [box]
-  )
+  const three = flowOf(Schema.Array(Schema.String), () => Effect.all([box.receive(), box.receive(), box.receive()]), [
+    box
+  ])
 
   it.effect("hands out its messages in the order of their arrival", () =>
     Effect.gen(function* () {
@@ -248,7 +264,10 @@ describe("an inbox", () => {
       yield* advance("1 second")
       yield* FlowExecutions.signal(id, "box", "a", { id: "1" })
       yield* FlowExecutions.signal(id, "box", "a", { id: "2" })
-      assert.strictEqual((yield* Effect.flip(FlowExecutions.signal(id, "box", "z", { id: "2" })))._tag, "SignalConflict")
+      assert.strictEqual(
+        (yield* Effect.flip(FlowExecutions.signal(id, "box", "z", { id: "2" })))._tag,
+        "SignalConflict"
+      )
       yield* FlowExecutions.signal(id, "box", "b", { id: "3" })
       assert.deepStrictEqual(yield* result(Flow.execute(three, undefined)), ["a", "a", "b"])
     }).pipe(Effect.provide(Layer.provideMerge(Flow.layer(three), memory)))
@@ -257,7 +276,10 @@ describe("an inbox", () => {
   it.effect("hands out no message twice after a restart", () =>
     Effect.gen(function* () {
       const layer = Flow.layer(three)
-      const id = yield* inProcess(layer, Effect.tap(Flow.submit(three, undefined), () => advance("1 second")))
+      const id = yield* inProcess(
+        layer,
+        Effect.tap(Flow.submit(three, undefined), () => advance("1 second"))
+      )
       for (const text of ["a", "b", "c"]) {
         yield* inProcess(layer, Effect.andThen(FlowExecutions.signal(id, "box", text), advance("1 second")))
       }

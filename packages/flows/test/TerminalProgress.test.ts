@@ -125,7 +125,14 @@ describe("without a terminal", () => {
       })
       const texts = yield* written(
         Flow.run(
-          Flow.make("f", { ...flow, input: Schema.Void, idempotencyKey: () => "1", run: () => stubborn(undefined) }),
+          Flow.make("f", {
+            version: 1,
+            input: Schema.Void,
+            success: Schema.Void,
+            error: Refused,
+            idempotencyKey: () => "1",
+            run: () => stubborn(undefined)
+          }),
           undefined
         ),
         plain

@@ -105,14 +105,14 @@ describe("settling an unresolved run", () => {
         const run = yield* unresolved([{}, { bad: true }, { opens: 10_000 }])
         const id = yield* Flow.submit(settleUnresolved, { run, attempts: 1 })
         yield* Testing.advance("10 minutes")
-        const { waits } = yield* FlowExecutions.inspect(id)
+        const { now } = yield* FlowExecutions.inspect(id)
         assert.deepStrictEqual(
-          waits.map(({ kind, path }) => `${kind} ${path}`),
+          now.map(({ kind, path }) => `${kind} ${path}`),
           ["signal escalation"]
         )
         yield* Testing.advance("20 minutes")
         assert.strictEqual((yield* ProcessRuns.get(run)).state, "unresolved")
-        yield* Flow.approve(id, "escalation", { approved, by: "ann" })
+        yield* FlowExecutions.signal(id, "escalation", { approved, by: "ann", comment: null })
         const result = yield* Testing.elapse(Flow.execute(settleUnresolved, { run }))
         assert.deepStrictEqual(
           result,

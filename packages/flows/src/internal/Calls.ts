@@ -132,7 +132,9 @@ interface Match {
 /** Signals that have arrived, and who awaits them. */
 export const makeMailbox = ({ entries }: Pick<History, "entries">) => {
   const isMessage = (kind: EntryKind) => kind === "signal" || kind === "inbox"
-  const received = new Set(entries.flatMap(({ kind, subject }) => (isMessage(kind) && subject !== null ? [subject] : [])))
+  const received = new Set(
+    entries.flatMap(({ kind, subject }) => (isMessage(kind) && subject !== null ? [subject] : []))
+  )
   const arrived: Array<number> = []
   const signals = new Map<string, Message>()
   const inboxes = new Map<string, Array<Message>>()

@@ -149,7 +149,8 @@ export const carryOver = (
   const entries: Array<Entry> = []
   let position = 0
   const ends = ordered.map(({ endedAt }) => endedAt)
-  const place = (startedAt: number, before: number) => 2 * ends.slice(0, before).filter((at) => at <= startedAt).length + 1
+  const place = (startedAt: number, before: number) =>
+    2 * ends.slice(0, before).filter((at) => at <= startedAt).length + 1
   let undoing = false
   for (const [index, step] of ordered.entries()) {
     if (step.kind === "compensation" && !undoing) {
@@ -191,7 +192,8 @@ export const carryOver = (
     })
   }
 
-  const isOver = (path: string) => byPath.has(path) || seeded.has(path) || own.some((step) => step.path !== path && isBelow(path, step.path))
+  const isOver = (path: string) =>
+    byPath.has(path) || seeded.has(path) || own.some((step) => step.path !== path && isBelow(path, step.path))
   const open = (path: string, name: string, kind: EntryKind, more: Partial<Entry>) => {
     if (execution.state !== "running" || isOver(path) || entries.some((entry) => entry.path === path)) return
     entries.push({

@@ -61,7 +61,9 @@ export class Store extends Context.Service<Store, { readonly process: (options?:
   static readonly postgres = Layer.effect(
     Store,
     Effect.map(temporarySchema, (schema) =>
-      Store.of({ process: (options) => Layer.fresh(FlowEngine.layerPostgres({ ...postgresOptions(schema), ...options })) })
+      Store.of({
+        process: (options) => Layer.fresh(FlowEngine.layerPostgres({ ...postgresOptions(schema), ...options }))
+      })
     )
   )
 }
@@ -78,7 +80,9 @@ export const inProcess = Effect.fnUntraced(function* <A, E, R, E2, R2>(
   const { process } = yield* Store
   const scope = yield* Scope.make()
   const layer = Layer.fresh(Layer.provideMerge(flows, process(options)))
-  const exit = yield* Effect.exit(Effect.flatMap(Layer.buildWithScope(layer, scope), (context) => Effect.provide(effect, context)))
+  const exit = yield* Effect.exit(
+    Effect.flatMap(Layer.buildWithScope(layer, scope), (context) => Effect.provide(effect, context))
+  )
   yield* throughTime(Scope.close(scope, exit))
   return yield* exit
 })

@@ -7,16 +7,19 @@ import * as Steps from "@signalbox/flows/ControlRoomSteps"
 import * as Flow from "@signalbox/flows/Flow"
 import { FlowEngine } from "@signalbox/flows/FlowEngine"
 
+const approval = Flow.approval("approval")
+
 const payments = Flow.make("payments", {
   version: 1,
   input: Schema.Struct({ process: ProcessId, day: Schema.String }),
   success: Schema.NullOr(ProcessRunId),
-  error: Schema.Union([Steps.createWorkItem.error, Steps.startRun.error, Steps.awaitCompletion.error]),
+  error: Flow.errorsOf(Steps.createWorkItem, Steps.startRun, Steps.awaitCompletion),
   idempotencyKey: ({ day }) => day,
+  signals: [approval],
   run: Effect.fnUntraced(function* ({ day, process }) {
     const item = yield* Steps.createWorkItem({ process, payload: { day } })
     const decision = yield* Flow.race("decision", {
-      person: Flow.awaitApproval("approval"),
+      person: approval.receive(),
       nobody: Effect.as(Flow.sleep("deadline", "2 days"), { approved: false, by: "nobody", comment: null })
     })
     if (!decision.approved) return null
@@ -26,7 +29,7 @@ const payments = Flow.make("payments", {
   })
 })
 
-/** Give it to your program: what is under way goes on as soon as it is there. */
+/** Give it to your program: what is under way continues as soon as it is there. */
 export const flows = Flow.layer(payments).pipe(
   Layer.provideMerge(FlowEngine.layerSqlite({ file: "data/flows.db" })),
   Layer.provide(ControlRoom.layerConfig)
@@ -36,5 +39,5 @@ export const flows = Flow.layer(payments).pipe(
 export const begin = (process: ProcessId, day: string) => Flow.submit(payments, { process, day })
 
 /** In your web application, when somebody has pressed the button. */
-export const approved = (execution: string, by: string) =>
-  Flow.approve(execution, "decision[person]/approval", { approved: true, by })
+export const approved = (day: string, by: string) =>
+  Effect.flatMap(Flow.handle(payments, day), (handle) => handle.signal(approval, { approved: true, by, comment: null }))

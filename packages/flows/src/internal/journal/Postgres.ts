@@ -16,14 +16,11 @@ interface Options {
   readonly schema?: string
 }
 
-const client = ({ schema = "signalbox_flows", url }: Options) =>
+/** A client whose tables are in the schema. */
+export const client = ({ schema = "signalbox_flows", url }: Options) =>
   Layer.catch(PostgresClient.layer({ url, schema, applicationName: "signalbox flows" }), (error) =>
     Layer.effectContext(Effect.fail(startError(error)))
   )
 
 export const layer = (options: Options): Layer.Layer<Journal, FlowEngineError> =>
-  Sql.layer.pipe(
-    Layer.provide(layerCarryOver),
-    Layer.provide(Database.layer),
-    Layer.provide(client(options))
-  )
+  Sql.layer.pipe(Layer.provide(layerCarryOver), Layer.provide(Database.layer), Layer.provide(client(options)))

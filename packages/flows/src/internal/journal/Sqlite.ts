@@ -28,8 +28,4 @@ const client = (file: string): Layer.Layer<SqlClient, FlowEngineError> => {
 }
 
 export const layer = (file: string): Layer.Layer<Journal, FlowEngineError> =>
-  Sql.layer.pipe(
-    Layer.provide(layerCarryOver),
-    Layer.provide(Database.layer),
-    Layer.provide(client(file))
-  )
+  Sql.layer.pipe(Layer.provide(layerCarryOver), Layer.provide(Database.layer), Layer.provide(client(file)))

@@ -76,7 +76,8 @@ export const make = (seeded: Seeded, keepsTrace: boolean) => {
       timer.isOpen = false
     }
   }
-  const after = (millis: number, machine: Machine | null, run: Task) => at(now + Math.max(Math.ceil(millis), 0), machine, run)
+  const after = (millis: number, machine: Machine | null, run: Task) =>
+    at(now + Math.max(Math.ceil(millis), 0), machine, run)
 
   const clockOf = (machine: () => Machine): Clock.Clock => {
     const millis = () => now + machine().clockOffset
@@ -202,7 +203,11 @@ export const make = (seeded: Seeded, keepsTrace: boolean) => {
       atTask = { task: tasks + count, run: then }
     },
     /** Runs an effect in a process; what it returns is heard of by `onExit`. */
-    fork: <A, E>(machine: Machine, effect: Effect.Effect<A, E>, onExit: (exit: import("effect/Exit").Exit<A, E>) => void) => {
+    fork: <A, E>(
+      machine: Machine,
+      effect: Effect.Effect<A, E>,
+      onExit: (exit: import("effect/Exit").Exit<A, E>) => void
+    ) => {
       machine.queue.push(() => {
         Effect.runForkWith(machine.context)(effect).addObserver(onExit)
       })

@@ -35,8 +35,7 @@ export const check = ({ aside, effects, history, root }: Over): ReadonlyArray<st
     if (effect.undoes !== null) undone.set(effect.undoes, [...(undone.get(effect.undoes) ?? []), effect])
   }
   const origin = chapter === 0 ? id : `${id}:${chapter}`
-  const keyOf = ({ path, redo }: Pick<Entry, "path" | "redo">) =>
-    `${origin}/${path}${redo === 0 ? "" : `~${redo}`}/1`
+  const keyOf = ({ path, redo }: Pick<Entry, "path" | "redo">) => `${origin}/${path}${redo === 0 ? "" : `~${redo}`}/1`
 
   // What is recorded was done, under the key of its step.
   for (const entry of [...entries, ...aside]) {
@@ -91,7 +90,8 @@ export const check = ({ aside, effects, history, root }: Over): ReadonlyArray<st
   }
   for (const { prefix } of reading.losers) {
     for (const undo of undos) {
-      if (undo.path.startsWith(prefix) && undo.state !== "done") wrong(`${undo.path} is in a branch that lost: not undone`)
+      if (undo.path.startsWith(prefix) && undo.state !== "done")
+        wrong(`${undo.path} is in a branch that lost: not undone`)
     }
   }
   // A compensated step that was cut off has done nothing.

@@ -22,7 +22,13 @@ export type Manner =
   | "never"
 
 export type Node =
-  | { readonly _tag: "Step"; readonly key: string; readonly manner: Manner; readonly isBad: boolean; readonly millis: number }
+  | {
+      readonly _tag: "Step"
+      readonly key: string
+      readonly manner: Manner
+      readonly isBad: boolean
+      readonly millis: number
+    }
   /** One step after the other in one place, until one succeeds. */
   | { readonly _tag: "Again"; readonly times: number }
   | { readonly _tag: "Sleep"; readonly name: string; readonly millis: number }
@@ -31,12 +37,23 @@ export type Node =
   | { readonly _tag: "Patched"; readonly name: string }
   | { readonly _tag: "Sequence"; readonly nodes: ReadonlyArray<Node> }
   | { readonly _tag: "All"; readonly name: string; readonly nodes: ReadonlyArray<Node>; readonly concurrency: number }
-  | { readonly _tag: "ForEach"; readonly name: string; readonly items: number; readonly node: Node; readonly concurrency: number }
+  | {
+      readonly _tag: "ForEach"
+      readonly name: string
+      readonly items: number
+      readonly node: Node
+      readonly concurrency: number
+    }
   | { readonly _tag: "Race"; readonly name: string; readonly nodes: ReadonlyArray<Node> }
   | { readonly _tag: "Timeout"; readonly name: string; readonly millis: number; readonly node: Node }
   | { readonly _tag: "Call"; readonly key: string; readonly node: Node; readonly id: number }
   | { readonly _tag: "Caught"; readonly node: Node }
-  | { readonly _tag: "Compensate"; readonly step: Extract<Node, { _tag: "Step" }>; readonly rest: Node | null; readonly undo: UndoOf }
+  | {
+      readonly _tag: "Compensate"
+      readonly step: Extract<Node, { _tag: "Step" }>
+      readonly rest: Node | null
+      readonly undo: UndoOf
+    }
 
 export interface UndoOf {
   readonly steps: number
@@ -70,7 +87,19 @@ export const program = (seeded: Seeded): Program => {
     isBad: seeded.chance(0.04),
     millis: millis()
   })
-  const anyStep = () => step(seeded.pick(["patient", "patient", "patient", "thrice", "timed", "once", "unkeyed", seeded.chance(0.2) ? "never" : "patient"]))
+  const anyStep = () =>
+    step(
+      seeded.pick([
+        "patient",
+        "patient",
+        "patient",
+        "thrice",
+        "timed",
+        "once",
+        "unkeyed",
+        seeded.chance(0.2) ? "never" : "patient"
+      ])
+    )
   const naps = [1, 100, 1_000, 3_000, 7_000, 20_000] as const
   const nap = () => seeded.pick(naps)
 
@@ -96,7 +125,23 @@ export const program = (seeded: Seeded): Program => {
 
   const node = (depth: number, isInLoop: boolean): Node => {
     if (depth <= 0) return leaf(isInLoop)
-    switch (seeded.pick(["leaf", "leaf", "sequence", "all", "each", "race", "race", "timeout", "call", "caught", "undo", "undo", "undo"])) {
+    switch (
+      seeded.pick([
+        "leaf",
+        "leaf",
+        "sequence",
+        "all",
+        "each",
+        "race",
+        "race",
+        "timeout",
+        "call",
+        "caught",
+        "undo",
+        "undo",
+        "undo"
+      ])
+    ) {
       case "sequence":
         return { _tag: "Sequence", nodes: many(depth, 2, 3, isInLoop) }
       case "all":
@@ -254,11 +299,16 @@ export const make = (programs: ReadonlyArray<Program>) => {
         return Effect.catch(run(node.node, program), (error) => Effect.succeed(caughtOf(encodeFailed(error))))
       case "Compensate": {
         const { rest, step, undo } = node
-        const own = steps[step.manner]({ ...plain, isBad: step.isBad, millis: step.millis }, { key: step.key })
-        const call: Effect.Effect<{ readonly n: number; readonly value: Schema.Json }, Failed, Flow.FlowContext<Room>> =
-          Effect.flatMap(own, (done) =>
-            Effect.map(rest === null ? Effect.succeed(done) : run(rest, program), (value) => ({ n: done.n, value }))
-          )
+        const own: Effect.Effect<{ readonly n: number; readonly key: string }, Failed, Flow.FlowContext<Room>> = steps[
+          step.manner
+        ]({ ...plain, isBad: step.isBad, millis: step.millis }, { key: step.key })
+        const call: Effect.Effect<
+          { readonly n: number; readonly value: Schema.Json },
+          Failed,
+          Flow.FlowContext<Room>
+        > = Effect.flatMap(own, (done) =>
+          Effect.map(rest === null ? Effect.succeed(done) : run(rest, program), (value) => ({ n: done.n, value }))
+        )
         const undone = ({ n }: { readonly n: number }) =>
           Effect.gen(function* () {
             if (undo.sleepMillis > 0) yield* Flow.sleep("nap", undo.sleepMillis)

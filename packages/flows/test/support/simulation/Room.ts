@@ -47,10 +47,9 @@ export interface Post {
   readonly keyed: boolean
 }
 
-export class Room extends Context.Service<
-  Room,
-  { readonly post: (post: Post) => Effect.Effect<Done, RoomError> }
->()("test/simulation/Room") {}
+export class Room extends Context.Service<Room, { readonly post: (post: Post) => Effect.Effect<Done, RoomError> }>()(
+  "test/simulation/Room"
+) {}
 
 export const make = (driver: Driver, seeded: Seeded) => {
   let mood = calm
@@ -73,25 +72,27 @@ export const make = (driver: Driver, seeded: Seeded) => {
   /** The room as a process reaches it. */
   const of = (machine: Machine): Room["Service"] => ({
     post: (post) =>
-      Effect.flatMap(Effect.flatMap(IdempotencyKeys, ({ next }) => next), (key) =>
-        Effect.callback<Done, RoomError>((resume) => {
-          const answer = (millis: number, effect: Effect.Effect<Done, RoomError>) =>
-            void driver.after(millis, machine, () => resume(effect))
-          driver.after(travel() + post.millis, null, () => {
-            if (seeded.chance(mood.bug)) return answer(1, Effect.die(new Error("a bug")))
-            if (seeded.chance(mood.busy)) return answer(1, Effect.fail(new RoomError({ why: "busy" })))
-            // What was done before is answered as before.
-            if (!byKey.has(key) && (post.isBad || seeded.chance(mood.refused))) {
-              return answer(1, Effect.fail(new RoomError({ why: "refused" })))
-            }
-            const hangs = post.hasTimeout && seeded.chance(mood.hung)
-            if (hangs && seeded.chance(0.3)) return
-            const { n } = apply(key, post)
-            if (hangs) return
-            if (seeded.chance(mood.lost)) return answer(1_000, Effect.fail(new RoomError({ why: "lost" })))
-            answer(travel(), Effect.succeed({ n, key }))
+      Effect.flatMap(
+        Effect.flatMap(IdempotencyKeys, ({ next }) => next),
+        (key) =>
+          Effect.callback<Done, RoomError>((resume) => {
+            const answer = (millis: number, effect: Effect.Effect<Done, RoomError>) =>
+              void driver.after(millis, machine, () => resume(effect))
+            driver.after(travel() + post.millis, null, () => {
+              if (seeded.chance(mood.bug)) return answer(1, Effect.die(new Error("a bug")))
+              if (seeded.chance(mood.busy)) return answer(1, Effect.fail(new RoomError({ why: "busy" })))
+              // What was done before is answered as before.
+              if (!byKey.has(key) && (post.isBad || seeded.chance(mood.refused))) {
+                return answer(1, Effect.fail(new RoomError({ why: "refused" })))
+              }
+              const hangs = post.hasTimeout && seeded.chance(mood.hung)
+              if (hangs && seeded.chance(0.3)) return
+              const { n } = apply(key, post)
+              if (hangs) return
+              if (seeded.chance(mood.lost)) return answer(1_000, Effect.fail(new RoomError({ why: "lost" })))
+              answer(travel(), Effect.succeed({ n, key }))
+            })
           })
-        })
       )
   })
 

@@ -69,7 +69,9 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
   const storage = Storage.make({ driver, seeded: root.fork("storage"), violation, isEmbedded: !isShared })
   const world = Room.make(driver, root.fork("room"))
 
-  const programs = Array.from({ length: choices.int(1, 3) }, (_, index) => Programs.program(root.fork(`program ${index}`)))
+  const programs = Array.from({ length: choices.int(1, 3) }, (_, index) =>
+    Programs.program(root.fork(`program ${index}`))
+  )
   const flow = Programs.make(programs)
   const keys = programs.map((_, index) => `k${index}`)
   const processes = isShared ? choices.int(1, 3) : 1
@@ -205,16 +207,35 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
   }
   const retry = (execution: Execution) => {
     const history = storage.look((rows) => rows.history(execution.id))
-    const paths = (history?.entries ?? []).map(({ path }) => path).filter((path) => !/#cancel|#outcome|\/undo\//.test(path))
+    const paths = (history?.entries ?? [])
+      .map(({ path }) => path)
+      .filter((path) => !/#cancel|#outcome|\/undo\//.test(path))
     const from = operators.chance(0.5) ? paths[operators.int(0, Math.max(paths.length - 1, 0))] : undefined
-    order(`retry ${execution.id} from ${from ?? "its failed step"}`, FlowExecutions.retry(execution.id, from === undefined ? {} : { from }))
+    order(
+      `retry ${execution.id} from ${from ?? "its failed step"}`,
+      FlowExecutions.retry(execution.id, from === undefined ? {} : { from })
+    )
   }
   const operate = () => {
     const executions = all()
     const execution = executions[operators.int(0, Math.max(executions.length - 1, 0))]
     if (execution === undefined) return
     const { id } = execution
-    switch (operators.pick(["signal", "signal", "signal", "cancel", "cancel", "suspend", "resume", "resume", "retry", "retry", "terminate"])) {
+    switch (
+      operators.pick([
+        "signal",
+        "signal",
+        "signal",
+        "cancel",
+        "cancel",
+        "suspend",
+        "resume",
+        "resume",
+        "retry",
+        "retry",
+        "terminate"
+      ])
+    ) {
       case "signal": {
         const program = programOf(execution)
         const key = program?.signals[operators.int(0, Math.max(program.signals.length - 1, 0))]
@@ -245,7 +266,12 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
   const length = choices.pick([5_000, 20_000, 60_000, 90_000])
   const isBadWeather = choices.chance(0.7)
   const weather: Storage.Weather = isBadWeather
-    ? { usualMillis: choices.pick([2, 20]), slow: choices.pick([0, 0.02, 0.1]), slowMillis: 4_000, lost: choices.pick([0, 0.01, 0.05]) }
+    ? {
+        usualMillis: choices.pick([2, 20]),
+        slow: choices.pick([0, 0.02, 0.1]),
+        slowMillis: 4_000,
+        lost: choices.pick([0, 0.01, 0.05])
+      }
     : Storage.fine
   storage.weather(weather)
   world.mood(
@@ -328,9 +354,9 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
         if (state === "suspended") order(`resume ${id}`, FlowExecutions.resume(id))
         if (state !== "halted") continue
         if (failure?.tag === "StepCutOff") {
-          const open = storage.look((rows) => rows.history(id))?.entries.find(
-            ({ name, state }) => name === "never" && state === "running"
-          )
+          const open = storage
+            .look((rows) => rows.history(id))
+            ?.entries.find(({ name, state }) => name === "never" && state === "running")
           order(`retry ${id}`, FlowExecutions.retry(id, open === undefined ? {} : { from: open.path }))
         } else if (failure?.tag === "UndoFailed" || failure?.message === "a bug") {
           order(`resume ${id}`, FlowExecutions.resume(id))

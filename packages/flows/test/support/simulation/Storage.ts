@@ -75,7 +75,12 @@ export const make = ({ driver, isEmbedded, seeded, violation }: Settings) => {
   )
 
   /** `once`: a request that is sent again is answered as the first time. */
-  const call = <A, E>(machine: Machine, what: string, effect: Effect.Effect<A, E>, once: boolean): Effect.Effect<A, E> =>
+  const call = <A, E>(
+    machine: Machine,
+    what: string,
+    effect: Effect.Effect<A, E>,
+    once: boolean
+  ): Effect.Effect<A, E> =>
     Effect.callback<A, E>((resume) => {
       let first: Exit<A, E> | null = null
       const arrive = () => {
@@ -137,8 +142,7 @@ export const make = ({ driver, isEmbedded, seeded, violation }: Settings) => {
           Effect.andThen(before, rows.write(fence, write))
         )
       },
-      send: (id, message) =>
-        once(`send ${id} ${message.kind} ${message.name} ${message.id}`, rows.send(id, message)),
+      send: (id, message) => once(`send ${id} ${message.kind} ${message.name} ${message.id}`, rows.send(id, message)),
       messages: (id, after) => through(`messages ${id} after ${after}`, rows.messages(id, after)),
       change: (id, decide) => through(`change ${id}`, rows.change(id, decide)),
       renew: (process) => {

@@ -9,7 +9,14 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Failure } from "../../../FlowEvents.ts"
 import { FlowEngineError } from "../../../FlowErrors.ts"
-import { carryOver, type OldDeferred, type OldExecution, type OldStep, type OldWait, seedsOf } from "../../FirstDesign.ts"
+import {
+  carryOver,
+  type OldDeferred,
+  type OldExecution,
+  type OldStep,
+  type OldWait,
+  seedsOf
+} from "../../FirstDesign.ts"
 import { Database } from "../../sql/Database.ts"
 import { fromJson, messageColumns, putEntries, putMessages, toFailure, toJson } from "./Rows.ts"
 import * as Texts from "./Texts.ts"
@@ -96,9 +103,12 @@ const carryKey = Effect.fnUntraced(function* (sql: SqlClient, flow: string, key:
   const { id, resumes } = execution
   const steps = yield* stepsOf(id)
   const deferreds = (yield* sql<{ readonly name: string; readonly due: number | null; readonly result: string | null }>`
-    SELECT name, due, result FROM flow_deferred WHERE execution = ${id}`).map(
-    ({ due, name, result }): OldDeferred => ({ name, due, result: resultOf(result), isDone: result !== null })
-  )
+    SELECT name, due, result FROM flow_deferred WHERE execution = ${id}`).map(({ due, name, result }): OldDeferred => ({
+    name,
+    due,
+    result: resultOf(result),
+    isDone: result !== null
+  }))
   const waits = yield* sql<OldWait>`SELECT path, kind, subject FROM flow_wait WHERE execution = ${id}`
   const seeds = resumes === null ? [] : seedsOf(yield* stepsOf(resumes.execution), resumes.before)
   const carried = carryOver(execution, { steps, deferreds, waits }, seeds)
@@ -136,11 +146,7 @@ const carryKey = Effect.fnUntraced(function* (sql: SqlClient, flow: string, key:
   if (messages.length > 0) yield* sql`${putMessages(sql, id, messages, now)}`
   // What older generations did is its history.
   for (const [index, older] of generations.slice(0, -1).entries()) {
-    const { entries } = carryOver(
-      older,
-      { steps: yield* stepsOf(older.id), deferreds: [], waits: [] },
-      []
-    )
+    const { entries } = carryOver(older, { steps: yield* stepsOf(older.id), deferreds: [], waits: [] }, [])
     if (entries.length === 0) continue
     yield* sql`${putEntries(sql, `${id} `, entries)}`
     yield* sql`UPDATE flow_entry SET execution = ${id}, aside = ${index + 1} WHERE execution = ${`${id} `}`
