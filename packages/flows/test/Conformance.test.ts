@@ -6,6 +6,7 @@ import * as Flow from "../src/Flow.ts"
 import { FlowEngine } from "../src/FlowEngine.ts"
 import { FlowSignals, makeMailbox } from "../src/FlowSignals.ts"
 import { conformance, durable, type Runner } from "./support/Conformance.ts"
+import { temporaryFile } from "./support/Engines.ts"
 
 /** Answers in a plain run. */
 class Answers extends Context.Service<
@@ -41,3 +42,8 @@ const plain: Runner<Answers> = {
 
 conformance("plain", plain, Answers.layer)
 conformance("in memory", durable, FlowEngine.layerMemory)
+conformance(
+  "on SQLite",
+  durable,
+  Layer.unwrap(Effect.map(temporaryFile, (file) => FlowEngine.layerSqlite({ file })))
+)
