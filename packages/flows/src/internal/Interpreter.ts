@@ -814,7 +814,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
         break
       }
       default: {
-        const failure: Failure = { kind: "interrupted", tag: null, message: "cancelled" }
+        const failure: Failure = { kind: "interrupted", tag: null, message: host.durable ? "cancelled" : "interrupted" }
         yield* flush({ ...over, state: "cancelled", failure })
         yield* publish((at) => ({ _tag: "FlowFailed", executionId: id, flow, at, failure }))
       }
