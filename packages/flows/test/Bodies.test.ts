@@ -1,5 +1,6 @@
 /** What bodies may do, how changed ones are noticed, and what halts them. */
 import { assert, describe, it } from "@effect/vitest"
+import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
@@ -19,18 +20,19 @@ const haltOf = <A, E>(exit: Exit.Exit<A, E>): FlowHalted => {
 }
 
 describe("a body", () => {
-  const beside = {
+  type Steps = Effect.Effect<unknown, Refused | Cause.TimeoutError, Flow.FlowContext<Diary>>
+  const beside: Readonly<Record<string, Steps>> = {
     "Effect.all": Effect.all([note("a"), note("b")], { concurrency: 2 }),
     "Effect.race": Effect.race(work({ name: "a", seconds: 1 }), work({ name: "b", seconds: 1 })),
     "Effect.timeout": Effect.timeout(work({ name: "a", seconds: 9 }), "1 second"),
-    "Effect.forkChild": Effect.flatMap(Effect.forkChild(note("a")), () => Flow.sleep("nap", "1 second"))
+    "Effect.forkChild": Effect.andThen(Effect.forkChild(note("a")), Effect.andThen(Flow.sleep("nap", "1 second"), note("b")))
   }
   for (const [name, steps] of Object.entries(beside)) {
     it.effect(`that calls steps under ${name} halts and is told to use Flow`, () =>
       Effect.gen(function* () {
         const flow = flowOf(Schema.Void, () => Effect.asVoid(Effect.orDie(steps)))
         const exit = yield* throughTime(Flow.execute(flow, undefined)).pipe(Effect.provide(Flow.layer(flow)))
-        assert.match(haltOf(exit).message, /use|with Flow\.all/)
+        assert.match(haltOf(exit).message, /run things beside each other with Flow\.all/)
       }).pipe(Effect.provide(memory))
     )
   }

@@ -15,7 +15,7 @@ import { ProcessId } from "@signalbox/api/contract/Ids"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Flow from "../src/Flow.ts"
 import type { FlowEngine } from "../src/FlowEngine.ts"
-import type { FlowCanceled, FlowNotRegistered } from "../src/FlowErrors.ts"
+import type { FlowCancelled, FlowExpired, FlowHalted, FlowNotRegistered } from "../src/FlowErrors.ts"
 import type { FlowEvent } from "../src/FlowEvents.ts"
 
 class One extends Context.Service<One, { readonly value: number }>()("test/One") {}
@@ -268,7 +268,7 @@ describe("a flow", () => {
         Flow.FlowContext<One, Flow.Failing<"one", Bad>> | Flow.FlowContext<never>
       >
     >()
-    expectTypeOf(Flow.awaitSignal("n", Schema.Date)).toEqualTypeOf<
+    expectTypeOf(Flow.signal("n", Schema.Date).receive()).toEqualTypeOf<
       Effect.Effect<Date, never, Flow.FlowContext<never>>
     >()
     expectTypeOf(Flow.compensate(one("x"), (value) => two({ at: new Date(value) }))).toEqualTypeOf<
@@ -289,9 +289,11 @@ describe("a flow", () => {
   it("needs the services of its steps where it is registered, and the engine alone where it is executed", () => {
     expectTypeOf(Flow.layer(oneFlow)).toEqualTypeOf<Layer.Layer<never, never, One | FlowEngine>>()
     expectTypeOf(Flow.execute(oneFlow, "x")).toEqualTypeOf<
-      Effect.Effect<number, Bad | FlowCanceled | FlowNotRegistered, FlowEngine>
+      Effect.Effect<number, Bad | FlowCancelled | FlowHalted | FlowExpired | FlowNotRegistered, FlowEngine>
     >()
-    expectTypeOf(Flow.submit(oneFlow, "x")).toEqualTypeOf<Effect.Effect<string, FlowNotRegistered, FlowEngine>>()
+    expectTypeOf(Flow.submit(oneFlow, "x")).toEqualTypeOf<
+      Effect.Effect<string, FlowNotRegistered | FlowExpired, FlowEngine>
+    >()
   })
 
   it("cannot be run without the services of its steps", () => {
