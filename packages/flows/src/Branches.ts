@@ -84,8 +84,11 @@ export type RaceResult<M extends Members> = MemberOf<M> extends Effect.Effect<in
  * import * as Effect from "effect/Effect"
  * import * as Flow from "@signalbox/flows/Flow"
  *
+ * // Listed in the `signals` of the flow.
+ * const approval = Flow.approval("approval")
+ *
  * export const decision = Flow.race("decision", {
- *   person: Flow.awaitApproval("approval"),
+ *   person: approval.receive(),
  *   nobody: Effect.as(Flow.sleep("deadline", "2 days"), { approved: false, by: "nobody", comment: null })
  * })
  * ```

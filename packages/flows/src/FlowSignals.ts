@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import { FlowDefect } from "./FlowDefect.ts"
 
-/** Which signal: the execution, and the path of its `Flow.awaitSignal`. */
+/** Which signal: the execution, and the path where it is received. */
 export interface SignalAddress {
   readonly executionId: string
   readonly path: string
@@ -19,8 +19,8 @@ export interface FlowSignals {
 }
 
 /**
- * What answers `Flow.awaitSignal` in a plain run, such as a question on the terminal. Durable executions get theirs from
- * `Flow.signal`. Without it, a plain run that awaits a signal is a defect.
+ * What answers a `receive` of a signal in a plain run, such as a question on the terminal. Durable executions are sent theirs
+ * with `Flow.handle`. Without it, a plain run that awaits a signal is a defect.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
