@@ -28,6 +28,8 @@ export interface Compensated {
 export interface Reading {
   /** Null: it has not ended by the record. */
   readonly end: Ended | null
+  /** Whether the record says all. */
+  readonly isSure: boolean
   /** The members of races that lost. */
   readonly losers: ReadonlyArray<Loser>
   readonly compensated: ReadonlyArray<Compensated>
@@ -54,6 +56,7 @@ export const read = (root: Node, { entries, execution }: Pick<History, "entries"
   const losers: Array<Loser> = []
   const compensated: Array<Compensated> = []
   const counts = new Map<string, number>()
+  let isSure = true
 
   /** The path of a name that is called once more in its place. */
   const numbered = (base: string): string => {
@@ -102,9 +105,8 @@ export const read = (root: Node, { entries, execution }: Pick<History, "entries"
         return ended(numbered(`${prefix}box`))
       case "Patched":
         // An execution that is run again takes the old way where its record goes on, and records nothing of that.
-        return execution.round > 0 && !latest.has(prefix + node.name)
-          ? { ok: true, value: false, at: 0 }
-          : succeeded(prefix + node.name, true)
+        if (execution.round > 0 && !latest.has(prefix + node.name)) isSure = false
+        return succeeded(prefix + node.name, true)
       case "Sequence": {
         const values: Array<Schema.Json> = []
         let at = 0
@@ -181,7 +183,8 @@ export const read = (root: Node, { entries, execution }: Pick<History, "entries"
       }
     }
   }
-  return { end: evaluate(root, ""), losers, compensated }
+  const end = evaluate(root, "")
+  return { end, isSure, losers, compensated }
 }
 
 /** The paths of steps that are under `Flow.compensate`. */
