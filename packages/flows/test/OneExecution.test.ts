@@ -128,7 +128,7 @@ describe("retry", () => {
           "undo a post/undo/post/1",
           "a post~1/1",
           "flaky flaky/1",
-          "undo a post~1/undo/post~1/1"
+          "undo a post/undo/post~1/1"
         ])
       }).pipe(Effect.provide(Flow.layer(flow)))
     }).pipe(Effect.provide(memory))
@@ -162,7 +162,7 @@ describe("retry", () => {
         assert.strictEqual(yield* stateOf(id), "failed")
         assert.deepStrictEqual(
           (yield* Diary.read).filter((line) => line.startsWith("undoing")),
-          ["undoing post/undo/undoing/1", "undoing post~1/undo/undoing/1"]
+          ["undoing post/undo/undoing/1", "undoing post/undo/undoing~1/1"]
         )
       }).pipe(Effect.provide(Flow.layer(flow)))
     }).pipe(Effect.provide(memory))

@@ -227,8 +227,6 @@ export interface Services {
   readonly park: <A, E>(branch: Branch, spec: Spec) => Effect.Effect<A, E>
   readonly branches: () => Branches
   readonly names: Map<string, Names>
-  /** The path, with the count of the step that it undoes if it is in an undo: what is done anew is undone anew. */
-  readonly scopeAt: (path: string) => string
   /** Whether a place is in an undo: that is not undone. */
   readonly isUndo: (prefix: string) => boolean
   readonly register: (path: string, undo: Code<unknown, unknown>) => void
@@ -290,8 +288,7 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
   /** A call that repeats the failed one before it, with equal input, keeps the scope of that one. */
   const scopeOf = (path: string, numbered: Numbered | null, input: string): string => {
     const redo = redoOf(path)
-    const place = services.scopeAt(path)
-    const own = redo === 0 ? place : `${place}~${redo}`
+    const own = redo === 0 ? path : `${path}~${redo}`
     if (numbered === null) return own
     const { last } = numbered
     const scope = last !== null && last.failed && last.input === input ? last.scope : own

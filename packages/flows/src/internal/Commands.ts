@@ -182,8 +182,10 @@ export const retried = (history: History, from: string | null, now: number, vers
   }
   const kept = new Set(rows.filter(isKept).map(({ path }) => path))
   const isAside = (path: string) => !kept.has(path)
-  // The scope of an undo has the count of its step, so that is undone under keys of its own.
-  const isRaised = ({ kind, state }: Entry) => state === "succeeded" || kind === "patch"
+  // An undo belongs to what its step did: done again, that is undone under keys of its own.
+  const again = rows.filter(({ path, state }) => state === "succeeded" && isAside(path)).map(underUndo)
+  const isRaised = ({ kind, path, state }: Entry) =>
+    state === "succeeded" || kind === "patch" || again.some((prefix) => path.startsWith(prefix))
   const redos = new Map(rows.map((entry) => [entry.path, isRaised(entry) ? entry.redo + 1 : entry.redo]))
   return {
     ...unchanged,

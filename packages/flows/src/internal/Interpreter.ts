@@ -275,12 +275,6 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
         park,
         branches: () => branches,
         names,
-        scopeAt: (path) => {
-          const undone = path.includes("/undo/")
-            ? [...undos.values()].find((undo) => undo.redo > 0 && path.startsWith(`${undo.path}/undo/`))
-            : undefined
-          return undone === undefined ? path : `${undone.path}~${undone.redo}${path.slice(undone.path.length)}`
-        },
         isUndo: (prefix) => [...undos.keys()].some((path) => prefix.startsWith(`${path}/undo/`)),
         register: (path, undo) => {
           const recorded = recordedUndos.get(path)
