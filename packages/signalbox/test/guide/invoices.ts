@@ -23,7 +23,7 @@ export const invoices = Flow.make("invoices", {
   version: 1,
   input: Schema.Struct({ process: ProcessId, day: Schema.String }),
   success: Schema.Struct({ written: Schema.Finite, state: Schema.Literals(["completed", "unresolved"]) }),
-  error: Schema.Union([Steps.startRun.error, settleUnresolved.error]),
+  error: Flow.errorsOf(Steps.startRun, settleUnresolved),
   idempotencyKey: ({ day }) => day,
   run: Effect.fnUntraced(function* ({ day, process }) {
     const orders = yield* readOrders(day)
