@@ -5,6 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as References from "effect/References"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { PostgresOptions } from "../src/FlowEngine.ts"
 import { Journal } from "../src/internal/Journal.ts"
@@ -112,7 +113,7 @@ describe("the journal on Postgres: changes in other processes", () => {
       yield* two.journal.create(order("a"))
       yield* until(Effect.sync(() => heard.length > 1))
       assert.deepStrictEqual(heard[1], [null, "id-a"])
-    }).pipe(Effect.scoped)
+    }).pipe(Effect.provideService(References.MinimumLogLevel, "None"), Effect.scoped)
   )
 })
 

@@ -2,6 +2,7 @@
  * Rules that hold in memory and in databases.
  */
 import type * as Schema from "effect/Schema"
+import { hasEnded, type Write } from "../Journal.ts"
 
 /** A process whose lease expired is known for so long, so that it is told when it comes back. */
 export const forgetAfterMillis = 86_400_000
@@ -37,3 +38,7 @@ export const compareTexts = (a: string, b: string): number => {
     if (order !== 0) return order
   }
 }
+
+/** Whether a write gives up the claim of an execution that goes on. */
+export const isReleased = ({ owner, state }: Write["execution"]): boolean =>
+  owner === null && (state === undefined || !hasEnded(state))

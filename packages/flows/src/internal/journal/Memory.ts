@@ -26,7 +26,7 @@ import {
   type Write
 } from "../Journal.ts"
 import * as Changes from "./Changes.ts"
-import { compareTexts, forgetAfterMillis, idTaken, sameJson } from "./Common.ts"
+import { compareTexts, forgetAfterMillis, idTaken, isReleased, sameJson } from "./Common.ts"
 import {
   attemptOf,
   byBegin,
@@ -138,9 +138,9 @@ const make = () => {
     for (const seq of taken) run.messages.delete(seq)
     if (newChapter) setAllAside(run, seen)
     run.seen = seen
-    const overlooked = execution.owner === null && run.execution.mail > seen
+    const overlooked = isReleased(execution) && run.execution.mail > seen
     const written = update(run, overlooked ? { ...execution, wakeAt: at } : execution, at)
-    if (execution.owner === null) tellOfDue(written, at)
+    if (isReleased(execution)) tellOfDue(written, at)
     if (execution.state !== undefined && hasEnded(execution.state)) changes.publish([null, written.id])
   }
 

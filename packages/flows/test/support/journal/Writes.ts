@@ -186,6 +186,11 @@ export const writes = part("writes", (test) => {
       yield* journal.write(claimed, write({ execution: released, seen: claimed.mail }))
       assert.deepInclude(yield* found(journal, "id-a"), { owner: null, wakeAt: null })
       assert.deepStrictEqual(yield* journal.claim("me", [orders], time.now(), 1), [])
+      // What is over needs no owner.
+      const last = yield* journal.claimOne("me", "id-a")
+      assert(last !== null)
+      yield* journal.write(last, write({ execution: { state: "failed", owner: null, wakeAt: null } }))
+      assert.deepInclude(yield* found(journal, "id-a"), { state: "failed", wakeAt: null })
     }))
 
   test("a new chapter sets aside what was before it, and keeps the messages that were not seen", ({ journal }) =>

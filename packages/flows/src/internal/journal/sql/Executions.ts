@@ -5,34 +5,43 @@ import * as Effect from "effect/Effect"
 import type { Execution, History, Journal, NewExecution, NewMessage } from "../../Journal.ts"
 import { idTaken } from "../Common.ts"
 import {
+  entryTable,
   type EntryRow,
+  executionColumns,
+  executionColumnsOf,
   type ExecutionRow,
-  messageColumns,
+  newMessageRow,
   type MessageRow,
-  putMessages,
-  putTags,
+  messageTable,
+  tagRows,
+  tagTable,
   toEntry,
   toExecution,
   toExpired,
   toJson,
   toMessage,
   toUndo,
+  undoTable,
   type UndoRow
 } from "./Rows.ts"
 import { isDue, type Store } from "./Store.ts"
+import { put } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
 
 /** Each message once. */
 const distinct = (messages: ReadonlyArray<NewMessage>) => {
-  const rows = new Map<string, ReturnType<typeof messageColumns>>()
+  const rows = new Map<string, ReturnType<typeof newMessageRow>>()
   for (const message of messages) {
-    const row = messageColumns(message, rows.size + 1)
+    const row = newMessageRow(message, rows.size + 1)
     if (!rows.has(row.address)) rows.set(row.address, row)
   }
   return [...rows.values()]
 }
 
 export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) => {
+  const columns = sql.literal(executionColumns)
+  const entryColumns = sql.literal(entryTable.names)
+
   const first = (rows: ReadonlyArray<ExecutionRow>): Execution | null => {
     const [row] = rows
     return row === undefined ? null : toExecution(row)
@@ -40,7 +49,8 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
 
   const byKey = (flow: string, key: string) => {
     const [address] = Texts.split(key)
-    return sql<ExecutionRow>`SELECT * FROM flow_run WHERE flow = ${Texts.toText(flow)} AND flow_key = ${address}`
+    return sql<ExecutionRow>`
+      SELECT ${columns} FROM flow_run WHERE flow = ${Texts.toText(flow)} AND flow_key = ${address}`
   }
 
   const insert = (made: Execution, messages: ReturnType<typeof distinct>, mine: string) => {
@@ -71,22 +81,19 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
         expired: 0
       })} ON CONFLICT DO NOTHING RETURNING id`
     if (messages.length + made.tags.length === 0) return run
-    const put = (where?: string) =>
-      [
-        putMessages(sql, id, messages, made.startedAt, where),
-        putTags(sql, id, made.tags, made.startedAt, where)
-      ] as const
+    const more = (where?: string) => [
+      ...put(sql, messageTable, { execution: id, at: made.startedAt, token: "" }, messages, where),
+      ...put(sql, tagTable, { execution: id, started_at: made.startedAt }, tagRows(made.tags), where)
+    ]
     if (isPostgres) {
-      const [mail, tags] = put("made, ")
-      return sql<{
-        readonly id: string
-      }>`WITH made AS (${run}), mail AS (${mail}), tags AS (${tags}) SELECT id FROM made`
+      const parts = more("made").map((part, n) => sql`${sql.literal(`part${n}`)} AS (${part})`)
+      return sql<{ readonly id: string }>`WITH made AS (${run}), ${sql.csv(parts)} SELECT id FROM made`
     }
     return sql.withTransaction(
       Effect.tap(run, ([inserted]) =>
         inserted === undefined
           ? Effect.void
-          : Effect.forEach(put(), (statement) => sql`${statement}`, { discard: true })
+          : Effect.forEach(more(), (statement) => sql`${statement}`, { discard: true })
       )
     )
   }
@@ -126,15 +133,18 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
     }
   })
 
-  const row = (id: string) => sql<ExecutionRow>`SELECT * FROM flow_run WHERE id = ${Texts.toText(id)} AND expired = 0`
+  const row = (id: string) => sql<ExecutionRow>`
+    SELECT ${columns} FROM flow_run WHERE id = ${Texts.toText(id)} AND expired = 0`
 
   /** The rows of an execution, besides its own. */
   const rest = Effect.fnUntraced(function* (of: ExecutionRow) {
     const { id } = of
     const entries = sql<EntryRow>`
-      SELECT * FROM flow_entry WHERE execution = ${id} AND aside = 0 ORDER BY begun, path, attempt`
-    const undos = sql<UndoRow>`SELECT * FROM flow_undo WHERE execution = ${id} ORDER BY position, path`
-    const messages = sql<MessageRow>`SELECT * FROM flow_message WHERE execution = ${id} ORDER BY seq`
+      SELECT ${entryColumns} FROM flow_entry WHERE execution = ${id} AND aside = 0 ORDER BY begun, path, attempt`
+    const undos = sql<UndoRow>`
+      SELECT ${sql.literal(undoTable.names)} FROM flow_undo WHERE execution = ${id} ORDER BY position, path`
+    const messages = sql<MessageRow>`
+      SELECT ${sql.literal(messageTable.names)}, at FROM flow_message WHERE execution = ${id} ORDER BY seq`
     const redos =
       of.asides === 0
         ? Effect.succeed([])
@@ -178,7 +188,7 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
         ...(states === undefined ? [] : [states.length === 0 ? sql`1 = 0` : sql.in("r.state", states)])
       ]
       const rows = sql<ExecutionRow>`
-        SELECT r.* FROM ${sql.literal(from)} WHERE ${sql.and(conditions)}
+        SELECT ${sql.literal(executionColumnsOf("r"))} FROM ${sql.literal(from)} WHERE ${sql.and(conditions)}
         ORDER BY ${startedAt} DESC, ${last} DESC LIMIT ${limit}`
       return Effect.map(persist(rows), (found) => found.map(toExecution))
     },
@@ -187,7 +197,7 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
     aside: (id) =>
       Effect.map(
         persist(sql<EntryRow>`
-          SELECT * FROM flow_entry WHERE execution = ${Texts.toText(id)} AND aside > 0
+          SELECT ${entryColumns} FROM flow_entry WHERE execution = ${Texts.toText(id)} AND aside > 0
           ORDER BY aside, begun, path, attempt`),
         (rows) => rows.map(toEntry)
       )

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { hasEnded, type Journal, type NewMessage, type State } from "../../Journal.ts"
 import { sameJson } from "../Common.ts"
-import { ended, fromJson, messageAddress, messageColumns, type MessageRow, toMessage } from "./Rows.ts"
+import { ended, fromJson, messageAddress, newMessageRow, type MessageRow, messageTable, toMessage } from "./Rows.ts"
 import { isDue, type Store } from "./Store.ts"
 import * as Texts from "./Texts.ts"
 
@@ -43,7 +43,7 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
     RETURNING mail AS seq, owner, state, wake_at`
 
   const put = (id: string, message: NewMessage, at: number, mine: string) => {
-    const { address, kind, message_id, name, value } = messageColumns(message, 0)
+    const { address, kind, message_id, name, value } = newMessageRow(message, 0)
     const run = numbered(id, address, at)
     if (isPostgres) {
       return orNone(sql<Sent>`
@@ -101,7 +101,7 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
   const messages: (typeof Journal.Service)["messages"] = (execution, after) =>
     Effect.map(
       persist(sql<MessageRow>`
-        SELECT m.* FROM flow_message m WHERE execution = ${Texts.toText(execution)} AND seq > ${after} ORDER BY seq`),
+        SELECT ${sql.literal(messageTable.names)}, at FROM flow_message WHERE execution = ${Texts.toText(execution)} AND seq > ${after} ORDER BY seq`),
       (rows) => rows.map(toMessage)
     )
 

@@ -15,7 +15,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { createHash, randomUUID } from "node:crypto"
 import type { Journal } from "../../Journal.ts"
 import * as Changes from "../Changes.ts"
-import { rowsOf } from "./Rows.ts"
+import { rowsOf } from "./Tables.ts"
 
 /** Bytes of a notification; Postgres takes less than 8,000. */
 const largest = 7_000

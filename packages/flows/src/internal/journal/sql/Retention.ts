@@ -6,8 +6,9 @@ import { unhurried } from "@signalbox/sql/QueryDeadline"
 import * as Effect from "effect/Effect"
 import type { Journal } from "../../Journal.ts"
 import { canonicalJson } from "../Common.ts"
-import { ended, fromJson, rowsOf } from "./Rows.ts"
+import { ended, fromJson } from "./Rows.ts"
 import type { Store } from "./Store.ts"
+import { rowsOf } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
 
 /** Tables with rows of executions. */

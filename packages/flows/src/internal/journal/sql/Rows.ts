@@ -1,10 +1,7 @@
 /**
  * The rows of the journal. Times are milliseconds since 1970, JSON is text, and the null of JSON is NULL.
  */
-import { isPostgres } from "@signalbox/sql/Dialect"
 import type * as Schema from "effect/Schema"
-import type { SqlClient } from "effect/sql/SqlClient"
-import type { Fragment } from "effect/sql/Statement"
 import type { Failure } from "../../../FlowEvents.ts"
 import {
   activeStates,
@@ -19,6 +16,7 @@ import {
   type State,
   type Undo
 } from "../../Journal.ts"
+import { table } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
 
 export const toJson = (value: Schema.Json): string | null => (value === null ? null : JSON.stringify(value))
@@ -59,6 +57,38 @@ export interface ExecutionRow {
   readonly expired: number
 }
 
+/** Named, since another process may add columns while this one runs. */
+const executionNames = [
+  "id",
+  "flow",
+  "version",
+  "flow_key",
+  "long_key",
+  "input",
+  "state",
+  "result",
+  "error",
+  "failure",
+  "chapter",
+  "round",
+  "tags",
+  "parent",
+  "epoch",
+  "owner",
+  "wake_at",
+  "mail",
+  "asides",
+  "token",
+  "started_at",
+  "changed_at",
+  "ended_at",
+  "expired"
+] as const satisfies ReadonlyArray<keyof ExecutionRow>
+
+export const executionColumns = executionNames.join(", ")
+/** In a query that joins. */
+export const executionColumnsOf = (table: string) => executionNames.map((name) => `${table}.${name}`).join(", ")
+
 export const toExecution = (row: ExecutionRow): Execution => ({
   id: Texts.fromText(row.id),
   flow: Texts.fromText(row.flow),
@@ -93,9 +123,7 @@ export const toExpired = (row: ExecutionRow): Expired => ({
   endedAt: row.ended_at ?? row.changed_at
 })
 
-type Type = "TEXT" | "INTEGER"
-
-const entryTypes = {
+export const entryTable = table<EntryRow>("flow_entry", ["execution", "aside", "path", "attempt"], {
   path: "TEXT",
   long_path: "TEXT",
   attempt: "INTEGER",
@@ -114,9 +142,9 @@ const entryTypes = {
   subject: "TEXT",
   awaits: "TEXT",
   host: "TEXT"
-} as const satisfies Record<keyof EntryColumns, Type>
+})
 
-interface EntryColumns {
+export interface EntryRow {
   readonly path: string
   readonly long_path: string | null
   readonly attempt: number
@@ -138,12 +166,7 @@ interface EntryColumns {
   readonly host: string | null
 }
 
-export interface EntryRow extends EntryColumns {
-  readonly aside: number
-  readonly next_redo: number
-}
-
-const entryColumns = (entry: Entry): EntryColumns => {
+export const entryRow = (entry: Entry): EntryRow => {
   const [path, long_path] = Texts.split(entry.path)
   return {
     path,
@@ -186,14 +209,14 @@ export const toEntry = (row: EntryRow): Entry => ({
   host: Texts.fromNullable(row.host)
 })
 
-const undoTypes = {
+export const undoTable = table<UndoRow>("flow_undo", ["execution", "path"], {
   path: "TEXT",
   long_path: "TEXT",
   redo: "INTEGER",
   state: "TEXT",
   position: "INTEGER",
   failure: "TEXT"
-} as const satisfies Record<keyof UndoRow, Type>
+})
 
 export interface UndoRow {
   readonly path: string
@@ -204,7 +227,7 @@ export interface UndoRow {
   readonly failure: string | null
 }
 
-const undoColumns = (undo: Undo): UndoRow => {
+export const undoRow = (undo: Undo): UndoRow => {
   const [path, long_path] = Texts.split(undo.path)
   const { position, redo, state } = undo
   return { path, long_path, redo, state, position, failure: toFailure(undo.failure) }
@@ -218,16 +241,16 @@ export const toUndo = (row: UndoRow): Undo => ({
   failure: fromFailure(row.failure)
 })
 
-const messageTypes = {
+export const messageTable = table<NewMessageRow>("flow_message", [], {
   seq: "INTEGER",
   address: "TEXT",
   kind: "TEXT",
   name: "TEXT",
   message_id: "TEXT",
   value: "TEXT"
-} as const satisfies Record<keyof MessageColumns, Type>
+})
 
-export interface MessageColumns {
+export interface NewMessageRow {
   readonly seq: number
   /** Kind, name and id. */
   readonly address: string
@@ -237,14 +260,14 @@ export interface MessageColumns {
   readonly value: string | null
 }
 
-export interface MessageRow extends MessageColumns {
+export interface MessageRow extends NewMessageRow {
   readonly at: number
 }
 
 export const messageAddress = ({ id, kind, name }: NewMessage): string =>
   Texts.addressOf(JSON.stringify([kind, name, id]))
 
-export const messageColumns = (message: NewMessage, seq: number): MessageColumns => ({
+export const newMessageRow = (message: NewMessage, seq: number): NewMessageRow => ({
   seq,
   address: messageAddress(message),
   kind: message.kind,
@@ -262,89 +285,6 @@ export const toMessage = (row: MessageRow): Message => ({
   at: row.at
 })
 
-/**
- * Rows as the parameter of one statement, whose text does not depend on their number, as the table `r`. (They are JSON whose
- * texts are JSON again where they are values: Postgres reads no NUL out of JSON, and there is none in the text of one.)
- */
-export const rowsOf = <A>(
-  sql: SqlClient,
-  types: Readonly<Record<keyof A & string, Type>>,
-  rows: ReadonlyArray<A>
-): Fragment => {
-  const json = JSON.stringify(rows)
-  const columns = Object.entries<Type>(types)
-  if (isPostgres(sql)) {
-    const definitions = columns.map(([name, type]) => `${name} ${type === "TEXT" ? "TEXT" : "BIGINT"}`)
-    return sql`json_to_recordset(CAST(${json} AS JSON)) AS r(${sql.literal(definitions.join(", "))})`
-  }
-  const selected = columns.map(([name]) => `value ->> '${name}' AS ${name}`)
-  return sql`(SELECT ${sql.literal(selected.join(", "))} FROM json_each(${json})) AS r`
-}
+export const tagTable = table<{ readonly tag: string }>("flow_tag", [], { tag: "TEXT" })
 
-const namesOf = (types: object) => Object.keys(types)
-
-/** Replaces all columns of the row that is there. */
-const replaced = (types: object, key: ReadonlyArray<string>) =>
-  namesOf(types)
-    .filter((name) => !key.includes(name))
-    .map((name) => `${name} = excluded.${name}`)
-    .join(", ")
-
-const entryNames = namesOf(entryTypes).join(", ")
-const entryReplaced = replaced(entryTypes, ["path", "attempt"])
-const undoNames = namesOf(undoTypes).join(", ")
-const undoReplaced = replaced(undoTypes, ["path"])
-const messageNames = namesOf(messageTypes).join(", ")
-
-/** A statement inserts each row once: of those with the same key the last one holds. */
-const lasts = <A>(rows: ReadonlyArray<A>, keyOf: (row: A) => string): ReadonlyArray<A> =>
-  rows.length < 2 ? rows : [...new Map(rows.map((row) => [keyOf(row), row])).values()]
-
-/**
- * Puts entries. `where` names a table that has a row when they are to be put, as `mine, `.
- */
-export const putEntries = (sql: SqlClient, id: string, entries: ReadonlyArray<Entry>, where = ""): Fragment => {
-  const rows = lasts(entries.map(entryColumns), ({ attempt, path }) => `${attempt} ${path}`)
-  return sql`
-    INSERT INTO flow_entry (execution, aside, next_redo, ${sql.literal(entryNames)})
-    SELECT ${id}, 0, 0, r.* FROM ${sql.literal(where)}${rowsOf(sql, entryTypes, rows)} WHERE true
-    ON CONFLICT (execution, aside, path, attempt) DO UPDATE SET ${sql.literal(entryReplaced)}`
-}
-
-export const putUndos = (sql: SqlClient, id: string, undos: ReadonlyArray<Undo>, where = ""): Fragment => {
-  const rows = lasts(undos.map(undoColumns), ({ path }) => path)
-  return sql`
-    INSERT INTO flow_undo (execution, ${sql.literal(undoNames)})
-    SELECT ${id}, r.* FROM ${sql.literal(where)}${rowsOf(sql, undoTypes, rows)} WHERE true
-    ON CONFLICT (execution, path) DO UPDATE SET ${sql.literal(undoReplaced)}`
-}
-
-export const putMessages = (
-  sql: SqlClient,
-  id: string,
-  rows: ReadonlyArray<MessageColumns>,
-  at: number,
-  where = ""
-): Fragment => sql`
-  INSERT INTO flow_message (execution, at, token, ${sql.literal(messageNames)})
-  SELECT ${id}, CAST(${at} AS BIGINT), '', r.* FROM ${sql.literal(where)}${rowsOf(sql, messageTypes, rows)}`
-
-export const putTags = (
-  sql: SqlClient,
-  id: string,
-  tags: ReadonlyArray<string>,
-  startedAt: number,
-  where = ""
-): Fragment => {
-  const rows = [...new Set(tags.map(Texts.addressOf))].map((tag) => ({ tag }))
-  return sql`
-    INSERT INTO flow_tag (tag, started_at, execution)
-    SELECT r.tag, CAST(${startedAt} AS BIGINT), ${id} FROM ${sql.literal(where)}${rowsOf(sql, { tag: "TEXT" }, rows)}`
-}
-
-export const deleteMessages = (sql: SqlClient, id: string, seqs: ReadonlyArray<number>, where = ""): Fragment => {
-  const rows = seqs.map((seq) => ({ seq }))
-  return sql`
-    DELETE FROM flow_message WHERE execution = ${id}
-      AND seq IN (SELECT r.seq FROM ${sql.literal(where)}${rowsOf(sql, { seq: "INTEGER" }, rows)})`
-}
+export const tagRows = (tags: ReadonlyArray<string>) => [...new Set(tags.map(Texts.addressOf))].map((tag) => ({ tag }))

@@ -17,19 +17,23 @@ import {
   type State,
   type Write
 } from "../../Journal.ts"
+import { isReleased } from "../Common.ts"
 import type * as Executions from "./Executions.ts"
 import {
-  deleteMessages,
+  entryRow,
+  entryTable,
+  executionColumns,
   type ExecutionRow,
-  putEntries,
-  putTags,
-  putUndos,
-  rowsOf,
+  tagRows,
+  tagTable,
   toExecution,
   toFailure,
-  toJson
+  toJson,
+  undoRow,
+  undoTable
 } from "./Rows.ts"
 import { isDue, type Store } from "./Store.ts"
+import { put, rowsOf } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
 
 type Member = Exclude<keyof Write["execution"] | keyof Change["execution"], "tags">
@@ -59,6 +63,9 @@ export const make = (
   { isPostgres, now, persist, publish, sql, token, transaction }: Store,
   { rest }: Pick<ReturnType<typeof Executions.make>, "rest">
 ) => {
+  const each = (statements: ReadonlyArray<Fragment>) =>
+    Effect.forEach(statements, (statement) => sql`${statement}`, { discard: true })
+
   const set = <M extends Member>(members: Pick<Partial<Execution>, M>, member: M): ReadonlyArray<Fragment> => {
     const value = members[member]
     const [column, to] = columns[member]
@@ -86,40 +93,47 @@ export const make = (
   const fenced = ({ epoch, id }: Fence, { execution, seen }: Write, at: number) => {
     const { wakeAt } = execution
     const next = wakeAt === undefined ? sql`wake_at` : sql`${wakeAt}`
-    const wake =
-      execution.owner === null
-        ? // The row is that of the moment, so a message that was sent since the owner has looked counts.
-          [sql`wake_at = CASE WHEN mail > ${seen} THEN CAST(${at} AS BIGINT) ELSE ${next} END`]
-        : wakeAt === undefined
-          ? []
-          : [sql`wake_at = ${next}`]
+    const wake = isReleased(execution)
+      ? // The row is that of the moment, so a message that was sent since the owner has looked counts.
+        [sql`wake_at = CASE WHEN mail > ${seen} THEN CAST(${at} AS BIGINT) ELSE ${next} END`]
+      : wakeAt === undefined
+        ? []
+        : [sql`wake_at = ${next}`]
     const assigned = [sql`changed_at = ${at}`, sql`seen = ${seen}`, ...sets(execution), ...wake]
     return sql<Written>`
       UPDATE flow_run SET ${sql.csv(assigned)} WHERE id = ${Texts.toText(id)} AND epoch = ${epoch}
       RETURNING state, owner, wake_at`
   }
 
+  const deleted = (id: string, seqs: ReadonlyArray<number>, where = ""): ReadonlyArray<Fragment> => {
+    if (seqs.length === 0) return []
+    const rows = rowsOf(
+      sql,
+      { seq: "INTEGER" },
+      seqs.map((seq) => ({ seq }))
+    )
+    return [
+      sql`DELETE FROM flow_message WHERE execution = ${id} AND seq IN (SELECT r.seq FROM ${sql.literal(where)}${rows})`
+    ]
+  }
+
   /** Everything that is not in the row of the execution. */
   const others = (id: string, { entries, taken, undos }: Write, where?: string): ReadonlyArray<Fragment> => [
-    ...(entries.length === 0 ? [] : [putEntries(sql, id, entries, where)]),
-    ...(undos.length === 0 ? [] : [putUndos(sql, id, undos, where)]),
-    ...(taken.length === 0 ? [] : [deleteMessages(sql, id, taken, where)])
+    ...put(sql, entryTable, { execution: id, aside: 0, next_redo: 0 }, entries.map(entryRow), where),
+    ...put(sql, undoTable, { execution: id }, undos.map(undoRow), where),
+    ...deleted(id, taken, where === undefined ? "" : `${where}, `)
   ]
 
   const plain = (fence: Fence, write: Write, at: number) => {
     const run = fenced(fence, write, at)
     const id = Texts.toText(fence.id)
-    const more = others(id, write, isPostgres ? "mine, " : "")
+    const more = isPostgres ? others(id, write, "mine") : others(id, write)
     if (more.length === 0) return run
     if (isPostgres) {
       const parts = more.map((part, n) => sql`${sql.literal(`part${n}`)} AS (${part})`)
       return sql<Written>`WITH mine AS (${run}), ${sql.csv(parts)} SELECT * FROM mine`
     }
-    return sql.withTransaction(
-      Effect.tap(run, ([mine]) =>
-        mine === undefined ? Effect.void : Effect.forEach(more, (part) => sql`${part}`, { discard: true })
-      )
-    )
+    return sql.withTransaction(Effect.tap(run, ([mine]) => (mine === undefined ? Effect.void : each(more))))
   }
 
   const setAllAside = Effect.fnUntraced(function* (id: string, seen: number) {
@@ -135,7 +149,7 @@ export const make = (
 
   const replaceTags = Effect.fnUntraced(function* (id: string, tags: ReadonlyArray<string>, startedAt: number) {
     yield* sql`DELETE FROM flow_tag WHERE execution = ${id}`
-    yield* sql`${putTags(sql, id, tags, startedAt)}`
+    yield* each(put(sql, tagTable, { execution: id, started_at: startedAt }, tagRows(tags)))
   })
 
   /** A write of more than one statement, on every database. */
@@ -164,13 +178,13 @@ export const make = (
     const [written] = yield* persist(statement(fence, write, at))
     if (written === undefined) return yield* new OwnershipLost({ id: fence.id })
     const isOver = execution.state !== undefined && hasEnded(execution.state)
-    if (isOver || (execution.owner === null && isDue(written, at))) publish([null, fence.id])
+    if (isOver || (isReleased(execution) && isDue(written, at))) publish([null, fence.id])
   })
 
   // ---- commands
 
   const locked = (id: string) => sql<ExecutionRow>`
-    SELECT * FROM flow_run WHERE id = ${id} AND expired = 0 ${Dialect.forUpdate(sql)}`
+    SELECT ${sql.literal(executionColumns)} FROM flow_run WHERE id = ${id} AND expired = 0 ${Dialect.forUpdate(sql)}`
 
   const setAside = Effect.fnUntraced(function* (id: string, aside: number, entries: Change["aside"]) {
     const types = { path: "TEXT", attempt: "INTEGER" } as const
@@ -193,8 +207,7 @@ export const make = (
       yield* sql`
         DELETE FROM flow_undo WHERE execution = ${id} AND path IN (SELECT r.path FROM ${rowsOf(sql, { path: "TEXT" }, rows)})`
     }
-    if (undos.length > 0) yield* sql`${putUndos(sql, id, undos)}`
-    if (taken.length > 0) yield* sql`${deleteMessages(sql, id, taken)}`
+    yield* each([...put(sql, undoTable, { execution: id }, undos.map(undoRow)), ...deleted(id, taken)])
     const assigned = [
       sql`owner = NULL`,
       sql`epoch = epoch + 1`,
@@ -204,7 +217,8 @@ export const make = (
       ...sets(execution),
       ...set(execution, "wakeAt")
     ]
-    return yield* sql<ExecutionRow>`UPDATE flow_run SET ${sql.csv(assigned)} WHERE id = ${id} RETURNING *`
+    return yield* sql<ExecutionRow>`
+      UPDATE flow_run SET ${sql.csv(assigned)} WHERE id = ${id} RETURNING ${sql.literal(executionColumns)}`
   })
 
   /** Runs in a transaction; the exit of `decide` is returned, because only the database is tried again. */

@@ -1,0 +1,95 @@
+/**
+ * Rows as parameters: statements whose text does not depend on how many rows they are about.
+ */
+import { isPostgres } from "@signalbox/sql/Dialect"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { Fragment } from "effect/sql/Statement"
+
+type Type = "TEXT" | "INTEGER"
+type Types<A> = Readonly<Record<keyof A & string, Type>>
+type Column = string | number | null
+type Columns<A> = { readonly [K in keyof A]: Column }
+
+/** The columns of rows that are given to statements, in the words of both databases. */
+interface Listed {
+  readonly postgres: string
+  readonly sqlite: string
+}
+
+const listed = (types: Readonly<Record<string, Type>>): Listed => {
+  const columns = Object.entries(types)
+  return {
+    postgres: columns.map(([name, type]) => `${name} ${type === "TEXT" ? "TEXT" : "BIGINT"}`).join(", "),
+    sqlite: columns.map(([name]) => `value ->> '${name}' AS ${name}`).join(", ")
+  }
+}
+
+/**
+ * The rows as the table `r`. (They are JSON, whose texts are JSON again where they are values: Postgres reads no NUL out of
+ * JSON, and there is none in the text of one.)
+ */
+const recordset = (sql: SqlClient, { postgres, sqlite }: Listed, rows: ReadonlyArray<object>): Fragment => {
+  const json = JSON.stringify(rows)
+  return isPostgres(sql)
+    ? sql`json_to_recordset(CAST(${json} AS JSON)) AS r(${sql.literal(postgres)})`
+    : sql`(SELECT ${sql.literal(sqlite)} FROM json_each(${json})) AS r`
+}
+
+/** Small rows as the table `r`. */
+export const rowsOf = <A extends Columns<A>>(sql: SqlClient, types: Types<A>, rows: ReadonlyArray<A>): Fragment =>
+  recordset(sql, listed(types), rows)
+
+/** A table into which rows are put. */
+export interface Table<A> {
+  readonly name: string
+  readonly names: string
+  readonly listed: Listed
+  /** What becomes of a row whose key is there. */
+  readonly conflict: string
+  /** What tells rows apart that are put together; null when they are different anyway. */
+  readonly keyOf: ((row: A) => string) | null
+}
+
+/** `key`: rows replace those with the same values of these columns. */
+export const table = <A extends Columns<A>>(name: string, key: ReadonlyArray<string>, types: Types<A>): Table<A> => {
+  const names = Object.keys(types)
+  const replaced = names.filter((column) => !key.includes(column)).map((column) => `${column} = excluded.${column}`)
+  const keyOf = (row: A) => JSON.stringify(Object.entries(row).filter(([column]) => key.includes(column)))
+  return {
+    name,
+    names: names.join(", "),
+    listed: listed(types),
+    conflict: key.length === 0 ? "" : `ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${replaced.join(", ")}`,
+    keyOf: key.length === 0 ? null : keyOf
+  }
+}
+
+/** A statement puts a row once: of those with the same key the last one holds. */
+const lasts = <A>(rows: ReadonlyArray<A>, keyOf: Table<A>["keyOf"]): ReadonlyArray<A> =>
+  keyOf === null || rows.length < 2 ? rows : [...new Map(rows.map((row) => [keyOf(row), row])).values()]
+
+/**
+ * Statements that put rows, all of which have the columns `fixed` too. On Postgres it is one, which may be a part of another
+ * that has a table `where`: the rows are put if that has one. On SQLite, where JSON is slow, it is one for each row.
+ */
+export const put = <A extends Columns<A>>(
+  sql: SqlClient,
+  { conflict, keyOf, listed, name, names }: Table<A>,
+  fixed: Readonly<Record<string, string | number>>,
+  all: ReadonlyArray<A>,
+  where?: string
+): ReadonlyArray<Fragment> => {
+  if (all.length === 0) return []
+  const rows = lasts(all, keyOf)
+  const [into, onConflict] = [sql.literal(name), sql.literal(conflict)]
+  if (!isPostgres(sql)) {
+    return rows.map((row) => sql`INSERT INTO ${into} ${sql.insert({ ...fixed, ...row })} ${onConflict}`)
+  }
+  const from = where === undefined ? sql.literal("") : sql.literal(`${where}, `)
+  return [
+    sql`
+      INSERT INTO ${into} (${sql.literal([...Object.keys(fixed), names].join(", "))})
+      SELECT ${sql.csv(Object.values(fixed).map((value) => sql`${value}`))}, r.* FROM ${from}${recordset(sql, listed, rows)}
+      ${onConflict}`
+  ]
+}
