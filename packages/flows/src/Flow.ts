@@ -21,6 +21,7 @@ import type { Signal } from "./Signals.ts"
 import { step } from "./Step.ts"
 
 export { all, type AllResults, type Concurrency, forEach, race, type RaceResult, timeout } from "./Branches.ts"
+export { check } from "./FlowCheck.ts"
 export { type Child, start, type StartOptions } from "./Children.ts"
 export { compensate } from "./Compensation.ts"
 export { execute, handle, type Handle, layer, signalWithStart, submit } from "./Durable.ts"
@@ -89,8 +90,15 @@ export const make = <I extends Codec, S extends Codec, E extends Codec, Fails, C
  */
 export const run = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
-  input: I["Type"]
-): Effect.Effect<S["Type"], E["Type"], R> => runPlain(flow, input)
+  input: I["Type"],
+  options: {
+    /**
+     * Replays each body once more from what its steps returned, when it has ended: one that takes another way or ends
+     * otherwise dies with `FlowChanged`. Default: false; true in `signalbox/Testing`.
+     */
+    readonly verify?: boolean
+  } = {}
+): Effect.Effect<S["Type"], E["Type"], R> => runPlain(flow, input, options)
 
 /**
  * Runs a flow as a stream of its events. The last one is `FlowCompleted` with the result, or the stream fails with the

@@ -18,6 +18,9 @@ const excerpt = (json: Schema.Json): string => {
   return text.length <= 200 ? text : `${text.slice(0, 200)}…`
 }
 
+/** Stands for the end of an execution where a path is named. */
+export const endPath = "#end"
+
 /**
  * The body of a flow took another way than the recorded one, so its recorded results no longer fit. The execution stops
  * with this as a defect; nothing is undone. Run the code that began the execution, under its version, or put the changed
@@ -35,11 +38,24 @@ export class FlowChanged extends Schema.TaggedError<FlowChanged>()("FlowChanged"
   inputs: Schema.NullOr(Schema.Struct({ recorded: Schema.Json, reached: Schema.Json }))
 }) {
   override get message(): string {
+    if (this.inputs !== null && this.recorded === endPath) {
+      return (
+        `the body of ${this.flow}, version ${this.version}, ended in another way than the recorded one: ` +
+        `${excerpt(this.inputs.reached)} instead of ${excerpt(this.inputs.recorded)}; what it returns comes from its input ` +
+        "and the results of steps"
+      )
+    }
     if (this.inputs !== null) {
       return (
         `the body of ${this.flow}, version ${this.version}, reached ${this.recorded} with another input than the recorded ` +
         `one: ${excerpt(this.inputs.reached)} instead of ${excerpt(this.inputs.recorded)}; inputs come from results of ` +
         "steps and from Flow.now, not from the clock or from random numbers"
+      )
+    }
+    if (this.recorded === endPath) {
+      return (
+        `the body of ${this.flow}, version ${this.version}, goes on with ${this.reached} after the recorded end: a body ` +
+        "that calls other steps than before needs a new version"
       )
     }
     const instead = this.reached === null ? "ended" : `reached ${this.reached}`

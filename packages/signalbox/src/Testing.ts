@@ -14,6 +14,7 @@ import { Pace } from "@signalbox/control-room/Pace"
 import { ApiKeys } from "@signalbox/control-room/store/ApiKeys"
 import { Workers } from "@signalbox/control-room/store/Workers"
 import { Workspaces } from "@signalbox/control-room/store/Workspaces"
+import { VerifyRuns } from "@signalbox/flows/VerifyRuns"
 import type * as Task from "@signalbox/worker/Task"
 import * as Worker from "@signalbox/worker/Worker"
 import * as Clock from "effect/Clock"
@@ -147,7 +148,7 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
   }).pipe(Effect.provideService(Clock.Clock, time.clock))
 
   return Context.add(
-    room,
+    Context.add(room, VerifyRuns, true),
     Testing,
     Testing.of({
       origin,

@@ -15,6 +15,7 @@ import type { Branch, Branches, Code, Region } from "./Branches.ts"
 import type { Entry, EntryKind, History, Message } from "./Journal.ts"
 import {
   at,
+  type Awaited,
   inSpan,
   type Interpreter,
   type Numbered,
@@ -219,6 +220,8 @@ export interface Services {
   readonly id: string
   readonly chapter: number
   readonly durable: boolean
+  /** Whether a record is only replayed: nothing outside is asked. */
+  readonly replays: boolean
   readonly events: FlowEvents
   /** Whether everything recorded has been reached. */
   readonly isLive: () => boolean
@@ -237,7 +240,7 @@ export interface Services {
 export const WaitIsOver = Context.Reference<boolean>("@signalbox/flows/WaitIsOver", { defaultValue: () => false })
 
 export const interpreterOf = (branch: Branch, services: Services): Interpreter => {
-  const { chapter, durable, events, id, isLive, names, park, redoOf } = services
+  const { chapter, durable, events, id, isLive, names, park, redoOf, replays } = services
   const publish = publishTo(events)
   const origin = chapter === 0 ? id : `${id}:${chapter}`
 
@@ -296,9 +299,14 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
     return scope
   }
 
+  const awaitedBy = <R>(awaits: StepCall<Codec, Codec, R>["awaits"]): Effect.Effect<Awaited | null, never, R> => {
+    if (!durable || awaits === undefined) return noAwait
+    return replays ? nothingAwaited : awaits
+  }
+
   const step: Interpreter["step"] = <S extends Codec, E extends Codec, R>(call: StepCall<S, E, R>) =>
     Effect.contextWith((context: Context.Context<R>) =>
-      Effect.flatMap(durable ? (call.awaits ?? noAwait) : noAwait, (awaited) => {
+      Effect.flatMap(awaitedBy(call.awaits), (awaited) => {
         const { input, inputSchema, kind = "step", name, numbered, path, repeatable } = call
         const scope = scopeOf(path, numbered, canonical(input))
         return park<S["Type"], E["Type"]>(branch, {
@@ -450,6 +458,7 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
 }
 
 const noAwait = Effect.succeed(null)
+const nothingAwaited = Effect.succeed({ subject: "", timeoutMillis: null, recorded: Effect.void })
 
 /** The context of a member is that of the group; its place is its own. */
 const provided = <A, E, R>(

@@ -34,6 +34,8 @@ export interface Host {
   readonly messages: (after: number) => Effect.Effect<ReadonlyArray<Message>>
   /** Whether others wait for the memory that an idle execution holds. */
   readonly isCrowded: () => boolean
+  /** Given where a record is only replayed: called where something new would begin, with what that is. */
+  readonly onEdge?: (reached: ReadonlyArray<string>) => void
 }
 
 /** How a stay of an execution in memory ended. */
@@ -268,6 +270,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
         id,
         chapter: execution.chapter,
         durable: host.durable,
+        replays: host.onEdge !== undefined,
         events,
         isLive: () => replay.next() === undefined && replay.missed() === null,
         recordedAt: replay.at,
@@ -752,6 +755,10 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
         }
         return yield* given(isHalted)
       }
+      if (host.onEdge !== undefined) {
+        host.onEdge([...operations.keys()])
+        return { _tag: "Parked" }
+      }
       yield* flush()
       if (begunWaits.length > 0) {
         const begun = begunWaits
@@ -773,6 +780,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
 
   /** The execution is given back before its end. */
   const given = Effect.fnUntraced(function* (why: Halted | null): Effect.fn.Return<Outcome, OwnershipLost> {
+    if (host.onEdge !== undefined && why !== null) return { _tag: "Halted", ...why }
     // What was reached and has not begun is reached again.
     for (const operation of toLaunch) {
       if (!operation.hasRun) dirty.delete(`${operation.entry.path} ${operation.entry.attempt}`)
@@ -791,6 +799,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
   })
 
   const ended = Effect.fnUntraced(function* (outcome: Outcome): Effect.fn.Return<Outcome, OwnershipLost> {
+    if (host.onEdge !== undefined) return outcome
     // Before the end is recorded: whoever repeats it cancels them again.
     if (mayHaveChildren) yield* Context.get(body.context, Children).endAll(id)
     const over = { owner: null, wakeAt: null, endedAt: now } as const
@@ -817,6 +826,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
   })
 
   const nextChapter = Effect.fnUntraced(function* (input: Schema.Json): Effect.fn.Return<Outcome, OwnershipLost> {
+    if (host.onEdge !== undefined) return { _tag: "Continued", input }
     // What nobody has received belongs to the next chapter.
     const { open, received } = mailbox.split()
     const first = [...open, ...mail.map(({ seq }) => seq)].reduce((least, seq) => Math.min(least, seq), seen + 1)

@@ -9,12 +9,14 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import { FlowSignals } from "../FlowSignals.ts"
 import { detailOf } from "./Announce.ts"
+import { VerifyRuns } from "../VerifyRuns.ts"
 import { bodyOf } from "./Body.ts"
 import { Children, type Ended } from "./Children.ts"
 import type { Flow } from "./FlowType.ts"
 import { NewId } from "./Ids.ts"
 import { type Host, type Outcome, run as interpret, type Session } from "./Interpreter.ts"
 import * as PlainChildren from "./PlainChildren.ts"
+import { endingOf, makeRecorder, replayed } from "./Verify.ts"
 import { type Codec, decodeRecorded, record } from "./Values.ts"
 
 const host: Host = {
@@ -31,7 +33,7 @@ const nothing = { entries: [], undos: [], messages: [], redos: new Map<string, n
 export const runPlain = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
   input: I["Type"],
-  given?: string
+  { id: given, verify }: { readonly id?: string; readonly verify?: boolean } = {}
 ): Effect.Effect<S["Type"], E["Type"], R> =>
   Effect.contextWith((context: Context.Context<R>) => {
     const newId = Context.get(context, NewId)
@@ -39,6 +41,9 @@ export const runPlain = <I extends Codec, S extends Codec, E extends Codec, R>(
     const what = `the flow ${flow.name}`
     const children = PlainChildren.make(Context.get(context, FlowSignals), newId)
     const makeBody = bodyOf(flow, Context.add(context, Children, children))
+    const isVerified = verify ?? Context.get(context, VerifyRuns)
+    const recorder = makeRecorder()
+    const inspected: Host = isVerified ? { ...host, write: recorder.write } : host
     let session: Session | undefined
 
     const chapters = Effect.gen(function* (): Effect.fn.Return<Outcome> {
@@ -47,12 +52,25 @@ export const runPlain = <I extends Codec, S extends Codec, E extends Codec, R>(
         const outcome = yield* interpret({
           execution: { id, flow: flow.name, version: flow.version, chapter, state: "running" },
           history: nothing,
-          host,
+          host: inspected,
           body: makeBody({ id, input: json }),
           onSession: (made) => {
             session = made
           }
         }).pipe(Effect.orDie)
+        if (isVerified && outcome._tag !== "Halted") {
+          const cause = yield* replayed(
+            {
+              ...nothing,
+              ...recorder.take(),
+              execution: { id, flow: flow.name, version: flow.version, chapter },
+              durable: false,
+              ending: outcome._tag === "Cancelled" ? null : endingOf(outcome)
+            },
+            makeBody({ id, input: json })
+          )
+          if (cause !== null) return { _tag: "Halted", cause, mine: true }
+        }
         if (outcome._tag !== "Continued") return outcome
         json = outcome.input
       }
@@ -92,7 +110,7 @@ export const endedOf = <I extends Codec, S extends Codec, E extends Codec, R>(
   input: I["Type"]
 ): Effect.Effect<Ended, never, R> =>
   Effect.gen(function* () {
-    const exit = yield* Effect.exit(Effect.interruptible(runPlain(flow, input, id)))
+    const exit = yield* Effect.exit(Effect.interruptible(runPlain(flow, input, { id })))
     const none = { id, version: flow.version, result: null, error: null, failure: null }
     if (Exit.isSuccess(exit)) {
       const { json } = yield* record(flow.success, exit.value, `the result of the flow ${flow.name}`)

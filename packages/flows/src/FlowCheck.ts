@@ -1,0 +1,61 @@
+/**
+ * Recorded executions against the code of today.
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { FlowDefect } from "./FlowDefect.ts"
+import { FlowChanged, FlowHalted } from "./FlowErrors.ts"
+import type { FlowHistory } from "./FlowHistory.ts"
+import { detailOf } from "./internal/Announce.ts"
+import { bodyOf } from "./internal/Body.ts"
+import type { Flow } from "./internal/FlowType.ts"
+import { recordedEnding, replayed } from "./internal/Verify.ts"
+import type { Codec } from "./internal/Values.ts"
+
+/**
+ * Replays an exported history against a flow as it is now, in memory: no step runs, and none of its services is needed.
+ * Succeeds when the body takes the recorded way, as far as that goes, and ends as recorded. Fails with `FlowChanged`, which
+ * names what is recorded and what was reached instead, and with `FlowHalted` when the body breaks otherwise. A history of
+ * another flow or version is a defect.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ * import * as Flow from "@signalbox/flows/Flow"
+ * import * as FlowHistory from "@signalbox/flows/FlowHistory"
+ *
+ * const reminder = Flow.make("reminder", {
+ *   version: 1,
+ *   input: Schema.String,
+ *   success: Schema.String,
+ *   error: Schema.Never,
+ *   idempotencyKey: (text) => text,
+ *   run: (text) => Effect.as(Flow.sleep("a while", "3 days"), text)
+ * })
+ *
+ * export const stillFits = (exported: unknown) =>
+ *   Effect.flatMap(FlowHistory.decode(exported), (history) => Flow.check(reminder, history))
+ * ```
+ */
+export const check = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec, R>(
+  flow: Flow<I, S, E, R>,
+  { entries, execution, messages, redos, undos }: FlowHistory
+): Effect.fn.Return<void, FlowChanged | FlowHalted> {
+  if (execution.flow !== flow.name || execution.version !== flow.version) {
+    const message = `the history is of ${execution.flow}@${execution.version}, the flow is ${flow.name}@${flow.version}`
+    return yield* Effect.die(new FlowDefect({ message }))
+  }
+  const around = yield* Effect.context<never>()
+  // No step runs, so none of their services is asked for.
+  const context = around as Context.Context<R>
+  const cause = yield* replayed(
+    { execution, entries, undos, messages, redos, durable: true, ending: recordedEnding(execution) },
+    bodyOf(flow, context)(execution)
+  )
+  if (cause === null) return
+  const defect = Cause.squash(cause)
+  if (defect instanceof FlowChanged) return yield* defect
+  const { message, tag } = detailOf(cause)
+  return yield* new FlowHalted({ execution: execution.id, tag, message })
+})

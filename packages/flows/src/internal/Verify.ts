@@ -1,0 +1,116 @@
+/**
+ * Replays of a record without anything new: does the code of today take the recorded way?
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import { endPath, FlowChanged } from "../FlowErrors.ts"
+import { FlowEvents } from "../FlowEvents.ts"
+import { type Body, type Host, type Outcome, run } from "./Interpreter.ts"
+import type { Entry, Execution, History, Write } from "./Journal.ts"
+import { canonical } from "./Values.ts"
+
+/** How a chapter of an execution ended, as far as its body decides that; null: it has not. */
+export type Ending = Schema.Json
+
+export const endingOf = (outcome: Outcome): Ending => {
+  switch (outcome._tag) {
+    case "Completed":
+      return { completed: outcome.result }
+    case "Failed":
+      return { failed: outcome.error }
+    case "Cancelled":
+      return { cancelled: true }
+    case "Continued":
+      return { continued: outcome.input }
+    default:
+      return null
+  }
+}
+
+/** As `endingOf`, of what is recorded. */
+export const recordedEnding = ({ error, failure, result, state }: Execution): Ending => {
+  if (state === "completed") return { completed: result }
+  // One that was terminated has ended without its body.
+  if (state === "failed" && failure?.kind === "failed") return { failed: error }
+  return null
+}
+
+interface Record extends Pick<History, "entries" | "undos" | "messages" | "redos"> {
+  readonly execution: Pick<Execution, "id" | "flow" | "version" | "chapter">
+  readonly durable: boolean
+  /** How the record ends; null when it has no end. */
+  readonly ending: Ending
+}
+
+const silent = { publish: () => Effect.void }
+
+/** The cause of the halt, if the body does not take the recorded way. */
+export const replayed = Effect.fnUntraced(function* (
+  { durable, ending, entries, execution, messages, redos, undos }: Record,
+  body: Body
+): Effect.fn.Return<Cause.Cause<unknown> | null> {
+  let reached: ReadonlyArray<string> = []
+  const host: Host = {
+    durable,
+    name: "replay",
+    // Nothing is due in the past.
+    now: Effect.succeed(0),
+    write: () => Effect.void,
+    messages: () => Effect.succeed([]),
+    isCrowded: () => false,
+    onEdge: (paths) => {
+      reached = paths
+    }
+  }
+  const outcome = yield* run({
+    execution: { ...execution, state: "running" },
+    history: {
+      entries,
+      undos,
+      redos,
+      messages: messages.filter(({ kind }) => kind === "signal" || kind === "inbox")
+    },
+    host,
+    body: { ...body, context: Context.add(body.context, FlowEvents, silent) },
+    onSession: () => {}
+  }).pipe(Effect.orDie)
+  if (outcome._tag === "Halted") return outcome.cause
+  const today = endingOf(outcome)
+  if (ending === null || canonical(today) === canonical(ending)) return null
+  const { flow, id, version } = execution
+  return Cause.die(
+    new FlowChanged({
+      flow,
+      version,
+      execution: id,
+      recorded: endPath,
+      reached: reached[0] ?? null,
+      inputs: today === null ? null : { recorded: ending, reached: today }
+    })
+  )
+})
+
+/** Keeps what an execution records, for a replay of it. */
+export const makeRecorder = () => {
+  const entries = new Map<string, Entry>()
+  const undos = new Map<string, History["undos"][number]>()
+  return {
+    write: (write: Write) =>
+      Effect.sync(() => {
+        for (const entry of write.entries) entries.set(`${entry.path} ${entry.attempt}`, entry)
+        for (const undo of write.undos) undos.set(undo.path, undo)
+      }),
+    /** What was recorded since the last call. */
+    take: () => {
+      const all = {
+        entries: [...entries.values()].sort((one, other) => one.begun - other.begun),
+        undos: [...undos.values()]
+      }
+      entries.clear()
+      undos.clear()
+      return all
+    }
+  }
+}
