@@ -132,7 +132,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     entry.session?.poke()
   }
   const ended = (id: string) => {
-    for (const waiter of [...(waiters.get(id) ?? [])]) Deferred.doneUnsafe(waiter, Effect.void)
+    for (const waiter of Array.from(waiters.get(id) ?? [])) Deferred.doneUnsafe(waiter, Effect.void)
   }
 
   const poke = (id: string) =>
@@ -329,7 +329,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
         if (process === null) {
           look()
           if (id === null) waker.missed()
-          if (id === null) for (const waiting of [...waiters.keys()]) ended(waiting)
+          if (id === null) for (const waiting of Array.from(waiters.keys())) ended(waiting)
           else ended(id)
         } else if (process === self && id !== null) pokeLive(id)
       })
