@@ -272,7 +272,8 @@ const carryOut = Effect.fnUntraced(function* <E = never>(
 export const cancel = Effect.fn("FlowExecutions.cancel")(function* (
   execution: string
 ): Effect.fn.Return<void, ExecutionNotFound, FlowEngine> {
-  yield* carryOut("cancel", execution, (_history, now) => Effect.succeed(reopened(now))).pipe(
+  // Undos that failed are tried again.
+  yield* carryOut("cancel", execution, (history, now) => Effect.succeed(resumed(history, now, []))).pipe(
     Effect.catchTag("ExecutionConflict", () => Effect.void)
   )
 })
