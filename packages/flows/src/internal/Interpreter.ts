@@ -149,6 +149,8 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
   let continued: { readonly input: Schema.Json } | null = null
   /** Whether the whole body was cancelled. */
   let cancelled = false
+  /** What goes on once the record is past an undo that is done. */
+  const passing = new Map<string, () => void>()
   let isUndoing = false
   let closing: "no" | "suspend" | "close" = "no"
   let aborted = false
@@ -306,8 +308,9 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
 
   /** Undoes the last one first; one that fails does not keep the others from being undone. */
   const undoAll = (list: ReadonlyArray<Undoing>, done: () => void) => {
+    const isOpen = (undo: Undoing) => undo.state === "pending" || undo.state === "failed"
     const waiting = list
-      .filter((undo) => undo.state === "pending" || undo.state === "failed")
+      .filter((undo) => isOpen(undo) || !replay.isPassed(undo.path))
       .toSorted((one, other) => one.position - other.position)
     const next = () => {
       const undo = waiting.pop()
@@ -319,6 +322,11 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
         // A script is over: nobody can resume it.
         ready.push(() => Effect.logWarning(failed.message))
         return done()
+      }
+      if (!isOpen(undo)) {
+        if (replay.isPassed(undo.path)) return next()
+        passing.set(undo.path, next)
+        return
       }
       branches.start(null, `${undo.path}/undo/`, undo.undo, (exit) => {
         if (halted !== null) return
@@ -566,6 +574,13 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
       return
     }
     if (entry.path === Replay.outcomePath) return changedFlow(entry.path, [...operations.keys()][0] ?? null)
+    const undone = replay.undoneBy(entry)
+    if (undone !== undefined) {
+      replay.advance()
+      const then = passing.get(undone)
+      passing.delete(undone)
+      return then?.()
+    }
     const operation = operations.get(entry.path)
     if (operation === undefined && replay.defer(entry.path)) return
     if (operation === undefined) return changedFlow(entry.path, reached[0]?.spec.path ?? null)
@@ -707,6 +722,8 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
       if (halted !== null && !isUndoing && !cancelled && mail.some(({ kind }) => kind === "cancel")) {
         halted = null
         replay.abandon()
+        for (const then of passing.values()) then()
+        passing.clear()
         cancelAll()
         continue
       }
@@ -723,7 +740,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
           continue
         }
         if (recorded !== undefined) {
-          if (mainExit === null || isUndoing) replayed(recorded)
+          if (mainExit === null || isUndoing || replay.undoneBy(recorded) !== undefined) replayed(recorded)
           else if (!replay.defer(recorded.path)) changedFlow(recorded.path, null)
           continue
         }

@@ -3,7 +3,7 @@
  * which they were recorded, one at a time, each when everything that the one before it set going has come to rest: so the
  * body takes the same way as the first time.
  */
-import type { Entry, History } from "./Journal.ts"
+import type { Entry, History, Undo } from "./Journal.ts"
 
 /** Where the cancel of an execution and the end of its body stand in the order; no step has such a path. */
 export const cancelPath = "#cancel"
@@ -26,6 +26,10 @@ export interface Replay {
   readonly defer: (path: string) => boolean
   /** Whether the end at this path was left out, and is due when it is reached. */
   readonly isDeferred: (path: string) => boolean
+  /** The undo that was over with this end, which is delivered to nobody. */
+  readonly undoneBy: (entry: Entry) => string | undefined
+  /** Whether an undo that is done is so by now: what came before its end comes before what followed it. */
+  readonly isPassed: (undo: string) => boolean
   /** Nothing more is delivered: the body is not to go on. */
   readonly abandon: () => void
   /** Something that has begun and was not reached so far. */
@@ -36,30 +40,36 @@ export interface Replay {
   readonly end: number
 }
 
-/** Whether a path is in an undo that is done, or in one that is not. */
-const inUndo = (undos: History["undos"], isDone: boolean) => {
-  const prefixes = undos
-    .filter(({ state }) => (state === "done" || state === "skipped") === isDone)
-    .map(({ path }) => `${path}/undo/`)
-  return (path: string) => prefixes.some((prefix) => path.startsWith(prefix))
+const isSettled = ({ state }: Undo) => state === "done" || state === "skipped"
+
+/** In which of these undos a path is. */
+const undoOf = (undos: ReadonlyArray<Undo>) => {
+  const prefixes = undos.map(({ path }) => ({ path, prefix: `${path}/undo/` }))
+  return (path: string) => prefixes.find(({ prefix }) => path.startsWith(prefix))?.path
 }
 
 export const make = ({ entries, undos }: Pick<History, "entries" | "undos">): Replay => {
   // What has been undone is not undone again, so its steps are not reached.
-  const settled = inUndo(undos, true)
-  const inOpenUndo = inUndo(undos, false)
+  const settledUndoOf = undoOf(undos.filter(isSettled))
+  const openUndoOf = undoOf(undos.filter((undo) => !isSettled(undo)))
+  const lastOfUndo = new Map<string, Entry>()
   const latest = new Map<string, Entry>()
   const first = new Map<string, number>()
   let end = 0
   for (const entry of entries) {
     end = Math.max(end, entry.begun, entry.ended ?? 0)
-    if (settled(entry.path)) continue
+    const settled = settledUndoOf(entry.path)
+    if (settled !== undefined) {
+      if (entry.ended !== null && entry.ended > (lastOfUndo.get(settled)?.ended ?? 0)) lastOfUndo.set(settled, entry)
+      continue
+    }
     if (!first.has(entry.path)) first.set(entry.path, entry.startedAt)
     const before = latest.get(entry.path)
     if (before === undefined || before.attempt < entry.attempt) latest.set(entry.path, entry)
   }
   const ends = [...latest.values()]
     .filter(({ state }) => state === "succeeded" || state === "failed")
+    .concat([...lastOfUndo.values()])
     .sort((one, other) => (one.ended ?? 0) - (other.ended ?? 0))
   const ahead = new Set<string>()
   for (const { path, state } of latest.values()) {
@@ -87,18 +97,23 @@ export const make = ({ entries, undos }: Pick<History, "entries" | "undos">): Re
       skipped.add(path)
     },
     defer: (path) => {
-      if (!inOpenUndo(path)) return false
+      if (openUndoOf(path) === undefined) return false
       deferred.add(path)
       index++
       return true
     },
     isDeferred: (path) => deferred.has(path),
+    undoneBy: ({ path }) => settledUndoOf(path),
+    isPassed: (undo) => {
+      const last = lastOfUndo.get(undo)
+      return last === undefined || ends.indexOf(last) < index
+    },
     abandon: () => {
       index = ends.length
       ahead.clear()
     },
     missed: () => {
-      for (const path of ahead) if (!inOpenUndo(path)) return path
+      for (const path of ahead) if (openUndoOf(path) === undefined) return path
       return null
     },
     firstStartedAt: (path) => first.get(path),
