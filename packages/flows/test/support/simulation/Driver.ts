@@ -140,7 +140,7 @@ export const make = (seeded: Seeded, keepsTrace: boolean) => {
   }
   const stop = (machine: Machine, millis: number) => {
     trace.note(`stop ${machine.name} for ${millis}`)
-    machine.stoppedUntil = now + millis
+    machine.stoppedUntil = Math.max(machine.stoppedUntil, now + millis)
   }
 
   const runNext = (): boolean => {

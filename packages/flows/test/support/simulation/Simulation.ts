@@ -334,7 +334,6 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
   trace.note("calm")
   storage.weather(Storage.fine)
   world.mood(Room.calm)
-  for (const { machine } of hosts) machine.stoppedUntil = 0
   while (hosts.length < processes) begin()
   let rounds = choices.chance(0.3) ? 1 : 0
   const isOver = () => {
@@ -370,7 +369,7 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
     for (const execution of all()) if (operators.chance(0.5)) retry(execution)
     driver.run(driver.now() + 1_000, isTooMuch)
   }
-  driver.run(driver.now() + 15_000, isTooMuch)
+  driver.run(driver.now() + 25_000, isTooMuch)
 
   // ---- what must hold
 
