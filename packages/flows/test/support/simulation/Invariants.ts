@@ -96,7 +96,7 @@ export const check = ({ aside, effects, history, root }: Over): ReadonlyArray<st
     }
   }
   // A compensated step that was cut off has done nothing.
-  for (const path of Oracle.compensatedSteps(root)) {
+  for (const path of Oracle.stepsOf(root).compensated) {
     const entry = latest.get(path)
     if (entry === undefined || (entry.state !== "interrupted" && entry.ended !== null)) continue
     // What an attempt did that was set aside before its end is not known.

@@ -73,11 +73,13 @@ export const read = (root: Node, { entries, execution }: Pick<History, "entries"
     const end = ended(path)
     return end === null ? null : { ...end, value }
   }
-  /** When everything below a prefix was over, or `at` if there is nothing later. */
+  const { inRegion } = stepsOf(root)
+  /** When everything below a prefix was over that is not simply cut off, or `at` if there is nothing later. */
   const over = (prefix: string, at: number): number => {
     let last = at
-    for (const { begun, ended, path } of latest.values()) {
-      if (begun < outcomeAt && path.startsWith(prefix)) last = Math.max(last, ended ?? Infinity)
+    for (const { begun, ended, path, state } of latest.values()) {
+      if (begun >= outcomeAt || state === "interrupted" || !path.startsWith(prefix)) continue
+      if (inRegion.has(path) || path.includes("/undo/")) last = Math.max(last, ended ?? Infinity)
     }
     return last
   }
@@ -187,36 +189,53 @@ export const read = (root: Node, { entries, execution }: Pick<History, "entries"
   return { end, isSure, losers, compensated }
 }
 
+export interface Steps {
+  /** Those whose calls have an undo. */
+  readonly compensated: ReadonlyArray<string>
+  /** All in such calls, which come to their end before their branch does. */
+  readonly inRegion: ReadonlySet<string>
+}
+
 /** The paths of steps that are under `Flow.compensate`. */
-export const compensatedSteps = (root: Node): ReadonlyArray<string> => {
-  const paths: Array<string> = []
-  const walk = (node: Node, prefix: string): void => {
+export const stepsOf = (root: Node): Steps => {
+  const compensated: Array<string> = []
+  const inRegion = new Set<string>()
+  const walk = (node: Node, prefix: string, isIn: boolean): void => {
     switch (node._tag) {
+      case "Step":
+        if (isIn) inRegion.add(prefix + segment(node.manner, node.key))
+        return
+      case "Again":
+        if (isIn) for (let count = 1; count < 20; count++) inRegion.add(`${prefix}once${count === 1 ? "" : `#${count}`}`)
+        return
       case "Sequence":
-        for (const one of node.nodes) walk(one, prefix)
+        for (const one of node.nodes) walk(one, prefix, isIn)
         return
       case "All":
       case "Race":
-        for (const [index, one] of node.nodes.entries()) walk(one, `${prefix}${segment(node.name, memberKey(index))}/`)
+        for (const [index, one] of node.nodes.entries()) {
+          walk(one, `${prefix}${segment(node.name, memberKey(index))}/`, isIn)
+        }
         return
       case "ForEach":
         for (let index = 0; index < node.items; index++) {
-          walk(node.node, `${prefix}${segment(node.name, itemKey(index))}/`)
+          walk(node.node, `${prefix}${segment(node.name, itemKey(index))}/`, isIn)
         }
         return
       case "Timeout":
-        return walk(node.node, `${prefix}${node.name}/`)
+        return walk(node.node, `${prefix}${node.name}/`, isIn)
       case "Call":
-        return walk(node.node, `${prefix}${segment("part", node.key)}/`)
+        return walk(node.node, `${prefix}${segment("part", node.key)}/`, isIn)
       case "Caught":
-        return walk(node.node, prefix)
+        return walk(node.node, prefix, isIn)
       case "Compensate":
-        paths.push(prefix + segment(node.step.manner, node.step.key))
-        if (node.rest !== null) walk(node.rest, prefix)
+        compensated.push(prefix + segment(node.step.manner, node.step.key))
+        walk(node.step, prefix, true)
+        if (node.rest !== null) walk(node.rest, prefix, true)
         return
       default:
     }
   }
-  walk(root, "")
-  return paths
+  walk(root, "", false)
+  return { compensated, inRegion }
 }
