@@ -26,7 +26,7 @@ const onPostgresInSoak = ofService("Cors", "EdgeBodies", "EdgeRouting", "Forms",
 /** The command, where it opens a Postgres itself. */
 const command = "packages/signalbox/test/Postgres.test.ts"
 /** Where flows are kept and run, on Postgres. */
-const flows = "packages/flows/test/*OnPostgres.test.ts"
+const flows = "packages/flows/test/**/*OnPostgres.test.ts"
 const postgresOnly = [...ofService("HalfOpen", "Nodes", "Postgres", "Restarts"), command, flows]
 /** Takes minutes. */
 const inSoak = ["packages/flows/test/FlowSchedulesOnPostgres.test.ts"]

@@ -1,0 +1,49 @@
+/**
+ * What a test tells a process that runs the family, and what it hears back: lines of JSON.
+ */
+import * as Schema from "effect/Schema"
+import { Kind } from "./Family.ts"
+
+/** Where a process ends itself, as the so manieth of its kind. */
+export const Die = Schema.Struct({
+  at: Schema.Literals(["before a write", "after a write", "event"]),
+  count: Schema.Finite
+})
+
+export const Plan = Schema.Struct({
+  store: Schema.Union([
+    Schema.Struct({ file: Schema.String }),
+    Schema.Struct({ url: Schema.String, schema: Schema.String })
+  ]),
+  effects: Schema.String,
+  version: Schema.Finite,
+  more: Schema.Literals(["none", "before", "after"]),
+  retry: Schema.Literals(["durable", "never"]),
+  timeoutMillis: Schema.Finite,
+  /** Also the version before, as in a rolling deployment. */
+  alsoBefore: Schema.Boolean,
+  die: Schema.NullOr(Die)
+})
+export interface Plan extends Schema.Schema.Type<typeof Plan> {}
+
+const n = Schema.Finite
+
+export const Order = Schema.Union([
+  Schema.Struct({ do: Schema.Literal("submit"), n, kind: Kind }),
+  /** Waits for the end, and says how it ended. */
+  Schema.Struct({ do: Schema.Literal("execute"), n, kind: Kind }),
+  Schema.Struct({ do: Schema.Literal("state"), n }),
+  Schema.Struct({ do: Schema.Literal("states") }),
+  Schema.Struct({ do: Schema.Literal("history"), n }),
+  Schema.Struct({ do: Schema.Literal("signal"), n, value: Schema.String }),
+  Schema.Struct({ do: Schema.Literals(["cancel", "terminate", "suspend", "resume"]), n }),
+  Schema.Struct({ do: Schema.Literal("retry"), n, from: Schema.NullOr(Schema.String) })
+])
+export type Order = typeof Order.Type
+
+export const Numbered = Schema.Struct({ id: Schema.Finite, order: Order })
+export const Reply = Schema.Struct({
+  id: Schema.Finite,
+  ok: Schema.Boolean,
+  value: Schema.Json
+})

@@ -1,0 +1,76 @@
+/**
+ * Waits until all executions have ended, and compares what is recorded with the effects that were counted.
+ */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import { type Effects, type Expected, wrongWith } from "./Effects.ts"
+import type { Process } from "./Processes.ts"
+
+const States = Schema.Array(Schema.Tuple([Schema.String, Schema.String, Schema.String]))
+const decodeStates = Schema.decodeUnknownEffect(States)
+
+/** State and failure of each execution, by its number. */
+export const statesOf = (anyone: () => Process) =>
+  Effect.gen(function* () {
+    for (;;) {
+      const exit = yield* Effect.exit(anyone().ask({ do: "states" }))
+      if (Exit.isSuccess(exit)) {
+        const states = yield* Effect.orDie(decodeStates(exit.value))
+        return new Map(states.map(([key, state, failure]) => [Number(key), { state, failure }]))
+      }
+      yield* Effect.sleep("50 millis")
+    }
+  })
+
+const isOver = (state: string) => ["completed", "failed", "cancelled", "halted", "suspended"].includes(state)
+
+interface Options {
+  readonly name: string
+  readonly effects: Effects
+  readonly anyone: () => Process
+  /** How many executions were submitted. */
+  readonly total: number
+  readonly expectedOf: (n: number, state: string) => Expected
+  readonly withinMillis?: number
+}
+
+/** Waits until all have ended, and returns their states. */
+export const settled = Effect.fnUntraced(function* ({
+  anyone,
+  total,
+  withinMillis = 120_000
+}: Pick<Options, "anyone" | "total" | "withinMillis">) {
+  const until = Date.now() + withinMillis
+  for (;;) {
+    const states = yield* statesOf(anyone)
+    const open = [...states].filter(([, { state }]) => !isOver(state))
+    if (states.size === total && open.length === 0) return states
+    if (Date.now() > until) {
+      const stuck = yield* Effect.forEach(open.slice(0, 3), ([n]) => Effect.exit(anyone().ask({ do: "history", n })))
+      return assert.fail(
+        `${states.size} of ${total} are there, ${open.length} have not ended: ` +
+          JSON.stringify({ open: open.slice(0, 20), stuck })
+      )
+    }
+    yield* Effect.sleep("100 millis")
+  }
+})
+
+export const verdict = Effect.fnUntraced(function* ({ effects, expectedOf, name, ...options }: Options) {
+  const states = yield* settled(options)
+  const wrong = [...states].flatMap(([n, { failure, state }]) =>
+    wrongWith(effects, n, state, expectedOf(n, state)).map((text) =>
+      state === "halted" || text.includes(" is ") ? `${text} (${failure})` : text
+    )
+  )
+  assert.deepStrictEqual(wrong, [])
+  yield* Effect.logInfo(`${name}: executions ended`, {
+    executions: states.size,
+    executed: effects.executed.length,
+    sent: effects.arrived.length,
+    undone: effects.executed.filter(({ undo }) => undo).length
+  })
+  return states
+})
