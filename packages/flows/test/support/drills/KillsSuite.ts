@@ -25,7 +25,7 @@ export const killsSuite = ({ kills, name, processes, store }: Options) =>
   it.live(`${name}: ${kills} kills lose nothing and double nothing`, () =>
     Effect.gen(function* () {
       const effects = yield* Effects.start
-      const plan = Processes.planOf({ store: yield* store, effects: effects.url })
+      const plan = Processes.planOf({ store: yield* store, effects: effects.url, mortal: true })
       const counts: Record<string, number> = {}
       let next = 0
       let killed = 0
@@ -53,8 +53,7 @@ export const killsSuite = ({ kills, name, processes, store }: Options) =>
         const slot = killed % processes
         const count = 1 + ((killed * 7) % 23)
         if (at === "event" || at === "before a write" || at === "after a write") {
-          yield* fleet[slot]?.kill ?? Effect.void
-          fleet[slot] = yield* Processes.start({ ...plan, die: { at, count } })
+          yield* fleet[slot]?.ask({ do: "die", at, count }) ?? Effect.void
         } else if (at === "time") {
           yield* Effect.forkChild(
             Effect.delay(fleet[slot]?.kill ?? Effect.void, `${10 + ((killed * 37) % 200)} millis`)

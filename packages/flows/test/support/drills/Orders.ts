@@ -4,8 +4,9 @@
 import * as Schema from "effect/Schema"
 import { Kind } from "./Family.ts"
 
-/** Where a process ends itself, as the so manieth of its kind. */
+/** Where a process ends itself: at the so manieth of its kind from now on. */
 export const Die = Schema.Struct({
+  do: Schema.Literal("die"),
   at: Schema.Literals(["before a write", "after a write", "event"]),
   count: Schema.Finite
 })
@@ -22,7 +23,8 @@ export const Plan = Schema.Struct({
   timeoutMillis: Schema.Finite,
   /** Also the version before, as in a rolling deployment. */
   alsoBefore: Schema.Boolean,
-  die: Schema.NullOr(Die)
+  /** Whether it can be told where to end itself. */
+  mortal: Schema.Boolean
 })
 export interface Plan extends Schema.Schema.Type<typeof Plan> {}
 
@@ -37,6 +39,7 @@ export const Order = Schema.Union([
   Schema.Struct({ do: Schema.Literal("history"), n }),
   Schema.Struct({ do: Schema.Literal("signal"), n, value: Schema.String }),
   Schema.Struct({ do: Schema.Literals(["cancel", "terminate", "suspend", "resume"]), n }),
+  Die,
   Schema.Struct({ do: Schema.Literal("retry"), n, from: Schema.NullOr(Schema.String) })
 ])
 export type Order = typeof Order.Type

@@ -6,12 +6,16 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import { spawn } from "node:child_process"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { firstBuild } from "./Family.ts"
 import { type Order, type Plan, Reply } from "./Orders.ts"
 
 const script = fileURLToPath(new URL("worker.ts", import.meta.url))
+/** Most of what a process costs is the compilation of what it loads. */
+const cache = join(tmpdir(), "signalbox-drills-cache")
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Reply))
 
 /** The process ended before it replied. */
@@ -22,7 +26,7 @@ export class Refusal extends Data.TaggedError("Refusal")<{ readonly message: str
 export const planOf = (plan: Pick<Plan, "store" | "effects"> & Partial<Plan>): Plan => ({
   ...firstBuild,
   alsoBefore: false,
-  die: null,
+  mortal: false,
   ...plan
 })
 
@@ -34,7 +38,7 @@ export const start = Effect.fnUntraced(function* (plan: Plan, wrap: ReadonlyArra
   let count = 0
   let isGone = false
   const child = yield* Effect.acquireRelease(
-    Effect.sync(() => spawn(program, args, { stdio: ["pipe", "pipe", "pipe"] })),
+    Effect.sync(() => spawn(program, args, { stdio: ["pipe", "pipe", "pipe"], env: { ...process.env, NODE_COMPILE_CACHE: cache } })),
     (child) => Effect.sync(() => child.kill("SIGKILL"))
   )
   const ended = new Promise<NodeJS.Signals | number | null>((resolve) =>

@@ -20,15 +20,14 @@ import { Journal } from "../../../src/internal/Journal.ts"
 import * as Postgres from "../../../src/internal/journal/Postgres.ts"
 import * as Sqlite from "../../../src/internal/journal/Sqlite.ts"
 import { familyOf, go } from "./Family.ts"
-import { Numbered, type Order, Plan } from "./Orders.ts"
+import { type Die, Numbered, type Order, Plan } from "./Orders.ts"
 
 const plan = Schema.decodeSync(Schema.fromJsonString(Plan))(process.argv[2] ?? "")
 
-const reached = { "before a write": 0, "after a write": 0, event: 0 }
-const reach = (at: keyof typeof reached) =>
+let death: { readonly at: (typeof Die.Type)["at"]; count: number } | null = null
+const reach = (at: (typeof Die.Type)["at"]) =>
   Effect.sync(() => {
-    reached[at]++
-    if (plan.die?.at === at && plan.die.count === reached[at]) process.kill(process.pid, "SIGKILL")
+    if (death?.at === at && --death.count === 0) process.kill(process.pid, "SIGKILL")
   })
 
 /** Ends this process around writes. */
@@ -46,7 +45,7 @@ const journal =
   "file" in store ? Sqlite.layer(store.file) : Postgres.layer({ url: Redacted.make(store.url), schema: store.schema })
 const dyingJournal = Layer.effect(Journal, Effect.map(Journal, dying)).pipe(Layer.provide(journal))
 const engine =
-  plan.die !== null
+  plan.mortal
     ? over(dyingJournal, { expiresAfterMillis: "file" in store ? null : 6_000 }, {})
     : "file" in store
       ? FlowEngine.layerSqlite({ file: store.file })
@@ -69,6 +68,9 @@ const carryOut = (order: Order) =>
         const exit = yield* Effect.exit(Flow.execute(family, { n: order.n, kind: order.kind }))
         return Exit.isSuccess(exit) ? exit.value : String(Cause.squash(exit.cause))
       }
+      case "die":
+        death = { at: order.at, count: order.count }
+        return null
       case "states": {
         const all = yield* Stream.runCollect(FlowExecutions.stream({}))
         return all.map(({ failure, key, state }) => [key, state, failure?.message ?? ""])
