@@ -74,3 +74,22 @@ export const verdict = Effect.fnUntraced(function* ({ effects, expectedOf, name,
   })
   return states
 })
+
+const Steps = Schema.Struct({
+  steps: Schema.Array(Schema.Struct({ path: Schema.String, state: Schema.String, value: Schema.Json }))
+})
+
+/** Values that were used outside without being those that are recorded. */
+export const drawn = Effect.fnUntraced(function* (effects: Effects, anyone: () => Process, total: number) {
+  const wrong: Array<string> = []
+  for (let n = 0; n < total; n++) {
+    const { steps } = yield* Effect.orDie(
+      Effect.flatMap(anyone().ask({ do: "history", n }), Schema.decodeUnknownEffect(Steps))
+    )
+    const recorded = new Set(steps.map(({ value }) => value))
+    for (const { name, used } of effects.arrived.filter((post) => post.n === n)) {
+      if (!recorded.has(used)) wrong.push(`${n}: ${name} used ${used}, which is not recorded`)
+    }
+  }
+  return wrong
+})
