@@ -117,7 +117,9 @@ export const wrongWith = (
   { arrived, executed }: Pick<Effects, "executed" | "arrived">,
   n: number,
   state: string,
-  expected: Expected
+  expected: Expected,
+  /** Whether it was retried after its end, which does again what was undone. */
+  retried = false
 ): ReadonlyArray<string> => {
   const wrong: Array<string> = []
   const mine = executed.filter((post) => post.n === n)
@@ -127,13 +129,15 @@ export const wrongWith = (
   if (state !== expected.state) say(`is ${state} instead of ${expected.state}`)
   for (const list of [done, undone]) {
     const names = list.map(({ name }) => name)
-    for (const name of new Set(names.filter((name, index) => names.indexOf(name) !== index))) {
+    for (const name of new Set(names.filter((name, index) => !retried && names.indexOf(name) !== index))) {
       say(`${list === undone ? "the undo of " : ""}${name} was doubled`)
     }
   }
   for (const name of expected.least) if (!done.some((post) => post.name === name)) say(`${name} was lost`)
   for (const { compensated, name } of done) {
-    const isUndone = undone.some((post) => post.name === name)
+    const times = (posts: ReadonlyArray<Arrival>) => posts.filter((post) => post.name === name).length
+    const isUndone = times(done) === times(undone)
+    if (times(done) - times(undone) > 1) say(`${name} was done ${times(done)} times`)
     const isKept = !compensated || expected.kept.includes(name)
     if (isKept && isUndone) say(`${name} was undone`)
     if (!isKept && !isUndone) say(`${name} was not undone`)

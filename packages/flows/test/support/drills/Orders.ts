@@ -24,7 +24,9 @@ export const Plan = Schema.Struct({
   /** Also the version before, as in a rolling deployment. */
   alsoBefore: Schema.Boolean,
   /** Whether it can be told where to end itself. */
-  mortal: Schema.Boolean
+  mortal: Schema.Boolean,
+  /** Whether executions are cancelled, each at an event of its own. */
+  cancels: Schema.Boolean
 })
 export interface Plan extends Schema.Schema.Type<typeof Plan> {}
 
@@ -40,7 +42,7 @@ export const Order = Schema.Union([
   Schema.Struct({ do: Schema.Literal("signal"), n, value: Schema.String }),
   Schema.Struct({ do: Schema.Literals(["cancel", "terminate", "suspend", "resume"]), n }),
   Die,
-  Schema.Struct({ do: Schema.Literal("retry"), n, from: Schema.NullOr(Schema.String) })
+  Schema.Struct({ do: Schema.Literal("retry"), n, from: Schema.NullOr(Schema.String), version: Schema.NullOr(n) })
 ])
 export type Order = typeof Order.Type
 

@@ -27,6 +27,7 @@ export const planOf = (plan: Pick<Plan, "store" | "effects"> & Partial<Plan>): P
   ...firstBuild,
   alsoBefore: false,
   mortal: false,
+  cancels: false,
   ...plan
 })
 
@@ -84,7 +85,7 @@ export const start = Effect.fnUntraced(function* (plan: Plan, wrap: ReadonlyArra
 export type Process = Effect.Success<ReturnType<typeof start>>
 
 /** Asks a process for as long as it takes: one after the other, when they go. */
-export const askAny = Effect.fnUntraced(function* (order: Order, anyone: () => Process) {
+export const askAny = Effect.fnUntraced(function* (order: Order, anyone: () => Pick<Process, "ask">) {
   for (;;) {
     const exit = yield* Effect.exit(anyone().ask(order))
     if (Exit.isSuccess(exit)) return exit.value

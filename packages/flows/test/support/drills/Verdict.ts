@@ -6,7 +6,9 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import { type Effects, type Expected, wrongWith } from "./Effects.ts"
-import type { Process } from "./Processes.ts"
+import type { Process as WholeProcess } from "./Processes.ts"
+
+type Process = Pick<WholeProcess, "ask">
 
 const States = Schema.Array(Schema.Tuple([Schema.String, Schema.String, Schema.String]))
 const decodeStates = Schema.decodeUnknownEffect(States)
@@ -34,6 +36,8 @@ interface Options {
   readonly total: number
   readonly expectedOf: (n: number, state: string) => Expected
   readonly withinMillis?: number
+  /** Whether they were retried after their end. */
+  readonly retried?: boolean
 }
 
 /** Waits until all have ended, and returns their states. */
@@ -58,10 +62,10 @@ export const settled = Effect.fnUntraced(function* ({
   }
 })
 
-export const verdict = Effect.fnUntraced(function* ({ effects, expectedOf, name, ...options }: Options) {
+export const verdict = Effect.fnUntraced(function* ({ effects, expectedOf, name, retried, ...options }: Options) {
   const states = yield* settled(options)
   const wrong = [...states].flatMap(([n, { failure, state }]) =>
-    wrongWith(effects, n, state, expectedOf(n, state)).map((text) =>
+    wrongWith(effects, n, state, expectedOf(n, state), retried).map((text) =>
       state === "halted" || text.includes(" is ") ? `${text} (${failure})` : text
     )
   )

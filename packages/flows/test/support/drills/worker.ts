@@ -11,16 +11,13 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { createInterface } from "node:readline"
-import * as Flow from "../../../src/Flow.ts"
 import { FlowEngine, over } from "../../../src/FlowEngine.ts"
-import { FlowEvents } from "../../../src/FlowEvents.ts"
-import * as FlowExecutions from "../../../src/FlowExecutions.ts"
 import { Engine } from "../../../src/internal/Engine.ts"
 import { Journal } from "../../../src/internal/Journal.ts"
 import * as Postgres from "../../../src/internal/journal/Postgres.ts"
 import * as Sqlite from "../../../src/internal/journal/Sqlite.ts"
-import { familyOf, go } from "./Family.ts"
-import { type Die, Numbered, type Order, Plan } from "./Orders.ts"
+import * as CarryOut from "./CarryOut.ts"
+import { type Die, Numbered, Plan } from "./Orders.ts"
 
 const plan = Schema.decodeSync(Schema.fromJsonString(Plan))(process.argv[2] ?? "")
 
@@ -51,67 +48,19 @@ const engine =
       ? FlowEngine.layerSqlite({ file: store.file })
       : FlowEngine.layerPostgres({ url: Redacted.make(store.url), schema: store.schema })
 
-const family = familyOf(plan.effects, plan)
-const flows = plan.alsoBefore
-  ? Layer.mergeAll(
-      Flow.layer(family),
-      Flow.layer(familyOf(plan.effects, { ...plan, more: "none", version: plan.version - 1 }))
-    )
-  : Flow.layer(family)
-
-const carryOut = (order: Order) =>
-  Effect.gen(function* () {
-    switch (order.do) {
-      case "submit":
-        return yield* Flow.submit(family, { n: order.n, kind: order.kind })
-      case "execute": {
-        const exit = yield* Effect.exit(Flow.execute(family, { n: order.n, kind: order.kind }))
-        return Exit.isSuccess(exit) ? exit.value : String(Cause.squash(exit.cause))
-      }
-      case "die":
-        death = { at: order.at, count: order.count }
-        return null
-      case "states": {
-        const all = yield* Stream.runCollect(FlowExecutions.stream({}))
-        return all.map(({ failure, key, state }) => [key, state, failure?.message ?? ""])
-      }
-    }
-    const handle = yield* Flow.handle(family, `${order.n}`)
-    switch (order.do) {
-      case "state":
-        return (yield* handle.describe).execution.state
-      case "history": {
-        const { execution, steps, undos } = yield* handle.describe
-        return {
-          state: execution.state,
-          epoch: execution.epoch,
-          failure: execution.failure?.message ?? "",
-          steps: steps.map(({ attempt, path, state, value }) => ({ path, attempt, state, value })),
-          undos: undos.map(({ path, state }) => ({ path, state }))
-        }
-      }
-      case "signal":
-        return yield* Effect.as(handle.signal(go, order.value), null)
-      case "cancel":
-      case "terminate":
-      case "suspend":
-        return yield* Effect.as(handle[order.do], null)
-      case "resume":
-        return yield* Effect.as(handle.resume(), null)
-      case "retry":
-        return yield* Effect.as(handle.retry(order.from === null ? {} : { from: order.from }), null)
-    }
-  })
+const drill = CarryOut.make(plan)
 
 const say = (line: object) => Effect.sync(() => void process.stdout.write(`${JSON.stringify(line)}\n`))
 
 const program = Effect.gen(function* () {
+  yield* drill.hooked
   yield* say({ ready: true })
   yield* Stream.fromAsyncIterable(createInterface({ input: process.stdin }), (cause) => cause).pipe(
     Stream.runForEach((line) =>
       Effect.gen(function* () {
         const { id, order } = yield* Schema.decodeEffect(Schema.fromJsonString(Numbered))(line)
-        const exit = yield* Effect.exit(carryOut(order))
+        if (order.do === "die") death = { at: order.at, count: order.count }
+        const exit = yield* Effect.exit(drill.carryOut(order))
         yield* say({
           id,
           ok: Exit.isSuccess(exit),
@@ -122,6 +71,6 @@ const program = Effect.gen(function* () {
   )
 }).pipe(Effect.scoped)
 
-const events = Layer.succeed(FlowEvents, { publish: () => reach("event") })
-
-NodeRuntime.runMain(program.pipe(Effect.provide(Layer.provideMerge(flows, engine)), Effect.provide(events)))
+NodeRuntime.runMain(
+  program.pipe(Effect.provide(Layer.provideMerge(drill.flows, engine)), Effect.provide(drill.events(reach("event"))))
+)
