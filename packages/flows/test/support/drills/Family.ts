@@ -134,9 +134,14 @@ export const familyOf = (url: string, build: Build = firstBuild) => {
     broken: Effect.fnUntraced(function* (n: number, used: string) {
       yield* kept(n, "first", used)
       yield* Flow.forEach("item", items, { key: (item) => item, concurrency: 4 }, (item) =>
-        item === "i2"
-          ? Effect.andThen(Flow.sleep("nap", "5 millis"), refuse(undefined))
-          : Effect.andThen(kept(n, item, used), Flow.sleep("long", "1 hour"))
+        Effect.gen(function* () {
+          if (item === "i2") {
+            yield* Flow.sleep("nap", "5 millis")
+            return yield* refuse(undefined)
+          }
+          yield* kept(n, item, used)
+          return yield* Flow.sleep("long", "1 hour")
+        })
       )
     }),
     race: Effect.fnUntraced(function* (n: number, used: string) {
