@@ -18,10 +18,13 @@ export type Place = "memory" | Effect.Effect<Plan["store"], never, Scope.Scope>
 const executions = sized(2, 20) * kinds.length
 
 /**
- * Without a retry, a call that gets no answer beside one that decides has failed: nobody knows of its effect, so nobody
+ * Without a retry, a call that gets no answer in a branch that has lost has failed: nobody knows of its effect, so nobody
  * undoes it.
  */
-const answeredKindOf = (n: number): Kind => (kindOf(n) === "broken" ? "fan" : kindOf(n))
+const answeredKindOf = (n: number): Kind => {
+  const kind = kindOf(n)
+  return kind === "broken" || kind === "race" || kind === "timed" ? "fan" : kind
+}
 
 type Asked = Pick<Processes.Process, "ask">
 
