@@ -182,7 +182,11 @@ export const familyOf = (url: string, build: Build = firstBuild) => {
       if (build.more === "before") yield* more(undefined)
       const used = yield* draw(undefined)
       yield* bodies[kind](n, used)
-      if (build.more === "after") yield* more(undefined)
+      if (build.more === "after") {
+        yield* more(undefined)
+        // Long enough for another process to come in between.
+        yield* Flow.sleep("tail", "300 millis")
+      }
       return used
     })
   })

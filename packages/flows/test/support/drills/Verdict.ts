@@ -44,7 +44,7 @@ interface Options {
 export const settled = Effect.fnUntraced(function* ({
   anyone,
   total,
-  withinMillis = 120_000
+  withinMillis = 60_000
 }: Pick<Options, "anyone" | "total" | "withinMillis">) {
   const until = Date.now() + withinMillis
   for (;;) {
