@@ -25,7 +25,10 @@ describe("a body", () => {
     "Effect.all": Effect.all([note("a"), note("b")], { concurrency: 2 }),
     "Effect.race": Effect.race(work({ name: "a", seconds: 1 }), work({ name: "b", seconds: 1 })),
     "Effect.timeout": Effect.timeout(work({ name: "a", seconds: 9 }), "1 second"),
-    "Effect.forkChild": Effect.andThen(Effect.forkChild(note("a")), Effect.andThen(Flow.sleep("nap", "1 second"), note("b")))
+    "Effect.forkChild": Effect.andThen(
+      Effect.forkChild(note("a")),
+      Effect.andThen(Flow.sleep("nap", "1 second"), note("b"))
+    )
   }
   for (const [name, steps] of Object.entries(beside)) {
     it.effect(`that calls steps under ${name} halts and is told to use Flow`, () =>

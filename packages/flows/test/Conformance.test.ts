@@ -42,8 +42,4 @@ const plain: Runner<Answers> = {
 
 conformance("plain", plain, Answers.layer)
 conformance("in memory", durable, FlowEngine.layerMemory)
-conformance(
-  "on SQLite",
-  durable,
-  Layer.unwrap(Effect.map(temporaryFile, (file) => FlowEngine.layerSqlite({ file })))
-)
+conformance("on SQLite", durable, Layer.unwrap(Effect.map(temporaryFile, (file) => FlowEngine.layerSqlite({ file }))))

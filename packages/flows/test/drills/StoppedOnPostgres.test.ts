@@ -48,7 +48,9 @@ it.live(
           (n) =>
             Effect.andThen(
               stopped.ask({ do: "submit", n, kind: kindOf(n) }),
-              kindOf(n) === "signal" ? stopped.ask({ do: "signal", n, value: `value ${n}` }) : Effect.void
+              kindOf(n) === "signal"
+                ? Effect.asVoid(stopped.ask({ do: "signal", n, value: `value ${n}` }))
+                : Effect.void
             ),
           { concurrency: "unbounded" }
         )
@@ -97,7 +99,7 @@ it.live("connections that the server ends, all and of one process, cost nothing"
         (n) =>
           Effect.andThen(
             (fleet[n % 3] ?? fleet[0]).ask({ do: "submit", n, kind: kindOf(n) }),
-            kindOf(n) === "signal" ? fleet[0].ask({ do: "signal", n, value: `value ${n}` }) : Effect.void
+            kindOf(n) === "signal" ? Effect.asVoid(fleet[0].ask({ do: "signal", n, value: `value ${n}` })) : Effect.void
           ),
         { concurrency: "unbounded" }
       )

@@ -29,7 +29,9 @@ const cancelling = () => {
     }).pipe(Effect.orDie)
 }
 
-export const make = (plan: Pick<Plan, "alsoBefore" | "cancels" | "effects" | "more" | "retry" | "timeoutMillis" | "version">) => {
+export const make = (
+  plan: Pick<Plan, "alsoBefore" | "cancels" | "effects" | "more" | "retry" | "timeoutMillis" | "version">
+) => {
   const family = familyOf(plan.effects, plan)
   const before = familyOf(plan.effects, { ...plan, more: "none", version: plan.version - 1 })
   let onEvent: (event: FlowEvent) => Effect.Effect<void> = () => Effect.void

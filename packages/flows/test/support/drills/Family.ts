@@ -154,9 +154,11 @@ export const familyOf = (url: string, build: Build = firstBuild) => {
     }),
     timed: Effect.fnUntraced(function* (n: number, used: string) {
       yield* kept(n, "first", used)
-      yield* Flow.timeout("limit", "10 millis", Effect.andThen(kept(n, "slow", used), Flow.sleep("long", "1 hour"))).pipe(
-        Effect.catchTag("FlowTimeout", () => Effect.void)
-      )
+      yield* Flow.timeout(
+        "limit",
+        "10 millis",
+        Effect.andThen(kept(n, "slow", used), Flow.sleep("long", "1 hour"))
+      ).pipe(Effect.catchTag("FlowTimeout", () => Effect.void))
       yield* post(n, "after", used)
     }),
     signal: Effect.fnUntraced(function* (n: number, used: string) {

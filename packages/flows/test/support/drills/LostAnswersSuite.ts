@@ -53,7 +53,7 @@ const begin = Effect.fnUntraced(function* (place: Place, more: Partial<Plan>, ki
     (n) =>
       Effect.andThen(
         ask({ do: "submit", n, kind: kindAt(n) }),
-        kindAt(n) === "signal" ? ask({ do: "signal", n, value: `value ${n}` }) : Effect.void
+        kindAt(n) === "signal" ? Effect.asVoid(ask({ do: "signal", n, value: `value ${n}` })) : Effect.void
       ),
     { concurrency: "unbounded", discard: true }
   )
@@ -115,11 +115,7 @@ export const lostAnswersSuite = (name: string, place: Place) => {
   )
 
   /** Retries what failed for want of an answer and resumes what halted for that, until all is as it should be. */
-  const bringToEnd = Effect.fnUntraced(function* (
-    anyone: () => Asked,
-    total: number,
-    order: (n: number) => Order
-  ) {
+  const bringToEnd = Effect.fnUntraced(function* (anyone: () => Asked, total: number, order: (n: number) => Order) {
     let retries = 0
     for (let round = 0; ; round++) {
       const states = yield* statesOf(anyone)

@@ -39,7 +39,9 @@ export const start = Effect.fnUntraced(function* (plan: Plan, wrap: ReadonlyArra
   let count = 0
   let isGone = false
   const child = yield* Effect.acquireRelease(
-    Effect.sync(() => spawn(program, args, { stdio: ["pipe", "pipe", "pipe"], env: { ...process.env, NODE_COMPILE_CACHE: cache } })),
+    Effect.sync(() =>
+      spawn(program, args, { stdio: ["pipe", "pipe", "pipe"], env: { ...process.env, NODE_COMPILE_CACHE: cache } })
+    ),
     (child) => Effect.sync(() => child.kill("SIGKILL"))
   )
   const ended = new Promise<NodeJS.Signals | number | null>((resolve) =>

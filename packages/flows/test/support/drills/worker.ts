@@ -40,12 +40,11 @@ const { store } = plan
 const journal =
   "file" in store ? Sqlite.layer(store.file) : Postgres.layer({ url: Redacted.make(store.url), schema: store.schema })
 const dyingJournal = Layer.effect(Journal, Effect.map(Journal, dying)).pipe(Layer.provide(journal))
-const engine =
-  plan.mortal
-    ? over(dyingJournal, { expiresAfterMillis: "file" in store ? null : 6_000 }, {})
-    : "file" in store
-      ? FlowEngine.layerSqlite({ file: store.file })
-      : FlowEngine.layerPostgres({ url: Redacted.make(store.url), schema: store.schema })
+const engine = plan.mortal
+  ? over(dyingJournal, { expiresAfterMillis: "file" in store ? null : 6_000 }, {})
+  : "file" in store
+    ? FlowEngine.layerSqlite({ file: store.file })
+    : FlowEngine.layerPostgres({ url: Redacted.make(store.url), schema: store.schema })
 
 const drill = CarryOut.make(plan)
 

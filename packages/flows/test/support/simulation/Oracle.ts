@@ -206,7 +206,8 @@ export const stepsOf = (root: Node): Steps => {
         if (isIn) inRegion.add(prefix + segment(node.manner, node.key))
         return
       case "Again":
-        if (isIn) for (let count = 1; count < 20; count++) inRegion.add(`${prefix}once${count === 1 ? "" : `#${count}`}`)
+        if (isIn)
+          for (let count = 1; count < 20; count++) inRegion.add(`${prefix}once${count === 1 ? "" : `#${count}`}`)
         return
       case "Sequence":
         for (const one of node.nodes) walk(one, prefix, isIn)

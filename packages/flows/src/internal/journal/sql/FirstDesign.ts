@@ -17,8 +17,10 @@ import {
   type OldWait,
   seedsOf
 } from "../../FirstDesign.ts"
+import type { Entry } from "../../Journal.ts"
 import { Database } from "../../sql/Database.ts"
-import { fromJson, messageColumns, putEntries, putMessages, toFailure, toJson } from "./Rows.ts"
+import { entryRow, entryTable, fromJson, messageTable, newMessageRow, toFailure, toJson } from "./Rows.ts"
+import { put } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
 
 interface ExecutionRow {
@@ -113,7 +115,7 @@ const carryKey = Effect.fnUntraced(function* (sql: SqlClient, flow: string, key:
   const seeds = resumes === null ? [] : seedsOf(yield* stepsOf(resumes.execution), resumes.before)
   const carried = carryOver(execution, { steps, deferreds, waits }, seeds)
   const active = carried.state === "waiting"
-  const messages = carried.messages.map((message, index) => messageColumns(message, index + 1))
+  const messages = carried.messages.map((message, index) => newMessageRow(message, index + 1))
   const [flow_key, long_key] = Texts.split(key)
   yield* sql`INSERT INTO flow_run ${sql.insert({
     id,
@@ -142,14 +144,19 @@ const carryKey = Effect.fnUntraced(function* (sql: SqlClient, flow: string, key:
     ended_at: carried.state === "halted" ? null : execution.endedAt,
     expired: 0
   })}`
-  if (carried.entries.length > 0) yield* sql`${putEntries(sql, id, carried.entries)}`
-  if (messages.length > 0) yield* sql`${putMessages(sql, id, messages, now)}`
+  const putEntries = (aside: number, entries: ReadonlyArray<Entry>) =>
+    Effect.forEach(
+      put(sql, entryTable, { execution: id, aside, next_redo: 0 }, entries.map(entryRow)),
+      (statement) => sql`${statement}`,
+      { discard: true }
+    )
+  yield* putEntries(0, carried.entries)
+  for (const statement of put(sql, messageTable, { execution: id, at: now, token: "" }, messages))
+    yield* sql`${statement}`
   // What older generations did is its history.
   for (const [index, older] of generations.slice(0, -1).entries()) {
     const { entries } = carryOver(older, { steps: yield* stepsOf(older.id), deferreds: [], waits: [] }, [])
-    if (entries.length === 0) continue
-    yield* sql`${putEntries(sql, `${id} `, entries)}`
-    yield* sql`UPDATE flow_entry SET execution = ${id}, aside = ${index + 1} WHERE execution = ${`${id} `}`
+    yield* putEntries(index + 1, entries)
   }
   const ids = generations.map((one) => one.id)
   for (const table of tables) yield* sql`DELETE FROM ${sql(table)} WHERE ${sql.in("execution", ids)}`
