@@ -276,7 +276,7 @@ describe("continueAs", () => {
       const message = yield* box.receive()
       yield* Flow.sleep("rest", "1 hour")
       if (got === 0) yield* note("")
-      if (year < 2) yield* Flow.continueAs({ name: "yearly", input }, { year: year + 1 })
+      if (year < 2) return yield* Flow.continueAs({ name: "yearly", input }, { year: year + 1 })
       return `${year} ${got} ${message}`
     })
   })
@@ -344,7 +344,7 @@ describe("continueAs", () => {
         idempotencyKey: () => "one",
         run: Effect.fnUntraced(function* (n: number) {
           yield* keyed(undefined)
-          if (n === 0) yield* Flow.continueAs({ name: "twice", input }, 1)
+          if (n === 0) return yield* Flow.continueAs({ name: "twice", input }, 1)
         })
       })
       yield* throughTime(Flow.execute(flow, 0)).pipe(Effect.provide(Flow.layer(flow)))

@@ -179,7 +179,7 @@ export const make = ({ context, interpreterOf, onDefect, onRest, undoWithin }: O
 
   const closeGroup = (group: Group, except: Branch | null) => {
     group.closed = true
-    for (const member of [...group.open]) if (member !== except) cancel(member)
+    for (const member of Array.from(group.open)) if (member !== except) cancel(member)
   }
 
   /** Runs members, `concurrency` at a time, and `finish`es when no member is left. */

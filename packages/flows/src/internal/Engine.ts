@@ -108,6 +108,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
   const newId = yield* NewId
   let self = newId()
   let isEnding = false
+  const isOpen = () => !isEnding
   /** More executions are due than there is room for. */
   let crowded = false
 
@@ -246,7 +247,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     })
 
   const claimDue = Effect.gen(function* () {
-    while (!isEnding) {
+    while (isOpen()) {
       due.closeUnsafe()
       const free = Math.min(concurrency - live.size, claimedAtATime)
       const mine = flows()

@@ -32,9 +32,10 @@ const begin = Effect.gen(function* () {
   let whileEnding = 0
   let longest = 0
   let isOver = false
+  const goesOn = () => !isOver
   const submitting = yield* Effect.forkChild(
     Effect.gen(function* () {
-      while (!isOver) {
+      while (goesOn()) {
         const n = total++
         const since = Date.now()
         yield* Processes.askAny({ do: "submit", n, kind: kindOf(n) }, anyone)

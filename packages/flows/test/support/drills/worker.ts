@@ -70,5 +70,5 @@ const program = Effect.gen(function* () {
 }).pipe(Effect.scoped)
 
 NodeRuntime.runMain(
-  program.pipe(Effect.provide(Layer.provideMerge(drill.flows, engine)), Effect.provide(drill.events(reach("event"))))
+  program.pipe(Effect.provide([Layer.provideMerge(drill.flows, engine), drill.events(reach("event"))]))
 )

@@ -64,12 +64,13 @@ export const troubled = Effect.fnUntraced(function* (
   times: number
 ) {
   let stopping = false
+  const goesOn = () => !stopping
   let done = 0
   const created = new Map<string, number>()
   const runs = new Map<string, number>()
   const client = ({ journal }: Process, process: number, lane: number) =>
     Effect.gen(function* () {
-      for (let n = 0; !stopping; n++) {
+      for (let n = 0; goesOn(); n++) {
         // Each process creates each of them.
         const answer = yield* journal.create(order(`shared ${lane} ${n}`, { wakeAt: 1 }))
         assert(answer._tag !== "Expired")
