@@ -22,11 +22,14 @@ const command = join(import.meta.dirname, "..", "..", "packages", "signalbox", "
 const folder = mkdtempSync(join(tmpdir(), "signalbox-robots-"))
 const data = join(folder, "data")
 
-/** With this Node first. */
-const path = [dirname(process.execPath), process.env["PATH"]].join(delimiter)
+/** Of the environment of the machine only this, with this Node first. */
+const machine = {
+  PATH: [dirname(process.execPath), process.env["PATH"]].join(delimiter),
+  NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"]
+}
 
 const node = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}, cwd = folder) =>
-  spawnSync(process.execPath, args, { cwd, env: { PATH: path, ...env }, encoding: "utf8" })
+  spawnSync(process.execPath, args, { cwd, env: { ...machine, ...env }, encoding: "utf8" })
 
 interface Ready {
   readonly base_url: string
@@ -45,7 +48,7 @@ let ready: Ready
 const start = () =>
   new Promise<Ready>((resolve, reject) => {
     room = spawn(process.execPath, [command, "up", "--port", "0", "--json", "--data", data], {
-      env: { PATH: path },
+      env: machine,
       stdio: ["ignore", "pipe", "ignore"]
     })
     let stdout = ""

@@ -7,7 +7,7 @@ import * as Schedule from "effect/Schedule"
 import { spawn } from "node:child_process"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { bin, clientOf, type Ready, temporaryFolder, up } from "./support/Cli.ts"
+import { bin, clientOf, machine, type Ready, temporaryFolder, up } from "./support/Cli.ts"
 import * as Robots from "./support/Robots.ts"
 import { zipOf } from "./support/Zip.ts"
 
@@ -31,10 +31,7 @@ writeFileSync(
 )
 
 const npm = (script: string) =>
-  spawn("npm", ["run", "--silent", script], {
-    cwd: folder,
-    env: { PATH: process.env["PATH"], HOME: process.env["HOME"] }
-  })
+  spawn("npm", ["run", "--silent", script], { cwd: folder, env: machine })
 
 const outputOf = (child: ReturnType<typeof npm>) =>
   new Promise<string>((resolve) => {

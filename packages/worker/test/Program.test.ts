@@ -12,10 +12,12 @@ const program = join(import.meta.dirname, "support", "program.ts")
 const folder = mkdtempSync(join(tmpdir(), "signalbox-program-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
+const machine = { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] }
+
 const run = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
   spawnSync(process.execPath, [program, ...args], {
     cwd: folder,
-    env: { PATH: process.env["PATH"], ...env },
+    env: { ...machine, ...env },
     encoding: "utf8"
   })
 
@@ -82,7 +84,7 @@ describe("a program", () => {
   })
 
   it("ends at once when it is told to, and leaves the item alone", async () => {
-    const env = { PATH: process.env["PATH"], ...withItems("one", "forever") }
+    const env = { ...machine, ...withItems("one", "forever") }
     const child = spawn(process.execPath, [program, "work"], { cwd: folder, env })
     const ended = new Promise((resolve) => child.once("exit", resolve))
     await new Promise<void>((resolve) => {

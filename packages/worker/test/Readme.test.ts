@@ -29,7 +29,7 @@ describe("the examples of the README", () => {
     write("secrets.json", { shop: { account: "CH93" } })
     write("assets/prices.json", { perPage: 2 })
     const program = join(import.meta.dirname, "examples", "Quote.ts")
-    const env = { PATH: process.env["PATH"] }
+    const env = { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] }
     const { status, stderr } = spawnSync(process.execPath, [program], { cwd, env, encoding: "utf8" })
     const read = (path: string) => readFileSync(join(cwd, path), "utf8")
     assert.strictEqual(status, 0, stderr)

@@ -41,7 +41,11 @@ export const temporaryFolder = (name: string) => {
 }
 
 /** Of the environment of the machine only this, so that what is set there changes no test. */
-const machine = { PATH: process.env["PATH"], HOME: process.env["HOME"] }
+export const machine = {
+  PATH: process.env["PATH"],
+  HOME: process.env["HOME"],
+  NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"]
+}
 
 export const start = (args: ReadonlyArray<string>, env: Env, cwd?: string) =>
   spawn(process.execPath, [bin, ...args], { cwd, env: { ...machine, ...env } })
