@@ -1,8 +1,7 @@
 /**
- * The examples of the graph as a user runs them, each a process of its own, against one sandbox and one control room; and the
- * code of the guide.
+ * The examples of the graph as a user runs them, each a process of its own, against one sandbox and one control room.
  */
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, layer } from "@effect/vitest"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as ApiFiles from "@signalbox/api/Files"
@@ -15,7 +14,6 @@ import { Graph } from "@signalbox/graph/Graph"
 import * as Lists from "@signalbox/graph/Lists"
 import * as Sites from "@signalbox/graph/Sites"
 import * as Uploads from "@signalbox/graph/Uploads"
-import { compile } from "@signalbox/testkit/Examples"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -27,8 +25,7 @@ import * as ChildProcess from "effect/process/ChildProcess"
 import { join } from "node:path"
 import * as Embedded from "signalbox/Embedded"
 
-const root = join(import.meta.dirname, "..", "..")
-const examples = join(root, "examples", "graph")
+const examples = join(import.meta.dirname, "..", "graph")
 const ann = "ann@contoso.test"
 
 /** Where the examples keep what they keep. */
@@ -269,16 +266,4 @@ layer(world, { excludeTestServices: true, timeout: 120_000 })("the examples of t
       })
     )
   })
-})
-
-describe("the guide", () => {
-  it.live("its code compiles, and that of the steps", () =>
-    Effect.gen(function* () {
-      const files = ["docs/graph.md", "packages/flows/src/graph/GraphSteps.ts"].map((file) => join(root, file))
-      const compiled = yield* compile({ files, within: import.meta.dirname })
-      assert.isAbove(compiled.examples, 5)
-      assert.strictEqual(compiled.output, "")
-      assert.strictEqual(compiled.exitCode, 0)
-    }).pipe(Effect.provide(NodeServices.layer))
-  )
 })

@@ -8,7 +8,6 @@ import { connect } from "@signalbox/api/promise"
 import * as Workspaces from "@signalbox/api/Workspaces"
 import * as ServiceMounted from "@signalbox/control-room/Mounted"
 import * as Server from "@signalbox/control-room/Server"
-import { compile } from "@signalbox/testkit/Examples"
 import { freePort } from "@signalbox/testkit/FreePort"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -159,16 +158,5 @@ describe("a control room below a path", () => {
       const result = yield* Effect.promise(() => greeting(credentials))
       assert.deepStrictEqual(result, { name: "layers", payloads: [{ greeting: "Hello, Ada" }] })
     }).pipe(Effect.scoped, Effect.provide(environment))
-  )
-})
-
-describe("the examples of the compositions", () => {
-  it.live("compile", () =>
-    Effect.gen(function* () {
-      const files = ["Mounted.ts", "Embedded.ts"].map((name) => join(import.meta.dirname, "..", "src", name))
-      const { examples, exitCode, output } = yield* compile({ files, within: import.meta.dirname })
-      assert.deepStrictEqual([output, exitCode], ["", 0])
-      assert.strictEqual(examples, 4)
-    }).pipe(Effect.provide(NodeServices.layer))
   )
 })

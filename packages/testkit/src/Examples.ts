@@ -21,25 +21,43 @@ const examplesOf = (text: string): ReadonlyArray<string> =>
 
 const settings = {
   extends: join(root, "tsconfig.base.json"),
-  compilerOptions: { noEmit: true, composite: false, declarationMap: false, sourceMap: false, noUnusedLocals: false },
-  include: ["./*.ts"]
+  compilerOptions: { noEmit: true, composite: false, declarationMap: false, sourceMap: false, noUnusedLocals: false }
 }
 
-/**
- * Compiles every example of some files, in a folder inside `within`: what that folder's package can import, they can. Gives how
- * many there are, and what the compiler says; nothing when all is well.
- */
-export const compile = Effect.fnUntraced(function* (options: {
+export interface Documentation {
+  /** The files whose examples are compiled. */
   readonly files: ReadonlyArray<string>
+  /** A folder inside of which they are: what the package of that folder can import, they can. */
   readonly within: string
-}) {
+}
+
+/** Writes the examples of some files into a folder of their own. */
+const write = Effect.fnUntraced(function* ({ files, within }: Documentation) {
   const fs = yield* FileSystem.FileSystem
-  const examples = (yield* Effect.forEach(options.files, (file) => fs.readFileString(file))).flatMap(examplesOf)
+  const examples = (yield* Effect.forEach(files, (file) => fs.readFileString(file))).flatMap(examplesOf)
   // A leading dot keeps it out of every other tool's sight.
-  const folder = yield* fs.makeTempDirectoryScoped({ directory: options.within, prefix: ".examples-" })
-  yield* fs.writeFileString(join(folder, "tsconfig.json"), JSON.stringify(settings))
+  const folder = yield* fs.makeTempDirectoryScoped({ directory: within, prefix: ".examples-" })
   yield* Effect.forEach(examples, (example, n) => fs.writeFileString(join(folder, `example${n}.ts`), example))
-  const child = yield* ChildProcess.make(join(root, "node_modules", ".bin", "tsc"), ["-p", folder])
+  return { folder, examples: examples.length }
+})
+
+/**
+ * Compiles every example of several packages as one program, since most of what that costs are the sources that they import.
+ * Gives how many examples each has, and what the compiler says; nothing when all is well.
+ */
+export const compileAll = Effect.fnUntraced(function* (packages: ReadonlyArray<Documentation>) {
+  const fs = yield* FileSystem.FileSystem
+  const written = yield* Effect.forEach(packages, write)
+  const project = yield* fs.makeTempDirectoryScoped({ directory: root, prefix: ".examples-" })
+  const include = written.map(({ folder }) => join(folder, "*.ts"))
+  yield* fs.writeFileString(join(project, "tsconfig.json"), JSON.stringify({ ...settings, include }))
+  // Each thread would check by itself much of what all examples import.
+  const args = ["-p", project, "--singleThreaded"]
+  const child = yield* ChildProcess.make(join(root, "node_modules", ".bin", "tsc"), args)
   const output = yield* Stream.mkString(Stream.decodeText(child.all))
-  return { examples: examples.length, output, exitCode: Number(yield* child.exitCode) }
+  return { examples: written.map(({ examples }) => examples), output, exitCode: Number(yield* child.exitCode) }
 }, Effect.scoped)
+
+/** Compiles every example of one package that imports little; see `compileAll`. */
+export const compile = (documentation: Documentation) =>
+  Effect.map(compileAll([documentation]), ({ examples: [examples = 0], ...result }) => ({ ...result, examples }))

@@ -1,0 +1,38 @@
+/**
+ * Every example in the documentation of packages that import much compiles, as a user of the packages would write it.
+ */
+import { assert, it } from "@effect/vitest"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { compileAll } from "@signalbox/testkit/Examples"
+import * as Effect from "effect/Effect"
+import { globSync } from "node:fs"
+import { join } from "node:path"
+
+const root = join(import.meta.dirname, "..", "..")
+
+interface Documented {
+  /** The folder in which the examples stand, whose package says what they can import. */
+  readonly within: string
+  readonly files: ReadonlyArray<string>
+  readonly atLeast: number
+}
+
+const documented: ReadonlyArray<Documented> = [
+  { within: "packages/graph/test", files: ["packages/graph/README.md", "packages/graph/src/**/*.ts"], atLeast: 11 },
+  { within: "packages/signalbox/test", files: ["packages/signalbox/src/{Mounted,Embedded}.ts"], atLeast: 4 },
+  { within: "examples/test", files: ["docs/graph.md", "packages/flows/src/graph/GraphSteps.ts"], atLeast: 6 }
+]
+
+it.live("the examples in the documentation compile", () =>
+  Effect.gen(function* () {
+    const { examples, exitCode, output } = yield* compileAll(
+      documented.map(({ files, within }) => ({
+        files: files.flatMap((pattern) => globSync(join(root, pattern)).toSorted()),
+        within: join(root, within)
+      }))
+    )
+    assert.strictEqual(output, "")
+    assert.strictEqual(exitCode, 0)
+    for (const [n, { atLeast, within }] of documented.entries()) assert.isAtLeast(examples[n] ?? 0, atLeast, within)
+  }).pipe(Effect.provide(NodeServices.layer))
+)
