@@ -10,6 +10,7 @@ import * as Webhooks from "@signalbox/api/Webhooks"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Server from "../src/Server.ts"
@@ -56,7 +57,10 @@ it.live("attempts that were under way when the service was killed are made again
       }
       const log = yield* Webhooks.deliveries(webhook.id).pipe(
         Stream.runCollect,
-        Effect.repeat({ until: (list) => list.every(({ state }) => state === "delivered") })
+        Effect.repeat({
+          until: (list) => list.every(({ state }) => state === "delivered"),
+          schedule: Schedule.spaced("20 millis")
+        })
       )
       assert.strictEqual(log.length, 7)
     }).pipe(Effect.provide(layerIn(folder)))
@@ -106,7 +110,8 @@ it.live("what was committed before the service was killed is told, and nothing e
         return all
       })
       yield* Effect.repeat(Effect.andThen(deliverIn(onPostgres ? 31_000 : 0), told), {
-        until: ({ size }) => size >= expected.length
+        until: ({ size }) => size >= expected.length,
+        schedule: Schedule.spaced("20 millis")
       })
       assert.sameMembers([...(yield* told)], expected)
     }).pipe(Effect.provide(layerIn(folder)))
@@ -136,7 +141,8 @@ it.live("a service that stops gives back what it had begun", () =>
     const delivered = yield* Effect.gen(function* () {
       yield* target.take("/hook", 2)
       return yield* Effect.repeat(Stream.runHead(Webhooks.deliveries(webhook)), {
-        until: (delivery) => delivery._tag === "Some" && delivery.value.state === "delivered"
+        until: (delivery) => delivery._tag === "Some" && delivery.value.state === "delivered",
+        schedule: Schedule.spaced("20 millis")
       })
     }).pipe(Effect.provide(Layer.fresh(layerIn(folder))))
     assert.strictEqual(delivered._tag === "Some" ? delivered.value.attempts : 0, 1)

@@ -13,6 +13,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs"
@@ -289,7 +290,10 @@ it.live(
         yield* Effect.sleep("1 second")
         const { raw: rawThere } = yield* Effect.provide(Service, other)
         assert.strictEqual((yield* rawThere("DELETE", `api-keys/${key.split("_")[1]}`)).status, 200)
-        yield* Effect.repeat(raw("GET", "api-keys", { key }), { until: ({ status }) => status === 403 })
+        yield* Effect.repeat(raw("GET", "api-keys", { key }), {
+          until: ({ status }) => status === 403,
+          schedule: Schedule.spaced("20 millis")
+        })
       }).pipe(Effect.provide(Layer.fresh(layerIn(folder, { rateLimit: null }, options))))
     }).pipe(Effect.scoped)
 )

@@ -390,7 +390,7 @@ it.live("makes one output of each item, however often the service and its worker
             { concurrency: "unbounded" }
           )
         )
-        yield* Effect.repeat(Effect.delay(countOf, "2 millis"), { until: (done) => done >= share, times: 2_000 })
+        yield* Effect.repeat(Effect.delay(countOf, "10 millis"), { until: (done) => done >= share, times: 2_000 })
         assert.isAtLeast(yield* countOf, share)
         yield* child.kill
         yield* Fiber.interrupt(crew)

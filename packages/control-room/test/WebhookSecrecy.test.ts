@@ -5,6 +5,7 @@ import * as Webhooks from "@signalbox/api/Webhooks"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { send } from "./support/Http.ts"
 import { receiver } from "./support/Receiver.ts"
@@ -73,7 +74,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("logs and 
         yield* worker.protocol.finish(lease, null)
         yield* target.take("/callback", 2)
         yield* Effect.repeat(Stream.runHead(Webhooks.deliveries(webhook.id)), {
-          until: (delivery) => delivery._tag === "Some" && delivery.value.attempts === 1
+          until: (delivery) => delivery._tag === "Some" && delivery.value.attempts === 1,
+          schedule: Schedule.spaced("20 millis")
         })
         yield* deliverIn(10_000)
         assert.strictEqual(target.at("/hook?key=in-the-address").length, 2)
