@@ -22,8 +22,21 @@ const notOnPostgres = ofService(
   "StorageFailure",
   "TargetGuard"
 )
-/** What is mostly about requests, archives and bytes: on Postgres in the long form alone. */
-const onPostgresInSoak = ofService("Cors", "EdgeBodies", "EdgeRouting", "Forms", "GitPackages", "HttpEdge", "Large")
+/** What is mostly about requests, keys, archives and bytes: on Postgres in the long form alone. */
+const onPostgresInSoak = ofService(
+  "Connections",
+  "Cors",
+  "Doors",
+  "EdgeBodies",
+  "EdgeHeaders",
+  "EdgeRouting",
+  "Forms",
+  "GitPackages",
+  "HttpEdge",
+  "Large",
+  "Permissions",
+  "Transfers"
+)
 /** The command, where it opens a Postgres itself. */
 const command = "packages/signalbox/test/Postgres.test.ts"
 /** Where flows are kept and run, on Postgres. */

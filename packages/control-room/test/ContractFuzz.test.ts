@@ -2,7 +2,7 @@
  * Requests made from the contract's own schemas, for every endpoint: whatever comes, the answer is one that the contract
  * names for that endpoint, and it has the shape that the contract gives it.
  *
- * `SIGNALBOX_FUZZ_RUNS` requests go to each endpoint (default 12, in the long form 300), made from `SIGNALBOX_FUZZ_SEED`. A failure shows the
+ * `SIGNALBOX_FUZZ_RUNS` requests go to each endpoint (default 6, in the long form 300), made from `SIGNALBOX_FUZZ_SEED`. A failure shows the
  * request, and the token that makes it again with `SIGNALBOX_FUZZ_REPLAY`.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
@@ -26,7 +26,7 @@ import { quiet, seed, type Seed } from "./support/Seed.ts"
 import { Service } from "./support/Service.ts"
 
 const settings = Config.all({
-  runs: Config.withDefault(Config.Int("SIGNALBOX_FUZZ_RUNS"), sized(12, 300)),
+  runs: Config.withDefault(Config.Int("SIGNALBOX_FUZZ_RUNS"), sized(6, 300)),
   seed: Config.withDefault(Config.String("SIGNALBOX_FUZZ_SEED"), "signalbox"),
   replay: Config.option(Config.String("SIGNALBOX_FUZZ_REPLAY"))
 })

@@ -4,13 +4,16 @@
  */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { StepRunId, WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as HttpClient from "effect/http/HttpClient"
+import type * as SqlClient from "effect/sql/SqlClient"
 import { lists } from "./support/Endpoints.ts"
 import { bodyAs, multipart, send } from "./support/Http.ts"
+import { manySecrets } from "./support/ManySecrets.ts"
 import { headersOf, quiet, seed, type Seed } from "./support/Seed.ts"
 import { type RawRequest, Service, workerAt } from "./support/Service.ts"
 
@@ -30,7 +33,9 @@ interface Walk {
   readonly remove?: (name: string) => Effect.Effect<unknown, unknown, Service>
   /** How many are there before; the size of a page is fixed for some. */
   readonly before?: number
-  readonly makeMany?: (count: number) => Effect.Effect<ReadonlyArray<string>, unknown, Service>
+  readonly makeMany?: (
+    count: number
+  ) => Effect.Effect<ReadonlyArray<string>, unknown, Service | ControlRoom | SqlClient.SqlClient>
 }
 
 const ask = Effect.fnUntraced(function* (method: string, path: string, json?: unknown, request: RawRequest = {}) {
@@ -203,7 +208,14 @@ const walksIn = Effect.fnUntraced(function* (of: Seed) {
       make: Effect.suspend(() => post("task-packages", { name: unique(), type: "zip" })),
       remove: removeAt("task-packages")
     },
-    listSecrets: { path: "secrets", field: "name", make: addSecret, remove: removeAt("secrets"), before: 1005 },
+    listSecrets: {
+      path: "secrets",
+      field: "name",
+      make: addSecret,
+      remove: removeAt("secrets"),
+      before: 1005,
+      makeMany: (count) => manySecrets(unique(), count)
+    },
     listWebhooks: {
       path: "webhooks",
       field: "id",

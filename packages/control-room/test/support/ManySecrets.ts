@@ -1,0 +1,20 @@
+/**
+ * More secrets than fit into a page.
+ */
+import * as Secrets from "@signalbox/api/Secrets"
+import * as Effect from "effect/Effect"
+import * as SqlClient from "effect/sql/SqlClient"
+
+/** So many secrets, oldest first: copies of one, since a request for each would take longer than what is tested. */
+export const manySecrets = Effect.fnUntraced(function* (name: string, count: number) {
+  const sql = yield* SqlClient.SqlClient
+  yield* Secrets.create(name, { items: {} })
+  // Numbers of one length, so that the ids are in their order.
+  const first = 10_000
+  yield* sql`
+    INSERT INTO secret (id, workspace_id, name, description, version, items, created_at, updated_at)
+    WITH RECURSIVE counter (n) AS (SELECT ${sql.literal(String(first))} UNION ALL SELECT n + 1 FROM counter WHERE n < ${first + count - 2})
+    SELECT id || '-' || n, workspace_id, name || '_' || n, description, version, items, created_at, updated_at
+    FROM secret, counter WHERE name = ${name}`
+  return [name, ...Array.from({ length: count - 1 }, (_, n) => `${name}_${first + n}`)]
+})
