@@ -8,7 +8,7 @@ import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as Webhooks from "@signalbox/api/Webhooks"
 import type { WorkItemId } from "@signalbox/api/contract/Ids"
-import { sized } from "@signalbox/testkit/Soak"
+import { sized, soak } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -65,7 +65,7 @@ const payloadsOf = (run: Parameters<typeof Outputs.stream>[0]) =>
     outputs.map(({ payload }) => Number(payload)).sort((a, b) => a - b)
   )
 
-const items = sized(120, 500)
+const items = sized(40, 500)
 
 it.live(`two nodes share ${items} items and ${items / 2} deliveries, and nothing is taken twice`, () =>
   Effect.gen(function* () {
@@ -118,7 +118,8 @@ it.live("either node may be killed in the middle: all is done, and told, by thos
   Effect.gen(function* () {
     const target = yield* receiver
     const folder = yield* temporaryFolder
-    const payloads = Array.from({ length: 90 }, (_, n) => n)
+    const shares = soak ? [15, 45] : [8, 20]
+    const payloads = Array.from({ length: sized(40, 90) }, (_, n) => n)
     let left = yield* Child.start(folder)
     const { process, run, secret } = yield* Effect.gen(function* () {
       // The step runs of the dead live on for 10 seconds: hence room for those of three crews.
@@ -128,7 +129,7 @@ it.live("either node may be killed in the middle: all is done, and told, by thos
       return { process, secret, run: run.started ? run.id : yield* Effect.die(new Error("not started")) }
     }).pipe(Effect.provide(left.client))
     const countOf = Effect.map(payloadsOf(run), (made) => made.length)
-    for (const share of [15, 45]) {
+    for (const share of shares) {
       const [old, next] = [left, yield* Child.start(folder)]
       yield* Effect.gen(function* () {
         const crews = yield* Effect.forkChild(
@@ -234,6 +235,7 @@ it.live("an endpoint gets four requests at once at most from all nodes together"
     const nodes = [yield* node(folder), yield* node(folder), yield* node(folder)]
     const [first] = nodes
     if (first === undefined) return assert.fail("no node")
+    const deliveries = sized(24, 60)
     let most = 0
     yield* target.on("/busy", (received) => {
       most = Math.max(most, target.open())
@@ -241,14 +243,14 @@ it.live("an endpoint gets four requests at once at most from all nodes together"
     })
     yield* Effect.gen(function* () {
       const { id } = yield* Webhooks.create({ endpoint: `${target.origin}/busy`, events })
-      yield* Effect.forEach(Array.from({ length: 60 }), () => Webhooks.test(id), { concurrency: 6 })
+      yield* Effect.forEach(Array.from({ length: deliveries }), () => Webhooks.test(id), { concurrency: 6 })
     }).pipe(Effect.provide(first.context))
     yield* Effect.forEach(nodes, ({ deliverIn }) => deliverIn(0), { concurrency: "unbounded" })
-    yield* target.take("/busy", 60)
+    yield* target.take("/busy", deliveries)
     assert.isAtMost(most, 4)
     assert.isAbove(most, 1)
-    assert.strictEqual(new Set(target.at("/busy").map(({ headers }) => headers["webhook-id"])).size, 60)
-    assert.lengthOf(target.at("/busy"), 60)
+    assert.strictEqual(new Set(target.at("/busy").map(({ headers }) => headers["webhook-id"])).size, deliveries)
+    assert.lengthOf(target.at("/busy"), deliveries)
   }).pipe(Effect.scoped)
 )
 

@@ -7,6 +7,7 @@ import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as StepRuns from "@signalbox/api/StepRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
+import { sized, soak } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -353,7 +354,8 @@ it.live("goes on after SIGKILL with all it had answered, and sweeps what was hal
 it.live("makes one output of each item, however often the service and its workers are killed meanwhile", () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
-    const payloads = Array.from({ length: 60 }, (_, n) => n)
+    const shares = soak ? [8, 25] : [5, 12]
+    const payloads = Array.from({ length: sized(30, 60) }, (_, n) => n)
     /** A worker that makes one output of each item, until nothing is left to do. */
     const work = Effect.fnUntraced(function* (origin: string, tasks: ReadonlyArray<string>) {
       const worker = yield* linkWorkerAt(origin, tasks)
@@ -381,7 +383,7 @@ it.live("makes one output of each item, however often the service and its worker
     const countOf = Effect.map(itemsOf(run), (items) => items.filter(({ state }) => state === "done").length)
     // The step runs of the dead live on for 10 seconds: hence room for those of three crews.
     // Each time a share of the items is done, everything is killed at once: nobody says goodbye.
-    for (const [round, share] of [8, 25].entries()) {
+    for (const [round, share] of shares.entries()) {
       const child = round === 0 ? first : yield* Child.start(folder)
       yield* Effect.gen(function* () {
         const crew = yield* Effect.forkChild(
