@@ -11,11 +11,12 @@ import { fileURLToPath } from "node:url"
 import { askedOfFiles, faults, GraphSandbox, inSandbox } from "./support/Sandbox.ts"
 
 const MiB = 1024 * 1024
-const size = sized(384 * MiB, 2048 * MiB)
+/** More than the room between what the program takes anyway and what it may. */
+const size = sized(256 * MiB, 2048 * MiB)
 const program = fileURLToPath(new URL("support/BigTransfer.ts", import.meta.url))
 
 it.live(
-  `a file of ${Math.round(size / MiB)} MiB goes up and down in less memory, whatever fails on the way`,
+  `a file of ${Math.round(size / MiB)} MiB goes up and down in memory of a fixed size, whatever fails on the way`,
   () =>
     inSandbox(
       Effect.gen(function* () {
