@@ -4,22 +4,22 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Permission } from "@signalbox/api/contract/Authorization"
 import { join } from "node:path"
-import { type Env, type Room, signalbox, succeed, temporaryFolder, up } from "./support/Cli.ts"
+import { type Env, type RoomHere, signalbox, succeed, temporaryFolder, upHere } from "./support/Cli.ts"
 
 const { folder, remove } = temporaryFolder("admin")
 const data = join(folder, "data")
 
-let room: Room
+let room: RoomHere
 let connection: Env
 
 beforeAll(async () => {
-  room = await up(data)
+  room = await upHere(data)
   const { api_key, base_url, workspace_id } = room.ready
   connection = { SIGNALBOX_BASE_URL: base_url, SIGNALBOX_API_KEY: api_key, SIGNALBOX_WORKSPACE_ID: workspace_id }
 })
 
 afterAll(async () => {
-  await room.end("SIGKILL")
+  await room.end()
   remove()
 })
 

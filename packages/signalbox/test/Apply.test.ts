@@ -5,7 +5,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { type Room, signalbox, succeed, temporaryFolder, up } from "./support/Cli.ts"
+import { type RoomHere, signalbox, succeed, temporaryFolder, upHere } from "./support/Cli.ts"
 import { gitServer } from "@signalbox/testkit/GitServer"
 import { namesOf, robotYaml, robotZip } from "./support/Zip.ts"
 
@@ -18,12 +18,12 @@ const example = /```yaml\n([^]*?)```/.exec(readme)?.[1] ?? ""
 
 const robot = join(folder, "robots", "invoices")
 
-let room: Room
+let room: RoomHere
 let data = ""
 
 beforeAll(async () => {
   data = join(folder, "data")
-  room = await up(data)
+  room = await upHere(data)
   mkdirSync(join(folder, "dist"))
   writeFileSync(join(folder, "workspace.yaml"), example)
   writeFileSync(join(folder, "shop.pem"), `${certificate}\n`)
@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await room.end("SIGKILL")
+  await room.end()
   remove()
 })
 

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { clientOf, type Room, signalbox, start, succeed, temporaryFolder, up } from "./support/Cli.ts"
+import { clientOf, type RoomHere, signalbox, start, succeed, temporaryFolder, upHere } from "./support/Cli.ts"
 import * as Robots from "./support/Robots.ts"
 import { zipOf } from "./support/Zip.ts"
 
@@ -39,7 +39,7 @@ const robot = zipOf({ "robot.yaml": `tasks:\n${tasks}`, "main.py": python })
 
 const { folder, remove } = temporaryFolder("assistant")
 const data = join(folder, "data")
-let room: Room
+let room: RoomHere
 
 const client = <A, E>(effect: Effect.Effect<A, E, ControlRoom>) =>
   Effect.runPromise(Effect.provide(effect, clientOf(room.ready)))
@@ -51,7 +51,7 @@ const lastRun = (name: string) =>
 const assistant = (...args: ReadonlyArray<string>) => signalbox(["assistant", ...args, "--data", data], { cwd: folder })
 
 beforeAll(async () => {
-  room = await up(data, ["--workers", "0"])
+  room = await upHere(data, ["--workers", "0"])
   await client(
     Effect.gen(function* () {
       const taskPackage = yield* Robots.upload("desk", yield* robot)
@@ -62,7 +62,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await room.end("SIGKILL")
+  await room.end()
   remove()
 })
 
@@ -104,7 +104,7 @@ describe("assistant", () => {
       listed.lines.map((line) => line.slice(38)),
       ["my wait", "my crash", "my report"]
     )
-    const { status, stderr } = await assistant("run", "nobody")
+    const { status, stderr } = await signalbox(["assistant", "run", "nobody", "--data", data])
     assert.strictEqual(status, 1)
     assert.match(stderr, /no assistant with the name or id nobody/)
   })

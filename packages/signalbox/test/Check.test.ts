@@ -15,12 +15,12 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { type Room, signalbox, succeed, temporaryFolder, up } from "./support/Cli.ts"
+import { type RoomHere, signalbox, succeed, temporaryFolder, upHere } from "./support/Cli.ts"
 
 const { folder, remove } = temporaryFolder("check")
 afterAll(remove)
 
-const call = async ({ ready }: Room, method: string, path: string, json?: unknown) => {
+const call = async ({ ready }: RoomHere, method: string, path: string, json?: unknown) => {
   const response = await fetch(`${ready.base_url}/workspaces/${ready.workspace_id}/${path}`, {
     method,
     headers: { authorization: `RC-WSKEY ${ready.api_key}`, "content-type": "application/json" },
@@ -32,7 +32,7 @@ const call = async ({ ready }: Room, method: string, path: string, json?: unknow
 }
 
 /** A small asset, and the address of its bytes. */
-const storeAsset = async (room: Room, name: string) => {
+const storeAsset = async (room: RoomHere, name: string) => {
   const { id } = await call(room, "POST", "assets", { name })
   await call(room, "POST", `assets/${id}/uploads`, { content_type: "text/plain", data: "c2VlZA==" })
   return call(room, "GET", `assets/${id}`)
@@ -49,7 +49,7 @@ describe("signalbox check", () => {
   const data = join(folder, "sound")
 
   it("finds a sound folder sound, beside the service and without it", async () => {
-    const room = await up(data)
+    const room = await upHere(data)
     await storeAsset(room, "kept")
     const beside = JSON.parse((await succeed(["check", "--data", data, "--json"])).stdout)
     assert.isTrue(beside.ok)
@@ -68,7 +68,7 @@ describe("signalbox check", () => {
   })
 
   it("lists files whose bytes are gone or cut off; their download is a 404 that says so", async () => {
-    const room = await up(data)
+    const room = await upHere(data)
     const before = blobsIn(data)
     const gone = await storeAsset(room, "gone")
     const [missing = ""] = blobsIn(data).filter((blob) => !before.includes(blob))
@@ -96,7 +96,7 @@ describe("signalbox check", () => {
 
   it("finds damaged pages, and a room that has them says so in a 500 and goes on", async () => {
     const damaged = join(folder, "damaged")
-    const room = await up(damaged)
+    const room = await upHere(damaged)
     await storeAsset(room, "kept")
     assert.strictEqual(await room.end(), 0)
     const file = join(damaged, "control-room.db")
@@ -110,7 +110,7 @@ describe("signalbox check", () => {
     const { status, stdout } = await signalbox(["check", "--data", damaged])
     assert.strictEqual(status, 1)
     assert.match(stdout, /^PROBLEM +database +is damaged: .*restore a backup$/m)
-    const again = await up(damaged)
+    const again = await upHere(damaged)
     const headers = { authorization: `RC-WSKEY ${again.ready.api_key}` }
     const workspace = `${again.ready.base_url}/workspaces/${again.ready.workspace_id}`
     const answer = await fetch(`${workspace}/assets`, { headers })
@@ -133,14 +133,14 @@ describe("a data folder", () => {
   const data = join(folder, "modes")
 
   it("loses the access of others at the next start", async () => {
-    const room = await up(data)
+    const room = await upHere(data)
     assert.strictEqual(await room.end(), 0)
     chmodSync(data, 0o755)
     chmodSync(join(data, "files"), 0o755)
     for (const name of ["control-room.db", "control-room.db.lock", "master.key", "credentials.json"]) {
       chmodSync(join(data, name), 0o644)
     }
-    const again = await up(data)
+    const again = await upHere(data)
     assert.strictEqual(modeOf(data), "700")
     assert.strictEqual(modeOf(join(data, "files")), "700")
     for (const name of ["control-room.db", "control-room.db-wal", "control-room.db-shm", "control-room.db.lock"]) {

@@ -5,6 +5,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
 import * as Cli from "./support/Cli.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-cli-"))
@@ -95,7 +96,7 @@ describe("signalbox run", () => {
     assert.strictEqual((await signalbox("apply", file)).status, 0)
     const { id } = JSON.parse((await signalbox("run", "unheard", "--json")).stdout)
     const show = async () => JSON.parse((await signalbox("runs", "show", id, "--json")).stdout)
-    while ((await show()).step_runs[0].no_worker === null);
+    while ((await show()).step_runs[0].no_worker === null) await setTimeout(100)
     assert.match(
       (await signalbox("runs", "show", id)).stdout,
       /awaiting_worker[^]*\n {4}no worker that is online brings the task "unheard of"; start one with a tasks file that has it\n/

@@ -30,8 +30,7 @@ writeFileSync(
   })
 )
 
-const npm = (script: string) =>
-  spawn("npm", ["run", "--silent", script], { cwd: folder, env: machine })
+const npm = (script: string) => spawn("npm", ["run", "--silent", script], { cwd: folder, env: machine })
 
 const outputOf = (child: ReturnType<typeof npm>) =>
   new Promise<string>((resolve) => {

@@ -74,12 +74,14 @@ const inProcessOfItsOwn = (args: ReadonlyArray<string>, { cwd, env = {} }: Comma
     child.once("close", (status) => resolve({ status, stdout, stderr, lines: stdout.trim().split("\n") }))
   })
 
-const inThisProcess = (args: ReadonlyArray<string>, env: Env): Promise<Ended> => {
+/** A command line in this process, and what it has written so far; `wrote` is called after each line. */
+const launch = (args: ReadonlyArray<string>, env: Env, wrote: () => void = () => {}) => {
   const written = { stdout: "", stderr: "" }
   const to =
     (stream: keyof typeof written) =>
     (...values: ReadonlyArray<unknown>) => {
       written[stream] += `${format(...values)}\n`
+      wrote()
     }
   const captured: Console.Console = Object.assign(Object.create(console), {
     log: to("stdout"),
@@ -93,12 +95,15 @@ const inThisProcess = (args: ReadonlyArray<string>, env: Env): Promise<Ended> =>
     Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: values as Env })),
     Effect.provideService(Logger.CurrentLoggers, new Set())
   )
-  return new Promise((resolve) =>
-    Effect.runCallback(program, {
-      onExit: (exit) =>
-        Program.teardown(exit, (status) => resolve({ status, ...written, lines: written.stdout.trim().split("\n") }))
-    })
-  )
+  const fiber = Effect.runFork(program)
+  const ended = new Promise<number>((resolve) => fiber.addObserver((exit) => Program.teardown(exit, resolve)))
+  return { written, ended, interrupt: () => fiber.interruptUnsafe() }
+}
+
+const inThisProcess = async (args: ReadonlyArray<string>, env: Env): Promise<Ended> => {
+  const { ended, written } = launch(args, env)
+  const status = await ended
+  return { status, ...written, lines: written.stdout.trim().split("\n") }
 }
 
 /** Runs a command to its end; in this process, which saves a second, where that makes no difference. */
@@ -112,20 +117,44 @@ export const succeed = async (args: ReadonlyArray<string>, options: CommandOptio
   return ended
 }
 
-export interface Room {
-  readonly child: ChildProcess
+export interface RoomHere {
   readonly ready: Ready
   readonly stdout: () => string
   readonly stderr: () => string
-  /** Ends it with this signal and answers its exit code. */
+  /** Ends it as SIGTERM does and answers its exit code. */
+  readonly end: () => Promise<number | null>
+}
+
+export interface Room extends RoomHere {
+  readonly child: ChildProcess
   readonly end: (signal?: NodeJS.Signals) => Promise<number | null>
 }
 
-/** A control room on a free port. */
+/** On a free port, unless one is given. */
+const upArgs = (data: string, args: ReadonlyArray<string>) => {
+  const port = args.includes("--port") ? [] : ["--port", "0"]
+  return ["up", ...port, "--json", "--data", data, ...args]
+}
+
+/** A control room in this process, which saves a second or two where that makes no difference. */
+export const upHere = (data: string, args: ReadonlyArray<string> = [], env: Env = {}) =>
+  new Promise<RoomHere>((resolve, reject) => {
+    const { ended, interrupt, written } = launch(upArgs(data, args), env, () => {
+      if (!written.stdout.includes("\n")) return
+      const end = () => {
+        interrupt()
+        return ended
+      }
+      const ready = JSON.parse(written.stdout.split("\n")[0] ?? "")
+      resolve({ ready, stdout: () => written.stdout, stderr: () => written.stderr, end })
+    })
+    void ended.then((code) => reject(new Error(`up ended with ${code}: ${written.stderr}`)))
+  })
+
+/** A control room in a process of its own. */
 export const up = (data: string, args: ReadonlyArray<string> = [], env: Env = {}) =>
   new Promise<Room>((resolve, reject) => {
-    const port = args.includes("--port") ? [] : ["--port", "0"]
-    const child = start(["up", ...port, "--json", "--data", data, ...args], env)
+    const child = start(upArgs(data, args), env)
     let stdout = ""
     let stderr = ""
     const exited = new Promise<number | null>((done) => child.once("exit", done))
