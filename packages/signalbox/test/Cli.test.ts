@@ -11,8 +11,6 @@ import * as Cli from "./support/Cli.ts"
 const folder = mkdtempSync(join(tmpdir(), "signalbox-cli-"))
 const data = join(folder, "data")
 
-const up = () => Cli.up(data, ["--tasks", Cli.tasksFile])
-
 /** Runs a command against the control room of this test. */
 const signalbox = (...args: ReadonlyArray<string>) => Cli.signalbox([...args, "--data", data])
 
@@ -25,15 +23,16 @@ const post = async (ready: Cli.Ready, path: string, body: unknown) => {
   assert.strictEqual(response.status, 200, await response.clone().text())
 }
 
-let room: Cli.Room
+const withTasks = ["--tasks", Cli.tasksFile]
+let room: Cli.RoomHere
 
 beforeAll(async () => {
-  room = await up()
+  room = await Cli.up(data, withTasks)
   await post(room.ready, "processes", { name: "greeting", steps: [{ name: "greet", task: { name: "greet" } }] })
 })
 
 afterAll(async () => {
-  await room.end("SIGKILL")
+  await room.end()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -72,7 +71,7 @@ describe("signalbox up", () => {
   it("lets what runs end on SIGTERM, exits with 0, and goes on with the same key and data", async () => {
     const before = room.ready
     assert.strictEqual(await room.end(), 0)
-    room = await up()
+    room = await Cli.upHere(data, withTasks)
     assert.strictEqual(room.ready.api_key, before.api_key)
     assert.strictEqual(room.ready.workspace_id, before.workspace_id)
     assert.strictEqual((await signalbox("run", "greeting", "--payload", '{"name":"Ada"}', "--wait")).status, 0)

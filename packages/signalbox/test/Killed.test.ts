@@ -18,21 +18,21 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import type { ChildProcess } from "node:child_process"
 import { join } from "node:path"
-import { clientOf, type Ready, type Room, start, temporaryFolder, up } from "./support/Cli.ts"
+import { clientOf, type Ready, type RoomHere, start, temporaryFolder, upHere } from "./support/Cli.ts"
 
-const kills = sized(3, 100)
-const items = sized(60, 2000)
+const kills = sized(2, 100)
+const items = sized(40, 2000)
 /** So many step runs at once; there are twice as many workers, so that others are there when these are killed. */
-const crew = sized(3, 5)
+const crew = sized(2, 5)
 const slowTasks = join(import.meta.dirname, "support", "slowTasks.ts")
 
 const alive = new Set<ChildProcess>()
 const folder = temporaryFolder("killed")
-let room: Room | undefined
+let room: RoomHere | undefined
 afterEach(async () => {
   for (const child of alive) child.kill("SIGKILL")
   alive.clear()
-  await room?.end("SIGKILL")
+  await room?.end()
   folder.remove()
 })
 
@@ -98,7 +98,7 @@ it.live(
   `${kills} kills over ${items} items of a step with retry`,
   () =>
     Effect.gen(function* () {
-      const service = yield* Effect.promise(() => up(join(folder.folder, "data"), ["--workers", "0"]))
+      const service = yield* Effect.promise(() => upHere(join(folder.folder, "data"), ["--workers", "0"]))
       room = service
       const { ready } = service
       yield* Effect.gen(function* () {

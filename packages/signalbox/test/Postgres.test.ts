@@ -9,7 +9,7 @@ import { randomBytes } from "node:crypto"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import * as Mounted from "../src/Mounted.ts"
-import { type Room, signalbox, succeed, temporaryFolder, up } from "./support/Cli.ts"
+import { type RoomHere, signalbox, succeed, temporaryFolder, upHere } from "./support/Cli.ts"
 
 const { folder, remove } = temporaryFolder("postgres")
 const data = join(folder, "data")
@@ -27,8 +27,8 @@ afterAll(async () => {
   remove()
 })
 
-const webhooks = ({ ready }: Room) => `${ready.base_url}/workspaces/${ready.workspace_id}/webhooks`
-const headersOf = ({ ready }: Room) => ({
+const webhooks = ({ ready }: RoomHere) => `${ready.base_url}/workspaces/${ready.workspace_id}/webhooks`
+const headersOf = ({ ready }: RoomHere) => ({
   authorization: `RC-WSKEY ${ready.api_key}`,
   "content-type": "application/json"
 })
@@ -40,7 +40,7 @@ describe("signalbox with a Postgres", () => {
   it("migrates, starts, and keeps nothing but files in its folder", async () => {
     assert.strictEqual((await succeed(["migrate"], { env })).lines[0], "applied 0001_init")
     assert.match((await succeed(["migrate"], { env })).stdout, /nothing to do/)
-    const room = await up(data, [], env)
+    const room = await upHere(data, [], env)
     const body = JSON.stringify({ endpoint: "https://example.com", enabled_events: ["process_run.started"] })
     const made = await fetch(webhooks(room), { method: "POST", headers: headersOf(room), body })
     assert.strictEqual(made.status, 200)
@@ -74,7 +74,7 @@ describe("signalbox with a Postgres", () => {
     const old = await signalbox(["up", "--port", "0", "--data", data], { env })
     assert.strictEqual(old.status, 1)
     assert.match(old.stderr, /not the master key of this database/)
-    const room = await up(data, [], { ...env, SIGNALBOX_MASTER_KEY: second })
+    const room = await upHere(data, [], { ...env, SIGNALBOX_MASTER_KEY: second })
     const opened = await (await fetch(`${webhooks(room)}/${webhook}`, { headers: headersOf(room) })).json()
     assert.strictEqual(opened.secret, secret)
     assert.strictEqual(await room.end(), 0)

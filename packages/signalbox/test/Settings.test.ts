@@ -10,7 +10,7 @@ import { readFileSync } from "node:fs"
 import { type IncomingMessage, request } from "node:http"
 import { join } from "node:path"
 import { definitions, logging, read } from "../src/internal/Settings.ts"
-import { type Env, signalbox, succeed, temporaryFolder, up } from "./support/Cli.ts"
+import { type Env, signalbox, succeed, temporaryFolder, upHere } from "./support/Cli.ts"
 
 const shown = async (args: ReadonlyArray<string>, env: Env = {}) => {
   const { lines, stdout } = await succeed(["config", "--json", ...args], { env })
@@ -113,7 +113,7 @@ describe("signalbox up", () => {
   it("takes its settings from the environment, and says what it logs in the form asked for", async () => {
     const { folder, remove } = temporaryFolder("settings")
     const port = await freePort()
-    const room = await up(join(folder, "data"), ["--port", String(port), "--workers", "0"], {
+    const room = await upHere(join(folder, "data"), ["--port", String(port), "--workers", "0"], {
       SIGNALBOX_HOST: "localhost",
       SIGNALBOX_CORS: "*",
       SIGNALBOX_ALLOWED_HOSTS: "a.example.com,b.example.com",

@@ -11,13 +11,13 @@ import * as Stream from "effect/Stream"
 import type { ChildProcess } from "node:child_process"
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { clientOf, type Room, signalbox, start, succeed, temporaryFolder, up } from "./support/Cli.ts"
+import { clientOf, type RoomHere, signalbox, start, succeed, temporaryFolder, up, upHere } from "./support/Cli.ts"
 import * as Robots from "./support/Robots.ts"
 
 const { folder, remove } = temporaryFolder("worker")
 const data = join(folder, "data")
 const home = join(folder, "worker")
-let room: Room
+let room: RoomHere
 let origin: string
 const children: Array<ChildProcess> = []
 
@@ -48,13 +48,13 @@ const startWorker = (env: Readonly<Record<string, string>> = {}, ...args: Readon
 }
 
 beforeAll(async () => {
-  room = await up(data, ["--workers", "0"])
+  room = await upHere(data, ["--workers", "0"])
   origin = room.ready.base_url.replace("/api/v1", "")
 })
 
 afterAll(async () => {
   for (const child of children) child.kill("SIGKILL")
-  await room.end("SIGKILL")
+  await room.end()
   remove()
 })
 
@@ -158,7 +158,7 @@ describe("signalbox up", () => {
       const first = await client(patiently(idle))
       assert.deepStrictEqual(first.map(({ name }) => name).toSorted(), ["local-1", "local-2"])
       await before.end("SIGKILL")
-      room = await up(folderOfUp, ["--workers", "2"])
+      room = await upHere(folderOfUp, ["--workers", "2"])
       const second = await client(patiently(idle))
       assert.deepStrictEqual(second.map(({ id }) => id).toSorted(), first.map(({ id }) => id).toSorted())
       assert.strictEqual(await room.end(), 0)
