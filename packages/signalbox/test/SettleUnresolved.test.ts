@@ -12,6 +12,7 @@ import * as Flow from "@signalbox/flows/Flow"
 import { FlowEngine } from "@signalbox/flows/FlowEngine"
 import * as FlowExecutions from "@signalbox/flows/FlowExecutions"
 import { settleUnresolved } from "@signalbox/flows/SettleUnresolved"
+import { sized } from "@signalbox/testkit/Soak"
 import * as Task from "@signalbox/worker/Task"
 import * as Clock from "effect/Clock"
 import * as Testing from "../src/Testing.ts"
@@ -30,7 +31,7 @@ const order = Task.make("order", {
 
 const program = Flow.layer(settleUnresolved).pipe(
   Layer.provideMerge(Layer.fresh(FlowEngine.layerMemory)),
-  Layer.provideMerge(Layer.fresh(Testing.layer({ tasks: [order], workers: 4 })))
+  Layer.provideMerge(Layer.fresh(Testing.layer({ tasks: [order] })))
 )
 
 /** A run over items with these payloads that has ended unresolved. */
@@ -65,11 +66,12 @@ describe("settling an unresolved run", () => {
     Effect.gen(function* () {
       const run = yield* unresolved([{ opens: 10_000 }])
       const before = yield* Clock.currentTimeMillis
-      const input = { run, attempts: 2, delayMillis: 600_000, backoff: 1, rest: "leave" as const }
+      const delay = sized(3, 10)
+      const input = { run, attempts: 2, delayMillis: delay * 60_000, backoff: 1, rest: "leave" as const }
       const result = yield* Testing.elapse(Flow.execute(settleUnresolved, input))
       assert.deepStrictEqual(result, { state: "unresolved", retried: 2, markedDone: 0, left: 1 })
       const minutes = ((yield* Clock.currentTimeMillis) - before) / 60_000
-      assert.isTrue(minutes >= 20 && minutes < 25, `${minutes} minutes`)
+      assert.isTrue(minutes >= 2 * delay && minutes < 2.5 * delay, `${minutes} minutes`)
     })
   )
 
@@ -104,13 +106,13 @@ describe("settling an unresolved run", () => {
       Effect.gen(function* () {
         const run = yield* unresolved([{}, { bad: true }, { opens: 10_000 }])
         const id = yield* Flow.submit(settleUnresolved, { run, attempts: 1 })
-        yield* Testing.advance("10 minutes")
+        yield* Testing.advance(`${sized(3, 10)} minutes`)
         const { now } = yield* FlowExecutions.inspect(id)
         assert.deepStrictEqual(
           now.map(({ kind, path }) => `${kind} ${path}`),
           ["signal escalation"]
         )
-        yield* Testing.advance("20 minutes")
+        yield* Testing.advance(`${sized(4, 20)} minutes`)
         assert.strictEqual((yield* ProcessRuns.get(run)).state, "unresolved")
         yield* FlowExecutions.signal(id, "escalation", { approved, by: "ann", comment: null })
         const result = yield* Testing.elapse(Flow.execute(settleUnresolved, { run }))

@@ -14,6 +14,7 @@ import * as Workers from "@signalbox/api/Workers"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Steps from "@signalbox/flows/ControlRoomSteps"
 import * as Flow from "@signalbox/flows/Flow"
+import { sized } from "@signalbox/testkit/Soak"
 import * as Task from "@signalbox/worker/Task"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -96,7 +97,8 @@ describe("Testing in virtual time", () => {
     }).pipe(Effect.provide(Layer.provideMerge(Testing.layer({ tasks: [double, picky(refused)] }), silent)))
   })
 
-  it.effect("passes the hour before a retry by TestClock alone", () => {
+  it.effect("passes the time before a retry by TestClock alone", () => {
+    const minutes = sized(20, 60)
     let attempts = 0
     const shaky = Task.make("shaky", {
       input: Number,
@@ -107,9 +109,9 @@ describe("Testing in virtual time", () => {
           : Effect.succeed(payload)
     })
     return Effect.gen(function* () {
-      const run = yield* start([{ task: "shaky", retry: { max_attempts: 2, delay_seconds: 3600 } }], [{ n: 1 }])
+      const run = yield* start([{ task: "shaky", retry: { max_attempts: 2, delay_seconds: minutes * 60 } }], [{ n: 1 }])
       yield* Testing.settle
-      yield* TestClock.adjust("59 minutes")
+      yield* TestClock.adjust(`${minutes - 1} minutes`)
       assert.strictEqual(attempts, 1)
       assert.strictEqual((yield* ProcessRuns.get(run)).state, "in_progress")
       yield* TestClock.adjust("2 minutes")
@@ -153,16 +155,17 @@ describe("Testing in virtual time", () => {
   )
 
   it.effect("lets time pass for what waits for it", () => {
+    const minutes = sized(20, 90)
     const slow = Task.make("slow", {
       input: Number,
       output: Number,
-      run: ({ payload }) => Effect.as(Effect.sleep("90 minutes"), payload)
+      run: ({ payload }) => Effect.as(Effect.sleep(`${minutes} minutes`), payload)
     })
     return Effect.gen(function* () {
       const run = yield* start([{ task: "slow" }], [{ n: 1 }])
       const ended = yield* Testing.elapse(ProcessRuns.awaitEnd(run))
       assert.strictEqual(ended.state, "completed")
-      assert.strictEqual(ended.duration, 5400)
+      assert.strictEqual(ended.duration, minutes * 60)
       const never = yield* Effect.exit(Testing.elapse(Effect.never, { limit: "5 seconds" }))
       assert.match(String(never), /no end within 5s of the test clock/)
     }).pipe(Effect.provide(Layer.provideMerge(Testing.layer({ tasks: [slow] }), silent)))
