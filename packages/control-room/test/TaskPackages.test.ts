@@ -6,7 +6,7 @@ import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
-import { soak } from "@signalbox/testkit/Soak"
+import { sized, soak } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -218,6 +218,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task pack
   it.effect.skipIf(onPostgres && !soak)("take every zip that is well made", () =>
     Effect.gen(function* () {
       const { id } = yield* TaskPackages.create("fine")
+      const megabytes = sized(20, 100)
       const robot: Zip.Entry = { name: "robot.yaml", content: Zip.robotYaml("A"), deflate: true }
       const many = Array.from({ length: 19_999 }, (_, n): Zip.Entry => ({ name: `folder ${n % 50}/${n}` }))
       const deep = Object.fromEntries([
@@ -237,7 +238,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task pack
         ["a ZIP64 directory", Zip.raw([robot, { name: "a", content: "x" }], { wide: 0 })],
         ["streamed sizes and folders", yield* Zip.make(deep)],
         ["dots in names", Zip.raw([robot, { name: "...a/..b/c.." }, { name: ".hidden" }])],
-        ["100 MB that compress well", yield* Zip.make({ "robot.yaml": Zip.robotYaml("A"), big: Buffer.alloc(1e8) })]
+        [
+          `${megabytes} MB that compress well`,
+          yield* Zip.make({ "robot.yaml": Zip.robotYaml("A"), big: Buffer.alloc(megabytes * 1e6) })
+        ]
       ]
       for (const [what, zip] of zips) {
         const answer = yield* post(id, zip)

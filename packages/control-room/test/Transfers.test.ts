@@ -4,6 +4,7 @@ import { WorkItem } from "@signalbox/api/contract/WorkItems"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
+import { sized } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
@@ -289,7 +290,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("uploads",
         ["like a boundary", Buffer.from("\r\n--form-of-the-tes\r\n-form-of-the-test--\r\n--"), {}],
         ["data.json", Buffer.from('{"a":1}'), { type: "application/json" }],
         ["text.txt", Buffer.from("text"), { type: "text/plain" }],
-        ["64 MB", Buffer.alloc(64 * 1024 * 1024, 7), {}],
+        ["many", Buffer.alloc(sized(16, 64) * 1024 * 1024, 7), {}],
         ["naïve 漢字 🏳️‍🌈.txt", every, { filename: "x" }],
         [`it's "quoted" (1)*;=,!%41&#?+.txt`, every, {}],
         ["...", every, {}],
