@@ -218,7 +218,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task pack
   it.effect.skipIf(onPostgres && !soak)("take every zip that is well made", () =>
     Effect.gen(function* () {
       const { id } = yield* TaskPackages.create("fine")
-      const megabytes = sized(20, 100)
+      const megabytes = sized(50, 100)
       const robot: Zip.Entry = { name: "robot.yaml", content: Zip.robotYaml("A"), deflate: true }
       const many = Array.from({ length: 19_999 }, (_, n): Zip.Entry => ({ name: `folder ${n % 50}/${n}` }))
       const deep = Object.fromEntries([

@@ -49,7 +49,7 @@ export interface Shape {
 export const raw = (entries: ReadonlyArray<Entry>, { after, before, count, wide }: Shape = {}): Buffer => {
   const parts: Array<Buffer> = [Buffer.from(before ?? [])]
   const directory: Array<Buffer> = []
-  const length = () => parts.reduce((sum, part) => sum + part.length, 0)
+  let length = parts[0]?.length ?? 0
   for (const entry of entries) {
     const content = Buffer.from(entry.content ?? "")
     const data = entry.deflate === true ? deflateRawSync(content) : content
@@ -63,8 +63,10 @@ export const raw = (entries: ReadonlyArray<Entry>, { after, before, count, wide 
     fields.writeUInt32LE(data.length, 14)
     fields.writeUInt32LE(size, 18)
     fields.writeUInt16LE(name.length, 22)
-    const at = length()
-    parts.push(Buffer.from("PK\u0003\u0004"), fields, name, data)
+    const at = length
+    const local = Buffer.concat([Buffer.from("PK\u0003\u0004"), fields, name, data])
+    parts.push(local)
+    length += local.length
     if (entry.unlisted === true) continue
     const listed = entry.listedAs === undefined ? name : Buffer.from(entry.listedAs)
     const central = Buffer.alloc(46)
@@ -84,7 +86,7 @@ export const raw = (entries: ReadonlyArray<Entry>, { after, before, count, wide 
   end.writeUInt16LE(listed & 0xffff, 8)
   end.writeUInt16LE(listed & 0xffff, 10)
   end.writeUInt32LE(list.length, 12)
-  end.writeUInt32LE(length(), 16)
+  end.writeUInt32LE(length, 16)
   if (wide === undefined) return Buffer.concat([...parts, list, end, Buffer.from(after ?? [])])
   const record = Buffer.alloc(56)
   record.write("PK\u0006\u0006", 0, "latin1")
@@ -92,10 +94,10 @@ export const raw = (entries: ReadonlyArray<Entry>, { after, before, count, wide 
   record.writeUInt32LE(listed, 24)
   record.writeUInt32LE(listed, 32)
   record.writeUInt32LE(list.length, 40)
-  record.writeUInt32LE(length() + wide, 48)
+  record.writeUInt32LE(length + wide, 48)
   const locator = Buffer.alloc(20)
   locator.write("PK\u0006\u0007", 0, "latin1")
-  locator.writeUInt32LE(length() + list.length, 8)
+  locator.writeUInt32LE(length + list.length, 8)
   locator.writeUInt32LE(1, 16)
   end.fill(0xff, 8, 20)
   return Buffer.concat([...parts, list, record, locator, end])
