@@ -6,6 +6,7 @@ import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
+import * as RawZip from "@signalbox/testkit/RawZip"
 import { sized, soak } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -114,16 +115,16 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task pack
     Effect.gen(function* () {
       const { blobs, rows } = yield* Service
       const id = yield* withTasks("hostile", "Kept")
-      const robot: Zip.Entry = { name: "robot.yaml", content: Zip.robotYaml("New") }
-      const named = (name: string | Uint8Array) => Zip.raw([robot, { name, content: "x" }])
-      const yaml = (content: string | Uint8Array) => Zip.raw([{ name: "robot.yaml", content }])
-      const well = Zip.raw([robot])
+      const robot: RawZip.Entry = { name: "robot.yaml", content: Zip.robotYaml("New") }
+      const named = (name: string | Uint8Array) => RawZip.make([robot, { name, content: "x" }])
+      const yaml = (content: string | Uint8Array) => RawZip.make([{ name: "robot.yaml", content }])
+      const well = RawZip.make([robot])
       const bomb = Buffer.alloc(64 * 1024 * 1024)
       const cases: ReadonlyArray<readonly [what: string, zip: Uint8Array, says: RegExp]> = [
         ["a path upwards", named("../up"), /"\.\.\/up".*`\.\.`/],
         ["a path upwards in the middle", named("a/../../up"), /`\.\.`/],
         ["a path upwards at the end", named("a/.."), /`\.\.`/],
-        ["a folder upwards", Zip.raw([robot, { name: "../", mode: 0o40755 }]), /`\.\.`/],
+        ["a folder upwards", RawZip.make([robot, { name: "../", mode: 0o40755 }]), /`\.\.`/],
         ["a path with a dot", named("./a"), /`\.`/],
         ["an empty part", named("a//b"), /empty part/],
         ["an empty name", named(""), /empty part/],
@@ -136,56 +137,60 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task pack
         ["a name that is no UTF-8", named(Buffer.from([0x61, 0xff])), /UTF-8/],
         ["a long path", named("a/".repeat(512) + "bb"), /too long/],
         ["a deep path", named("a/".repeat(64) + "b"), /too long/],
-        ["a symbolic link", Zip.raw([robot, { name: "l", content: "/etc", mode: 0o120777 }]), /link/],
-        ["a device", Zip.raw([robot, { name: "d", mode: 0o60644 }]), /special/],
-        ["a folder named like a file", Zip.raw([robot, { name: "d", mode: 0o40755 }]), /not what its name says/],
-        ["a file named like a folder", Zip.raw([robot, { name: "d/", mode: 0o100644 }]), /not what its name says/],
-        ["a name twice", Zip.raw([robot, { name: "a" }, { name: "a" }]), /twice/],
-        ["robot.yaml twice", Zip.raw([robot, robot]), /twice/],
-        ["names that differ in case", Zip.raw([robot, { name: "A" }, { name: "a" }]), /"A" and "a"/],
-        ["folders that differ in case", Zip.raw([robot, { name: "A/x" }, { name: "a/y" }]), /"A" and "a"/],
-        ["a second Robot.yaml", Zip.raw([robot, { name: "Robot.YAML" }]), /would be one/],
-        ["names that differ in form", Zip.raw([robot, { name: "\u00e9" }, { name: "e\u0301" }]), /would be one/],
-        ["names that fold together", Zip.raw([robot, { name: "ß" }, { name: "SS" }]), /would be one/],
-        ["a file and a folder", Zip.raw([robot, { name: "a" }, { name: "a/b" }]), /would be one/],
-        ["a folder and a file", Zip.raw([robot, { name: "a/b" }, { name: "a" }]), /would be one/],
-        ["another name in the directory", Zip.raw([robot, { name: "a", listedAs: "../a" }]), /`\.\.`/],
-        ["another harmless name there", Zip.raw([robot, { name: "a", listedAs: "b" }]), /not in its directory/],
-        ["an entry that is not listed", Zip.raw([robot, { name: "../a", unlisted: true }]), /gaps/],
-        ["an entry before the rest", Zip.raw([{ name: "a", unlisted: true }, robot]), /gaps/],
-        ["a wrong count", Zip.raw([robot], { count: 2 }), /directory/],
-        ["two entries of the same bytes", Zip.raw([robot, { name: "a", at: 0 }]), /overlap/],
+        ["a symbolic link", RawZip.make([robot, { name: "l", content: "/etc", mode: 0o120777 }]), /link/],
+        ["a device", RawZip.make([robot, { name: "d", mode: 0o60644 }]), /special/],
+        ["a folder named like a file", RawZip.make([robot, { name: "d", mode: 0o40755 }]), /not what its name says/],
+        ["a file named like a folder", RawZip.make([robot, { name: "d/", mode: 0o100644 }]), /not what its name says/],
+        ["a name twice", RawZip.make([robot, { name: "a" }, { name: "a" }]), /twice/],
+        ["robot.yaml twice", RawZip.make([robot, robot]), /twice/],
+        ["names that differ in case", RawZip.make([robot, { name: "A" }, { name: "a" }]), /"A" and "a"/],
+        ["folders that differ in case", RawZip.make([robot, { name: "A/x" }, { name: "a/y" }]), /"A" and "a"/],
+        ["a second Robot.yaml", RawZip.make([robot, { name: "Robot.YAML" }]), /would be one/],
+        ["names that differ in form", RawZip.make([robot, { name: "\u00e9" }, { name: "e\u0301" }]), /would be one/],
+        ["names that fold together", RawZip.make([robot, { name: "ß" }, { name: "SS" }]), /would be one/],
+        ["a file and a folder", RawZip.make([robot, { name: "a" }, { name: "a/b" }]), /would be one/],
+        ["a folder and a file", RawZip.make([robot, { name: "a/b" }, { name: "a" }]), /would be one/],
+        ["another name in the directory", RawZip.make([robot, { name: "a", listedAs: "../a" }]), /`\.\.`/],
+        ["another harmless name there", RawZip.make([robot, { name: "a", listedAs: "b" }]), /not in its directory/],
+        ["an entry that is not listed", RawZip.make([robot, { name: "../a", unlisted: true }]), /gaps/],
+        ["an entry before the rest", RawZip.make([{ name: "a", unlisted: true }, robot]), /gaps/],
+        ["a wrong count", RawZip.make([robot], { count: 2 }), /directory/],
+        ["two entries of the same bytes", RawZip.make([robot, { name: "a", at: 0 }]), /overlap/],
         [
           "an entry inside of another",
-          Zip.raw([robot, { name: "a", content: Zip.raw([{ name: "b", content: "x" }]) }, { name: "b", at: 200 }]),
+          RawZip.make([
+            robot,
+            { name: "a", content: RawZip.make([{ name: "b", content: "x" }]) },
+            { name: "b", at: 200 }
+          ]),
           /overlap|not where/
         ],
-        ["more bytes than it has", Zip.raw([robot, { name: "a", packed: 9 }, { name: "b" }]), /overlap/],
-        ["fewer bytes than it has", Zip.raw([{ ...robot, packed: 9 }, { name: "b" }]), /gaps/],
-        ["a gap", Zip.raw([robot, { name: "a", content: "PK", unlisted: true }, { name: "b" }]), /gaps/],
-        ["a ZIP64 directory that is elsewhere", Zip.raw([robot], { wide: 8 }), /directory/],
-        ["a ZIP64 directory beyond the end", Zip.raw([robot], { wide: 2 ** 31 }), /directory/],
+        ["more bytes than it has", RawZip.make([robot, { name: "a", packed: 9 }, { name: "b" }]), /overlap/],
+        ["fewer bytes than it has", RawZip.make([{ ...robot, packed: 9 }, { name: "b" }]), /gaps/],
+        ["a gap", RawZip.make([robot, { name: "a", content: "PK", unlisted: true }, { name: "b" }]), /gaps/],
+        ["a ZIP64 directory that is elsewhere", RawZip.make([robot], { wide: 8 }), /directory/],
+        ["a ZIP64 directory beyond the end", RawZip.make([robot], { wide: 2 ** 31 }), /directory/],
         ["a ZIP64 end without its locator", Buffer.concat([well.subarray(0, -12), Buffer.alloc(12, 0xff)]), /end/],
         ["no middle", Buffer.concat([well.subarray(0, 50), well.subarray(60)]), /directory/],
-        ["20,001 entries", Zip.raw([robot], { count: 20_001 }), /20000/],
-        ["bytes before it", Zip.raw([robot], { before: Buffer.from("#!/bin/sh\n") }), /zip/],
-        ["bytes after it", Zip.raw([robot], { after: Buffer.from("more") }), /end/],
+        ["20,001 entries", RawZip.make([robot], { count: 20_001 }), /20000/],
+        ["bytes before it", RawZip.make([robot], { before: Buffer.from("#!/bin/sh\n") }), /zip/],
+        ["bytes after it", RawZip.make([robot], { after: Buffer.from("more") }), /end/],
         ["two zips in one", Buffer.concat([well, well]), /directory/],
         ["half of it", well.subarray(0, 40), /end/],
         ["all but a byte", well.subarray(0, -1), /end/],
         ["no zip", Buffer.from("hello"), /end/],
         ["nothing", new Uint8Array(0), /end/],
-        ["nothing in it", Zip.raw([]), /robot\.yaml/],
-        ["encryption", Zip.raw([robot, { name: "a", content: "x", flags: 0x801 }]), /encrypted/],
+        ["nothing in it", RawZip.make([]), /robot\.yaml/],
+        ["encryption", RawZip.make([robot, { name: "a", content: "x", flags: 0x801 }]), /encrypted/],
         ["a wrong checksum", Buffer.from(well.toString("latin1").replace("New", "Old"), "latin1"), /CRC/],
-        ["a size that is too small", Zip.raw([robot, { name: "a", content: bomb, deflate: true, size: 9 }]), /zip/],
+        ["a size that is too small", RawZip.make([robot, { name: "a", content: bomb, deflate: true, size: 9 }]), /zip/],
         [
           "a size above 5 GB",
-          Zip.raw([robot, ...["a", "b"].map((name) => ({ name, size: 4_000_000_000 }))]),
+          RawZip.make([robot, ...["a", "b"].map((name) => ({ name, size: 4_000_000_000 }))]),
           /5368709120/
         ],
-        ["no robot.yaml", Zip.raw([{ name: "a" }]), /robot\.yaml/],
-        ["one below a folder", Zip.raw([{ name: "p/robot.yaml", content: Zip.robotYaml("a") }]), /root/],
+        ["no robot.yaml", RawZip.make([{ name: "a" }]), /robot\.yaml/],
+        ["one below a folder", RawZip.make([{ name: "p/robot.yaml", content: Zip.robotYaml("a") }]), /root/],
         ["an empty one", yaml(""), /robot\.yaml/],
         ["no YAML", yaml("tasks: [}"), /robot\.yaml/],
         ["no text", yaml(Buffer.from([0xff, 0xfe, 0x00])), /robot\.yaml/],
@@ -219,25 +224,25 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task pack
     Effect.gen(function* () {
       const { id } = yield* TaskPackages.create("fine")
       const megabytes = sized(50, 100)
-      const robot: Zip.Entry = { name: "robot.yaml", content: Zip.robotYaml("A"), deflate: true }
-      const many = Array.from({ length: 19_999 }, (_, n): Zip.Entry => ({ name: `folder ${n % 50}/${n}` }))
+      const robot: RawZip.Entry = { name: "robot.yaml", content: Zip.robotYaml("A"), deflate: true }
+      const many = Array.from({ length: 19_999 }, (_, n): RawZip.Entry => ({ name: `folder ${n % 50}/${n}` }))
       const deep = Object.fromEntries([
         ["robot.yaml", Zip.robotYaml("A")],
         ["a/".repeat(60) + "b", "x"]
       ])
       const zips: ReadonlyArray<readonly [string, Uint8Array]> = [
-        ["folders", Zip.raw([{ name: "a/", mode: 0o40755 }, robot, { name: "a/b" }, { name: "c/", mode: 0 }])],
+        ["folders", RawZip.make([{ name: "a/", mode: 0o40755 }, robot, { name: "a/b" }, { name: "c/", mode: 0 }])],
         [
           "no modes",
-          Zip.raw([
+          RawZip.make([
             { ...robot, mode: 0 },
             { name: "a.py", mode: 0 }
           ])
         ],
-        ["20,000 entries", Zip.raw([robot, ...many])],
-        ["a ZIP64 directory", Zip.raw([robot, { name: "a", content: "x" }], { wide: 0 })],
+        ["20,000 entries", RawZip.make([robot, ...many])],
+        ["a ZIP64 directory", RawZip.make([robot, { name: "a", content: "x" }], { wide: 0 })],
         ["streamed sizes and folders", yield* Zip.make(deep)],
-        ["dots in names", Zip.raw([robot, { name: "...a/..b/c.." }, { name: ".hidden" }])],
+        ["dots in names", RawZip.make([robot, { name: "...a/..b/c.." }, { name: ".hidden" }])],
         [
           `${megabytes} MB that compress well`,
           yield* Zip.make({ "robot.yaml": Zip.robotYaml("A"), big: Buffer.alloc(megabytes * 1e6) })

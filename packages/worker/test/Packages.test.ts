@@ -6,6 +6,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { StepRunId } from "@signalbox/api/contract/Ids"
 import { InvalidRequest } from "@signalbox/api/ControlRoomError"
+import type * as RawZip from "@signalbox/testkit/RawZip"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
@@ -119,7 +120,7 @@ withLayer(layer, { excludeTestServices: true })("unpacking", (it) => {
     })
   )
 
-  const hostile: ReadonlyArray<readonly [what: string, entries: ReadonlyArray<Zips.Entry>, message: RegExp]> = [
+  const hostile: ReadonlyArray<readonly [what: string, entries: ReadonlyArray<RawZip.Entry>, message: RegExp]> = [
     ["a path upwards", [{ name: "../evil" }], /evil|relative path/],
     ["a path upwards inside", [{ name: "a/../../evil" }], /evil|relative path/],
     ["an absolute path", [{ name: "/evil" }], /absolute path/],

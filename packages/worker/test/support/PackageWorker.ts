@@ -2,6 +2,7 @@
  * A worker whose service is a script, and which runs one task of one package.
  */
 import { StepRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import type * as RawZip from "@signalbox/testkit/RawZip"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Queue from "effect/Queue"
@@ -23,7 +24,7 @@ export const until = <A>(look: () => A | undefined | false) =>
 
 /** Starts the task `t` of a package with these files. Its step run is `s1`; the working copies are in `runs`. */
 export const begin = Effect.fnUntraced(function* (
-  files: ReadonlyArray<Zips.Entry>,
+  files: ReadonlyArray<RawZip.Entry>,
   env: Readonly<Record<string, string>> = {}
 ) {
   const fs = yield* FileSystem.FileSystem

@@ -1,22 +1,14 @@
 /** Zips with whatever entries a test wants, and a server for them that may break off. */
+import * as RawZip from "@signalbox/testkit/RawZip"
 import * as Effect from "effect/Effect"
-import { spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
-import { readFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { createServer, type IncomingMessage } from "node:http"
-import { join } from "node:path"
 
-export interface Entry {
-  readonly name: string
-  readonly content?: string
-  readonly mode?: number
-}
-
-export const write = (path: string, entries: ReadonlyArray<Entry>) => {
-  const script = join(import.meta.dirname, "zip.py")
-  const { status, stderr } = spawnSync("python3", [script, path], { input: JSON.stringify(entries), encoding: "utf8" })
-  if (status !== 0) throw new Error(stderr)
-  const bytes = readFileSync(path)
+/** Writes a zip of these entries, whatever they say of themselves. */
+export const write = (path: string, entries: ReadonlyArray<RawZip.Entry>) => {
+  const bytes = RawZip.make(entries.map((entry) => ({ ...entry, deflate: true })))
+  writeFileSync(path, bytes)
   return { bytes, digest: `sha256:${createHash("sha256").update(bytes).digest("hex")}` }
 }
 
