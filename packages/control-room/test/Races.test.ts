@@ -6,6 +6,7 @@ import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as Webhooks from "@signalbox/api/Webhooks"
 import * as WorkItems from "@signalbox/api/WorkItems"
+import { sized } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -72,7 +73,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("at once",
     Effect.gen(function* () {
       const { raw } = yield* Service
       const process = yield* newProcess("deleted worker")
-      for (let round = 0; round < 15; round++) {
+      for (let round = 0; round < sized(6, 15); round++) {
         const worker = yield* linkWorker(["deleted worker"])
         const run = yield* started(process.id)
         const lease = worker.protocol.lease({ free: 1, tasks: ["deleted worker"], waitSeconds: 0 })
@@ -95,7 +96,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("at once",
       const { tickIn } = yield* Service
       const process = yield* newProcess("expired", 10)
       const worker = yield* linkWorker(["expired"])
-      for (let round = 0; round < 8; round++) {
+      for (let round = 0; round < sized(4, 8); round++) {
         const run = yield* started(process.id, { payloads: Array.from({ length: 10 }, (_, n) => n) })
         const leases = yield* worker.protocol.lease({ free: 10, tasks: ["expired"], waitSeconds: 5 })
         assert.lengthOf(leases, 10)
@@ -120,7 +121,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("at once",
   it.effect("a webhook is disabled and runs begin: nothing waits for a disabled webhook", () =>
     Effect.gen(function* () {
       const process = yield* newProcess("disabled")
-      for (let round = 0; round < 10; round++) {
+      for (let round = 0; round < sized(4, 10); round++) {
         const webhook = yield* Webhooks.create({
           endpoint: "http://127.0.0.1:9/nobody",
           events: ["process_run.started", "process_run.completed"],
@@ -142,7 +143,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("at once",
   it.effect("a process is deleted and its failed items are retried: one of both is refused", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
-      for (let round = 0; round < 10; round++) {
+      for (let round = 0; round < sized(4, 10); round++) {
         const name = `retried ${round}`
         const process = yield* newProcess(name)
         const worker = yield* linkWorker([name])

@@ -31,7 +31,7 @@ import { runsOn, sqlite } from "./support/Storage.ts"
 import { type Ask, type Prediction, World } from "./support/World.ts"
 
 const settings = Config.all({
-  runs: Config.succeed(sized(80, 1000)),
+  runs: Config.succeed(sized(50, 1000)),
   seed: Config.withDefault(Config.String("SIGNALBOX_COMMAND_SEED"), "signalbox")
 })
 

@@ -288,7 +288,7 @@ describe("folders", () => {
     )
   )
 
-  const many = sized(600, 5000)
+  const many = sized(250, 5000)
   it.live(`${many} files come whole although every tenth request fails`, () =>
     inSandbox(
       Effect.gen(function* () {
