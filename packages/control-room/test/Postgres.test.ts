@@ -12,6 +12,7 @@ import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
@@ -203,8 +204,13 @@ it.live("starts with the waiting inputs take each of them once, on whatever node
   }).pipe(Effect.scoped)
 )
 
-it.live("a server that has no connection left is a 503, and all goes on when it has one", () =>
-  Effect.gen(function* () {
+/** Keeps what is logged while a database is away on purpose: in the output of the tests it would look like a fault. */
+const keeping = (logged: Array<string>) =>
+  Logger.layer([Logger.make((options) => void logged.push(Logger.formatJson.log(options)))])
+
+it.live("a server that has no connection left is a 503, and all goes on when it has one", () => {
+  const logged: Array<string> = []
+  return Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const storage = storageIn(folder)
     const { database } = storage
@@ -245,6 +251,7 @@ it.live("a server that has no connection left is a 503, and all goes on when it 
       yield* limit(-1)
       yield* Effect.repeat(Effect.delay(raw("GET", "/readyz"), "50 millis"), { until: ({ status }) => status === 200 })
       assert.strictEqual((yield* raw("POST", "assets", { json: { name: "x" } })).status, 200)
+      assert.isTrue(logged.some((line) => line.includes("too many connections for role")))
     }).pipe(
       Effect.provide(
         Layer.fresh(
@@ -252,8 +259,8 @@ it.live("a server that has no connection left is a 503, and all goes on when it 
         )
       )
     )
-  }).pipe(Effect.scoped)
-)
+  }).pipe(Effect.scoped, Effect.provide(keeping(logged)))
+})
 
 it.live(
   "while the database is away requests get a 503 and /readyz says so; when it is back all goes on by itself",
@@ -295,5 +302,5 @@ it.live(
           schedule: Schedule.spaced("20 millis")
         })
       }).pipe(Effect.provide(Layer.fresh(layerIn(folder, { rateLimit: null }, options))))
-    }).pipe(Effect.scoped)
+    }).pipe(Effect.scoped, Effect.provide(Logger.layer([])))
 )
