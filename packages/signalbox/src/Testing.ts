@@ -166,6 +166,7 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
 /**
  * A control room of its own, which ends with the layer and leaves nothing behind. Nothing of it goes over a network:
  * webhooks and callbacks are recorded instead.
+ * Flows that run plainly are verified: see `verify` of `Flow.run`.
  *
  * ```ts
  * import * as Processes from "@signalbox/api/Processes"
