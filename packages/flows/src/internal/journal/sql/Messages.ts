@@ -27,7 +27,11 @@ interface There {
 
 /** Postgres does not see, in one statement, an equal message that is sent at the same time. */
 const orNone = <A>(effect: Effect.Effect<ReadonlyArray<A>, SqlError>): Effect.Effect<ReadonlyArray<A>, SqlError> =>
-  Effect.catch(effect, (error) => (error.reason._tag === "UniqueViolation" ? Effect.succeed([]) : Effect.fail(error)))
+  Effect.catchIf(
+    effect,
+    ({ reason }) => reason._tag === "UniqueViolation",
+    () => Effect.succeed([])
+  )
 
 export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) => {
   const numbered = (id: string, address: string, at: number) => sql<Sent>`
