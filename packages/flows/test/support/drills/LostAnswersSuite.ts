@@ -64,10 +64,16 @@ const retryOf = (n: number, version: number | null = null): Order => ({ do: "ret
 
 export const lostAnswersSuite = (name: string, place: Place) => {
   const isMemory = place === "memory"
-  /** The first answer to each request is lost, or every other one never comes. */
+  /** The first answer for each effect is lost, or never comes. */
   const losing = (effects: Effects.Effects) => {
-    let count = 0
-    effects.fault = (_post, before) => (before > 0 ? "none" : count++ % 2 === 0 ? "lost" : "hung")
+    const known = new Set<string>()
+    // What is done again under another key is answered: else two that fail by turns would never come to an end.
+    effects.fault = ({ n, name, undo }) => {
+      const one = `${n} ${name} ${undo}`
+      if (known.has(one)) return "none"
+      known.add(one)
+      return known.size % 2 === 0 ? "lost" : "hung"
+    }
   }
   const test = (title: string, effect: Effect.Effect<void, unknown, Scope.Scope>) =>
     it.live(`${name}: ${title}`, () => Effect.scoped(effect))
@@ -181,11 +187,14 @@ export const lostAnswersSuite = (name: string, place: Place) => {
       yield* submitAll
       yield* Effect.sleep("100 millis")
       yield* run({ more: "before" })
-      yield* Effect.sleep("500 millis")
-      const halted = [...(yield* statesOf(anyone))].filter(([, { state }]) => state === "halted").length
+      let halted = 0
+      // On Postgres the build before is counted on until its lease has ended.
+      while (halted < total) {
+        yield* Effect.sleep("100 millis")
+        halted = [...(yield* statesOf(anyone))].filter(([, { state }]) => state === "halted").length
+      }
       yield* run({})
       yield* verdict({ name: `${name}, ${halted} halted by a deployment`, effects, anyone, total, expectedOf: inEnd })
-      assert.isAbove(halted, 0)
     })
   )
 }
