@@ -94,7 +94,7 @@ const allEnded = Effect.gen(function* () {
 
 describe("durable flows", () => {
   const submissions = sized(300, 5_000)
-  const limit = soak ? [] : ["--rate-limit", "60:30"]
+  const limit = soak ? [] : ["--rate-limit", "25:10"]
 
   it.live(
     `${submissions} submissions at ${limit[1] ?? "the default rate limit"} all complete`,
@@ -110,6 +110,7 @@ describe("durable flows", () => {
             (n) => Flow.submit(submitted, { process, n }),
             { concurrency: 32, discard: true }
           )
+          yield* Effect.logInfo("submitted after", (Date.now() - since) / 1_000)
           const states = yield* allEnded
           const seconds = (Date.now() - since) / 1_000
           assert.deepStrictEqual(states, { completed: submissions })
