@@ -48,7 +48,12 @@ const ready = <I extends Codec, S extends Codec, E extends Codec, R>(
   awaits?: (input: I["Type"]) => Effect.Effect<Awaited, never, R>
 ) => makeStep(name, options, { transient: transientOf, ...(awaits === undefined ? {} : { awaits }) })
 
-const transientOf = (error: unknown): Transient | null => (error instanceof ControlRoomError ? transient(error) : null)
+const transientOf = (error: unknown): Transient | null => {
+  const found = error instanceof ControlRoomError ? transient(error) : null
+  return found === null || !(error instanceof ControlRoomError)
+    ? null
+    : { retryAfterMillis: found.retryAfterMillis, isBusy: error.reason._tag === "RateLimited" }
+}
 
 const pageSize = 500
 

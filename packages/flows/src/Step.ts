@@ -153,12 +153,13 @@ export const makeStep = <
     T
   >
   const { awaits, transient } = ready
+  const patient =
+    transient === undefined || options.retry !== undefined
+      ? null
+      : (failure: WithTimeout<E, T>["Type"]): Transient | null =>
+          failure instanceof StepTimeout ? { retryAfterMillis: null } : transient(failure)
   const retry: Retry<WithTimeout<E, T>["Type"]> =
-    options.retry !== undefined
-      ? retryOf(options.retry)
-      : transient === undefined
-        ? once
-        : durably((failure) => (failure instanceof StepTimeout ? { retryAfterMillis: null } : transient(failure)))
+    options.retry !== undefined ? retryOf(options.retry) : patient === null ? once : durably(patient)
 
   const execute = (path: string, input: I["Type"]): Effect.Effect<S["Type"], WithTimeout<E, T>["Type"], R> => {
     const attempt = Effect.suspend(() => options.run(input))
@@ -183,7 +184,7 @@ export const makeStep = <
             error,
             execute: execute(path, recorded.value),
             retry,
-            patient: transient !== undefined && options.retry === undefined,
+            patient,
             repeatable: options.repeat !== "never",
             ...(awaits === undefined ? {} : { awaits: awaits(recorded.value) })
           })

@@ -26,6 +26,7 @@ import {
   type StepCall,
   usedTwice
 } from "./Position.ts"
+import type { Gates } from "./Gates.ts"
 import { Reporter } from "./Reporter.ts"
 import { inStepScope } from "./StepScope.ts"
 import * as Timers from "./Timers.ts"
@@ -220,6 +221,7 @@ export interface Services {
   readonly id: string
   readonly chapter: number
   readonly durable: boolean
+  readonly gates: Gates | null
   /** Whether a record is only replayed: nothing outside is asked. */
   readonly replays: boolean
   readonly events: FlowEvents
@@ -240,7 +242,7 @@ export interface Services {
 export const WaitIsOver = Context.Reference<boolean>("@signalbox/flows/WaitIsOver", { defaultValue: () => false })
 
 export const interpreterOf = (branch: Branch, services: Services): Interpreter => {
-  const { chapter, durable, events, id, isLive, names, park, redoOf, replays } = services
+  const { chapter, durable, events, gates, id, isLive, names, park, redoOf, replays } = services
   const publish = publishTo(events)
   const origin = chapter === 0 ? id : `${id}:${chapter}`
 
@@ -257,7 +259,7 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
         id,
         `${origin}/${scope}`,
         durable,
-        durable && call.patient ? sendOnce(call.execute) : call.execute
+        gates !== null && call.patient !== null ? gates.pass(sendOnce(call.execute), call.patient) : call.execute
       ).pipe(
         at(outsideFlow),
         Effect.updateService(
@@ -345,7 +347,7 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
           decodeRecorded(schema, value, `the signal ${path}`)
         ),
         retry: () => Effect.succeed(null),
-        patient: false,
+        patient: null,
         repeatable: true
       })
     )

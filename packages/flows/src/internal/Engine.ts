@@ -17,6 +17,7 @@ import { detailOf } from "./Announce.ts"
 import { reopened } from "./Commands.ts"
 import { makeWaker } from "./Children.ts"
 import { NewId } from "./Ids.ts"
+import * as Gates from "./Gates.ts"
 import * as Interpreter from "./Interpreter.ts"
 import {
   type Execution,
@@ -103,6 +104,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
   const live = new Map<string, Live>()
   const metrics = yield* Metrics.make
   const waiters = new Map<string, Set<Deferred.Deferred<void>>>()
+  const gates = Gates.make()
   const due = Latch.makeUnsafe(true)
   const name = hostname()
   const newId = yield* NewId
@@ -195,7 +197,8 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
       now: journal.now,
       write: (write) => Effect.map(journal.write(fence, write), () => metrics.wrote(execution.flow, write)),
       messages: (after) => journal.messages(id, after),
-      isCrowded: () => crowded
+      isCrowded: () => crowded,
+      gates
     }
     let history = isNew ? null : yield* journal.history(id)
     for (;;) {

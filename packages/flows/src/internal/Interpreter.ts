@@ -21,6 +21,7 @@ import * as Calls from "./Calls.ts"
 import { Children } from "./Children.ts"
 import type { Entry, EntryKind, Execution, History, Message, OwnershipLost, Undo, Write } from "./Journal.ts"
 import { at } from "./Position.ts"
+import type { Gates } from "./Gates.ts"
 import * as Replay from "./Replay.ts"
 import * as Timers from "./Timers.ts"
 
@@ -32,6 +33,8 @@ export interface Host {
   readonly now: Effect.Effect<number>
   readonly write: (write: Write) => Effect.Effect<void, OwnershipLost>
   readonly messages: (after: number) => Effect.Effect<ReadonlyArray<Message>>
+  /** What spaces the attempts of steps that are tried again by themselves; null: a script, where nothing is. */
+  readonly gates: Gates | null
   /** Whether others wait for the memory that an idle execution holds. */
   readonly isCrowded: () => boolean
   /** Given where a record is only replayed: called where something new would begin, with what that is. */
@@ -272,6 +275,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
         id,
         chapter: execution.chapter,
         durable: host.durable,
+        gates: host.gates,
         replays: host.onEdge !== undefined,
         events,
         isLive: () => replay.next() === undefined && replay.missed() === null,

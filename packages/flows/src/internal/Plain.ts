@@ -25,7 +25,8 @@ const host: Host = {
   now: Clock.currentTimeMillis,
   write: () => Effect.void,
   messages: () => Effect.succeed([]),
-  isCrowded: () => false
+  isCrowded: () => false,
+  gates: null
 }
 
 const nothing = { entries: [], undos: [], messages: [], redos: new Map<string, number>() }

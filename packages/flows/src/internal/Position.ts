@@ -8,6 +8,7 @@ import type * as Schema from "effect/Schema"
 import * as Tracer from "effect/Tracer"
 import type { FlowContext, RequirementOf } from "../FlowContext.ts"
 import { FlowDefect } from "../FlowDefect.ts"
+import type { Transient } from "./Transient.ts"
 import type { Codec } from "./Values.ts"
 
 /** A failed attempt, for the decision whether there is another one. */
@@ -48,8 +49,8 @@ export interface StepCall<S extends Codec, E extends Codec, R> extends Call<S, E
   /** Whether `path` was numbered by itself, so that a call that repeats a failed one may keep its idempotency scope. */
   readonly numbered: Numbered | null
   readonly retry: Retry<E["Type"]>
-  /** Whether it is tried again for a day: the client then sends each request once. */
-  readonly patient: boolean
+  /** Of a step that is tried again for a day: which errors go away by themselves. The client then sends each request once. */
+  readonly patient: ((error: E["Type"]) => Transient | null) | null
   /** `child`: the start of another execution. Default: a step. */
   readonly kind?: "step" | "child"
   /** False: a step that was cut off by the end of its process halts the execution instead of running again. */

@@ -10,6 +10,8 @@ import type { Retry } from "./Position.ts"
 export interface Transient {
   /** What the service asked to wait; null when it did not say. */
   readonly retryAfterMillis: number | null
+  /** Whether it refuses because there are too many requests. */
+  readonly isBusy?: boolean
 }
 
 const firstMillis = 1_000

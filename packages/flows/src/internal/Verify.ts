@@ -60,6 +60,7 @@ export const replayed = Effect.fnUntraced(function* (
     write: () => Effect.void,
     messages: () => Effect.succeed([]),
     isCrowded: () => false,
+    gates: null,
     onEdge: (paths) => {
       reached = paths
     }
