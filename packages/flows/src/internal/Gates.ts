@@ -67,7 +67,8 @@ export const make = (): Gates => {
             gate.opensAt = Math.max(gate.opensAt, now - slackMillis) + gate.intervalMillis
             return yield* gate.underWay.take(1)
           }
-          yield* Effect.sleep(gate.opensAt - now)
+          // Whole milliseconds, as clocks count.
+          yield* Effect.sleep(Math.ceil(gate.opensAt - now))
         }
       })
     )
