@@ -167,12 +167,29 @@ export const isRecorded = ({ entries }: History, from: string): boolean =>
  */
 export const retried = (history: History, from: string | null, now: number, version: number): Change => {
   const { entries, execution, undos } = history
-  const undone = undos.filter(({ state }) => state === "done" || state === "skipped").map(({ path }) => path)
-  const roots = from === null ? undone : [from, ...undone]
-  const starts = (path: string) => roots.some((root) => path === root || isBelow(path, root))
   const rows = lastAttempts(entries)
-  const first = rows.find(({ path }) => starts(path))
-  const cut = first === undefined ? Infinity : (first.ended ?? first.begun)
+  const outcomeAt = entries.find(({ path }) => path === outcomePath)?.begun ?? Infinity
+  const isIn = (path: string, roots: ReadonlyArray<string>) => roots.some((root) => path === root || isBelow(path, root))
+  const cutOf = (roots: ReadonlyArray<string>) => {
+    const first = rows.find(({ path }) => isIn(path, roots))
+    return first === undefined ? Infinity : (first.ended ?? first.begun)
+  }
+  const isSettled = ({ state }: Undo) => state === "done" || state === "skipped"
+  /** What a branch undid that had lost stays so, when all of that was over before. */
+  const staysUndone = (undo: Undo, cut: number) => {
+    const own = rows.filter(({ path }) => path.startsWith(underUndo(undo)))
+    return own.length > 0 && own.every(({ begun, ended }) => begun < outcomeAt && ended !== null && ended < cut)
+  }
+  // Each that is done again may lie before others.
+  let roots: ReadonlyArray<string> = from === null ? [] : [from]
+  let cut = cutOf(roots)
+  for (;;) {
+    const more = undos.filter((undo) => isSettled(undo) && !roots.includes(undo.path) && !staysUndone(undo, cut))
+    if (more.length === 0) break
+    roots = [...roots, ...more.map(({ path }) => path)]
+    cut = cutOf(roots)
+  }
+  const starts = (path: string) => isIn(path, roots)
   const isKept = ({ begun, ended, path, state }: Entry) => {
     // What was cut off is begun again: what cut it off may be set aside.
     if (starts(path) || state === "interrupted") return false
@@ -199,8 +216,8 @@ export const retried = (history: History, from: string | null, now: number, vers
     aside: entries
       .filter(({ path }) => isAside(path))
       .map(({ attempt, path, redo }) => ({ path, attempt, redo: redos.get(path) ?? redo })),
-    // The body registers those of what stays again, as far as it comes this time.
-    asideUndos: undos.map(({ path }) => path),
+    // The body registers the others of what stays again, as far as it comes this time.
+    asideUndos: undos.filter((undo) => !isSettled(undo) || starts(undo.path)).map(({ path }) => path),
     taken: history.messages.filter(({ kind }) => kind !== "signal" && kind !== "inbox").map(({ seq }) => seq)
   }
 }
