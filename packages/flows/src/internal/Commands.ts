@@ -169,7 +169,8 @@ export const retried = (history: History, from: string | null, now: number, vers
   const { entries, execution, undos } = history
   const rows = lastAttempts(entries)
   const outcomeAt = entries.find(({ path }) => path === outcomePath)?.begun ?? Infinity
-  const isIn = (path: string, roots: ReadonlyArray<string>) => roots.some((root) => path === root || isBelow(path, root))
+  const isIn = (path: string, roots: ReadonlyArray<string>) =>
+    roots.some((root) => path === root || isBelow(path, root))
   const cutOf = (roots: ReadonlyArray<string>) => {
     const first = rows.find(({ path }) => isIn(path, roots))
     return first === undefined ? Infinity : (first.ended ?? first.begun)
