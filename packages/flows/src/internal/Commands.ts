@@ -176,26 +176,35 @@ export const retried = (history: History, from: string | null, now: number, vers
     return first === undefined ? Infinity : (first.ended ?? first.begun)
   }
   const isSettled = ({ state }: Undo) => state === "done" || state === "skipped"
-  /** What a branch undid that had lost stays so, when all of that was over before. */
-  const staysUndone = (undo: Undo, cut: number) => {
-    const own = rows.filter(({ path }) => path.startsWith(underUndo(undo)))
-    return own.length > 0 && own.every(({ begun, ended }) => begun < outcomeAt && ended !== null && ended < cut)
-  }
-  // Each that is done again may lie before others.
+  const stepsOf = (undo: Undo) => rows.filter(({ path }) => path.startsWith(underUndo(undo)))
+  /** What a branch undid that had lost: not at the end of all. */
+  const lost = undos.filter((undo) => {
+    const own = stepsOf(undo)
+    return isSettled(undo) && own.length > 0 && own.every(({ begun }) => begun < outcomeAt)
+  })
+  /** It stays undone when all of that was over before. */
+  const staysUndone = (undo: Undo, cut: number) =>
+    lost.includes(undo) && stepsOf(undo).every(({ ended }) => ended !== null && ended < cut)
+  // Each that is done again may lie before others. A race that waited for such a step is run again as a whole.
   let roots: ReadonlyArray<string> = from === null ? [] : [from]
   let cut = cutOf(roots)
+  let isStrict = false
   for (;;) {
     const more = undos.filter((undo) => isSettled(undo) && !roots.includes(undo.path) && !staysUndone(undo, cut))
     if (more.length === 0) break
+    const begins = lost
+      .filter((undo) => more.includes(undo))
+      .map(({ path }) => rows.find((row) => row.path === path)?.begun ?? cut)
+    isStrict ||= begins.length > 0
     roots = [...roots, ...more.map(({ path }) => path)]
-    cut = cutOf(roots)
+    cut = Math.min(cut, cutOf(roots), ...begins)
   }
   const starts = (path: string) => isIn(path, roots)
   const isKept = ({ begun, ended, path, state }: Entry) => {
     // What was cut off is begun again: what cut it off may be set aside.
     if (starts(path) || state === "interrupted") return false
     const before = ended !== null && ended < cut
-    const beside = state === "succeeded" && begun < cut
+    const beside = state === "succeeded" && begun < cut && !isStrict
     return before || beside
   }
   const kept = new Set(rows.filter(isKept).map(({ path }) => path))
