@@ -1,5 +1,6 @@
 /**
- * Runs simulations: `node simulate.ts --seeds 1000000 --from 1`, or one with its trace: `node simulate.ts --seed 42`.
+ * Runs simulations: `pnpm simulate --seeds 1000000 --from 1`, or one with its trace: `pnpm simulate --seed 42`. A run ends
+ * after `--most` seeds that failed, 20 by default.
  */
 import { parseArgs } from "node:util"
 import * as Simulation from "./Simulation.ts"
