@@ -58,7 +58,8 @@ const roomOn = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
   )
   const port = yield* Effect.promise(() => freePort())
   const begin = () => up(join(folder, "data"), ["--port", `${port}`, ...args])
-  let room = yield* Effect.acquireRelease(Effect.promise(begin), () => Effect.promise(() => room.end("SIGKILL")))
+  let room = yield* Effect.promise(begin)
+  yield* Effect.addFinalizer(() => Effect.promise(() => room.end("SIGKILL")))
   return {
     folder,
     client: clientOf(room.ready),

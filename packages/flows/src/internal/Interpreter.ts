@@ -113,7 +113,7 @@ interface Undoing extends Undo {
 const isEnd = ({ state }: Entry) => state === "succeeded" || state === "failed"
 
 export interface Options {
-  readonly execution: Pick<Execution, "id" | "flow" | "version" | "chapter" | "state">
+  readonly execution: Pick<Execution, "id" | "flow" | "version" | "chapter" | "state" | "mail">
   readonly history: Pick<History, "entries" | "undos" | "messages" | "redos">
   readonly host: Host
   readonly body: Body
@@ -157,7 +157,8 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
   let isUndoing = false
   let closing: "no" | "suspend" | "close" = "no"
   let aborted = false
-  let seen = 0
+  // Those before were taken, or are in the history.
+  let seen = execution.mail
   let hasMail = false
   const mail: Array<Message> = []
   const mailbox = Calls.makeMailbox(history)
@@ -678,7 +679,7 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
   })
 
   for (const message of history.messages) {
-    seen = message.seq
+    seen = Math.max(seen, message.seq)
     if (message.kind === "signal" || message.kind === "inbox") mailbox.put(message)
     else mail.push(message)
   }

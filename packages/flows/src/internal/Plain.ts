@@ -51,7 +51,7 @@ export const runPlain = <I extends Codec, S extends Codec, E extends Codec, R>(
       let { json } = yield* record(flow.input, input, `the input of ${what}`)
       for (let chapter = 0; ; chapter++) {
         const outcome = yield* interpret({
-          execution: { id, flow: flow.name, version: flow.version, chapter, state: "running" },
+          execution: { id, flow: flow.name, version: flow.version, chapter, state: "running", mail: 0 },
           history: nothing,
           host: inspected,
           body: makeBody({ id, input: json }),

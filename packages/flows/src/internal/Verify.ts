@@ -66,7 +66,7 @@ export const replayed = Effect.fnUntraced(function* (
     }
   }
   const outcome = yield* run({
-    execution: { ...execution, state: "running" },
+    execution: { ...execution, state: "running", mail: 0 },
     history: {
       entries,
       undos,
