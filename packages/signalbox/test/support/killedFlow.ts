@@ -38,7 +38,7 @@ export const Plan = Schema.Struct({
   body: Schema.Literals(["as it was", "a step more at the end", "a step more at the begin"]),
   /** The execution to wait for. */
   finish: Schema.NullOr(Schema.Finite),
-  /** Of what has failed, run it again first. */
+  /** Of what is halted, resume it first. */
   resume: Schema.Boolean,
   /** The execution to begin then, and to be killed in. */
   begin: Schema.NullOr(Schema.Struct({ n: Schema.Finite, fault: Fault }))
@@ -121,10 +121,11 @@ const room = Layer.unwrap(Effect.map(ControlRoom.config, (options) => ControlRoo
 const program = Effect.gen(function* () {
   if (plan.finish !== null) {
     const id = yield* Flow.submit(killed, { n: plan.finish })
-    const execution = plan.resume ? yield* FlowExecutions.resume(id) : id
+    // A build that fits goes on with what was halted by itself; by hand it goes on as well.
+    if (plan.resume) yield* FlowExecutions.resume(id)
     const exit = yield* Effect.exit(Flow.execute(killed, { n: plan.finish }))
-    if (Exit.isSuccess(exit)) note({ what: "result", n: plan.finish, execution, result: exit.value })
-    else note({ what: "failure", n: plan.finish, execution, message: String(Cause.squash(exit.cause)) })
+    if (Exit.isSuccess(exit)) note({ what: "result", n: plan.finish, execution: id, result: exit.value })
+    else note({ what: "failure", n: plan.finish, execution: id, message: String(Cause.squash(exit.cause)) })
   }
   if (plan.begin !== null) {
     armed = true
