@@ -175,9 +175,9 @@ describe("a flow whose process is killed", () => {
             const begins = noted.filter(
               (line) => line.what === "StepStarted" && line.execution === execution && line.step === step
             ).length
-            // What had ended was not done again; what was under way was.
-            const expected = step === killed?.step && killed.at !== "end" ? 2 : 1
-            assert.strictEqual(begins, expected, `${step}, killed at ${killed?.step}, ${killed?.at}`)
+            // What was kept is not done again; what was under way is. The event of an end comes before it is kept.
+            const allowed = step !== killed?.step ? [1] : killed.at === "end" ? [1, 2] : [2]
+            assert.include(allowed, begins, `${step}, killed at ${killed?.step}, ${killed?.at}`)
           }
         }
         yield* Effect.gen(function* () {
