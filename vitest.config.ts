@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config"
+import { LongFirst } from "./packages/testkit/src/LongFirst.ts"
 import { soak } from "./packages/testkit/src/Soak.ts"
 
 const everyTest = ["packages/*/test/**/*.test.ts", "examples/test/**/*.test.ts"]
@@ -24,6 +25,7 @@ const notOnPostgres = ofService(
 )
 /** What is mostly about requests, keys, archives and bytes: on Postgres in the long form alone. */
 const onPostgresInSoak = ofService(
+  "Assets",
   "Connections",
   "Cors",
   "Doors",
@@ -34,8 +36,11 @@ const onPostgresInSoak = ofService(
   "GitPackages",
   "HttpEdge",
   "Large",
+  "Lists",
   "Permissions",
-  "Transfers"
+  "Strangers",
+  "Transfers",
+  "WorkerReports"
 )
 /** The command, where it opens a Postgres itself. */
 const command = "packages/signalbox/test/Postgres.test.ts"
@@ -70,6 +75,7 @@ export default defineConfig({
     isolate: false,
     // Many tests wait for processes and sockets: on two cores vitest itself would take one worker.
     maxWorkers: Math.max(3, availableParallelism() - 1),
+    sequence: { sequencer: LongFirst },
     reporters: ["default", "packages/testkit/src/TestReporter.ts"],
     projects: [...projects]
   }

@@ -4,11 +4,16 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { flushCompileCache } from "node:module"
 import { layerIn, Service } from "./Service.ts"
 
 const announce = Layer.effectDiscard(
   Effect.flatMap(Service, ({ key, origin, workspaceId }) =>
-    Effect.sync(() => process.stdout.write(`${JSON.stringify({ key, origin, workspaceId })}\n`))
+    Effect.sync(() => {
+      process.stdout.write(`${JSON.stringify({ key, origin, workspaceId })}\n`)
+      // As when it ends: most of these processes are killed.
+      flushCompileCache()
+    })
   )
 )
 
