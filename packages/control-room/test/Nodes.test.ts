@@ -67,11 +67,19 @@ const payloadsOf = (run: Parameters<typeof Outputs.stream>[0]) =>
 
 const items = sized(40, 500)
 
+/** A node in this process, as one in a process of its own is seen. */
+const nodeClient = ({ context, origin, workspaceId }: Effect.Success<ReturnType<typeof node>>) => ({
+  origin,
+  workspaceId,
+  client: Layer.succeedContext(context)
+})
+
 it.live(`two nodes share ${items} items and ${items / 2} deliveries, and nothing is taken twice`, () =>
   Effect.gen(function* () {
     const target = yield* receiver
     const folder = yield* temporaryFolder
-    const [a, b] = [yield* Child.start(folder), yield* Child.start(folder)]
+    const start = soak ? Child.start(folder) : Effect.map(node(folder), nodeClient)
+    const [a, b] = [yield* start, yield* start]
     assert.strictEqual(a.workspaceId, b.workspaceId)
     const { process, secret } = yield* Effect.gen(function* () {
       const process = yield* newProcess("shared", 4, 1)
