@@ -47,11 +47,20 @@ const command = "packages/signalbox/test/Postgres.test.ts"
 /** Where flows are kept and run, on Postgres. */
 const flows = "packages/flows/test/**/*OnPostgres.test.ts"
 const postgresOnly = [...ofService("HalfOpen", "Nodes", "Postgres", "Restarts"), command, flows]
-/** Takes minutes. */
-const inSoak = ["packages/flows/test/FlowSchedulesOnPostgres.test.ts"]
+/** Drills of real processes take minutes: of theirs, `test` has kills and full disks. */
+const drillsInSoak = [
+  ...["Cancels", "LostAnswers", "Sizes"].map((name) => `packages/flows/test/drills/${name}.test.ts`),
+  ...["KilledFlows", "RoomDrills"].map((name) => `packages/signalbox/test/${name}.test.ts`)
+]
+const inSoak = ["Away", "Cancels", "Deployments", "LostAnswers", "Orphans", "Stopped"].map(
+  (name) => `packages/flows/test/drills/${name}OnPostgres.test.ts`
+)
 
 export const projects: ReadonlyArray<TestProjectInlineConfiguration> = [
-  { extends: true, test: { name: "sqlite", include: everyTest, exclude: postgresOnly } },
+  {
+    extends: true,
+    test: { name: "sqlite", include: everyTest, exclude: soak ? postgresOnly : [...postgresOnly, ...drillsInSoak] }
+  },
   {
     extends: true,
     test: {

@@ -238,7 +238,8 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
         ),
         Effect.ensuring(
           Effect.sync(() => {
-            live.delete(execution.id)
+            // It may have been claimed again meanwhile.
+            if (live.get(execution.id) === entry) live.delete(execution.id)
             metrics.inMemory(live.size)
             Deferred.doneUnsafe(entry.done, Effect.void)
             ended(execution.id)

@@ -20,7 +20,7 @@ it.live(`${total} executions of a process that is killed end in the next one`, (
       (n) =>
         Effect.andThen(
           first.ask({ do: "submit", n, kind: kindOf(n) }),
-          kindOf(n) === "signal" ? first.ask({ do: "signal", n, value: `value ${n}` }) : Effect.void
+          kindOf(n) === "signal" ? Effect.asVoid(first.ask({ do: "signal", n, value: `value ${n}` })) : Effect.void
         ),
       { concurrency: "unbounded", discard: true }
     )
@@ -28,8 +28,10 @@ it.live(`${total} executions of a process that is killed end in the next one`, (
     const next = yield* Processes.start(plan)
     const since = Date.now()
     const counts: Array<string> = []
-    for (let open = total; open > 0; ) {
-      open = [...(yield* statesOf(() => next))].filter(([, { state }]) => !["completed", "failed"].includes(state)).length
+    for (let open = total; open > 0;) {
+      open = [...(yield* statesOf(() => next))].filter(
+        ([, { state }]) => !["completed", "failed"].includes(state)
+      ).length
       counts.push(`${Math.round((Date.now() - since) / 1_000)} s: ${open}`)
       assert.isBelow(Date.now() - since, 120_000, counts.join(", "))
       yield* Effect.sleep("2 seconds")
