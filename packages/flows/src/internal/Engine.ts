@@ -407,8 +407,11 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
           if (all.size === 0 && waiters.get(id) === all) waiters.delete(id)
         })
         const found = yield* Effect.gen(function* () {
-          const execution = yield* journal.find(id)
-          if (isOver(execution)) return execution
+          // What this process runs tells of its end itself.
+          if (!live.has(id)) {
+            const execution = yield* journal.find(id)
+            if (isOver(execution)) return execution
+          }
           const woken = Deferred.await(waiter)
           yield* lease.expiresAfterMillis === null ? woken : Effect.timeoutOption(woken, longestPauseMillis)
           return yield* journal.find(id)
