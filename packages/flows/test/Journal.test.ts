@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as SqliteClient from "@signalbox/sql/SqliteClient"
 import * as Context from "effect/Context"
+import { soak } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -47,16 +48,18 @@ journalSuite({
   )
 })
 
-describe("when the answer of every statement is lost once", () => {
-  journalSuite({
-    name: "on SQLite",
-    losesAnswers: true,
-    make: Effect.map(
-      Effect.flatMap(temporaryFile, (file) => inFile(file, losingAnswers)),
-      opened
-    )
+if (soak) {
+  describe("when the answer of every statement is lost once", () => {
+    journalSuite({
+      name: "on SQLite",
+      losesAnswers: true,
+      make: Effect.map(
+        Effect.flatMap(temporaryFile, (file) => inFile(file, losingAnswers)),
+        opened
+      )
+    })
   })
-})
+}
 
 describe("the journal on SQLite: its file", () => {
   it.live("has everything when it is opened again, and what the process before had claimed is free", () =>
