@@ -47,9 +47,10 @@ const command = "packages/signalbox/test/Postgres.test.ts"
 /** Where flows are kept and run, on Postgres. */
 const flows = "packages/flows/test/**/*OnPostgres.test.ts"
 const postgresOnly = [...ofService("HalfOpen", "Nodes", "Postgres", "Restarts"), command, flows]
-/** Drills of real processes take minutes: of theirs, `test` has kills and full disks on SQLite. */
+/** Drills of processes, real or not, take minutes: of theirs, `test` has kills and full disks on SQLite. */
 const drillsInSoak = [
   ...["Cancels", "LostAnswers", "Sizes"].map((name) => `packages/flows/test/drills/${name}.test.ts`),
+  "packages/flows/test/FlowSchedulesOfProcesses.test.ts",
   ...["KilledFlows", "RoomDrills"].map((name) => `packages/signalbox/test/${name}.test.ts`)
 ]
 const inSoak = ["Away", "Cancels", "Deployments", "Kills", "LostAnswers", "Orphans", "Stopped"].map(

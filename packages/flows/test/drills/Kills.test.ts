@@ -2,4 +2,4 @@ import { sized } from "@signalbox/testkit/Soak"
 import { killsSuite } from "../support/drills/KillsSuite.ts"
 import { sqlite } from "../support/drills/Stores.ts"
 
-killsSuite({ name: "on SQLite", store: sqlite, processes: 1, kills: sized(8, 300) })
+killsSuite({ name: "on SQLite", store: sqlite, processes: 1, kills: sized(5, 300) })
