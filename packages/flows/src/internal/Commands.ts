@@ -11,7 +11,7 @@ export type Command = (typeof commands)[number]
 
 /**
  * `send`: the process that runs it is told. `reopen`: it is due again. `end`: it ends as it is, without undos. `set aside`:
- * records are set aside, and it is due again. `nothing`: it is so already. `refuse`: see `refusals`.
+ * records are set aside, and it is due again. `nothing`: it is so already. `refuse`: see `refusal`.
  */
 export type Action = "send" | "reopen" | "reopen and send" | "end" | "set aside" | "nothing" | "refuse"
 

@@ -140,8 +140,9 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
 
   const poke = (id: string) =>
     Effect.sync(() => {
-      pokeLive(id)
-      look()
+      // One in memory takes it there, and one that leaves the memory just now looks when it has: nothing is claimed for it.
+      if (live.has(id)) pokeLive(id)
+      else look()
       ended(id)
     })
   const waker = makeWaker(journal, poke)

@@ -3,25 +3,12 @@
  */
 import type * as Schema from "effect/Schema"
 import { hasEnded, type Write } from "../Journal.ts"
+import { canonical } from "../Values.ts"
 
 /** A process whose lease expired is known for so long, so that it is told when it comes back. */
 export const forgetAfterMillis = 86_400_000
 
-const sorted = (json: Schema.Json): Schema.Json => {
-  if (typeof json !== "object" || json === null) return json
-  if (Array.isArray(json)) return json.map(sorted)
-  // An own member may be called `__proto__`.
-  return Object.fromEntries(
-    Object.entries(json)
-      .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-      .map(([name, value]) => [name, sorted(value)])
-  )
-}
-
-/** JSON whose text is the same for equal values, whatever the order of their members. */
-export const canonicalJson = (json: Schema.Json): string => JSON.stringify(sorted(json))
-
-export const sameJson = (a: Schema.Json, b: Schema.Json): boolean => canonicalJson(a) === canonicalJson(b)
+export const sameJson = (a: Schema.Json, b: Schema.Json): boolean => canonical(a) === canonical(b)
 
 /** The defect of two keys with one id. */
 export const idTaken = (id: string) => new Error(`the id ${id} belongs to an execution of another flow or key`)

@@ -5,7 +5,7 @@ import * as Dialect from "@signalbox/sql/Dialect"
 import { unhurried } from "@signalbox/sql/QueryDeadline"
 import * as Effect from "effect/Effect"
 import type { Journal } from "../../Journal.ts"
-import { canonicalJson } from "../Common.ts"
+import { canonical } from "../../Values.ts"
 import { ended, fromJson } from "./Rows.ts"
 import type { Store } from "./Store.ts"
 import { rowsOf } from "./Tables.ts"
@@ -80,7 +80,7 @@ export const make = ({ persist, sql, token, transaction }: Store) => {
     )
   }
 
-  const toText = (value: Parameters<typeof canonicalJson>[0]) => (value === null ? null : canonicalJson(value))
+  const toText = (value: Parameters<typeof canonical>[0]) => (value === null ? null : canonical(value))
 
   const read: (typeof Journal.Service)["read"] = (name) =>
     Effect.map(
