@@ -82,9 +82,9 @@ describe("the journal on Postgres: changes in other processes", () => {
       })
       yield* until(Effect.sync(() => heard.length > 2))
       assert.deepStrictEqual(heard, [
-        ["one", "id-a"],
-        [null, "id-b"],
-        [null, "id-a"]
+        ["one", "id-a", false],
+        [null, "id-b", false],
+        [null, "id-a", true]
       ])
     }).pipe(Effect.scoped)
   )
@@ -109,10 +109,10 @@ describe("the journal on Postgres: changes in other processes", () => {
         WHERE query LIKE 'LISTEN%' AND strpos(query, ${channelOf(schema)}) > 0`
       assert.deepStrictEqual({ ...ended }, { ended: true })
       yield* until(Effect.sync(() => heard.length > 0))
-      assert.deepStrictEqual(heard, [[null, null]])
+      assert.deepStrictEqual(heard, [[null, null, false]])
       yield* two.journal.create(order("a"))
       yield* until(Effect.sync(() => heard.length > 1))
-      assert.deepStrictEqual(heard[1], [null, "id-a"])
+      assert.deepStrictEqual(heard[1], [null, "id-a", false])
     }).pipe(Effect.provideService(References.MinimumLogLevel, "None"), Effect.scoped)
   )
 })

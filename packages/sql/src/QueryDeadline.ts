@@ -3,12 +3,12 @@
  * 503: without a limit a server that is gone without closing its connections would hold every request.
  */
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 
-export const QueryDeadline = Context.Reference<Duration.Input>("@signalbox/control-room/store/QueryDeadline", {
-  defaultValue: () => "10 seconds"
+export const QueryDeadline = Context.Reference<Duration.Input>("@signalbox/sql/QueryDeadline", {
+  defaultValue: () => Duration.seconds(10)
 })
 
 /** For work whose statements take as long as there are rows: migrations, sweeps, checks. */
-export const unhurried = Effect.provideService(QueryDeadline, "1 hour")
+export const unhurried = Effect.provideService(QueryDeadline, Duration.hours(1))

@@ -72,6 +72,9 @@ type JournalOf = Journal["Service"]
 
 /** So few are looked up one by one. */
 const few = 3
+/** Whoever awaits in another process is told so much later: most executions are awaited by none, and are asked for together. */
+const gatherMillis = 50
+const mostExpected = 10_000
 
 /**
  * Wakes executions that await others. The process that ends one does it; what it did not get to is found when this process
@@ -79,7 +82,10 @@ const few = 3
  */
 export const makeWaker = (journal: JournalOf, poke: (id: string) => Effect.Effect<void>) => {
   const changed = Latch.makeUnsafe()
+  const hurried = Latch.makeUnsafe()
   const over = new Set<string>()
+  /** Known to be awaited: some, not all of them. */
+  const expected = new Set<string>()
   let mayHaveMissed = false
 
   const complete = ({ execution, path }: Awaiting) =>
@@ -96,30 +102,45 @@ export const makeWaker = (journal: JournalOf, poke: (id: string) => Effect.Effec
     const waits = (yield* Effect.forEach(prefixes, journal.awaiting)).flat().filter(subjectIn(ids))
     yield* Effect.forEach(waits, complete, { discard: true })
   })
+  const expect = (id: string) => {
+    if (expected.size >= mostExpected) expected.clear()
+    expected.add(id)
+  }
   const sweep = Effect.gen(function* () {
     const awaited = new Set((yield* journal.awaiting(prefix)).flatMap(({ subject }) => executionIn(subject) ?? []))
     const ended = new Set<string>()
     for (const id of awaited) {
       const execution = yield* journal.find(id)
       if (execution === null || hasEnded(execution.state)) ended.add(id)
+      else expect(id)
     }
     if (ended.size > 0) yield* wake(ended)
   })
 
+  const hurry = () => {
+    hurried.openUnsafe()
+    changed.openUnsafe()
+  }
+
   return {
+    /** An execution of this process awaits this one. */
+    awaited: expect,
     /** An execution has ended. */
     ended: (id: string) => {
       over.add(id)
-      changed.openUnsafe()
+      if (expected.delete(id)) hurry()
+      else changed.openUnsafe()
     },
     /** Others may have ended, and nobody was told. */
     missed: () => {
       mayHaveMissed = true
-      changed.openUnsafe()
+      hurry()
     },
     loop: Effect.gen(function* () {
       yield* changed.await
+      yield* Effect.timeoutOption(hurried.await, gatherMillis)
       changed.closeUnsafe()
+      hurried.closeUnsafe()
       const ids = new Set(over)
       over.clear()
       if (ids.size > 0) yield* wake(ids)
@@ -171,8 +192,11 @@ export const durable = (engine: EngineParts, cancel: (id: string) => Effect.Effe
       return id
     }),
     awaited: (id) =>
-      Effect.map(journal.find(id), (execution) => {
-        if (execution === null || hasEnded(execution.state)) engine.tellWaiting(id)
+      Effect.suspend(() => {
+        engine.awaited(id)
+        return Effect.map(journal.find(id), (execution) => {
+          if (execution === null || hasEnded(execution.state)) engine.tellWaiting(id)
+        })
       }),
     ended: Effect.fnUntraced(function* (id) {
       for (;;) {

@@ -89,11 +89,16 @@ const inStay = <A, E, R>(
 
 interface Live {
   readonly version: string
+  /** As this process has written it. */
+  row: Execution
   session: Interpreter.Session | null
   /** Something was sent before there was a session. */
   poked: boolean
   readonly done: Deferred.Deferred<void>
 }
+
+/** Whether an execution has ended, or needs a person: what a caller waits for. */
+const isOver = ({ state }: Execution): boolean => hasEnded(state) || state === "halted"
 
 export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Settings) {
   const journal = yield* Journal
@@ -103,7 +108,8 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
   const registered = new Map<string, Registered>()
   const live = new Map<string, Live>()
   const metrics = yield* Metrics.make
-  const waiters = new Map<string, Set<Deferred.Deferred<void>>>()
+  /** Of callers: told how an execution is over, or null when they are to look for themselves. */
+  const waiters = new Map<string, Set<Deferred.Deferred<Execution | null>>>()
   const gates = Gates.make()
   const due = Latch.makeUnsafe(true)
   const name = hostname()
@@ -134,16 +140,16 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     entry.poked = true
     entry.session?.poke()
   }
-  const ended = (id: string) => {
-    for (const waiter of Array.from(waiters.get(id) ?? [])) Deferred.doneUnsafe(waiter, Effect.void)
+  const tell = (id: string, row: Execution | null = null) => {
+    for (const waiter of Array.from(waiters.get(id) ?? [])) Deferred.doneUnsafe(waiter, Effect.succeed(row))
   }
 
   const poke = (id: string) =>
     Effect.sync(() => {
       // One in memory takes it there, and one that leaves the memory just now looks when it has: nothing is claimed for it.
-      if (live.has(id)) pokeLive(id)
-      else look()
-      ended(id)
+      if (live.has(id)) return pokeLive(id)
+      look()
+      tell(id)
     })
   const waker = makeWaker(journal, poke)
 
@@ -196,7 +202,11 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
       durable: true,
       name,
       now: journal.now,
-      write: (write) => Effect.map(journal.write(fence, write), () => metrics.wrote(execution.flow, write)),
+      write: (write) =>
+        Effect.map(journal.write(fence, write), () => {
+          entry.row = { ...entry.row, ...write.execution }
+          metrics.wrote(execution.flow, write)
+        }),
       messages: (after) => journal.messages(id, after),
       isCrowded: () => crowded,
       gates
@@ -226,7 +236,13 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
   /** Runs an execution that this process has claimed, until it ends or leaves the memory. */
   const start = (execution: Execution, isNew: boolean): Effect.Effect<void> =>
     Effect.suspend(() => {
-      const entry: Live = { version: versionName(execution), session: null, poked: false, done: Deferred.makeUnsafe() }
+      const entry: Live = {
+        version: versionName(execution),
+        row: execution,
+        session: null,
+        poked: false,
+        done: Deferred.makeUnsafe()
+      }
       live.set(execution.id, entry)
       metrics.inMemory(live.size)
       const run = inStay(execution, isNew, (span) => stay(execution, isNew, entry, span)).pipe(
@@ -239,12 +255,14 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
         ),
         Effect.ensuring(
           Effect.sync(() => {
+            const wasFull = live.size >= concurrency
             // It may have been claimed again meanwhile.
             if (live.get(execution.id) === entry) live.delete(execution.id)
             metrics.inMemory(live.size)
             Deferred.doneUnsafe(entry.done, Effect.void)
-            ended(execution.id)
-            look()
+            tell(execution.id, entry.row)
+            // One that waits is due some time; one that is over leaves room for another.
+            if (wasFull || crowded || !isOver(entry.row)) look()
           })
         )
       )
@@ -330,14 +348,18 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
   yield* Effect.forkIn(claimDue, scope)
   yield* Effect.forkIn(waker.loop, scope)
   yield* Effect.forkIn(
-    journal.changes((process, id) =>
+    journal.changes((process, id, hasEnded) =>
       Effect.sync(() => {
-        if (process === null) {
-          look()
-          if (id === null) waker.missed()
-          if (id === null) for (const waiting of Array.from(waiters.keys())) ended(waiting)
-          else ended(id)
-        } else if (process === self && id !== null) pokeLive(id)
+        if (process === self && id !== null) return pokeLive(id)
+        if (process !== null) return
+        if (!hasEnded) look()
+        if (id !== null) {
+          const entry = live.get(id)
+          // What this process has ended itself, it tells in a moment, with the result.
+          return entry !== undefined && isOver(entry.row) ? undefined : tell(id)
+        }
+        waker.missed()
+        for (const waiting of Array.from(waiters.keys())) tell(waiting)
       })
     ),
     scope
@@ -397,10 +419,8 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     }),
     /** Waits until an execution has ended or is halted. */
     settled: Effect.fnUntraced(function* (id: string) {
-      const isOver = (execution: Execution | null) =>
-        execution === null || hasEnded(execution.state) || execution.state === "halted"
       for (;;) {
-        const waiter = Deferred.makeUnsafe<void>()
+        const waiter = Deferred.makeUnsafe<Execution | null>()
         const all = waiters.get(id) ?? new Set()
         waiters.set(id, all.add(waiter))
         const forget = Effect.sync(() => {
@@ -411,13 +431,16 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
           // What this process runs tells of its end itself.
           if (!live.has(id)) {
             const execution = yield* journal.find(id)
-            if (isOver(execution)) return execution
+            if (execution === null || isOver(execution)) return execution
           }
-          const woken = Deferred.await(waiter)
-          yield* lease.expiresAfterMillis === null ? woken : Effect.timeoutOption(woken, longestPauseMillis)
-          return yield* journal.find(id)
+          const told = Deferred.await(waiter)
+          const row =
+            lease.expiresAfterMillis === null
+              ? yield* told
+              : Option.getOrNull(yield* Effect.timeoutOption(told, longestPauseMillis))
+          return row ?? (yield* journal.find(id))
         }).pipe(Effect.ensuring(forget))
-        if (isOver(found)) return found
+        if (found === null || isOver(found)) return found
       }
     }),
     /** Something was sent, or changed, by this process. */
@@ -428,6 +451,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
         live.get(id)?.session?.abort()
         waker.ended(id)
       }),
+    awaited: waker.awaited,
     tellWaiting: waker.ended,
     isLive: (id: string) => live.has(id),
     /** Whether other processes may use the same storage. */

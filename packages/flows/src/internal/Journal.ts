@@ -346,11 +346,11 @@ export class Journal extends Context.Service<
     /**
      * Runs `onChange` with the id of a process and of an execution whenever one that the process owns was sent something or
      * was taken from it by `change`, and with null and the id of an execution when that became due while no process owns it,
-     * or has ended; once for several changes of one execution that come together. With null twice at the begin and whenever
-     * changes may have been missed.
+     * or has `ended`; once for several changes of one execution that come together. With null twice at the begin and
+     * whenever changes may have been missed.
      */
     readonly changes: (
-      onChange: (process: string | null, execution: string | null) => Effect.Effect<void>
+      onChange: (process: string | null, execution: string | null, ended: boolean) => Effect.Effect<void>
     ) => Effect.Effect<never>
   }
 >()("@signalbox/flows/Journal") {}

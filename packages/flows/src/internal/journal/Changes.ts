@@ -4,14 +4,16 @@
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 
-/** The process that owns the execution, and the execution; null twice: changes may have been missed. */
-export type Change = readonly [process: string | null, execution: string | null]
+/**
+ * The process that owns the execution, the execution, and whether it has ended; null twice: changes may have been missed.
+ */
+export type Change = readonly [process: string | null, execution: string | null, ended: boolean]
 
 export interface Subscriber {
   readonly tell: (change: Change) => void
 }
 
-export const missed: Change = [null, null]
+export const missed: Change = [null, null, false]
 
 /** Where there are no other processes. */
 const nowhere = ({ tell }: Subscriber): Effect.Effect<never> =>

@@ -88,7 +88,7 @@ const make = () => {
 
   /** Tells of an execution that needs an owner. */
   const tellOfDue = ({ id, owner, state, wakeAt }: Execution, at: number) => {
-    if (owner === null && isActive(state) && wakeAt !== null && wakeAt <= at) changes.publish([null, id])
+    if (owner === null && isActive(state) && wakeAt !== null && wakeAt <= at) changes.publish([null, id, false])
   }
 
   const ofKey = (flow: string, key: string): Run | undefined => {
@@ -141,7 +141,7 @@ const make = () => {
     const overlooked = isReleased(execution) && run.execution.mail > seen
     const written = update(run, overlooked ? { ...execution, wakeAt: at } : execution, at)
     if (isReleased(execution)) tellOfDue(written, at)
-    if (execution.state !== undefined && hasEnded(execution.state)) changes.publish([null, written.id])
+    if (execution.state !== undefined && hasEnded(execution.state)) changes.publish([null, written.id, true])
   }
 
   const changed = (run: Run, { aside, asideUndos, execution, taken, undos }: Change, at: number): Execution => {
@@ -160,9 +160,9 @@ const make = () => {
     putUndos(run, undos)
     for (const seq of taken) run.messages.delete(seq)
     const written = update(run, { ...execution, owner: null, epoch: before.epoch + 1 }, at)
-    if (before.owner !== null) changes.publish([before.owner, written.id])
+    if (before.owner !== null) changes.publish([before.owner, written.id, false])
     tellOfDue(written, at)
-    if (hasEnded(written.state)) changes.publish([null, written.id])
+    if (hasEnded(written.state)) changes.publish([null, written.id, true])
     return copyExecution(written)
   }
 
@@ -281,7 +281,7 @@ const make = () => {
         if (hasEnded(state)) return { outcome: "ended", owner: null } as const
         put(run, message, at)
         if (owner === null) tellOfDue(update(run, { wakeAt: Math.min(wakeAt ?? at, at) }, at), at)
-        else changes.publish([owner, id])
+        else changes.publish([owner, id, false])
         return { outcome: "sent", owner } as const
       }),
     messages: (id, after) =>

@@ -17,21 +17,21 @@ import {
   write
 } from "./Bench.ts"
 
-type Heard = readonly [process: string | null, execution: string | null]
+type Heard = readonly [process: string | null, execution: string | null, ended: boolean]
 
 /** Listens until the test ends; returns what was heard since it listened. */
 export const listen = Effect.fnUntraced(function* (journal: TheJournal, handle: Effect.Effect<void> = Effect.void) {
   const heard: Array<Heard> = []
   yield* Effect.forkScoped(
-    journal.changes((process, execution) =>
+    journal.changes((process, execution, ended) =>
       Effect.andThen(
-        Effect.sync(() => heard.push([process, execution])),
+        Effect.sync(() => heard.push([process, execution, ended])),
         handle
       )
     )
   )
   yield* until(Effect.sync(() => heard.length > 0))
-  assert.deepStrictEqual(heard.shift(), [null, null])
+  assert.deepStrictEqual(heard.shift(), [null, null, false])
   return heard
 })
 
@@ -52,9 +52,9 @@ export const notices = part("changes", (test) => {
       yield* end(journal, claimed, begin)
       yield* waitFor(heard, 3)
       assert.deepStrictEqual(heard, [
-        ["me", "id-a"],
-        [null, "id-a"],
-        [null, "id-a"]
+        ["me", "id-a", false],
+        [null, "id-a", false],
+        [null, "id-a", true]
       ])
     }))
 
@@ -90,8 +90,8 @@ export const notices = part("changes", (test) => {
       yield* journal.change("id-a", () => Effect.succeed({ execution: { state: "running", wakeAt: begin }, ...none }))
       yield* waitFor(heard, 2)
       assert.deepStrictEqual(heard, [
-        ["me", "id-a"],
-        [null, "id-a"]
+        ["me", "id-a", false],
+        [null, "id-a", false]
       ])
     }))
 
@@ -113,10 +113,10 @@ export const notices = part("changes", (test) => {
       yield* journal.send("id-b", signal("last"))
       yield* waitFor(heard, 4)
       assert.deepStrictEqual(heard, [
-        ["me", "id-a"],
-        ["me", "id-a"],
-        ["me", "id-b"],
-        ["me", "id-b"]
+        ["me", "id-a", false],
+        ["me", "id-a", false],
+        ["me", "id-b", false],
+        ["me", "id-b", false]
       ])
     }))
 
@@ -126,7 +126,7 @@ export const notices = part("changes", (test) => {
       yield* create(journal, order("a"))
       for (const heard of both) {
         yield* waitFor(heard, 1)
-        assert.deepStrictEqual(heard, [[null, "id-a"]])
+        assert.deepStrictEqual(heard, [[null, "id-a", false]])
       }
     }))
 })

@@ -56,18 +56,18 @@ export const make = ({ driver, isEmbedded, seeded, violation }: Settings) => {
 
   interface Listener {
     readonly machine: Machine
-    readonly tell: (process: string | null, execution: string | null) => void
+    readonly tell: (process: string | null, execution: string | null, ended: boolean) => void
   }
   const listeners: Array<Listener> = []
   // The notifications of the journal in memory, delivered by a process of their own.
   const notifier = driver.machine("notifier")
   driver.fork(
     notifier,
-    rows.changes((process, execution) =>
+    rows.changes((...change) =>
       Effect.sync(() => {
         for (const { machine, tell } of listeners) {
           if (!machine.isAlive || seeded.chance(weather.lost)) continue
-          driver.after(delay(seeded, weather), machine, () => tell(process, execution))
+          driver.after(delay(seeded, weather), machine, () => tell(...change))
         }
       })
     ),
@@ -168,11 +168,10 @@ export const make = ({ driver, isEmbedded, seeded, violation }: Settings) => {
       changes: (onChange) =>
         Effect.contextWith((context: Context.Context<never>) =>
           Effect.callback<never>(() => {
-            const tell: Listener["tell"] = (process, execution) =>
-              void Effect.runForkWith(context)(onChange(process, execution))
+            const tell: Listener["tell"] = (...change) => void Effect.runForkWith(context)(onChange(...change))
             const listener = { machine, tell }
             listeners.push(listener)
-            driver.after(delay(seeded, weather), machine, () => tell(null, null))
+            driver.after(delay(seeded, weather), machine, () => tell(null, null, false))
             return Effect.sync(() => void listeners.splice(listeners.indexOf(listener), 1))
           })
         )

@@ -209,7 +209,7 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
       Effect.sync(() => {
         if (answer._tag !== "Created") return
         const { owner, startedAt: at, state, wakeAt: wake_at } = answer.execution
-        if (isDue({ owner, state, wake_at }, at)) publish([null, execution.id])
+        if (isDue({ owner, state, wake_at }, at)) publish([null, execution.id, false])
       })
     )
 

@@ -82,15 +82,15 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
     while (true) {
       const [sent] = yield* persist(put(id, message, at, mine))
       if (sent !== undefined) {
-        if (sent.owner !== null) publish([Texts.fromText(sent.owner), execution])
-        else if (isDue(sent, at)) publish([null, execution])
+        if (sent.owner !== null) publish([Texts.fromText(sent.owner), execution, false])
+        else if (isDue(sent, at)) publish([null, execution, false])
         return sentTo(sent.owner)
       }
       const [found] = yield* persist(there(id, messageAddress(message)))
       if (found === undefined) return { outcome: "absent", owner: null }
       const { owner, seq, state, token: by, value } = found
       if (by === mine) {
-        publish([Texts.fromNullable(owner), execution])
+        publish([Texts.fromNullable(owner), execution, false])
         return sentTo(owner)
       }
       if (seq !== null) {

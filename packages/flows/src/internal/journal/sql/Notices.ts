@@ -23,7 +23,7 @@ const largest = 7_000
 const Notification = Schema.fromJsonString(
   Schema.Struct({
     from: Schema.String,
-    changes: Schema.Array(Schema.Tuple([Schema.NullOr(Schema.String), Schema.NullOr(Schema.String)]))
+    changes: Schema.Array(Schema.Tuple([Schema.NullOr(Schema.String), Schema.NullOr(Schema.String), Schema.Boolean]))
   })
 )
 const encode = Schema.encodeSync(Notification)

@@ -126,7 +126,7 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
     free(sql`SELECT id FROM flow_run WHERE owner = ${process} ORDER BY id ${Dialect.forUpdate(sql)}`, at)
 
   const tell = (freed: ReadonlyArray<Freed>, at: number) => {
-    for (const one of freed) if (isDue(one, at)) publish([null, Texts.fromText(one.id)])
+    for (const one of freed) if (isDue(one, at)) publish([null, Texts.fromText(one.id), false])
   }
 
   const renew: (typeof Journal.Service)["renew"] = Effect.fnUntraced(function* (process) {

@@ -177,8 +177,8 @@ export const make = (
     const statement = newChapter === true || execution.tags !== undefined ? large : plain
     const [written] = yield* persist(statement(fence, write, at))
     if (written === undefined) return yield* new OwnershipLost({ id: fence.id })
-    const isOver = execution.state !== undefined && hasEnded(execution.state)
-    if (isOver || (isReleased(execution) && isDue(written, at))) publish([null, fence.id])
+    if (execution.state !== undefined && hasEnded(execution.state)) publish([null, fence.id, true])
+    else if (isReleased(execution) && isDue(written, at)) publish([null, fence.id, false])
   })
 
   // ---- commands
@@ -245,8 +245,9 @@ export const make = (
     if (both === null) return null
     const [before, after] = both
     if (after.token === mine) {
-      if (before.owner !== null) publish([Texts.fromText(before.owner), id])
-      if (isDue(after, at) || hasEnded(after.state)) publish([null, id])
+      if (before.owner !== null) publish([Texts.fromText(before.owner), id, false])
+      const isOver = hasEnded(after.state)
+      if (isOver || isDue(after, at)) publish([null, id, isOver])
     }
     return toExecution(after)
   })
