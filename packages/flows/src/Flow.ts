@@ -27,7 +27,7 @@ export { compensate } from "./Compensation.ts"
 export { execute, handle, type Handle, layer, signalWithStart, submit } from "./Durable.ts"
 export type { Failing, FlowContext } from "./FlowContext.ts"
 export { ExecutionConflict, FlowCancelled, FlowTimeout, SignalConflict } from "./FlowErrors.ts"
-export type { Flow } from "./internal/FlowType.ts"
+export { type Flow, isFlow } from "./internal/FlowType.ts"
 export { approval, Approval, inbox, type Signal, signal } from "./Signals.ts"
 export { errorsOf, step, type Step, StepTimeout } from "./Step.ts"
 

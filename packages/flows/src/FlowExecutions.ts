@@ -40,7 +40,15 @@ import { messageOf } from "./internal/Sending.ts"
 export { type Command, commands } from "./internal/Commands.ts"
 export type { Activity, Inspection } from "./internal/Inspect.ts"
 
-export { type Entry, type Execution, type State, states, type Undo } from "./internal/Journal.ts"
+export {
+  type Entry,
+  type Execution,
+  type State,
+  states,
+  type Undo,
+  type UnendedState,
+  unendedStates
+} from "./internal/Journal.ts"
 
 /** An execution in a list: without its input and its result. */
 export interface ListedExecution extends Omit<Execution, "input" | "result" | "error"> {
@@ -53,7 +61,8 @@ export interface Filter {
   readonly version?: number
   /** What the flow's `idempotencyKey` returns. */
   readonly key?: string
-  readonly state?: State
+  /** One state, or any of several. */
+  readonly state?: State | ReadonlyArray<State>
   readonly tag?: string
   /** Milliseconds since 1970. */
   readonly startedFrom?: number
@@ -106,7 +115,7 @@ export const list = Effect.fn("FlowExecutions.list")(function* (
   const size = Math.min(Math.max(Math.trunc(limit), 1), largestPage)
   const rows = yield* engine.journal.list({
     ...filter,
-    ...(state === undefined ? {} : { states: [state] }),
+    ...(state === undefined ? {} : { states: Array.isArray(state) ? state : [state] }),
     ...(before === undefined ? {} : { before: yield* found(before) }),
     limit: size + 1
   })

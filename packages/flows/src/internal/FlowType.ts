@@ -2,6 +2,8 @@
  * What a flow is, for those that run it.
  */
 import type * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import type { FlowContext } from "../FlowContext.ts"
 import type { Signal } from "../Signals.ts"
 import type { Codec } from "./Values.ts"
@@ -29,3 +31,28 @@ export interface AnyFlow {
   readonly version: number
   readonly signals: ReadonlyArray<Signal<Codec>>
 }
+
+const members: Readonly<Record<keyof Flow<Codec, Codec, Codec, unknown>, (member: unknown) => boolean>> = {
+  name: Predicate.isString,
+  version: Predicate.isNumber,
+  input: Schema.isSchema,
+  success: Schema.isSchema,
+  error: Schema.isSchema,
+  idempotencyKey: Predicate.isFunction,
+  signals: Array.isArray,
+  tags: Predicate.isFunction,
+  body: Predicate.isFunction
+}
+
+/**
+ * Returns whether a value is a flow: of `Flow.make`, or of `defineFlow`. For programs that load flows from modules.
+ *
+ * ```ts
+ * import * as Flow from "@signalbox/flows/Flow"
+ *
+ * export const flowsIn = (module: object) => Object.values(module).filter(Flow.isFlow)
+ * ```
+ */
+export const isFlow = (value: unknown): value is Flow<Codec, Codec, Codec, unknown> =>
+  Predicate.isObject(value) &&
+  Object.entries(members).every(([name, fits]) => Predicate.hasProperty(value, name) && fits(value[name]))

@@ -29,6 +29,9 @@ export type State = (typeof states)[number]
 
 /** States in which an owner may have work to do. */
 export const activeStates = ["queued", "waiting", "running", "undoing"] as const satisfies ReadonlyArray<State>
+/** States of an execution that is to go on: by itself, or when somebody resumes it. */
+export const unendedStates = [...activeStates, "halted", "suspended"] as const satisfies ReadonlyArray<State>
+export type UnendedState = (typeof unendedStates)[number]
 /** States that an execution has when it is over, unless it is retried. */
 export const endStates = ["completed", "failed", "cancelled"] as const satisfies ReadonlyArray<State>
 

@@ -4,8 +4,7 @@
 import * as Task from "@signalbox/worker/Task"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { resolve } from "node:path"
-import { pathToFileURL } from "node:url"
+import * as ModuleFile from "./ModuleFile.ts"
 
 /** The file given with `--tasks` is not one. */
 export class TasksError extends Schema.TaggedError<TasksError>()("TasksError", { message: Schema.String }) {}
@@ -13,11 +12,10 @@ export class TasksError extends Schema.TaggedError<TasksError>()("TasksError", {
 /** Imports a module and takes the tasks that it exports as `tasks`; none without a file. */
 export const load = Effect.fn("loadTasks")(function* (file: string | null) {
   if (file === null) return []
-  const module: unknown = yield* Effect.tryPromise({
-    try: () => import(pathToFileURL(resolve(file)).href),
-    catch: (cause) => new TasksError({ message: `--tasks: cannot load ${file}: ${String(cause)}` })
-  })
-  const tasks: unknown = typeof module === "object" && module !== null && "tasks" in module ? module.tasks : undefined
+  const { tasks } = yield* Effect.mapError(
+    ModuleFile.load(file),
+    ({ message }) => new TasksError({ message: `--tasks: ${message}` })
+  )
   if (!Array.isArray(tasks) || !tasks.every(Task.isTask)) {
     return yield* new TasksError({
       message: `--tasks: ${file} must export \`tasks\`, an array of tasks made with Task.make that need no services`

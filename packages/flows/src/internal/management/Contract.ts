@@ -58,7 +58,7 @@ const filterFields = <V extends Schema.ConstraintCodec<number, string | number, 
   flow: Schema.optionalKey(Schema.String),
   version: Schema.optionalKey(version),
   key: Schema.optionalKey(Schema.String),
-  state: Schema.optionalKey(Schema.Literals(states)),
+  state: Schema.optionalKey(Schema.Union([Schema.Literals(states), Schema.Array(Schema.Literals(states))])),
   tag: Schema.optionalKey(Schema.String),
   startedFrom: Schema.optionalKey(Time),
   startedBefore: Schema.optionalKey(Time)

@@ -1,63 +1,22 @@
 /**
  * `signalbox flows`: look after the durable flows of a program that mounts `FlowManagement.layerRoutes`.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Approval } from "@signalbox/flows/Flow"
 import { type Command as FlowCommand, type CommandOptions, type Filter, states } from "@signalbox/flows/FlowExecutions"
-import { FlowManagementClient, type FlowManagementError, onWire } from "@signalbox/flows/FlowManagementClient"
+import { type FlowManagementError, onWire } from "@signalbox/flows/FlowManagementClient"
 import * as Clock from "effect/Clock"
-import * as Config from "effect/Config"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { orVariable, print } from "../Connection.ts"
+import { print } from "../Connection.ts"
 import { executionLine, report } from "../FlowReport.ts"
-
-/** A flag is missing or cannot be used. */
-export class FlowsFlagError extends Schema.TaggedError<FlowsFlagError>()("FlowsFlagError", {
-  message: Schema.String
-}) {
-  readonly exitCode = 2
-}
-
-const refuse = (message: string) => new FlowsFlagError({ message })
-
-const flags = {
-  url: Flag.String("url").pipe(
-    Flag.withDescription(
-      "The address of the program that runs the flows; default: SIGNALBOX_FLOWS_URL. The token comes from SIGNALBOX_FLOWS_TOKEN"
-    ),
-    Flag.optional
-  ),
-  json: Flag.Boolean("json").pipe(Flag.withDescription("Print JSON, a line for each result"), Flag.withDefault(false))
-}
-
-const connected = Effect.fnUntraced(function* <A, E, R>(
-  url: Option.Option<string>,
-  use: (flows: FlowManagementClient["Service"]) => Effect.Effect<A, E, R>
-) {
-  const address = yield* orVariable(url, "SIGNALBOX_FLOWS_URL")
-  if (address === null || !/^https?:\/\//i.test(address) || !URL.canParse(address)) {
-    return yield* refuse(
-      "--url: expected the address of the program that runs the flows, such as http://127.0.0.1:4800; or set SIGNALBOX_FLOWS_URL"
-    )
-  }
-  const token = yield* Effect.option(Config.Redacted("SIGNALBOX_FLOWS_TOKEN"))
-  if (Option.isNone(token) || Redacted.value(token.value) === "") {
-    return yield* refuse("set SIGNALBOX_FLOWS_TOKEN to the token that the program gives to FlowManagement.layerRoutes")
-  }
-  const layer = FlowManagementClient.layer({ url: address, token: token.value }).pipe(
-    Layer.provide(NodeHttpClient.layerUndici)
-  )
-  return yield* Effect.provide(Effect.flatMap(FlowManagementClient, use), layer)
-})
+import { connected, flags, refuse } from "../FlowsConnection.ts"
+import { check } from "./FlowsCheck.ts"
 
 const only = (name: string, what: string) =>
   Flag.String(name).pipe(Flag.withDescription(`Only executions ${what}`), Flag.optional)
@@ -362,5 +321,5 @@ const signal = Command.make(
 
 export const flows = Command.make("flows").pipe(
   Command.withDescription("Lists, shows and steers durable flows of a program"),
-  Command.withSubcommands([list, show, signal, cancel, terminate, suspend, resume, retry, exported])
+  Command.withSubcommands([list, show, signal, cancel, terminate, suspend, resume, retry, exported, check])
 )

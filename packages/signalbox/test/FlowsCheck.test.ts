@@ -1,0 +1,158 @@
+/** `signalbox flows check` against a program with durable flows. */
+import { assert, describe, it } from "@effect/vitest"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Flow from "@signalbox/flows/Flow"
+import { FlowEngine } from "@signalbox/flows/FlowEngine"
+import * as FlowExecutions from "@signalbox/flows/FlowExecutions"
+import * as FlowManagement from "@signalbox/flows/FlowManagement"
+import { freePort } from "@signalbox/testkit/FreePort"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServer from "effect/http/HttpServer"
+import { createServer } from "node:http"
+import { join } from "node:path"
+import { payment, refund } from "./support/checked/deployed.ts"
+import { signalbox, succeed } from "./support/Cli.ts"
+
+const token = "a token of some length"
+
+const program = HttpRouter.serve(FlowManagement.layerRoutes({ token: Redacted.make(token) }), {
+  disableLogger: true,
+  disableListenLog: true
+}).pipe(
+  Layer.provideMerge(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 })),
+  Layer.provideMerge(Layer.merge(Flow.layer(payment), Flow.layer(refund))),
+  Layer.provideMerge(Layer.fresh(FlowEngine.layerMemory))
+)
+
+const environment = Effect.map(HttpServer.HttpServer, ({ address }) => ({
+  SIGNALBOX_FLOWS_URL: HttpServer.formatAddress(address),
+  SIGNALBOX_FLOWS_TOKEN: token
+}))
+
+const file = (name: string) => join(import.meta.dirname, "support", "checked", `${name}.ts`)
+
+const check = Effect.fnUntraced(function* (name: string, ...args: ReadonlyArray<string>) {
+  const env = yield* environment
+  return yield* Effect.promise(() => signalbox(["flows", "check", file(name), ...args], { env }))
+})
+
+const until = <E, R>(condition: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
+  Effect.flatMap(condition, (holds) =>
+    holds ? Effect.void : Effect.andThen(Effect.sleep("5 millis"), until(condition))
+  )
+const rests = (id: string) =>
+  until(
+    Effect.map(FlowExecutions.inspect(id), ({ now }) => now.some(({ kind }) => kind === "signal" || kind === "sleep"))
+  )
+
+/** Two payments that wait, one of them suspended, one that has ended, and a refund that sleeps. */
+const underWay = Effect.gen(function* () {
+  const small = yield* Flow.submit(payment, 1)
+  const large = yield* Flow.submit(payment, 500)
+  const ended = yield* Flow.submit(payment, 700)
+  const asleep = yield* Flow.submit(refund, 5)
+  yield* Effect.forEach([small, large, ended, asleep], rests)
+  yield* FlowExecutions.cancel(ended)
+  yield* FlowExecutions.suspend(large)
+  yield* until(Effect.map(FlowExecutions.get(large), ({ state }) => state === "suspended"))
+  yield* until(Effect.map(FlowExecutions.get(ended), ({ state }) => state === "cancelled"))
+  return { small, large, asleep }
+})
+
+describe("signalbox flows check", () => {
+  it.live("says that all fit when a step is added after what is recorded", () =>
+    Effect.gen(function* () {
+      yield* underWay
+      const { status, stdout } = yield* check("added")
+      assert.deepStrictEqual([status, stdout], [0, "payment@3: 2 fit, 0 do not\nrefund@1: 1 fit, 0 do not\n"])
+    }).pipe(Effect.provide(program))
+  )
+
+  it.live("says which do not fit, what is recorded and what was reached, and exits with 1", () =>
+    Effect.gen(function* () {
+      const { asleep, large } = yield* underWay
+      const plain = yield* check("changed")
+      assert.strictEqual(plain.status, 1)
+      assert.match(
+        plain.stdout,
+        new RegExp(
+          `^${large}  suspended  payment@3 +the body of payment.* reached verify before the recorded step check`,
+          "m"
+        )
+      )
+      assert.match(
+        plain.stdout,
+        new RegExp(`^${asleep}  \\w+ +refund@1 +.* exports no version 1 of refund: export it`, "m")
+      )
+      assert.match(plain.stdout, /^payment@3: 1 fit, 1 do not$/m)
+      assert.match(plain.stdout, /^refund@1: 0 fit, 1 do not$/m)
+      assert.match(plain.stderr, /executions that do not fit .*changed.ts: 2; raise the version of a changed flow/)
+
+      const { lines, status } = yield* check("changed", "--json", "--flow", "payment")
+      assert.strictEqual(status, 1)
+      const [misfit, tally, ...rest] = lines.map((line): unknown => JSON.parse(line))
+      assert.deepInclude(misfit, {
+        execution: large,
+        flow: "payment",
+        version: 3,
+        state: "suspended",
+        tag: "FlowChanged",
+        recorded: "check",
+        reached: "verify"
+      })
+      assert.deepStrictEqual([tally, rest], [{ flow: "payment", version: 3, fit: 1, unfit: 1 }, []])
+    }).pipe(Effect.provide(program))
+  )
+
+  it.live("checks those of one flow and state, and of all pages", () =>
+    Effect.gen(function* () {
+      yield* underWay
+      assert.match((yield* check("changed", "--state", "waiting", "--flow", "payment")).stdout, /^payment@3: 1 fit, 0 /)
+      yield* Effect.forEach(
+        Array.from({ length: 120 }, (_, n) => 1_000 + n),
+        (amount) => Flow.submit(payment, amount),
+        { discard: true }
+      )
+      const { status, stdout } = yield* check("added", "--flow", "payment")
+      assert.deepStrictEqual([status, stdout], [0, "payment@3: 122 fit, 0 do not\n"])
+    }).pipe(Effect.provide(program))
+  )
+
+  it.live("says what is wrong with the file, the flags, the token and the address", () =>
+    Effect.gen(function* () {
+      const table: ReadonlyArray<readonly [ReadonlyArray<string>, number, RegExp]> = [
+        [[file("absent")], 1, /cannot load .*absent\.ts/],
+        [[file("broken")], 1, /cannot load .*broken\.ts: Error: no database here/],
+        [[join(import.meta.dirname, "support", "tasks.ts")], 2, /tasks\.ts exports no flow: export what Flow\.make/],
+        [[file("twice")], 2, /twice\.ts exports two flows payment, version 3: raise the version of one/],
+        [[file("added"), "--flow", "typo"], 2, /--flow: .* exports no flow typo; expected one of payment, refund/],
+        [[file("added"), "--state", "completed"], 2, /state/]
+      ]
+      const env = yield* environment
+      for (const [args, status, expected] of table) {
+        const ended = yield* Effect.promise(() => signalbox(["flows", "check", ...args], { env }))
+        assert.strictEqual(ended.status, status, ended.stderr)
+        assert.match(ended.stderr, expected)
+      }
+      const away = `http://127.0.0.1:${yield* Effect.promise(freePort)}`
+      const unreachable = yield* check("added", "--url", away)
+      assert.strictEqual(unreachable.status, 1)
+      assert.match(unreachable.stderr, /nothing answers at .*: check the address, and that the program runs/)
+      const wrong = { ...env, SIGNALBOX_FLOWS_TOKEN: "wrong-secret" }
+      const refused = yield* Effect.promise(() => signalbox(["flows", "check", file("added")], { env: wrong }))
+      assert.strictEqual(refused.status, 1)
+      assert.match(refused.stderr, /Expected the token of this program/)
+      assert.notInclude(refused.stderr, "wrong-secret")
+    }).pipe(Effect.provide(program))
+  )
+
+  it.live("is in the help", () =>
+    Effect.gen(function* () {
+      const { stdout } = yield* Effect.promise(() => succeed(["flows", "check", "--help"]))
+      assert.match(stdout, /before it is deployed/)
+    })
+  )
+})

@@ -1,0 +1,4 @@
+import { payment } from "./deployed.ts"
+
+export const one = payment
+export const other = { ...payment }
