@@ -16,16 +16,14 @@ import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import { isHttpServerError } from "effect/http/HttpServerError"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import {
-  ConflictResponse,
-  type ErrorBody,
-  type ErrorCode,
   InvalidRequestResponse,
-  NotFoundResponse,
   PayloadTooLargeResponse,
   UnauthenticatedResponse
 } from "@signalbox/api/contract/Responses"
 import { FlowEngine } from "./FlowEngine.ts"
 import * as FlowExecutions from "./FlowExecutions.ts"
+import * as FlowSchedules from "./FlowSchedules.ts"
+import { body, conflicting, invalid, missing, type Said } from "./internal/management/Answers.ts"
 import { Api, Authorization, Edge, refusedCommands } from "./internal/management/Contract.ts"
 
 export interface Options {
@@ -39,15 +37,6 @@ export class InvalidManagement extends Schema.TaggedError<InvalidManagement>()("
 }) {}
 
 const shortestToken = 16
-
-const body = (code: ErrorCode, message: string): ErrorBody => ({ error: { code, message }, message })
-
-interface Said {
-  readonly message: string
-}
-const missing = ({ message }: Said) => new NotFoundResponse(body("NOT_FOUND", message))
-const invalid = ({ message }: Said) => new InvalidRequestResponse(body("INVALID_REQUEST", message))
-const conflicting = ({ message }: Said) => new ConflictResponse(body("CONFLICT", message))
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
@@ -119,7 +108,8 @@ const layerAuthorization = (token: Redacted.Redacted) =>
 
 /**
  * The routes, for the `HttpRouter` of a program that has a `FlowEngine`: a list of executions, one with where it stands, its
- * history, signals, and the commands `cancel`, `terminate`, `suspend`, `resume` and `retry` for one or by a filter.
+ * history, signals, and the commands `cancel`, `terminate`, `suspend`, `resume` and `retry` for one or by a filter, below
+ * `/flow-executions`; the functions of `FlowSchedules` below `/flow-schedules`.
  *
  * ```ts
  * import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -146,7 +136,7 @@ export const layerRoutes = ({ token }: Options) => {
       ? Effect.void
       : Effect.fail(new InvalidManagement({ message: `token: Expected at least ${shortestToken} characters` }))
   )
-  const handlers = HttpApiBuilder.group(
+  const executions = HttpApiBuilder.group(
     Api,
     "executions",
     Effect.fnUntraced(function* (handlers) {
@@ -204,8 +194,35 @@ export const layerRoutes = ({ token }: Options) => {
         )
     })
   )
+  const schedules = HttpApiBuilder.group(
+    Api,
+    "schedules",
+    Effect.fnUntraced(function* (handlers) {
+      const engine = yield* FlowEngine
+      const on = <A>(
+        effect: Effect.Effect<A, FlowSchedules.ScheduleNotFound | FlowSchedules.InvalidBackfill, FlowEngine>
+      ) =>
+        Effect.mapError(Effect.provideService(effect, FlowEngine, engine), (error) =>
+          error._tag === "ScheduleNotFound" ? missing(error) : invalid(error)
+        )
+      return handlers
+        .handle("list", () =>
+          Effect.map(Effect.provideService(FlowSchedules.list, FlowEngine, engine), (schedules) => ({ schedules }))
+        )
+        .handle("get", ({ params: { name } }) => on(FlowSchedules.get(name)))
+        .handle("pause", ({ params: { name }, payload: { note, ...by } }) =>
+          Effect.as(on(FlowSchedules.pause(name, note, by)), { name })
+        )
+        .handle("resume", ({ params: { name } }) => Effect.as(on(FlowSchedules.resume(name)), { name }))
+        .handle("runNow", ({ params: { name } }) => on(FlowSchedules.runNow(name)))
+        .handle("backfill", ({ params: { name }, payload: { from, to } }) =>
+          Effect.map(on(FlowSchedules.backfill(name, from, to)), (asked) => ({ asked }))
+        )
+        .handle("remove", ({ params: { name } }) => Effect.as(on(FlowSchedules.remove(name)), { name }))
+    })
+  )
   return HttpApiBuilder.layer(Api).pipe(
-    Layer.provide(handlers),
+    Layer.provide([executions, schedules]),
     Layer.provide([layerAuthorization(token), layerEdge, checked])
   )
 }

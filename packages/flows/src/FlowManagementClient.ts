@@ -29,7 +29,9 @@ import type {
   RetryOptions
 } from "./FlowExecutions.ts"
 import { FlowHistory } from "./FlowHistory.ts"
+import type { RunNow, Schedule as FlowSchedule } from "./FlowSchedules.ts"
 import { Api, Inspection as InspectionJson, Listed } from "./internal/management/Contract.ts"
+import { RunNow as RunNowJson, Schedule as ScheduleJson } from "./internal/management/Schedules.ts"
 
 /**
  * What went wrong: a code of the program, or `UNREACHABLE` when none answers there, `UNEXPECTED_ANSWER` when what answers
@@ -50,7 +52,9 @@ export interface Options {
 export const onWire = {
   listed: Schema.encodeSync(Listed),
   inspection: Schema.encodeSync(InspectionJson),
-  history: Schema.encodeSync(FlowHistory)
+  history: Schema.encodeSync(FlowHistory),
+  schedule: Schema.encodeSync(ScheduleJson),
+  runNow: Schema.encodeSync(RunNowJson)
 }
 
 const attemptTimeout = "30 seconds"
@@ -91,7 +95,7 @@ const make = Effect.fnUntraced(function* ({ token, url }: Options) {
     Effect.retry(call(effect), { ...again, while: ({ code }) => code === "UNREACHABLE" })
   const done = <A, E>(effect: Effect.Effect<A, E>) => Effect.asVoid(call(effect))
 
-  const { executions } = client
+  const { executions, schedules } = client
   const list = (options: PageOptions = {}): Call<ExecutionPage> => read(executions.list({ query: options }))
   return FlowManagementClient.of({
     list,
@@ -112,12 +116,25 @@ const make = Effect.fnUntraced(function* ({ token, url }: Options) {
     resume: (id, options = {}) => done(executions.resume({ params: { id }, payload: options })),
     retry: (id, options = {}) => done(executions.retry({ params: { id }, payload: options })),
     each: (filter, command, options = {}) =>
-      call(executions.commands({ payload: { command, filter, ...options } }), longTimeout)
+      call(executions.commands({ payload: { command, filter, ...options } }), longTimeout),
+    schedules: {
+      list: Effect.map(read(schedules.list()), ({ schedules }) => schedules),
+      get: (name) => read(schedules.get({ params: { name } })),
+      pause: (name, note, options = {}) => done(schedules.pause({ params: { name }, payload: { note, ...options } })),
+      resume: (name) => done(schedules.resume({ params: { name } })),
+      runNow: (name) => call(schedules.runNow({ params: { name } })),
+      backfill: (name, from, to) =>
+        Effect.map(
+          call(schedules.backfill({ params: { name }, payload: { from, to } }), longTimeout),
+          ({ asked }) => asked
+        ),
+      remove: (name) => done(schedules.remove({ params: { name } }))
+    }
   })
 })
 
 /**
- * The functions of `FlowExecutions`, for the executions of another program.
+ * The functions of `FlowExecutions`, and of `FlowSchedules` as `schedules`, for another program.
  *
  * ```ts
  * import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -158,6 +175,16 @@ export class FlowManagementClient extends Context.Service<
       command: Command,
       options?: CommandOptions & { readonly all?: boolean }
     ) => Call<Carried>
+    /** The functions of `FlowSchedules`. */
+    readonly schedules: {
+      readonly list: Call<ReadonlyArray<FlowSchedule>>
+      readonly get: (name: string) => Call<FlowSchedule>
+      readonly pause: (name: string, note: string, options?: { readonly by?: string }) => Call<void>
+      readonly resume: (name: string) => Call<void>
+      readonly runNow: (name: string) => Call<RunNow>
+      readonly backfill: (name: string, from: number, to: number) => Call<number>
+      readonly remove: (name: string) => Call<void>
+    }
   }
 >()("@signalbox/flows/FlowManagementClient") {
   static readonly layer = (options: Options): Layer.Layer<FlowManagementClient, never, HttpClient.HttpClient> =>

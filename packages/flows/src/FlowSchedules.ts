@@ -41,7 +41,7 @@ export class ScheduleNotFound extends Schema.TaggedError<ScheduleNotFound>()("Sc
   schedule: Schema.String
 }) {
   override get message(): string {
-    return `name: there is no schedule ${this.schedule}; it exists from when a program with its FlowSchedules.layer has started`
+    return `name: there is no schedule ${this.schedule}; it exists from the start of a program with its FlowSchedules.layer on, unless it was removed`
   }
 }
 
@@ -233,13 +233,13 @@ export const list: Effect.Effect<ReadonlyArray<Schedule>, never, FlowEngine> = E
 /** Changes the row of a schedule that exists, and wakes who carries it out. */
 const command = Effect.fnUntraced(function* <A, E = never>(
   name: string,
-  change: (row: Row.Row, now: number) => Effect.Effect<readonly [Row.Row, A], E, FlowEngine>
+  change: (row: Row.Row, now: number) => Effect.Effect<readonly [Row.Row | null, A], E, FlowEngine>
 ) {
   const { engine, schedules } = yield* engineOf
   const [, value] = yield* Row.update(
     engine.journal,
     name,
-    (row, now): Effect.Effect<readonly [Row.Row, A], E | ScheduleNotFound, FlowEngine> =>
+    (row, now): Effect.Effect<readonly [Row.Row | null, A], E | ScheduleNotFound, FlowEngine> =>
       row === null ? Effect.fail(new ScheduleNotFound({ schedule: name })) : change(row, now)
   )
   yield* schedules.wake(name)
@@ -285,6 +285,22 @@ export const resume = Effect.fn("FlowSchedules.resume")(function* (
       row.state.paused === null ? row : Decide.decided(row, Due.resume(row.definition, row.state, Decide.utc(now)), [])
     return Effect.succeed([resumed, undefined] as const)
   })
+})
+
+/**
+ * Removes a schedule with its progress: nothing begins any more, and what it began continues. A program whose `layer` still
+ * defines the schedule sets it again when it starts, as a new one; so deploy without it first, or pause it instead.
+ *
+ * ```ts
+ * import * as FlowSchedules from "@signalbox/flows/FlowSchedules"
+ *
+ * export const removed = FlowSchedules.remove("nightly")
+ * ```
+ */
+export const remove = Effect.fn("FlowSchedules.remove")(function* (
+  name: string
+): Effect.fn.Return<void, ScheduleNotFound, FlowEngine> {
+  yield* command(name, () => Effect.succeed([null, undefined] as const))
 })
 
 /** What `runNow` has decided. */

@@ -513,6 +513,29 @@ describe("a person", () => {
       assert.deepStrictEqual(yield* process(journal, alone, "2026-11-20T05:00Z", body), [1, 2, 3])
     }))
 
+  test("that is removed begins nothing, until a program that defines it starts: then it is a new one", (journal) =>
+    Effect.gen(function* () {
+      const noting = makeNoting("2 hours")
+      const removed = Effect.gen(function* () {
+        yield* TestClock.adjust("61 minutes")
+        yield* FlowSchedules.remove("daily")
+        yield* TestClock.adjust("2 days")
+        assert.deepStrictEqual(yield* FlowSchedules.list, [])
+        assert.strictEqual((yield* Effect.flip(FlowSchedules.remove("daily")))._tag, "ScheduleNotFound")
+        // What it began continues.
+        const { executions } = yield* FlowExecutions.list()
+        assert.deepStrictEqual(
+          executions.map(({ state }) => state),
+          ["completed"]
+        )
+      })
+      const program = scheduled(noting, daily())
+      yield* process(journal, program, "2026-11-20T05:00Z", removed)
+      const again = Effect.andThen(TestClock.adjust("1 day"), outcomes())
+      assert.deepStrictEqual(yield* process(journal, program, "2026-11-23T07:00Z", again), ["2026-11-24T06:00 started"])
+      assert.deepStrictEqual(noting.diary, ["2026-11-20T06:00", "2026-11-24T06:00"])
+    }))
+
   served("sees all schedules", {}, null, () =>
     Effect.gen(function* () {
       const [schedule, ...others] = yield* FlowSchedules.list

@@ -341,9 +341,12 @@ export class Journal extends Context.Service<
 
     /** A value kept under a name, such as how far a schedule has been carried out. */
     readonly read: (name: string) => Effect.Effect<Schema.Json>
-    /** Puts a value in the place of `expected` (null: none); false when another one is there. */
+    /**
+     * Puts a value in the place of `expected` (null: none); false when another one is there. Null deletes what is there, also
+     * when that is gone already.
+     */
     readonly swap: (name: string, expected: Schema.Json, value: Schema.Json) => Effect.Effect<boolean>
-    /** Names of the values that are not null and whose name begins with this, in the order of their code points. */
+    /** Names of the values whose name begins with this, in the order of their code points. */
     readonly names: (prefix: string) => Effect.Effect<ReadonlyArray<string>>
 
     /**

@@ -400,16 +400,14 @@ const make = () => {
     read: (name) => Effect.sync(() => copy(values.get(name) ?? null)),
     swap: (name, expected, value) =>
       Effect.sync(() => {
+        if (value === null && !values.has(name)) return true
         if (!sameJson(values.get(name) ?? null, expected)) return false
-        values.set(name, copy(value))
+        if (value === null) values.delete(name)
+        else values.set(name, copy(value))
         return true
       }),
     names: (prefix) =>
-      Effect.sync(() =>
-        [...values]
-          .flatMap(([name, value]) => (value !== null && name.startsWith(prefix) ? [name] : []))
-          .sort(compareTexts)
-      ),
+      Effect.sync(() => [...values].flatMap(([name]) => (name.startsWith(prefix) ? [name] : [])).sort(compareTexts)),
     changes: (onChange) => changes.hear(onChange)
   })
 }

@@ -19,6 +19,7 @@ import { Failure } from "../../FlowEvents.ts"
 import { type Command, commands } from "../Commands.ts"
 import { activityKinds } from "../Inspect.ts"
 import { states } from "../Journal.ts"
+import * as Schedules from "./Schedules.ts"
 import { Entry, Execution, listedFields, listedKeys, Time, Undo } from "./Rows.ts"
 
 /** An execution in a list. */
@@ -168,5 +169,6 @@ const strict = { onExcessProperty: "error" } as const
 
 export const Api = HttpApi.make("flowManagement")
   .add(group)
+  .add(Schedules.group.middleware(Authorization).middleware(Edge))
   .annotate(HttpApi.QueryParseOptions, strict)
   .annotate(HttpApi.PayloadParseOptions, strict)

@@ -115,8 +115,9 @@ const look = Effect.fnUntraced(function* ({ isShared, journal }: EngineParts, lo
   const [, pause] = yield* Row.update(
     journal,
     name,
-    Effect.fnUntraced(function* (row, now): Effect.fn.Return<readonly [Row.Row, Pause]> {
-      if (row === null) return [Decide.created(local, now), again]
+    Effect.fnUntraced(function* (row, now): Effect.fn.Return<readonly [Row.Row | null, Pause]> {
+      // It was removed: a program sets it again when it starts.
+      if (row === null) return [null, { ...again, millis: longest }]
       const isOverdue = row.wakeAt !== null && now - row.wakeAt > overdueMillis
       if (row.digest !== local.digest) {
         const hindered = `another build has set another definition at ${Decide.iso(row.setAt)} and does not carry it out`

@@ -96,20 +96,21 @@ export const read = (journal: Journal["Service"], schedule: string): Effect.Effe
   Effect.flatMap(journal.read(nameOf(schedule)), (json) => decoded(schedule, json))
 
 /**
- * Changes the row of a schedule, or creates it. `change` runs again when another process has changed the row meanwhile; nothing
- * is written when it returns what it was given. Returns the row as it is then, and what `change` returned with it.
+ * Changes the row of a schedule, creates it, or deletes it with null. `change` runs again when another process has changed the
+ * row meanwhile; nothing is written when it returns what it was given. Returns the row as it is then, and what `change` returned
+ * with it.
  */
 export const update = Effect.fnUntraced(function* <A, E, R>(
   journal: Journal["Service"],
   schedule: string,
-  change: (row: Row | null, now: number) => Effect.Effect<readonly [row: Row, value: A], E, R>
+  change: (row: Row | null, now: number) => Effect.Effect<readonly [row: Row | null, value: A], E, R>
 ) {
   while (true) {
     const json = yield* journal.read(nameOf(schedule))
     const before = yield* decoded(schedule, json)
     const [row, value] = yield* change(before, yield* journal.now)
     if (row === before) return [row, value] as const
-    const next = encode(bounded(row))
+    const next = row === null ? null : encode(bounded(row))
     if (canonical(next) === canonical(json)) return [row, value] as const
     if (yield* journal.swap(nameOf(schedule), json, next)) return [row, value] as const
   }

@@ -287,6 +287,20 @@ export const ownership = part("ownership", (test) => {
       )
     }))
 
+  test("a value that is null is none: it is deleted, once more than once, and only by who knows it", ({ journal }) =>
+    Effect.gen(function* () {
+      assert.isTrue(yield* journal.swap("a", null, 1))
+      assert.isTrue(yield* journal.swap("b", null, 1))
+      assert.isFalse(yield* journal.swap("a", null, null))
+      assert.isFalse(yield* journal.swap("a", 2, null))
+      assert.isTrue(yield* journal.swap("a", 1, null))
+      assert.isTrue(yield* journal.swap("a", 1, null))
+      assert.isFalse(yield* journal.swap("a", 1, 2))
+      assert.deepStrictEqual(yield* journal.names(""), ["b"])
+      assert.isTrue(yield* journal.swap("a", null, 3))
+      assert.strictEqual(yield* journal.read("a"), 3)
+    }))
+
   test("an execution that is sent something while it is claimed is woken or its owner told", ({ journal, open }) =>
     Effect.gen(function* () {
       const other = yield* open

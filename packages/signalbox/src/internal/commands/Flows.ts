@@ -17,6 +17,7 @@ import { print } from "../Connection.ts"
 import { executionLine, report } from "../FlowReport.ts"
 import { connected, flags, refuse } from "../FlowsConnection.ts"
 import { check } from "./FlowsCheck.ts"
+import { schedules } from "./FlowsSchedules.ts"
 
 const only = (name: string, what: string) =>
   Flag.String(name).pipe(Flag.withDescription(`Only executions ${what}`), Flag.optional)
@@ -321,5 +322,5 @@ const signal = Command.make(
 
 export const flows = Command.make("flows").pipe(
   Command.withDescription("Lists, shows and steers durable flows of a program"),
-  Command.withSubcommands([list, show, signal, cancel, terminate, suspend, resume, retry, exported, check])
+  Command.withSubcommands([list, show, signal, cancel, terminate, suspend, resume, retry, exported, check, schedules])
 )

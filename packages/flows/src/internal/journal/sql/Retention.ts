@@ -88,11 +88,19 @@ export const make = ({ persist, sql, token, transaction }: Store) => {
       ([row]) => fromJson(row?.value ?? null)
     )
 
+  const deleted = Effect.fnUntraced(function* (key: string, before: string | null) {
+    const rows = yield* persist(sql`
+      DELETE FROM flow_value WHERE name = ${key} AND value = CAST(${before} AS TEXT) RETURNING name`)
+    if (rows.length > 0) return true
+    // Also one that a call has deleted whose answer was lost.
+    return (yield* persist(sql`SELECT name FROM flow_value WHERE name = ${key}`)).length === 0
+  })
+
   const swap: (typeof Journal.Service)["swap"] = (name, expected, value) =>
     Effect.suspend(() => {
       const before = toText(expected)
       const key = Texts.toText(name)
-      // Rows stay, so that a call whose answer was lost finds its own.
+      if (value === null) return deleted(key, before)
       const swapped = sql`
         INSERT INTO flow_value (name, value, token)
         SELECT CAST(${key} AS TEXT), CAST(${toText(value)} AS TEXT), CAST(${token()} AS TEXT)
