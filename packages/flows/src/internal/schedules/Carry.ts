@@ -10,6 +10,7 @@ import { detailOf } from "../Announce.ts"
 import type { EngineParts } from "../Engine.ts"
 import { hasEnded, type Journal } from "../Journal.ts"
 import * as Decide from "./Decide.ts"
+import * as Progress from "./Progress.ts"
 import * as Row from "./Row.ts"
 
 export interface Local extends Decide.Wanted {
@@ -151,17 +152,22 @@ const begunOf = (journal: Journal["Service"], { definition, flow, starting }: Ro
   )
 
 /** Sets the definition: from now on only builds that want the same one carry the schedule out. */
-export const set = (journal: Journal["Service"], wanted: Decide.Wanted) =>
-  Row.update(
+export const set = Effect.fnUntraced(function* (journal: Journal["Service"], wanted: Decide.Wanted) {
+  const { name } = wanted.definition
+  const progress = yield* Progress.read(journal, name)
+  yield* Row.update(
     journal,
-    wanted.definition.name,
+    name,
     Effect.fnUntraced(function* (row, now): Effect.fn.Return<readonly [Row.Row, void]> {
-      if (row === null) return [Decide.created(wanted, now), undefined]
+      if (row === null) return [Decide.created(wanted, now, progress), undefined]
       if (row.digest === wanted.digest) return [row, undefined]
       const begun = row.flow === wanted.flow ? [] : yield* begunOf(journal, row)
       return [Decide.changed(row, wanted, now, begun), undefined]
     })
   )
+  // Else one that is removed and set again would begin there.
+  if (progress !== null) yield* Progress.forget(journal, name, progress)
+})
 
 /** Carries a schedule out until it is interrupted. */
 export const run = Effect.fnUntraced(function* (engine: EngineParts, local: Local) {

@@ -6,6 +6,7 @@ import type { Definition } from "@signalbox/schedule/Definition"
 import * as Due from "@signalbox/schedule/Due"
 import { occurrences } from "@signalbox/schedule/Occurrences"
 import type { State } from "../Journal.ts"
+import type { Progress } from "./Progress.ts"
 import type { Outcome, Row, Started } from "./Row.ts"
 
 /** What a build wants a schedule to be. */
@@ -129,9 +130,9 @@ export const tick = (row: Row, running: ReadonlyArray<Running>, now: number): Ro
   }
 }
 
-/** A schedule that begins to exist counts from now on. */
-export const created = ({ definition, ...wanted }: Wanted, now: number): Row => {
-  const { state, wakeAt } = Due.change(definition, Due.start(definition, utc(now)), utc(now))
+/** A schedule that begins to exist counts from now on, or from where the first design had come. */
+export const created = ({ definition, ...wanted }: Wanted, now: number, progress: Progress | null): Row => {
+  const { state, wakeAt } = Due.change(definition, Due.start(definition, utc(progress?.upTo ?? now)), utc(now))
   return {
     format: 1,
     ...wanted,
@@ -142,7 +143,7 @@ export const created = ({ definition, ...wanted }: Wanted, now: number): Row => 
     starting: [],
     stop: null,
     backfill: [],
-    running: [],
+    running: progress?.running ?? [],
     problem: null,
     recent: []
   }

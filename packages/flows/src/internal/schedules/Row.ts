@@ -26,7 +26,7 @@ export const Outcome = Schema.Struct({
 })
 export interface Outcome extends Schema.Schema.Type<typeof Outcome> {}
 
-const Started = Schema.Struct({ at: Schema.Finite, execution: Schema.String })
+export const Started = Schema.Struct({ at: Schema.Finite, execution: Schema.String })
 export interface Started extends Schema.Schema.Type<typeof Started> {}
 
 export const Row = Schema.Struct({

@@ -21,6 +21,7 @@ import type { Entry } from "../../Journal.ts"
 import { Database } from "../../sql/Database.ts"
 import { entryRow, entryTable, fromJson, messageTable, newMessageRow, toFailure, toJson } from "./Rows.ts"
 import { put } from "./Tables.ts"
+import { carrySchedules } from "./FirstSchedules.ts"
 import * as Texts from "./Texts.ts"
 
 interface ExecutionRow {
@@ -205,7 +206,13 @@ export const layerCarryOver: Layer.Layer<never, FlowEngineError, Database> = Lay
         return keys.length
       })
     )
-    const all = Effect.repeat(more, { while: (carried) => Effect.succeed(carried > 0) })
+    // Schedules find their executions as the first design kept them.
+    const schedules = transaction(
+      Effect.flatMap(now, (at) =>
+        Effect.tap(carrySchedules(sql, at), (carried) => (carried > 0 ? refuseOthers(sql) : Effect.void))
+      )
+    )
+    const all = Effect.andThen(schedules, Effect.repeat(more, { while: (carried) => Effect.succeed(carried > 0) }))
     yield* persist(Effect.catchTag(all, "FlowEngineError", (error) => Effect.succeed(error))).pipe(
       Effect.flatMap((result) => (result instanceof FlowEngineError ? Effect.fail(result) : Effect.void))
     )
