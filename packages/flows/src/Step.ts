@@ -131,6 +131,10 @@ export interface Ready<I, E, R> {
   readonly awaits?: (input: I) => Effect.Effect<Awaited, never, R>
   /** Errors that go away by themselves: a durable execution tries again for a day, unless the step has a policy. */
   readonly transient?: (error: E) => Transient | null
+  /** Whether an attempt that may have acted can be repeated; default always. */
+  readonly isSafe?: (input: I) => boolean
+  /** Whether its attempts are spaced with all others before the same control room; each then sends its requests once. */
+  readonly isSpaced?: boolean
 }
 
 /** @internal `step`, with what only ready steps have. */
@@ -152,14 +156,21 @@ export const makeStep = <
     E,
     T
   >
-  const { awaits, transient } = ready
-  const patient =
+  const { awaits, isSafe, isSpaced = false, transient } = ready
+  const passing =
     transient === undefined || options.retry !== undefined
       ? null
       : (failure: WithTimeout<E, T>["Type"]): Transient | null =>
-          failure instanceof StepTimeout ? { retryAfterMillis: null } : transient(failure)
-  const retry: Retry<WithTimeout<E, T>["Type"]> =
-    options.retry !== undefined ? retryOf(options.retry) : patient === null ? once : durably(patient)
+          failure instanceof StepTimeout ? { retryAfterMillis: null, acted: "maybe" } : transient(failure)
+  const retryFor = (input: I["Type"]): Retry<WithTimeout<E, T>["Type"]> => {
+    if (options.retry !== undefined) return retryOf(options.retry)
+    if (passing === null) return once
+    if (isSafe === undefined || isSafe(input)) return durably(passing)
+    return durably((failure) => {
+      const found = passing(failure)
+      return found?.acted === "maybe" ? null : found
+    })
+  }
 
   const execute = (path: string, input: I["Type"]): Effect.Effect<S["Type"], WithTimeout<E, T>["Type"], R> => {
     const attempt = Effect.suspend(() => options.run(input))
@@ -183,8 +194,8 @@ export const makeStep = <
             success: options.success,
             error,
             execute: execute(path, recorded.value),
-            retry,
-            patient,
+            retry: retryFor(recorded.value),
+            patient: isSpaced ? passing : null,
             repeatable: options.repeat !== "never",
             ...(awaits === undefined ? {} : { awaits: awaits(recorded.value) })
           })

@@ -2,6 +2,7 @@
 import { assert, describe, expectTypeOf, layer } from "@effect/vitest"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import type { Faults } from "@signalbox/graph-sandbox/Faults"
 import { GraphSandbox } from "@signalbox/graph-sandbox/GraphSandbox"
 import { AccessTokens } from "@signalbox/graph/AccessTokens"
 import { Graph } from "@signalbox/graph/Graph"
@@ -19,7 +20,6 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Flow from "../src/Flow.ts"
 import { FlowEngine } from "../src/FlowEngine.ts"
-import * as FlowExecutions from "../src/FlowExecutions.ts"
 import * as Steps from "../src/graph/GraphSteps.ts"
 
 const team = "contoso.sharepoint.test:/sites/team"
@@ -250,42 +250,96 @@ layer(world, { excludeTestServices: true })("the graph steps", (it) => {
   })
 
   describe("durably", () => {
-    it.effect(
-      "a lost answer costs neither a second item nor a second look: the execution goes on where it failed",
-      () =>
-        Effect.gen(function* () {
-          const { clearFaults, forgetRequests, setFaults } = yield* GraphSandbox
-          const to = yield* folder
-          const flow = flowOf(
-            "durable",
-            Effect.fnUntraced(function* () {
-              const site: SiteId = yield* Steps.findSite({ site: team })
-              const [may] = yield* Steps.listFolder({ folder: { path: "/Reports" } })
-              if (may === undefined) return null
-              const file = yield* Steps.downloadFile({ item: may, to })
-              const copy = yield* Steps.uploadFile({ file: file.path, drive: { site }, item: { path: "May.txt" } })
-              const fields = { Title: copy.id, Total: file.size }
-              return yield* Steps.createListItem({ site, list: "Orders", fields, key: "Title" })
-            })
+    it.effect("a lost answer costs neither a second item nor a second look: the step is tried again by itself", () =>
+      Effect.gen(function* () {
+        const { forgetRequests, setFaults } = yield* GraphSandbox
+        const to = yield* folder
+        const flow = flowOf(
+          "durable",
+          Effect.fnUntraced(function* () {
+            const site: SiteId = yield* Steps.findSite({ site: team })
+            const [may] = yield* Steps.listFolder({ folder: { path: "/Reports" } })
+            if (may === undefined) return null
+            const file = yield* Steps.downloadFile({ item: may, to })
+            const copy = yield* Steps.uploadFile({ file: file.path, drive: { site }, item: { path: "May.txt" } })
+            const fields = { Title: copy.id, Total: file.size }
+            return yield* Steps.createListItem({ site, list: "Orders", fields, key: "Title" })
+          })
+        )
+        yield* Effect.gen(function* () {
+          yield* forgetRequests
+          yield* setFaults({ rules: [{ fault: "drop", when: "after", method: "POST", path: "/items$", times: 1 }] })
+          const result = yield* Flow.execute(flow, undefined)
+          assert.propertyVal(result, "created", false)
+          assert.strictEqual((yield* requestsTo("/Reports:/children")).length, 1)
+          assert.strictEqual((yield* requestsTo("May.txt:/content")).length, 1)
+          assert.strictEqual(
+            (yield* requestsTo("/lists/Orders/items")).filter(({ method }) => method === "POST").length,
+            1
           )
-          yield* Effect.gen(function* () {
-            yield* forgetRequests
-            yield* setFaults({ rules: [{ fault: "drop", when: "after", method: "POST", path: "/items$", times: 1 }] })
-            const id = yield* Flow.submit(flow, undefined)
-            const failed = yield* Effect.flip(Flow.execute(flow, undefined))
-            assert.strictEqual("reason" in failed ? failed.reason._tag : failed._tag, "Unreachable")
-            yield* clearFaults
-            yield* FlowExecutions.retry(id)
-            const result = yield* Flow.execute(flow, undefined)
-            assert.propertyVal(result, "created", false)
-            assert.strictEqual((yield* requestsTo("/Reports:/children")).length, 1)
-            assert.strictEqual((yield* requestsTo("May.txt:/content")).length, 1)
-            assert.strictEqual(
-              (yield* requestsTo("/lists/Orders/items")).filter(({ method }) => method === "POST").length,
-              1
-            )
-          }).pipe(Effect.provide(Layer.provideMerge(Flow.layer(flow), Layer.fresh(FlowEngine.layerMemory))))
+        }).pipe(Effect.provide(Layer.provideMerge(Flow.layer(flow), Layer.fresh(FlowEngine.layerMemory))))
+      })
+    )
+
+    const durably = (name: string, body: Parameters<typeof flowOf>[1], faults: Faults) =>
+      Effect.gen(function* () {
+        const { clearFaults, forgetRequests, setFaults } = yield* GraphSandbox
+        const flow = flowOf(name, body)
+        yield* forgetRequests
+        yield* setFaults(faults)
+        return yield* Effect.exit(Flow.execute(flow, undefined)).pipe(
+          Effect.ensuring(clearFaults),
+          Effect.provide(Layer.provideMerge(Flow.layer(flow), Layer.fresh(FlowEngine.layerMemory)))
+        )
+      })
+    const failureOf = (exit: Exit.Exit<unknown, unknown>) =>
+      Exit.isFailure(exit) ? String(Cause.squash(exit.cause)) : "no failure"
+    const make = (title: string) =>
+      Effect.flatMap(Steps.findSite({ site: team }), (site) =>
+        Steps.createListItem({ site, list: "Orders", fields: { Title: title } })
+      )
+    const posts = Effect.map(requestsTo("/lists/Orders/items"), (all) => all.filter(({ method }) => method === "POST"))
+
+    it.effect("a service that is away or too busy is tried again until it is there", () =>
+      Effect.gen(function* () {
+        const exit = yield* durably("away", () => Steps.findSite({ site: team }), {
+          rules: [
+            { fault: "drop", path: "/sites/", times: 1 },
+            { fault: "status", path: "/sites/", skip: 1, times: 1, status: 502 },
+            { fault: "throttle", path: "/sites/", skip: 2, times: 1, retryAfter: "decimal", seconds: 0.05 }
+          ]
         })
+        assert.isTrue(Exit.isSuccess(exit), failureOf(exit))
+        assert.strictEqual((yield* requestsTo("/sites/")).length, 4)
+      })
+    )
+
+    it.effect("createListItem without a key is tried again when nothing was made", () =>
+      Effect.gen(function* () {
+        const exit = yield* durably("refused", () => make("refused once"), {
+          rules: [{ fault: "throttle", method: "POST", times: 1, retryAfter: "decimal", seconds: 0.05 }]
+        })
+        assert.isTrue(Exit.isSuccess(exit), failureOf(exit))
+        assert.strictEqual((yield* posts).length, 2)
+      })
+    )
+
+    it.effect("createListItem without a key fails when the item may have been made", () =>
+      Effect.gen(function* () {
+        const exit = yield* durably("lost", () => make("lost"), {
+          rules: [{ fault: "drop", when: "after", method: "POST", times: 1 }]
+        })
+        assert.match(failureOf(exit), /Unreachable/)
+        assert.strictEqual((yield* posts).length, 1)
+      })
+    )
+
+    it.effect("what does not go away by itself fails at once", () =>
+      Effect.gen(function* () {
+        const exit = yield* durably("nowhere", () => Steps.listFolder({ folder: { path: "/nowhere" } }), { rules: [] })
+        assert.match(failureOf(exit), /NotFound/)
+        assert.strictEqual((yield* requestsTo("/nowhere")).length, 1)
+      })
     )
   })
 })

@@ -138,3 +138,45 @@ export class GraphError extends Schema.TaggedError<GraphError>()("GraphError", {
     return `${this.reason._tag}: ${this.reason.message}, on ${method} ${path}${tail}`
   }
 }
+
+/** How a failure that may pass is to be retried. */
+export interface Transient {
+  /** How long the service asked to wait; null if it did not say. */
+  readonly retryAfterMillis: number | null
+  /** `"no"`: the service did not act on the request. `"maybe"`: it may have, so repeat only what is safe to repeat. */
+  readonly acted: "no" | "maybe"
+}
+
+/**
+ * Returns how to retry the call when its failure may pass, and null when the same call would fail again. The client retries
+ * what it may by its policy; this is for callers that go on after that.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import { type GraphError, transient } from "@signalbox/graph/GraphError"
+ *
+ * export const patiently = <A, R>(read: Effect.Effect<A, GraphError, R>): Effect.Effect<A, GraphError, R> =>
+ *   Effect.catch(read, (error) => {
+ *     const retry = transient(error)
+ *     if (retry === null) return Effect.fail(error)
+ *     return Effect.delay(patiently(read), retry.retryAfterMillis ?? 60_000)
+ *   })
+ * ```
+ */
+export const transient = ({ reason, request: { status } }: GraphError): Transient | null => {
+  switch (reason._tag) {
+    case "Throttled":
+    case "Unavailable": {
+      const { retryAfterMillis } = reason
+      // Without a status there was no token, so nothing was sent. A 503 that says when to come back was refused.
+      const refused = status === null || status === 429 || (status === 503 && retryAfterMillis !== null)
+      return { retryAfterMillis, acted: refused ? "no" : "maybe" }
+    }
+    case "Unreachable":
+      return { retryAfterMillis: null, acted: reason.sent }
+    case "Timeout":
+      return { retryAfterMillis: null, acted: "maybe" }
+    default:
+      return null
+  }
+}

@@ -3,6 +3,10 @@
  * local files also `FileSystem`, and `Path`, which the layers of `@signalbox/graph/node` bring. They need `@signalbox/graph`
  * beside this package.
  *
+ * In a durable execution a step tries again for a day what goes away by itself: a service that is away, too busy or does not
+ * answer. `step.with({ retry })` gives it another policy. Only `createListItem` without a `key` gives up when the service may have
+ * made the item.
+ *
  * ```ts
  * import * as Flow from "@signalbox/flows/Flow"
  * import * as Steps from "@signalbox/flows/graph/GraphSteps"
@@ -33,7 +37,7 @@ import * as Stream from "effect/Stream"
 import * as Drive from "@signalbox/graph/Drive"
 import * as Drives from "@signalbox/graph/Drives"
 import * as Files from "@signalbox/graph/Files"
-import { GraphError, InvalidRequest } from "@signalbox/graph/GraphError"
+import { GraphError, InvalidRequest, transient } from "@signalbox/graph/GraphError"
 import * as Lists from "@signalbox/graph/Lists"
 import { DriveId, ItemId, ListItemId, SiteId } from "@signalbox/graph/model/Common"
 import { odataText, path } from "@signalbox/graph/Path"
@@ -42,6 +46,22 @@ import * as Sites from "@signalbox/graph/Sites"
 import { LocalFailed, TransferError, transferError } from "@signalbox/graph/TransferError"
 import * as Flow from "../Flow.ts"
 import { collect } from "../internal/Collect.ts"
+import type { Codec } from "../internal/Values.ts"
+import { makeStep, type StepOptions } from "../Step.ts"
+
+/**
+ * A step over the graph: a durable execution tries again what goes away by itself, after the attempts of the client. `isSafe`:
+ * whether also what the service may have done already; default always.
+ */
+const ready = <I extends Codec, S extends Codec, E extends Codec, R>(
+  name: string,
+  options: StepOptions<I, S, E, R, never>,
+  isSafe?: (input: I["Type"]) => boolean
+) =>
+  makeStep(name, options, {
+    transient: (error) => (error instanceof GraphError ? transient(error) : null),
+    ...(isSafe === undefined ? {} : { isSafe })
+  })
 
 /** Whose drive: that of the account that is signed in, the default one of a user, a group or a site, or any by its id. */
 export const DriveRef = Schema.Union([
@@ -117,7 +137,7 @@ const instead = (call: string) => `stream them with ${call}`
  * drive is searched and what others share with the account. The index of the service is minutes behind: do not look for what
  * this flow has just uploaded. For results of up to 1 MB in all: more is a defect.
  */
-export const findFiles = Flow.step("findFiles", {
+export const findFiles = ready("findFiles", {
   input: Schema.Struct({
     text: Schema.String,
     drive: Schema.optionalKey(DriveRef),
@@ -136,7 +156,7 @@ export const findFiles = Flow.step("findFiles", {
 })
 
 /** What is in a folder, default the root. For results of up to 1 MB in all: more is a defect. */
-export const listFolder = Flow.step("listFolder", {
+export const listFolder = ready("listFolder", {
   input: Schema.Struct({ folder: Schema.optionalKey(ItemRef), drive: Schema.optionalKey(DriveRef) }),
   success: Schema.Array(DriveFile),
   error: GraphError,
@@ -159,7 +179,7 @@ export type LocalFile = typeof LocalFile.Type
  * whole, and an older one is replaced. A durable execution that goes on elsewhere does not find it there: keep what comes
  * after it on the same machine, or take a folder that all machines share.
  */
-export const downloadFile = Flow.step("downloadFile", {
+export const downloadFile = ready("downloadFile", {
   input: Schema.Struct({
     item: ItemRef,
     drive: Schema.optionalKey(DriveRef),
@@ -201,7 +221,7 @@ const sameFile = Effect.fnUntraced(function* (drive: Drive.DriveAddress, item: D
  * made. A file that is there is replaced; with `conflict: "fail"` the step fails with `GraphError` (`NameAlreadyExists`). Safe to
  * repeat: what is there with the very same bytes is taken for uploaded.
  */
-export const uploadFile = Flow.step("uploadFile", {
+export const uploadFile = ready("uploadFile", {
   input: Schema.Struct({
     file: Schema.String,
     item: ItemRef,
@@ -229,7 +249,7 @@ export const uploadFile = Flow.step("uploadFile", {
  * The id of a site, which the other steps take: by its address (`https://contoso.sharepoint.com/sites/team`),
  * `contoso.sharepoint.com:/sites/team`, a host for its root site, or `root`.
  */
-export const findSite = Flow.step("findSite", {
+export const findSite = ready("findSite", {
   input: Schema.Struct({ site: Schema.String }),
   success: SiteId,
   error: GraphError,
@@ -247,7 +267,7 @@ const row = ({ fields, id }: Lists.ListItem): ListRow => ({ id, fields: fields ?
  * `filter` such as `fields/Total gt 100`; `orderBy` such as `fields/Total desc`. For results of up to 1 MB in all: more is a
  * defect.
  */
-export const listItems = Flow.step("listItems", {
+export const listItems = ready("listItems", {
   input: Schema.Struct({
     site: SiteId,
     list: Schema.String,
@@ -290,24 +310,29 @@ const findByKey = Effect.fnUntraced(function* (site: SiteId, list: string, field
 
 /**
  * Makes an item of a list; `fields` have the internal names of the columns. The service knows no idempotency keys, so this
- * happens **at least once**: a step that is run again after a crash makes a second item. With `key`, the internal name of a column
+ * happens **at least once**: a step that is run again after a crash makes a second item, and without `key` a lost answer fails
+ * the step. With `key`, the internal name of a column
  * whose value identifies the item, it looks first, and gives the one that is there (`created: false`) as it is. Two executions
  * with the same value at the same moment may still both make one: let the column enforce unique values when that matters. In
  * lists of more than 5,000 items the column needs an index.
  */
-export const createListItem = Flow.step("createListItem", {
-  input: Schema.Struct({
-    site: SiteId,
-    list: Schema.String,
-    fields: Lists.Fields,
-    key: Schema.optionalKey(Schema.String)
-  }),
-  success: Schema.Struct({ id: ListItemId, created: Schema.Boolean }),
-  error: GraphError,
-  run: Effect.fnUntraced(function* ({ fields, key, list, site }) {
-    const found = key === undefined ? Option.none() : yield* findByKey(site, list, fields, key)
-    if (Option.isSome(found)) return { id: found.value.id, created: false }
-    const { id } = yield* Lists.createItem(site, list, fields)
-    return { id, created: true }
-  })
-})
+export const createListItem = ready(
+  "createListItem",
+  {
+    input: Schema.Struct({
+      site: SiteId,
+      list: Schema.String,
+      fields: Lists.Fields,
+      key: Schema.optionalKey(Schema.String)
+    }),
+    success: Schema.Struct({ id: ListItemId, created: Schema.Boolean }),
+    error: GraphError,
+    run: Effect.fnUntraced(function* ({ fields, key, list, site }) {
+      const found = key === undefined ? Option.none() : yield* findByKey(site, list, fields, key)
+      if (Option.isSome(found)) return { id: found.value.id, created: false }
+      const { id } = yield* Lists.createItem(site, list, fields)
+      return { id, created: true }
+    })
+  },
+  ({ key }) => key !== undefined
+)

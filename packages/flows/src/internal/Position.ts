@@ -49,7 +49,7 @@ export interface StepCall<S extends Codec, E extends Codec, R> extends Call<S, E
   /** Whether `path` was numbered by itself, so that a call that repeats a failed one may keep its idempotency scope. */
   readonly numbered: Numbered | null
   readonly retry: Retry<E["Type"]>
-  /** Of a step that is tried again for a day: which errors go away by themselves. The client then sends each request once. */
+  /** Of a step whose attempts are spaced before a control room: which errors go away by themselves. Each request is sent once. */
   readonly patient: ((error: E["Type"]) => Transient | null) | null
   /** `child`: the start of another execution. Default: a step. */
   readonly kind?: "step" | "child"

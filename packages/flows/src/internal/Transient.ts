@@ -1,5 +1,5 @@
 /**
- * The durable retry of ready steps: what goes away by itself is tried again for a day, however short the control room was
+ * The durable retry of ready steps: what goes away by itself is tried again for a day, however long within it the service is
  * away or however busy it is.
  */
 import * as Duration from "effect/Duration"
@@ -10,6 +10,8 @@ import type { Retry } from "./Position.ts"
 export interface Transient {
   /** What the service asked to wait; null when it did not say. */
   readonly retryAfterMillis: number | null
+  /** Whether the service may have done what it was asked for. Without: that makes no difference. */
+  readonly acted?: "no" | "maybe"
   /** Whether it refuses because there are too many requests. */
   readonly isBusy?: boolean
 }
