@@ -26,6 +26,7 @@ import * as Step from "./Step.ts"
 
 export { FlowCancelled } from "./FlowErrors.ts"
 export type { AnySchema, TypeOf } from "./internal/StandardSchema.ts"
+export type { Child, StartOptions } from "./Children.ts"
 export { approval, inbox, signal } from "./Signals.ts"
 
 /** Any JSON, for steps and flows whose values no schema describes. */
@@ -215,6 +216,23 @@ export interface FlowTools<R> {
     input: I["Type"],
     options?: { readonly key?: string }
   ) => Promise<S["Type"]>
+  /** Starts another flow as an execution of its own, a child, and goes on: see `Flow.start`. */
+  readonly start: <I extends Codec, S extends Codec, E extends Codec>(
+    flow: Flow.Flow<I, S, E, R>,
+    input: I["Type"],
+    options?: Flow.StartOptions
+  ) => Promise<Flow.Child<S["Type"], E["Type"]>>
+  /** Waits until a child has ended, for as long as it takes; rejects with its error, or with `FlowCancelled`. */
+  readonly result: <S, E>(child: Flow.Child<S, E>) => Promise<S>
+  /** Sends a child a signal or a message that its flow lists. Rejects when it has another value for it, or has ended. */
+  readonly send: <S, E, V extends Codec>(
+    child: Flow.Child<S, E>,
+    signal: Signal<V>,
+    value: V["Type"],
+    options?: { readonly key?: string }
+  ) => Promise<void>
+  /** Cancels a child: what it did is undone. Nothing when it has ended. */
+  readonly cancel: <S, E>(child: Flow.Child<S, E>) => Promise<void>
 }
 
 /** A function with a context of its own, as code of the branch that runs it. */
@@ -251,7 +269,11 @@ const toolsOf = <R>(ask: Ask): FlowTools<R> => {
       answer(compensate(partOf(call), (value) => partOf<unknown, R>((ctx) => undo(ctx, value)))),
     patched: (name) => answer(Flow.patched(name)),
     continueAs: (flow, input) => answer(Flow.continueAs(flow, input)),
-    call: (flow, input, options) => answer(Flow.call(flow, input, options))
+    call: (flow, input, options) => answer(Flow.call(flow, input, options)),
+    start: (flow, input, options) => answer(Flow.start(flow, input, options)),
+    result: (child) => answer(child.result),
+    send: (child, signal, value, options) => answer(child.signal(signal, value, options)),
+    cancel: (child) => answer(child.cancel)
   }
 }
 

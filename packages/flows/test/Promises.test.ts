@@ -146,6 +146,85 @@ describe("a flow of promises", () => {
     })
   )
 
+  it.effect("starts children, sends to them, cancels them and collects their results, in any branch", () =>
+    Effect.gen(function* () {
+      const order = defineFlow({
+        name: "order",
+        ...common,
+        signals: [price],
+        run: async (ctx, text) => {
+          await ctx.compensate(
+            (ctx) => ctx.step(note, text),
+            (ctx) => ctx.step(note, `undo ${text}`)
+          )
+          const cents = await ctx.signal(price)
+          if (cents === 0) throw new OutOfStock(text)
+          return `${text} for ${cents}`
+        }
+      })
+      const flow = defineFlow({
+        name: "orders",
+        ...common,
+        run: async (ctx) => {
+          const a = await ctx.start(order, "a", { key: "a" })
+          const b = await ctx.start(order, "b")
+          const c = await ctx.start(order, "c", { onParentEnd: "leave" })
+          await ctx.send(a, price, 5)
+          await ctx.send(b, price, 0)
+          await ctx.sleep("a while", "1 hour")
+          await ctx.cancel(c)
+          const results = await ctx.forEach("child", [a, b, c], { key: ({ id }) => id, concurrency: 3 }, (ctx, child) =>
+            ctx.result(child).catch((error) => `${error._tag} ${error.type ?? ""}`)
+          )
+          expectTypeOf(await ctx.result(a)).toEqualTypeOf<string>()
+          return results.join(", ")
+        }
+      })
+      const done = Exit.succeed("a for 5, FlowError OutOfStock, FlowCancelled ")
+      log.length = 0
+      const fiber = yield* Effect.forkChild(Effect.exit(Flow.run(flow, "t")))
+      yield* passes("3 days")
+      assert.deepStrictEqual(yield* Fiber.join(fiber), done)
+      assert.sameMembers(log, ["a", "b", "c", "undo b", "undo c"])
+
+      const both = Layer.merge(flow.layer, order.layer)
+      const durably = Effect.gen(function* () {
+        const fiber = yield* Effect.forkChild(Effect.exit(Flow.execute(flow, "t")))
+        yield* passes("3 days")
+        const exit = yield* Fiber.join(fiber)
+        const { executions } = yield* FlowExecutions.list({ flow: "order" })
+        return { exit, states: executions.map(({ state }) => state) }
+      }).pipe(Effect.provide(Layer.fresh(Layer.provideMerge(both, FlowEngine.layerMemory))))
+      const { exit, states } = yield* durably
+      assert.deepStrictEqual(exit, done)
+      assert.sameMembers(states, ["completed", "failed", "cancelled"])
+    })
+  )
+
+  it.effect("is halted when it sends what its child does not list, so that a corrected deployment continues it", () =>
+    Effect.gen(function* () {
+      const order = defineFlow({ name: "order", ...common, run: (ctx, text) => ctx.step(note, text) })
+      const flow = defineFlow({
+        name: "orders",
+        ...common,
+        run: async (ctx) => {
+          const child = await ctx.start(order, "a")
+          await ctx.send(child, price, 5)
+          return ctx.result(child)
+        }
+      })
+      const both = Layer.merge(flow.layer, order.layer)
+      const fiber = yield* Effect.forkChild(
+        Effect.flip(Flow.execute(flow, "t")).pipe(
+          Effect.provide(Layer.fresh(Layer.provideMerge(both, FlowEngine.layerMemory)))
+        )
+      )
+      yield* passes("1 minute")
+      const error = yield* Fiber.join(fiber)
+      assert.match(error.message, /the flow order does not list price/)
+    })
+  )
+
   it.effect("gives steps their idempotency key, and repeats what fails", () =>
     Effect.gen(function* () {
       const flow = defineFlow({
