@@ -55,8 +55,13 @@ const graceMillis = 10_000
 const longestPauseMillis = 5_000
 const shortestPauseMillis = 20
 const claimedAtATime = 100
-const mostReopened = 10_000
+/** Of halted executions that are read together. */
+const reopenedAtATime = 100
 const endings = ["Completed", "Failed", "Cancelled"] satisfies ReadonlyArray<Interpreter.Outcome["_tag"]>
+
+/** Whether its builds have refused it, so that another one may continue it. */
+const isRefused = ({ failure, state }: Pick<Execution, "failure" | "state">): boolean =>
+  state === "halted" && (failure?.tag === "FlowChanged" || failure?.tag === "RecordUnreadable")
 
 export const versionName = ({ flow, version }: FlowVersion): string => `${flow}@${version}`
 
@@ -153,8 +158,16 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     })
   const waker = makeWaker(journal, poke)
 
+  /** Under this name stands which processes have refused an execution. */
+  const refusedName = (id: string) => `refused ${id}`
+
   /** A body that does not fit the record may fit that of another build; when all have refused it, it is halted. */
-  const refused = Effect.fnUntraced(function* (fence: Fence, execution: Execution, cause: Cause.Cause<unknown>) {
+  const refused = Effect.fnUntraced(function* (
+    fence: Fence,
+    execution: Execution,
+    cause: Cause.Cause<unknown>,
+    seen: number
+  ) {
     const failure = detailOf(cause)
     const now = yield* journal.now
     const others = (yield* journal.processes(now)).filter(
@@ -162,10 +175,10 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
         process.id !== self &&
         process.flows.some(({ flow, version }) => flow === execution.flow && version === execution.version)
     )
-    const name = `refused ${execution.id}`
+    const name = refusedName(execution.id)
     const known = yield* journal.read(name)
     const before = Array.isArray(known) ? known : []
-    const all = [...before, self]
+    const all = [...new Set([...before, self])]
     const isLast = others.every((process) => all.includes(process.id))
     yield* journal.swap(name, known, isLast ? null : all)
     const write: Write = {
@@ -175,22 +188,46 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
       entries: [],
       undos: [],
       taken: [],
-      seen: Number.MAX_SAFE_INTEGER
+      seen
     }
     yield* journal.write(fence, write)
     metrics.wrote(execution.flow, write)
   })
 
-  /** What older builds have refused may fit this one. */
-  const reopenRefused = Effect.fnUntraced(function* ({ flow, version }: FlowVersion) {
-    const halted = yield* journal.list({ flow, version, states: ["halted"], limit: mostReopened })
+  /** This build fits: whoever has refused it before makes no difference any more. */
+  const fitted = Effect.fnUntraced(function* (id: string) {
+    const known = yield* journal.read(refusedName(id))
+    if (known !== null) yield* journal.swap(refusedName(id), known, null)
+  })
+
+  const reopen = Effect.fnUntraced(function* (id: string) {
     const now = yield* journal.now
-    yield* Effect.forEach(
-      halted.filter(({ failure }) => failure?.tag === "FlowChanged" || failure?.tag === "RecordUnreadable"),
-      ({ id }) =>
-        journal.change(id, ({ execution }) => Effect.succeed(execution.state === "halted" ? reopened(now) : null)),
-      { discard: true }
-    )
+    yield* journal.change(id, ({ execution }) => Effect.succeed(isRefused(execution) ? reopened(now) : null))
+  })
+
+  /** Versions whose halted executions are being reopened, and those of them that somebody awaited meanwhile. */
+  const reopening = new Map<string, Set<string>>()
+
+  /** What older builds have refused may fit this one. In the background: there may be any number. */
+  const reopenRefused = Effect.fnUntraced(function* ({ flow, version }: FlowVersion) {
+    let before: Execution | undefined
+    do {
+      const page = { flow, version, states: ["halted"], limit: reopenedAtATime } as const
+      const halted = yield* journal.list(before === undefined ? page : { ...page, before })
+      for (const execution of halted) if (isRefused(execution)) yield* reopen(execution.id)
+      before = halted.length < reopenedAtATime ? undefined : halted.at(-1)
+      look()
+    } while (before !== undefined)
+  })
+
+  /** Whether an execution that is awaited was halted by older builds, and is now reopened before its turn. */
+  const reopenedFirst = Effect.fnUntraced(function* (execution: Execution) {
+    const first = reopening.get(versionName(execution))
+    if (first === undefined || first.has(execution.id) || !isRefused(execution)) return false
+    first.add(execution.id)
+    yield* reopen(execution.id)
+    look()
+    return true
   })
 
   const stay = Effect.fnUntraced(function* (execution: Execution, isNew: boolean, entry: Live, span: Tracer.Span) {
@@ -198,6 +235,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     const flow = registered.get(versionName(execution))
     if (flow === undefined) return
     const fence: Fence = { id, epoch: execution.epoch }
+    let seen = 0
     const host: Interpreter.Host = {
       durable: true,
       name,
@@ -207,7 +245,11 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
           entry.row = { ...entry.row, ...write.execution }
           metrics.wrote(execution.flow, write)
         }),
-      messages: (after) => journal.messages(id, after),
+      messages: (after) =>
+        Effect.map(journal.messages(id, after), (messages) => {
+          seen = Math.max(seen, ...messages.map(({ seq }) => seq))
+          return messages
+        }),
       isCrowded: () => crowded,
       gates
     }
@@ -215,6 +257,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     for (;;) {
       const current = history?.execution ?? execution
       if (current.epoch !== execution.epoch) return
+      seen = Math.max(seen, current.mail)
       const outcome = yield* Interpreter.run({
         execution: current,
         history: history ?? { entries: [], undos: [], messages: [], redos: new Map() },
@@ -226,7 +269,8 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
           if (isEnding) session.close()
         }
       })
-      if (outcome._tag === "Halted" && !outcome.mine) return yield* refused(fence, current, outcome.cause)
+      if (outcome._tag === "Halted" && !outcome.mine) return yield* refused(fence, current, outcome.cause, seen)
+      if (current.failure !== null) yield* fitted(id)
       if (endings.some((tag) => tag === outcome._tag)) waker.ended(id)
       if (outcome._tag !== "Continued") return
       history = yield* journal.history(id)
@@ -260,9 +304,11 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
             if (live.get(execution.id) === entry) live.delete(execution.id)
             metrics.inMemory(live.size)
             Deferred.doneUnsafe(entry.done, Effect.void)
-            tell(execution.id, entry.row)
+            // It is due again if it was sent something that it had not read.
+            const isHalted = entry.row.state === "halted"
+            tell(execution.id, isHalted ? null : entry.row)
             // One that waits is due some time; one that is over leaves room for another.
-            if (wasFull || crowded || !isOver(entry.row)) look()
+            if (wasFull || crowded || isHalted || !isOver(entry.row)) look()
           })
         )
       )
@@ -385,7 +431,14 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
         })
       )
       yield* announce
-      yield* reopenRefused(flow)
+      reopening.set(versionName(flow), new Set())
+      yield* reopenRefused(flow).pipe(
+        Effect.catchDefect((defect) =>
+          Effect.logWarning(`halted executions of ${versionName(flow)} could not be reopened: resume them`, defect)
+        ),
+        Effect.ensuring(Effect.sync(() => reopening.delete(versionName(flow)))),
+        Effect.forkScoped
+      )
       look()
     }),
     /** Creates an execution, or joins the one with its key; runs it at once when there is room. */
@@ -440,7 +493,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
               : Option.getOrNull(yield* Effect.timeoutOption(told, longestPauseMillis))
           return row ?? (yield* journal.find(id))
         }).pipe(Effect.ensuring(forget))
-        if (found === null || isOver(found)) return found
+        if (found === null || (isOver(found) && !(yield* reopenedFirst(found)))) return found
       }
     }),
     /** Something was sent, or changed, by this process. */

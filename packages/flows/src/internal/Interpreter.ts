@@ -763,7 +763,11 @@ export const run = Effect.fnUntraced(function* ({ body, execution, history, host
         }
         if (continued !== null && operations.size === 0) return yield* nextChapter(continued.input)
       }
-      if (hasMail) yield* readMail()
+      if (hasMail) {
+        yield* readMail()
+        // A cancel counts also where it halts now.
+        continue
+      }
       const event = closing === "no" && isHalted === null ? nextEvent() : (ready.shift() ?? null)
       if (event !== null) {
         idleSince = now

@@ -180,7 +180,10 @@ export interface Write {
   readonly undos: ReadonlyArray<Undo>
   /** Messages that are deleted, by `seq`: the same may be sent again then. */
   readonly taken: ReadonlyArray<number>
-  /** The last message that the owner has read: a write that gives up the claim wakes the execution when `mail` is past it. */
+  /**
+   * The last message that the owner has read: a write that gives up the claim wakes the execution when `mail` is past it. One that
+   * would be halted is waiting then, and due: it may be a cancel.
+   */
   readonly seen: number
   /**
    * The begin of a new chapter, which `execution` names: entries and undos, those of this write included, and the messages

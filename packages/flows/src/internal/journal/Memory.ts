@@ -139,7 +139,8 @@ const make = () => {
     if (newChapter) setAllAside(run, seen)
     run.seen = seen
     const overlooked = isReleased(execution) && run.execution.mail > seen
-    const written = update(run, overlooked ? { ...execution, wakeAt: at } : execution, at)
+    const state = overlooked && execution.state === "halted" ? { state: "waiting" as const } : {}
+    const written = update(run, overlooked ? { ...execution, ...state, wakeAt: at } : execution, at)
     if (isReleased(execution)) tellOfDue(written, at)
     if (execution.state !== undefined && hasEnded(execution.state)) changes.publish([null, written.id, true])
   }

@@ -193,6 +193,20 @@ export const writes = part("writes", (test) => {
       assert.deepInclude(yield* found(journal, "id-a"), { state: "failed", wakeAt: null })
     }))
 
+  test("an execution that would be halted while a message was overlooked is due instead", ({ journal, time }) =>
+    Effect.gen(function* () {
+      const halted = { state: "halted", owner: null, wakeAt: null } as const
+      const fence = yield* owned(journal, "a")
+      yield* journal.send("id-a", { ...signal("x"), kind: "cancel" })
+      time.pass(3)
+      yield* journal.write(fence, write({ execution: halted, seen: 0 }))
+      assert.deepInclude(yield* found(journal, "id-a"), { owner: null, wakeAt: begin + 3, state: "waiting" })
+      const [claimed] = yield* journal.claim("me", [orders], time.now(), 1)
+      assert(claimed !== undefined)
+      yield* journal.write(claimed, write({ execution: halted, seen: claimed.mail }))
+      assert.deepInclude(yield* found(journal, "id-a"), { owner: null, wakeAt: null, state: "halted" })
+    }))
+
   test("a new chapter sets aside what was before it, and keeps the messages that were not seen", ({ journal }) =>
     Effect.gen(function* () {
       const fence = yield* owned(journal, "a")

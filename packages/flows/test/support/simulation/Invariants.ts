@@ -99,8 +99,9 @@ export const check = ({ aside, effects, history, root }: Over): ReadonlyArray<st
   for (const path of Oracle.stepsOf(root).compensated) {
     const entry = latest.get(path)
     if (entry === undefined || (entry.state !== "interrupted" && entry.ended !== null)) continue
-    // What an attempt did that was set aside before its end is not known.
-    if (aside.some((one) => one.path === path && one.redo === entry.redo && one.ended === null)) continue
+    // What an attempt did that was set aside before its end is not known; nor of one that failed, whose answer may be lost.
+    const before = aside.filter((one) => one.path === path && one.redo === entry.redo)
+    if (before.some(({ ended, state }) => ended === null || state === "failed")) continue
     const did = effects.find(({ key }) => key === keyOf(entry))
     if (did !== undefined) wrong(`${path} was cut off (${entry.state}), and had done ${did.n}`)
   }

@@ -99,7 +99,12 @@ export const make = (
       : wakeAt === undefined
         ? []
         : [sql`wake_at = ${next}`]
-    const assigned = [sql`changed_at = ${at}`, sql`seen = ${seen}`, ...sets(execution), ...wake]
+    const { state, ...members } = execution
+    const halts = state === "halted" && isReleased(execution)
+    const states = halts
+      ? [sql`state = CASE WHEN mail > ${seen} THEN 'waiting' ELSE 'halted' END`]
+      : set(execution, "state")
+    const assigned = [sql`changed_at = ${at}`, sql`seen = ${seen}`, ...states, ...sets(members), ...wake]
     return sql<Written>`
       UPDATE flow_run SET ${sql.csv(assigned)} WHERE id = ${Texts.toText(id)} AND epoch = ${epoch}
       RETURNING state, owner, wake_at`
