@@ -121,6 +121,7 @@ export const start = <I extends Codec, S extends Codec, E extends Codec, R>(
                   key: key ?? scope,
                   input: given.json,
                   tags: [...flow.tags(given.value)],
+                  limits: flow.limitKeys(given.value),
                   run: (id) => Effect.provideContext(endedOf(flow, id, given.value), context)
                 })
                 return { execution, onParentEnd }

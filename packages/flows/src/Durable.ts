@@ -54,6 +54,7 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
         flow: flow.name,
         version: flow.version,
         signals: flow.signals,
+        limits: flow.limits,
         bodyOf: bodyOf(flow, context.pipe(Context.add(Watching, watchers), Context.add(Children.Children, children)))
       })
     })
@@ -75,6 +76,7 @@ const begin = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E e
     key: options.key ?? flow.idempotencyKey(given.value),
     input: given.json,
     tags: [...flow.tags(given.value)],
+    limits: flow.limitKeys(given.value),
     messages: options.messages ?? []
   })
 })

@@ -13,6 +13,7 @@ import * as Stream from "effect/Stream"
 import type { Declares, FlowContext, RequirementOf } from "./FlowContext.ts"
 import { type FlowEvent, FlowEvents } from "./FlowEvents.ts"
 import type { Flow } from "./internal/FlowType.ts"
+import { type FlowLimit, keysOf, limitsOf } from "./internal/Limits.ts"
 import { runPlain } from "./internal/Plain.ts"
 import { claimed, conceal, Position, reveal } from "./internal/Position.ts"
 import { Reporter } from "./internal/Reporter.ts"
@@ -28,6 +29,7 @@ export { execute, handle, type Handle, layer, signalWithStart, submit } from "./
 export type { Failing, FlowContext } from "./FlowContext.ts"
 export { ExecutionConflict, FlowCancelled, FlowTimeout, SignalConflict } from "./FlowErrors.ts"
 export { type Flow, isFlow } from "./internal/FlowType.ts"
+export type { FlowLimit, Rate } from "./internal/Limits.ts"
 export { approval, Approval, inbox, type Signal, signal } from "./Signals.ts"
 export { errorsOf, step, type Step, StepTimeout } from "./Step.ts"
 
@@ -69,6 +71,14 @@ export const make = <I extends Codec, S extends Codec, E extends Codec, Fails, C
     readonly signals?: ReadonlyArray<Signal<Codec>>
     /** Words to find an execution by. */
     readonly tags?: (input: I["Type"]) => ReadonlyArray<string>
+    /**
+     * What limits the executions of this flow in all processes together; one that is not admitted is `queued`. All limits
+     * must admit it. A limit with a `key` is for each key by itself, and the keys take turns. `concurrency` counts those that
+     * have begun and not ended; `rate` those that begin: `"10/s"` (or `min`, `h`, `d`) admits ten together after a quiet
+     * second, then one every 100 ms. The numbers of the newest version that is registered hold. `Flow.run` and `Flow.call`
+     * have no limits. A mistake throws a `FlowDefect` that names the field.
+     */
+    readonly limit?: ReadonlyArray<FlowLimit<I["Type"]>>
     readonly run: (input: I["Type"]) => Effect.Effect<S["Type"], Fails, Context> & Declares<E["Type"], Fails, Context>
   }
 ): Flow<I, S, E, RequirementOf<Context>> => ({
@@ -80,6 +90,8 @@ export const make = <I extends Codec, S extends Codec, E extends Codec, Fails, C
   idempotencyKey: options.idempotencyKey,
   signals: options.signals ?? [],
   tags: options.tags ?? (() => []),
+  limits: limitsOf(name, options.limit ?? []),
+  limitKeys: (input) => keysOf(options.limit ?? [], input),
   // `Declares` has checked the errors.
   body: (input) => conceal(reveal(options.run(input) as Effect.Effect<S["Type"], E["Type"], Context>))
 })

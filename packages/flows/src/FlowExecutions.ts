@@ -11,14 +11,16 @@ import type { FlowHistory } from "./FlowHistory.ts"
 import { mermaid } from "./FlowDiagram.ts"
 import {
   actions,
+  cancelledInQueue,
   type Command,
   failedStep,
   isOpenTo,
   isRecorded,
+  paused,
   refusal,
-  reopened,
   resumed,
   retried,
+  standingOf,
   terminated
 } from "./internal/Commands.ts"
 import { endAll, executionIn } from "./internal/Children.ts"
@@ -43,6 +45,7 @@ export type { Activity, Inspection } from "./internal/Inspect.ts"
 export {
   type Entry,
   type Execution,
+  type QueuePlace,
   type State,
   states,
   type Undo,
@@ -177,7 +180,8 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
     !hasEnded(state) &&
     (history.messages.some(({ kind }) => kind === "cancel") || history.entries.some(({ path }) => path === cancelPath))
   const now = yield* Effect.forEach(activitiesOf(history), withChild)
-  const standing = { history, now, cancelling, runnable }
+  const queue = history.execution.queuedAt === null ? null : yield* journal.queuePlace(execution)
+  const standing = { history, now, cancelling, runnable, queue }
   const steps = history.entries.filter((entry) => !isMarker(entry))
   return {
     execution: history.execution,
@@ -185,6 +189,7 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
     summary: summaryOf(standing),
     remedy: remedyOf(standing),
     now,
+    queue,
     undos: history.undos,
     cancelling,
     steps,
@@ -244,21 +249,23 @@ const carryOut = Effect.fnUntraced(function* <E = never>(
   const now = yield* journal.now
   const send = journal.send(id, message)
   const there = yield* found(id)
-  if (actions[command][there.state] === "send") {
+  if (actions[command][standingOf(there)] === "send") {
     yield* send
     return yield* engine.poke(id)
   }
   // The state is read again under the lock of the row.
-  let action = actions[command][there.state]
+  let action = actions[command][standingOf(there)]
   const changed = yield* journal.change(id, (history): Effect.Effect<Change | null, ExecutionConflict | E> => {
-    action = actions[command][history.execution.state]
+    action = actions[command][standingOf(history.execution, history.entries)]
     switch (action) {
       case "refuse":
         return Effect.fail(
           conflict(history.execution, `the execution ${id} ${refusal(command, history.execution.state)}`)
         )
       case "end":
-        return Effect.succeed(terminated(now))
+        return Effect.succeed(command === "cancel" ? cancelledInQueue(now) : terminated(now))
+      case "pause":
+        return Effect.succeed(paused)
       case "reopen":
       case "reopen and send":
       case "set aside":
@@ -303,7 +310,7 @@ export const terminate = Effect.fn("FlowExecutions.terminate")(function* (
 export const suspend = Effect.fn("FlowExecutions.suspend")(function* (
   execution: string
 ): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict, FlowEngine> {
-  yield* carryOut("suspend", execution, (_history, now) => Effect.succeed(reopened(now)))
+  yield* carryOut("suspend", execution, () => Effect.succeed(paused))
 })
 
 export interface ResumeOptions {
@@ -409,7 +416,7 @@ export const each = Effect.fn("FlowExecutions.each")(function* (
   const carried = (id: string): Effect.Effect<boolean, never, FlowEngine> =>
     Effect.match(commandOf[command](id, options), { onSuccess: () => true, onFailure: () => false })
   return yield* stream(filter).pipe(
-    Stream.filter(({ state }) => isOpenTo(command, state)),
+    Stream.filter((execution) => isOpenTo(command, execution)),
     Stream.mapEffect(({ id }) => carried(id), { concurrency: 8 }),
     Stream.runFold(
       (): Carried => ({ changed: 0, refused: 0 }),

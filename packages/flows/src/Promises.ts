@@ -289,6 +289,8 @@ export interface FlowDefinition<I extends AnySchema, O extends AnySchema, R> {
   readonly signals?: ReadonlyArray<Signal<Codec>>
   /** Words to find an execution by. */
   readonly tags?: (input: TypeOf<I>) => ReadonlyArray<string>
+  /** What limits its executions: see `Flow.make`. */
+  readonly limit?: ReadonlyArray<Flow.FlowLimit<TypeOf<I>>>
   /** What steps need that are made with Effect, such as `[ControlRoom]`; `openFlows` is given a layer of them. */
   readonly services?: ReadonlyArray<Context.Key<R, never>>
   /**
@@ -345,7 +347,7 @@ export interface PromiseFlow<I, O, R> extends Flow.Flow<
 export const defineFlow = <I extends AnySchema, O extends AnySchema, R = never>(
   definition: FlowDefinition<I, O, R>
 ): PromiseFlow<TypeOf<I>, TypeOf<O>, R> => {
-  const { input, key, name, output, run, signals, tags, version = 1 } = definition
+  const { input, key, limit, name, output, run, signals, tags, version = 1 } = definition
   const flow = Flow.make(name, {
     version,
     input: codecOf(input),
@@ -354,6 +356,7 @@ export const defineFlow = <I extends AnySchema, O extends AnySchema, R = never>(
     idempotencyKey: key,
     ...(signals === undefined ? {} : { signals }),
     ...(tags === undefined ? {} : { tags }),
+    ...(limit === undefined ? {} : { limit }),
     run: (given: TypeOf<I>): Effect.Effect<TypeOf<O>, FlowError, FlowContext<R>> =>
       Effect.mapError(
         partOf<TypeOf<O>, R>((ctx) => run(ctx, given)),

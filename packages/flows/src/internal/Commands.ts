@@ -1,7 +1,7 @@
 /**
  * What the commands do in each state, as data; and what they change in the rows of an execution that is at rest.
  */
-import type { Change, Entry, History, State, Undo } from "./Journal.ts"
+import { type Change, type Entry, type Execution, hasEnded, type History, type State, type Undo } from "./Journal.ts"
 import { isBelow } from "./Paths.ts"
 import { cancelPath, outcomePath } from "./Replay.ts"
 import { canonical } from "./Values.ts"
@@ -10,15 +10,32 @@ export const commands = ["cancel", "terminate", "suspend", "resume", "retry"] as
 export type Command = (typeof commands)[number]
 
 /**
- * `send`: the process that runs it is told. `reopen`: it is due again. `end`: it ends as it is, without undos. `set aside`:
+ * `send`: the process that runs it is told. `pause`: it is suspended, and keeps its place in its queue. `reopen`: it is due again. `end`: it ends as it is, without undos. `set aside`:
  * records are set aside, and it is due again. `nothing`: it is so already. `refuse`: see `refusal`.
  */
-export type Action = "send" | "reopen" | "reopen and send" | "end" | "set aside" | "nothing" | "refuse"
+export type Action = "send" | "pause" | "reopen" | "reopen and send" | "end" | "set aside" | "nothing" | "refuse"
 
-/** Every pair of command and state. */
-export const actions: Readonly<Record<Command, Readonly<Record<State, Action>>>> = {
+/**
+ * The state, as commands tell it apart. `held`: suspended in its queue. `requeued`: the same or queued, of one that was run
+ * before and is retried: what it did may have to be undone.
+ */
+export type Standing = State | "held" | "requeued"
+
+export const standingOf = (
+  { queuedAt, state }: Pick<Execution, "queuedAt" | "state">,
+  entries: ReadonlyArray<Entry> = []
+): Standing => {
+  if (queuedAt === null) return state
+  if (entries.length > 0) return "requeued"
+  return state === "suspended" ? "held" : state
+}
+
+/** Every pair of command and standing. */
+export const actions: Readonly<Record<Command, Readonly<Record<Standing, Action>>>> = {
   cancel: {
     queued: "end",
+    held: "end",
+    requeued: "reopen and send",
     waiting: "send",
     running: "send",
     undoing: "nothing",
@@ -30,6 +47,8 @@ export const actions: Readonly<Record<Command, Readonly<Record<State, Action>>>>
   },
   terminate: {
     queued: "end",
+    held: "end",
+    requeued: "end",
     waiting: "end",
     running: "end",
     undoing: "end",
@@ -40,7 +59,9 @@ export const actions: Readonly<Record<Command, Readonly<Record<State, Action>>>>
     cancelled: "nothing"
   },
   suspend: {
-    queued: "send",
+    queued: "pause",
+    held: "nothing",
+    requeued: "pause",
     waiting: "send",
     running: "send",
     undoing: "send",
@@ -52,6 +73,8 @@ export const actions: Readonly<Record<Command, Readonly<Record<State, Action>>>>
   },
   resume: {
     queued: "nothing",
+    held: "reopen",
+    requeued: "reopen",
     waiting: "nothing",
     running: "nothing",
     undoing: "nothing",
@@ -63,6 +86,8 @@ export const actions: Readonly<Record<Command, Readonly<Record<State, Action>>>>
   },
   retry: {
     queued: "refuse",
+    held: "refuse",
+    requeued: "refuse",
     waiting: "refuse",
     running: "refuse",
     undoing: "refuse",
@@ -75,8 +100,8 @@ export const actions: Readonly<Record<Command, Readonly<Record<State, Action>>>>
 }
 
 /** Whether a command changes something in this state. */
-export const isOpenTo = (command: Command, state: State): boolean => {
-  const action = actions[command][state]
+export const isOpenTo = (command: Command, execution: Pick<Execution, "queuedAt" | "state">): boolean => {
+  const action = actions[command][standingOf(execution)]
   return action !== "nothing" && action !== "refuse"
 }
 
@@ -94,36 +119,39 @@ export const refusal = (command: Command, state: State): string => {
 
 const unchanged: Change = { execution: {}, aside: [], asideUndos: [], undos: [], taken: [] }
 
-/** It is due again, as it stands. Undos that failed are tried again. */
-export const reopened = (now: number): Change => ({
+const again = { failure: null, endedAt: null }
+
+/** It is due again, as it stands, or in its queue again. Undos that failed are tried again. */
+export const reopened = ({ queuedAt }: Pick<Execution, "queuedAt">, now: number): Change => ({
   ...unchanged,
-  execution: { state: "waiting", wakeAt: now, failure: null, endedAt: null }
+  execution:
+    queuedAt === null ? { ...again, state: "waiting", wakeAt: now } : { ...again, state: "queued", wakeAt: null }
 })
+
+/** It is suspended in its queue. */
+export const paused: Change = { ...unchanged, execution: { state: "suspended", wakeAt: null } }
 
 const underUndo = (undo: Pick<Undo, "path">) => `${undo.path}/undo/`
 
 /** `resume`: undos that failed are tried again, those of `skip` count as done by hand. */
-export const resumed = ({ entries, undos }: History, now: number, skip: ReadonlyArray<string>): Change => {
+export const resumed = ({ entries, execution, undos }: History, now: number, skip: ReadonlyArray<string>): Change => {
   const failed = undos.filter(({ state }) => state === "failed")
   const again = failed.filter(({ path }) => !skip.includes(path))
   const isAgain = ({ path, state }: Entry) =>
     state === "failed" && again.some((undo) => path.startsWith(underUndo(undo)))
   return {
-    ...reopened(now),
+    ...reopened(execution, now),
     aside: entries.filter(isAgain).map(({ attempt, path, redo }) => ({ path, attempt, redo })),
     undos: failed.map((undo) => ({ ...undo, state: skip.includes(undo.path) ? "skipped" : "pending" }))
   }
 }
 
-export const terminated = (now: number): Change => ({
+const endedBy = (message: string) => (now: number): Change => ({
   ...unchanged,
-  execution: {
-    state: "cancelled",
-    endedAt: now,
-    wakeAt: null,
-    failure: { kind: "interrupted", tag: null, message: "terminated: nothing was undone" }
-  }
+  execution: { state: "cancelled", endedAt: now, wakeAt: null, failure: { kind: "interrupted", tag: null, message } }
 })
+export const terminated = endedBy("terminated: nothing was undone")
+export const cancelledInQueue = endedBy("cancelled in its queue: it had not begun")
 
 const isMarker = ({ path }: Entry) => path === cancelPath || path === outcomePath
 
@@ -217,7 +245,11 @@ export const retried = (history: History, from: string | null, now: number, vers
   return {
     ...unchanged,
     execution: {
-      ...reopened(now).execution,
+      // One that had ended holds no slot any more.
+      ...reopened(
+        { queuedAt: execution.limits.length > 0 && hasEnded(execution.state) ? now : execution.queuedAt },
+        now
+      ).execution,
       version,
       round: execution.round + 1,
       result: null,

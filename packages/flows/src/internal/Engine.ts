@@ -25,15 +25,18 @@ import {
   type Fence,
   hasEnded,
   Journal,
+  type Limit,
   type NewExecution,
   type Write
 } from "./Journal.ts"
 import * as Metrics from "./Metrics.ts"
+import * as Queues from "./Queues.ts"
 import type { Codec } from "./Values.ts"
 
 /** A flow as the engine runs it. */
 export interface Registered extends FlowVersion {
   readonly signals: ReadonlyArray<Signal<Codec>>
+  readonly limits: ReadonlyArray<Limit>
   readonly bodyOf: (execution: Pick<Execution, "id" | "input">, span: Tracer.AnySpan) => Interpreter.Body
 }
 
@@ -117,6 +120,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
   const waiters = new Map<string, Set<Deferred.Deferred<Execution | null>>>()
   const gates = Gates.make()
   const due = Latch.makeUnsafe(true)
+  const queues = Queues.make(journal)
   const name = hostname()
   const newId = yield* NewId
   let self = newId()
@@ -153,6 +157,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     Effect.sync(() => {
       // One in memory takes it there, and one that leaves the memory just now looks when it has: nothing is claimed for it.
       if (live.has(id)) return pokeLive(id)
+      queues.changed()
       look()
       tell(id)
     })
@@ -202,7 +207,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
 
   const reopen = Effect.fnUntraced(function* (id: string) {
     const now = yield* journal.now
-    yield* journal.change(id, ({ execution }) => Effect.succeed(isRefused(execution) ? reopened(now) : null))
+    yield* journal.change(id, ({ execution }) => Effect.succeed(isRefused(execution) ? reopened(execution, now) : null))
   })
 
   /** Versions whose halted executions are being reopened, and those of them that somebody awaited meanwhile. */
@@ -307,8 +312,9 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
             // It is due again if it was sent something that it had not read.
             const isHalted = entry.row.state === "halted"
             tell(execution.id, isHalted ? null : entry.row)
+            const mayAdmit = queues.changed(execution.flow)
             // One that waits is due some time; one that is over leaves room for another.
-            if (wasFull || crowded || isHalted || !isOver(entry.row)) look()
+            if (wasFull || crowded || isHalted || mayAdmit || !isOver(entry.row)) look()
           })
         )
       )
@@ -322,13 +328,19 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
       const mine = flows()
       let claimed: ReadonlyArray<Execution> = []
       if (free > 0 && mine.length > 0) {
-        claimed = yield* journal.claim(self, mine, yield* journal.now, free)
+        const now = yield* journal.now
+        claimed = yield* journal.claim(self, mine, now, free)
         for (const execution of claimed) metrics.claimed(execution)
         yield* Effect.forEach(claimed, (execution) => start(execution, false), { discard: true })
-        if (claimed.length === free) continue
+        const admitted = yield* queues.admit(self, free - claimed.length, now)
+        for (const { flow, state } of admitted) metrics.entered(flow, state)
+        // Of one that was never run nothing is recorded.
+        yield* Effect.forEach(admitted, (one) => start(one, one.epoch === 1 && one.mail === 0), { discard: true })
+        if (claimed.length + admitted.length === free) continue
       }
       const next = mine.length === 0 ? null : yield* journal.nextDue(mine)
-      const millis = next === null ? Infinity : next - (yield* journal.now)
+      const first = Math.min(next ?? Infinity, queues.nextAt())
+      const millis = first === Infinity ? Infinity : first - (yield* journal.now)
       const wasCrowded = crowded
       crowded = free <= 0 && millis <= 0
       // Those that come to rest later see it themselves.
@@ -336,7 +348,9 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
       // What is due and was not claimed is being claimed by another process, or there is no room for it.
       const wait = Math.max(millis, free <= 0 ? Infinity : shortestPauseMillis)
       const pause = Math.min(wait, lease.expiresAfterMillis === null ? Infinity : longestPauseMillis)
-      yield* pause === Infinity ? due.await : Effect.timeoutOption(due.await, pause)
+      const woken = yield* pause === Infinity ? Effect.asSome(due.await) : Effect.timeoutOption(due.await, pause)
+      // What was not heard of may have changed.
+      if (Option.isNone(woken)) queues.changed()
     }
   })
 
@@ -358,6 +372,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
       for (const id of yield* journal.unread(self)) pokeLive(id)
       if ((yield* journal.reap(yield* journal.now)) > 0) {
         look()
+        queues.changed()
         waker.missed()
       }
     }).pipe(
@@ -398,9 +413,12 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
       Effect.sync(() => {
         if (process === self && id !== null) return pokeLive(id)
         if (process !== null) return
-        if (!hasEnded) look()
+        const entry = id === null ? undefined : live.get(id)
+        // Of its own executions it knows by itself.
+        const isOther = id === null || (lease.expiresAfterMillis !== null && entry === undefined)
+        const mayAdmit = isOther && queues.changed()
+        if (!hasEnded || mayAdmit) look()
         if (id !== null) {
-          const entry = live.get(id)
           // What this process has ended itself, it tells in a moment, with the result.
           return entry !== undefined && isOver(entry.row) ? undefined : tell(id)
         }
@@ -423,6 +441,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
         Effect.suspend(() => {
           if (registered.get(versionName(flow)) !== flow) return Effect.void
           registered.delete(versionName(flow))
+          queues.forget(flow)
           // Other processes count on those that have registered a version.
           return Effect.andThen(
             close((version) => version === versionName(flow)),
@@ -439,13 +458,15 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
         Effect.ensuring(Effect.sync(() => reopening.delete(versionName(flow)))),
         Effect.forkScoped
       )
+      yield* queues.register(flow, flow.limits)
       look()
     }),
     /** Creates an execution, or joins the one with its key; runs it at once when there is room. */
     submit: Effect.fnUntraced(function* (
       made: Omit<NewExecution, "id" | "owner" | "wakeAt" | "state" | "parent"> & { readonly parent?: string | null }
     ) {
-      const isMine = registered.has(versionName(made)) && live.size < concurrency && !isEnding
+      const isQueued = made.limits.length > 0
+      const isMine = !isQueued && registered.has(versionName(made)) && live.size < concurrency && !isEnding
       const now = yield* journal.now
       return yield* Effect.uninterruptible(
         Effect.gen(function* () {
@@ -453,16 +474,17 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
             parent: null,
             ...made,
             id: newId(),
-            state: "running",
+            state: isQueued ? "queued" : "running",
             owner: isMine ? self : null,
-            wakeAt: now
+            wakeAt: isQueued ? null : now
           })
           if (created._tag === "Expired") {
             const { endedAt, id, state } = created.expired
             return yield* new FlowExpired({ execution: id, state, endedAt })
           }
           if (created._tag === "Created") {
-            metrics.entered(made.flow, "running")
+            metrics.entered(made.flow, created.execution.state)
+            if (isQueued) queues.changed(made.flow)
             if (isMine) yield* start(created.execution, made.messages.length === 0)
             else look()
           }

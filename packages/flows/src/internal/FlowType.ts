@@ -6,6 +6,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { FlowContext } from "../FlowContext.ts"
 import type { Signal } from "../Signals.ts"
+import type { Limit } from "./Journal.ts"
 import type { Codec } from "./Values.ts"
 
 /** A flow: a name, a version, schemas and a body. `R` is what its steps need. */
@@ -22,6 +23,10 @@ export interface Flow<I extends Codec, S extends Codec, E extends Codec, R> {
   readonly signals: ReadonlyArray<Signal<Codec>>
   /** Words to find an execution by. */
   readonly tags: (input: I["Type"]) => ReadonlyArray<string>
+  /** What limits its executions. */
+  readonly limits: ReadonlyArray<Limit>
+  /** What an execution with this input is limited by: its keys, in the order of the limits. */
+  readonly limitKeys: (input: I["Type"]) => ReadonlyArray<string | null>
   readonly body: (input: I["Type"]) => Effect.Effect<S["Type"], E["Type"], FlowContext<R>>
 }
 
@@ -41,6 +46,8 @@ const members: Readonly<Record<keyof Flow<Codec, Codec, Codec, unknown>, (member
   idempotencyKey: Predicate.isFunction,
   signals: Array.isArray,
   tags: Predicate.isFunction,
+  limits: Array.isArray,
+  limitKeys: Predicate.isFunction,
   body: Predicate.isFunction
 }
 

@@ -5,7 +5,7 @@
 import type { Failure } from "../FlowEvents.ts"
 import { executionIn } from "./Children.ts"
 import { failedStep } from "./Commands.ts"
-import { type Entry, type Execution, hasEnded, type History, isActive, type Undo } from "./Journal.ts"
+import { type Entry, type Execution, hasEnded, type History, isActive, type QueuePlace, type Undo } from "./Journal.ts"
 import { addressOf } from "./Paths.ts"
 import { cancelPath, outcomePath } from "./Replay.ts"
 
@@ -54,6 +54,8 @@ export interface Inspection {
   readonly remedy: string | null
   /** What each branch does or waits for; of a halted or suspended one, where it stopped. */
   readonly now: ReadonlyArray<Activity>
+  /** Where it stands in the queue of the limits of its flow; null when it is in none, or suspended there. */
+  readonly queue: QueuePlace | null
   readonly undos: ReadonlyArray<Undo>
   /** Whether a cancel has arrived and the execution has not ended yet. */
   readonly cancelling: boolean
@@ -147,6 +149,7 @@ const urgency: Readonly<Record<Activity["kind"], number>> = {
 
 interface Standing {
   readonly history: History
+  readonly queue: QueuePlace | null
   readonly now: ReadonlyArray<Activity>
   readonly cancelling: boolean
   /** Whether a process that lives has registered its version. */
@@ -161,7 +164,17 @@ const haltedAfter = ({ entries }: History): string => {
   return last === undefined ? "before its first step" : `after ${last.path}`
 }
 
-export const summaryOf = ({ cancelling, history, now, runnable }: Standing): string => {
+/** What a queued execution waits for. */
+export const queueLine = ({ admitsAt, holders, key, limit, place }: QueuePlace): string => {
+  const at = limit === null ? "" : `limit ${limit + 1} of its flow${key === null ? "" : ` (${key})`}`
+  const after = admitsAt === null ? "" : `, which admits the next one at ${timeOf(admitsAt)}`
+  const held = holders.length === 0 ? "" : `, held by ${holders.join(", ")}`
+  return limit === null
+    ? `number ${place} of its queue, for a process with room`
+    : `number ${place} of its queue, at ${at}${after}${held}`
+}
+
+export const summaryOf = ({ cancelling, history, now, queue, runnable }: Standing): string => {
   const { failure, state } = history.execution
   const why = failure === null ? "" : `: ${messageOf(failure)}`
   const [first, ...others] = now.toSorted((one, other) => urgency[one.kind] - urgency[other.kind])
@@ -173,6 +186,10 @@ export const summaryOf = ({ cancelling, history, now, runnable }: Standing): str
   }
   if (hasEnded(state)) return `${state}${state === "completed" ? "" : why}`
   const missing = runnable ? "" : `no program that runs has registered ${versionOf(history.execution)}; `
+  if (queue !== null) {
+    const since = timeOf(history.execution.queuedAt ?? history.execution.startedAt)
+    return `${missing}${state}${cancelling ? ", being cancelled" : ""}: ${queueLine(queue)}, since ${since}`
+  }
   const begun = `${state}${cancelling ? ", being cancelled" : ""}`
   return first === undefined ? `${missing}${begun}${why}` : `${missing}${begun}: ${lineOf(first)}${more}`
 }

@@ -11,7 +11,7 @@ import type * as Schema from "effect/Schema"
 import type { Failure } from "../FlowEvents.ts"
 
 /**
- * `queued`: behind a limit. `waiting`: for a timer, a signal, a run. `running`. `undoing`: it failed or was cancelled, and
+ * `queued`: behind a limit, not begun. `waiting`: for a timer, a signal, a run. `running`. `undoing`: it failed or was cancelled, and
  * what it did is undone. `halted`: a person or a deployment is needed; nothing is undone. `suspended`: an operator paused it.
  */
 export const states = [
@@ -64,6 +64,10 @@ export interface Execution extends FlowVersion {
   readonly tags: ReadonlyArray<string>
   /** The execution that started it with `Flow.start`. */
   readonly parent: string | null
+  /** Its keys at the limits of its flow, in their order; null where a limit is for the whole flow. */
+  readonly limits: ReadonlyArray<string | null>
+  /** Since when it is in the queue of its limits, where a suspended one keeps its place; null once it was admitted. */
+  readonly queuedAt: number | null
   /** Rises with each claim: what an older owner writes is refused. */
   readonly epoch: number
   /** The process that runs it, or holds it in memory. */
@@ -75,6 +79,37 @@ export interface Execution extends FlowVersion {
   readonly startedAt: number
   readonly changedAt: number
   readonly endedAt: number | null
+}
+
+/** What limits the executions of a flow that have begun and not ended (`concurrency`), and how many begin (`rate`). */
+export interface Limit {
+  /** Whether it is for each key, not for the whole flow. */
+  readonly keyed: boolean
+  readonly concurrency: number | null
+  readonly rate: { readonly count: number; readonly perMillis: number } | null
+}
+
+/** What an execution in a queue waits for. */
+export interface QueuePlace {
+  /** The limit that does not admit it, by its place in the list, from 0; null: it is admitted once a process has room. */
+  readonly limit: number | null
+  /** Its key at that limit; null: the limit is for the whole flow. */
+  readonly key: string | null
+  /** Its place among those with the same keys, from 1. */
+  readonly place: number
+  /** Some of those that have begun and hold the limit. */
+  readonly holders: ReadonlyArray<string>
+  /** When the rate admits the next one; null when it waits for the end of another. */
+  readonly admitsAt: number | null
+}
+
+/** What was admitted. */
+export interface Admitted {
+  readonly executions: ReadonlyArray<Execution>
+  /** Whether more may be admitted at once. */
+  readonly more: boolean
+  /** When a rate admits more; null: not before one ends or is queued. */
+  readonly next: number | null
 }
 
 /**
@@ -198,7 +233,7 @@ export class OwnershipLost extends Data.TaggedError("OwnershipLost")<{ readonly 
 /** A new execution. */
 export interface NewExecution extends Pick<
   Execution,
-  "id" | "flow" | "version" | "key" | "input" | "tags" | "parent" | "state" | "owner" | "wakeAt"
+  "id" | "flow" | "version" | "key" | "input" | "tags" | "parent" | "limits" | "state" | "owner" | "wakeAt"
 > {
   /** Kept with it in the same write. */
   readonly messages: ReadonlyArray<NewMessage>
@@ -333,6 +368,19 @@ export class Journal extends Context.Service<
     readonly nextDue: (flows: ReadonlyArray<FlowVersion>) => Effect.Effect<number | null>
     /** Executions of a process that have messages past what its last write had seen. */
     readonly unread: (process: string) => Effect.Effect<ReadonlyArray<string>>
+
+    /**
+     * Sets the limits of a flow, for every process, unless those of a newer version are set. Returns whether executions of
+     * the flow may be queued: false for one that has never had a limit.
+     */
+    readonly limit: (flow: FlowVersion, limits: ReadonlyArray<Limit>) => Effect.Effect<boolean>
+    /**
+     * Admits queued executions of a version that all limits of the flow admit, and claims them: at most `most`, keys in
+     * turns. The slots of what has ended are freed first. In every process together, no limit is exceeded.
+     */
+    readonly admit: (process: string, flow: FlowVersion, most: number) => Effect.Effect<Admitted>
+    /** What an execution in a queue waits for; null when it is in none. */
+    readonly queuePlace: (id: string) => Effect.Effect<QueuePlace | null>
 
     /** Who awaits something whose subject begins with this; executions that have ended await nothing. */
     readonly awaiting: (prefix: string) => Effect.Effect<ReadonlyArray<Awaiting>>

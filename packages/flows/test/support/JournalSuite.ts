@@ -3,6 +3,7 @@
  */
 import type { Place } from "./journal/Bench.ts"
 import { executions } from "./journal/Executions.ts"
+import { limits } from "./journal/Limits.ts"
 import { messages } from "./journal/Messages.ts"
 import { notices } from "./journal/Notices.ts"
 import { ownership } from "./journal/Ownership.ts"
@@ -10,7 +11,7 @@ import { kept } from "./journal/Values.ts"
 import { writes } from "./journal/Writes.ts"
 
 export const journalSuite = (place: Place): void => {
-  for (const part of [executions, writes, messages, ownership, kept]) part(place)
+  for (const part of [executions, writes, messages, ownership, limits, kept]) part(place)
   // What is repeated is told of again.
   if (place.losesAnswers !== true) notices(place)
 }

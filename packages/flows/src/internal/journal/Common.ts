@@ -2,7 +2,7 @@
  * Rules that hold in memory and in databases.
  */
 import type * as Schema from "effect/Schema"
-import { hasEnded, type Write } from "../Journal.ts"
+import { type Execution, hasEnded, type State, type Write } from "../Journal.ts"
 import { canonical } from "../Values.ts"
 
 /** A process whose lease expired is known for so long, so that it is told when it comes back. */
@@ -29,3 +29,13 @@ export const compareTexts = (a: string, b: string): number => {
 /** Whether a write gives up the claim of an execution that goes on. */
 export const isReleased = ({ owner, state }: Write["execution"]): boolean =>
   owner === null && (state === undefined || !hasEnded(state))
+
+/** Since when an execution is in its queue after a change to a state: a suspended one keeps its place. */
+export const queuedAfter = (
+  { limits, queuedAt, state: before }: Pick<Execution, "limits" | "queuedAt" | "state">,
+  state: State = before,
+  at: number
+): number | null => {
+  if (limits.length === 0 || (state !== "queued" && state !== "suspended")) return null
+  return state === "queued" ? (queuedAt ?? at) : queuedAt
+}

@@ -25,8 +25,11 @@ import {
   type Undo,
   type Write
 } from "../Journal.ts"
+import * as Semaphore from "effect/Semaphore"
+import * as Admission from "./Admission.ts"
 import * as Changes from "./Changes.ts"
-import { compareTexts, forgetAfterMillis, idTaken, isReleased, sameJson } from "./Common.ts"
+import { compareTexts, forgetAfterMillis, idTaken, isReleased, queuedAfter, sameJson } from "./Common.ts"
+import * as MemoryLimits from "./MemoryLimits.ts"
 import {
   attemptOf,
   byBegin,
@@ -74,6 +77,8 @@ const make = () => {
   /** Executions of which a change is being decided. */
   const held = new Map<string, Latch.Latch>()
   const changes = Changes.make()
+  const limits = MemoryLimits.make()
+  const admitting = Semaphore.makeUnsafe(1)
 
   const isLiving = (process: string, at: number): boolean => {
     const known = processes.get(process)
@@ -81,14 +86,17 @@ const make = () => {
   }
 
   const update = (run: Run, fields: Partial<Execution>, at: number): Execution => {
-    run.execution = { ...run.execution, ...copyMembers(fields), changedAt: at }
+    const before = run.execution
+    run.execution = { ...before, ...copyMembers(fields), changedAt: at }
+    limits.changed(before, run.execution)
     run.revision++
     return run.execution
   }
 
-  /** Tells of an execution that needs an owner. */
-  const tellOfDue = ({ id, owner, state, wakeAt }: Execution, at: number) => {
-    if (owner === null && isActive(state) && wakeAt !== null && wakeAt <= at) changes.publish([null, id, false])
+  /** Tells of an execution that needs an owner, or to be admitted. */
+  const tellOfDue = ({ id, limits, owner, state, wakeAt }: Execution, at: number) => {
+    if (state === "queued" && limits.length > 0) changes.publish([null, id, false])
+    else if (owner === null && isActive(state) && wakeAt !== null && wakeAt <= at) changes.publish([null, id, false])
   }
 
   const ofKey = (flow: string, key: string): Run | undefined => {
@@ -98,6 +106,16 @@ const make = () => {
 
   const claimed = (run: Run, process: string, at: number): Execution =>
     copyExecution(update(run, { owner: process, epoch: run.execution.epoch + 1 }, at))
+
+  /** Claims a queued execution that is admitted. */
+  const begin = (process: string, at: number) => (id: string) => {
+    const run = all.get(id)
+    if (run === undefined || run.execution.state !== "queued") return null
+    const epoch = run.execution.epoch + 1
+    return copyExecution(
+      update(run, { state: "running", owner: process, epoch, queuedAt: null, wakeAt: at }, at)
+    )
+  }
 
   const free = (isFree: (owner: string) => boolean, at: number): number => {
     let freed = 0
@@ -160,7 +178,16 @@ const make = () => {
     for (const path of asideUndos) run.undos.delete(path)
     putUndos(run, undos)
     for (const seq of taken) run.messages.delete(seq)
-    const written = update(run, { ...execution, owner: null, epoch: before.epoch + 1 }, at)
+    const written = update(
+      run,
+      {
+        ...execution,
+        owner: null,
+        epoch: before.epoch + 1,
+        queuedAt: queuedAfter(before, execution.state, at)
+      },
+      at
+    )
     if (before.owner !== null) changes.publish([before.owner, written.id, false])
     tellOfDue(written, at)
     if (hasEnded(written.state)) changes.publish([null, written.id, true])
@@ -237,6 +264,7 @@ const make = () => {
       const run = newRun(execution, at)
       all.set(id, run)
       ids.set(keyOf(flow, key), id)
+      limits.changed(null, run.execution)
       for (const message of messages) if (same(run, message) === undefined) put(run, message, at)
       tellOfDue(run.execution, at)
       return { _tag: "Created", execution: copyExecution(run.execution) }
@@ -281,6 +309,8 @@ const make = () => {
         }
         if (hasEnded(state)) return { outcome: "ended", owner: null } as const
         put(run, message, at)
+        // A message for one that is queued stays until it is admitted.
+        if (run.execution.queuedAt !== null && state === "queued") return { outcome: "sent", owner } as const
         if (owner === null) tellOfDue(update(run, { wakeAt: Math.min(wakeAt ?? at, at) }, at), at)
         else changes.publish([owner, id, false])
         return { outcome: "sent", owner } as const
@@ -357,6 +387,18 @@ const make = () => {
           .map(({ execution }) => execution.id)
           .sort(compareTexts)
       ),
+    limit: (flow, of) => Effect.sync(() => limits.limit(flow, of)),
+    admit: (process, flow, most) =>
+      Effect.flatMap(Clock.currentTimeMillis, (at) =>
+        limits.isWaiting(flow)
+          ? Admission.admit(limits.rowsOf(flow, at, begin(process, at)), flow, most, at)
+          : Effect.succeed({ executions: [], more: false, next: null })
+      ).pipe(Semaphore.withPermit(admitting), Effect.uninterruptible),
+    queuePlace: (id) =>
+      atNow((at) => {
+        const run = all.get(id)
+        return run === undefined ? null : limits.place(run.execution, at)
+      }),
     awaiting: (prefix) =>
       Effect.sync(() =>
         [...all.values()]
@@ -383,6 +425,8 @@ const make = () => {
           .sort((a, b) => a.endedAt - b.endedAt || compareTexts(a.id, b.id))
           .slice(0, limit)
         for (const one of old) {
+          const run = all.get(one.id)
+          if (run !== undefined) limits.changed(run.execution, null)
           all.delete(one.id)
           ids.delete(keyOf(one.flow, one.key))
           expired.set(keyOf(one.flow, one.key), one)

@@ -31,7 +31,8 @@ export const copyExecution = (execution: Execution): Execution => ({
   input: copy(execution.input),
   result: copy(execution.result),
   error: copy(execution.error),
-  tags: [...execution.tags]
+  tags: [...execution.tags],
+  limits: [...execution.limits]
 })
 
 /** Of members that replace those of an execution. */
@@ -80,6 +81,7 @@ export const newRun = (execution: Omit<NewExecution, "messages">, at: number): R
     failure: null,
     chapter: 0,
     round: 0,
+    queuedAt: execution.state === "queued" && execution.limits.length > 0 ? at : null,
     epoch: execution.owner === null ? 0 : 1,
     mail: 0,
     startedAt: at,

@@ -15,6 +15,7 @@ import { randomUUID } from "node:crypto"
 import { Journal } from "../Journal.ts"
 import { Database } from "../sql/Database.ts"
 import * as Executions from "./sql/Executions.ts"
+import * as Limits from "./sql/Limits.ts"
 import * as Messages from "./sql/Messages.ts"
 import * as Notices from "./sql/Notices.ts"
 import * as Ownership from "./sql/Ownership.ts"
@@ -62,6 +63,7 @@ const make = Effect.gen(function* () {
     ...Writes.make(store, { rest }),
     ...Messages.make(store),
     ...ownership,
+    ...Limits.make(store),
     ...Retention.make(store),
     renew: (process) =>
       Effect.suspend(() => {

@@ -37,6 +37,14 @@ const Activity = Schema.Struct({
   host: Schema.NullOr(Schema.String)
 }).pipe(Schema.encodeKeys({ firstAt: "first_at" }))
 
+const QueuePlace = Schema.Struct({
+  limit: Schema.NullOr(Schema.Finite),
+  key: Schema.NullOr(Schema.String),
+  place: Schema.Finite,
+  holders: Schema.Array(Schema.String),
+  admitsAt: Schema.NullOr(Time)
+}).pipe(Schema.encodeKeys({ admitsAt: "admits_at" }))
+
 /** Where an execution stands. */
 export const Inspection = Schema.Struct({
   execution: Execution,
@@ -44,6 +52,7 @@ export const Inspection = Schema.Struct({
   summary: Schema.String,
   remedy: Schema.NullOr(Schema.String),
   now: Schema.Array(Activity),
+  queue: Schema.NullOr(QueuePlace),
   undos: Schema.Array(Undo),
   cancelling: Schema.Boolean,
   steps: Schema.Array(Entry),

@@ -2,6 +2,7 @@
  * What is recorded of an execution, as it is on the wire and in exported histories: times in ISO 8601, names with
  * underscores.
  */
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import { Timestamp } from "@signalbox/api/contract/Common"
@@ -38,6 +39,8 @@ export const listedFields = {
   round: Schema.Finite,
   tags: Schema.Array(Schema.String),
   parent: Schema.NullOr(Schema.String),
+  limits: Schema.Array(Schema.NullOr(Schema.String)).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
+  queuedAt: Schema.NullOr(Time).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   epoch: Schema.Finite,
   owner: Schema.NullOr(Schema.String),
   wakeAt: Schema.NullOr(Time),
@@ -48,6 +51,7 @@ export const listedFields = {
 }
 
 export const listedKeys = {
+  queuedAt: "queued_at",
   wakeAt: "wake_at",
   startedAt: "started_at",
   changedAt: "changed_at",

@@ -184,8 +184,59 @@ const journal: ReadonlyArray<string> = [
   `CREATE TABLE flow_value (name TEXT PRIMARY KEY, value TEXT, token TEXT NOT NULL)`
 ]
 
+const limits: ReadonlyArray<string> = [
+  /*
+   * `limits` are the keys at the limits of its flow; null when it had none. `lane` is the queue that it is in, `queued_at` its
+   * place there, which one that is suspended keeps. `slots` is 1 as long as rows of `flow_slot` are its own. None of the
+   * indexes has a column that an owner writes before the end.
+   */
+  `ALTER TABLE flow_run ADD COLUMN limits TEXT`,
+  `ALTER TABLE flow_run ADD COLUMN lane TEXT`,
+  `ALTER TABLE flow_run ADD COLUMN queued_at INTEGER`,
+  `ALTER TABLE flow_run ADD COLUMN slots INTEGER`,
+  `CREATE INDEX flow_run_queued ON flow_run (lane, queued_at, id) WHERE lane IS NOT NULL`,
+  `CREATE INDEX flow_run_slots_over ON flow_run (flow, id) WHERE slots = 1 AND (ended_at IS NOT NULL OR lane IS NOT NULL)`,
+  // `version` is the one that has set `limits`. `turns` is the last turn of a lane. Whoever admits locks the row.
+  `CREATE TABLE flow_limit (
+    flow TEXT PRIMARY KEY,
+    version REAL NOT NULL,
+    limits TEXT NOT NULL,
+    turns INTEGER NOT NULL
+  )`,
+  // Executions with the same version and keys. `stamp` rises with each that is queued, `blocked` is the bucket that refused it.
+  `CREATE TABLE flow_lane (
+    lane TEXT PRIMARY KEY,
+    flow TEXT NOT NULL,
+    version REAL NOT NULL,
+    keys TEXT NOT NULL,
+    stamp INTEGER NOT NULL,
+    turn INTEGER NOT NULL,
+    blocked TEXT
+  )`,
+  `CREATE INDEX flow_lane_by_turn ON flow_lane (flow, version, turn, lane) WHERE blocked IS NULL`,
+  `CREATE INDEX flow_lane_blocked ON flow_lane (flow, blocked, turn, lane) WHERE blocked IS NOT NULL`,
+  // A bucket is what a limit counts by itself. Those that an execution holds.
+  `CREATE TABLE flow_slot (
+    flow TEXT NOT NULL,
+    bucket TEXT NOT NULL,
+    execution TEXT NOT NULL,
+    PRIMARY KEY (flow, bucket, execution)
+  )`,
+  `CREATE INDEX flow_slot_by_execution ON flow_slot (execution)`,
+  // Of a rate: when it has recovered, and when it is to be looked at again.
+  `CREATE TABLE flow_rate (
+    flow TEXT NOT NULL,
+    bucket TEXT NOT NULL,
+    recovered_at REAL NOT NULL,
+    wakes_at INTEGER,
+    PRIMARY KEY (flow, bucket)
+  )`,
+  `CREATE INDEX flow_rate_wakes ON flow_rate (flow, wakes_at) WHERE wakes_at IS NOT NULL`,
+  `CREATE INDEX flow_rate_recovered ON flow_rate (flow, recovered_at)`
+]
+
 /** Brings the tables to the newest form; does nothing when they are there already. */
 export const migrate = make({
   table: "flow_migration",
-  migrations: { "0001_init": init, "0002_schedules": schedules, "0003_journal": journal }
+  migrations: { "0001_init": init, "0002_schedules": schedules, "0003_journal": journal, "0004_limits": limits }
 })

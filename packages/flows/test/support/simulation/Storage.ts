@@ -159,6 +159,12 @@ export const make = ({ driver, isEmbedded, seeded, violation }: Settings) => {
       claimOne: (process, id) => once(`claim ${id}`, rows.claimOne(process, id)),
       nextDue: (flows) => through("next due", rows.nextDue(flows)),
       unread: (process) => through("unread", rows.unread(process)),
+      limit: (flow, limits) => through(`limit ${flow.flow}`, rows.limit(flow, limits)),
+      admit: (process, flow, most) => {
+        own.add(process)
+        return once("admit", rows.admit(process, flow, most))
+      },
+      queuePlace: (id) => through(`place ${id}`, rows.queuePlace(id)),
       awaiting: (prefix) => through("awaiting", rows.awaiting(prefix)),
       expire: (states, endedBefore, limit) => through("expire", rows.expire(states, endedBefore, limit)),
       forget: (endedBefore, limit) => through("forget", rows.forget(endedBefore, limit)),

@@ -4,6 +4,7 @@
 import * as Effect from "effect/Effect"
 import type { Execution, History, Journal, NewExecution, NewMessage } from "../../Journal.ts"
 import { idTaken } from "../Common.ts"
+import { enqueued, queuedColumns } from "./Limits.ts"
 import {
   entryTable,
   type EntryRow,
@@ -78,12 +79,15 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
         token: mine,
         started_at: made.startedAt,
         changed_at: made.startedAt,
-        expired: 0
+        expired: 0,
+        ...(made.limits.length === 0 ? {} : queuedColumns(made))
       })} ON CONFLICT DO NOTHING RETURNING id`
-    if (messages.length + made.tags.length === 0) return run
+    const isQueued = made.queuedAt !== null
+    if (messages.length + made.tags.length === 0 && !isQueued) return run
     const more = (where?: string) => [
       ...put(sql, messageTable, { execution: id, at: made.startedAt, token: "" }, messages, where),
-      ...put(sql, tagTable, { execution: id, started_at: made.startedAt }, tagRows(made.tags), where)
+      ...put(sql, tagTable, { execution: id, started_at: made.startedAt }, tagRows(made.tags), where),
+      ...(isQueued ? [enqueued({ sql }, made, where)] : [])
     ]
     if (isPostgres) {
       const parts = more("made").map((part, n) => sql`${sql.literal(`part${n}`)} AS (${part})`)
@@ -112,6 +116,7 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
       failure: null,
       chapter: 0,
       round: 0,
+      queuedAt: execution.state === "queued" && execution.limits.length > 0 ? at : null,
       epoch: execution.owner === null ? 0 : 1,
       mail: mail.length,
       startedAt: at,
@@ -203,13 +208,13 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
       )
   } satisfies Partial<typeof Journal.Service>
 
-  /** Reports a new execution that needs an owner. */
+  /** Reports a new execution that needs an owner, or to be admitted. */
   const announced: typeof create = (execution) =>
     Effect.tap(create(execution), (answer) =>
       Effect.sync(() => {
         if (answer._tag !== "Created") return
-        const { owner, startedAt: at, state, wakeAt: wake_at } = answer.execution
-        if (isDue({ owner, state, wake_at }, at)) publish([null, execution.id, false])
+        const { owner, queuedAt, startedAt: at, state, wakeAt: wake_at } = answer.execution
+        if (queuedAt !== null || isDue({ owner, state, wake_at }, at)) publish([null, execution.id, false])
       })
     )
 

@@ -39,7 +39,7 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
       mail = mail + 1,
       changed_at = ${at},
       wake_at = CASE
-        WHEN owner IS NOT NULL OR wake_at <= ${at} THEN wake_at
+        WHEN owner IS NOT NULL OR lane IS NOT NULL OR wake_at <= ${at} THEN wake_at
         ELSE CAST(${at} AS BIGINT)
       END
     WHERE id = ${id} AND expired = 0 AND state NOT IN ${sql.literal(ended)}

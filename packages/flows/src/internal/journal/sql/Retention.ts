@@ -52,11 +52,12 @@ export const make = ({ persist, sql, token, transaction }: Store) => {
           })
         ).pipe(unhurried)
 
+  // Not before its slots are released.
   const forget: (typeof Journal.Service)["forget"] = (endedBefore, limit) =>
     Effect.map(
       persist(sql`
         WITH old AS MATERIALIZED (
-          SELECT id FROM flow_run WHERE expired = 1 AND ended_at < ${endedBefore}
+          SELECT id FROM flow_run WHERE expired = 1 AND ended_at < ${endedBefore} AND slots IS NULL
           ORDER BY ended_at, id LIMIT ${limit} ${Dialect.skipLocked(sql, "flow_run")}
         ) DELETE FROM flow_run WHERE id IN (SELECT id FROM old) RETURNING id`),
       (rows) => rows.length

@@ -26,6 +26,11 @@ export const fromJson = (text: string | null): Schema.Json => (text === null ? n
 const fromFailure = (text: string | null): Failure | null => (text === null ? null : (JSON.parse(text) as Failure))
 export const toFailure = (failure: Failure | null): string | null => (failure === null ? null : JSON.stringify(failure))
 
+/** Of columns that `toLimits` wrote. */
+const fromLimits = (text: string | null) => (text === null ? [] : (JSON.parse(text) as Execution["limits"]))
+export const toLimits = (limits: Execution["limits"]): string | null =>
+  limits.length === 0 ? null : JSON.stringify(limits)
+
 const listed = (states: ReadonlyArray<State>): string => `(${states.map((state) => `'${state}'`).join(", ")})`
 export const active = listed(activeStates)
 export const ended = listed(endStates)
@@ -45,6 +50,8 @@ export interface ExecutionRow {
   readonly round: number
   readonly tags: string
   readonly parent: string | null
+  readonly limits: string | null
+  readonly queued_at: number | null
   readonly epoch: number
   readonly owner: string | null
   readonly wake_at: number | null
@@ -73,6 +80,8 @@ const executionNames = [
   "round",
   "tags",
   "parent",
+  "limits",
+  "queued_at",
   "epoch",
   "owner",
   "wake_at",
@@ -104,6 +113,8 @@ export const toExecution = (row: ExecutionRow): Execution => ({
   // Written from a list of texts.
   tags: JSON.parse(row.tags) as ReadonlyArray<string>,
   parent: Texts.fromNullable(row.parent),
+  limits: fromLimits(row.limits),
+  queuedAt: row.queued_at,
   epoch: row.epoch,
   owner: Texts.fromNullable(row.owner),
   wakeAt: row.wake_at,

@@ -5,7 +5,7 @@ import { isPostgres } from "@signalbox/sql/Dialect"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
 
-type Type = "TEXT" | "INTEGER"
+type Type = "TEXT" | "INTEGER" | "REAL"
 type Types<A> = Readonly<Record<keyof A & string, Type>>
 type Column = string | number | null
 type Columns<A> = { readonly [K in keyof A]: Column }
@@ -16,10 +16,12 @@ interface Listed {
   readonly sqlite: string
 }
 
+const inPostgres: Readonly<Record<Type, string>> = { TEXT: "TEXT", INTEGER: "BIGINT", REAL: "DOUBLE PRECISION" }
+
 const listed = (types: Readonly<Record<string, Type>>): Listed => {
   const columns = Object.entries(types)
   return {
-    postgres: columns.map(([name, type]) => `${name} ${type === "TEXT" ? "TEXT" : "BIGINT"}`).join(", "),
+    postgres: columns.map(([name, type]) => `${name} ${inPostgres[type]}`).join(", "),
     sqlite: columns.map(([name]) => `value ->> '${name}' AS ${name}`).join(", ")
   }
 }
@@ -54,12 +56,13 @@ export interface Table<A> {
 export const table = <A extends Columns<A>>(name: string, key: ReadonlyArray<string>, types: Types<A>): Table<A> => {
   const names = Object.keys(types)
   const replaced = names.filter((column) => !key.includes(column)).map((column) => `${column} = excluded.${column}`)
+  const replacing = replaced.length === 0 ? "NOTHING" : `UPDATE SET ${replaced.join(", ")}`
   const keyOf = (row: A) => JSON.stringify(Object.entries(row).filter(([column]) => key.includes(column)))
   return {
     name,
     names: names.join(", "),
     listed: listed(types),
-    conflict: key.length === 0 ? "" : `ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${replaced.join(", ")}`,
+    conflict: key.length === 0 ? "" : `ON CONFLICT (${key.join(", ")}) DO ${replacing}`,
     keyOf: key.length === 0 ? null : keyOf
   }
 }

@@ -17,8 +17,9 @@ import {
   type State,
   type Write
 } from "../../Journal.ts"
-import { isReleased } from "../Common.ts"
+import { isReleased, queuedAfter } from "../Common.ts"
 import type * as Executions from "./Executions.ts"
+import { enqueued, queuedColumns } from "./Limits.ts"
 import {
   entryRow,
   entryTable,
@@ -202,6 +203,16 @@ export const make = (
     }
   })
 
+  /** Puts an execution that has limits into its queue, or takes it out. */
+  const queue = Effect.fnUntraced(function* (before: ExecutionRow, changed: Change["execution"], at: number) {
+    const execution = toExecution(before)
+    if (execution.limits.length === 0) return []
+    const after = { ...execution, ...changed, queuedAt: queuedAfter(execution, changed.state, at) }
+    if (after.state === "queued") yield* sql`${enqueued({ sql }, after)}`
+    const { lane, queued_at } = queuedColumns(after)
+    return [sql`lane = ${lane}`, sql`queued_at = ${queued_at}`]
+  })
+
   const apply = Effect.fnUntraced(function* (before: ExecutionRow, change: Change, at: number, mine: string) {
     const { id } = before
     const { aside, asideUndos, execution, taken, undos } = change
@@ -220,7 +231,8 @@ export const make = (
       sql`asides = ${asides}`,
       sql`changed_at = ${at}`,
       ...sets(execution),
-      ...set(execution, "wakeAt")
+      ...set(execution, "wakeAt"),
+      ...(yield* queue(before, execution, at))
     ]
     return yield* sql<ExecutionRow>`
       UPDATE flow_run SET ${sql.csv(assigned)} WHERE id = ${id} RETURNING ${sql.literal(executionColumns)}`
@@ -252,7 +264,7 @@ export const make = (
     if (after.token === mine) {
       if (before.owner !== null) publish([Texts.fromText(before.owner), id, false])
       const isOver = hasEnded(after.state)
-      if (isOver || isDue(after, at)) publish([null, id, isOver])
+      if (isOver || after.state === "queued" || isDue(after, at)) publish([null, id, isOver])
     }
     return toExecution(after)
   })

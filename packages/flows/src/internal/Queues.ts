@@ -1,0 +1,48 @@
+/**
+ * The queues of a process: for which of its flows something may be admitted, and when.
+ */
+import * as Effect from "effect/Effect"
+import type { Execution, FlowVersion, Journal, Limit } from "./Journal.ts"
+
+export const make = (journal: Journal["Service"]) => {
+  const limited = new Map<string, FlowVersion>()
+  /** Those of which something may be admitted: one was queued, or one has ended, since they were asked. */
+  const open = new Set<string>()
+  const times = new Map<string, number>()
+  const nameOf = ({ flow, version }: FlowVersion) => `${flow}@${version}`
+
+  return {
+    register: (flow: FlowVersion, limits: ReadonlyArray<Limit>) =>
+      Effect.map(journal.limit(flow, limits), (isLimited) => {
+        if (!isLimited) return
+        limited.set(nameOf(flow), flow)
+        open.add(nameOf(flow))
+      }),
+    forget: (flow: FlowVersion) => {
+      for (const known of [limited, open, times]) known.delete(nameOf(flow))
+    },
+    /** Something may be admitted, of one flow or of any. Returns whether there is a queue for it. */
+    changed: (flow?: string): boolean => {
+      const names = [...limited].filter(([, known]) => flow === undefined || known.flow === flow)
+      for (const [name] of names) open.add(name)
+      return names.length > 0
+    },
+    /** When something is admitted next that a rate holds back. */
+    nextAt: (): number => Math.min(Infinity, ...times.values()),
+    /** Admits at most `most` executions, of older versions first: no more of these come. */
+    admit: Effect.fnUntraced(function* (process: string, most: number, now: number) {
+      const admitted: Array<Execution> = []
+      const due = [...limited].filter(([name]) => open.has(name) || (times.get(name) ?? Infinity) <= now)
+      for (const [name, flow] of due.sort(([, one], [, other]) => one.version - other.version)) {
+        if (admitted.length >= most) break
+        open.delete(name)
+        const { executions, more, next } = yield* journal.admit(process, flow, most - admitted.length)
+        admitted.push(...executions)
+        if (more) open.add(name)
+        if (next === null) times.delete(name)
+        else times.set(name, next)
+      }
+      return admitted
+    })
+  }
+}
