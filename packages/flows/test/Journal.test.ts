@@ -25,6 +25,7 @@ import {
   undo,
   write
 } from "./support/journal/Bench.ts"
+import { longQueue } from "./support/journal/LongQueue.ts"
 import { losingAnswers } from "./support/journal/LostAnswers.ts"
 import { until } from "./support/Polling.ts"
 
@@ -110,5 +111,18 @@ describe("the journal on SQLite: its file", () => {
       yield* Fiber.join(writing)
       assert.deepStrictEqual((yield* historyOf(journal, "id-a")).entries, [succeeded("s", 1, { value })])
     }).pipe(Effect.scoped)
+  )
+})
+
+describe("the journal on SQLite: a long queue", () => {
+  longQueue(
+    Effect.map(
+      Effect.flatMap(temporaryFile, (file) => inFile(file)),
+      (context) => ({ journal: Context.get(context, Journal), sql: Context.get(context, SqlClient.SqlClient) })
+    ),
+    ({ sql }, statement) =>
+      Effect.map(Effect.orDie(sql.unsafe<{ readonly detail: string }>(`EXPLAIN QUERY PLAN ${statement}`)), (rows) =>
+        rows.map(({ detail }) => detail)
+      )
   )
 })

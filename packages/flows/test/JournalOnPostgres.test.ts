@@ -17,6 +17,7 @@ import { postgresOptions, temporarySchema } from "./support/Engines.ts"
 import { journalSuite } from "./support/JournalSuite.ts"
 import { order, owned, register, signal } from "./support/journal/Bench.ts"
 import { held, type Process } from "./support/journal/Held.ts"
+import { longQueue } from "./support/journal/LongQueue.ts"
 import { losingAnswers } from "./support/journal/LostAnswers.ts"
 import { listen } from "./support/journal/Notices.ts"
 import { troubled } from "./support/journal/Troubled.ts"
@@ -61,6 +62,17 @@ const twoProcesses = Effect.flatMap(temporarySchema, (schema) =>
 )
 
 held(twoProcesses)
+
+describe("the journal on Postgres: a long queue", () => {
+  longQueue(
+    Effect.flatMap(temporarySchema, (schema) => open(postgresOptions(schema))),
+    ({ sql }, statement) => {
+      const parameters = Array.from(new Set(statement.match(/\$\d+/g)), () => null)
+      const plan = sql.unsafe<{ readonly "QUERY PLAN": string }>(`EXPLAIN (GENERIC_PLAN) ${statement}`, parameters)
+      return Effect.map(Effect.orDie(plan), (rows) => rows.map((row) => row["QUERY PLAN"]))
+    }
+  )
+})
 
 describe("the journal on Postgres: changes in other processes", () => {
   it.live("a process is told of what another one sends to it, leaves to it, and ends", () =>

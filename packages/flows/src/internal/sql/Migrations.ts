@@ -205,13 +205,14 @@ const limits: ReadonlyArray<string> = [
   )`,
   // Executions with the same version and keys. `stamp` rises with each that is queued, `blocked` is the bucket that refused it.
   `CREATE TABLE flow_lane (
-    lane TEXT PRIMARY KEY,
     flow TEXT NOT NULL,
+    lane TEXT NOT NULL,
     version REAL NOT NULL,
     keys TEXT NOT NULL,
     stamp INTEGER NOT NULL,
     turn INTEGER NOT NULL,
-    blocked TEXT
+    blocked TEXT,
+    PRIMARY KEY (flow, lane)
   )`,
   `CREATE INDEX flow_lane_by_turn ON flow_lane (flow, version, turn, lane) WHERE blocked IS NULL`,
   `CREATE INDEX flow_lane_blocked ON flow_lane (flow, blocked, turn, lane) WHERE blocked IS NOT NULL`,

@@ -33,12 +33,12 @@ export const enqueued = (
 ): Fragment => {
   const name = Texts.toText(flow)
   return sql`
-    INSERT INTO flow_lane (lane, flow, version, keys, stamp, turn)
-    SELECT CAST(${names.laneOf({ flow, version }, limits)} AS TEXT), CAST(${name} AS TEXT),
+    INSERT INTO flow_lane (flow, lane, version, keys, stamp, turn)
+    SELECT CAST(${name} AS TEXT), CAST(${names.laneOf({ flow, version }, limits)} AS TEXT),
       CAST(${version} AS DOUBLE PRECISION), CAST(${JSON.stringify(limits)} AS TEXT), 1,
       COALESCE((SELECT turns FROM flow_limit WHERE flow_limit.flow = ${name}), 0)
     ${sql.literal(from === undefined ? "" : `FROM ${from}`)} WHERE TRUE
-    ON CONFLICT (lane) DO UPDATE SET stamp = flow_lane.stamp + 1`
+    ON CONFLICT (flow, lane) DO UPDATE SET stamp = flow_lane.stamp + 1`
 }
 
 const rateTable = table<{ readonly bucket: string; readonly recovered_at: number; readonly wakes_at: number | null }>(
@@ -60,6 +60,16 @@ export const make = ({ isPostgres, now, persist, sql, token, transaction }: Stor
   const columns = sql.literal(executionColumns)
   const each = (statements: ReadonlyArray<Fragment>) =>
     Effect.forEach(statements, (statement) => sql`${statement}`, { discard: true })
+
+  /** Whether a column is one of few texts. Postgres takes rows of JSON for many, and an array for few. */
+  const isAmong = (column: string, texts: ReadonlyArray<string>): Fragment => {
+    const rows = sql`SELECT r.one FROM ${rowsOf(
+      sql,
+      { one: "TEXT" },
+      texts.map((one) => ({ one }))
+    )}`
+    return isPostgres ? sql`${sql.literal(column)} = ANY (ARRAY(${rows}))` : sql`${sql.literal(column)} IN (${rows})`
+  }
 
   const load = Effect.fnUntraced(function* (flow: string, buckets: ReadonlyArray<string>) {
     const listed = rowsOf(
@@ -113,9 +123,9 @@ export const make = ({ isPostgres, now, persist, sql, token, transaction }: Stor
             ORDER BY id LIMIT ${releasedAtATime} ${Dialect.skipLocked(sql, "flow_run")}
           ) RETURNING id`
         if (released.length > 0) {
-          const ids = rowsOf(sql, { id: "TEXT" }, [...released])
+          const ids = released.map(({ id }) => id)
           const freed = yield* sql<{ readonly bucket: string }>`
-            DELETE FROM flow_slot WHERE execution IN (SELECT r.id FROM ${ids}) RETURNING bucket`
+            DELETE FROM flow_slot WHERE ${isAmong("execution", ids)} RETURNING bucket`
           buckets.push(...freed.map(({ bucket }) => bucket))
         }
         if (released.length < releasedAtATime) return buckets
@@ -145,7 +155,10 @@ export const make = ({ isPostgres, now, persist, sql, token, transaction }: Stor
         )
         if (lanes.length === 0) return 0
         yield* sql`
-          UPDATE flow_lane SET blocked = NULL WHERE lane IN (SELECT r.lane FROM ${rowsOf(sql, { lane: "TEXT" }, lanes)})`
+          UPDATE flow_lane SET blocked = NULL WHERE flow = ${flow} AND ${isAmong(
+            "lane",
+            lanes.map(({ lane }) => lane)
+          )}`
         return lanes.length
       }),
       lanes: (most) =>
@@ -158,37 +171,42 @@ export const make = ({ isPostgres, now, persist, sql, token, transaction }: Stor
             rows.map(({ keys, ...row }) => ({ ...row, keys: JSON.parse(keys) as Execution["limits"] }))
         ),
       heads: (lanes) =>
-        firsts(
-          lanes.map(({ lane, most }) => ({ name: lane, most })),
-          (lane, most) => sql`SELECT lane, id FROM flow_run WHERE lane = ${lane} ORDER BY queued_at, id LIMIT ${most}`
+        Effect.map(
+          firsts<{ readonly lane: string; readonly id: string }>(
+            lanes.map(({ lane, most }) => ({ name: lane, most })),
+            (lane, most) => sql`SELECT lane, id FROM flow_run WHERE lane = ${lane} ORDER BY queued_at, id LIMIT ${most}`
+          ),
+          (rows) => rows.map(({ id, lane }) => ({ lane, id: Texts.fromText(id) }))
         ),
-      begin: (ids, holds) => {
-        const listed = rowsOf(
-          sql,
-          { id: "TEXT" },
-          ids.map((id) => ({ id }))
-        )
-        return Effect.map(
+      begin: (ids, holds) =>
+        Effect.map(
           sql<ExecutionRow>`
             UPDATE flow_run SET ${claimed(process, at, mine, holds)}
-            WHERE id IN (SELECT r.id FROM ${listed}) AND lane IS NOT NULL RETURNING ${columns}`,
+            WHERE ${isAmong("id", ids.map(Texts.toText))} AND lane IS NOT NULL RETURNING ${columns}`,
           (rows) => {
-            const begun = new Map(rows.map((row) => [row.id, toExecution(row)]))
+            const begun = new Map(rows.map((row) => [Texts.fromText(row.id), toExecution(row)]))
             return ids.flatMap((id) => begun.get(id) ?? [])
           }
-        )
-      },
+        ),
       save: Effect.fnUntraced(function* ({ emptied, lanes, rates, slots }, turns) {
-        yield* each(put(sql, slotTable, { flow }, slots))
+        yield* each(
+          put(
+            sql,
+            slotTable,
+            { flow },
+            slots.map(({ bucket, execution }) => ({ bucket, execution: Texts.toText(execution) }))
+          )
+        )
         if (lanes.length > 0) {
           const turned = rowsOf(sql, { lane: "TEXT", turn: "INTEGER", blocked: "TEXT" }, lanes)
           yield* sql`
-            UPDATE flow_lane SET turn = r.turn, blocked = r.blocked FROM ${turned} WHERE flow_lane.lane = r.lane`
+            UPDATE flow_lane SET turn = r.turn, blocked = r.blocked FROM ${turned}
+            WHERE flow_lane.flow = ${flow} AND flow_lane.lane = r.lane`
         }
         if (emptied.length > 0) {
           const empties = emptied.map(({ lane, stamp }) => ({ lane, stamp }))
           yield* sql`
-            DELETE FROM flow_lane WHERE (lane, stamp) IN (
+            DELETE FROM flow_lane WHERE flow = ${flow} AND (lane, stamp) IN (
               SELECT r.lane, r.stamp FROM ${rowsOf(sql, { lane: "TEXT", stamp: "INTEGER" }, empties)})`
         }
         if (rates.length > 0) {
@@ -221,8 +239,7 @@ export const make = ({ isPostgres, now, persist, sql, token, transaction }: Stor
     const owner = Texts.toText(process)
     const rows = rowsOfFlow(flow, owner, at, mine)
     // Nothing is locked for a queue that is empty.
-    const queued = yield* persist(sql`
-      SELECT 1 FROM flow_lane WHERE flow = ${Texts.toText(flow.flow)} AND version = ${flow.version} LIMIT 1`)
+    const queued = yield* persist(sql`SELECT 1 FROM flow_lane WHERE flow = ${Texts.toText(flow.flow)} LIMIT 1`)
     if (queued.length === 0) return { executions: [], more: false, next: null }
     let isRepeated = false
     return yield* transaction(
