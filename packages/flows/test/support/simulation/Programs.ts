@@ -239,8 +239,20 @@ const encodeFailed = Schema.encodeSync(Schema.toCodecJson(Failed))
 export const itemKey = (index: number) => `i${index}`
 export const memberKey = (index: number) => `m${index}`
 
+/** Limits that a seed picks; most have none. */
+export const limits = (seeded: Seeded) =>
+  seeded.pick<ReadonlyArray<Flow.FlowLimit<typeof Input.Type>>>([
+    [],
+    [],
+    [],
+    [{ concurrency: 1 }],
+    [{ concurrency: 2 }, { key: ({ program }) => `${program % 2}`, concurrency: 1 }],
+    [{ key: ({ key }) => key, concurrency: 1 }, { key: () => "one", concurrency: 1 }],
+    [{ rate: "1/min" }, { concurrency: 2 }]
+  ])
+
 /** The flow that runs the programs of one simulation. */
-export const make = (programs: ReadonlyArray<Program>) => {
+export const make = (programs: ReadonlyArray<Program>, limit: ReturnType<typeof limits> = []) => {
   const none: Node = { _tag: "Sequence", nodes: [] }
   const part = Flow.make("part", {
     version: 1,
@@ -326,6 +338,7 @@ export const make = (programs: ReadonlyArray<Program>) => {
     error: Failed,
     idempotencyKey: ({ key }) => key,
     signals: [go, box],
+    limit,
     run: Effect.fnUntraced(function* ({ chapter, key, program }) {
       const { chapters = [] } = programs[program] ?? {}
       const result = yield* run(chapters[chapter] ?? none, program)

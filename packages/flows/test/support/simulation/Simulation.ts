@@ -66,13 +66,26 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
     if (!violations.includes(what)) violations.push(what)
   }
   const isShared = choices.chance(0.8)
-  const storage = Storage.make({ driver, seeded: root.fork("storage"), violation, isEmbedded: !isShared })
+  const limits = Programs.limits(root.fork("limits"))
+  const onRequest = () => {
+    if (limits.length === 0) return
+    for (const what of Invariants.exceeded(limits.map(({ concurrency }) => concurrency ?? Infinity), all())) {
+      violation(what)
+    }
+  }
+  const storage = Storage.make({
+    driver,
+    seeded: root.fork("storage"),
+    violation,
+    onRequest,
+    isEmbedded: !isShared
+  })
   const world = Room.make(driver, root.fork("room"))
 
   const programs = Array.from({ length: choices.int(1, 3) }, (_, index) =>
     Programs.program(root.fork(`program ${index}`))
   )
-  const flow = Programs.make(programs)
+  const flow = Programs.make(programs, limits)
   const keys = programs.map((_, index) => `k${index}`)
   const processes = isShared ? choices.int(1, 3) : 1
   const lease: Engine.Lease = { expiresAfterMillis: isShared ? 6_000 : null }

@@ -37,11 +37,13 @@ export interface Settings {
   readonly driver: Driver
   readonly seeded: Seeded
   readonly violation: (what: string) => void
+  /** Called after each request that was carried out. */
+  readonly onRequest: () => void
   /** Whether it is a part of the process that uses it, so that nothing is under way when that is killed. */
   readonly isEmbedded: boolean
 }
 
-export const make = ({ driver, isEmbedded, seeded, violation }: Settings) => {
+export const make = ({ driver, isEmbedded, onRequest, seeded, violation }: Settings) => {
   let weather = fine
   let awayUntil = 0
   let clockOffset = 0
@@ -89,6 +91,7 @@ export const make = ({ driver, isEmbedded, seeded, violation }: Settings) => {
         if (awayUntil > now) return void driver.after(awayUntil - now + seeded.int(0, 200), null, arrive)
         const exit = once && first !== null ? first : sync(effect)
         first = exit
+        onRequest()
         driver.trace.note(`${machine.name} ${what} ${exit._tag}`)
         if (!machine.isAlive) return
         const isLost = seeded.chance(weather.lost)
