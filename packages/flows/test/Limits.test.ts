@@ -271,9 +271,7 @@ describe("a limit", () => {
       yield* pass("1 minute")
       assert.include(yield* ran, "a4")
       yield* Fiber.interrupt(plain)
-    }).pipe(
-      Effect.provide(Layer.provideMerge(Layer.merge(Flow.layer(byCustomer), Flow.layer(parent)), memory))
-    )
+    }).pipe(Effect.provide(Layer.provideMerge(Layer.merge(Flow.layer(byCustomer), Flow.layer(parent)), memory)))
   })
 
   it.effect("that is changed in a new build counts from then on", () =>

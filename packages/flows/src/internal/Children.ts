@@ -21,10 +21,7 @@ export const ParentEnd = Schema.Literals(["cancel", "leave"])
 export const Started = Schema.Struct({ execution: Schema.String, onParentEnd: ParentEnd })
 export type Started = typeof Started.Type
 
-export interface NewChild extends Pick<
-  NewExecution,
-  "flow" | "version" | "key" | "input" | "tags" | "limits"
-> {
+export interface NewChild extends Pick<NewExecution, "flow" | "version" | "key" | "input" | "tags" | "limits"> {
   readonly parent: string
   readonly onParentEnd: Started["onParentEnd"]
   /** Runs it beside the parent, for a script. */

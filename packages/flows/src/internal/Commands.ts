@@ -146,10 +146,12 @@ export const resumed = ({ entries, execution, undos }: History, now: number, ski
   }
 }
 
-const endedBy = (message: string) => (now: number): Change => ({
-  ...unchanged,
-  execution: { state: "cancelled", endedAt: now, wakeAt: null, failure: { kind: "interrupted", tag: null, message } }
-})
+const endedBy =
+  (message: string) =>
+  (now: number): Change => ({
+    ...unchanged,
+    execution: { state: "cancelled", endedAt: now, wakeAt: null, failure: { kind: "interrupted", tag: null, message } }
+  })
 export const terminated = endedBy("terminated: nothing was undone")
 export const cancelledInQueue = endedBy("cancelled in its queue: it had not begun")
 

@@ -100,7 +100,8 @@ export const verdictOf = ({ concurrency, rate }: Limit, { held, recoveredAt }: B
 export const openOf = (limit: Limit, { held, recoveredAt }: Bucket, now: number, most: number): number => {
   const free = limit.concurrency === null ? most : limit.concurrency - held
   const { rate } = limit
-  const left = rate === null ? most : Math.floor((now + rate.perMillis - Math.max(recoveredAt, now)) / spacing(rate) + tolerance)
+  const left =
+    rate === null ? most : Math.floor((now + rate.perMillis - Math.max(recoveredAt, now)) / spacing(rate) + tolerance)
   return Math.max(0, Math.min(most, free, left))
 }
 

@@ -29,10 +29,14 @@ export const durationOf = (millis: number): string => {
 const hasEnded = ({ endedAt }: Pick<ListedExecution, "endedAt">): boolean => endedAt !== null
 
 const noteOf = (execution: ListedExecution): string => {
-  const { failure, registered, wakeAt } = execution
+  const { failure, limits, queuedAt, registered, wakeAt } = execution
   if (failure !== null) return inLine(failure.message)
   if (hasEnded(execution)) return ""
   if (!registered) return "version not registered"
+  if (queuedAt !== null) {
+    const keys = limits.filter((key) => key !== null)
+    return `in its queue since ${timeOf(queuedAt)}${keys.length === 0 ? "" : `, for ${keys.join(", ")}`}`
+  }
   return execution.state === "waiting" && dueOf(wakeAt) !== "" ? `until ${dueOf(wakeAt)}` : ""
 }
 

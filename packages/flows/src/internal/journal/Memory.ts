@@ -112,9 +112,7 @@ const make = () => {
     const run = all.get(id)
     if (run === undefined || run.execution.state !== "queued") return null
     const epoch = run.execution.epoch + 1
-    return copyExecution(
-      update(run, { state: "running", owner: process, epoch, queuedAt: null, wakeAt: at }, at)
-    )
+    return copyExecution(update(run, { state: "running", owner: process, epoch, queuedAt: null, wakeAt: at }, at))
   }
 
   const free = (isFree: (owner: string) => boolean, at: number): number => {

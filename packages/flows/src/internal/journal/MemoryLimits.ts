@@ -183,7 +183,11 @@ export const make = () => {
     })
 
   /** `begin` claims those that are queued still. */
-  const rowsOf = ({ flow, version }: FlowVersion, now: number, begin: (id: string) => Execution | null): Rows<never> => {
+  const rowsOf = (
+    { flow, version }: FlowVersion,
+    now: number,
+    begin: (id: string) => Execution | null
+  ): Rows<never> => {
     const onRow = <A>(missing: A, use: (row: FlowRow) => A): Effect.Effect<A> =>
       Effect.sync(() => {
         const row = flows.get(flow)

@@ -167,14 +167,15 @@ export const limits = part("limits", (test) => {
       assert.deepStrictEqual(yield* admitted(journal), ["cx1"])
     }))
 
-  test("a rate admits so many together, then one at a time, and says when", ({ journal, time }) =>
+  test("a rate admits so many together, then one at a time, and says when", ({ journal, losesAnswers, time }) =>
     Effect.gen(function* () {
       yield* journal.limit(orders, [rate(2, 1_000)])
       yield* queue(journal, time, ["a", "b", "c", "d", "e"], flowWide)
       const at = time.now()
       const first = yield* journal.admit("me", orders, 10)
       assert.deepStrictEqual(idsOf(first.executions), ["id-a", "id-b"])
-      assert.strictEqual(first.next, at + 500)
+      // After a lost answer it is to be asked again.
+      assert.isTrue(first.next === at + 500 || (losesAnswers && first.more))
       time.pass(499)
       assert.deepStrictEqual(yield* admitted(journal), [])
       time.pass(1)
@@ -185,7 +186,7 @@ export const limits = part("limits", (test) => {
       assert.deepStrictEqual(yield* admitted(journal), ["d", "e"])
     }))
 
-  test("each key has its rate", ({ journal, time }) =>
+  test("each key has its rate", ({ journal, losesAnswers, time }) =>
     Effect.gen(function* () {
       yield* journal.limit(orders, [rate(3, 1_000, true)])
       yield* queue(journal, time, ["a1", "a2", "a3", "a4", "a5"], letter)
@@ -194,7 +195,7 @@ export const limits = part("limits", (test) => {
       yield* queue(journal, time, ["b1"], letter)
       const second = yield* journal.admit("me", orders, 10)
       assert.deepStrictEqual(idsOf(second.executions), ["id-b1"])
-      assert.strictEqual(second.next, at + 334)
+      assert.isTrue(second.next === at + 334 || (losesAnswers && second.more))
       time.pass(333)
       assert.deepStrictEqual(yield* admitted(journal), ["a4"])
       time.pass(333)

@@ -24,7 +24,9 @@ export const exceeded = (
   return concurrencies.flatMap((most, index) =>
     [...Map.groupBy(begun, ({ limits }) => limits[index] ?? null)]
       .filter(([, { length }]) => length > most)
-      .map(([key, all]) => `${all.length} of ${key ?? "the flow"} have begun at limit ${index}: ${all.map(({ id }) => id)}`)
+      .map(
+        ([key, all]) => `${all.length} of ${key ?? "the flow"} have begun at limit ${index}: ${all.map(({ id }) => id)}`
+      )
   )
 }
 

@@ -247,7 +247,10 @@ export const limits = (seeded: Seeded) =>
     [],
     [{ concurrency: 1 }],
     [{ concurrency: 2 }, { key: ({ program }) => `${program % 2}`, concurrency: 1 }],
-    [{ key: ({ key }) => key, concurrency: 1 }, { key: () => "one", concurrency: 1 }],
+    [
+      { key: ({ key }) => key, concurrency: 1 },
+      { key: () => "one", concurrency: 1 }
+    ],
     [{ rate: "1/min" }, { concurrency: 2 }]
   ])
 

@@ -69,7 +69,10 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
   const limits = Programs.limits(root.fork("limits"))
   const onRequest = () => {
     if (limits.length === 0) return
-    for (const what of Invariants.exceeded(limits.map(({ concurrency }) => concurrency ?? Infinity), all())) {
+    for (const what of Invariants.exceeded(
+      limits.map(({ concurrency }) => concurrency ?? Infinity),
+      all()
+    )) {
       violation(what)
     }
   }

@@ -219,11 +219,16 @@ export const make = ({ isPostgres, now, persist, sql, token, transaction }: Stor
               sql,
               rateTable,
               { flow },
-              rates.map(({ bucket, recoveredAt, wakesAt }) => ({ bucket, recovered_at: recoveredAt, wakes_at: wakesAt }))
+              rates.map(({ bucket, recoveredAt, wakesAt }) => ({
+                bucket,
+                recovered_at: recoveredAt,
+                wakes_at: wakesAt
+              }))
             )
           )
         }
-        if (lanes.length > 0 || slots.length > 0) yield* sql`UPDATE flow_limit SET turns = ${turns} WHERE flow = ${flow}`
+        if (lanes.length > 0 || slots.length > 0)
+          yield* sql`UPDATE flow_limit SET turns = ${turns} WHERE flow = ${flow}`
       }),
       next: Effect.map(
         sql<{ readonly at: number | null }>`
