@@ -4,6 +4,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
@@ -70,6 +71,39 @@ describe("the client", () => {
       const rest = yield* flows.list({ before: next ?? "" })
       assert.deepStrictEqual([executions[0]?.id, rest.executions[0]?.id].sort(), [id, old].sort())
       assert.isNull(rest.next)
+    })
+  )
+
+  test(
+    "says what a queued execution waits for",
+    Effect.gen(function* () {
+      const flows = yield* FlowManagementClient
+      const slow = Flow.make("slow", {
+        version: 1,
+        input: Schema.String,
+        success: Schema.String,
+        error: Schema.Never,
+        idempotencyKey: (text) => text,
+        limit: [{ key: () => "one", concurrency: 1 }],
+        run: (text) => Effect.as(Flow.sleep("hour", "1 hour"), text)
+      })
+      yield* Effect.gen(function* () {
+        const first = yield* Flow.submit(slow, "first")
+        yield* until(Effect.map(FlowExecutions.get(first), ({ state }) => state !== "queued"))
+        const second = yield* Flow.submit(slow, "second")
+        const inspection = yield* flows.inspect(second)
+        assert.deepStrictEqual(inspection, yield* FlowExecutions.inspect(second))
+        assert.deepInclude(inspection.queue, { limit: 0, key: "one", place: 1, holders: [first] })
+        const { text } = yield* ask(`/flow-executions/${second}`)
+        assert.include(text, '"queue":{"limit":0,"key":"one","place":1,')
+        const { executions } = yield* flows.list({ state: "queued" })
+        assert.deepStrictEqual(
+          executions.map(({ id, limits }) => [id, limits]),
+          [[second, ["one"]]]
+        )
+        yield* flows.cancel(second)
+        assert.strictEqual((yield* FlowExecutions.get(second)).state, "cancelled")
+      }).pipe(Effect.provide(Flow.layer(slow)))
     })
   )
 

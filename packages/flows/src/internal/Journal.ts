@@ -362,7 +362,7 @@ export class Journal extends Context.Service<
       now: number,
       limit: number
     ) => Effect.Effect<ReadonlyArray<Execution>>
-    /** Claims one execution that no living process owns, whether due or not. Null: another process has it, or it ended. */
+    /** Claims one execution that no living process owns, whether due or not. Null: another has it, it is in a queue, or it ended. */
     readonly claimOne: (process: string, id: string) => Effect.Effect<Execution | null>
     /** When the next execution of these versions that no process owns is due; null: none will be. */
     readonly nextDue: (flows: ReadonlyArray<FlowVersion>) => Effect.Effect<number | null>

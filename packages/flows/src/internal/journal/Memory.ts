@@ -370,7 +370,7 @@ const make = () => {
     claimOne: (process, id) =>
       whenFree(id, (at) => {
         const run = all.get(id)
-        if (run === undefined || hasEnded(run.execution.state)) return null
+        if (run === undefined || hasEnded(run.execution.state) || run.execution.queuedAt !== null) return null
         const { owner } = run.execution
         return owner !== null && isLiving(owner, at) ? null : claimed(run, process, at)
       }),

@@ -30,7 +30,7 @@ const cancelling = () => {
 }
 
 export const make = (
-  plan: Pick<Plan, "alsoBefore" | "cancels" | "effects" | "more" | "retry" | "timeoutMillis" | "version">
+  plan: Pick<Plan, "alsoBefore" | "cancels" | "effects" | "limited" | "more" | "retry" | "timeoutMillis" | "version">
 ) => {
   const family = familyOf(plan.effects, plan)
   const before = familyOf(plan.effects, { ...plan, more: "none", version: plan.version - 1 })

@@ -69,9 +69,11 @@ export interface Build {
   /** How an unanswered POST is repeated: as ready steps are, or not at all. */
   readonly retry: "durable" | "never"
   readonly timeoutMillis: number
+  /** Whether few executions are admitted together. */
+  readonly limited: boolean
 }
 
-export const firstBuild: Build = { version: 1, more: "none", retry: "durable", timeoutMillis: 2_000 }
+export const firstBuild: Build = { version: 1, more: "none", retry: "durable", timeoutMillis: 2_000, limited: false }
 
 export const familyOf = (url: string, build: Build = firstBuild) => {
   const postOf = makeStep(
@@ -180,6 +182,7 @@ export const familyOf = (url: string, build: Build = firstBuild) => {
     error: Schema.Union([Unanswered, StepTimeout, Refused]),
     idempotencyKey: ({ n }) => `${n}`,
     signals: [go],
+    limit: build.limited ? [{ key: ({ kind }) => kind, concurrency: 1 }, { concurrency: 5 }] : [],
     run: Effect.fnUntraced(function* ({ kind, n }) {
       if (build.more === "before") yield* more(undefined)
       const used = yield* draw(undefined)

@@ -21,6 +21,7 @@ export const Plan = Schema.Struct({
   more: Schema.Literals(["none", "before", "after"]),
   retry: Schema.Literals(["durable", "never"]),
   timeoutMillis: Schema.Finite,
+  limited: Schema.Boolean,
   /** Also the version before, as in a rolling deployment. */
   alsoBefore: Schema.Boolean,
   /** Whether it can be told where to end itself. */

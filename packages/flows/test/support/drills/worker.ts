@@ -34,6 +34,11 @@ const dying = (journal: typeof Journal.Service) =>
       reach("before a write").pipe(
         Effect.andThen(journal.write(fence, write)),
         Effect.tap(() => reach("after a write"))
+      ),
+    admit: (process, flow, most) =>
+      reach("before a write").pipe(
+        Effect.andThen(journal.admit(process, flow, most)),
+        Effect.tap(() => reach("after a write"))
       )
   })
 const { store } = plan

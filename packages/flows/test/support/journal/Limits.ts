@@ -77,6 +77,7 @@ export const limits = part("limits", (test) => {
       assert.deepInclude(yield* found(journal, "id-c"), { state: "queued", owner: null })
       assert.deepStrictEqual(yield* journal.claim("me", [orders], time.now() + hour, 10), [])
       assert.isNull(yield* journal.nextDue([orders]))
+      assert.isNull(yield* journal.claimOne("me", "id-c"))
     }))
 
   test("a flow that never had a limit queues nothing", ({ journal }) =>

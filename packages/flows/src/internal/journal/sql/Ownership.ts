@@ -86,7 +86,7 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
     const mine = token()
     const [row] = yield* persist(sql<ExecutionRow>`
       UPDATE flow_run SET ${claimed(at, Texts.toText(process), mine)}
-      WHERE id = ${Texts.toText(id)} AND expired = 0 AND state NOT IN ${sql.literal(ended)} AND (
+      WHERE id = ${Texts.toText(id)} AND expired = 0 AND state NOT IN ${sql.literal(ended)} AND queued_at IS NULL AND (
         owner IS NULL OR token = ${mine}
         OR NOT EXISTS (SELECT 1 FROM flow_process WHERE flow_process.id = flow_run.owner AND ${isLiving(at)})
       ) RETURNING ${columns}`)
