@@ -156,16 +156,31 @@ export const limits = part("limits", (test) => {
 
   test("what waits at a full limit leaves the room of another limit to others", ({ journal, time }) =>
     Effect.gen(function* () {
-      yield* journal.limit(orders, [each(1), each(2)])
-      const keys = ["ax1", "ax2", "ax3", "bx1", "cx1"]
-      yield* queue(journal, time, keys, (key) => [key.charAt(0), key.charAt(1)])
-      const first = yield* admit(journal)
-      assert.deepStrictEqual(first.map(({ key }) => key).sort(), ["ax1", "bx1"])
-      const b = first.find(({ key }) => key === "bx1")
-      assert(b !== undefined)
-      yield* end(journal, b, time.now())
-      // `a` is first in its turn at `x`, and full by itself.
-      assert.deepStrictEqual(yield* admitted(journal), ["cx1"])
+      // By customer, and by region.
+      yield* journal.limit(orders, [each(1), each(1)])
+      const both = (key: string) => [key.charAt(0), key.charAt(1)]
+      yield* queue(journal, time, ["cx"], both)
+      const [first] = yield* admit(journal)
+      yield* queue(journal, time, ["ax", "bx"], both)
+      assert.deepStrictEqual(yield* admitted(journal), [])
+      yield* queue(journal, time, ["ay"], both)
+      assert.deepStrictEqual(yield* admitted(journal), ["ay"])
+      assert(first !== undefined)
+      yield* end(journal, first, time.now())
+      // `a` has its turn in the region `x`, and is full by now.
+      assert.deepStrictEqual(yield* admitted(journal), ["bx"])
+    }))
+
+  test("what left the queue leaves its turn to others", ({ journal, time }) =>
+    Effect.gen(function* () {
+      yield* journal.limit(orders, [each(9), each(1)])
+      yield* queue(journal, time, ["cx", "ax", "bx"], (key) => [key.charAt(0), key.charAt(1)])
+      const [first, ...others] = yield* admit(journal)
+      assert.deepStrictEqual(others, [])
+      yield* set(journal, "ax", cancelled(time))
+      assert(first !== undefined)
+      yield* end(journal, first, time.now())
+      assert.deepStrictEqual(yield* admitted(journal), ["bx"])
     }))
 
   test("a rate admits so many together, then one at a time, and says when", ({ journal, losesAnswers, time }) =>

@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import type { Execution, History, Journal, NewExecution, NewMessage } from "../../Journal.ts"
 import { idTaken } from "../Common.ts"
-import { enqueued, queuedColumns } from "./Limits.ts"
+import { enqueued, queuedColumns } from "./Lanes.ts"
 import {
   entryTable,
   type EntryRow,

@@ -9,37 +9,13 @@ import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type { Admitted, Execution, FlowVersion, Journal, Limit } from "../../Journal.ts"
-import { type Bucket, empty, namesOf, verdictOf } from "../../Limits.ts"
+import { type Bucket, empty, verdictOf } from "../../Limits.ts"
 import * as Admission from "../Admission.ts"
-import { executionColumns, type ExecutionRow, toExecution, toLimits } from "./Rows.ts"
+import { names } from "./Lanes.ts"
+import { executionColumns, type ExecutionRow, toExecution } from "./Rows.ts"
 import type { Store } from "./Store.ts"
 import { put, rowsOf, table } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
-
-const names = namesOf(Texts.addressOf)
-
-/** The columns of an execution that is queued at a time, or is not. */
-export const queuedColumns = ({ flow, limits, queuedAt, state, version }: Execution) => ({
-  limits: toLimits(limits),
-  lane: state === "queued" && limits.length > 0 ? names.laneOf({ flow, version }, limits) : null,
-  queued_at: queuedAt
-})
-
-/** Adds to the lane of an execution that is queued in the same transaction; `from` may be a table that is empty if it is not. */
-export const enqueued = (
-  { sql }: Pick<Store, "sql">,
-  { flow, limits, version }: Pick<Execution, "flow" | "version" | "limits">,
-  from?: string
-): Fragment => {
-  const name = Texts.toText(flow)
-  return sql`
-    INSERT INTO flow_lane (flow, lane, version, keys, stamp, turn)
-    SELECT CAST(${name} AS TEXT), CAST(${names.laneOf({ flow, version }, limits)} AS TEXT),
-      CAST(${version} AS DOUBLE PRECISION), CAST(${JSON.stringify(limits)} AS TEXT), 1,
-      COALESCE((SELECT turns FROM flow_limit WHERE flow_limit.flow = ${name}), 0)
-    ${sql.literal(from === undefined ? "" : `FROM ${from}`)} WHERE TRUE
-    ON CONFLICT (flow, lane) DO UPDATE SET stamp = flow_lane.stamp + 1`
-}
 
 const rateTable = table<{ readonly bucket: string; readonly recovered_at: number; readonly wakes_at: number | null }>(
   "flow_rate",

@@ -19,7 +19,7 @@ import {
 } from "../../Journal.ts"
 import { isReleased, queuedAfter } from "../Common.ts"
 import type * as Executions from "./Executions.ts"
-import { enqueued, queuedColumns } from "./Limits.ts"
+import { enqueued, queuedColumns } from "./Lanes.ts"
 import {
   entryRow,
   entryTable,

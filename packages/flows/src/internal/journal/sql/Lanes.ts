@@ -1,0 +1,34 @@
+/**
+ * How executions come into the queues of their limits.
+ */
+import type { Fragment } from "effect/sql/Statement"
+import type { Execution } from "../../Journal.ts"
+import { namesOf } from "../../Limits.ts"
+import { toLimits } from "./Rows.ts"
+import type { Store } from "./Store.ts"
+import * as Texts from "./Texts.ts"
+
+export const names = namesOf(Texts.addressOf)
+
+/** The columns of an execution that is queued at a time, or is not. */
+export const queuedColumns = ({ flow, limits, queuedAt, state, version }: Execution) => ({
+  limits: toLimits(limits),
+  lane: state === "queued" && limits.length > 0 ? names.laneOf({ flow, version }, limits) : null,
+  queued_at: queuedAt
+})
+
+/** Adds to the lane of an execution that is queued in the same transaction; `from` may be a table that is empty if it is not. */
+export const enqueued = (
+  { sql }: Pick<Store, "sql">,
+  { flow, limits, version }: Pick<Execution, "flow" | "version" | "limits">,
+  from?: string
+): Fragment => {
+  const name = Texts.toText(flow)
+  return sql`
+    INSERT INTO flow_lane (flow, lane, version, keys, stamp, turn)
+    SELECT CAST(${name} AS TEXT), CAST(${names.laneOf({ flow, version }, limits)} AS TEXT),
+      CAST(${version} AS DOUBLE PRECISION), CAST(${JSON.stringify(limits)} AS TEXT), 1,
+      COALESCE((SELECT turns FROM flow_limit WHERE flow_limit.flow = ${name}), 0)
+    ${sql.literal(from === undefined ? "" : `FROM ${from}`)} WHERE TRUE
+    ON CONFLICT (flow, lane) DO UPDATE SET stamp = flow_lane.stamp + 1`
+}
