@@ -76,7 +76,8 @@ export const admit = Effect.fnUntraced(function* <E>(
   const known = yield* rows.limits
   if (known === null) return nothing
   const { limits } = known
-  let { turns } = known
+  // A lane has its turn by the time when it was served last, or came to be.
+  let turns = Math.max(known.turns, now)
   const holds = limits.some(({ concurrency }) => concurrency !== null)
   const buckets = new Map<string, Bucket>()
   const executions: Array<Execution> = []

@@ -96,8 +96,8 @@ export const make = () => {
     const lane = names.laneOf(execution, execution.limits)
     const there = lanes.get(lane)
     if (there !== undefined) return there
-    const { flow, limits, version } = execution
-    const turn = flows.get(flow)?.turns ?? 0
+    const { flow, limits, queuedAt, version } = execution
+    const turn = queuedAt ?? 0
     const made = { lane, flow, version, keys: limits, stamp: 0, turn, blocked: null, members: sorted(byPlace) }
     lanes.set(lane, made)
     count(execution, 1)

@@ -203,7 +203,8 @@ const limits: ReadonlyArray<string> = [
     limits TEXT NOT NULL,
     turns INTEGER NOT NULL
   )`,
-  // Executions with the same version and keys. `stamp` rises with each that is queued, `blocked` is the bucket that refused it.
+  // Executions with the same version and keys. `stamp` rises with each that is queued, `turn` is about when it was served last,
+  // `blocked` the bucket that refused it.
   `CREATE TABLE flow_lane (
     flow TEXT NOT NULL,
     lane TEXT NOT NULL,

@@ -20,7 +20,7 @@ export const queuedColumns = ({ flow, limits, queuedAt, state, version }: Execut
 /** Adds to the lane of an execution that is queued in the same transaction; `from` may be a table that is empty if it is not. */
 export const enqueued = (
   { sql }: Pick<Store, "sql">,
-  { flow, limits, version }: Pick<Execution, "flow" | "version" | "limits">,
+  { flow, limits, queuedAt, version }: Pick<Execution, "flow" | "version" | "limits" | "queuedAt">,
   from?: string
 ): Fragment => {
   const name = Texts.toText(flow)
@@ -28,7 +28,7 @@ export const enqueued = (
     INSERT INTO flow_lane (flow, lane, version, keys, stamp, turn)
     SELECT CAST(${name} AS TEXT), CAST(${names.laneOf({ flow, version }, limits)} AS TEXT),
       CAST(${version} AS DOUBLE PRECISION), CAST(${JSON.stringify(limits)} AS TEXT), 1,
-      COALESCE((SELECT turns FROM flow_limit WHERE flow_limit.flow = ${name}), 0)
+      CAST(${queuedAt} AS BIGINT)
     ${sql.literal(from === undefined ? "" : `FROM ${from}`)} WHERE TRUE
     ON CONFLICT (flow, lane) DO UPDATE SET stamp = flow_lane.stamp + 1`
 }
