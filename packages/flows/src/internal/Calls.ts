@@ -12,7 +12,7 @@ import type { FlowEvents } from "../FlowEvents.ts"
 import { FlowSignals } from "../FlowSignals.ts"
 import { failureOf, publishTo } from "./Announce.ts"
 import type { Branch, Branches, Code, Region } from "./Branches.ts"
-import type { Entry, EntryKind, History, Message } from "./Journal.ts"
+import type { Entry, EntryKind } from "./Journal.ts"
 import {
   at,
   type Awaited,
@@ -29,7 +29,6 @@ import {
 import type { Gates } from "./Gates.ts"
 import { Reporter } from "./Reporter.ts"
 import { inStepScope } from "./StepScope.ts"
-import * as Timers from "./Timers.ts"
 import { canonical, checkError, type Codec, decodeRecorded, normalized, readRecorded, recordResult } from "./Values.ts"
 
 /** How an attempt of a step ended. */
@@ -124,94 +123,6 @@ const wait = (place: Place, kind: EntryKind, more: Partial<Spec> & Pick<Spec, "r
   ...more
 })
 
-// ---- signals
-
-interface Match {
-  readonly path: string
-  readonly message: Message
-}
-
-/** Signals that have arrived, and who awaits them. */
-export const makeMailbox = ({ entries }: Pick<History, "entries">) => {
-  const isMessage = (kind: EntryKind) => kind === "signal" || kind === "inbox"
-  const received = new Set(
-    entries.flatMap(({ kind, subject }) => (isMessage(kind) && subject !== null ? [subject] : []))
-  )
-  const arrived: Array<number> = []
-  const signals = new Map<string, Message>()
-  const inboxes = new Map<string, Array<Message>>()
-  const waiting = new Map<string, Set<string>>()
-  /** Messages of inboxes that a path is about to receive. */
-  const promised = new Map<string, Message>()
-  // The first that arrived comes first.
-  const matches = Timers.make<Match>(
-    ({ item: { message, path } }) => message.kind === "signal" || promised.get(path) === message
-  )
-  const match = (path: string, message: Message) => {
-    if (message.kind === "inbox") promised.set(path, message)
-    matches.add(message.seq, { path, message })
-  }
-  const boxOf = (address: string) => {
-    const box = inboxes.get(address) ?? []
-    inboxes.set(address, box)
-    return box
-  }
-  const putInBox = (message: Message) => {
-    const [first] = waiting.get(message.name) ?? []
-    if (first === undefined) {
-      const box = boxOf(message.name)
-      const later = box.findIndex(({ seq }) => seq > message.seq)
-      box.splice(later === -1 ? box.length : later, 0, message)
-    } else {
-      waiting.get(message.name)?.delete(first)
-      match(first, message)
-    }
-  }
-  return {
-    put: (message: Message) => {
-      arrived.push(message.seq)
-      if (message.kind === "inbox") {
-        if (!received.has(`${message.seq}`)) putInBox(message)
-        return
-      }
-      if (signals.has(message.name)) return
-      signals.set(message.name, message)
-      for (const path of waiting.get(message.name) ?? []) match(path, message)
-    },
-    /** A path awaits what is sent to a name. */
-    open: (kind: EntryKind, address: string, path: string) => {
-      if (!isMessage(kind)) return
-      const there = kind === "signal" ? signals.get(address) : boxOf(address).shift()
-      if (there !== undefined) return match(path, there)
-      waiting.set(address, (waiting.get(address) ?? new Set()).add(path))
-    },
-    /** A path awaits it no more: what it was to receive is for the next. */
-    close: (kind: EntryKind, address: string, path: string) => {
-      if (!isMessage(kind)) return
-      const paths = waiting.get(address)
-      if (paths?.delete(path) === true && paths.size === 0) waiting.delete(address)
-      const message = promised.get(path)
-      promised.delete(path)
-      if (message !== undefined) putInBox(message)
-    },
-    next: (): Match | null => matches.first()?.item ?? null,
-    /** The next one is received. */
-    drop: () => {
-      const match = matches.first()?.item
-      if (match !== undefined) {
-        promised.delete(match.path)
-        received.add(`${match.message.seq}`)
-      }
-      matches.shift()
-    },
-    /** The numbers of what has arrived: what was received, and what was not. */
-    split: () => {
-      const isReceived = (seq: number) => received.has(`${seq}`)
-      return { received: arrived.filter(isReceived), open: arrived.filter((seq) => !isReceived(seq)) }
-    }
-  }
-}
-
 // ---- what a branch calls
 
 /** The names that were used below a prefix. */
@@ -230,11 +141,11 @@ export interface Services {
   readonly recordedAt: (path: string) => Entry | undefined
   readonly redoOf: (path: string) => number
   readonly park: <A, E>(branch: Branch, spec: Spec) => Effect.Effect<A, E>
-  readonly branches: () => Branches
+  readonly branches: Branches
   readonly names: Map<string, Names>
   /** Whether a place is in an undo: that is not undone. */
   readonly isUndo: (prefix: string) => boolean
-  readonly register: (path: string, undo: Code<unknown, unknown>) => void
+  readonly register: (branch: Branch, path: string, undo: Code<unknown, unknown>) => void
   readonly continueAs: (input: Schema.Json) => void
 }
 
@@ -420,19 +331,19 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
               wait(place, "patch", { dueMillis: 0, announced: false, resultOf: () => Effect.succeed(true) })
             )
       ),
-    halt: (defect) => services.branches().broken(branch, Cause.die(defect)),
+    halt: (defect) => services.branches.broken(branch, Cause.die(defect)),
     continueAs: (input) =>
-      services.branches().park<never, never>(branch, "wait", () => {
+      services.branches.park<never, never>(branch, "wait", () => {
         services.continueAs(input)
-        return { cancel: () => services.branches().interrupt(branch) }
+        return { cancel: () => services.branches.interrupt(branch) }
       }),
     all: <A, E, R>(members: ReadonlyArray<readonly [string, Effect.Effect<A, E, R>]>, concurrency: number) =>
       Effect.contextWith((context: Context.Context<R>) =>
-        services.branches().all<A, E>(branch, provided(members, context), concurrency)
+        services.branches.all<A, E>(branch, provided(members, context), concurrency)
       ),
     race: <A, E, R>(members: ReadonlyArray<readonly [string, Effect.Effect<A, E, R>]>) =>
       Effect.contextWith((context: Context.Context<R>) =>
-        services.branches().race<A, E>(branch, provided(members, context))
+        services.branches.race<A, E>(branch, provided(members, context))
       ),
     compensate: <A, E, R, E2, R2>(
       prefix: string,
@@ -451,7 +362,7 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
               return Effect.die(new FlowDefect({ message: "Flow.compensate was given an effect that calls no step" }))
             }
             const undone = Effect.suspend(() => undo(exit.value))
-            services.register(region.path, (position) => Effect.provideContext(at(position)(undone), context))
+            services.register(branch, region.path, (position) => Effect.provideContext(at(position)(undone), context))
             return Effect.void
           })
         )

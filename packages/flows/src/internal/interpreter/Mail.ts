@@ -1,0 +1,80 @@
+/**
+ * What happens outside of the body, one thing at a time: messages, signals, timers, ends of attempts.
+ */
+import * as Effect from "effect/Effect"
+import type { Message } from "../Journal.ts"
+import * as Operations from "./Operations.ts"
+import type { Stay } from "./Stay.ts"
+import * as Undoing from "./Undoing.ts"
+
+/** Sorts the messages that were there when the execution was read. */
+export const sortIn = (stay: Stay) => {
+  for (const message of stay.history.messages) {
+    stay.seen = Math.max(stay.seen, message.seq)
+    if (message.kind === "signal" || message.kind === "inbox") stay.mailbox.put(message)
+    else stay.mail.push(message)
+  }
+}
+
+/** Reads what has arrived since. */
+export const read = Effect.fnUntraced(function* (stay: Stay) {
+  stay.hasMail = false
+  for (const message of yield* stay.host.messages(stay.seen)) {
+    stay.seen = message.seq
+    stay.mail.push(message)
+  }
+})
+
+const received = (stay: Stay, message: Message): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    switch (message.kind) {
+      case "signal":
+      case "inbox":
+        stay.mailbox.put(message)
+        return Effect.void
+      case "done": {
+        stay.taken.push(message.seq)
+        const operation = stay.operations.get(message.name)
+        return operation === undefined
+          ? Effect.void
+          : Operations.waited(stay, operation, message.value, operation.entry.subject)
+      }
+      case "suspend":
+        stay.taken.push(message.seq)
+        stay.closing = "suspend"
+        return Effect.void
+      case "cancel":
+        stay.taken.push(message.seq)
+        // Once undoing has begun, a cancel changes nothing.
+        if (!stay.isUndoing && !stay.cancelled) Undoing.cancel(stay)
+        return Effect.void
+    }
+  })
+
+/** Takes the next thing that has happened; null: nothing has. */
+export const next = (stay: Stay): (() => Effect.Effect<void>) | null => {
+  const { mail, mailbox, now, operations, ready, timers } = stay
+  const first = ready.shift()
+  if (first !== undefined) return first
+  // After downtime what happened first comes first: the arrival of a message, or a timer's time.
+  const timer = timers.first()
+  const message = mail[0]
+  const signal = mailbox.next()
+  const dueAt = timer !== undefined && timer.due <= now ? timer.due : Infinity
+  const signalAt = signal?.message.at ?? Infinity
+  const messageAt = message?.at ?? Infinity
+  if (messageAt <= dueAt && messageAt <= signalAt && message !== undefined) {
+    mail.shift()
+    return () => received(stay, message)
+  }
+  if (signal !== null && signalAt <= dueAt) {
+    const operation = operations.get(signal.path)
+    mailbox.drop()
+    return operation === undefined
+      ? () => Effect.void
+      : () => Operations.waited(stay, operation, signal.message.value, `${signal.message.seq}`)
+  }
+  if (timer === undefined || dueAt === Infinity) return null
+  timers.shift()
+  return () => Operations.due(stay, timer.item)
+}

@@ -1,0 +1,261 @@
+/**
+ * Steps and waits, from being reached by a branch to the delivery of their end.
+ */
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { StepCutOff } from "../../FlowErrors.ts"
+import { detailOf, failureOf } from "../Announce.ts"
+import * as Branches from "../Branches.ts"
+import * as Calls from "../Calls.ts"
+import { changedFlow, halt, isEnd, type Operation, set, type Stay, wake } from "./Stay.ts"
+
+/** A step that was cut off longer ago than this halts: the keys that protect its POSTs are forgotten after seven days. */
+const longestCutOffMillis = Duration.toMillis("156 hours")
+
+/** The end of an operation reaches its branch. */
+export const deliver = ({ branches, operations }: Stay, { branch, entry, spec }: Operation) => {
+  operations.delete(spec.path)
+  if (entry.state === "succeeded") Branches.hasEffect(branch)
+  if (spec.numbered !== null && spec.numbered.last !== null && entry.state === "failed") {
+    spec.numbered.last.failed = true
+  }
+  branches.resume(branch, spec.resultOf(entry))
+}
+
+/** The branch is cancelled: what it is parked at is given up, unless it must come to its end. */
+const cancel = (stay: Stay, operation: Operation) => {
+  const { branches, mailbox, operations, replay } = stay
+  const { branch, entry, fiber, spec } = operation
+  // It ends by itself at once.
+  if (spec.kind === "patch" && Branches.inBegunRegion(branch)) return
+  const mustEnd = Calls.isWork(spec) && Branches.inRegion(branch)
+  if (mustEnd && (isEnd(entry) || (operation.hasRun && entry.state !== "interrupted"))) return
+  // A cancel lets a step that runs come to its end; whatever loses a race is interrupted.
+  const mayEnd = Calls.isWork(spec) && stay.host.durable && stay.cancelled
+  if (mayEnd && (isEnd(entry) || (fiber !== null && entry.state === "running"))) return
+  operations.delete(spec.path)
+  mailbox.close(entry.kind, spec.address, spec.path)
+  if (isEnd(entry)) replay.skip(spec.path)
+  stay.reached = stay.reached.filter((one) => one !== operation)
+  stay.toLaunch = stay.toLaunch.filter((one) => one !== operation)
+  if (entry.begun > 0 && (entry.state === "running" || entry.state === "retrying")) {
+    set(stay, operation, { state: "interrupted", ended: ++stay.position, endedAt: stay.now, due: null })
+    if (operation.hasRun || spec.announced) {
+      const failure = failureOf(Cause.interrupt())
+      const { attempt, path } = entry
+      const executionId = stay.execution.id
+      stay.cutOff.push((at) => ({ _tag: "StepFailed", executionId, path, attempt, at, failure }))
+    }
+  }
+  if (fiber !== null) {
+    // The execution does not rest before the step has let go of what it holds.
+    branches.busy.began()
+    fiber.addObserver(() => branches.busy.rested())
+    fiber.interruptUnsafe()
+  }
+  branches.interrupt(branch)
+}
+
+/** A branch has reached a step or a wait: compares it with the record. */
+export const park = <A, E>(stay: Stay, branch: Branches.Branch, spec: Calls.Spec): Effect.Effect<A, E> =>
+  stay.branches.park<A, E>(branch, Calls.isWork(spec) || spec.kind === "patch" ? "step" : "wait", () => {
+    const { history, operations, replay } = stay
+    const recorded = replay.reach(spec.path)
+    const entry = recorded ?? Calls.newEntry(spec, history.redos.get(spec.path) ?? 0)
+    const operation: Operation = {
+      spec,
+      branch,
+      entry,
+      firstStartedAt: replay.firstStartedAt(spec.path) ?? stay.now,
+      hasRun: recorded !== undefined,
+      fiber: null,
+      awaited: false
+    }
+    operations.set(spec.path, operation)
+    if (recorded !== undefined && (recorded.name !== spec.name || recorded.kind !== spec.kind)) {
+      changedFlow(stay, spec.path, `${spec.path} (${spec.kind} ${spec.name})`)
+    } else if (recorded === undefined || !isEnd(recorded)) {
+      stay.reached.push(operation)
+    } else if (!Calls.sameInput(spec, recorded)) {
+      changedFlow(stay, spec.path, spec.path, { recorded: recorded.input, reached: spec.input })
+    } else if (replay.isDeferred(spec.path)) {
+      stay.ready.push(() =>
+        Effect.sync(() => (operations.get(spec.path) === operation ? deliver(stay, operation) : undefined))
+      )
+    }
+    return { cancel: () => cancel(stay, operation) }
+  })
+
+const attemptEnded = Effect.fnUntraced(function* (stay: Stay, operation: Operation, end: Calls.End) {
+  const { now, publish } = stay
+  const { entry, spec } = operation
+  operation.fiber = null
+  stay.launched--
+  if (stay.operations.get(spec.path) !== operation) return
+  const fields = (at: number) => ({ executionId: stay.execution.id, path: spec.path, attempt: entry.attempt, at })
+  switch (end._tag) {
+    case "Succeeded": {
+      const ended = ++stay.position
+      set(stay, operation, { state: "succeeded", value: end.json, failure: null, ended, endedAt: now })
+      yield* publish((at) => ({ _tag: "StepSucceeded", ...fields(at) }))
+      break
+    }
+    case "Failed": {
+      const retried = end.retryMillis
+      set(stay, operation, {
+        state: retried === null ? "failed" : "retrying",
+        value: end.json,
+        failure: detailOf(end.cause),
+        ended: retried === null ? ++stay.position : null,
+        endedAt: now,
+        due: retried === null ? null : Math.ceil(now + retried)
+      })
+      const failure = failureOf(end.cause)
+      yield* publish((at) =>
+        retried === null
+          ? { _tag: "StepFailed", ...fields(at), failure }
+          : { _tag: "StepRetrying", ...fields(at), failure, delayMillis: retried }
+      )
+      if (retried !== null) stay.timers.add(operation.entry.due ?? now, operation)
+      break
+    }
+    case "Died": {
+      set(stay, operation, { state: "retrying", failure: detailOf(end.cause), endedAt: now, due: null })
+      yield* publish((at) => ({ _tag: "StepFailed", ...fields(at), failure: failureOf(end.cause) }))
+      halt(stay, end.cause)
+    }
+  }
+  if (isEnd(operation.entry) && stay.halted === null && stay.closing === "no") deliver(stay, operation)
+})
+
+/** Runs an attempt whose begin is written. */
+export const launch = (stay: Stay, operation: Operation) => {
+  const { entry, spec } = operation
+  stay.launched++
+  operation.hasRun = true
+  const attempt = spec.attempt({
+    attempt: entry.attempt,
+    awaited: operation.awaited,
+    elapsedMillis: () => stay.now - operation.firstStartedAt
+  })
+  const fiber = Effect.runForkWith(stay.body.context)(attempt)
+  operation.fiber = fiber
+  fiber.addObserver((exit) => {
+    const end: Calls.End = Exit.isSuccess(exit) ? exit.value : { _tag: "Died", cause: exit.cause }
+    stay.ready.push(() => attemptEnded(stay, operation, end))
+    wake(stay)
+  })
+}
+
+const begin = (stay: Stay, operation: Operation, attempt: number) => {
+  const { host, now } = stay
+  const { spec } = operation
+  if (spec.kind === "child") stay.mayHaveChildren = true
+  const isTimed = spec.dueMillis !== null && attempt === 1
+  set(stay, operation, {
+    attempt,
+    state: "running",
+    value: null,
+    failure: null,
+    begun: ++stay.position,
+    ended: null,
+    startedAt: now,
+    endedAt: null,
+    due: isTimed ? Math.min(Math.ceil(now + spec.dueMillis), Number.MAX_SAFE_INTEGER) : null,
+    host: Calls.isWork(spec) || spec.kind === "run" ? host.name : null
+  })
+}
+
+/** Takes up a step where it was: what was cut off runs again, under the keys that it had, unless that is not safe. */
+const takeUpWork = (stay: Stay, operation: Operation, wasRunning: boolean) => {
+  const { execution, host, now, toLaunch } = stay
+  const { entry, spec } = operation
+  const { startedAt } = entry
+  if (wasRunning && (!spec.repeatable || (spec.kind === "step" && now - startedAt > longestCutOffMillis))) {
+    const { path, repeatable } = spec
+    return halt(stay, Cause.die(new StepCutOff({ execution: execution.id, path, repeatable, startedAt })))
+  }
+  if (wasRunning && entry.host !== host.name) set(stay, operation, { host: host.name })
+  toLaunch.push(operation)
+}
+
+/** Begins what was reached, or takes it up where it was. */
+export const takeUp = (stay: Stay, operation: Operation): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const { entry, spec } = operation
+    const { path } = spec
+    const isNew = entry.begun === 0
+    if (isNew) begin(stay, operation, 1)
+    else if (entry.state === "retrying" && (entry.due === null || entry.due <= stay.now)) {
+      begin(stay, operation, entry.attempt + 1)
+    }
+    const { due } = operation.entry
+    if (due !== null) stay.timers.add(due, operation)
+    if (operation.entry.state === "retrying") return Effect.void
+    if (Calls.isWork(spec)) {
+      takeUpWork(stay, operation, operation.entry === entry)
+      return Effect.void
+    }
+    if (spec.kind === "run" && operation.entry.attempt > 1) {
+      operation.awaited = true
+      stay.toLaunch.push(operation)
+      return Effect.void
+    }
+    stay.mailbox.open(operation.entry.kind, spec.address, path)
+    if (spec.kind === "run") stay.begunWaits.push(spec.recorded)
+    const executionId = stay.execution.id
+    return isNew && spec.announced
+      ? stay.publish((at) => ({ _tag: "StepStarted", executionId, path, attempt: 1, at }))
+      : Effect.void
+  })
+
+/** A wait is over; one for something outside has something to do then. */
+export const waited = (
+  stay: Stay,
+  operation: Operation,
+  value: Calls.Spec["input"],
+  subject: string | null
+): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const { mailbox, now, operations, toLaunch } = stay
+    const { spec } = operation
+    if (operations.get(spec.path) !== operation || isEnd(operation.entry)) return Effect.void
+    if (spec.kind === "run") {
+      operation.awaited = true
+      operation.entry = { ...operation.entry, due: null }
+      if (operation.fiber === null && !toLaunch.includes(operation)) toLaunch.push(operation)
+      return Effect.void
+    }
+    mailbox.close(operation.entry.kind, spec.address, spec.path)
+    set(stay, operation, { state: "succeeded", value, subject, due: null, ended: ++stay.position, endedAt: now })
+    deliver(stay, operation)
+    const { path } = spec
+    const executionId = stay.execution.id
+    return stay.publish((at) => ({ _tag: "StepSucceeded", executionId, path, attempt: 1, at }))
+  })
+
+/** The time of a timer has come: a wait is over, or the next attempt begins. */
+export const due = (stay: Stay, operation: Operation): Effect.Effect<void> => {
+  if (operation.entry.state !== "retrying") return waited(stay, operation, null, null)
+  begin(stay, operation, operation.entry.attempt + 1)
+  stay.toLaunch.push(operation)
+  return Effect.void
+}
+
+/** Runs the steps whose begins are written, unless they were given up meanwhile. */
+export const launchAll = (stay: Stay) => {
+  const batch = stay.toLaunch
+  stay.toLaunch = []
+  for (const operation of batch) {
+    if (stay.operations.get(operation.spec.path) === operation) launch(stay, operation)
+  }
+}
+
+/** Ends running steps at once: their attempts count as cut off. */
+export const abort = ({ operations }: Stay): Effect.Effect<void> =>
+  Effect.sync(() => {
+    const fibers = [...operations.values()].flatMap(({ fiber }) => (fiber === null ? [] : [fiber]))
+    for (const fiber of fibers) fiber.interruptUnsafe()
+  })

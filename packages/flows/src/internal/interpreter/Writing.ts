@@ -1,0 +1,128 @@
+/**
+ * What is written of an execution: what is new between two steps, the release of the claim, the end, the next chapter.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import type { Failure } from "../../FlowEvents.ts"
+import { detailOf, failureOf } from "../Announce.ts"
+import { Children } from "../Children.ts"
+import type { Outcome } from "../Interpreter.ts"
+import type { OwnershipLost, Write } from "../Journal.ts"
+import { type Halted, isReplay, type Stay, unset } from "./Stay.ts"
+
+/** Writes everything that is new, if there is something. */
+export const flush = (
+  stay: Stay,
+  more: Write["execution"] = {},
+  newChapter = false
+): Effect.Effect<void, OwnershipLost> =>
+  Effect.suspend(() => {
+    const { dirty, dirtyUndos, launched, seen, taken, timers, toLaunch, written } = stay
+    if (!stay.isUndoing) stay.state = launched + toLaunch.length > 0 ? "running" : "waiting"
+    const { state } = stay
+    const wakeAt = timers.first()?.due ?? null
+    const row: Write["execution"] = {
+      ...(state === written.state ? {} : { state }),
+      ...(wakeAt === written.wakeAt ? {} : { wakeAt }),
+      ...more
+    }
+    const isWorth = dirty.size + dirtyUndos.size + taken.length > 0 || Object.keys(row).length > 0
+    if (!isWorth && !newChapter) return Effect.void
+    const write: Write = {
+      execution: row,
+      entries: [...dirty.values()],
+      undos: [...dirtyUndos.values()].map(({ failure, path, position, redo, state }) => ({
+        path,
+        redo,
+        state,
+        position,
+        failure
+      })),
+      taken,
+      seen,
+      ...(newChapter ? { newChapter } : {})
+    }
+    dirty.clear()
+    dirtyUndos.clear()
+    stay.taken = []
+    stay.written = { state, wakeAt }
+    return stay.host.write(write)
+  })
+
+/** Gives up the claim. */
+export const release = (stay: Stay, more: Write["execution"] = {}) => flush(stay, { owner: null, ...more })
+
+/** The execution leaves the memory before its end. */
+export const leave = Effect.fnUntraced(function* (
+  stay: Stay,
+  why: Halted | null
+): Effect.fn.Return<Outcome, OwnershipLost> {
+  const { execution, host, now, publish } = stay
+  if (isReplay(host) && why !== null) return { _tag: "Halted", ...why }
+  // What was reached and has not begun is reached again.
+  for (const operation of stay.toLaunch) if (!operation.hasRun) unset(stay, operation)
+  if (why === null) {
+    const suspended = stay.closing === "suspend"
+    yield* release(stay, suspended ? { state: "suspended", wakeAt: null } : { wakeAt: now })
+    return suspended ? { _tag: "Suspended" } : { _tag: "Parked" }
+  }
+  // What another build may be able to run is the engine's to decide.
+  if (why.mine || !host.durable) {
+    const { flow, id } = execution
+    yield* release(stay, { state: "halted", wakeAt: null, failure: detailOf(why.cause) })
+    yield* publish((at) => ({ _tag: "FlowFailed", executionId: id, flow, at, failure: failureOf(why.cause) }))
+  }
+  return { _tag: "Halted", ...why }
+})
+
+/** The execution ends. */
+export const end = Effect.fnUntraced(function* (
+  stay: Stay,
+  outcome: Outcome
+): Effect.fn.Return<Outcome, OwnershipLost> {
+  const { body, execution, host, now, publish } = stay
+  const { flow, id } = execution
+  if (isReplay(host)) return outcome
+  // Before the end is recorded: whoever repeats it cancels them again.
+  if (stay.mayHaveChildren) yield* Context.get(body.context, Children).endAll(id)
+  const over = { owner: null, wakeAt: null, endedAt: now } as const
+  switch (outcome._tag) {
+    case "Completed": {
+      const { result } = outcome
+      yield* flush(stay, { ...over, state: "completed", result, failure: null })
+      yield* publish((at) => ({ _tag: "FlowCompleted", executionId: id, flow, at, result }))
+      break
+    }
+    case "Failed": {
+      const { cause, error } = outcome
+      yield* flush(stay, { ...over, state: "failed", error, failure: detailOf(cause) })
+      yield* publish((at) => ({ _tag: "FlowFailed", executionId: id, flow, at, failure: failureOf(cause) }))
+      break
+    }
+    default: {
+      const failure: Failure = { kind: "interrupted", tag: null, message: host.durable ? "cancelled" : "interrupted" }
+      yield* flush(stay, { ...over, state: "cancelled", failure })
+      yield* publish((at) => ({ _tag: "FlowFailed", executionId: id, flow, at, failure }))
+    }
+  }
+  return outcome
+})
+
+/** The execution begins again with another input and an empty record. */
+export const nextChapter = Effect.fnUntraced(function* (
+  stay: Stay,
+  input: Schema.Json
+): Effect.fn.Return<Outcome, OwnershipLost> {
+  if (isReplay(stay.host)) return { _tag: "Continued", input }
+  // What nobody has received belongs to the next chapter.
+  const { open, received } = stay.mailbox.split()
+  const first = [...open, ...stay.mail.map(({ seq }) => seq)].reduce(
+    (least, seq) => Math.min(least, seq),
+    stay.seen + 1
+  )
+  stay.taken.push(...received.filter((seq) => seq >= first))
+  stay.seen = first - 1
+  yield* flush(stay, { input, chapter: stay.execution.chapter + 1 }, true)
+  return { _tag: "Continued", input }
+})
