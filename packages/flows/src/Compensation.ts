@@ -10,9 +10,12 @@ import { Position } from "./internal/Position.ts"
  * fails later or is cancelled, the last one first, and at once when the call was in a member of a race that lost. The steps
  * of an undo get the path of the call and then `undo/...`.
  *
- * A step in the call that is cut off, by a race, a timeout, a failure beside it or the end of the process, is brought to
- * its end first, so that its undo is known. An undo that fails after its retries keeps the others from nothing; the
- * execution then halts.
+ * A call whose first step has begun is brought to its end, so that its undo is known: a cancel, a race, a timeout or a
+ * failure beside it takes effect after that, and so does the end of the process. Its waits last as long as they do
+ * otherwise, so put what waits long after the call. A call that fails has no undo: give each step its own where the first
+ * one must be undone when the second one fails.
+ *
+ * An undo that fails after its retries keeps the others from nothing; the execution then halts.
  *
  * ```ts
  * import * as Flow from "@signalbox/flows/Flow"

@@ -103,6 +103,138 @@ describe("a compensated step that is cut off", () => {
   )
 })
 
+describe("a call of several steps that is cut off between them", () => {
+  const go = Flow.signal("go", Schema.String)
+  const pair = (name: string, between: Effect.Effect<unknown, never, Flow.FlowContext<Diary>>) =>
+    Flow.compensate(
+      Effect.gen(function* () {
+        yield* note(`${name} one`, { key: `${name} one` })
+        yield* between
+        yield* note(`${name} two`, { key: `${name} two` })
+        return name
+      }),
+      (value) => note(`undo ${value}`)
+    )
+  const done = (name: string) => [`${name} one`, `${name} two`, `undo ${name}`]
+
+  it.effect("by a cancel goes on after its sleep, and is undone", () =>
+    Effect.gen(function* () {
+      const flow = flowOf(Schema.String, () => pair("a", Flow.sleep("nap", "1 hour")))
+      yield* Effect.gen(function* () {
+        const id = yield* Flow.submit(flow, undefined)
+        yield* advance("10 minutes")
+        yield* FlowExecutions.cancel(id)
+        yield* advance("10 minutes")
+        assert.isTrue((yield* FlowExecutions.inspect(id)).cancelling)
+        yield* throughTime(Flow.execute(flow, undefined))
+        assert.strictEqual(yield* stateOf(id), "cancelled")
+        assert.deepStrictEqual(yield* Diary.read, done("a"))
+      }).pipe(Effect.provide(Flow.layer(flow)))
+    }).pipe(Effect.provide(memory))
+  )
+
+  it.effect("by a cancel takes the signal that it awaits, in another process too", () =>
+    Effect.gen(function* () {
+      const flow = flowOf(Schema.String, () => Effect.andThen(pair("a", go.receive()), pair("b", Effect.void)), [go])
+      const layer = Flow.layer(flow)
+      const id = yield* inProcess(
+        layer,
+        Effect.gen(function* () {
+          const id = yield* Flow.submit(flow, undefined)
+          yield* advance("1 second")
+          yield* FlowExecutions.cancel(id)
+          yield* advance("1 minute")
+          return id
+        })
+      )
+      yield* inProcess(
+        layer,
+        Effect.gen(function* () {
+          assert.strictEqual(yield* stateOf(id), "waiting")
+          yield* FlowExecutions.signal(id, "go", "now")
+          yield* throughTime(Flow.execute(flow, undefined))
+          assert.strictEqual(yield* stateOf(id), "cancelled")
+        })
+      )
+      assert.deepStrictEqual(yield* Diary.read, done("a"))
+    }).pipe(Effect.provide(restarting))
+  )
+
+  it.effect("by a lost race and by a timeout goes on to its end, and is undone before the flow goes on", () =>
+    Effect.gen(function* () {
+      const flow = flowOf(Schema.Finite, () =>
+        Effect.gen(function* () {
+          yield* Flow.race("race", {
+            slow: pair("raced", Flow.sleep("nap", "1 hour")),
+            quick: Effect.as(Flow.sleep("quick", "1 minute"), "quick")
+          })
+          yield* Effect.ignore(Flow.timeout("limit", "1 minute", pair("timed", Flow.sleep("nap", "1 hour"))))
+          return yield* note("after")
+        })
+      )
+      yield* throughTime(Flow.execute(flow, undefined)).pipe(Effect.provide(Flow.layer(flow)))
+      assert.deepStrictEqual(yield* Diary.read, [...done("raced"), ...done("timed"), "after"])
+    }).pipe(Effect.provide(memory))
+  )
+
+  it.effect("by a cancel runs every member of the group that it is in", () =>
+    Effect.gen(function* () {
+      const flow = flowOf(Schema.Array(Schema.String), () =>
+        Flow.compensate(
+          Flow.forEach("item", ["a", "b", "c"], { key: (item) => item, concurrency: 1 }, (item) =>
+            work({ name: item, seconds: 60 })
+          ),
+          (items) => note(`undo ${items.join()}`)
+        )
+      )
+      yield* Effect.gen(function* () {
+        const id = yield* Flow.submit(flow, undefined)
+        yield* advance("10 seconds")
+        yield* FlowExecutions.cancel(id)
+        yield* throughTime(Flow.execute(flow, undefined))
+        assert.strictEqual(yield* stateOf(id), "cancelled")
+        assert.strictEqual((yield* Diary.read).at(-1), "undo a,b,c")
+      }).pipe(Effect.provide(Flow.layer(flow)))
+    }).pipe(Effect.provide(memory))
+  )
+
+  it.effect("by a timeout of its own ends the wait, and the call goes on", () =>
+    Effect.gen(function* () {
+      const flow = flowOf(
+        Schema.String,
+        () => pair("a", Effect.ignore(Flow.timeout("limit", "1 hour", go.receive()))),
+        [go]
+      )
+      yield* Effect.gen(function* () {
+        const id = yield* Flow.submit(flow, undefined)
+        yield* advance("1 second")
+        yield* FlowExecutions.cancel(id)
+        yield* throughTime(Flow.execute(flow, undefined))
+        assert.strictEqual(yield* stateOf(id), "cancelled")
+        assert.deepStrictEqual(yield* Diary.read, done("a"))
+      }).pipe(Effect.provide(Flow.layer(flow)))
+    }).pipe(Effect.provide(memory))
+  )
+
+  it.effect("before its first step is given up at once", () =>
+    Effect.gen(function* () {
+      const flow = flowOf(Schema.String, () =>
+        Flow.compensate(Effect.andThen(Flow.sleep("nap", "30 days"), work({ name: "a", seconds: 1 })), () =>
+          note("undo a")
+        )
+      )
+      yield* Effect.gen(function* () {
+        const id = yield* Flow.submit(flow, undefined)
+        yield* advance("1 second")
+        yield* FlowExecutions.cancel(id)
+        yield* advance("1 second")
+        assert.strictEqual(yield* stateOf(id), "cancelled")
+        assert.deepStrictEqual(yield* Diary.read, [])
+      }).pipe(Effect.provide(Flow.layer(flow)))
+    }).pipe(Effect.provide(memory))
+  )
+})
+
 describe("a member of a race", () => {
   const flow = flowOf(Schema.String, () =>
     Effect.gen(function* () {

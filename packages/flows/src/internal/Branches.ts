@@ -22,7 +22,7 @@ export interface Parked {
 export interface Region {
   /** The path of the first step in it. */
   path: string | null
-  /** Whether a step in it has ended: the call is then brought to its end. */
+  /** Whether a step in it has begun. What undoes it is known at its end only, so a cancel takes effect after that. */
   begun: boolean
 }
 
@@ -53,17 +53,19 @@ export const inRegion = (branch: Branch): boolean => {
   return false
 }
 
-/** Whether such a call has begun to have effects. */
-export const inBegunRegion = (branch: Branch): boolean => {
-  for (let at: Branch | null = branch; at !== null; at = at.parent)
-    if (at.regions.some(({ begun }) => begun)) return true
+/** Whether the branch, or one around it, is cancelled. */
+export const isCancelled = (branch: Branch): boolean => {
+  for (let at: Branch | null = branch; at !== null; at = at.parent) if (at.cancelled) return true
   return false
 }
 
-/** A step in the branch has succeeded: the calls of `Flow.compensate` around it are brought to their end. */
-export const hasEffect = (branch: Branch) => {
+/** A step in the branch begins: the calls of `Flow.compensate` around it are brought to their end. */
+export const beginRegions = (branch: Branch) => {
   for (let at: Branch | null = branch; at !== null; at = at.parent) for (const region of at.regions) region.begun = true
 }
+
+/** Whether a cancel takes effect at once. One of a branch around it waits at the calls that are around the group. */
+const isOpenToCancel = ({ regions }: Branch) => !regions.some(({ begun }) => begun)
 
 const misuse = new FlowDefect({
   message:
@@ -137,28 +139,21 @@ export const make = ({ context, interpreterOf, onDefect, onRest, undoWithin }: O
   const cancel = (branch: Branch) => {
     if (branch.cancelled) return
     branch.cancelled = true
-    branch.parked?.cancel()
+    if (isOpenToCancel(branch)) branch.parked?.cancel()
   }
 
   /** Interrupts a branch at the operation that it is parked at. */
   const interrupt = (branch: Branch) => resume(branch, Effect.interrupt)
 
-  /**
-   * Parks the branch of the calling fiber. A branch that is cancelled begins nothing new, but for the rest of a call of
-   * `Flow.compensate` that has had an effect: its undo must get to be known.
-   */
-  const park = <A, E>(
-    branch: Branch,
-    operation: "step" | "wait" | "group",
-    register: () => { readonly cancel: () => void }
-  ): Effect.Effect<A, E> =>
+  /** Parks the branch of the calling fiber. */
+  const park = <A, E>(branch: Branch, register: () => { readonly cancel: () => void }): Effect.Effect<A, E> =>
     Effect.withFiber((fiber) => {
       if (branch.fiber !== fiber.id || branch.parked !== null) {
         const cause = Cause.die(misuse)
         onDefect(branch, cause)
         return Effect.failCause(cause)
       }
-      if (branch.cancelled && (operation === "wait" || !inBegunRegion(branch))) return Effect.interrupt
+      if (branch.cancelled && isOpenToCancel(branch)) return Effect.interrupt
       return Effect.callback<A, E>((resume) => {
         // The types of the result are those that the operation was called with.
         const handle = resume as (effect: Effect.Effect<unknown, unknown>) => void
@@ -221,7 +216,7 @@ export const make = ({ context, interpreterOf, onDefect, onRest, undoWithin }: O
 
   /** The branch goes on after a group, or ends if it was cancelled meanwhile. */
   const leave = (branch: Branch, exit: Ended) =>
-    branch.cancelled && !inBegunRegion(branch) ? interrupt(branch) : resume(branch, exit)
+    branch.cancelled && isOpenToCancel(branch) ? interrupt(branch) : resume(branch, exit)
 
   const defective = (branch: Branch, exit: Ended): boolean => {
     if (Exit.isSuccess(exit) || Cause.hasFails(exit.cause)) return false
@@ -231,7 +226,7 @@ export const make = ({ context, interpreterOf, onDefect, onRest, undoWithin }: O
 
   /** A group as an operation. */
   const groupOf = <A, E>(branch: Branch, begin: (finished: (exit: Ended) => void) => Group): Effect.Effect<A, E> =>
-    park<A, E>(branch, "group", () => {
+    park<A, E>(branch, () => {
       const group = begin((exit) => leave(branch, exit))
       return { cancel: () => closeGroup(group, null) }
     })

@@ -11,7 +11,7 @@ import { FlowDefect } from "../FlowDefect.ts"
 import type { FlowEvents } from "../FlowEvents.ts"
 import { FlowSignals } from "../FlowSignals.ts"
 import { failureOf, publishTo } from "./Announce.ts"
-import type { Branch, Branches, Code, Region } from "./Branches.ts"
+import { type Branch, type Branches, type Code, isCancelled, type Region } from "./Branches.ts"
 import type { Entry, EntryKind } from "./Journal.ts"
 import {
   at,
@@ -333,10 +333,15 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
       ),
     halt: (defect) => services.branches.broken(branch, Cause.die(defect)),
     continueAs: (input) =>
-      services.branches.park<never, never>(branch, "wait", () => {
-        services.continueAs(input)
-        return { cancel: () => services.branches.interrupt(branch) }
-      }),
+      Effect.suspend(() =>
+        // What is cancelled has no next chapter, not even where it goes on to know an undo.
+        isCancelled(branch)
+          ? Effect.interrupt
+          : services.branches.park<never, never>(branch, () => {
+              services.continueAs(input)
+              return { cancel: () => services.branches.interrupt(branch) }
+            })
+      ),
     all: <A, E, R>(members: ReadonlyArray<readonly [string, Effect.Effect<A, E, R>]>, concurrency: number) =>
       Effect.contextWith((context: Context.Context<R>) =>
         services.branches.all<A, E>(branch, provided(members, context), concurrency)

@@ -17,7 +17,6 @@ const longestCutOffMillis = Duration.toMillis("156 hours")
 /** The end of an operation reaches its branch. */
 export const deliver = ({ branches, operations }: Stay, { branch, entry, spec }: Operation) => {
   operations.delete(spec.path)
-  if (entry.state === "succeeded") Branches.hasEffect(branch)
   if (spec.numbered !== null && spec.numbered.last !== null && entry.state === "failed") {
     spec.numbered.last.failed = true
   }
@@ -28,8 +27,6 @@ export const deliver = ({ branches, operations }: Stay, { branch, entry, spec }:
 const cancel = (stay: Stay, operation: Operation) => {
   const { branches, mailbox, operations, replay } = stay
   const { branch, entry, fiber, spec } = operation
-  // It ends by itself at once.
-  if (spec.kind === "patch" && Branches.inBegunRegion(branch)) return
   const mustEnd = Calls.isWork(spec) && Branches.inRegion(branch)
   if (mustEnd && (isEnd(entry) || (operation.hasRun && entry.state !== "interrupted"))) return
   // A cancel lets a step that runs come to its end; whatever loses a race is interrupted.
@@ -58,9 +55,14 @@ const cancel = (stay: Stay, operation: Operation) => {
   branches.interrupt(branch)
 }
 
+/** Waiting has no effect that is to be undone. */
+const beginRegions = ({ branch, spec }: Operation) => {
+  if (Calls.isWork(spec)) Branches.beginRegions(branch)
+}
+
 /** A branch has reached a step or a wait: compares it with the record. */
 export const park = <A, E>(stay: Stay, branch: Branches.Branch, spec: Calls.Spec): Effect.Effect<A, E> =>
-  stay.branches.park<A, E>(branch, Calls.isWork(spec) || spec.kind === "patch" ? "step" : "wait", () => {
+  stay.branches.park<A, E>(branch, () => {
     const { history, operations, replay } = stay
     const recorded = replay.reach(spec.path)
     const entry = recorded ?? Calls.newEntry(spec, history.redos.get(spec.path) ?? 0)
@@ -74,6 +76,7 @@ export const park = <A, E>(stay: Stay, branch: Branches.Branch, spec: Calls.Spec
       awaited: false
     }
     operations.set(spec.path, operation)
+    if (recorded !== undefined && recorded.state !== "interrupted") beginRegions(operation)
     if (recorded !== undefined && (recorded.name !== spec.name || recorded.kind !== spec.kind)) {
       changedFlow(stay, spec.path, `${spec.path} (${spec.kind} ${spec.name})`)
     } else if (recorded === undefined || !isEnd(recorded)) {
@@ -135,6 +138,7 @@ export const launch = (stay: Stay, operation: Operation) => {
   const { entry, spec } = operation
   stay.launched++
   operation.hasRun = true
+  beginRegions(operation)
   const attempt = spec.attempt({
     attempt: entry.attempt,
     awaited: operation.awaited,

@@ -104,6 +104,7 @@ export const check = ({ aside, effects, history, root }: Over): ReadonlyArray<st
   for (const { path } of reading.compensated) {
     if (!isRecorded.has(path)) wrong(`${path} succeeded under compensate, and no undo is recorded`)
   }
+  for (const path of reading.torn) wrong(`${path} succeeded, and the call of compensate that it is in has no end`)
   for (const { prefix } of reading.losers) {
     for (const undo of undos) {
       if (undo.path.startsWith(prefix) && undo.state !== "done")

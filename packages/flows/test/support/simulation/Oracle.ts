@@ -33,6 +33,8 @@ export interface Reading {
   /** The members of races that lost. */
   readonly losers: ReadonlyArray<Loser>
   readonly compensated: ReadonlyArray<Compensated>
+  /** The first steps of calls of `Flow.compensate` that had begun to have effects, and have no end. */
+  readonly torn: ReadonlyArray<string>
 }
 
 type Members = ReadonlyArray<{ readonly prefix: string; readonly end: Ended | null }>
@@ -55,6 +57,7 @@ export const read = (root: Node, { entries, execution }: Pick<History, "entries"
   const outcomeAt = latest.get(outcomePath)?.begun ?? Infinity
   const losers: Array<Loser> = []
   const compensated: Array<Compensated> = []
+  const torn: Array<string> = []
   const counts = new Map<string, number>()
   let isSure = true
 
@@ -181,12 +184,13 @@ export const read = (root: Node, { entries, execution }: Pick<History, "entries"
         const own = ended(path)
         const end = own !== null && own.ok && node.rest !== null ? evaluate(node.rest, prefix) : own
         if (end !== null && end.ok) compensated.push({ path })
+        if (own !== null && end === null) torn.push(path)
         return end
       }
     }
   }
   const end = evaluate(root, "")
-  return { end, isSure, losers, compensated }
+  return { end, isSure, losers, compensated, torn }
 }
 
 export interface Steps {
