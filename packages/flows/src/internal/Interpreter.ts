@@ -139,7 +139,7 @@ const replayed = (stay: Stay.Stay, entry: Entry) => {
   const { operations, passing, reached, replay } = stay
   if (entry.path === Replay.cancelPath) {
     replay.advance()
-    return Undoing.cancelBody(stay)
+    return entry.value === Replay.abandonedValue ? Undoing.abandon(stay) : Undoing.cancelBody(stay)
   }
   if (entry.path === Replay.outcomePath) return Stay.changedFlow(stay, entry.path, [...operations.keys()][0] ?? null)
   const undone = replay.undoneBy(entry)
@@ -194,7 +194,7 @@ const rest = Effect.fnUntraced(function* (stay: Stay.Stay, idleSince: number) {
 const isOpen = ({ closing, halted }: Stay.Stay) => halted === null && closing === "no"
 
 const loop = Effect.fnUntraced(function* (stay: Stay.Stay): Effect.fn.Return<Outcome, OwnershipLost> {
-  const { branches, changed, host, mail, operations, publish, ready } = stay
+  const { branches, changed, host, operations, publish, ready } = stay
   let idleSince = stay.now
   while (true) {
     changed.closeUnsafe()
@@ -211,7 +211,7 @@ const loop = Effect.fnUntraced(function* (stay: Stay.Stay): Effect.fn.Return<Out
     const cutOff = stay.cutOff
     stay.cutOff = []
     for (const event of cutOff) yield* publish(event)
-    if (stay.halted !== null && !stay.isUndoing && !stay.cancelled && mail.some(({ kind }) => kind === "cancel")) {
+    if (stay.halted !== null && Undoing.mayAbandon(stay)) {
       Undoing.abandon(stay)
       continue
     }

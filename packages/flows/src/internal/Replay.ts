@@ -8,6 +8,8 @@ import type { Entry, History, Undo } from "./Journal.ts"
 /** Where the cancel of an execution and the end of its body stand in the order; no step has such a path. */
 export const cancelPath = "#cancel"
 export const outcomePath = "#outcome"
+/** The value of a cancel that gave up a record which did not fit: so does whoever runs the execution next. */
+export const abandonedValue = "abandoned"
 
 export interface Replay {
   /** What is recorded at a path that the body has now reached. */
@@ -24,14 +26,15 @@ export interface Replay {
    * False: it is in none.
    */
   readonly defer: (path: string) => boolean
-  /** Whether the end at this path was left out, and is due when it is reached. */
+  /** Whether the end at this path was left out, and is delivered when it is reached. */
   readonly isDeferred: (path: string) => boolean
   /** The undo that was over with this end, which is delivered to nobody. */
   readonly undoneBy: (entry: Entry) => string | undefined
   /** Whether an undo that is done is so by now: what came before its end comes before what followed it. */
   readonly isPassed: (undo: string) => boolean
-  /** Nothing more is delivered: the body is not to go on. */
+  /** Gives up the recorded order: from now on every end is delivered when it is reached. */
   readonly abandon: () => void
+  readonly isAbandoned: () => boolean
   /** Something that has begun and was not reached so far. */
   readonly missed: () => string | null
   /** When the first attempt at a path began. */
@@ -78,6 +81,7 @@ export const make = ({ entries, undos }: Pick<History, "entries" | "undos">): Re
   let index = 0
   const skipped = new Set<string>()
   const deferred = new Set<string>()
+  let isAbandoned = false
   return {
     reach: (path) => {
       ahead.delete(path)
@@ -102,16 +106,18 @@ export const make = ({ entries, undos }: Pick<History, "entries" | "undos">): Re
       index++
       return true
     },
-    isDeferred: (path) => deferred.has(path),
+    isDeferred: (path) => isAbandoned || deferred.has(path),
     undoneBy: ({ path }) => settledUndoOf(path),
     isPassed: (undo) => {
       const last = lastOfUndo.get(undo)
       return last === undefined || ends.indexOf(last) < index
     },
     abandon: () => {
+      isAbandoned = true
       index = ends.length
       ahead.clear()
     },
+    isAbandoned: () => isAbandoned,
     missed: () => {
       for (const path of ahead) if (openUndoOf(path) === undefined) return path
       return null

@@ -23,14 +23,38 @@ export const deliver = ({ branches, operations }: Stay, { branch, entry, spec }:
   branches.resume(branch, spec.resultOf(entry))
 }
 
+/** Delivers an end that is recorded, unless the operation is given up before. */
+const deliverSoon = (stay: Stay, operation: Operation) => {
+  stay.ready.push(() =>
+    Effect.sync(() => {
+      if (stay.operations.get(operation.spec.path) === operation) deliver(stay, operation)
+    })
+  )
+}
+
+/** Its branch cannot go on: another operation is recorded in its place. */
+const giveUpSoon = ({ branches, operations, ready }: Stay, { branch, spec }: Operation) => {
+  operations.delete(spec.path)
+  ready.push(() => Effect.sync(() => branches.interrupt(branch)))
+}
+
+/** The recorded order is given up: what fits of all that was reached is delivered, the rest is cut off. */
+export const abandon = (stay: Stay) => {
+  for (const operation of Array.from(stay.operations.values())) {
+    if (!operation.fits) giveUpSoon(stay, operation)
+    else if (isEnd(operation.entry)) deliverSoon(stay, operation)
+  }
+}
+
 /** The branch is cancelled: what it is parked at is given up, unless it must come to its end. */
 const cancel = (stay: Stay, operation: Operation) => {
   const { branches, mailbox, operations, replay } = stay
   const { branch, entry, fiber, spec } = operation
-  const mustEnd = Calls.isWork(spec) && Branches.inRegion(branch)
+  const isWork = Calls.isWork(spec) && operation.fits
+  const mustEnd = isWork && Branches.inRegion(branch)
   if (mustEnd && (isEnd(entry) || (operation.hasRun && entry.state !== "interrupted"))) return
   // A cancel lets a step that runs come to its end; whatever loses a race is interrupted.
-  const mayEnd = Calls.isWork(spec) && stay.host.durable && stay.cancelled
+  const mayEnd = isWork && stay.host.durable && stay.cancelled
   if (mayEnd && (isEnd(entry) || (fiber !== null && entry.state === "running"))) return
   operations.delete(spec.path)
   mailbox.close(entry.kind, spec.address, spec.path)
@@ -66,10 +90,14 @@ export const park = <A, E>(stay: Stay, branch: Branches.Branch, spec: Calls.Spec
     const { history, operations, replay } = stay
     const recorded = replay.reach(spec.path)
     const entry = recorded ?? Calls.newEntry(spec, history.redos.get(spec.path) ?? 0)
+    const isSame = recorded === undefined || (recorded.name === spec.name && recorded.kind === spec.kind)
+    const isOver = recorded !== undefined && isEnd(recorded)
+    const fits = isSame && (!isOver || Calls.sameInput(spec, recorded))
     const operation: Operation = {
       spec,
       branch,
       entry,
+      fits,
       firstStartedAt: replay.firstStartedAt(spec.path) ?? stay.now,
       hasRun: recorded !== undefined,
       fiber: null,
@@ -77,17 +105,11 @@ export const park = <A, E>(stay: Stay, branch: Branches.Branch, spec: Calls.Spec
     }
     operations.set(spec.path, operation)
     if (recorded !== undefined && recorded.state !== "interrupted") beginRegions(operation)
-    if (recorded !== undefined && (recorded.name !== spec.name || recorded.kind !== spec.kind)) {
-      changedFlow(stay, spec.path, `${spec.path} (${spec.kind} ${spec.name})`)
-    } else if (recorded === undefined || !isEnd(recorded)) {
-      stay.reached.push(operation)
-    } else if (!Calls.sameInput(spec, recorded)) {
-      changedFlow(stay, spec.path, spec.path, { recorded: recorded.input, reached: spec.input })
-    } else if (replay.isDeferred(spec.path)) {
-      stay.ready.push(() =>
-        Effect.sync(() => (operations.get(spec.path) === operation ? deliver(stay, operation) : undefined))
-      )
-    }
+    if (!fits && replay.isAbandoned()) giveUpSoon(stay, operation)
+    else if (!isSame) changedFlow(stay, spec.path, `${spec.path} (${spec.kind} ${spec.name})`)
+    else if (!fits) changedFlow(stay, spec.path, spec.path, { recorded: entry.input, reached: spec.input })
+    else if (!isOver) stay.reached.push(operation)
+    else if (replay.isDeferred(spec.path)) deliverSoon(stay, operation)
     return { cancel: () => cancel(stay, operation) }
   })
 
@@ -128,6 +150,8 @@ const attemptEnded = Effect.fnUntraced(function* (stay: Stay, operation: Operati
       set(stay, operation, { state: "retrying", failure: detailOf(end.cause), endedAt: now, due: null })
       yield* publish((at) => ({ _tag: "StepFailed", ...fields(at), failure: failureOf(end.cause) }))
       halt(stay, end.cause)
+      // For a cancel that has to bring it to its end.
+      stay.reached.push(operation)
     }
   }
   if (isEnd(operation.entry) && stay.halted === null && stay.closing === "no") deliver(stay, operation)
@@ -179,6 +203,7 @@ const takeUpWork = (stay: Stay, operation: Operation, wasRunning: boolean) => {
   const { startedAt } = entry
   if (wasRunning && (!spec.repeatable || (spec.kind === "step" && now - startedAt > longestCutOffMillis))) {
     const { path, repeatable } = spec
+    stay.reached.push(operation)
     return halt(stay, Cause.die(new StepCutOff({ execution: execution.id, path, repeatable, startedAt })))
   }
   if (wasRunning && entry.host !== host.name) set(stay, operation, { host: host.name })

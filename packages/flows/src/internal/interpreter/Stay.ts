@@ -25,6 +25,8 @@ export interface Operation {
   readonly spec: Calls.Spec
   readonly branch: Branch
   entry: Entry
+  /** Whether the body called what is recorded at the path, if something is. */
+  readonly fits: boolean
   /** When its first attempt began. */
   readonly firstStartedAt: number
   /** Whether an attempt may have had an effect. */

@@ -9,6 +9,7 @@ import { detailOf } from "../Announce.ts"
 import * as Branches from "../Branches.ts"
 import type { Outcome } from "../Interpreter.ts"
 import * as Replay from "../Replay.ts"
+import * as Operations from "./Operations.ts"
 import { changedFlow, halt, mark, type Stay, type Undoing, wake } from "./Stay.ts"
 
 /** The body registers what undoes the call at a path. */
@@ -87,13 +88,24 @@ export const cancel = (stay: Stay) => {
   cancelBody(stay)
 }
 
+/** Whether an execution that halted is cancelled all the same, as far as its record fits. */
+export const mayAbandon = ({ cancelled, isUndoing, mail, replay }: Stay): boolean =>
+  !isUndoing &&
+  !cancelled &&
+  (mail.some(({ kind }) => kind === "cancel") || replay.at(Replay.cancelPath)?.value === Replay.abandonedValue)
+
 /** Cancels an execution whose record does not fit any more: replays what fits, and undoes that. */
 export const abandon = (stay: Stay) => {
+  const { passing, replay } = stay
   stay.halted = null
-  stay.replay.abandon()
-  for (const then of stay.passing.values()) then()
-  stay.passing.clear()
-  cancel(stay)
+  replay.abandon()
+  Operations.abandon(stay)
+  for (const then of passing.values()) then()
+  passing.clear()
+  if (replay.at(Replay.cancelPath)?.value !== Replay.abandonedValue) {
+    mark(stay, Replay.cancelPath, "cancel", Replay.abandonedValue)
+  }
+  cancelBody(stay)
 }
 
 /** The body is over: the execution is completed, or undoing begins. */

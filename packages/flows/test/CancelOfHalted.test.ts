@@ -1,0 +1,122 @@
+/** A cancel of what halted because its record does not fit the body: what fits is replayed, and undone. */
+import { assert, describe, it } from "@effect/vitest"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Flow from "../src/Flow.ts"
+import * as FlowExecutions from "../src/FlowExecutions.ts"
+import type { Codec } from "../src/internal/Values.ts"
+import { Diary, flowOf, note, work } from "./support/Conformance.ts"
+import { inProcess } from "./support/Engines.ts"
+import { restarting, stateOf } from "./support/Running.ts"
+import { advance } from "./support/Time.ts"
+
+describe("a cancel of an execution that halted because its body was changed", () => {
+  type Bodies<E extends Codec> = (isChanged: boolean) => Flow.Flow<typeof Schema.Void, typeof Schema.Void, E, Diary>
+
+  /** The state after one process has run the first body for a while, and another one has halted with the second. */
+  const cancelled = <E extends Codec>(bodyOf: Bodies<E>, runs: Duration.Input) =>
+    Effect.gen(function* () {
+      const [before, today] = [bodyOf(false), bodyOf(true)]
+      const submitted = Effect.tap(Flow.submit(before, undefined), () => advance(runs))
+      const id = yield* inProcess(Flow.layer(before), submitted)
+      return yield* inProcess(
+        Flow.layer(today),
+        Effect.gen(function* () {
+          yield* advance("1 second")
+          assert.strictEqual((yield* FlowExecutions.get(id)).failure?.tag, "FlowChanged")
+          yield* FlowExecutions.cancel(id)
+          yield* advance("1 second")
+          yield* advance("1 hour")
+          return yield* stateOf(id)
+        })
+      )
+    })
+
+  it.effect("undoes what other branches have recorded", () =>
+    Effect.gen(function* () {
+      const bodyOf = (isChanged: boolean) =>
+        flowOf(Schema.Void, () =>
+          Effect.gen(function* () {
+            yield* Flow.all(
+              "both",
+              {
+                left: Effect.andThen(
+                  Flow.compensate(note("left"), () => note("undo left")),
+                  note(isChanged ? "other" : "second", { key: isChanged ? "other" : "second" })
+                ),
+                right: Flow.compensate(work({ name: "right", seconds: 60 }), () => note("undo right"))
+              },
+              { concurrency: 2 }
+            )
+            yield* Flow.sleep("long", "30 days")
+          })
+        )
+      assert.strictEqual(yield* cancelled(bodyOf, "61 seconds"), "cancelled")
+      assert.sameMembers((yield* Diary.read).slice(4), ["undo left", "undo right"])
+    }).pipe(Effect.provide(restarting))
+  )
+
+  it.effect("goes on with an undo after its last recorded step", () =>
+    Effect.gen(function* () {
+      const bodyOf = (isChanged: boolean) =>
+        flowOf(Schema.Void, () =>
+          Effect.gen(function* () {
+            yield* Flow.compensate(note("one"), () =>
+              Effect.andThen(note("undo one"), work({ name: "undo two", seconds: 60 }))
+            )
+            if (isChanged) yield* note("more", { key: "more" })
+            yield* note("", { key: "fails" })
+          })
+        )
+      assert.strictEqual(yield* cancelled(bodyOf, "10 seconds"), "cancelled")
+      assert.deepStrictEqual(yield* Diary.read, [
+        "one",
+        "undo one",
+        "undo two begins",
+        "undo two begins",
+        "undo two ends"
+      ])
+    }).pipe(Effect.provide(restarting))
+  )
+
+  it.effect("halts again when the step that is to be undone is another one", () =>
+    Effect.gen(function* () {
+      const bodyOf = (isChanged: boolean) =>
+        flowOf(Schema.Void, () =>
+          Effect.andThen(
+            Flow.compensate(note(isChanged ? "another" : "one", { key: "same" }), () => note("undo it")),
+            Flow.sleep("long", "30 days")
+          )
+        )
+      assert.strictEqual(yield* cancelled(bodyOf, "1 second"), "halted")
+      assert.deepStrictEqual(yield* Diary.read, ["one"])
+    }).pipe(Effect.provide(restarting))
+  )
+
+  it.effect("brings a call to its end that was cut off between its steps", () =>
+    Effect.gen(function* () {
+      const bodyOf = (isChanged: boolean) =>
+        flowOf(Schema.Void, () =>
+          Effect.asVoid(
+            Flow.all(
+              "both",
+              {
+                left: Effect.andThen(note("left"), Flow.sleep(isChanged ? "another" : "long", "30 days")),
+                right: Flow.compensate(
+                  Effect.andThen(
+                    note("one", { key: "one" }),
+                    Effect.andThen(Flow.sleep("nap", "10 minutes"), note("two", { key: "two" }))
+                  ),
+                  () => note("undo both")
+                )
+              },
+              { concurrency: 2 }
+            )
+          )
+        )
+      assert.strictEqual(yield* cancelled(bodyOf, "2 seconds"), "cancelled")
+      assert.deepStrictEqual(yield* Diary.read, ["left", "one", "two", "undo both"])
+    }).pipe(Effect.provide(restarting))
+  )
+})
