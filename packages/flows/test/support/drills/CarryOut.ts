@@ -10,12 +10,12 @@ import * as Flow from "../../../src/Flow.ts"
 import type { FlowEngine } from "../../../src/FlowEngine.ts"
 import { type FlowEvent, FlowEvents } from "../../../src/FlowEvents.ts"
 import * as FlowExecutions from "../../../src/FlowExecutions.ts"
-import { familyOf, go, kinds } from "./Family.ts"
+import { cancelledAt, familyOf, go } from "./Family.ts"
 import type { Order, Plan } from "./Orders.ts"
 
 const ownEvents = new Set(["FlowCompleted", "FlowFailed"])
 
-/** Every execution is cancelled at an event of its own: the first ones at the first event, and so on; every other twice. */
+/** Every execution is cancelled at the event that is its own (`cancelledAt`); every other twice. */
 const cancelling = () => {
   const seen = new Map<string, number>()
   return ({ executionId, _tag }: FlowEvent) =>
@@ -24,7 +24,7 @@ const cancelling = () => {
       const count = (seen.get(executionId) ?? 0) + 1
       seen.set(executionId, count)
       const { key } = (yield* FlowExecutions.get(executionId)) ?? { key: "" }
-      const at = Math.floor(Number(key) / kinds.length) + 1
+      const at = cancelledAt(Number(key))
       if (count === at || (Number(key) % 2 === 0 && count === at + 2)) yield* FlowExecutions.cancel(executionId)
     }).pipe(Effect.orDie)
 }

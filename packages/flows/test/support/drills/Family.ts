@@ -14,6 +14,12 @@ export type Kind = typeof Kind.Type
 
 export const kindOf = (n: number): Kind => kinds[n % kinds.length] ?? "plain"
 
+/** Events of the longest of the family; the later ones are those of undos. */
+export const boundaries = 18
+
+/** The event at which an execution is cancelled, from 1. */
+export const cancelledAt = (n: number): number => (Math.floor(n / kinds.length) % boundaries) + 1
+
 export const expected: Readonly<Record<Kind, Expected>> = {
   plain: { state: "completed", least: ["a", "b"], kept: ["a", "b"] },
   failed: { state: "failed", least: ["a", "b"], kept: [] },

@@ -26,7 +26,8 @@ export const statesOf = (anyone: () => Process) =>
     }
   })
 
-const isOver = (state: string) => ["completed", "failed", "cancelled", "halted", "suspended"].includes(state)
+/** Nothing more happens by itself, and nothing that was asked for is still to come. */
+export const isAtEnd = (state: string) => ["completed", "failed", "cancelled", "halted"].includes(state)
 
 interface Options {
   readonly name: string
@@ -48,7 +49,7 @@ export const settled = Effect.fnUntraced(function* ({ anyone, total }: Pick<Opti
   let since = Date.now()
   for (;;) {
     const states = yield* statesOf(anyone)
-    const open = [...states].filter(([, { state }]) => !isOver(state))
+    const open = [...states].filter(([, { state }]) => !isAtEnd(state))
     if (states.size === total && open.length === 0) return states
     if (open.length < fewest) {
       fewest = open.length
