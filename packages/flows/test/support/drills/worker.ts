@@ -74,6 +74,8 @@ const program = Effect.gen(function* () {
   )
 }).pipe(Effect.scoped)
 
+// Around the flows: beside them, they would not see it.
+const events = drill.events(reach("event"))
 NodeRuntime.runMain(
-  program.pipe(Effect.provide([Layer.provideMerge(drill.flows, engine), drill.events(reach("event"))]))
+  program.pipe(Effect.provide(Layer.provideMerge(drill.flows, engine).pipe(Layer.provideMerge(events))))
 )
