@@ -359,7 +359,7 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
   }
   const limit = driver.now() + calmMillis
   let pause = 2_000
-  for (;;) {
+  const settle = () => {
     while (!isOver() && driver.now() < limit && !isTooMuch()) {
       const executions = all()
       for (const [index, key] of keys.entries()) if (executions.every((one) => one.key !== key)) submit(index)
@@ -380,12 +380,19 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
       driver.run(driver.now() + pause, isTooMuch)
       pause = Math.min(Math.round(pause * 1.3), 300_000)
     }
-    if (rounds-- <= 0 || !isOver()) break
+  }
+  settle()
+  while (rounds-- > 0 && isOver()) {
     pause = 2_000
     for (const execution of all()) if (operators.chance(0.5)) retry(execution)
     driver.run(driver.now() + 1_000, isTooMuch)
+    settle()
   }
-  driver.run(driver.now() + 25_000, isTooMuch)
+  // What a killed process had asked of the storage may open one again.
+  do {
+    settle()
+    driver.run(driver.now() + 25_000, isTooMuch)
+  } while (!isOver() && driver.now() < limit && !isTooMuch())
 
   // ---- what must hold
 
