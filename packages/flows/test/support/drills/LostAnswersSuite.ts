@@ -136,10 +136,10 @@ export const lostAnswersSuite = (name: string, place: Place) => {
       if (open.length + wanting.length === 0 && states.size === total) return retries
       if (round > sized(600, 6_000)) return assert.fail(JSON.stringify([...open, ...wanting].slice(0, 10)))
       // All at once they would keep each other from being answered in time, again and again.
-      for (const [n] of wanting.slice(0, Math.max(mostUnderWay - open.length, 0)))
-        yield* Effect.ignore(anyone().ask(order(n)))
+      const again = wanting.slice(0, Math.max(mostUnderWay - open.length, 0))
+      for (const [n] of again) yield* Effect.ignore(anyone().ask(order(n)))
       for (const [n] of halted) yield* Effect.ignore(anyone().ask({ do: "resume", n }))
-      retries += wanting.length + halted.length
+      retries += again.length + halted.length
       yield* Effect.sleep("50 millis")
     }
   })
