@@ -2,13 +2,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Flow from "../src/Flow.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
 import type { Codec } from "../src/internal/Values.ts"
 import { Diary, flowOf, note, work } from "./support/Conformance.ts"
 import { inProcess } from "./support/Engines.ts"
-import { restarting, stateOf } from "./support/Running.ts"
+import { memory, restarting, stateOf } from "./support/Running.ts"
 import { advance } from "./support/Time.ts"
 
 describe("a cancel of an execution that halted because its body was changed", () => {
@@ -118,5 +119,49 @@ describe("a cancel of an execution that halted because its body was changed", ()
       assert.strictEqual(yield* cancelled(bodyOf, "2 seconds"), "cancelled")
       assert.deepStrictEqual(yield* Diary.read, ["left", "one", "two", "undo both"])
     }).pipe(Effect.provide(restarting))
+  )
+})
+
+describe("a cancel of an execution that halted because a step died", () => {
+  const state = { isBroken: true }
+  const book = Flow.step("book", {
+    input: Schema.Void,
+    success: Schema.String,
+    error: Schema.Never,
+    run: Effect.fnUntraced(function* () {
+      yield* Diary.write("book")
+      return state.isBroken ? yield* Effect.die(new TypeError("a bug")) : "booked"
+    })
+  })
+  const cancelled = (flow: Flow.Flow<typeof Schema.Void, typeof Schema.String, Codec, Diary>, isBroken: boolean) =>
+    Effect.gen(function* () {
+      state.isBroken = true
+      const id = yield* Flow.submit(flow, undefined)
+      yield* advance("1 second")
+      assert.strictEqual(yield* stateOf(id), "halted")
+      state.isBroken = isBroken
+      yield* FlowExecutions.cancel(id)
+      yield* advance("1 second")
+      return yield* stateOf(id)
+    }).pipe(Effect.provide(Layer.provideMerge(Flow.layer(flow), memory)))
+  const compensated = flowOf(Schema.String, () => Flow.compensate(book(undefined), () => note("undo")))
+
+  it.effect("gives it up", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(
+        yield* cancelled(
+          flowOf(Schema.String, () => book(undefined)),
+          true
+        ),
+        "cancelled"
+      )
+    })
+  )
+
+  it.effect("runs it again when it is to be undone, and halts again when it dies again", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* cancelled(compensated, true), "halted")
+      assert.strictEqual(yield* cancelled(compensated, false), "cancelled")
+    })
   )
 })
