@@ -190,7 +190,7 @@ describe("a flow whose process is killed", () => {
           }
         }).pipe(Effect.provide(FlowEngine.layerSqlite({ file })))
       }),
-    240_000
+    soak ? 1_800_000 : 240_000
   )
 
   const fault = { step: "awaitCompletion", at: "begin" }

@@ -47,7 +47,7 @@ const first = (ends: Members, counts: (end: Ended) => boolean) => {
   return least
 }
 
-export const read = (root: Node, { entries, execution }: Pick<History, "entries" | "execution">): Reading => {
+export const read = (root: Node, { entries }: Pick<History, "entries">): Reading => {
   const latest = new Map<string, Entry>()
   for (const entry of entries) {
     const before = latest.get(entry.path)
@@ -109,8 +109,9 @@ export const read = (root: Node, { entries, execution }: Pick<History, "entries"
       case "Inbox":
         return ended(numbered(`${prefix}box`))
       case "Patched":
-        // An execution that is run again takes the old way where its record goes on, and records nothing of that.
-        if (execution.round > 0 && !latest.has(prefix + node.name)) isSure = false
+        // An execution that is run again takes the old way where its record goes on, and records nothing of that; so does
+        // one that left the memory with ends that its body had not reached.
+        if (!latest.has(prefix + node.name)) isSure = false
         return succeeded(prefix + node.name, true)
       case "Sequence": {
         const values: Array<Schema.Json> = []
