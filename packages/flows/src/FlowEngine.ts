@@ -9,8 +9,11 @@ import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import { FlowEngineError } from "./FlowErrors.ts"
 import type { Parts } from "./internal/EngineOf.ts"
-import { Engine, make, type Lease } from "./internal/Engine.ts"
+import { Engine, make } from "./internal/Engine.ts"
 import type { Journal } from "./internal/Journal.ts"
+import type { Ownership } from "./internal/Ownership.ts"
+import * as Leases from "./internal/ownership/Leases.ts"
+import * as Local from "./internal/ownership/Local.ts"
 import * as Retention from "./internal/Retention.ts"
 import { RunWatchers } from "./internal/RunWatchers.ts"
 import { LocalSchedules } from "./internal/schedules/LocalSchedules.ts"
@@ -46,19 +49,19 @@ export interface PostgresOptions extends Options {
   readonly schema?: string
 }
 
-/** A process that is silent for so long loses its executions to the others. */
-const leaseMillis = 6_000
 const defaultConcurrency = 1_000
 
 /** @internal An engine over a journal. */
 export const over = (
   journal: Layer.Layer<Journal, FlowEngineError>,
-  lease: Lease,
+  ownership: Layer.Layer<Ownership, never, Journal>,
   { concurrency = defaultConcurrency, retain = {} }: Options = {}
 ): Layer.Layer<FlowEngine, FlowEngineError> => {
   const parts = Layer.mergeAll(RunWatchers.layer, Retention.layer(retain), LocalSchedules.layer).pipe(
-    Layer.provideMerge(Layer.effect(Engine, make({ lease, concurrency }))),
-    Layer.provide(journal)
+    Layer.provideMerge(Layer.effect(Engine, make({ concurrency }))),
+    Layer.provide(Layer.provideMerge(ownership, journal)),
+    // Two engines of one program share nothing.
+    Layer.fresh
   )
   return Layer.effect(
     FlowEngine,
@@ -103,7 +106,7 @@ export class FlowEngine extends Context.Service<
   static readonly layerMemory: Layer.Layer<FlowEngine, FlowEngineError> = Layer.unwrap(
     Effect.map(
       load("the engine in memory", "effect", () => import("./internal/journal/Memory.ts")),
-      ({ layer }) => over(layer, { expiresAfterMillis: null })
+      ({ layer }) => over(layer, Local.layer)
     )
   )
 
@@ -115,7 +118,7 @@ export class FlowEngine extends Context.Service<
     Layer.unwrap(
       Effect.map(
         load("the engine on SQLite", "effect", () => import("./internal/journal/Sqlite.ts")),
-        ({ layer }) => over(layer(file), { expiresAfterMillis: null }, options)
+        ({ layer }) => over(layer(file), Local.layer, options)
       )
     )
 
@@ -127,7 +130,7 @@ export class FlowEngine extends Context.Service<
     Layer.unwrap(
       Effect.map(
         load("the engine on Postgres", "@effect/sql-pg", () => import("./internal/journal/Postgres.ts")),
-        ({ layer }) => over(layer(options), { expiresAfterMillis: leaseMillis }, options)
+        ({ layer }) => over(layer(options), Leases.layer, options)
       )
     )
 }

@@ -30,6 +30,7 @@ import {
   type Write
 } from "./Journal.ts"
 import * as Metrics from "./Metrics.ts"
+import { Ownership } from "./Ownership.ts"
 import * as Queues from "./Queues.ts"
 import type { Codec } from "./Values.ts"
 
@@ -40,14 +41,7 @@ export interface Registered extends FlowVersion {
   readonly bodyOf: (execution: Pick<Execution, "id" | "input">, span: Tracer.AnySpan) => Interpreter.Body
 }
 
-/** Which executions are this process's own: on a store for one process all of them, else what its lease covers. */
-export interface Lease {
-  /** How long a process that says nothing keeps its claims; null: for as long as it holds the storage. */
-  readonly expiresAfterMillis: number | null
-}
-
 export interface Settings {
-  readonly lease: Lease
   /** Executions in memory; a parked one holds none. */
   readonly concurrency: number
 }
@@ -108,8 +102,9 @@ interface Live {
 /** Whether an execution has ended, or needs a person: what a caller waits for. */
 const isOver = ({ state }: Execution): boolean => hasEnded(state) || state === "halted"
 
-export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Settings) {
+export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
   const journal = yield* Journal
+  const ownership = yield* Ownership
   const scope = yield* Effect.scope
   // Of its own, so that what runs is given back before it is interrupted.
   const sessions = yield* Scope.make()
@@ -123,7 +118,6 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
   const queues = Queues.make(journal)
   const name = hostname()
   const newId = yield* NewId
-  let self = newId()
   let isEnding = false
   const isOpen = () => !isEnding
   /** More executions are due than there is room for. */
@@ -132,16 +126,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
   const flows = () => [...registered.values()].map(({ flow, version }) => ({ flow, version }))
   const look = () => void due.openUnsafe()
 
-  const announce = Effect.gen(function* () {
-    const { expiresAfterMillis } = lease
-    const now = yield* journal.now
-    return yield* journal.renew({
-      id: self,
-      host: name,
-      flows: flows(),
-      expiresAt: expiresAfterMillis === null ? null : now + expiresAfterMillis
-    })
-  })
+  const announce = Effect.suspend(() => ownership.announce(flows()))
 
   const pokeLive = (id: string) => {
     const entry = live.get(id)
@@ -175,6 +160,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
   ) {
     const failure = detailOf(cause)
     const now = yield* journal.now
+    const self = ownership.self()
     const others = (yield* journal.processes(now)).filter(
       (process) =>
         process.id !== self &&
@@ -329,16 +315,16 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
       let claimed: ReadonlyArray<Execution> = []
       if (free > 0 && mine.length > 0) {
         const now = yield* journal.now
-        claimed = yield* journal.claim(self, mine, now, free)
+        claimed = yield* ownership.claim(mine, free)
         for (const execution of claimed) metrics.claimed(execution)
         yield* Effect.forEach(claimed, (execution) => start(execution, false), { discard: true })
-        const admitted = yield* queues.admit(self, free - claimed.length, now)
+        const admitted = yield* queues.admit(ownership.self(), free - claimed.length, now)
         for (const { flow, state } of admitted) metrics.entered(flow, state)
         // Of one that was never run nothing is recorded.
         yield* Effect.forEach(admitted, (one) => start(one, one.epoch === 1 && one.mail === 0), { discard: true })
         if (claimed.length + admitted.length === free) continue
       }
-      const next = mine.length === 0 ? null : yield* journal.nextDue(mine)
+      const next = mine.length === 0 ? null : yield* ownership.nextDue(mine)
       const first = Math.min(next ?? Infinity, queues.nextAt())
       const millis = first === Infinity ? Infinity : first - (yield* journal.now)
       const wasCrowded = crowded
@@ -347,38 +333,12 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
       if (crowded && !wasCrowded) for (const { session } of live.values()) session?.crowd()
       // What is due and was not claimed is being claimed by another process, or there is no room for it.
       const wait = Math.max(millis, free <= 0 ? Infinity : shortestPauseMillis)
-      const pause = Math.min(wait, lease.expiresAfterMillis === null ? Infinity : longestPauseMillis)
+      const pause = Math.min(wait, ownership.isShared ? longestPauseMillis : Infinity)
       const woken = yield* pause === Infinity ? Effect.asSome(due.await) : Effect.timeoutOption(due.await, pause)
       // What was not heard of may have changed.
       if (Option.isNone(woken)) queues.changed()
     }
   })
-
-  const abortAll = Effect.sync(() => {
-    for (const { session } of live.values()) session?.abort()
-  })
-
-  /** Renews the lease, and takes over what processes have left that no longer renew theirs. */
-  const keepLease = (expiresAfterMillis: number) =>
-    Effect.gen(function* () {
-      yield* Effect.sleep(expiresAfterMillis / 3)
-      if (!(yield* announce)) {
-        // Others may run what this process had claimed: its writes are refused from now on.
-        metrics.lostLease()
-        yield* abortAll
-        self = newId()
-        yield* announce
-      }
-      for (const id of yield* journal.unread(self)) pokeLive(id)
-      if ((yield* journal.reap(yield* journal.now)) > 0) {
-        look()
-        queues.changed()
-        waker.missed()
-      }
-    }).pipe(
-      Effect.catchDefect((defect) => Effect.logWarning("the lease of the flows could not be renewed", defect)),
-      Effect.forever
-    )
 
   /** Lets running steps end, and gives executions back. */
   const close = Effect.fnUntraced(function* (which: (version: string) => boolean) {
@@ -401,7 +361,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
         // A database that is away frees the claims when the lease has expired.
         Effect.andThen(
           Scope.close(sessions, Exit.void),
-          Effect.timeoutOption(Effect.interruptible(journal.leave(self)), graceMillis)
+          Effect.timeoutOption(Effect.interruptible(ownership.leave), graceMillis)
         )
       )
     })
@@ -409,13 +369,29 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
   yield* Effect.forkIn(claimDue, scope)
   yield* Effect.forkIn(waker.loop, scope)
   yield* Effect.forkIn(
+    ownership.keep({
+      flows,
+      poke: pokeLive,
+      drop: Effect.sync(() => {
+        metrics.lostLease()
+        for (const { session } of live.values()) session?.abort()
+      }),
+      freed: () => {
+        look()
+        queues.changed()
+        waker.missed()
+      }
+    }),
+    scope
+  )
+  yield* Effect.forkIn(
     journal.changes((process, id, hasEnded) =>
       Effect.sync(() => {
-        if (process === self && id !== null) return pokeLive(id)
+        if (process === ownership.self() && id !== null) return pokeLive(id)
         if (process !== null) return
         const entry = id === null ? undefined : live.get(id)
         // Of its own executions it knows by itself.
-        const isOther = id === null || (lease.expiresAfterMillis !== null && entry === undefined)
+        const isOther = id === null || (ownership.isShared && entry === undefined)
         const mayAdmit = isOther && queues.changed()
         if (!hasEnded || mayAdmit) look()
         if (id !== null) {
@@ -428,7 +404,6 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     ),
     scope
   )
-  if (lease.expiresAfterMillis !== null) yield* Effect.forkIn(keepLease(lease.expiresAfterMillis), scope)
 
   return {
     journal,
@@ -475,7 +450,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
             ...made,
             id: newId(),
             state: isQueued ? "queued" : "running",
-            owner: isMine ? self : null,
+            owner: isMine ? ownership.self() : null,
             wakeAt: isQueued ? null : now
           })
           if (created._tag === "Expired") {
@@ -509,10 +484,9 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
             if (execution === null || isOver(execution)) return execution
           }
           const told = Deferred.await(waiter)
-          const row =
-            lease.expiresAfterMillis === null
-              ? yield* told
-              : Option.getOrNull(yield* Effect.timeoutOption(told, longestPauseMillis))
+          const row = ownership.isShared
+            ? Option.getOrNull(yield* Effect.timeoutOption(told, longestPauseMillis))
+            : yield* told
           return row ?? (yield* journal.find(id))
         }).pipe(Effect.ensuring(forget))
         if (found === null || (isOver(found) && !(yield* reopenedFirst(found)))) return found
@@ -530,7 +504,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency, lease }: Setting
     tellWaiting: waker.ended,
     isLive: (id: string) => live.has(id),
     /** Whether other processes may use the same storage. */
-    isShared: lease.expiresAfterMillis !== null
+    isShared: ownership.isShared
   }
 })
 

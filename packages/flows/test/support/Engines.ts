@@ -14,6 +14,7 @@ import { join } from "node:path"
 import { FlowEngine, type FlowEngineError, type Options, over } from "../../src/FlowEngine.ts"
 import { Journal } from "../../src/internal/Journal.ts"
 import * as MemoryJournal from "../../src/internal/journal/Memory.ts"
+import * as Local from "../../src/internal/ownership/Local.ts"
 import { throughTime } from "./Time.ts"
 
 /** A file in a folder of its own. */
@@ -47,7 +48,7 @@ export class Store extends Context.Service<Store, { readonly process: (options?:
     Store,
     Effect.map(Layer.build(Layer.fresh(MemoryJournal.layer)), (context) => {
       const journal = Layer.succeed(Journal, Context.get(context, Journal))
-      return Store.of({ process: (options) => Layer.fresh(over(journal, { expiresAfterMillis: null }, options)) })
+      return Store.of({ process: (options) => Layer.fresh(over(journal, Local.layer, options)) })
     })
   )
 

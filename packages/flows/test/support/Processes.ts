@@ -6,25 +6,31 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import { FlowEngine, type FlowEngineError } from "../../src/FlowEngine.ts"
-import { Engine, type Lease, make } from "../../src/internal/Engine.ts"
+import { Engine, make } from "../../src/internal/Engine.ts"
 import type { Parts } from "../../src/internal/EngineOf.ts"
 import { Journal } from "../../src/internal/Journal.ts"
+import type { Ownership } from "../../src/internal/Ownership.ts"
+import * as Leases from "../../src/internal/ownership/Leases.ts"
+import * as Local from "../../src/internal/ownership/Local.ts"
 import { RunWatchers } from "../../src/internal/RunWatchers.ts"
 import { LocalSchedules } from "../../src/internal/schedules/LocalSchedules.ts"
 
-export const alone: Lease = { expiresAfterMillis: null }
-export const shared: Lease = { expiresAfterMillis: 6_000 }
+export const alone = Local.layer
+export const shared = Leases.layer
 
 /** An engine over a journal. */
-export const engineOver = (journal: Journal["Service"], lease: Lease): Layer.Layer<FlowEngine, FlowEngineError> =>
+export const engineOver = (
+  journal: Journal["Service"],
+  ownership: Layer.Layer<Ownership, never, Journal>
+): Layer.Layer<FlowEngine, FlowEngineError> =>
   Layer.effect(
     FlowEngine,
     Effect.map(Effect.context<Parts>(), (context) => FlowEngine.of({ parts: context }))
   ).pipe(
     Layer.provide(
       Layer.merge(RunWatchers.layer, LocalSchedules.layer).pipe(
-        Layer.provideMerge(Layer.effect(Engine, make({ lease, concurrency: 1_000 }))),
-        Layer.provide(Layer.succeed(Journal, journal))
+        Layer.provideMerge(Layer.effect(Engine, make({ concurrency: 1_000 }))),
+        Layer.provide(Layer.provideMerge(ownership, Layer.succeed(Journal, journal)))
       )
     ),
     Layer.fresh

@@ -15,6 +15,8 @@ import { FlowEngine, over } from "../../../src/FlowEngine.ts"
 import { Journal } from "../../../src/internal/Journal.ts"
 import * as Postgres from "../../../src/internal/journal/Postgres.ts"
 import * as Sqlite from "../../../src/internal/journal/Sqlite.ts"
+import * as Leases from "../../../src/internal/ownership/Leases.ts"
+import * as Local from "../../../src/internal/ownership/Local.ts"
 import * as CarryOut from "./CarryOut.ts"
 import { type Die, Numbered, Plan } from "./Orders.ts"
 
@@ -46,7 +48,7 @@ const journal =
   "file" in store ? Sqlite.layer(store.file) : Postgres.layer({ url: Redacted.make(store.url), schema: store.schema })
 const dyingJournal = Layer.effect(Journal, Effect.map(Journal, dying)).pipe(Layer.provide(journal))
 const engine = plan.mortal
-  ? over(dyingJournal, { expiresAfterMillis: "file" in store ? null : 6_000 }, {})
+  ? over(dyingJournal, "file" in store ? Local.layer : Leases.layer)
   : "file" in store
     ? FlowEngine.layerSqlite({ file: store.file })
     : FlowEngine.layerPostgres({ url: Redacted.make(store.url), schema: store.schema })

@@ -14,6 +14,8 @@ import { FlowEngine } from "../../../src/FlowEngine.ts"
 import * as FlowExecutions from "../../../src/FlowExecutions.ts"
 import * as Engine from "../../../src/internal/Engine.ts"
 import { type Execution, hasEnded, Journal } from "../../../src/internal/Journal.ts"
+import * as Leases from "../../../src/internal/ownership/Leases.ts"
+import * as Local from "../../../src/internal/ownership/Local.ts"
 import { RunWatchers } from "../../../src/internal/RunWatchers.ts"
 import { LocalSchedules } from "../../../src/internal/schedules/LocalSchedules.ts"
 import * as Driver from "./Driver.ts"
@@ -91,7 +93,7 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
   const flow = Programs.make(programs, limits)
   const keys = programs.map((_, index) => `k${index}`)
   const processes = isShared ? choices.int(1, 3) : 1
-  const lease: Engine.Lease = { expiresAfterMillis: isShared ? 6_000 : null }
+  const ownership = isShared ? Leases.layer : Local.layer
   const concurrency = choices.pick([1, 2, 1_000])
   const logger = Logger.make<unknown, void>(({ cause, logLevel, message }) => {
     if (logLevel !== "Debug") violation(`${logLevel}: ${String(message)} ${String(cause)}`)
@@ -113,7 +115,8 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
     // A storage for one process is free again when that one is gone.
     if (!isShared) for (const id of gone.splice(0)) storage.look((rows) => rows.leave(id))
     const up = Effect.gen(function* () {
-      const engine = yield* Engine.make({ lease, concurrency })
+      const owner = yield* Layer.build(Layer.fresh(ownership))
+      const engine = yield* Effect.provideContext(Engine.make({ concurrency }), owner)
       const made = Context.make(Engine.Engine, engine)
       const watchers = yield* Layer.build(
         Layer.provide(Layer.mergeAll(RunWatchers.layer, LocalSchedules.layer), Layer.succeedContext(made))

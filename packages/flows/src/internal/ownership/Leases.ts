@@ -1,0 +1,52 @@
+/**
+ * Any number of processes on one storage: each has one lease, and what a silent one had claimed is free for the others.
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { hostname } from "node:os"
+import { NewId } from "../Ids.ts"
+import { type FlowVersion, Journal } from "../Journal.ts"
+import { type Holder, Ownership } from "../Ownership.ts"
+
+/** How long a process that says nothing keeps its claims. */
+export const leaseMillis = 6_000
+
+export const make = Effect.gen(function* () {
+  const journal = yield* Journal
+  const newId = yield* NewId
+  let self = newId()
+
+  /** False: the lease had expired, and the claims are gone. */
+  const renew = Effect.fnUntraced(function* (flows: ReadonlyArray<FlowVersion>) {
+    const now = yield* journal.now
+    return yield* journal.renew({ id: self, host: hostname(), flows, expiresAt: now + leaseMillis })
+  })
+
+  const keep = ({ drop, flows, freed, poke }: Holder) =>
+    Effect.gen(function* () {
+      yield* Effect.sleep(leaseMillis / 3)
+      if (!(yield* renew(flows()))) {
+        // Others may run what this process had claimed: its writes are refused from now on.
+        yield* drop
+        self = newId()
+        yield* renew(flows())
+      }
+      for (const id of yield* journal.unread(self)) poke(id)
+      if ((yield* journal.reap(yield* journal.now)) > 0) freed()
+    }).pipe(
+      Effect.catchDefect((defect) => Effect.logWarning("the lease of the flows could not be renewed", defect)),
+      Effect.forever
+    )
+
+  return Ownership.of({
+    self: () => self,
+    isShared: true,
+    announce: (flows) => Effect.asVoid(renew(flows)),
+    claim: (flows, limit) => Effect.flatMap(journal.now, (now) => journal.claim(self, flows, now, limit)),
+    nextDue: journal.nextDue,
+    keep,
+    leave: Effect.suspend(() => journal.leave(self))
+  })
+})
+
+export const layer: Layer.Layer<Ownership, never, Journal> = Layer.effect(Ownership, make)

@@ -1,0 +1,27 @@
+/**
+ * One process that has its storage to itself: all executions are its own for as long as it lives.
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { hostname } from "node:os"
+import { NewId } from "../Ids.ts"
+import { Journal } from "../Journal.ts"
+import { Ownership } from "../Ownership.ts"
+
+export const layer: Layer.Layer<Ownership, never, Journal> = Layer.effect(
+  Ownership,
+  Effect.gen(function* () {
+    const journal = yield* Journal
+    const newId = yield* NewId
+    const self = newId()
+    return Ownership.of({
+      self: () => self,
+      isShared: false,
+      announce: (flows) => Effect.asVoid(journal.renew({ id: self, host: hostname(), flows, expiresAt: null })),
+      claim: (flows, limit) => Effect.flatMap(journal.now, (now) => journal.claim(self, flows, now, limit)),
+      nextDue: journal.nextDue,
+      keep: () => Effect.never,
+      leave: journal.leave(self)
+    })
+  })
+)
