@@ -7,6 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
+import type { Sharding } from "effect/cluster/Sharding"
 import { FlowEngineError } from "./FlowErrors.ts"
 import type { Parts } from "./internal/EngineOf.ts"
 import { Engine, make } from "./internal/Engine.ts"
@@ -52,11 +53,11 @@ export interface PostgresOptions extends Options {
 const defaultConcurrency = 1_000
 
 /** @internal An engine over a journal. */
-export const over = (
+export const over = <R = never>(
   journal: Layer.Layer<Journal, FlowEngineError>,
-  ownership: Layer.Layer<Ownership, never, Journal>,
+  ownership: Layer.Layer<Ownership, never, Journal | R>,
   { concurrency = defaultConcurrency, retain = {} }: Options = {}
-): Layer.Layer<FlowEngine, FlowEngineError> => {
+): Layer.Layer<FlowEngine, FlowEngineError, Exclude<R, Journal>> => {
   const parts = Layer.mergeAll(RunWatchers.layer, Retention.layer(retain), LocalSchedules.layer).pipe(
     Layer.provideMerge(Layer.effect(Engine, make({ concurrency }))),
     Layer.provide(Layer.provideMerge(ownership, journal)),
@@ -131,6 +132,37 @@ export class FlowEngine extends Context.Service<
       Effect.map(
         load("the engine on Postgres", "@effect/sql-pg", () => import("./internal/journal/Postgres.ts")),
         ({ layer }) => over(layer(options), Leases.layer, options)
+      )
+    )
+
+  /**
+   * For the runners of a cluster of `effect/cluster` on one Postgres: `layerPostgres` where each runner is the first to
+   * continue what is in its shards (of the group `default`). What nobody continues, because a shard has no runner or its
+   * runner has not registered the version of the flow, is continued by another runner after about a second. An execution
+   * runs where it was submitted until it waits for more than a few seconds. The messages of the cluster are not used.
+   *
+   * ```ts
+   * import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
+   * import * as PgClient from "@effect/sql-pg/PgClient"
+   * import * as Layer from "effect/Layer"
+   * import * as Redacted from "effect/Redacted"
+   * import { FlowEngine } from "@signalbox/flows/FlowEngine"
+   *
+   * const url = Redacted.make("postgres://flows@localhost/flows")
+   *
+   * // The address of each runner is in its environment: HOST and PORT.
+   * const runner = Layer.provide(NodeClusterSocket.layer(), PgClient.layer({ url }))
+   *
+   * export const engine = Layer.provide(FlowEngine.layerCluster({ url }), runner)
+   * ```
+   */
+  static readonly layerCluster = (options: PostgresOptions): Layer.Layer<FlowEngine, FlowEngineError, Sharding> =>
+    Layer.unwrap(
+      Effect.map(
+        load("the engine on a cluster", "@effect/sql-pg", () =>
+          Promise.all([import("./internal/journal/Postgres.ts"), import("./internal/ownership/Cluster.ts")])
+        ),
+        ([journal, ownership]) => over(journal.layer(options), ownership.layer, options)
       )
     )
 }

@@ -48,7 +48,7 @@ export interface Settings {
 
 /** How long a process that ends waits for its running steps. */
 const graceMillis = 10_000
-/** Notifications may be lost; this is how long one goes unnoticed. */
+/** Notifications may be lost; this is how long a caller does not notice that one was. */
 const longestPauseMillis = 5_000
 const shortestPauseMillis = 20
 const claimedAtATime = 100
@@ -96,6 +96,8 @@ interface Live {
   session: Interpreter.Session | null
   /** Something was sent before there was a session. */
   poked: boolean
+  /** It was given back before there was a session. */
+  leaving: boolean
   readonly done: Deferred.Deferred<void>
 }
 
@@ -125,6 +127,9 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
 
   const flows = () => [...registered.values()].map(({ flow, version }) => ({ flow, version }))
   const look = () => void due.openUnsafe()
+  const lookFor = (id: string) => {
+    if (ownership.isNear(id)) look()
+  }
 
   const announce = Effect.suspend(() => ownership.announce(flows()))
 
@@ -142,8 +147,8 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
     Effect.sync(() => {
       // One in memory takes it there, and one that leaves the memory just now looks when it has: nothing is claimed for it.
       if (live.has(id)) return pokeLive(id)
-      queues.changed()
-      look()
+      if (queues.changed()) look()
+      else lookFor(id)
       tell(id)
     })
   const waker = makeWaker(journal, poke)
@@ -257,7 +262,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
         onSession: (session) => {
           entry.session = session
           if (entry.poked) session.poke()
-          if (isEnding) session.close()
+          if (isEnding || entry.leaving) session.close()
         }
       })
       if (outcome._tag === "Halted" && !outcome.mine) return yield* refused(fence, current, outcome.cause, seen)
@@ -276,6 +281,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
         row: execution,
         session: null,
         poked: false,
+        leaving: false,
         done: Deferred.makeUnsafe()
       }
       live.set(execution.id, entry)
@@ -333,7 +339,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
       if (crowded && !wasCrowded) for (const { session } of live.values()) session?.crowd()
       // What is due and was not claimed is being claimed by another process, or there is no room for it.
       const wait = Math.max(millis, free <= 0 ? Infinity : shortestPauseMillis)
-      const pause = Math.min(wait, ownership.isShared ? longestPauseMillis : Infinity)
+      const pause = Math.min(wait, ownership.longestPauseMillis)
       const woken = yield* pause === Infinity ? Effect.asSome(due.await) : Effect.timeoutOption(due.await, pause)
       // What was not heard of may have changed.
       if (Option.isNone(woken)) queues.changed()
@@ -380,6 +386,14 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
         look()
         queues.changed()
         waker.missed()
+      },
+      look,
+      giveBack: (which) => {
+        for (const [id, entry] of live) {
+          if (!which(id)) continue
+          entry.leaving = true
+          entry.session?.close()
+        }
       }
     }),
     scope
@@ -392,12 +406,13 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
         const entry = id === null ? undefined : live.get(id)
         // Of its own executions it knows by itself.
         const isOther = id === null || (ownership.isShared && entry === undefined)
-        const mayAdmit = isOther && queues.changed()
-        if (!hasEnded || mayAdmit) look()
+        if (isOther && queues.changed()) look()
         if (id !== null) {
+          if (!hasEnded) lookFor(id)
           // What this process has ended itself, it tells in a moment, with the result.
           return entry !== undefined && isOver(entry.row) ? undefined : tell(id)
         }
+        look()
         waker.missed()
         for (const waiting of Array.from(waiters.keys())) tell(waiting)
       })
@@ -461,7 +476,8 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
             metrics.entered(made.flow, created.execution.state)
             if (isQueued) queues.changed(made.flow)
             if (isMine) yield* start(created.execution, made.messages.length === 0)
-            else look()
+            else if (isQueued) look()
+            else lookFor(created.execution.id)
           }
           return created.execution
         })

@@ -9,6 +9,7 @@ import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type { Failure } from "../FlowEvents.ts"
+import type { Share } from "./Slots.ts"
 
 /**
  * `queued`: behind a limit, not begun. `waiting`: for a timer, a signal, a run. `running`. `undoing`: it failed or was cancelled, and
@@ -354,18 +355,20 @@ export class Journal extends Context.Service<
     readonly processes: (now: number) => Effect.Effect<ReadonlyArray<Process>>
     /**
      * Claims executions of these versions that are active and due and that no process owns, those that are due longest
-     * first. No two processes get the same one. The claims are committed when this returns.
+     * first. No two processes get the same one. The claims are committed when this returns. Without a share, all are for
+     * this process.
      */
     readonly claim: (
       process: string,
       flows: ReadonlyArray<FlowVersion>,
       now: number,
-      limit: number
+      limit: number,
+      share?: Share
     ) => Effect.Effect<ReadonlyArray<Execution>>
     /** Claims one execution that no living process owns, whether due or not. Null: another has it, it is in a queue, or it ended. */
     readonly claimOne: (process: string, id: string) => Effect.Effect<Execution | null>
-    /** When the next execution of these versions that no process owns is due; null: none will be. */
-    readonly nextDue: (flows: ReadonlyArray<FlowVersion>) => Effect.Effect<number | null>
+    /** When the next execution of these versions that no process owns may be claimed; null: none will be. */
+    readonly nextDue: (flows: ReadonlyArray<FlowVersion>, share?: Share) => Effect.Effect<number | null>
     /** Executions of a process that have messages past what its last write had seen. */
     readonly unread: (process: string) => Effect.Effect<ReadonlyArray<string>>
 

@@ -16,6 +16,10 @@ export interface Holder {
   readonly drop: Effect.Effect<void>
   /** Executions of others are free now, and whoever awaits one of them may not have been told. */
   readonly freed: () => void
+  /** There may be more for this process to claim. */
+  readonly look: () => void
+  /** Gives back those of its executions that another process is to run, once their running steps have ended. */
+  readonly giveBack: (which: (id: string) => boolean) => void
 }
 
 export class Ownership extends Context.Service<
@@ -25,6 +29,10 @@ export class Ownership extends Context.Service<
     readonly self: () => string
     /** Whether other processes may use the same storage. */
     readonly isShared: boolean
+    /** How long what others leave to this process may go unnoticed. */
+    readonly longestPauseMillis: number
+    /** Whether an execution is for this process to claim as soon as it is due. */
+    readonly isNear: (id: string) => boolean
     /** Registers this process with the versions that it runs now. */
     readonly announce: (flows: ReadonlyArray<FlowVersion>) => Effect.Effect<void>
     /** Claims executions of these versions that are due and that are for this process. */

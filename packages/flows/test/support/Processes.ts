@@ -79,7 +79,7 @@ export const mortal = (journal: Journal["Service"], random: () => number) => {
     send: (id, message) => guard(journal.send(id, message)),
     change: (id, decide) => guard(journal.change(id, decide)),
     renew: (process) => guard(journal.renew(process)),
-    claim: (process, flows, now, limit) => guard(journal.claim(process, flows, now, limit)),
+    claim: (process, flows, now, limit, share) => guard(journal.claim(process, flows, now, limit, share)),
     reap: (now) => guard(journal.reap(now)),
     read: (name) => guard(journal.read(name)),
     swap: (name, expected, value) => guard(journal.swap(name, expected, value)),

@@ -27,6 +27,7 @@ import {
 } from "../Journal.ts"
 import * as Semaphore from "effect/Semaphore"
 import * as Admission from "./Admission.ts"
+import { isIn as isInSlots, type Share } from "../Slots.ts"
 import * as Changes from "./Changes.ts"
 import { compareTexts, forgetAfterMillis, idTaken, isReleased, queuedAfter, sameJson } from "./Common.ts"
 import * as MemoryLimits from "./MemoryLimits.ts"
@@ -65,6 +66,10 @@ const isIn =
 
 const runs = (flows: ReadonlyArray<FlowVersion>, { flow, version }: Execution) =>
   flows.some((one) => one.flow === flow && one.version === version)
+
+/** When a process may claim what is waiting. */
+const claimableAt = ({ run, wakeAt }: { readonly run: Run; readonly wakeAt: number }, share: Share | undefined) =>
+  share === undefined || isInSlots(share, run.execution.id) ? wakeAt : wakeAt + share.graceMillis
 
 const found = (run: Run | undefined): Execution | null => (run === undefined ? null : copyExecution(run.execution))
 
@@ -359,10 +364,10 @@ const make = () => {
           .sort((a, b) => compareTexts(a.id, b.id))
           .map(copyProcess)
       ),
-    claim: (process, flows, now, limit) =>
+    claim: (process, flows, now, limit, share) =>
       atNow((at) =>
         waiting(flows)
-          .filter(({ wakeAt }) => wakeAt <= now)
+          .filter((one) => claimableAt(one, share) <= now)
           .sort((a, b) => a.wakeAt - b.wakeAt || compareTexts(a.run.execution.id, b.run.execution.id))
           .slice(0, limit)
           .map(({ run }) => claimed(run, process, at))
@@ -374,10 +379,11 @@ const make = () => {
         const { owner } = run.execution
         return owner !== null && isLiving(owner, at) ? null : claimed(run, process, at)
       }),
-    nextDue: (flows) =>
-      Effect.sync(() =>
-        waiting(flows).reduce<number | null>((first, { wakeAt }) => Math.min(first ?? wakeAt, wakeAt), null)
-      ),
+    nextDue: (flows, share) =>
+      Effect.sync(() => {
+        const times = waiting(flows).map((one) => claimableAt(one, share))
+        return times.length === 0 ? null : times.reduce((first, time) => Math.min(first, time))
+      }),
     unread: (process) =>
       Effect.sync(() =>
         [...all.values()]

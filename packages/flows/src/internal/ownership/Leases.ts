@@ -41,9 +41,12 @@ export const make = Effect.gen(function* () {
   return Ownership.of({
     self: () => self,
     isShared: true,
+    // Notifications may be lost.
+    longestPauseMillis: 5_000,
+    isNear: () => true,
     announce: (flows) => Effect.asVoid(renew(flows)),
     claim: (flows, limit) => Effect.flatMap(journal.now, (now) => journal.claim(self, flows, now, limit)),
-    nextDue: journal.nextDue,
+    nextDue: (flows) => journal.nextDue(flows),
     keep,
     leave: Effect.suspend(() => journal.leave(self))
   })

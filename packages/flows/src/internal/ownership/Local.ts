@@ -17,9 +17,11 @@ export const layer: Layer.Layer<Ownership, never, Journal> = Layer.effect(
     return Ownership.of({
       self: () => self,
       isShared: false,
+      longestPauseMillis: Infinity,
+      isNear: () => true,
       announce: (flows) => Effect.asVoid(journal.renew({ id: self, host: hostname(), flows, expiresAt: null })),
       claim: (flows, limit) => Effect.flatMap(journal.now, (now) => journal.claim(self, flows, now, limit)),
-      nextDue: journal.nextDue,
+      nextDue: (flows) => journal.nextDue(flows),
       keep: () => Effect.never,
       leave: journal.leave(self)
     })

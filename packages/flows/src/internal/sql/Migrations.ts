@@ -2,7 +2,7 @@
  * The tables of durable flows, the same on SQLite and Postgres. Times are milliseconds since 1970, JSON is text. A
  * migration that has been released is never edited.
  */
-import { make } from "@signalbox/sql/Migrations"
+import { make, type Statement } from "@signalbox/sql/Migrations"
 
 const init: ReadonlyArray<string> = [
   /*
@@ -237,8 +237,28 @@ const limits: ReadonlyArray<string> = [
   `CREATE INDEX flow_rate_recovered ON flow_rate (flow, recovered_at)`
 ]
 
+/**
+ * The slot of an execution, for processes that share them out; see `Slots.ts`. It has a default for processes of an older
+ * version, which run on until they are replaced. A file is one process's own, which asks for no slot.
+ */
+const slots: ReadonlyArray<Statement> = [
+  `ALTER TABLE flow_run ADD COLUMN slot INTEGER NOT NULL DEFAULT 0`,
+  {
+    sqlite: `SELECT 1`,
+    postgres: `UPDATE flow_run SET slot = (get_byte(digest.bytes, 0) * 256 + get_byte(digest.bytes, 1)) % 1024
+      FROM (SELECT id, sha256(convert_to(id, 'UTF8')) AS bytes FROM flow_run WHERE ended_at IS NULL) digest
+      WHERE digest.id = flow_run.id`
+  }
+]
+
 /** Brings the tables to the newest form; does nothing when they are there already. */
 export const migrate = make({
   table: "flow_migration",
-  migrations: { "0001_init": init, "0002_schedules": schedules, "0003_journal": journal, "0004_limits": limits }
+  migrations: {
+    "0001_init": init,
+    "0002_schedules": schedules,
+    "0003_journal": journal,
+    "0004_limits": limits,
+    "0005_slots": slots
+  }
 })

@@ -1,6 +1,7 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { states } from "../../../src/internal/Journal.ts"
+import { type Share, slotCount, slotOf } from "../../../src/internal/Slots.ts"
 import {
   begin,
   create,
@@ -143,6 +144,37 @@ export const ownership = part("ownership", (test) => {
       assert.isNull(yield* journal.nextDue([]))
       yield* journal.claimOne("me", "id-b")
       assert.strictEqual(yield* journal.nextDue([orders]), begin + 9)
+    }))
+
+  /** Of the slot of one execution alone. */
+  const shareOf = (key: string, graceMillis = 100): Share => ({
+    slots: Array.from({ length: slotCount }, (_, slot) => (slot === slotOf(`id-${key}`) ? "1" : "0")).join(""),
+    graceMillis
+  })
+
+  test("a claim with a share returns what is due in its slots, and what others have left for the grace", ({ journal }) =>
+    Effect.gen(function* () {
+      for (const key of ["mine", "theirs"]) yield* create(journal, order(key, { wakeAt: begin }))
+      const claim = (now: number) => Effect.map(journal.claim("me", [orders], now, 9, shareOf("mine")), idsOf)
+      assert.deepStrictEqual(yield* claim(begin - 1), [])
+      assert.deepStrictEqual(yield* claim(begin), ["id-mine"])
+      assert.deepStrictEqual(yield* claim(begin + 99), [])
+      assert.deepStrictEqual(yield* claim(begin + 100), ["id-theirs"])
+    }))
+
+  test("with a share the next due is that of its slots, or the end of the grace of another", ({ journal }) =>
+    Effect.gen(function* () {
+      const nextDue = (key: string) => journal.nextDue([orders], shareOf(key))
+      assert.isNull(yield* nextDue("a"))
+      yield* create(journal, order("a", { wakeAt: begin + 200 }))
+      assert.strictEqual(yield* nextDue("a"), begin + 200)
+      assert.strictEqual(yield* nextDue("b"), begin + 300)
+      yield* create(journal, order("b", { wakeAt: begin + 150 }))
+      assert.strictEqual(yield* nextDue("a"), begin + 200)
+      assert.strictEqual(yield* nextDue("b"), begin + 150)
+      yield* create(journal, order("c", { wakeAt: begin + 50 }))
+      assert.strictEqual(yield* nextDue("a"), begin + 150)
+      assert.deepStrictEqual(yield* journal.nextDue([{ flow: "orders", version: 2 }], shareOf("a")), null)
     }))
 
   test("a process is registered, renewed with what it runs now, and gone when it leaves", ({ journal }) =>

@@ -155,12 +155,12 @@ export const make = ({ driver, isEmbedded, onRequest, seeded, violation }: Setti
       leave: (process) => through(`leave ${process}`, rows.leave(process)),
       reap: (now) => through("reap", rows.reap(now)),
       processes: (now) => through("processes", rows.processes(now)),
-      claim: (process, flows, now, limit) => {
+      claim: (process, flows, now, limit, share) => {
         own.add(process)
-        return once("claim", rows.claim(process, flows, now, limit))
+        return once("claim", rows.claim(process, flows, now, limit, share))
       },
       claimOne: (process, id) => once(`claim ${id}`, rows.claimOne(process, id)),
-      nextDue: (flows) => through("next due", rows.nextDue(flows)),
+      nextDue: (flows, share) => through("next due", rows.nextDue(flows, share)),
       unread: (process) => through("unread", rows.unread(process)),
       limit: (flow, limits) => through(`limit ${flow.flow}`, rows.limit(flow, limits)),
       admit: (process, flow, most) => {

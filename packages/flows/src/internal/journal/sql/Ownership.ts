@@ -5,6 +5,7 @@ import * as Dialect from "@signalbox/sql/Dialect"
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { FlowVersion, Journal, Process, State } from "../../Journal.ts"
+import type { Share } from "../../Slots.ts"
 import { compareTexts, forgetAfterMillis } from "../Common.ts"
 import { ended, executionColumns, type ExecutionRow, toExecution } from "./Rows.ts"
 import { isDue, type Store } from "./Store.ts"
@@ -42,6 +43,14 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
     return sql`CASE WHEN ${sql.or(each)} THEN TRUE ELSE FALSE END`
   }
 
+  /** Both databases have it, and none has an index for it. */
+  const isIn = ({ slots }: Share): Fragment => sql`substr(CAST(${slots} AS TEXT), CAST(slot AS INTEGER) + 1, 1) = '1'`
+
+  const claimable = (due: number, share: Share | undefined): Fragment =>
+    share === undefined
+      ? sql`due_at <= ${due}`
+      : sql`due_at <= ${due} AND (due_at <= ${due - share.graceMillis} OR ${isIn(share)})`
+
   // ---- claims
 
   const claimed = (at: number, process: string, mine: string): Fragment =>
@@ -55,14 +64,15 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
     due: number,
     limit: number,
     at: number,
-    mine: string
+    mine: string,
+    share: Share | undefined
   ) => sql<ExecutionRow>`
     WITH due AS MATERIALIZED (
-      SELECT id FROM flow_run WHERE due_at <= ${due} AND ${among(flows)}
+      SELECT id FROM flow_run WHERE ${claimable(due, share)} AND ${among(flows)}
       ORDER BY due_at, id LIMIT ${limit} ${Dialect.skipLocked(sql, "flow_run")}
     ) UPDATE flow_run SET ${claimed(at, process, mine)} WHERE id IN (SELECT id FROM due) RETURNING ${columns}`
 
-  const claim: (typeof Journal.Service)["claim"] = Effect.fnUntraced(function* (process, flows, due, limit) {
+  const claim: (typeof Journal.Service)["claim"] = Effect.fnUntraced(function* (process, flows, due, limit, share) {
     if (flows.length === 0) return []
     const at = yield* now
     const mine = token()
@@ -75,7 +85,7 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
           ? yield* sql<ExecutionRow>`SELECT ${columns} FROM flow_run WHERE owner = ${owner} AND token = ${mine}`
           : []
         isRepeated = true
-        return before.length > 0 ? before : yield* claimDue(owner, flows, due, limit, at, mine)
+        return before.length > 0 ? before : yield* claimDue(owner, flows, due, limit, at, mine, share)
       })
     )
     return [...rows].sort(byDue).map(toExecution)
@@ -93,10 +103,21 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
     return row === undefined ? null : toExecution(row)
   })
 
-  const nextDue: (typeof Journal.Service)["nextDue"] = Effect.fnUntraced(function* (flows) {
+  const firstDue = (flows: ReadonlyArray<FlowVersion>, also: Fragment): Fragment => sql`
+    SELECT due_at FROM flow_run WHERE due_at IS NOT NULL AND ${among(flows)} ${also} ORDER BY due_at, id LIMIT 1`
+
+  /** What is in the slots is looked for among what is due until others are waited for no more, and no further. */
+  const firstOf = (flows: ReadonlyArray<FlowVersion>, share: Share): Fragment => {
+    const until = sql`(SELECT due_at + CAST(${share.graceMillis} AS BIGINT) FROM first)`
+    return sql`
+      WITH first AS MATERIALIZED (${firstDue(flows, sql``)})
+      SELECT COALESCE((${firstDue(flows, sql`AND due_at <= ${until} AND ${isIn(share)}`)}), ${until}) AS due_at`
+  }
+
+  const nextDue: (typeof Journal.Service)["nextDue"] = Effect.fnUntraced(function* (flows, share) {
     if (flows.length === 0) return null
-    const [row] = yield* persist(sql<{ readonly due_at: number }>`
-      SELECT due_at FROM flow_run WHERE due_at IS NOT NULL AND ${among(flows)} ORDER BY due_at, id LIMIT 1`)
+    const first = share === undefined ? firstDue(flows, sql``) : firstOf(flows, share)
+    const [row] = yield* persist(sql<{ readonly due_at: number | null }>`${first}`)
     return row?.due_at ?? null
   })
 

@@ -1,0 +1,70 @@
+/**
+ * Any number of processes that are runners of a cluster: each is the first to claim what is due in the shards that `Sharding`
+ * says it has, and the others come only when it has not claimed for a while. So a wake costs one claim, however many runners
+ * there are, and what nobody has (shards without an owner, owners without the version of a flow) waits no longer than that.
+ *
+ * Where an execution runs is all that shards decide: what it may write is fenced by its claim, and a runner that is gone
+ * loses its claims by its lease.
+ */
+import * as EntityId from "effect/cluster/EntityId"
+import { Sharding } from "effect/cluster/Sharding"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Journal } from "../Journal.ts"
+import { type Holder, Ownership } from "../Ownership.ts"
+import { isIn, type Share, slotCount } from "../Slots.ts"
+import * as Leases from "./Leases.ts"
+
+const graceMillis = 1_000
+/** `Sharding` does not tell of shards that come and go. */
+const pollMillis = 250
+/** Shards that are lost for less than this, while the cluster sorts itself out, are not given back. */
+const settledPolls = 12
+/** Every runner may be in it. */
+const group = "default"
+
+export const layer: Layer.Layer<Ownership, never, Journal | Sharding> = Layer.effect(
+  Ownership,
+  Effect.gen(function* () {
+    const journal = yield* Journal
+    const sharding = yield* Sharding
+    const leases = yield* Leases.make
+    const shards = Array.from({ length: slotCount }, (_, slot) =>
+      sharding.getShardId(EntityId.make(`signalbox flows ${slot}`), group)
+    )
+    const distinct = [...new Set(shards)]
+    const read = (): Share => {
+      const held = new Set(distinct.filter((shard) => sharding.hasShardId(shard)))
+      return { slots: shards.map((shard) => (held.has(shard) ? "1" : "0")).join(""), graceMillis }
+    }
+    let share = read()
+
+    const follow = Effect.fnUntraced(function* ({ giveBack, look }: Holder): Effect.fn.Return<never> {
+      let settled = share
+      let polls = 0
+      for (;;) {
+        yield* Effect.sleep(pollMillis)
+        const next = read()
+        if (next.slots !== share.slots) {
+          share = next
+          polls = 0
+          look()
+        } else if (settled.slots !== share.slots && ++polls >= settledPolls) {
+          const [before, now] = [settled, share]
+          settled = share
+          giveBack((id) => isIn(before, id) && !isIn(now, id))
+        }
+      }
+    })
+
+    return Ownership.of({
+      ...leases,
+      longestPauseMillis: graceMillis,
+      isNear: (id) => isIn(share, id),
+      claim: (flows, limit) =>
+        Effect.flatMap(journal.now, (now) => journal.claim(leases.self(), flows, now, limit, share)),
+      nextDue: (flows) => journal.nextDue(flows, share),
+      keep: (holder) => Effect.raceFirst(leases.keep(holder), follow(holder))
+    })
+  })
+)
