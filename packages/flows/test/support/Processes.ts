@@ -19,10 +19,10 @@ export const alone = Local.layer
 export const shared = Leases.layer
 
 /** An engine over a journal. */
-export const engineOver = (
+export const engineOver = <R = never>(
   journal: Journal["Service"],
-  ownership: Layer.Layer<Ownership, never, Journal>
-): Layer.Layer<FlowEngine, FlowEngineError> =>
+  ownership: Layer.Layer<Ownership, never, Journal | R>
+): Layer.Layer<FlowEngine, FlowEngineError, Exclude<R, Journal>> =>
   Layer.effect(
     FlowEngine,
     Effect.map(Effect.context<Parts>(), (context) => FlowEngine.of({ parts: context }))

@@ -152,7 +152,9 @@ export const ownership = part("ownership", (test) => {
     graceMillis
   })
 
-  test("a claim with a share returns what is due in its slots, and what others have left for the grace", ({ journal }) =>
+  test("a claim with a share returns what is due in its slots, and what others have left for the grace", ({
+    journal
+  }) =>
     Effect.gen(function* () {
       for (const key of ["mine", "theirs"]) yield* create(journal, order(key, { wakeAt: begin }))
       const claim = (now: number) => Effect.map(journal.claim("me", [orders], now, 9, shareOf("mine")), idsOf)
