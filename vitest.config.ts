@@ -53,7 +53,7 @@ const drillsInSoak = [
   "packages/flows/test/FlowSchedulesOfProcesses.test.ts",
   ...["KilledFlows", "RoomDrills"].map((name) => `packages/signalbox/test/${name}.test.ts`)
 ]
-const inSoak = ["Away", "Cancels", "Deployments", "Kills", "LostAnswers", "Orphans", "Stopped"].map(
+const inSoak = ["Away", "Cancels", "Cluster", "Deployments", "Kills", "LostAnswers", "Orphans", "Stopped"].map(
   (name) => `packages/flows/test/drills/${name}OnPostgres.test.ts`
 )
 

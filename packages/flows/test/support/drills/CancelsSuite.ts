@@ -55,13 +55,14 @@ interface Options {
   readonly name: string
   readonly store: Effect.Effect<Plan["store"], never, Scope.Scope>
   readonly processes: number
+  readonly cluster?: boolean
 }
 
-export const cancelsSuite = ({ name, processes, store }: Options) =>
+export const cancelsSuite = ({ cluster = false, name, processes, store }: Options) =>
   it.live(`${name}: cancelled at every boundary while processes are killed, what was done is undone`, () =>
     Effect.gen(function* () {
       const effects = yield* Effects.start
-      const plan = Processes.planOf({ store: yield* store, effects: effects.url, cancels: true, mortal: true })
+      const plan = Processes.planOf({ store: yield* store, effects: effects.url, cancels: true, mortal: true, cluster })
       const fleet: Array<Processes.Process> = []
       for (let slot = 0; slot < processes; slot++) fleet.push(yield* Processes.start(plan))
       let turn = 0

@@ -16,17 +16,18 @@ interface Options {
   readonly name: string
   readonly store: Effect.Effect<Plan["store"], never, Scope.Scope>
   readonly processes: number
+  readonly cluster?: boolean
   readonly kills: number
   readonly limited?: boolean
 }
 
 const boundaries = ["before a write", "after a write", "event", "arrived", "executed", "time"] as const
 
-export const killsSuite = ({ kills, limited = false, name, processes, store }: Options) =>
+export const killsSuite = ({ cluster = false, kills, limited = false, name, processes, store }: Options) =>
   it.live(`${name}: ${kills} kills lose nothing and double nothing`, () =>
     Effect.gen(function* () {
       const effects = yield* Effects.start
-      const plan = Processes.planOf({ store: yield* store, effects: effects.url, mortal: true, limited })
+      const plan = Processes.planOf({ store: yield* store, effects: effects.url, mortal: true, limited, cluster })
       const counts: Record<string, number> = {}
       let next = 0
       let killed = 0

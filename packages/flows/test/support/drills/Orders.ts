@@ -24,6 +24,8 @@ export const Plan = Schema.Struct({
   limited: Schema.Boolean,
   /** Also the version before, as in a rolling deployment. */
   alsoBefore: Schema.Boolean,
+  /** Whether the process is a runner of a cluster. */
+  cluster: Schema.Boolean,
   /** Whether it can be told where to end itself. */
   mortal: Schema.Boolean,
   /** Whether executions are cancelled, each at an event of its own. */

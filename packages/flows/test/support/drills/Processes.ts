@@ -26,6 +26,7 @@ export class Refusal extends Data.TaggedError("Refusal")<{ readonly message: str
 export const planOf = (plan: Pick<Plan, "store" | "effects"> & Partial<Plan>): Plan => ({
   ...firstBuild,
   alsoBefore: false,
+  cluster: false,
   mortal: false,
   cancels: false,
   ...plan

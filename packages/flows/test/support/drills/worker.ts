@@ -15,10 +15,12 @@ import { FlowEngine, over } from "../../../src/FlowEngine.ts"
 import { Journal } from "../../../src/internal/Journal.ts"
 import * as Postgres from "../../../src/internal/journal/Postgres.ts"
 import * as Sqlite from "../../../src/internal/journal/Sqlite.ts"
+import * as Cluster from "../../../src/internal/ownership/Cluster.ts"
 import * as Leases from "../../../src/internal/ownership/Leases.ts"
 import * as Local from "../../../src/internal/ownership/Local.ts"
 import * as CarryOut from "./CarryOut.ts"
 import { type Die, Numbered, Plan } from "./Orders.ts"
+import * as Runner from "./Runner.ts"
 
 const plan = Schema.decodeSync(Schema.fromJsonString(Plan))(process.argv[2] ?? "")
 
@@ -44,14 +46,21 @@ const dying = (journal: typeof Journal.Service) =>
       )
   })
 const { store } = plan
+const runner = "file" in store || !plan.cluster ? null : Runner.layer(store)
 const journal =
   "file" in store ? Sqlite.layer(store.file) : Postgres.layer({ url: Redacted.make(store.url), schema: store.schema })
 const dyingJournal = Layer.effect(Journal, Effect.map(Journal, dying)).pipe(Layer.provide(journal))
-const engine = plan.mortal
-  ? over(dyingJournal, "file" in store ? Local.layer : Leases.layer)
-  : "file" in store
-    ? FlowEngine.layerSqlite({ file: store.file })
-    : FlowEngine.layerPostgres({ url: Redacted.make(store.url), schema: store.schema })
+const mortal = () => {
+  if (runner !== null) return Layer.provide(over(dyingJournal, Cluster.layer), runner)
+  return over(dyingJournal, "file" in store ? Local.layer : Leases.layer)
+}
+const immortal = () => {
+  if ("file" in store) return FlowEngine.layerSqlite({ file: store.file })
+  const options = { url: Redacted.make(store.url), schema: store.schema }
+  if (runner !== null) return Layer.provide(FlowEngine.layerCluster(options), runner)
+  return FlowEngine.layerPostgres(options)
+}
+const engine = plan.mortal ? mortal() : immortal()
 
 const drill = CarryOut.make(plan)
 
