@@ -1,7 +1,7 @@
 /**
  * A durable flow of two steps beside DBOS and Restate: latency of one at a time, and flows per second of 32 at a time. Each
  * contender is a process of its own with its own defaults, and a caller that repeats a call would join the execution, in
- * all of them. They take turns, and the medians of the rounds are compared. The Postgres, which three of them share, has
+ * all of them. They take turns, and the medians of the rounds are compared. The Postgres, which four of them share, has
  * its default durability. Then what 10,000 executions need that wait.
  */
 import { startServer } from "@signalbox/testkit/Postgres"
@@ -41,6 +41,11 @@ const contenders = {
     await start("signalbox.ts", "three", postgres.url),
     await start("signalbox.ts", "three", postgres.url),
     await start("signalbox.ts", "three", postgres.url)
+  ],
+  "signalbox, cluster ×3": [
+    await start("signalbox.ts", "cluster", postgres.url, "34431"),
+    await start("signalbox.ts", "cluster", postgres.url, "34432"),
+    await start("signalbox.ts", "cluster", postgres.url, "34433")
   ],
   DBOS: [await start("dbos.ts", postgres.url)],
   Restate: [await start("restate.ts", join(folder, "restate"))]
@@ -102,6 +107,8 @@ for (const [title, task] of Object.entries(tasks)) {
       .map((name) => `${name.replace("signalbox, ", "")} ${(of(name) / of(peer)).toFixed(2)}`)
     console.log(`flows/s as a multiple of ${peer}: ${ratios.join(", ")}`)
   }
+  const ofLeases = of("signalbox, cluster ×3") / of("signalbox, Postgres ×3")
+  console.log(`flows/s of the cluster as a multiple of Postgres ×3: ${ofLeases.toFixed(2)}`)
 }
 console.log(`\nload at the end ${loadavg()[0]?.toFixed(1)}`)
 

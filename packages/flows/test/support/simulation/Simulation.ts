@@ -2,6 +2,7 @@
  * One simulation: processes that run made-up flows over one journal, while a seed kills and stops them, delays and loses
  * messages, and gives the orders of an operator. When the faults have stopped, everything must come to its end.
  */
+import { Sharding } from "effect/cluster/Sharding"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -14,6 +15,7 @@ import { FlowEngine } from "../../../src/FlowEngine.ts"
 import * as FlowExecutions from "../../../src/FlowExecutions.ts"
 import * as Engine from "../../../src/internal/Engine.ts"
 import { type Execution, hasEnded, Journal } from "../../../src/internal/Journal.ts"
+import * as Cluster from "../../../src/internal/ownership/Cluster.ts"
 import * as Leases from "../../../src/internal/ownership/Leases.ts"
 import * as Local from "../../../src/internal/ownership/Local.ts"
 import { RunWatchers } from "../../../src/internal/RunWatchers.ts"
@@ -23,6 +25,7 @@ import * as Invariants from "./Invariants.ts"
 import * as Programs from "./Programs.ts"
 import * as Room from "./Room.ts"
 import * as Seeded from "./Seeded.ts"
+import * as Shards from "./Shards.ts"
 import * as Storage from "./Storage.ts"
 
 export interface Report {
@@ -93,7 +96,13 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
   const flow = Programs.make(programs, limits)
   const keys = programs.map((_, index) => `k${index}`)
   const processes = isShared ? choices.int(1, 3) : 1
-  const ownership = isShared ? Leases.layer : Local.layer
+  const isCluster = isShared && root.fork("ownership").chance(0.4)
+  const shards = Shards.make(driver, root.fork("shards"))
+  const ownershipOf = (host: Host) => {
+    const sharding = shards.of(() => hosts.indexOf(host), processes)
+    if (isCluster) return Layer.provide(Cluster.layer, Layer.succeed(Sharding, sharding))
+    return isShared ? Leases.layer : Local.layer
+  }
   const concurrency = choices.pick([1, 2, 1_000])
   const logger = Logger.make<unknown, void>(({ cause, logLevel, message }) => {
     if (logLevel !== "Debug") violation(`${logLevel}: ${String(message)} ${String(cause)}`)
@@ -115,7 +124,7 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
     // A storage for one process is free again when that one is gone.
     if (!isShared) for (const id of gone.splice(0)) storage.look((rows) => rows.leave(id))
     const up = Effect.gen(function* () {
-      const owner = yield* Layer.build(Layer.fresh(ownership))
+      const owner = yield* Layer.build(Layer.fresh(ownershipOf(host)))
       const engine = yield* Effect.provideContext(Engine.make({ concurrency }), owner)
       const made = Context.make(Engine.Engine, engine)
       const watchers = yield* Layer.build(
@@ -353,6 +362,7 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
   trace.note("calm")
   storage.weather(Storage.fine)
   world.mood(Room.calm)
+  shards.calm()
   while (hosts.length < processes) begin()
   let rounds = choices.chance(0.3) ? 1 : 0
   const isOver = () => {
