@@ -12,7 +12,7 @@ import { main } from "./support/readme-example.ts"
 
 it("the examples of the README are those that are compiled here", () => {
   const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8")
-  for (const name of ["example", "durable"]) {
+  for (const name of ["example", "durable", "cluster"]) {
     const example = readFileSync(new URL(`./support/readme-${name}.ts`, import.meta.url), "utf8")
     assert.include(readme, `\`\`\`ts\n${example}\`\`\``)
   }
