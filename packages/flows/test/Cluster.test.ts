@@ -12,9 +12,11 @@ import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import * as Flow from "../src/Flow.ts"
+import * as FlowExecutions from "../src/FlowExecutions.ts"
 import * as MemoryJournal from "../src/internal/journal/Memory.ts"
 import * as Cluster from "../src/internal/ownership/Cluster.ts"
 import { slotOf } from "../src/internal/Slots.ts"
+import { until } from "./support/Polling.ts"
 import { engineOver, journalOf } from "./support/Processes.ts"
 import { makeCluster } from "./support/Runners.ts"
 import { throughTime } from "./support/Time.ts"
@@ -41,7 +43,17 @@ const flowOf = <E>(name: string, run: (n: number) => Effect.Effect<void, E, Flow
 const busySteps = 40
 const napping = flowOf("napping", (n) => Effect.andThen(Flow.sleep("nap", "1 minute"), note(n)))
 const busy = flowOf("busy", (n) => Effect.forEach(Array.from({ length: busySteps }), () => note(n), { discard: true }))
-const flows = { napping, busy }
+const word = Flow.signal("word", Schema.Finite)
+const awaiting = Flow.make("awaiting", {
+  version: 1,
+  input: Schema.Finite,
+  success: Schema.Void,
+  error: Schema.Never,
+  idempotencyKey: String,
+  signals: [word],
+  run: () => Effect.flatMap(word.receive(), note)
+})
+const flows = { napping, busy, awaiting }
 
 interface Noted {
   readonly n: number
@@ -65,10 +77,16 @@ const cluster = Effect.gen(function* () {
     })
     const registered = names.map((name) => Layer.provide(Flow.layer(flows[name]), here))
     const sharding = shardingOf(port)
+    let claims = 0
+    const counted: typeof journal.claim = (...args) =>
+      Effect.suspend(() => {
+        claims++
+        return journal.claim(...args)
+      })
     const scope = yield* Scope.make()
     const context = yield* Layer.buildWithScope(
       Layer.mergeAll(Layer.empty, ...registered).pipe(
-        Layer.provideMerge(engineOver(journal, Cluster.layer)),
+        Layer.provideMerge(engineOver({ ...journal, claim: counted }, Cluster.layer)),
         Layer.provideMerge(sharding)
       ),
       scope
@@ -78,6 +96,7 @@ const cluster = Effect.gen(function* () {
     yield* TestClock.adjust("5 seconds")
     return {
       context,
+      claims: () => claims,
       has: (id: string) => {
         const sharding = Context.get(context, Sharding)
         return sharding.hasShardId(sharding.getShardId(EntityId.make(`signalbox flows ${slotOf(id)}`), "default"))
@@ -102,6 +121,27 @@ it.effect("what wakes is run by the runner that has its shard", () =>
       expected
     )
     assert.deepStrictEqual(new Set(expected), new Set(["one", "two"]))
+  }).pipe(Effect.scoped)
+)
+
+it.effect("what is sent to an execution makes the runner of its shard look, and no other one", () =>
+  Effect.gen(function* () {
+    const { noted, start } = yield* cluster
+    const one = yield* start("one", 1, ["awaiting"])
+    const two = yield* start("two", 2, ["awaiting"])
+    yield* TestClock.adjust("20 seconds")
+    const ids = yield* Effect.forEach(many, (n) => Effect.provideContext(Flow.submit(awaiting, n), two.context))
+    yield* TestClock.adjust("20 seconds")
+    const before = two.claims()
+    // No time passes until all have begun their step.
+    const ofOne = many.filter((n) => one.has(ids[n] ?? ""))
+    for (const n of ofOne) yield* Effect.provideContext(FlowExecutions.signal(ids[n] ?? "", "word", n), two.context)
+    yield* until(Effect.sync(() => noted.length === ofOne.length))
+    const after = two.claims()
+    yield* TestClock.adjust("2 seconds")
+    assert.isTrue(noted.every(({ runner }) => runner === "one"))
+    assert.strictEqual(after, before)
+    assert.isAbove(ofOne.length, 0)
   }).pipe(Effect.scoped)
 )
 

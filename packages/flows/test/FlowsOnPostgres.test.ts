@@ -1,3 +1,4 @@
+import * as TestRunner from "effect/cluster/TestRunner"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { FlowEngine } from "../src/FlowEngine.ts"
@@ -8,5 +9,14 @@ conformance(
   "on Postgres",
   durable,
   Layer.unwrap(Effect.map(temporarySchema, (schema) => FlowEngine.layerPostgres(postgresOptions(schema)))),
+  false
+)
+
+conformance(
+  "on a cluster",
+  durable,
+  Layer.unwrap(Effect.map(temporarySchema, (schema) => FlowEngine.layerCluster(postgresOptions(schema)))).pipe(
+    Layer.provide(TestRunner.layer)
+  ),
   false
 )
