@@ -35,21 +35,23 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
   const isLiving = (at: number): Fragment => sql`reaped = 0 AND (expires_at IS NULL OR expires_at > ${at})`
 
   /**
-   * By `CASE`, which has no index and no statistics: so a database walks `flow_run_due`, and neither the index of keys nor,
-   * when it does not know the table yet, all of it.
+   * A condition by `CASE`, which has no index and no statistics: so a database walks `flow_run_due`, and neither the index of
+   * keys, nor all that is due, nor, when it does not know the table yet, all of it.
    */
+  const opaque = (condition: Fragment): Fragment => sql`CASE WHEN ${condition} THEN TRUE ELSE FALSE END`
+
   const among = (flows: ReadonlyArray<FlowVersion>): Fragment => {
     const each = flows.map(({ flow, version }) => sql`(flow = ${Texts.toText(flow)} AND version = ${version})`)
-    return sql`CASE WHEN ${sql.or(each)} THEN TRUE ELSE FALSE END`
+    return opaque(sql.or(each))
   }
 
-  /** Both databases have it, and none has an index for it. */
+  /** In the words of both databases. */
   const isIn = ({ slots }: Share): Fragment => sql`substr(CAST(${slots} AS TEXT), CAST(slot AS INTEGER) + 1, 1) = '1'`
 
   const claimable = (due: number, share: Share | undefined): Fragment =>
     share === undefined
       ? sql`due_at <= ${due}`
-      : sql`due_at <= ${due} AND (due_at <= ${due - share.graceMillis} OR ${isIn(share)})`
+      : sql`due_at <= ${due} AND ${opaque(sql`due_at <= ${due - share.graceMillis} OR ${isIn(share)}`)}`
 
   // ---- claims
 
@@ -111,7 +113,7 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
     const until = sql`(SELECT due_at + CAST(${share.graceMillis} AS BIGINT) FROM first)`
     return sql`
       WITH first AS MATERIALIZED (${firstDue(flows, sql``)})
-      SELECT COALESCE((${firstDue(flows, sql`AND due_at <= ${until} AND ${isIn(share)}`)}), ${until}) AS due_at`
+      SELECT COALESCE((${firstDue(flows, sql`AND due_at <= ${until} AND ${opaque(isIn(share))}`)}), ${until}) AS due_at`
   }
 
   const nextDue: (typeof Journal.Service)["nextDue"] = Effect.fnUntraced(function* (flows, share) {
