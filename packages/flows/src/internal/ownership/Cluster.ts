@@ -17,9 +17,9 @@ import * as Leases from "./Leases.ts"
 
 const graceMillis = 1_000
 /** `Sharding` does not tell of shards that come and go. */
-const pollMillis = 250
+const pollMillis = 1_000
 /** Shards that are lost for less than this, while the cluster sorts itself out, are not given back. */
-const settledPolls = 12
+const settledPolls = 3
 /** Every runner may be in it. */
 const group = "default"
 

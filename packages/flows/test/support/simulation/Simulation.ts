@@ -57,6 +57,8 @@ const hour = 3_600_000
 /** Everything must be over this long after the last fault: a step may retry every five minutes by then. */
 const calmMillis = 12 * hour
 const mostTasks = 400_000
+/** Runners look every second, for as long as the calm lasts. */
+const mostTasksOfCluster = 4_000_000
 
 export const run = (seed: number, options: { readonly trace?: boolean } = {}): Report => {
   const root = Seeded.make(seed)
@@ -96,7 +98,7 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
   const flow = Programs.make(programs, limits)
   const keys = programs.map((_, index) => `k${index}`)
   const processes = isShared ? choices.int(1, 3) : 1
-  const isCluster = isShared && root.fork("ownership").chance(0.4)
+  const isCluster = isShared && root.fork("ownership").chance(0.15)
   const shards = Shards.make(driver, root.fork("shards"))
   const ownershipOf = (host: Host) => {
     const sharding = shards.of(() => hosts.indexOf(host), processes)
@@ -285,7 +287,7 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
       case "retry":
         return retry(execution)
       case "terminate":
-        if (operators.chance(0.4)) order(`terminate ${id}`, FlowExecutions.terminate(id))
+        if (operators.chance(0.15)) order(`terminate ${id}`, FlowExecutions.terminate(id))
     }
   }
 
@@ -353,7 +355,7 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
   for (let index = 0; index < orders; index++) driver.after(operators.int(10, length), null, operate)
 
   const end = Driver.startedAt + length
-  const isTooMuch = () => driver.tasks() > mostTasks || violations.length > 0
+  const isTooMuch = () => driver.tasks() > (isCluster ? mostTasksOfCluster : mostTasks) || violations.length > 0
   driver.run(end, isTooMuch)
 
   // ---- the calm after it
