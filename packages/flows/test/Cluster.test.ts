@@ -15,7 +15,7 @@ import * as Flow from "../src/Flow.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
 import * as MemoryJournal from "../src/internal/journal/Memory.ts"
 import * as Cluster from "../src/internal/ownership/Cluster.ts"
-import { slotOf } from "../src/internal/Slots.ts"
+import { partitionOf } from "../src/internal/Partitions.ts"
 import { until } from "./support/Polling.ts"
 import { engineOver, journalOf } from "./support/Processes.ts"
 import { makeCluster } from "./support/Runners.ts"
@@ -99,7 +99,7 @@ const cluster = Effect.gen(function* () {
       claims: () => claims,
       has: (id: string) => {
         const sharding = Context.get(context, Sharding)
-        return sharding.hasShardId(sharding.getShardId(EntityId.make(`signalbox flows ${slotOf(id)}`), "default"))
+        return sharding.hasShardId(sharding.getShardId(EntityId.make(`signalbox flows ${partitionOf(id)}`), "default"))
       }
     }
   })

@@ -9,7 +9,7 @@ import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type { Failure } from "../FlowEvents.ts"
-import type { Share } from "./Slots.ts"
+import type { Share } from "./Partitions.ts"
 
 /**
  * `queued`: behind a limit, not begun. `waiting`: for a timer, a signal, a run. `running`. `undoing`: it failed or was cancelled, and

@@ -27,7 +27,7 @@ import {
 } from "../Journal.ts"
 import * as Semaphore from "effect/Semaphore"
 import * as Admission from "./Admission.ts"
-import { isIn as isInSlots, type Share } from "../Slots.ts"
+import { isIn as isInPartitions, type Share } from "../Partitions.ts"
 import * as Changes from "./Changes.ts"
 import { compareTexts, forgetAfterMillis, idTaken, isReleased, queuedAfter, sameJson } from "./Common.ts"
 import * as MemoryLimits from "./MemoryLimits.ts"
@@ -69,7 +69,7 @@ const runs = (flows: ReadonlyArray<FlowVersion>, { flow, version }: Execution) =
 
 /** When a process may claim what is waiting. */
 const claimableAt = ({ run, wakeAt }: { readonly run: Run; readonly wakeAt: number }, share: Share | undefined) =>
-  share === undefined || isInSlots(share, run.execution.id) ? wakeAt : wakeAt + share.graceMillis
+  share === undefined || isInPartitions(share, run.execution.id) ? wakeAt : wakeAt + share.graceMillis
 
 const found = (run: Run | undefined): Execution | null => (run === undefined ? null : copyExecution(run.execution))
 

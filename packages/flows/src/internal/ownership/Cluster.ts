@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Journal } from "../Journal.ts"
 import { type Holder, Ownership } from "../Ownership.ts"
-import { isIn, type Share, slotCount } from "../Slots.ts"
+import { isIn, type Share, partitionCount } from "../Partitions.ts"
 import * as Leases from "./Leases.ts"
 
 const graceMillis = 1_000
@@ -29,13 +29,13 @@ export const layer: Layer.Layer<Ownership, never, Journal | Sharding> = Layer.ef
     const journal = yield* Journal
     const sharding = yield* Sharding
     const leases = yield* Leases.make
-    const shards = Array.from({ length: slotCount }, (_, slot) =>
-      sharding.getShardId(EntityId.make(`signalbox flows ${slot}`), group)
+    const shards = Array.from({ length: partitionCount }, (_, partition) =>
+      sharding.getShardId(EntityId.make(`signalbox flows ${partition}`), group)
     )
     const distinct = [...new Set(shards)]
     const read = (): Share => {
       const held = new Set(distinct.filter((shard) => sharding.hasShardId(shard)))
-      return { slots: shards.map((shard) => (held.has(shard) ? "1" : "0")).join(""), graceMillis }
+      return { partitions: shards.map((shard) => (held.has(shard) ? "1" : "0")).join(""), graceMillis }
     }
     let share = read()
 
@@ -45,11 +45,11 @@ export const layer: Layer.Layer<Ownership, never, Journal | Sharding> = Layer.ef
       for (;;) {
         yield* Effect.sleep(pollMillis)
         const next = read()
-        if (next.slots !== share.slots) {
+        if (next.partitions !== share.partitions) {
           share = next
           polls = 0
           look()
-        } else if (settled.slots !== share.slots && ++polls >= settledPolls) {
+        } else if (settled.partitions !== share.partitions && ++polls >= settledPolls) {
           const [before, now] = [settled, share]
           settled = share
           giveBack((id) => isIn(before, id) && !isIn(now, id))

@@ -238,14 +238,14 @@ const limits: ReadonlyArray<string> = [
 ]
 
 /**
- * The slot of an execution, for processes that share them out; see `Slots.ts`. It has a default for processes of an older
- * version, which run on until they are replaced. A file is one process's own, which asks for no slot.
+ * The partition of an execution, for processes that share them out; see `Partitions.ts`. It has a default for processes of an older
+ * version, which run on until they are replaced. A file is one process's own, which asks for none.
  */
-const slots: ReadonlyArray<Statement> = [
-  `ALTER TABLE flow_run ADD COLUMN slot INTEGER NOT NULL DEFAULT 0`,
+const partitions: ReadonlyArray<Statement> = [
+  `ALTER TABLE flow_run ADD COLUMN partition_no INTEGER NOT NULL DEFAULT 0`,
   {
     sqlite: `SELECT 1`,
-    postgres: `UPDATE flow_run SET slot = (get_byte(digest.bytes, 0) * 256 + get_byte(digest.bytes, 1)) % 1024
+    postgres: `UPDATE flow_run SET partition_no = (get_byte(digest.bytes, 0) * 256 + get_byte(digest.bytes, 1)) % 1024
       FROM (SELECT id, sha256(convert_to(id, 'UTF8')) AS bytes FROM flow_run WHERE ended_at IS NULL) digest
       WHERE digest.id = flow_run.id`
   }
@@ -259,6 +259,6 @@ export const migrate = make({
     "0002_schedules": schedules,
     "0003_journal": journal,
     "0004_limits": limits,
-    "0005_slots": slots
+    "0005_partitions": partitions
   }
 })

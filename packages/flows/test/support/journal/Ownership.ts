@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { states } from "../../../src/internal/Journal.ts"
-import { type Share, slotCount, slotOf } from "../../../src/internal/Slots.ts"
+import { type Share, partitionCount, partitionOf } from "../../../src/internal/Partitions.ts"
 import {
   begin,
   create,
@@ -146,13 +146,15 @@ export const ownership = part("ownership", (test) => {
       assert.strictEqual(yield* journal.nextDue([orders]), begin + 9)
     }))
 
-  /** Of the slot of one execution alone. */
+  /** Of the partition of one execution alone. */
   const shareOf = (key: string, graceMillis = 100): Share => ({
-    slots: Array.from({ length: slotCount }, (_, slot) => (slot === slotOf(`id-${key}`) ? "1" : "0")).join(""),
+    partitions: Array.from({ length: partitionCount }, (_, partition) =>
+      partition === partitionOf(`id-${key}`) ? "1" : "0"
+    ).join(""),
     graceMillis
   })
 
-  test("a claim with a share returns what is due in its slots, and what others have left for the grace", ({
+  test("a claim with a share returns what is due in its partitions, and what others have left for the grace", ({
     journal
   }) =>
     Effect.gen(function* () {
@@ -164,7 +166,7 @@ export const ownership = part("ownership", (test) => {
       assert.deepStrictEqual(yield* claim(begin + 100), ["id-theirs"])
     }))
 
-  test("with a share the next due is that of its slots, or the end of the grace of another", ({ journal }) =>
+  test("with a share the next due is that of its partitions, or the end of the grace of another", ({ journal }) =>
     Effect.gen(function* () {
       const nextDue = (key: string) => journal.nextDue([orders], shareOf(key))
       assert.isNull(yield* nextDue("a"))

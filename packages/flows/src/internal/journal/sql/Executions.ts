@@ -3,7 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { Execution, History, Journal, NewExecution, NewMessage } from "../../Journal.ts"
-import { slotOf } from "../../Slots.ts"
+import { partitionOf } from "../../Partitions.ts"
 import { idTaken } from "../Common.ts"
 import { enqueued, queuedColumns } from "./Lanes.ts"
 import {
@@ -71,7 +71,7 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
         round: 0,
         tags: JSON.stringify(made.tags),
         parent: Texts.toNullable(made.parent),
-        slot: slotOf(made.id),
+        partition_no: partitionOf(made.id),
         epoch: made.epoch,
         owner: Texts.toNullable(made.owner),
         wake_at: made.wakeAt,

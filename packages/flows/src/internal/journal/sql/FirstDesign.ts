@@ -18,7 +18,7 @@ import {
   seedsOf
 } from "../../FirstDesign.ts"
 import type { Entry } from "../../Journal.ts"
-import { slotOf } from "../../Slots.ts"
+import { partitionOf } from "../../Partitions.ts"
 import { Database } from "../../sql/Database.ts"
 import { entryRow, entryTable, fromJson, messageTable, newMessageRow, toFailure, toJson } from "./Rows.ts"
 import { put } from "./Tables.ts"
@@ -134,7 +134,7 @@ const carryKey = Effect.fnUntraced(function* (sql: SqlClient, flow: string, key:
     round: generations.length - 1,
     tags: "[]",
     parent: null,
-    slot: slotOf(id),
+    partition_no: partitionOf(id),
     epoch: 1,
     owner: null,
     wake_at: active ? now : null,

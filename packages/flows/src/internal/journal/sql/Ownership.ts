@@ -5,7 +5,7 @@ import * as Dialect from "@signalbox/sql/Dialect"
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { FlowVersion, Journal, Process, State } from "../../Journal.ts"
-import type { Share } from "../../Slots.ts"
+import type { Share } from "../../Partitions.ts"
 import { compareTexts, forgetAfterMillis } from "../Common.ts"
 import { ended, executionColumns, type ExecutionRow, toExecution } from "./Rows.ts"
 import { isDue, type Store } from "./Store.ts"
@@ -46,7 +46,8 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
   }
 
   /** In the words of both databases. */
-  const isIn = ({ slots }: Share): Fragment => sql`substr(CAST(${slots} AS TEXT), CAST(slot AS INTEGER) + 1, 1) = '1'`
+  const isIn = ({ partitions }: Share): Fragment =>
+    sql`substr(CAST(${partitions} AS TEXT), CAST(partition_no AS INTEGER) + 1, 1) = '1'`
 
   const claimable = (due: number, share: Share | undefined): Fragment =>
     share === undefined
@@ -108,7 +109,7 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
   const firstDue = (flows: ReadonlyArray<FlowVersion>, also: Fragment): Fragment => sql`
     SELECT due_at FROM flow_run WHERE due_at IS NOT NULL AND ${among(flows)} ${also} ORDER BY due_at, id LIMIT 1`
 
-  /** What is in the slots is looked for among what is due until others are waited for no more, and no further. */
+  /** What is in the partitions is looked for among what is due until others are waited for no more, and no further. */
   const firstOf = (flows: ReadonlyArray<FlowVersion>, share: Share): Fragment => {
     const until = sql`(SELECT due_at + CAST(${share.graceMillis} AS BIGINT) FROM first)`
     return sql`

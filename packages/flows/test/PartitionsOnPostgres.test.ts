@@ -1,4 +1,4 @@
-/** Executions of a database that was made before they had slots. */
+/** Executions of a database that was made before they had partitions. */
 import { assert, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -6,30 +6,33 @@ import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import { Journal } from "../src/internal/Journal.ts"
 import * as Postgres from "../src/internal/journal/Postgres.ts"
-import { slotOf } from "../src/internal/Slots.ts"
+import { partitionOf } from "../src/internal/Partitions.ts"
 import { postgresOptions, temporarySchema } from "./support/Engines.ts"
 import { end, order, owned } from "./support/journal/Bench.ts"
 
-it.live("executions that have not ended get the slots that new ones have", () =>
+it.live("executions that have not ended get the partitions that new ones have", () =>
   Effect.gen(function* () {
     const options = postgresOptions(yield* temporarySchema)
     const open = Effect.map(Layer.build(Layer.fresh(Postgres.layer(options))), Context.get(Journal))
     const sql = Context.get(yield* Layer.build(Layer.fresh(Postgres.client(options))), SqlClient.SqlClient)
-    const slots = Effect.map(
-      sql<{ readonly id: string; readonly slot: number }>`SELECT id, slot FROM flow_run ORDER BY id`,
-      (rows) => rows.map(({ id, slot }) => [id, slot])
+    const partitions = Effect.map(
+      sql<{
+        readonly id: string
+        readonly partition: number
+      }>`SELECT id, partition_no AS partition FROM flow_run ORDER BY id`,
+      (rows) => rows.map(({ id, partition }) => [id, partition])
     )
     const journal = yield* open
     for (const key of ["a", "b", "ü", "long ".repeat(40)]) yield* journal.create(order(key))
-    const made = yield* slots
+    const made = yield* partitions
     assert.deepStrictEqual(
       made,
-      made.map(([id]) => [id, slotOf(`${id}`)])
+      made.map(([id]) => [id, partitionOf(`${id}`)])
     )
     yield* end(journal, yield* owned(journal, "ended"), 1)
-    yield* sql`ALTER TABLE flow_run DROP COLUMN slot`
-    yield* sql`DELETE FROM flow_migration WHERE name = 'slots'`
+    yield* sql`ALTER TABLE flow_run DROP COLUMN partition_no`
+    yield* sql`DELETE FROM flow_migration WHERE name = 'partitions'`
     yield* open
-    assert.deepStrictEqual(yield* slots, [...made, ["id-ended", 0]].sort())
+    assert.deepStrictEqual(yield* partitions, [...made, ["id-ended", 0]].sort())
   }).pipe(Effect.scoped)
 )
