@@ -24,7 +24,6 @@ import {
   terminated
 } from "./internal/Commands.ts"
 import { endAll, executionIn } from "./internal/Children.ts"
-import { versionName } from "./internal/Engine.ts"
 import { engineOf } from "./internal/EngineOf.ts"
 import {
   type Change,
@@ -33,7 +32,8 @@ import {
   type History,
   hasEnded,
   type NewMessage,
-  type State
+  type State,
+  versionName
 } from "./internal/Journal.ts"
 import { activitiesOf, type Activity, type Inspection, isMarker, remedyOf, summaryOf } from "./internal/Inspect.ts"
 import { cancelPath } from "./internal/Replay.ts"

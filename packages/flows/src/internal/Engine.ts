@@ -8,30 +8,30 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
 import * as Option from "effect/Option"
-import * as Tracer from "effect/Tracer"
+import type * as Tracer from "effect/Tracer"
 import * as Scope from "effect/Scope"
 import { hostname } from "node:os"
 import { FlowExpired } from "../FlowErrors.ts"
 import type { Signal } from "../Signals.ts"
-import { detailOf } from "./Announce.ts"
-import { reopened } from "./Commands.ts"
 import { makeWaker } from "./Children.ts"
 import { NewId } from "./Ids.ts"
 import * as Gates from "./Gates.ts"
 import * as Interpreter from "./Interpreter.ts"
 import {
   type Execution,
-  type FlowVersion,
   type Fence,
+  type FlowVersion,
   hasEnded,
   Journal,
   type Limit,
   type NewExecution,
-  type Write
+  versionName
 } from "./Journal.ts"
 import * as Metrics from "./Metrics.ts"
 import { Ownership } from "./Ownership.ts"
 import * as Queues from "./Queues.ts"
+import * as Refusals from "./Refusals.ts"
+import { inStay } from "./StaySpan.ts"
 import type { Codec } from "./Values.ts"
 
 /** A flow as the engine runs it. */
@@ -52,42 +52,7 @@ const graceMillis = 10_000
 const longestPauseMillis = 5_000
 const shortestPauseMillis = 20
 const claimedAtATime = 100
-/** Of halted executions that are read together. */
-const reopenedAtATime = 100
 const endings = ["Completed", "Failed", "Cancelled"] satisfies ReadonlyArray<Interpreter.Outcome["_tag"]>
-
-/** Whether its builds have refused it, so that another one may continue it. */
-const isRefused = ({ failure, state }: Pick<Execution, "failure" | "state">): boolean =>
-  state === "halted" && (failure?.tag === "FlowChanged" || failure?.tag === "RecordUnreadable")
-
-export const versionName = ({ flow, version }: FlowVersion): string => `${flow}@${version}`
-
-/**
- * A trace for each execution, whatever process runs it: its id is that of the execution. Null for one whose id is none.
- */
-const traceOf = (id: string): Tracer.ExternalSpan | null => {
-  const traceId = id.replaceAll("-", "")
-  return /^[\da-f]{32}$/.test(traceId) ? Tracer.externalSpan({ traceId, spanId: traceId.slice(0, 16) }) : null
-}
-
-/** A span around one stay of an execution in memory, linked to that of who submitted it. */
-const inStay = <A, E, R>(
-  { flow, id, version }: Execution,
-  isNew: boolean,
-  effect: (span: Tracer.Span) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> =>
-  Effect.flatMap(Effect.serviceOption(Tracer.ParentSpan), (submitter) => {
-    const parent = traceOf(id)
-    return Effect.useSpan(
-      `flow ${flow}`,
-      {
-        ...(parent === null ? { root: true } : { parent }),
-        attributes: { "flow.version": version, "flow.execution_id": id },
-        links: isNew && Option.isSome(submitter) ? [{ span: submitter.value, attributes: {} }] : []
-      },
-      effect
-    )
-  })
 
 interface Live {
   readonly version: string
@@ -152,79 +117,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
       tell(id)
     })
   const waker = makeWaker(journal, poke)
-
-  /** Under this name stands which processes have refused an execution. */
-  const refusedName = (id: string) => `refused ${id}`
-
-  /** A body that does not fit the record may fit that of another build; when all have refused it, it is halted. */
-  const refused = Effect.fnUntraced(function* (
-    fence: Fence,
-    execution: Execution,
-    cause: Cause.Cause<unknown>,
-    seen: number
-  ) {
-    const failure = detailOf(cause)
-    const now = yield* journal.now
-    const self = ownership.self()
-    const others = (yield* journal.processes(now)).filter(
-      (process) =>
-        process.id !== self &&
-        process.flows.some(({ flow, version }) => flow === execution.flow && version === execution.version)
-    )
-    const name = refusedName(execution.id)
-    const known = yield* journal.read(name)
-    const before = Array.isArray(known) ? known : []
-    const all = [...new Set([...before, self])]
-    const isLast = others.every((process) => all.includes(process.id))
-    yield* journal.swap(name, known, isLast ? null : all)
-    const write: Write = {
-      execution: isLast
-        ? { state: "halted", owner: null, wakeAt: null, failure }
-        : { state: "waiting", owner: null, wakeAt: now + 1_000, failure },
-      entries: [],
-      undos: [],
-      taken: [],
-      seen
-    }
-    yield* journal.write(fence, write)
-    metrics.wrote(execution.flow, write)
-  })
-
-  /** This build fits: whoever has refused it before makes no difference any more. */
-  const fitted = Effect.fnUntraced(function* (id: string) {
-    const known = yield* journal.read(refusedName(id))
-    if (known !== null) yield* journal.swap(refusedName(id), known, null)
-  })
-
-  const reopen = Effect.fnUntraced(function* (id: string) {
-    const now = yield* journal.now
-    yield* journal.change(id, ({ execution }) => Effect.succeed(isRefused(execution) ? reopened(execution, now) : null))
-  })
-
-  /** Versions whose halted executions are being reopened, and those of them that somebody awaited meanwhile. */
-  const reopening = new Map<string, Set<string>>()
-
-  /** What older builds have refused may fit this one. In the background: there may be any number. */
-  const reopenRefused = Effect.fnUntraced(function* ({ flow, version }: FlowVersion) {
-    let before: Execution | undefined
-    do {
-      const page = { flow, version, states: ["halted"], limit: reopenedAtATime } as const
-      const halted = yield* journal.list(before === undefined ? page : { ...page, before })
-      for (const execution of halted) if (isRefused(execution)) yield* reopen(execution.id)
-      before = halted.length < reopenedAtATime ? undefined : halted.at(-1)
-      look()
-    } while (before !== undefined)
-  })
-
-  /** Whether an execution that is awaited was halted by older builds, and is now reopened before its turn. */
-  const reopenedFirst = Effect.fnUntraced(function* (execution: Execution) {
-    const first = reopening.get(versionName(execution))
-    if (first === undefined || first.has(execution.id) || !isRefused(execution)) return false
-    first.add(execution.id)
-    yield* reopen(execution.id)
-    look()
-    return true
-  })
+  const refusals = Refusals.make(journal, look)
 
   const stay = Effect.fnUntraced(function* (execution: Execution, isNew: boolean, entry: Live, span: Tracer.Span) {
     const { id } = execution
@@ -265,8 +158,12 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
           if (isEnding || entry.leaving) session.close()
         }
       })
-      if (outcome._tag === "Halted" && !outcome.mine) return yield* refused(fence, current, outcome.cause, seen)
-      if (current.failure !== null) yield* fitted(id)
+      if (outcome._tag === "Halted" && !outcome.mine) {
+        const write = yield* refusals.refused(ownership.self(), current, outcome.cause, seen)
+        yield* journal.write(fence, write)
+        return metrics.wrote(execution.flow, write)
+      }
+      if (current.failure !== null) yield* refusals.fitted(id)
       if (endings.some((tag) => tag === outcome._tag)) waker.ended(id)
       if (outcome._tag !== "Continued") return
       history = yield* journal.history(id)
@@ -440,14 +337,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
         })
       )
       yield* announce
-      reopening.set(versionName(flow), new Set())
-      yield* reopenRefused(flow).pipe(
-        Effect.catchDefect((defect) =>
-          Effect.logWarning(`halted executions of ${versionName(flow)} could not be reopened: resume them`, defect)
-        ),
-        Effect.ensuring(Effect.sync(() => reopening.delete(versionName(flow)))),
-        Effect.forkScoped
-      )
+      yield* Effect.forkScoped(refusals.reopenAll(flow))
       yield* queues.register(flow, flow.limits)
       look()
     }),
@@ -505,7 +395,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
             : yield* told
           return row ?? (yield* journal.find(id))
         }).pipe(Effect.ensuring(forget))
-        if (found === null || (isOver(found) && !(yield* reopenedFirst(found)))) return found
+        if (found === null || (isOver(found) && !(yield* refusals.reopenedFirst(found)))) return found
       }
     }),
     /** Something was sent, or changed, by this process. */

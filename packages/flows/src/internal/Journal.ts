@@ -45,6 +45,9 @@ export interface FlowVersion {
   readonly version: number
 }
 
+/** What a flow and a version are known by together. */
+export const versionName = ({ flow, version }: FlowVersion): string => `${flow}@${version}`
+
 /** One execution for one key of a flow, for its whole life. */
 export interface Execution extends FlowVersion {
   readonly id: string

@@ -1,0 +1,100 @@
+/**
+ * Builds that refuse an execution, because its record does not fit their code: it is halted once all that are registered have
+ * refused it, and reopened when a new one is registered.
+ */
+import type * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import { detailOf } from "./Announce.ts"
+import { reopened } from "./Commands.ts"
+import { type Execution, type FlowVersion, type Journal, versionName, type Write } from "./Journal.ts"
+
+/** Of halted executions that are read together. */
+const reopenedAtATime = 100
+
+/** Whether its builds have refused it, so that another one may continue it. */
+const isRefused = ({ failure, state }: Pick<Execution, "failure" | "state">): boolean =>
+  state === "halted" && (failure?.tag === "FlowChanged" || failure?.tag === "RecordUnreadable")
+
+export const make = (journal: Journal["Service"], look: () => void) => {
+  /** Under this name stands which processes have refused an execution. */
+  const refusedName = (id: string) => `refused ${id}`
+
+  /**
+   * What is written of an execution that this process has refused: its body may fit that of another build. `seen` is the last
+   * message that was read.
+   */
+  const refused = Effect.fnUntraced(function* (
+    self: string,
+    { flow, id, version }: Execution,
+    cause: Cause.Cause<unknown>,
+    seen: number
+  ): Effect.fn.Return<Write> {
+    const failure = detailOf(cause)
+    const now = yield* journal.now
+    const others = (yield* journal.processes(now)).filter(
+      (process) =>
+        process.id !== self && process.flows.some((known) => known.flow === flow && known.version === version)
+    )
+    const known = yield* journal.read(refusedName(id))
+    const all = [...new Set([...(Array.isArray(known) ? known : []), self])]
+    const isLast = others.every((process) => all.includes(process.id))
+    yield* journal.swap(refusedName(id), known, isLast ? null : all)
+    return {
+      execution: isLast
+        ? { state: "halted", owner: null, wakeAt: null, failure }
+        : { state: "waiting", owner: null, wakeAt: now + 1_000, failure },
+      entries: [],
+      undos: [],
+      taken: [],
+      seen
+    }
+  })
+
+  /** This build fits: whoever has refused it before makes no difference any more. */
+  const fitted = Effect.fnUntraced(function* (id: string) {
+    const known = yield* journal.read(refusedName(id))
+    if (known !== null) yield* journal.swap(refusedName(id), known, null)
+  })
+
+  const reopen = Effect.fnUntraced(function* (id: string) {
+    const now = yield* journal.now
+    yield* journal.change(id, ({ execution }) => Effect.succeed(isRefused(execution) ? reopened(execution, now) : null))
+  })
+
+  /** Versions whose halted executions are being reopened, and those of them that somebody awaited meanwhile. */
+  const reopening = new Map<string, Set<string>>()
+
+  /** What older builds have refused may fit this one. There may be any number of them. */
+  const reopenAll = ({ flow, version }: FlowVersion) =>
+    Effect.gen(function* () {
+      reopening.set(versionName({ flow, version }), new Set())
+      let before: Execution | undefined
+      do {
+        const page = { flow, version, states: ["halted"], limit: reopenedAtATime } as const
+        const halted = yield* journal.list(before === undefined ? page : { ...page, before })
+        for (const execution of halted) if (isRefused(execution)) yield* reopen(execution.id)
+        before = halted.length < reopenedAtATime ? undefined : halted.at(-1)
+        look()
+      } while (before !== undefined)
+    }).pipe(
+      Effect.catchDefect((defect) =>
+        Effect.logWarning(
+          `halted executions of ${versionName({ flow, version })} could not be reopened: resume them`,
+          defect
+        )
+      ),
+      Effect.ensuring(Effect.sync(() => reopening.delete(versionName({ flow, version }))))
+    )
+
+  /** Whether an execution that is awaited was halted by older builds, and is now reopened before its turn. */
+  const reopenedFirst = Effect.fnUntraced(function* (execution: Execution) {
+    const first = reopening.get(versionName(execution))
+    if (first === undefined || first.has(execution.id) || !isRefused(execution)) return false
+    first.add(execution.id)
+    yield* reopen(execution.id)
+    look()
+    return true
+  })
+
+  return { refused, fitted, reopenAll, reopenedFirst }
+}
