@@ -14,10 +14,17 @@ export interface Timers<A> {
   readonly shift: () => void
 }
 
-/** Timers whose items may be done meanwhile: `isOpen` tells which still count. */
-export const make = <A>(isOpen: (timer: Timer<A>) => boolean): Timers<A> => {
+/** Timers whose items may be done meanwhile: `isOpen` tells which still count. `order` decides between equal times. */
+export const make = <A>(
+  isOpen: (timer: Timer<A>) => boolean,
+  order: (one: A, other: A) => number = () => 0
+): Timers<A> => {
   const heap: Array<Timer<A>> = []
-  const dueAt = (index: number) => heap[index]?.due ?? Infinity
+  const isBefore = (one: number, other: number) => {
+    const [a, b] = [heap[one], heap[other]]
+    if (a === undefined || b === undefined) return a !== undefined
+    return a.due < b.due || (a.due === b.due && order(a.item, b.item) < 0)
+  }
   const swap = (one: number, other: number) => {
     const [a, b] = [heap[one], heap[other]]
     if (a === undefined || b === undefined) return
@@ -30,8 +37,8 @@ export const make = <A>(isOpen: (timer: Timer<A>) => boolean): Timers<A> => {
     heap[0] = last
     for (let index = 0; ;) {
       const left = 2 * index + 1
-      const least = dueAt(left + 1) < dueAt(left) ? left + 1 : left
-      if (dueAt(least) >= dueAt(index)) return
+      const least = isBefore(left + 1, left) ? left + 1 : left
+      if (!isBefore(least, index)) return
       swap(index, least)
       index = least
     }
@@ -41,7 +48,7 @@ export const make = <A>(isOpen: (timer: Timer<A>) => boolean): Timers<A> => {
       let index = heap.push({ due, item }) - 1
       while (index > 0) {
         const above = (index - 1) >> 1
-        if (dueAt(above) <= dueAt(index)) return
+        if (!isBefore(index, above)) return
         swap(above, index)
         index = above
       }

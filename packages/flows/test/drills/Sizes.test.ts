@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
+import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import * as Flow from "../../src/Flow.ts"
 import { FlowEngine, type FlowEngineError } from "../../src/FlowEngine.ts"
@@ -78,51 +78,48 @@ const waiting = Flow.make("waiting", {
   run: () => answer.receive()
 })
 
-it.live(`${sized(2_000, 100_000)} waiting executions on SQLite cost no memory, and each is woken by its signal`, () =>
-  Effect.gen(function* () {
-    const count = sized(2_000, 100_000)
-    const file = yield* sqlite
-    const layer = Layer.provideMerge(Flow.layer(waiting), FlowEngine.layerSqlite({ ...file, concurrency: 500 }))
-    yield* Effect.gen(function* () {
-      const before = yield* megabytes
-      const since = Date.now()
-      yield* Effect.forEach(
-        Array.from({ length: count }, (_, n) => n),
-        (n) => Flow.submit(waiting, n),
-        { concurrency: 32, discard: true }
-      )
-      const submitted = (Date.now() - since) / 1_000
-      const waitingFor = Effect.map(
-        Stream.runFold(
-          FlowExecutions.stream({ state: "waiting" }),
-          () => 0,
-          (sum) => sum + 1
-        ),
-        (sum) => sum === count
-      )
-      while (!(yield* waitingFor)) yield* Effect.sleep("200 millis")
-      const asleep = yield* megabytes
-      // One in a hundred is woken.
-      const woken = Array.from({ length: count / 100 }, (_, index) => index * 100)
-      const fiber = yield* Effect.forkChild(
-        Effect.forEach(woken, (n) => Flow.execute(waiting, n), { concurrency: "unbounded" })
-      )
-      yield* Effect.forEach(
-        woken,
-        (n) => Effect.flatMap(Flow.handle(waiting, `${n}`), (handle) => handle.signal(answer, n)),
-        { concurrency: 32, discard: true }
-      )
-      assert.deepStrictEqual(yield* Fiber.join(fiber), woken)
-      yield* Effect.logInfo("waiting executions", {
-        count,
-        submittedInSeconds: submitted,
-        megabytesBefore: before,
-        megabytesAsleep: asleep
-      })
-      // Less than two kilobytes each, whatever the garbage collector has left.
-      assert.isBelow(asleep - before, 200)
-    }).pipe(Effect.provide(Layer.fresh(layer)))
-  }).pipe(Effect.scoped)
+const manyWaiting = (
+  store: string,
+  engine: Effect.Effect<Layer.Layer<FlowEngine, FlowEngineError>, never, Scope.Scope>
+) =>
+  it.live(`${sized(2_000, 100_000)} waiting executions ${store} are each woken by their signal`, () =>
+    Effect.gen(function* () {
+      const count = sized(2_000, 100_000)
+      const layer = Layer.provideMerge(Flow.layer(waiting), yield* engine)
+      yield* Effect.gen(function* () {
+        const before = yield* megabytes
+        const since = Date.now()
+        yield* Effect.forEach(
+          Array.from({ length: count }, (_, n) => n),
+          (n) => Flow.submit(waiting, n),
+          { concurrency: 32, discard: true }
+        )
+        const submitted = (Date.now() - since) / 1_000
+        while ((yield* FlowExecutions.list({ state: "running", limit: 1 })).executions.length > 0) {
+          yield* Effect.sleep("200 millis")
+        }
+        const asleep = yield* megabytes
+        // One in a hundred is woken.
+        const woken = Array.from({ length: count / 100 }, (_, index) => index * 100)
+        const fiber = yield* Effect.forkChild(
+          Effect.forEach(woken, (n) => Flow.execute(waiting, n), { concurrency: "unbounded" })
+        )
+        yield* Effect.forEach(
+          woken,
+          (n) => Effect.flatMap(Flow.handle(waiting, `${n}`), (handle) => handle.signal(answer, n)),
+          { concurrency: 32, discard: true }
+        )
+        assert.deepStrictEqual(yield* Fiber.join(fiber), woken)
+        const seconds = (Date.now() - since) / 1_000
+        yield* Effect.logInfo(`waiting executions ${store}`, { count, submitted, before, asleep, seconds })
+      }).pipe(Effect.provide(Layer.fresh(layer)))
+    }).pipe(Effect.scoped)
+  )
+
+manyWaiting("in memory", Effect.succeed(FlowEngine.layerMemory))
+manyWaiting(
+  "on SQLite",
+  Effect.map(sqlite, (file) => FlowEngine.layerSqlite({ ...file, concurrency: 500 }))
 )
 
 const daily = Flow.make("daily", {

@@ -12,7 +12,6 @@ import {
   type Entry,
   type Execution,
   type Expired,
-  type FlowVersion,
   hasEnded,
   type History,
   isActive,
@@ -27,9 +26,9 @@ import {
 } from "../Journal.ts"
 import * as Semaphore from "effect/Semaphore"
 import * as Admission from "./Admission.ts"
-import { isIn as isInPartitions, type Share } from "../Partitions.ts"
 import * as Changes from "./Changes.ts"
 import { compareTexts, forgetAfterMillis, idTaken, isReleased, queuedAfter, sameJson } from "./Common.ts"
+import * as MemoryDue from "./MemoryDue.ts"
 import * as MemoryLimits from "./MemoryLimits.ts"
 import {
   attemptOf,
@@ -64,12 +63,8 @@ const isIn =
     (startedBefore === undefined || execution.startedAt < startedBefore) &&
     (before === undefined || byStart(execution, before) < 0)
 
-const runs = (flows: ReadonlyArray<FlowVersion>, { flow, version }: Execution) =>
-  flows.some((one) => one.flow === flow && one.version === version)
-
-/** When a process may claim what is waiting. */
-const claimableAt = ({ run, wakeAt }: { readonly run: Run; readonly wakeAt: number }, share: Share | undefined) =>
-  share === undefined || isInPartitions(share, run.execution.id) ? wakeAt : wakeAt + share.graceMillis
+const isAwaiting = (entry: Entry): entry is Entry & { readonly subject: string } =>
+  entry.ended === null && entry.subject !== null
 
 const found = (run: Run | undefined): Execution | null => (run === undefined ? null : copyExecution(run.execution))
 
@@ -83,6 +78,9 @@ const make = () => {
   const held = new Map<string, Latch.Latch>()
   const changes = Changes.make()
   const limits = MemoryLimits.make()
+  const due = MemoryDue.make()
+  /** Those that may await something outside. */
+  const awaiters = new Set<Run>()
   const admitting = Semaphore.makeUnsafe(1)
 
   const isLiving = (process: string, at: number): boolean => {
@@ -94,6 +92,7 @@ const make = () => {
     const before = run.execution
     run.execution = { ...before, ...copyMembers(fields), changedAt: at }
     limits.changed(before, run.execution)
+    due.changed(before, run)
     run.revision++
     return run.execution
   }
@@ -155,6 +154,7 @@ const make = () => {
     // A repeated write of a chapter that has begun.
     if (newChapter && execution.chapter === run.execution.chapter) return
     for (const entry of entries) run.entries.set(attemptOf(entry), copyEntry(entry))
+    if (entries.some(isAwaiting)) awaiters.add(run)
     putUndos(run, undos)
     for (const seq of taken) run.messages.delete(seq)
     if (newChapter) setAllAside(run, seen)
@@ -206,12 +206,6 @@ const make = () => {
     messages: [...messages.values()].map(copyMessage),
     redos: new Map(redos)
   })
-
-  const waiting = (flows: ReadonlyArray<FlowVersion>) =>
-    [...all.values()].flatMap((run) => {
-      const { owner, state, wakeAt } = run.execution
-      return owner === null && wakeAt !== null && isActive(state) && runs(flows, run.execution) ? [{ run, wakeAt }] : []
-    })
 
   /** Does it once no change of the execution is being decided. */
   const whenFree = Effect.fnUntraced(function* <A>(id: string, act: (at: number) => A) {
@@ -268,6 +262,7 @@ const make = () => {
       all.set(id, run)
       ids.set(keyOf(flow, key), id)
       limits.changed(null, run.execution)
+      due.changed(null, run)
       for (const message of messages) if (same(run, message) === undefined) put(run, message, at)
       tellOfDue(run.execution, at)
       return { _tag: "Created", execution: copyExecution(run.execution) }
@@ -365,13 +360,7 @@ const make = () => {
           .map(copyProcess)
       ),
     claim: (process, flows, now, limit, share) =>
-      atNow((at) =>
-        waiting(flows)
-          .filter((one) => claimableAt(one, share) <= now)
-          .sort((a, b) => a.wakeAt - b.wakeAt || compareTexts(a.run.execution.id, b.run.execution.id))
-          .slice(0, limit)
-          .map(({ run }) => claimed(run, process, at))
-      ),
+      atNow((at) => due.claim(flows, now, limit, share, (run) => claimed(run, process, at))),
     claimOne: (process, id) =>
       whenFree(id, (at) => {
         const run = all.get(id)
@@ -379,11 +368,7 @@ const make = () => {
         const { owner } = run.execution
         return owner !== null && isLiving(owner, at) ? null : claimed(run, process, at)
       }),
-    nextDue: (flows, share) =>
-      Effect.sync(() => {
-        const times = waiting(flows).map((one) => claimableAt(one, share))
-        return times.length === 0 ? null : times.reduce((first, time) => Math.min(first, time))
-      }),
+    nextDue: (flows, share) => Effect.sync(() => due.next(flows, share)),
     unread: (process) =>
       Effect.sync(() =>
         [...all.values()]
@@ -404,20 +389,22 @@ const make = () => {
         return run === undefined ? null : limits.place(run.execution, at)
       }),
     awaiting: (prefix) =>
-      Effect.sync(() =>
-        [...all.values()]
+      Effect.sync(() => {
+        for (const run of awaiters) {
+          const isThere = all.get(run.execution.id) === run
+          if (!isThere || ![...run.entries.values()].some(isAwaiting)) awaiters.delete(run)
+        }
+        return [...awaiters]
           .filter(({ execution }) => !hasEnded(execution.state))
           .sort((a, b) => compareTexts(a.execution.id, b.execution.id))
           .flatMap(({ entries, execution }) =>
             [...entries.values()]
+              .filter(isAwaiting)
+              .filter(({ subject }) => subject.startsWith(prefix))
               .sort((a, b) => compareTexts(a.path, b.path))
-              .flatMap(({ ended, path, subject }) =>
-                ended === null && subject !== null && subject.startsWith(prefix)
-                  ? [{ execution: execution.id, path, subject }]
-                  : []
-              )
+              .map(({ path, subject }) => ({ execution: execution.id, path, subject }))
           )
-      ),
+      }),
     expire: (states, endedBefore, limit) =>
       Effect.sync(() => {
         const old = [...all.values()]
