@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { Signer } from "../src/Signer.ts"
+import { Signer } from "../src/internal/transfers/Signer.ts"
 import { bodyAs, errorOf, send, sendRaw } from "./support/Http.ts"
 import { layer, linkWorker, masterKeyIn, Service } from "./support/Service.ts"
 

@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { exposedHeaders } from "../src/http/Cors.ts"
+import { exposedHeaders } from "../src/internal/edge/Cors.ts"
 import type { RawRequest } from "./support/Service.ts"
 import { layerIn, Service, temporaryFolder } from "./support/Service.ts"
 

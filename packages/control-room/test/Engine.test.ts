@@ -4,8 +4,8 @@ import { stepRunErrorCodes, stepRunStates } from "@signalbox/api/contract/StepRu
 import { workItemStates } from "@signalbox/api/contract/WorkItems"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Engine from "../src/engine/Engine.ts"
-import { processRunMoves, stepRunMoves, workItemMoves } from "../src/engine/Moves.ts"
+import * as Engine from "../src/internal/engine/Engine.ts"
+import { processRunMoves, stepRunMoves, workItemMoves } from "../src/internal/engine/Moves.ts"
 import { Model } from "./support/Model.ts"
 
 const business: Engine.Exception = { code: "BAD", type: "business", message: "bad data" }

@@ -10,7 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Forms from "../src/http/Forms.ts"
+import * as Forms from "../src/internal/edge/Forms.ts"
 import { bodyAs, errorOf } from "./support/Http.ts"
 import { layer, layerIn, linkWorker, Service, temporaryFolder } from "./support/Service.ts"
 

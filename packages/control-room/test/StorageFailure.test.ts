@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import { systemError } from "effect/PlatformError"
 import { ConnectionError, SqlError, UnknownError } from "effect/sql/SqlError"
-import { steady } from "../src/BackgroundTask.ts"
+import { steady } from "../src/internal/BackgroundTask.ts"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
 
 /** As the driver of SQLite reports it. */

@@ -6,8 +6,8 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as NetAddress from "effect/net/NetAddress"
 import * as TestClock from "effect/testing/TestClock"
 import type { LookupFunction } from "node:net"
-import { post } from "../src/delivery/Post.ts"
-import { refusedIp, TargetGuard } from "../src/delivery/TargetGuard.ts"
+import { post } from "../src/internal/delivery/Post.ts"
+import { refusedIp, TargetGuard } from "../src/internal/delivery/TargetGuard.ts"
 import { receiver } from "./support/Receiver.ts"
 
 const guardOf = (listensAt: string, allowPrivate?: boolean) =>

@@ -10,7 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { rmSync } from "node:fs"
 import { join } from "node:path"
-import { Signer } from "../src/Signer.ts"
+import { Signer } from "../src/internal/transfers/Signer.ts"
 import { assertError, bodyAs, errorOf, multipart, type Part, send, sendRaw } from "./support/Http.ts"
 import { layer, masterKeyIn, Service } from "./support/Service.ts"
 

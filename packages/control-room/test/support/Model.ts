@@ -2,7 +2,7 @@
  * The rows of one run in memory: applies the changes of the engine as the repositories do, and recounts.
  */
 import { ProcessId, ProcessRunId, StepId, StepRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
-import * as Engine from "../../src/engine/Engine.ts"
+import * as Engine from "../../src/internal/engine/Engine.ts"
 
 export interface ModelItem extends Engine.Item {
   readonly notBefore: string | null

@@ -5,7 +5,7 @@ import { assert } from "@effect/vitest"
 import type { ProcessId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
-import type * as Engine from "../../src/engine/Engine.ts"
+import type * as Engine from "../../src/internal/engine/Engine.ts"
 
 export interface ItemRow {
   readonly id: string

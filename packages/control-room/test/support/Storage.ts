@@ -4,10 +4,10 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { NextItems } from "../../src/NextItems.ts"
-import { Runs } from "../../src/Runs.ts"
+import { NextItems } from "../../src/internal/runs/NextItems.ts"
+import { Runs } from "../../src/internal/runs/Runs.ts"
 import * as Server from "../../src/Server.ts"
-import { WorkSignal } from "../../src/WorkSignal.ts"
+import { WorkSignal } from "../../src/internal/runs/WorkSignal.ts"
 import { storageIn, temporaryFolder } from "./Service.ts"
 
 /** The commands on a storage. */

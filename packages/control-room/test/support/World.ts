@@ -5,7 +5,7 @@
 import { type StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import type { BatchOperation } from "@signalbox/api/contract/WorkItems"
 import * as Result from "effect/Result"
-import * as Engine from "../../src/engine/Engine.ts"
+import * as Engine from "../../src/internal/engine/Engine.ts"
 import { Model } from "./Model.ts"
 
 /** What a command comes to: a code when it was refused. */

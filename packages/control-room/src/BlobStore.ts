@@ -1,0 +1,131 @@
+/**
+ * The bytes of files. A blob is written to a temporary name, synced, and renamed when it is whole; only then may a row
+ * name it. What no row names is swept away.
+ */
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { PlatformError } from "effect/PlatformError"
+import { Files } from "./internal/store/Files.ts"
+
+/** Of the file that shows whether there is room. */
+const probeBytes = 65_536
+
+/** Bytes on the way in: counted as they come, gone with the scope unless kept. */
+export interface Staged {
+  /** Bytes received. */
+  readonly size: number
+  /** Where they lie until they are kept or gone. */
+  readonly path: string
+  /** Makes the blob permanent and answers its name. */
+  readonly keep: Effect.Effect<string>
+}
+
+/** The folder of a blob: of one folder with all of them, many file systems get slow. */
+export const shardOf = (blob: string): string => blob.slice(-2)
+
+export class BlobStore extends Context.Service<
+  BlobStore,
+  {
+    /** Writes a stream down. `E` is how the stream fails; a disk that fails is a defect. */
+    readonly stage: <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) => Effect.Effect<Staged, E, R | Scope.Scope>
+    /** The path of a blob on disk, for serving ranges of it. */
+    readonly pathOf: (blob: string) => string
+    readonly remove: (blob: string) => Effect.Effect<void>
+    /** Writes a temporary file and removes it; fails as an upload would. */
+    readonly probe: Effect.Effect<void, PlatformError>
+    /** Deletes blobs and temporary files that nothing names and that are as old as the store wants them. */
+    readonly sweep: Effect.Effect<number>
+  }
+>()("@signalbox/control-room/blobs/BlobStore") {
+  /**
+   * Blobs as files below a folder, which several nodes may share. `sweepAfter`: how old a file must be before it is known
+   * that nobody is about to name it; nothing for a folder of one process, which sweeps before it serves.
+   */
+  static readonly layerDisk = (folder: string, sweepAfter: Duration.Duration = Duration.zero) =>
+    Layer.effect(
+      BlobStore,
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const path = yield* Path.Path
+        const random = yield* SecureRandom.SecureRandom
+        const files = yield* Files
+        const staging = path.join(folder, "staging")
+        const pathOf = (blob: string) => path.join(folder, shardOf(blob), blob)
+        yield* fs.makeDirectory(staging, { recursive: true })
+
+        const stage = Effect.fnUntraced(function* <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) {
+          const name = yield* random.uuidV7()
+          const temporary = path.join(staging, name)
+          yield* Effect.addFinalizer(() => Effect.ignore(fs.remove(temporary)))
+          const file = yield* Effect.orDie(fs.open(temporary, { flag: "wx" }))
+          let size = 0
+          yield* Stream.runForEach(bytes, (chunk) => {
+            size += chunk.length
+            return Effect.orDie(file.writeAll(chunk))
+          })
+          yield* Effect.orDie(file.sync)
+          const keep = Effect.gen(function* () {
+            yield* fs.makeDirectory(path.dirname(pathOf(name)), { recursive: true })
+            yield* fs.rename(temporary, pathOf(name))
+            return name
+          }).pipe(Effect.orDie)
+          return { size, path: temporary, keep } satisfies Staged
+        })
+
+        /** One that is gone meanwhile was swept by another node. */
+        const removeOld = Effect.fnUntraced(function* (file: string) {
+          const cutoff = (yield* Clock.currentTimeMillis) - Duration.toMillis(sweepAfter)
+          const { mtime } = yield* fs.stat(file)
+          if (Option.isSome(mtime) && mtime.value.getTime() > cutoff) return 0
+          yield* fs.remove(file)
+          return 1
+        })
+        const removeIfOld = (file: string) =>
+          Effect.catchIf(
+            removeOld(file),
+            ({ reason }) => reason._tag === "NotFound",
+            () => Effect.succeed(0)
+          )
+        const sweep = Effect.gen(function* () {
+          let swept = 0
+          for (const name of yield* fs.readDirectory(staging)) {
+            swept += yield* removeIfOld(path.join(staging, name))
+          }
+          for (const shard of yield* fs.readDirectory(folder)) {
+            if (!/^[0-9a-f]{2}$/.test(shard)) continue
+            const names = yield* fs.readDirectory(path.join(folder, shard))
+            const known = yield* files.referenced(names)
+            for (const name of names.filter((name) => !known.has(name))) {
+              swept += yield* removeIfOld(path.join(folder, shard, name))
+            }
+          }
+          return swept
+        }).pipe(Effect.orDie)
+
+        const probe = Effect.gen(function* () {
+          const temporary = path.join(staging, yield* random.uuidV7())
+          yield* Effect.addFinalizer(() => Effect.ignore(fs.remove(temporary)))
+          const file = yield* fs.open(temporary, { flag: "wx" })
+          yield* file.writeAll(new Uint8Array(probeBytes))
+          yield* file.sync
+        }).pipe(Effect.scoped)
+
+        return BlobStore.of({
+          stage,
+          probe,
+          pathOf,
+          remove: (blob) => Effect.ignore(fs.remove(pathOf(blob))),
+          sweep
+        })
+      })
+    ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+}

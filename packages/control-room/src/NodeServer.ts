@@ -1,0 +1,97 @@
+/**
+ * The Node server under the service. What Node's parser refuses by itself never reaches the routes, so its answers get
+ * the envelope here.
+ */
+import type { ErrorCode } from "@signalbox/api/contract/Responses"
+import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import type { Duplex } from "node:stream"
+import { body } from "./internal/edge/Failures.ts"
+
+/** Bytes. */
+const maxHeaderSize = 16 * 1024
+
+type Refusal = readonly [status: string, code: ErrorCode, message: string]
+
+const refusals: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: [
+    "431 Request Header Fields Too Large",
+    "INVALID_REQUEST",
+    `the headers are larger than ${maxHeaderSize} bytes`
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "INVALID_REQUEST", "the request did not arrive in time"]
+}
+
+const malformed: Refusal = ["400 Bad Request", "INVALID_REQUEST", "this is not a valid HTTP request"]
+
+const stalled: Refusal = ["408 Request Timeout", "INVALID_REQUEST", "the body stopped arriving; send the request again"]
+
+/**
+ * Where the length of a body is checked, Node writes another, empty chunk after it, and with it takes a way to the socket
+ * that costs half as much again. A body that is given as text is whole, and as long as its header says.
+ */
+class Answer extends ServerResponse {
+  override end(...given: [chunk?: unknown, encoding?: unknown, callback?: () => void]): this {
+    const [chunk, encoding, callback] = given
+    if (typeof chunk === "string") this.strictContentLength = false
+    if (typeof encoding === "string") return super.end(chunk, encoding as BufferEncoding, callback)
+    return super.end(...(given as [chunk?: unknown, callback?: () => void]))
+  }
+}
+
+/** How long the server waits for the other side, in milliseconds. */
+export interface Times {
+  /** Until the headers of a request are there. */
+  readonly headers: number
+  /** While neither a byte of a body comes in nor one of a response goes out. */
+  readonly stalled: number
+  /** Between two requests on a connection. */
+  readonly idle: number
+}
+
+const defaultTimes: Times = { headers: 10_000, stalled: 30_000, idle: 75_000 }
+
+/** Answers on a connection with no request that the routes know of, and closes it. */
+const refuse = (socket: Duplex, [status, code, message]: Refusal) => {
+  const json = JSON.stringify(body(code, message))
+  const head = `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(json)}`
+  const more = `x-content-type-options: nosniff\r\nx-request-id: ${crypto.randomUUID()}\r\nconnection: close`
+  socket.end(`${head}\r\n${more}\r\n\r\n${json}`)
+}
+
+/**
+ * For `NodeHttpServer.layer`. A body of any length may take any time, as long as it moves: there is no limit for a whole
+ * request.
+ */
+export const create = (times: Times = defaultTimes): Server => {
+  const server = createServer({
+    maxHeaderSize,
+    ServerResponse: Answer,
+    headersTimeout: times.headers,
+    requestTimeout: 0,
+    keepAliveTimeout: times.idle,
+    // How often Node looks for headers that are late.
+    connectionsCheckingInterval: Math.max(50, times.headers / 2)
+  })
+  const last = new WeakMap<Socket, { readonly request: IncomingMessage; readonly response: ServerResponse }>()
+  const remember = (request: IncomingMessage, response: ServerResponse) =>
+    void last.set(request.socket, { request, response })
+  server.on("request", remember)
+  server.on("checkContinue", remember)
+  server.setTimeout(times.stalled, (socket) => {
+    const exchange = last.get(socket)
+    // Between requests, refused before, or the client does not read what it asked for.
+    if (exchange === undefined || exchange.response.writableEnded) return socket.destroy()
+    if (socket.writableEnded || socket.writableLength > 0) return socket.destroy()
+    const { request, response } = exchange
+    // What came and was not read yet, the service is slow to take: the client did its part.
+    const awaited = !request.complete && request.readableLength === 0
+    if (!awaited) return socket.setTimeout(times.stalled)
+    return response.headersSent ? socket.destroy() : refuse(socket, stalled)
+  })
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (!socket.writable || error.code === "ECONNRESET") return socket.destroy()
+    return refuse(socket, refusals[error.code ?? ""] ?? malformed)
+  })
+  return server
+}

@@ -1,0 +1,192 @@
+/**
+ * Delivers what the outbox holds: at least once, with the same bytes in every attempt, and tried again for two days.
+ */
+import { standardContent, standardKey, webhookHeaders } from "@signalbox/api/contract/WebhookEvents"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import * as Layer from "effect/Layer"
+import * as Random from "effect/Random"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as SqlClient from "effect/sql/SqlClient"
+import { createHmac } from "node:crypto"
+import { Pace } from "../runs/Pace.ts"
+import { steady } from "../BackgroundTask.ts"
+import { Database } from "../store/Database.ts"
+import * as Chunks from "../store/Chunks.ts"
+import { type Attempted, type Claimed, Deliveries } from "../store/Deliveries.ts"
+import { unhurried } from "@signalbox/sql/QueryDeadline"
+import { Webhooks } from "../store/Webhooks.ts"
+import { Outbox } from "./Outbox.ts"
+import { NoAnswer, Posting } from "./Post.ts"
+import { TargetGuard } from "./TargetGuard.ts"
+
+/** How long after each failed attempt the next one is made, give or take a fifth. */
+const delays = [
+  Duration.seconds(5),
+  Duration.minutes(5),
+  Duration.minutes(30),
+  Duration.hours(2),
+  Duration.hours(5),
+  Duration.hours(10),
+  Duration.hours(24)
+]
+const jitter = 0.2
+
+/** Attempts under way at once, to all endpoints together. */
+const maxAtOnce = 1000
+
+const hmac = (key: Uint8Array, content: Uint8Array) => createHmac("sha256", key).update(content)
+
+/** The headers of an attempt; `secrets` with the newest first. */
+export const headersOf = (
+  id: string,
+  body: Uint8Array,
+  secrets: readonly [Redacted.Redacted, ...ReadonlyArray<Redacted.Redacted>],
+  millis: number
+): Record<string, string> => {
+  const timestamp = String(Math.floor(millis / 1000))
+  const content = standardContent(id, timestamp, body)
+  const newest = Buffer.from(Redacted.value(secrets[0]))
+  return {
+    "content-type": "application/json",
+    "user-agent": "Signalbox-Webhooks/1",
+    [webhookHeaders.rcSignature]: hmac(newest, body).digest("hex"),
+    [webhookHeaders.id]: id,
+    [webhookHeaders.timestamp]: timestamp,
+    [webhookHeaders.signature]: secrets
+      .map((secret) => `v1,${hmac(standardKey(Redacted.value(secret)), content).digest("base64")}`)
+      .join(" ")
+  }
+}
+
+const errorOf = (status: number): string | null => {
+  if (status >= 200 && status < 300) return null
+  if (status === 410) return "the endpoint answered 410, so the webhook was disabled; enable it to send to it again"
+  if (status >= 300 && status < 400) {
+    return `the endpoint answered ${status}: redirects are not followed, set the final address as endpoint`
+  }
+  return `the endpoint answered ${status}; 2xx is expected`
+}
+
+export class Deliverer extends Context.Service<
+  Deliverer,
+  {
+    readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<Claimed>>
+    /** Makes one attempt and writes down what came of it. */
+    readonly attempt: (claimed: Claimed) => Effect.Effect<void>
+    /** Makes every attempt that is due, until none is, and forgets what is old. */
+    readonly tick: Effect.Effect<void>
+    /** Deletes old deliveries, and the callbacks that nothing needs any more. */
+    readonly sweep: Effect.Effect<void>
+  }
+>()("@signalbox/control-room/delivery/Deliverer") {
+  static readonly layer = Layer.effect(
+    Deliverer,
+    Effect.gen(function* () {
+      const { millis, transaction } = yield* Database
+      const deliveries = yield* Deliveries
+      const webhooks = yield* Webhooks
+      const guard = yield* TargetGuard
+      const post = yield* Posting
+
+      const send = Effect.fnUntraced(function* (claimed: Claimed) {
+        const refusal = guard.refuses(claimed.endpoint)
+        if (refusal !== null) return yield* new NoAnswer({ message: `the endpoint ${refusal}` })
+        const secrets = yield* webhooks.secrets(claimed.sealed)
+        const body = Buffer.from(claimed.body)
+        const headers = headersOf(claimed.eventId, body, secrets, yield* Clock.currentTimeMillis)
+        return yield* post({ endpoint: claimed.endpoint, headers, body, lookup: guard.lookup })
+      })
+
+      const nextAttempt = Effect.fnUntraced(function* (attempts: number) {
+        const delay = delays[attempts]
+        if (delay === undefined) return null
+        const factor = 1 - jitter + 2 * jitter * (yield* Random.next)
+        return new Date((yield* millis) + Duration.toMillis(delay) * factor).toISOString()
+      })
+
+      const attempt = Effect.fn("Deliverer.attempt")(function* (claimed: Claimed) {
+        const [took, { error, status }] = yield* Effect.timed(
+          Effect.match(send(claimed), {
+            onSuccess: (answer) => ({ status: answer, error: errorOf(answer) }),
+            onFailure: (failure) => ({ status: null, error: failure.message })
+          })
+        )
+        const gone = status === 410
+        const attempted: Attempted = {
+          status,
+          error,
+          nextAttemptAt: error === null || gone ? null : yield* nextAttempt(claimed.attempts)
+        }
+        const record = deliveries.record(claimed, attempted)
+        const disable = gone && error !== null ? webhooks.disable(claimed.sealed.webhook, error) : Effect.void
+        // The webhook before its deliveries, as everywhere: who locks in one order does not wait for ever.
+        yield* transaction(Effect.andThen(disable, record))
+        const log = error === null ? Effect.logDebug("webhook delivered") : Effect.logInfo("webhook not delivered")
+        yield* Effect.annotateLogs(log, {
+          webhook: claimed.sealed.webhook,
+          delivery: claimed.id,
+          attempt: claimed.attempts + 1,
+          status,
+          error,
+          milliseconds: Math.round(Duration.toMillis(took))
+        })
+      })
+
+      const interruptible = (claimed: Claimed) =>
+        Effect.onInterrupt(attempt(claimed), () => deliveries.release(claimed))
+
+      const sweep = Effect.andThen(Chunks.sweep(deliveries.sweep), webhooks.sweepCallbacks)
+
+      const tick = Effect.gen(function* () {
+        for (;;) {
+          const claimed = yield* deliveries.claim(maxAtOnce)
+          if (claimed.length === 0) break
+          yield* Effect.forEach(claimed, interruptible, { concurrency: "unbounded", discard: true })
+        }
+        yield* sweep
+      }).pipe(Effect.withSpan("Deliverer.tick"))
+
+      return Deliverer.of({ claim: deliveries.claim, attempt: interruptible, tick, sweep })
+    })
+  )
+
+  /** Keeps delivering: looks when something was written or delivered, and now and then for what has become due. */
+  static readonly layerRunning = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const deliverer = yield* Deliverer
+      const outbox = yield* Outbox
+      const deliveries = yield* Deliveries
+      const sql = yield* SqlClient.SqlClient
+      // One process has a SQLite file to itself: what is claimed at its start was claimed by one that is gone.
+      yield* sql.onDialectOrElse({ pg: () => Effect.void, orElse: () => deliveries.releaseAll })
+      const next = yield* outbox.listen
+      const pace = yield* Pace
+      const underWay = yield* FiberSet.make()
+
+      // The claim of a delivery that could not be recorded expires, and it is attempted again.
+      const recorded = steady("recording deliveries")
+      const look = Effect.gen(function* () {
+        for (const claimed of yield* deliverer.claim(maxAtOnce - (yield* FiberSet.size(underWay)))) {
+          yield* FiberSet.run(underWay, Effect.ensuring(recorded(deliverer.attempt(claimed)), outbox.wake))
+        }
+      })
+      yield* look.pipe(
+        steady("looking for deliveries"),
+        Effect.andThen(Effect.timeoutOption(next, pace)),
+        Effect.forever,
+        Effect.forkScoped
+      )
+      yield* deliverer.sweep.pipe(
+        unhurried,
+        steady("deleting old deliveries"),
+        Effect.repeat(Schedule.spaced("1 hour")),
+        Effect.forkScoped
+      )
+    })
+  )
+}

@@ -1,0 +1,243 @@
+/**
+ * What holds for every request and response: the form of the contract on the way in, a request id and the envelope on
+ * whatever failed on the way out.
+ */
+import { Api, basePath } from "@signalbox/api/contract/Api"
+import {
+  IntegrationAuthorization,
+  TokenAuthorization,
+  WorkspaceAuthorization
+} from "@signalbox/api/contract/Authorization"
+import { keyLifetime, lifetimeHeader } from "@signalbox/api/contract/IdempotencyKeys"
+import type { ErrorCode } from "@signalbox/api/contract/Responses"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as HttpApi from "effect/http-api/HttpApi"
+import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as FindMyWay from "effect/http/FindMyWay"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerError from "effect/http/HttpServerError"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { isSqlError } from "effect/sql/SqlError"
+import type * as Schema from "effect/Schema"
+import type * as Types from "effect/Types"
+import { limits } from "../Limits.ts"
+import { isGone } from "@signalbox/sql/Dialect"
+import * as StorageFailure from "@signalbox/sql/StorageFailure"
+import { StorageHealth } from "../store/StorageHealth.ts"
+import * as Tokens from "../Tokens.ts"
+import { body } from "./Failures.ts"
+import { transferPrefix } from "../transfers/FileLinks.ts"
+import { Hosts } from "./Hosts.ts"
+import { canonical, pathOf, wantsBareForm } from "./Incoming.ts"
+import * as Probes from "./Probes.ts"
+import { ResponseHeaders } from "./ResponseHeaders.ts"
+
+/** The router's settings; the look-up of methods below must agree with them. */
+export const routerConfig = { maxParamLength: 512, caseSensitive: true, ignoreTrailingSlash: true } as const
+
+/** Where the OpenAPI document and the page made from it lie. */
+export const openApiPath = `${basePath}/openapi.json`
+export const docsPath = "/docs"
+
+const security = [WorkspaceAuthorization, IntegrationAuthorization, TokenAuthorization].map(({ key }) => key)
+
+/** Whether an endpoint takes requests without any key. */
+const isOpen = (endpoint: HttpApiEndpoint.Top) => ![...endpoint.middlewares].some(({ key }) => security.includes(key))
+
+/** Which methods each path has, and how large the body of each may be. */
+const methodsByPath = (() => {
+  const methods = new Map<string, Map<string, number>>()
+  const add = (path: string, method: string, bodyLimit: number = limits.jsonBody) => {
+    const known = methods.get(path) ?? new Map<string, number>()
+    methods.set(path, known.set(method, bodyLimit))
+    if (method === "GET") known.set("HEAD", bodyLimit)
+  }
+  HttpApi.reflect(Api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint }) => {
+      add(endpoint.path, endpoint.method, isOpen(endpoint) ? limits.strangerBody : limits.jsonBody)
+      // Older clients update with PUT.
+      if (endpoint.method === "POST" && endpoint.identifier.startsWith("update")) add(endpoint.path, "PUT")
+    }
+  })
+  add(`${transferPrefix}/uploads`, "POST", limits.file + limits.uploadForm)
+  // Whoever holds the address is told so, and the upload has failed.
+  add(`${transferPrefix}/assets/:upload_id`, "PUT", Infinity)
+  add(`${transferPrefix}/files/:file_id/:name`, "GET")
+  add(openApiPath, "GET")
+  add(docsPath, "GET")
+  for (const path of [Probes.paths.health, Probes.paths.ready]) add(path, "GET")
+  const router = FindMyWay.make<ReadonlyMap<string, number>>(routerConfig)
+  for (const [path, allowed] of methods) router.on("GET", path as `/${string}`, allowed)
+  return router
+})()
+
+const respond = (status: number, code: ErrorCode, message: string, headers: Record<string, string> = {}) =>
+  HttpServerResponse.jsonUnsafe(body(code, message), { status, headers })
+
+const allowedAt = (path: string) => methodsByPath.find("GET", path)?.handler
+
+/** An update may come as PUT too; what is PUT by the contract stays so. */
+const methodFor = (path: string, method: string): string => {
+  const allowed = method === "PUT" ? allowedAt(path) : undefined
+  return allowed?.has("PUT") === true && allowed.has("POST") ? "POST" : method
+}
+
+const noRoute = (request: HttpServerRequest.HttpServerRequest) => {
+  const path = pathOf(request.url)
+  const allowed = allowedAt(path)
+  if (allowed === undefined) return respond(404, "NOT_FOUND", `there is nothing at ${path}`)
+  const allow = [...allowed.keys()].sort().join(", ")
+  return respond(405, "METHOD_NOT_ALLOWED", `${request.method} is not allowed here; use ${allow}`, { allow })
+}
+
+const sendBytes = "send bytes to upload_url or upload.url instead"
+
+/** Refuses a body that says itself that it is too large, before any of it is read; null for all others. */
+const refuseLength = (request: HttpServerRequest.HttpServerRequest) => {
+  const declared = Number(request.headers["content-length"] ?? 0)
+  if (!(declared > limits.strangerBody)) return null
+  const limit = allowedAt(pathOf(request.url))?.get(request.method) ?? limits.strangerBody
+  if (declared <= limit) return null
+  const remedy = limit === limits.jsonBody ? `; ${sendBytes}` : ""
+  return respond(
+    413,
+    "PAYLOAD_TOO_LARGE",
+    `the body of ${declared} bytes is larger than the ${limit} allowed here${remedy}`,
+    { connection: "close" }
+  )
+}
+
+/** The names of hosts differ from what the service knows itself by. */
+const misdirected = (host: string | undefined) =>
+  respond(
+    421,
+    "INVALID_REQUEST",
+    `Host: ${JSON.stringify(host)} is not served here; add it with --allowed-host, or use the address of the service`
+  )
+
+const badRequest = (tooLarge: boolean) =>
+  tooLarge
+    ? respond(413, "PAYLOAD_TOO_LARGE", `the body is larger than allowed; ${sendBytes}`)
+    : respond(400, "INVALID_REQUEST", "the body could not be read")
+
+const unexpected = Effect.fnUntraced(function* (
+  cause: Cause.Cause<unknown>,
+  requestId: string,
+  health: StorageHealth["Service"]
+) {
+  const gone = cause.reasons.some(
+    (reason) => Cause.isDieReason(reason) && isSqlError(reason.defect) && isGone(reason.defect)
+  )
+  if (gone) return respond(409, "CONFLICT", "what the request refers to was deleted meanwhile; nothing was changed")
+  const failure = StorageFailure.ofCause(cause)
+  if (failure !== null) {
+    const { code, message, retryAfter, status } = failure
+    yield* health.report(failure)
+    yield* Effect.annotateLogs(status === 500 ? Effect.logError(message) : Effect.logWarning(message), {
+      requestId,
+      reason: StorageFailure.reasonOf(cause)
+    })
+    return respond(status, code, message, retryAfter === null ? {} : { "retry-after": String(retryAfter) })
+  }
+  yield* Effect.logError("a request failed", cause).pipe(Effect.annotateLogs({ requestId }))
+  return respond(500, "UNEXPECTED_ERROR", `something went wrong on our side; the log has it as request ${requestId}`)
+})
+
+const toResponse = (
+  cause: Cause.Cause<unknown>,
+  request: HttpServerRequest.HttpServerRequest,
+  requestId: string,
+  health: StorageHealth["Service"]
+): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
+  for (const reason of cause.reasons) {
+    const error = Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
+    if (HttpServerResponse.isHttpServerResponse(error)) return Effect.succeed(error)
+    if (HttpServerError.isHttpServerError(error)) {
+      if (error.reason._tag === "RouteNotFound") return Effect.succeed(noRoute(request))
+      if (error.reason._tag === "RequestParseError") {
+        return Effect.succeed(badRequest(error.reason.reason === "BodyTooLarge"))
+      }
+    }
+  }
+  return Effect.annotateLogs(unexpected(cause, requestId, health), { keyId: keyIdOf(request) })
+}
+
+/** The id of the key or token that a request came with, for the log; never the key itself. */
+const keyIdOf = (request: HttpServerRequest.HttpServerRequest): string =>
+  Tokens.parse(/\S+$/.exec(request.headers["authorization"] ?? "")?.[0] ?? "")?.id ?? "none"
+
+const requestSeconds = Metric.histogram("signalbox_http_request_seconds", {
+  description: "How long requests took",
+  boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+})
+
+/** Older clients expect the form for a file itself. */
+const bareForm = (response: HttpServerResponse.HttpServerResponse) => {
+  if (response.status !== 200 || response.body._tag !== "Uint8Array") return response
+  const { upload }: { readonly upload: Schema.Json } = JSON.parse(new TextDecoder().decode(response.body.body))
+  return HttpServerResponse.setBody(response, HttpBody.jsonUnsafe(upload))
+}
+
+const edge = Effect.gen(function* () {
+  const health = yield* StorageHealth
+  const hosts = yield* Hosts
+  // There are few methods and statuses: the histogram of each is made once.
+  const histograms = new Map<string, Metric.Metric<number, unknown>>()
+  const secondsOf = (method: string, status: number) => {
+    const name = `${method} ${status}`
+    const known = histograms.get(name) ?? Metric.withAttributes(requestSeconds, { method, status: String(status) })
+    histograms.set(name, known)
+    return known
+  }
+  return (
+    effect: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>
+  ): Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest> =>
+    Effect.withFiber((fiber) => {
+      const received = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+      const clock = fiber.getRef(Clock.Clock)
+      const started = clock.monotonicTimeNanosUnsafe()
+      const request = canonical(received, methodFor)
+      const given = request.headers["x-request-id"]
+      const requestId = given !== undefined && /^[\w.-]{1,128}$/.test(given) ? given : crypto.randomUUID()
+      const headers: Record<string, string> = {
+        "x-request-id": requestId,
+        [lifetimeHeader]: String(keyLifetime.default),
+        "x-content-type-options": "nosniff",
+        "cache-control": "no-store"
+      }
+      const finished = (response: HttpServerResponse.HttpServerResponse) => {
+        const whole = wantsBareForm(received.url) ? bareForm(response) : response
+        const seconds = Number(clock.monotonicTimeNanosUnsafe() - started) / 1e9
+        secondsOf(request.method, whole.status).updateUnsafe(seconds, fiber.context)
+        // Most are made with these headers at once.
+        if (whole.headers["x-request-id"] === requestId) return whole
+        const kept = whole.headers["cache-control"]
+        return HttpServerResponse.setHeaders(
+          whole,
+          kept === undefined ? headers : { ...headers, "cache-control": kept }
+        )
+      }
+      const refused = hosts.admits(received.headers["host"])
+        ? refuseLength(request)
+        : misdirected(received.headers["host"])
+      if (refused !== null) return Effect.succeed(finished(refused))
+      return effect.pipe(
+        Effect.updateContext((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
+          const known = Context.add(context, ResponseHeaders, headers)
+          return request === received ? known : Context.add(known, HttpServerRequest.HttpServerRequest, request)
+        }),
+        Effect.catchCause((cause) => toResponse(cause, request, requestId, health)),
+        Effect.map(finished)
+      )
+    })
+})
+
+export const layer = HttpRouter.middleware(edge, { global: true })

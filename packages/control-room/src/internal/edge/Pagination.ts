@@ -1,0 +1,113 @@
+/**
+ * Pages of lists: limits, and cursors that are opaque, signed and bound to their filters.
+ */
+import type { Page } from "@signalbox/api/contract/Common"
+import type { InvalidRequestResponse } from "@signalbox/api/contract/Responses"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Stream from "effect/Stream"
+import { limits } from "../Limits.ts"
+import type * as Scope from "effect/Scope"
+import { Signer } from "../transfers/Signer.ts"
+import type { PageRequest, Rows } from "../store/Database.ts"
+import { Answers } from "./Answers.ts"
+import { invalidRequest } from "./Failures.ts"
+import { PublicUrl } from "./PublicUrl.ts"
+
+const defaultLimit = 100
+const maxLimit = 500
+
+interface ListQuery {
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+}
+
+/** What a cursor is bound to: the path and the filters, in one order. Unknown parameters do not count. */
+const scopeOf = (path: string, query: ListQuery): string => {
+  const filters = Object.entries(query).filter(
+    ([name, value]) => name !== "cursor" && name !== "limit" && value !== undefined
+  )
+  return `${path}\n${JSON.stringify(filters.sort(([a], [b]) => (a < b ? -1 : 1)))}`
+}
+
+export class Pagination extends Context.Service<
+  Pagination,
+  {
+    /** Fetches a page and wraps it in the envelope. */
+    readonly page: <A extends { readonly id: string }, B>(
+      request: HttpServerRequest.HttpServerRequest,
+      query: ListQuery,
+      fetch: (page: PageRequest) => Effect.Effect<Rows<A>>,
+      view: (rows: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>>,
+      /** The size of every page of a list that takes no `limit`. */
+      size?: number
+    ) => Effect.Effect<Page<B>, InvalidRequestResponse, Scope.Scope>
+    /** Like `page`, where the rows are viewed as JSON texts. */
+    readonly pageOfTexts: <A extends { readonly id: string }>(
+      request: HttpServerRequest.HttpServerRequest,
+      query: ListQuery,
+      fetch: (page: PageRequest) => Effect.Effect<Rows<A>>,
+      view: (rows: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<string>>
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, InvalidRequestResponse, Scope.Scope>
+  }
+>()("@signalbox/control-room/http/Pagination") {
+  static readonly layer = Layer.effect(
+    Pagination,
+    Effect.gen(function* () {
+      const answers = yield* Answers
+      const signer = yield* Signer
+      const publicUrl = yield* PublicUrl
+      const read = (cursor: string, scope: string): string | null => {
+        const dot = cursor.lastIndexOf(".")
+        const after = Buffer.from(cursor.slice(0, Math.max(dot, 0)), "base64url").toString()
+        return dot > 0 && signer.verify(`cursor\n${scope}\n${after}`, cursor.slice(dot + 1)) ? after : null
+      }
+      const page: Pagination["Service"]["page"] = Effect.fnUntraced(function* (request, query, fetch, view, size) {
+        const url = new URL(request.url, publicUrl)
+        const scope = scopeOf(url.pathname, query)
+        const after = query.cursor === undefined ? null : read(query.cursor, scope)
+        if (query.cursor !== undefined && after === null) {
+          return yield* invalidRequest(
+            "cursor: not one of this list with these filters; start again without it, or follow `next` as it is"
+          )
+        }
+        const limit = size ?? Math.min(query.limit ?? defaultLimit, maxLimit)
+        const requestScope = yield* Effect.scope
+        const reserve = (bytes: number) => answers.reserve(bytes, requestScope)
+        const { hasMore, rows } = yield* fetch({ after, limit, reserve })
+        const last = rows.at(-1)?.id
+        if (hasMore && last !== undefined) {
+          const signature = signer.sign(`cursor\n${scope}\n${last}`)
+          url.searchParams.set("cursor", `${Buffer.from(last).toString("base64url")}.${signature}`)
+        }
+        const data = yield* view(rows)
+        return { data, has_more: hasMore, next: hasMore ? publicUrl + url.pathname + url.search : null }
+      })
+      return Pagination.of({
+        page,
+        pageOfTexts: Effect.fnUntraced(function* (request, query, fetch, view) {
+          const { data, ...rest } = yield* page(request, query, fetch, view)
+          const end = `],${JSON.stringify(rest).slice(1)}`
+          if (data.reduce((sum, text) => sum + text.length, 0) <= limits.smallAnswer) {
+            return HttpServerResponse.text(`{"data":[${data.join(",")}${end}`, { contentType: "application/json" })
+          }
+          const parts: Array<Uint8Array> = []
+          for (const [index, text] of data.entries()) {
+            parts.push(Buffer.from(`${index === 0 ? '{"data":[' : ","}${text}`))
+            // Others have their turn: megabytes take a while.
+            if (text.length > limits.smallAnswer) yield* Effect.yieldNow
+          }
+          parts.push(Buffer.from(end))
+          const contentLength = parts.reduce((sum, part) => sum + part.length, 0)
+          return HttpServerResponse.stream(Stream.fromIterable(parts), {
+            contentLength,
+            contentType: "application/json"
+          })
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,79 @@
+/**
+ * Assets over HTTP.
+ */
+import { type Asset, maxDirectAssetBytes } from "@signalbox/api/contract/Assets"
+import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { BlobStore } from "../../BlobStore.ts"
+import { Deposits } from "../transfers/Deposits.ts"
+import { Assets, type StoredAsset } from "../store/Assets.ts"
+import { Database } from "../store/Database.ts"
+import { Files } from "../store/Files.ts"
+import * as Endpoints from "../edge/Endpoints.ts"
+import { answering, conflict, orNotFound, tooLarge } from "../edge/Failures.ts"
+import { FileLinks, validMillis } from "../transfers/FileLinks.ts"
+import { Pagination } from "../edge/Pagination.ts"
+
+export const layer = Endpoints.group(
+  "assets",
+  Effect.fnUntraced(function* (handlers) {
+    const store = yield* Assets
+    const { millis } = yield* Database
+    const files = yield* Files
+    const blobs = yield* BlobStore
+    const deposits = yield* Deposits
+    const links = yield* FileLinks
+    const { page } = yield* Pagination
+    const find = (params: { readonly workspace_id: WorkspaceId; readonly asset_id: string }) =>
+      orNotFound("asset", params.asset_id, store.get(params.workspace_id, params.asset_id))
+
+    const view = Effect.fnUntraced(function* (asset: StoredAsset): Effect.fn.Return<Asset> {
+      const { contentType, id, name } = asset
+      const [file] = yield* files.ofOwners([id])
+      if (file === undefined || contentType === null) return { id, name, payload: { type: "empty" } }
+      const url = yield* links.download(asset.workspaceId, { id: file.id, name, type: contentType })
+      return { id, name, payload: { type: "url", content_type: contentType, url } }
+    })
+
+    return handlers.handleAll({
+      getAsset: ({ params }) => Effect.flatMap(find(params), view),
+      listAssets: ({ params, query, request }) =>
+        page(request, query, (from) => store.list(params.workspace_id, from), Effect.succeed),
+      createAsset: Effect.fnUntraced(function* ({ params, payload: { name } }) {
+        const created = yield* store.create(params.workspace_id, name)
+        if (created === null) return yield* conflict(`name: an asset "${name}" exists already; choose another name`)
+        return { id: created.id, name, payload: { type: "empty" } } as const
+      }),
+      createAssetUpload: Effect.fnUntraced(function* ({ params, payload: { content_type, data } }) {
+        const asset = yield* find(params)
+        if (data !== undefined && data.length >= maxDirectAssetBytes) {
+          return yield* tooLarge(
+            `data: ${data.length} bytes; content of ${maxDirectAssetBytes} bytes and more goes to upload_url: leave data out`
+          )
+        }
+        const expires = (yield* millis) + validMillis
+        const id = yield* store.createUpload(asset.id, content_type, new Date(expires).toISOString())
+        if (data === undefined) {
+          const upload_url = links.assetUpload(params.workspace_id, id, expires)
+          return { id, content_type, status: "pending", upload_url } as const
+        }
+        const stored = Effect.flatMap(blobs.stage(Stream.succeed(data)), (staged) =>
+          deposits.asset(params.workspace_id, id, staged)
+        )
+        yield* answering("NOT_FOUND")(Effect.scoped(stored))
+        return { id, content_type, status: "completed" } as const
+      }),
+      getAssetUpload: Effect.fnUntraced(function* ({ params }) {
+        const asset = yield* find(params)
+        return yield* orNotFound("upload", params.upload_id, store.getUpload(asset.id, params.upload_id))
+      }),
+      deleteAsset: Effect.fnUntraced(function* ({ params }) {
+        const asset = yield* find(params)
+        const unused = yield* store.remove(asset.id)
+        yield* Effect.forEach(unused, blobs.remove, { discard: true })
+        return { id: asset.id, deleted: true } as const
+      })
+    })
+  })
+)

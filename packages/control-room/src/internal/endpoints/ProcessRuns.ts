@@ -1,0 +1,80 @@
+/**
+ * Process runs: start, watch, stop and delete them.
+ */
+import type { ProcessId, ProcessRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { Started } from "@signalbox/api/contract/ProcessRuns"
+import * as Effect from "effect/Effect"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { TargetGuard } from "../delivery/TargetGuard.ts"
+import { checkPayload } from "../Limits.ts"
+import { Runs } from "../runs/Runs.ts"
+import { Processes } from "../store/Processes.ts"
+import { ProcessRuns } from "../store/ProcessRuns.ts"
+import * as Endpoints from "../edge/Endpoints.ts"
+import { answering, invalidRequest, orNotFound } from "../edge/Failures.ts"
+import { Pagination } from "../edge/Pagination.ts"
+
+const started = (id: ProcessRunId | null): Started => (id === null ? { started: false } : { started: true, id })
+
+export const layer = Endpoints.group(
+  "processRuns",
+  Effect.fnUntraced(function* (handlers) {
+    const store = yield* ProcessRuns
+    const processStore = yield* Processes
+    const runs = yield* Runs
+    const guard = yield* TargetGuard
+    const { page } = yield* Pagination
+    const findProcess = (params: { readonly workspace_id: WorkspaceId; readonly process_id: ProcessId }) =>
+      orNotFound("process", params.process_id, processStore.get(params.workspace_id, params.process_id))
+    const find = (params: { readonly workspace_id: WorkspaceId; readonly process_run_id: ProcessRunId }) =>
+      orNotFound("process run", params.process_run_id, store.get(params.workspace_id, params.process_run_id))
+    return handlers.handleAll({
+      getProcessRun: ({ params }) => find(params),
+      listProcessRuns: ({ params, query, request }) =>
+        page(
+          request,
+          query,
+          (from) =>
+            store.list(params.workspace_id, { processId: query.process_id ?? null, state: query.state ?? null }, from),
+          Effect.succeed
+        ),
+      startProcessRun: Effect.fnUntraced(function* ({ params, payload }) {
+        const process = yield* findProcess(params)
+        if (payload?.type === "with_payloads") {
+          for (const [index, item] of payload.payloads.entries()) yield* checkPayload(item, `payloads.${index}`)
+        }
+        const { callback, ...input } = payload ?? {}
+        const refusal = callback === undefined ? null : guard.refuses(callback.url)
+        if (refusal !== null) return yield* invalidRequest(`callback.url: ${refusal}`)
+        return started(
+          yield* answering("CONFLICT", "NOT_FOUND")(runs.start(params.workspace_id, process, input, callback))
+        )
+      }),
+      startProcessRunFromIntegration: Effect.fnUntraced(function* ({ headers, params, payload, query }) {
+        const process = yield* findProcess(params)
+        const secret = headers["x-hook-secret"]
+        if (query.with_handshake === "asana" && secret !== undefined) {
+          return HttpServerResponse.jsonUnsafe(started(null), { headers: { "x-hook-secret": secret } })
+        }
+        yield* checkPayload(payload ?? null, "the body")
+        const input = { type: "with_payloads", payloads: [payload ?? null] } as const
+        const id = yield* answering("CONFLICT", "NOT_FOUND")(runs.start(params.workspace_id, process, input))
+        return HttpServerResponse.jsonUnsafe(started(id))
+      }),
+      stopProcessRun: Effect.fnUntraced(function* ({ params, payload }) {
+        const run = yield* find(params)
+        const accepted = yield* runs.stop(run.id, {
+          asDone: payload.set_remaining_work_items_as_done,
+          terminate: payload.terminate_ongoing_activity_runs,
+          reason: payload.reason ?? "the run was stopped"
+        })
+        return { accepted }
+      }),
+      deleteProcessRun: Effect.fnUntraced(function* ({ params }) {
+        const run = yield* find(params)
+        yield* answering("CONFLICT")(runs.remove(run.id))
+        return { id: run.id, deleted: true } as const
+      })
+    })
+  })
+)

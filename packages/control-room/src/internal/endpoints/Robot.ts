@@ -1,0 +1,196 @@
+/**
+ * The robot side: what a task may do while its step run lives.
+ */
+import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
+import type { Settlement } from "@signalbox/api/contract/Robot"
+import type { NotFoundResponse } from "@signalbox/api/contract/Responses"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Schema from "effect/Schema"
+import { BlobStore } from "../../BlobStore.ts"
+import type { Exception } from "../engine/Engine.ts"
+import { checkPayload, limits, maxFilesPerItem, tooManyFiles } from "../Limits.ts"
+import { Refused } from "../Refused.ts"
+import { Runs } from "../runs/Runs.ts"
+import { Database } from "../store/Database.ts"
+import { Files } from "../store/Files.ts"
+import { Outputs } from "../store/Outputs.ts"
+import { ProcessRuns } from "../store/ProcessRuns.ts"
+import { RunItems } from "../store/RunItems.ts"
+import { type StoredStepRun, StepRuns } from "../store/StepRuns.ts"
+import { WorkItems } from "../store/WorkItems.ts"
+import * as Endpoints from "../edge/Endpoints.ts"
+import { answering, conflict, notFound, tooLarge } from "../edge/Failures.ts"
+import { FileLinks } from "../transfers/FileLinks.ts"
+
+/** Finds the step run whose token a request came with. */
+const stepRunOfToken = Effect.map(StepRuns, (store) => {
+  const own = Effect.gen(function* () {
+    const principal = yield* CurrentPrincipal
+    const stepRun = principal._tag === "StepRun" ? yield* store.find(principal.stepRunId) : null
+    return stepRun ?? (yield* notFound("step run", "of this token"))
+  })
+  return {
+    /** Alive: with an ended step run its token can not even read. */
+    live: Effect.gen(function* () {
+      const stepRun = yield* own
+      if (stepRun.state === "in_progress") return stepRun
+      return yield* answering("LEASE_LOST")(
+        new Refused({ code: "LEASE_LOST", message: `the step run is ${stepRun.state}; stop the task` })
+      )
+    }),
+    /** Dead or alive, as the engine refuses what a dead one asks for; when the URL names that one and no other. */
+    named: Effect.fnUntraced(function* (params: {
+      readonly process_id: string
+      readonly process_run_id?: string
+      readonly step_run_id?: string
+    }) {
+      const stepRun = yield* own
+      const named: ReadonlyArray<readonly [what: string, given: string | undefined, own: string]> = [
+        ["process", params.process_id, stepRun.processId],
+        ["process run", params.process_run_id, stepRun.processRunId],
+        ["step run", params.step_run_id, stepRun.id]
+      ]
+      for (const [what, given, actual] of named) {
+        if (given !== undefined && given !== actual) return yield* notFound(what, given)
+      }
+      return stepRun
+    })
+  }
+})
+
+const exceptionTypes = { BUSINESS: "business", APPLICATION: "application" } as const
+
+/** What an item failed with, null when it is completed. */
+export const exceptionOf = ({ exception, state }: Settlement): Exception | null =>
+  state === "COMPLETED"
+    ? null
+    : {
+        code: exception?.code ?? "",
+        type: exception === undefined ? "unspecified" : exceptionTypes[exception.type],
+        message: exception?.message ?? ""
+      }
+
+const process = Endpoints.group(
+  "robotProcess",
+  Effect.fnUntraced(function* (handlers) {
+    const runs = yield* Runs
+    const { named } = yield* stepRunOfToken
+    return handlers.handleAll({
+      reserveNextWorkItem: Effect.fnUntraced(function* ({ params }) {
+        const stepRun = yield* named(params)
+        const item = yield* answering("CONFLICT", "LEASE_LOST")(runs.reserveNext(stepRun))
+        return { workItemId: item }
+      }),
+      releaseWorkItem: Effect.fnUntraced(function* ({ params, payload }) {
+        const stepRun = yield* named(params)
+        const exception = exceptionOf(payload)
+        yield* answering("CONFLICT", "LEASE_LOST", "NOT_FOUND")(runs.release(stepRun, payload.workItemId, exception))
+        return {}
+      }),
+      createOutput: Effect.fnUntraced(function* ({ params, payload }) {
+        const stepRun = yield* named(params)
+        yield* checkPayload(payload.payload)
+        const id = yield* answering(
+          "CONFLICT",
+          "LEASE_LOST",
+          "NOT_FOUND"
+        )(runs.createOutput(stepRun, params.work_item_id, payload.payload))
+        return { id }
+      })
+    })
+  })
+)
+
+interface Owner {
+  readonly id: string
+  readonly payload: Schema.Json
+}
+
+const data = Endpoints.group(
+  "robotData",
+  Effect.fnUntraced(function* (handlers) {
+    const { live } = yield* stepRunOfToken
+    const items = yield* WorkItems
+    const runItems = yield* RunItems
+    const outputs = yield* Outputs
+    const runs = yield* ProcessRuns
+    const blobs = yield* BlobStore
+    const { transaction } = yield* Database
+    const notInHand = () => conflict("the work item is not in the hand of this step run; reserve it first")
+    const files = yield* Files
+    const links = yield* FileLinks
+    /** An item of the run, or an output that this step run is making. */
+    const find = Effect.fnUntraced(function* (stepRun: StoredStepRun, id: string) {
+      const item = yield* items.get(stepRun.workspaceId, id)
+      if (item !== null && item.processRunId === stepRun.processRunId) {
+        return {
+          id: item.id,
+          payload: item.payload,
+          writable: item.stepRun === stepRun.id && item.state === "in_progress"
+        }
+      }
+      const output = yield* outputs.open(id)
+      if (output !== null && output.stepRunId === stepRun.id)
+        return { id: output.id, payload: output.payload, writable: true }
+      return yield* notFound("work item", id)
+    })
+    const owner = (id: string) =>
+      Effect.flatMap(live, (stepRun): Effect.Effect<Owner, NotFoundResponse> => find(stepRun, id))
+    return handlers.handleAll({
+      getWorkItemData: ({ params }) => Effect.map(owner(params.work_item_id), (found) => found.payload),
+      listWorkItemFiles: Effect.fnUntraced(function* ({ params }) {
+        const found = yield* owner(params.work_item_id)
+        const known = yield* files.ofOwners([found.id])
+        return known.map((file) => ({ fileId: file.id, fileName: file.name, fileSize: file.size }))
+      }),
+      getWorkItemFile: Effect.fnUntraced(function* ({ params }) {
+        const found = yield* owner(params.work_item_id)
+        const file = yield* files.find(params.workspace_id, params.file_id)
+        if (file === null || file.ownerId !== found.id) return yield* notFound("file", params.file_id)
+        return { url: (yield* links.file(params.workspace_id, file)).download.url }
+      }),
+      putWorkItemData: Effect.fnUntraced(function* ({ params, payload }) {
+        const stepRun = yield* live
+        const found = yield* find(stepRun, params.work_item_id)
+        yield* checkPayload(payload ?? null, "the payload")
+        const written =
+          (yield* runItems.setPayload(stepRun.id, found.id, payload ?? null)) ||
+          (yield* outputs.setPayload(stepRun.id, found.id, payload ?? null))
+        return written ? {} : yield* notInHand()
+      }),
+      deleteWorkItemFile: Effect.fnUntraced(function* ({ params }) {
+        const stepRun = yield* live
+        const removed = Effect.gen(function* () {
+          yield* runs.lock(stepRun.processRunId)
+          const found = yield* find(stepRun, params.work_item_id)
+          if (!found.writable) return yield* notInHand()
+          return yield* files.remove(found.id, params.file_id)
+        })
+        const blob = yield* transaction(removed)
+        if (blob === null) return yield* notFound("file", params.file_id)
+        yield* blobs.remove(blob)
+        return {}
+      }),
+      createRobotFile: Effect.fnUntraced(function* ({ params, payload }) {
+        const stepRun = yield* live
+        const found = yield* find(stepRun, params.work_item_id)
+        if (!found.writable) {
+          return yield* notInHand()
+        }
+        if (payload.fileSize > limits.file) {
+          return yield* tooLarge(`fileSize: ${payload.fileSize} bytes are more than the ${limits.file} allowed`)
+        }
+        if ((yield* files.countOthers(found.id, payload.fileName)) >= maxFilesPerItem)
+          return yield* conflict(tooManyFiles)
+        const form = yield* links.uploadForm(
+          { workspace: params.workspace_id, id: found.id, stepRun: stepRun.id },
+          { file_name: payload.fileName, file_size: payload.fileSize }
+        )
+        return { url: form.url, fields: form.form_data }
+      })
+    })
+  })
+)
+
+export const layer = Layer.mergeAll(process, data)

@@ -1,0 +1,67 @@
+/**
+ * Secrets over the public interface: items go in and never come out.
+ */
+import type { SecretName } from "@signalbox/api/contract/Ids"
+import type { SecretItems } from "@signalbox/api/contract/Secrets"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { limits } from "../Limits.ts"
+import { Secrets } from "../store/Secrets.ts"
+import * as Endpoints from "../edge/Endpoints.ts"
+import { conflict, notFound, orNotFound, tooLarge } from "../edge/Failures.ts"
+import { Pagination } from "../edge/Pagination.ts"
+
+const pageSize = 1000
+
+/** The items as they are stored, if they are not too large; `field` is where they stand in the request. */
+export const checkItems = Effect.fnUntraced(function* (items: SecretItems, field: string) {
+  const json = JSON.stringify(Redacted.value(items))
+  const size = Buffer.byteLength(json)
+  if (size > limits.secret) {
+    return yield* tooLarge(
+      `${field}: ${size} bytes of JSON are more than the ${limits.secret} allowed; split them into several secrets`
+    )
+  }
+  return Redacted.make(json)
+})
+
+export const layer = Endpoints.group(
+  "secrets",
+  Effect.fnUntraced(function* (handlers) {
+    const store = yield* Secrets
+    const { page } = yield* Pagination
+    const shown = ({ description, name }: { readonly name: SecretName; readonly description: string | null }) => ({
+      name,
+      description
+    })
+    return handlers.handleAll({
+      listSecrets: ({ params, query, request }) =>
+        page(
+          request,
+          query,
+          (from) => store.list(params.workspace_id, from),
+          (rows) => Effect.succeed(rows.map(shown)),
+          pageSize
+        ),
+      createSecret: Effect.fnUntraced(function* ({ params, payload: { description, items, name } }) {
+        const content = { items: yield* checkItems(items, "items"), description }
+        const created = yield* store.create(params.workspace_id, name, content)
+        return (
+          created ??
+          (yield* conflict(`name: a secret "${name}" exists already; choose another name or change that one`))
+        )
+      }),
+      updateSecret: Effect.fnUntraced(function* ({ params, payload: { description, items } }) {
+        const content = { items: yield* checkItems(items, "items"), description }
+        const { secret_name, workspace_id } = params
+        return yield* orNotFound("secret", secret_name, store.update(workspace_id, secret_name, content))
+      }),
+      deleteSecret: Effect.fnUntraced(function* ({ params }) {
+        if (!(yield* store.remove(params.workspace_id, params.secret_name))) {
+          return yield* notFound("secret", params.secret_name)
+        }
+        return { name: params.secret_name, deleted: true } as const
+      })
+    })
+  })
+)

@@ -1,0 +1,70 @@
+/**
+ * Step runs over HTTP, with their events, artifacts and console messages.
+ */
+import { ArtifactId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Effect from "effect/Effect"
+import { Files, type StoredFile } from "../store/Files.ts"
+import { ProcessRuns } from "../store/ProcessRuns.ts"
+import { StepRuns } from "../store/StepRuns.ts"
+import { WorkerReports } from "../store/WorkerReports.ts"
+import * as Endpoints from "../edge/Endpoints.ts"
+import { notFound, orNotFound } from "../edge/Failures.ts"
+import { FileLinks } from "../transfers/FileLinks.ts"
+import { Pagination } from "../edge/Pagination.ts"
+
+/** Console messages in a page. */
+const messagesInPage = 1000
+
+const listed = ({ id, name, size }: StoredFile) => ({ id: ArtifactId.make(id), name, size })
+
+export const layer = Endpoints.group(
+  "stepRuns",
+  Effect.fnUntraced(function* (handlers) {
+    const store = yield* StepRuns
+    const runStore = yield* ProcessRuns
+    const files = yield* Files
+    const reports = yield* WorkerReports
+    const links = yield* FileLinks
+    const { page } = yield* Pagination
+    const find = (params: { readonly workspace_id: WorkspaceId; readonly step_run_id: string }) =>
+      orNotFound("step run", params.step_run_id, store.get(params.workspace_id, params.step_run_id))
+    return handlers.handleAll({
+      getStepRun: ({ params }) => find(params),
+      listStepRuns: Effect.fnUntraced(function* ({ params, query, request }) {
+        const id = query.process_run_id
+        const run = yield* orNotFound("process run", id, runStore.get(params.workspace_id, id))
+        return yield* page(request, query, (from) => store.list(run.id, from), Effect.succeed)
+      }),
+      listStepRunEvents: Effect.fnUntraced(function* ({ params, query, request }) {
+        const stepRun = yield* find(params)
+        return yield* page(request, query, (from) => store.listEvents(stepRun.id, from), Effect.succeed)
+      }),
+      listStepRunArtifacts: Effect.fnUntraced(function* ({ params, query, request }) {
+        const stepRun = yield* find(params)
+        return yield* page(
+          request,
+          query,
+          (from) => files.list(stepRun.id, from),
+          (rows) => Effect.succeed(rows.map(listed))
+        )
+      }),
+      getStepRunArtifact: Effect.fnUntraced(function* ({ params }) {
+        const stepRun = yield* find(params)
+        const file = yield* files.find(params.workspace_id, params.artifact_id)
+        if (file === null || file.ownerId !== stepRun.id) return yield* notFound("artifact", params.artifact_id)
+        const { download } = yield* links.file(params.workspace_id, file)
+        return { ...listed(file), url: download.url }
+      }),
+      listStepRunConsoleMessages: Effect.fnUntraced(function* ({ params, query, request }) {
+        const stepRun = yield* find(params)
+        return yield* page(
+          request,
+          query,
+          (from) => reports.listMessages(stepRun.id, from),
+          Effect.succeed,
+          messagesInPage
+        )
+      })
+    })
+  })
+)

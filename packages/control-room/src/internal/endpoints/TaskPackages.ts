@@ -1,0 +1,92 @@
+/**
+ * Task packages over HTTP.
+ */
+import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { GitSource } from "@signalbox/api/contract/TaskPackages"
+import * as Effect from "effect/Effect"
+import { BlobStore } from "../../BlobStore.ts"
+import { limits } from "../Limits.ts"
+import { GitPackages } from "../git/GitPackages.ts"
+import { PackageSources, type Source } from "../store/PackageSources.ts"
+import { notUploaded, type PackageContent, type StoredPackage, TaskPackages } from "../store/TaskPackages.ts"
+import * as Endpoints from "../edge/Endpoints.ts"
+import { answering, conflict, orNotFound } from "../edge/Failures.ts"
+import { FileLinks } from "../transfers/FileLinks.ts"
+import { Pagination } from "../edge/Pagination.ts"
+
+/** Where the zip of a package is fetched, and its digest. */
+export const locate = (
+  links: FileLinks["Service"],
+  { name, workspaceId }: StoredPackage,
+  { digest, file }: PackageContent
+) =>
+  Effect.map(links.download(workspaceId, { id: file.id, name: `${name}.zip`, type: "application/zip" }), (url) => ({
+    digest,
+    url
+  }))
+
+const gitOf = (source: Source): GitSource => ({
+  repository: source.repository,
+  directory: source.directory,
+  credentials_secret: source.credentialsSecret,
+  mode: source.mode,
+  reference: source.reference,
+  automatic_deployment: source.automatic,
+  commit: source.commit,
+  fetched_at: source.fetchedAt,
+  error: source.error === null ? null : { message: source.error.message, failed_at: source.error.failedAt }
+})
+
+export const layer = Endpoints.group(
+  "taskPackages",
+  Effect.fnUntraced(function* (handlers) {
+    const store = yield* TaskPackages
+    const sources = yield* PackageSources
+    const gitPackages = yield* GitPackages
+    const blobs = yield* BlobStore
+    const links = yield* FileLinks
+    const { page } = yield* Pagination
+    const find = (params: { readonly workspace_id: WorkspaceId; readonly task_package_id: string }) =>
+      orNotFound("task package", params.task_package_id, store.get(params.workspace_id, params.task_package_id))
+
+    const view = Effect.fnUntraced(function* (taskPackage: StoredPackage) {
+      const { content, id, name, tasks, type } = taskPackage
+      const download = content === null ? null : { url: (yield* locate(links, taskPackage, content)).url }
+      const source = type === "zip" ? null : yield* sources.get(id)
+      const git = source === null ? null : gitOf(source)
+      return { id, name, type, tasks: tasks.map((task) => ({ name: task })), download, git }
+    })
+
+    return handlers.handleAll({
+      getTaskPackage: ({ params }) => Effect.flatMap(find(params), view),
+      listTaskPackages: ({ params, query, request }) =>
+        page(request, query, (from) => store.list(params.workspace_id, from), Effect.succeed),
+      createTaskPackage: Effect.fnUntraced(function* ({ params, payload: { name } }) {
+        const created = yield* store.create(params.workspace_id, name)
+        if (created === null) {
+          return yield* conflict(`name: a task package "${name}" exists already; choose another name`)
+        }
+        return yield* view(created)
+      }),
+      configureTaskPackage: Effect.fnUntraced(function* ({ params, payload: { configuration, type } }) {
+        const found = yield* find(params)
+        yield* answering("INVALID_REQUEST", "NOT_FOUND", "CONFLICT")(gitPackages.configure(found, type, configuration))
+        return { id: found.id, name: found.name, type }
+      }),
+      getTaskPackageUpload: Effect.fnUntraced(function* ({ params }) {
+        const { id, name, type } = yield* find(params)
+        if (type !== "zip") return yield* conflict(notUploaded(name))
+        return yield* links.uploadForm(
+          { workspace: params.workspace_id, id, stepRun: null, kind: "package" },
+          { file_name: `${name}.zip`, file_size: limits.package }
+        )
+      }),
+      deleteTaskPackage: Effect.fnUntraced(function* ({ params }) {
+        const found = yield* find(params)
+        const unused = yield* answering("CONFLICT")(store.remove(found))
+        yield* Effect.forEach(unused, blobs.remove, { discard: true })
+        return { id: found.id, deleted: true } as const
+      })
+    })
+  })
+)

@@ -1,0 +1,98 @@
+/**
+ * Work items and outputs as the interface shows them, with their files.
+ */
+import type { File } from "@signalbox/api/contract/Files"
+import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { WorkItem, WorkItemListed } from "@signalbox/api/contract/WorkItems"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Files } from "../store/Files.ts"
+import type { StoredPageOutput } from "../store/Outputs.ts"
+import type { StoredItem, StoredPageItem, StoredSummary } from "../store/StoredItem.ts"
+import { FileLinks } from "../transfers/FileLinks.ts"
+
+export const summary = (item: StoredSummary): WorkItemListed => ({
+  id: item.id,
+  created_at: item.createdAt,
+  state: item.state,
+  state_updated_at: item.stateUpdatedAt,
+  process: { id: item.processId },
+  process_run: item.processRunId === null ? null : { id: item.processRunId },
+  step: item.stepId === null ? null : { id: item.stepId },
+  step_run: item.stepRun === null ? null : { id: item.stepRun },
+  exception: item.exception
+})
+
+/** A work item with its payload and files. */
+export const whole = (item: StoredItem, files: ReadonlyArray<File>): WorkItem => ({
+  ...summary(item),
+  payload: item.payload,
+  files
+})
+
+/** The JSON text of an object with two more members, of which the payload is JSON text already. */
+const withData = (head: object, payload: string, files: ReadonlyArray<File>): string =>
+  `${JSON.stringify(head).slice(0, -1)},"payload":${payload},"files":${JSON.stringify(files)}}`
+
+export class Views extends Context.Service<
+  Views,
+  {
+    readonly item: (item: StoredItem) => Effect.Effect<WorkItem>
+    /** As JSON texts. */
+    readonly items: (items: ReadonlyArray<StoredPageItem>) => Effect.Effect<ReadonlyArray<string>>
+    /** As JSON texts. */
+    readonly outputs: (outputs: ReadonlyArray<StoredPageOutput>) => Effect.Effect<ReadonlyArray<string>>
+  }
+>()("@signalbox/control-room/http/Views") {
+  static readonly layer = Layer.effect(
+    Views,
+    Effect.gen(function* () {
+      const files = yield* Files
+      const links = yield* FileLinks
+      /** The files of a page of owners, with one query. */
+      const filesOf = Effect.fnUntraced(function* (
+        owners: ReadonlyArray<{
+          readonly id: string
+          readonly workspaceId: WorkspaceId
+          readonly mayHaveFiles?: boolean
+        }>
+      ) {
+        const asked = owners.filter((owner) => owner.mayHaveFiles !== false)
+        if (asked.length === 0) return (): ReadonlyArray<File> => []
+        const workspaces = new Map(asked.map((owner) => [owner.id, owner.workspaceId]))
+        const byOwner = new Map<string, Array<File>>()
+        for (const file of yield* files.ofOwners([...workspaces.keys()])) {
+          const workspace = workspaces.get(file.ownerId)
+          if (workspace === undefined) continue
+          const known = byOwner.get(file.ownerId) ?? []
+          known.push(yield* links.file(workspace, file))
+          byOwner.set(file.ownerId, known)
+        }
+        return (id: string): ReadonlyArray<File> => byOwner.get(id) ?? []
+      })
+      return Views.of({
+        item: (item) =>
+          item.mayHaveFiles
+            ? Effect.map(filesOf([item]), (ofOwner) => whole(item, ofOwner(item.id)))
+            : Effect.succeed(whole(item, [])),
+        items: Effect.fnUntraced(function* (items) {
+          const ofOwner = yield* filesOf(items)
+          return items.map((item) => withData(summary(item), item.payload, ofOwner(item.id)))
+        }),
+        outputs: Effect.fnUntraced(function* (outputs) {
+          const ofOwner = yield* filesOf(outputs)
+          return outputs.map((output) => {
+            const head = {
+              id: output.id,
+              created_at: output.createdAt,
+              process: { id: output.processId },
+              process_run: { id: output.processRunId }
+            }
+            return withData(head, output.payload, ofOwner(output.id))
+          })
+        })
+      })
+    })
+  )
+}

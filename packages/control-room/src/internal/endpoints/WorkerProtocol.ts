@@ -1,0 +1,244 @@
+/**
+ * The workers' own interface: link, lease, report.
+ */
+import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
+import type { StepRunId, WorkerId } from "@signalbox/api/contract/Ids"
+import type { Lease, nextItems as nextEndpoint } from "@signalbox/api/contract/WorkerProtocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import { checkPayload, limits } from "../Limits.ts"
+import { type Ask, type Given, NextItems } from "../runs/NextItems.ts"
+import * as Tokens from "../Tokens.ts"
+import { Refused } from "../Refused.ts"
+import { Runs } from "../runs/Runs.ts"
+import { type Leased, type StoredStepRun, StepRuns } from "../store/StepRuns.ts"
+import { TaskPackages } from "../store/TaskPackages.ts"
+import { WorkerReports } from "../store/WorkerReports.ts"
+import { Workers } from "../store/Workers.ts"
+import { WorkSignal } from "../runs/WorkSignal.ts"
+import * as Endpoints from "../edge/Endpoints.ts"
+import { answering, conflict, forbidden, invalidRequest, notFound, tooLarge } from "../edge/Failures.ts"
+import { FileLinks } from "../transfers/FileLinks.ts"
+import { exceptionOf } from "./Robot.ts"
+import { locate } from "./TaskPackages.ts"
+import { holdsLease } from "./Workers.ts"
+
+type NextPayload = HttpApiEndpoint.Payload<typeof nextEndpoint>["Type"]
+
+/** How often a worker must be heard of. */
+const heartbeatSeconds = 3
+
+/** A time in the form in which all are stored. */
+const timeOf = (text: string, field: string) => {
+  const time = Date.parse(text)
+  return Number.isNaN(time)
+    ? Effect.fail(invalidRequest(`${field}: there is no such time`))
+    : Effect.succeed(new Date(time).toISOString())
+}
+
+const ownWorker = Effect.gen(function* () {
+  const principal = yield* CurrentPrincipal
+  return principal._tag === "Worker"
+    ? { id: principal.workerId, workspaceId: principal.workspaceId }
+    : // Only a worker's token gets here by the contract; a run's token has no business on this interface.
+      yield* Effect.die(forbidden("this needs the token of a worker"))
+})
+
+/** What a step run asks for, as `nextWorkItems` has it. */
+const askOf = ({ lease_token, reserve, settled, step_run_id }: NextPayload["step_runs"][number]): Ask => ({
+  stepRun: step_run_id,
+  leaseToken: lease_token,
+  settled:
+    settled === undefined
+      ? null
+      : {
+          item: settled.work_item_id,
+          attempt: settled.attempt,
+          exception: exceptionOf(settled),
+          outputs: settled.outputs ?? []
+        },
+  reserve: reserve !== false
+})
+
+/** The refusal of a step run with an output that is too large for a work item. */
+const outputTooLarge = ({ settled }: Ask) =>
+  Effect.forEach(settled?.outputs ?? [], (payload, index) => checkPayload(payload, `settled.outputs.${index}`), {
+    discard: true
+  }).pipe(
+    Effect.as(null),
+    Effect.catch(({ message }) => Effect.succeed(new Refused({ code: "PAYLOAD_TOO_LARGE", message })))
+  )
+
+const answerOf = (stepRun: StepRunId, answer: Given | Refused | null) => {
+  if (answer instanceof Refused) {
+    return { step_run_id: stepRun, item: null, error: { code: answer.code, message: answer.message } }
+  }
+  if (answer === null) return { step_run_id: stepRun, item: null, error: null }
+  const { attempt, files, id, payload } = answer
+  const item = { work_item_id: id, attempt, payload, files: files.map(({ id, name, size }) => ({ id, name, size })) }
+  return { step_run_id: stepRun, item, error: null }
+}
+
+export const layer = Endpoints.group(
+  "workerProtocol",
+  Effect.fnUntraced(function* (handlers) {
+    const workers = yield* Workers
+    const stepRuns = yield* StepRuns
+    const runs = yield* Runs
+    const nextItems = yield* NextItems
+    const signal = yield* WorkSignal
+    const reports = yield* WorkerReports
+    const taskPackages = yield* TaskPackages
+    const links = yield* FileLinks
+
+    const packageOf = Effect.fnUntraced(function* ({ packageId, workspaceId }: StoredStepRun) {
+      const found = packageId === null ? null : yield* taskPackages.get(workspaceId, packageId)
+      return found === null || found.content === null ? null : yield* locate(links, found, found.content)
+    })
+
+    const view = Effect.fnUntraced(function* ({ leaseToken, runToken, stepRun }: Leased): Effect.fn.Return<Lease> {
+      return {
+        step_run_id: stepRun.id,
+        process_id: stepRun.processId,
+        process_run_id: stepRun.processRunId,
+        lease_token: leaseToken,
+        run_token: runToken,
+        task: { name: stepRun.taskName },
+        package: yield* packageOf(stepRun),
+        work_item_id: stepRun.firstItem,
+        timeout_seconds: stepRun.timeoutSeconds,
+        env: stepRun.env
+      }
+    })
+
+    /** The step run of the URL, if this worker leased it with this token. */
+    const leased = Effect.fnUntraced(function* (worker: WorkerId, id: string, leaseToken: string) {
+      const stepRun = yield* stepRuns.find(id)
+      const token = Tokens.parse(leaseToken)
+      const own =
+        stepRun !== null &&
+        stepRun.workerId === worker &&
+        stepRun.leaseHash !== null &&
+        token !== null &&
+        Tokens.matches(token.secret, stepRun.leaseHash)
+      return own ? stepRun : yield* notLeased(stepRun, id)
+    })
+    const notLeased = (stepRun: StoredStepRun | null, id: string) =>
+      stepRun === null ? Effect.fail(notFound("step run", id)) : leaseLost()
+    const leaseLost = () =>
+      answering("LEASE_LOST")(
+        new Refused({
+          code: "LEASE_LOST",
+          message: "this worker does not hold this step run any more; stop the task"
+        })
+      )
+
+    return handlers.handleAll({
+      linkWorker: Effect.fnUntraced(function* ({ payload }) {
+        const token = Tokens.parse(payload.link_token)
+        const linked = token?.kind === "link" ? yield* workers.link(token, payload.name, payload.tasks) : null
+        if (linked === null) {
+          return yield* forbidden("link_token: unknown, used or expired; make a new one")
+        }
+        return {
+          worker_id: linked.worker.id,
+          workspace_id: linked.worker.workspaceId,
+          worker_token: linked.token,
+          heartbeat_seconds: heartbeatSeconds
+        }
+      }),
+      leaseStepRuns: Effect.fnUntraced(function* ({ payload }) {
+        const worker = yield* ownWorker
+        const packages = payload.packages === true
+        yield* workers.seen(worker.id, { tasks: payload.tasks, packages })
+        const take = runs.lease(worker, payload.tasks, packages, payload.free)
+        const deadline = (yield* Clock.currentTimeMillis) + payload.wait_seconds * 1000
+        const listening = Effect.gen(function* () {
+          // Listens before it looks, so that nothing falls between the two.
+          const next = yield* signal.listen
+          for (;;) {
+            const found = yield* take
+            const left = deadline - (yield* Clock.currentTimeMillis)
+            if (found.length > 0 || left <= 0) return found
+            yield* Effect.timeoutOption(next, left)
+          }
+        })
+        const found = yield* Effect.scoped(listening)
+        return { leases: yield* Effect.forEach(found, view) }
+      }),
+      heartbeat: Effect.fnUntraced(function* ({ payload }) {
+        const worker = yield* ownWorker
+        yield* workers.seen(worker.id)
+        return yield* runs.heard(worker.id, payload.step_run_ids)
+      }),
+      startStepRun: Effect.fnUntraced(function* ({ params, payload }) {
+        const worker = yield* ownWorker
+        const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
+        yield* answering("CONFLICT", "LEASE_LOST")(runs.startStepRun(stepRun))
+        return { accepted: true } as const
+      }),
+      nextWorkItems: Effect.fnUntraced(function* ({ params, payload }) {
+        const worker = yield* ownWorker
+        const named = new Set<string>()
+        for (const [index, { step_run_id }] of payload.step_runs.entries()) {
+          if (named.has(step_run_id)) {
+            return yield* invalidRequest(`step_runs.${index}.step_run_id: a step run is named twice; ask once for each`)
+          }
+          named.add(step_run_id)
+        }
+        const asks = payload.step_runs.map(askOf)
+        const tooLarge = yield* Effect.forEach(asks, outputTooLarge)
+        const fitting = asks.filter((_, index) => tooLarge[index] === null)
+        const answered = yield* nextItems.next(worker, params.process_run_id, fitting)
+        if (answered === null) return yield* notFound("process run", params.process_run_id)
+        const answers = new Map(fitting.map(({ stepRun }, index) => [stepRun, answered[index] ?? null]))
+        return {
+          step_runs: asks.map(({ stepRun }, index) =>
+            answerOf(stepRun, tooLarge[index] ?? answers.get(stepRun) ?? null)
+          )
+        }
+      }),
+      finishStepRun: Effect.fnUntraced(function* ({ params, payload }) {
+        const worker = yield* ownWorker
+        const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
+        yield* answering("CONFLICT", "LEASE_LOST")(runs.finish(stepRun, payload.error))
+        return { accepted: true } as const
+      }),
+      sendStepRunConsole: Effect.fnUntraced(function* ({ params, payload }) {
+        const worker = yield* ownWorker
+        const messages = yield* Effect.forEach(payload.messages, ({ message, timestamp }, index) =>
+          Effect.map(timeOf(timestamp, `messages.${index}.timestamp`), (at) => ({ message, timestamp: at }))
+        )
+        const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
+        yield* answering("CONFLICT", "LEASE_LOST")(reports.addMessages(stepRun, payload.offset, messages))
+        return { accepted: true } as const
+      }),
+      sendStepRunEvents: Effect.fnUntraced(function* ({ params, payload }) {
+        const worker = yield* ownWorker
+        const events = yield* Effect.forEach(payload.events, ({ event_type, timestamp }, index) =>
+          Effect.map(timeOf(timestamp, `events.${index}.timestamp`), (at) => ({ type: event_type, timestamp: at }))
+        )
+        const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
+        yield* answering("CONFLICT", "LEASE_LOST")(reports.addEvents(stepRun, payload.offset, events))
+        return { accepted: true } as const
+      }),
+      createStepRunArtifact: Effect.fnUntraced(function* ({ params, payload: { lease_token, name, size } }) {
+        const worker = yield* ownWorker
+        const { id, state, workspaceId } = yield* leased(worker.id, params.step_run_id, lease_token)
+        if (state === "awaiting_worker") return yield* conflict("the step run has not started; start it first")
+        if (state !== "in_progress") return yield* leaseLost()
+        if (size > limits.file) {
+          return yield* tooLarge(`size: ${size} bytes are more than the ${limits.file} allowed`)
+        }
+        const owner = { workspace: workspaceId, id, stepRun: id, kind: "artifact" } as const
+        return { upload: yield* links.uploadForm(owner, { file_name: name, file_size: size }) }
+      }),
+      unlinkWorker: Effect.fnUntraced(function* () {
+        const worker = yield* ownWorker
+        if (!(yield* workers.remove(worker.id))) return yield* conflict(holdsLease)
+        return { id: worker.id, deleted: true } as const
+      })
+    })
+  })
+)

@@ -1,0 +1,61 @@
+/**
+ * Workers over the public interface.
+ */
+import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { Workers } from "../store/Workers.ts"
+import * as Endpoints from "../edge/Endpoints.ts"
+import { conflict, invalidRequest, orNotFound } from "../edge/Failures.ts"
+import { Pagination } from "../edge/Pagination.ts"
+
+const linkTokenMillis = 60 * 60 * 1000
+
+export const holdsLease =
+  "the worker holds a lease; stop the worker, or the run, and try again when its step run has ended"
+
+/** When a link token expires, as stored. */
+export const expiryOf = Effect.fnUntraced(function* (given: string) {
+  const expires = Date.parse(given)
+  if (!(expires > (yield* Clock.currentTimeMillis))) {
+    return yield* invalidRequest("expires_at: must be a time in the future")
+  }
+  return new Date(expires).toISOString()
+})
+
+export const layer = Endpoints.group(
+  "workers",
+  Effect.fnUntraced(function* (handlers) {
+    const store = yield* Workers
+    const { page } = yield* Pagination
+    const find = (params: { readonly workspace_id: WorkspaceId; readonly worker_id: string }) =>
+      orNotFound("worker", params.worker_id, store.get(params.workspace_id, params.worker_id))
+    return handlers.handleAll({
+      createWorkerLinkToken: Effect.fnUntraced(function* ({ params, payload }) {
+        const expires =
+          payload?.expires_at === undefined
+            ? new Date((yield* Clock.currentTimeMillis) + linkTokenMillis).toISOString()
+            : yield* expiryOf(payload.expires_at)
+        return yield* store.createLinkToken(params.workspace_id, expires)
+      }),
+      getWorker: ({ params }) => find(params),
+      listWorkers: ({ params, query, request }) =>
+        page(request, query, (from) => store.list(params.workspace_id, from), Effect.succeed),
+      updateWorker: Effect.fnUntraced(function* ({ params, payload: { name } }) {
+        const worker = yield* find(params)
+        if (name === undefined) return worker
+        yield* store.rename(worker.id, name)
+        return { ...worker, name }
+      }),
+      deleteWorker: Effect.fnUntraced(function* ({ params }) {
+        const worker = yield* find(params)
+        if (!(yield* store.remove(worker.id))) {
+          // Gone meanwhile, or at work.
+          yield* find(params)
+          return yield* conflict(holdsLease)
+        }
+        return { id: worker.id, deleted: true } as const
+      })
+    })
+  })
+)

@@ -1,0 +1,35 @@
+/**
+ * Workspaces over HTTP. Whoever manages the keys of one may make another: it starts empty, and the key that made it opens
+ * nothing of it.
+ */
+import { CurrentPrincipal, firstKeyPermissions } from "@signalbox/api/contract/Authorization"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { ApiKeys } from "../store/ApiKeys.ts"
+import { Database } from "../store/Database.ts"
+import { Workspaces } from "../store/Workspaces.ts"
+import * as Endpoints from "../edge/Endpoints.ts"
+import { forbidden, orNotFound } from "../edge/Failures.ts"
+
+/** `mayCreate`: whether further workspaces may be made over HTTP. */
+export const layer = (mayCreate: boolean) =>
+  Endpoints.group(
+    "workspaces",
+    Effect.fnUntraced(function* (handlers) {
+      const store = yield* Workspaces
+      const apiKeys = yield* ApiKeys
+      const { transaction } = yield* Database
+      return handlers.handleAll({
+        getWorkspace: ({ params }) => orNotFound("workspace", params.workspace_id, store.get(params.workspace_id)),
+        createWorkspace: Effect.fnUntraced(function* ({ payload }) {
+          if (!mayCreate) {
+            return yield* forbidden("this control room makes no further workspaces; ask its operator for one")
+          }
+          const own = yield* store.get((yield* CurrentPrincipal).workspaceId)
+          const workspace = yield* store.create(payload.name, own?.organization)
+          const { key, view } = yield* apiKeys.create(workspace.id, "first key", firstKeyPermissions)
+          return { ...workspace, api_key: { ...view, key: Redacted.make(key) } }
+        }, transaction)
+      })
+    })
+  )

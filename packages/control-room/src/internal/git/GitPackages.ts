@@ -1,0 +1,205 @@
+/**
+ * Task packages from git: what is fetched goes through the same checks as an upload, and replaces the content whole or not
+ * at all.
+ */
+import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { GitConfiguration } from "@signalbox/api/contract/TaskPackages"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { steady } from "../BackgroundTask.ts"
+import { BlobStore, type Staged } from "../../BlobStore.ts"
+import { TargetGuard } from "../delivery/TargetGuard.ts"
+import { Deposits } from "../transfers/Deposits.ts"
+import { GitFailure } from "./Failure.ts"
+import { Git, type Remote } from "./Git.ts"
+import { limits } from "../Limits.ts"
+import { Refused } from "../Refused.ts"
+import { type Fetched, PackageSources, type Source, type SourceSettings } from "../store/PackageSources.ts"
+import { Secrets } from "../store/Secrets.ts"
+import { type StoredPackage, TaskPackages } from "../store/TaskPackages.ts"
+import { inspect } from "../packages/TaskArchive.ts"
+
+type Host = "github" | "gitlab"
+
+/** What the hosts take as the name of who comes with a token alone. */
+const usernames: Readonly<Record<Host, string>> = { github: "x-access-token", gitlab: "oauth2" }
+
+const decodeCredentials = Schema.decodeUnknownOption(
+  Schema.fromJsonString(Schema.Struct({ password: Schema.String, username: Schema.optionalKey(Schema.String) }))
+)
+
+/** Looks that one node makes at once, and takes on at once. */
+const atOnce = 4
+const claimed = 20
+/** How often a node asks what is due; a branch is looked at a minute after the last time. */
+const pace = "20 seconds"
+
+const field = (name: string, message: string) =>
+  new Refused({ code: "INVALID_REQUEST", message: `configuration.${name}: ${message}` })
+
+/** What was asked, over what is there. */
+const settingsOf = Effect.fnUntraced(function* (configuration: GitConfiguration, known: Source | null) {
+  const repository = configuration.repository ?? known?.repository
+  if (repository === undefined) {
+    return yield* field("repository", "the address of the repository is needed the first time; it is kept from then on")
+  }
+  const { credentials_secret: secret, directory, mode } = configuration
+  const settings: SourceSettings = {
+    repository,
+    directory: directory === undefined ? (known?.directory ?? null) : directory,
+    credentialsSecret: secret === undefined ? (known?.credentialsSecret ?? null) : secret,
+    mode,
+    reference: configuration.mode === "attached" ? configuration.branch : configuration.reference,
+    automatic: configuration.mode === "attached" && configuration.automatic_deployment
+  }
+  return settings
+})
+
+export class GitPackages extends Context.Service<
+  GitPackages,
+  {
+    /** Fetches what is asked for, and makes it the source and the content of the package. */
+    readonly configure: (
+      taskPackage: StoredPackage,
+      type: Host,
+      configuration: GitConfiguration
+    ) => Effect.Effect<void, Refused>
+    /** One look at the branches that are due. */
+    readonly tick: Effect.Effect<void>
+  }
+>()("@signalbox/control-room/packages/GitPackages") {
+  static readonly layer = Layer.effect(
+    GitPackages,
+    Effect.gen(function* () {
+      const blobs = yield* BlobStore
+      const deposits = yield* Deposits
+      const fs = yield* FileSystem.FileSystem
+      const git = yield* Git
+      const guard = yield* TargetGuard
+      const packages = yield* TaskPackages
+      const secrets = yield* Secrets
+      const sources = yield* PackageSources
+
+      const credentialsOf = Effect.fnUntraced(function* (workspace: WorkspaceId, type: Host, secret: string | null) {
+        if (secret === null) return null
+        const found = yield* secrets.read(workspace, secret)
+        if (found === null) {
+          const message = `configuration.credentials_secret: there is no secret "${secret}" in this workspace`
+          return yield* new Refused({ code: "NOT_FOUND", message })
+        }
+        const items = Option.getOrNull(decodeCredentials(Redacted.value(found.items)))
+        if (items === null) {
+          const message = `the secret "${secret}" needs the item \`password\` and may have the item \`username\`, both texts`
+          return yield* new Refused({ code: "CONFLICT", message })
+        }
+        return { username: items.username ?? usernames[type], password: Redacted.make(items.password) }
+      })
+
+      const remoteOf = Effect.fnUntraced(function* (
+        workspace: WorkspaceId,
+        type: Host,
+        { credentialsSecret, repository }: SourceSettings
+      ) {
+        const credentials = yield* credentialsOf(workspace, type, credentialsSecret)
+        const remote: Remote = { repository, credentials }
+        return remote
+      })
+
+      const within = (bytes: Stream.Stream<Uint8Array, GitFailure>) => {
+        let size = 0
+        const message = `the files of the repository make a zip of more than the ${limits.package} bytes that a task package may have`
+        return Stream.tap(bytes, (chunk) => {
+          size += chunk.length
+          return size > limits.package ? Effect.fail(new GitFailure({ message })) : Effect.void
+        })
+      }
+
+      /** Fetches, checks as an upload is checked, and has the result kept. */
+      const take = (
+        remote: Remote,
+        settings: SourceSettings,
+        write: (fetched: Fetched) => Effect.Effect<string | null, Refused>
+      ) =>
+        Effect.scoped(
+          Effect.gen(function* () {
+            const { commit, zip } = yield* git.snapshot(remote, settings, settings.directory)
+            const staged: Staged = yield* blobs.stage(within(zip))
+            const found = yield* inspect(staged.path, staged.size).pipe(
+              Effect.provideService(FileSystem.FileSystem, fs),
+              Effect.mapError(({ message }) => {
+                const where = settings.directory === null ? "" : ` below ${settings.directory}`
+                return new GitFailure({
+                  message: `the files of the commit ${commit}${where} are no task package: ${message.replace(/^file: /, "")}`
+                })
+              })
+            )
+            yield* deposits.keep(staged, (blob) => write({ commit, content: { ...found, size: staged.size, blob } }))
+          })
+        )
+
+      const refusing = <A, R>(effect: Effect.Effect<A, GitFailure | Refused, R>): Effect.Effect<A, Refused, R> =>
+        Effect.catchTag(effect, "GitFailure", ({ message }) => Effect.fail(new Refused({ code: "CONFLICT", message })))
+
+      const configure = Effect.fn("GitPackages.configure")(function* (
+        taskPackage: StoredPackage,
+        type: Host,
+        configuration: GitConfiguration
+      ) {
+        const settings = yield* settingsOf(configuration, yield* sources.get(taskPackage.id))
+        const refusal = guard.refuses(settings.repository)
+        if (refusal !== null) return yield* field("repository", `the address ${refusal}`)
+        const remote = yield* remoteOf(taskPackage.workspaceId, type, settings)
+        yield* take(remote, settings, (fetched) => sources.configure(taskPackage, type, settings, fetched))
+      }, refusing)
+
+      const look = Effect.fn("GitPackages.look")(function* (source: Source) {
+        const taskPackage = yield* packages.get(source.workspaceId, source.packageId)
+        if (taskPackage === null || taskPackage.type === "zip") return
+        const { type } = taskPackage
+        const looked = Effect.gen(function* () {
+          const remote = yield* remoteOf(source.workspaceId, type, source)
+          const head = yield* git.head(remote, source)
+          if (head === source.commit) return yield* sources.looked(source, null)
+          yield* take(remote, source, (fetched) => sources.deploy(source, type, fetched))
+          yield* Effect.logInfo("task package deployed from git").pipe(Effect.annotateLogs({ head }))
+        })
+        yield* refusing(looked).pipe(
+          Effect.catch(({ message }) =>
+            Effect.andThen(
+              sources.looked(source, message),
+              // The same failure is said once, not every minute.
+              source.error?.message === message
+                ? Effect.void
+                : Effect.logWarning(`a task package could not be taken from git: ${message}`)
+            )
+          ),
+          Effect.annotateLogs({ package: source.packageId, name: taskPackage.name })
+        )
+      })
+
+      const tick = Effect.gen(function* () {
+        for (;;) {
+          const due = yield* sources.claim(claimed)
+          yield* Effect.forEach(due, look, { concurrency: atOnce, discard: true })
+          if (due.length < claimed) return
+        }
+      }).pipe(Effect.withSpan("GitPackages.tick"))
+
+      return GitPackages.of({ configure, tick })
+    })
+  )
+
+  static readonly layerTicking = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { tick } = yield* GitPackages
+      yield* tick.pipe(steady("polling git repositories"), Effect.repeat(Schedule.spaced(pace)), Effect.forkScoped)
+    })
+  )
+}

@@ -1,0 +1,199 @@
+/**
+ * Settles the items in hand of several step runs of one run, with their outputs, and gives each its next one, in one
+ * transaction.
+ */
+import type { ProcessRunId, StepRunId, WorkerId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Arr from "effect/Array"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import * as Engine from "../engine/Engine.ts"
+import { Refused } from "../Refused.ts"
+import { Database } from "../store/Database.ts"
+import { Files, type StoredFile } from "../store/Files.ts"
+import { type NewOutput, Outputs } from "../store/Outputs.ts"
+import { ProcessRuns } from "../store/ProcessRuns.ts"
+import { RunItems } from "../store/RunItems.ts"
+import { type InHand, StepRuns } from "../store/StepRuns.ts"
+import type { StoredItem } from "../store/StoredItem.ts"
+import { WorkItems } from "../store/WorkItems.ts"
+import * as Tokens from "../Tokens.ts"
+import { Transitions } from "./Transitions.ts"
+
+/** What one step run says of the item in hand. */
+export interface Settled {
+  readonly item: WorkItemId
+  /** That of the item as it was given. */
+  readonly attempt: number
+  /** Null: done. */
+  readonly exception: Engine.Exception | null
+  readonly outputs: ReadonlyArray<Schema.Json>
+}
+
+/** What one step run asks for. */
+export interface Ask {
+  readonly stepRun: StepRunId
+  readonly leaseToken: string
+  /** Null: it only asks for what it has in hand. */
+  readonly settled: Settled | null
+  /** Whether it takes a further item when it has settled one. */
+  readonly reserve: boolean
+}
+
+/** An item in the hand of a step run, with all that its task gets to see. */
+export interface Given {
+  readonly id: WorkItemId
+  readonly attempt: number
+  readonly payload: Schema.Json
+  readonly files: ReadonlyArray<StoredFile>
+}
+
+type Worker = { readonly id: WorkerId; readonly workspaceId: WorkspaceId }
+
+const leaseLost = (message: string) => new Refused({ code: "LEASE_LOST", message })
+
+/** Whether a worker may speak for a step run. */
+const refusalOf = (worker: Worker, ask: Ask, found: InHand | undefined): Refused | null => {
+  if (found === undefined) {
+    return new Refused({ code: "NOT_FOUND", message: `there is no step run ${ask.stepRun} in this run` })
+  }
+  const { leaseHash, state, workerId } = found.stepRun
+  const token = Tokens.parse(ask.leaseToken)
+  if (workerId !== worker.id || leaseHash === null || token === null || !Tokens.matches(token.secret, leaseHash)) {
+    return leaseLost("this worker does not hold this step run any more; stop the task")
+  }
+  return state === "in_progress" ? null : leaseLost(`the step run is ${state}; stop the task`)
+}
+
+export class NextItems extends Context.Service<
+  NextItems,
+  {
+    /**
+     * The answers in the order of the asks, one for each step run: the item that it then has in hand, null when it has none,
+     * or why nothing of it was done. Null when the workspace has no such run.
+     *
+     * Asked again the same, it settles nothing, makes no outputs, takes no further item, and answers what is in hand: an
+     * item is settled only by the attempt that is in hand, and only who settles one takes the next.
+     */
+    readonly next: (
+      worker: Worker,
+      run: ProcessRunId,
+      asks: ReadonlyArray<Ask>
+    ) => Effect.Effect<ReadonlyArray<Given | Refused | null> | null>
+  }
+>()("@signalbox/control-room/NextItems") {
+  static readonly layer = Layer.effect(
+    NextItems,
+    Effect.gen(function* () {
+      const { now, transaction } = yield* Database
+      const runs = yield* ProcessRuns
+      const stepRuns = yield* StepRuns
+      const items = yield* WorkItems
+      const runItems = yield* RunItems
+      const outputs = yield* Outputs
+      const files = yield* Files
+      const { apply, commit } = yield* Transitions
+
+      /** The oldest waiting items of the steps, for so many step runs of each. */
+      const waiting = Effect.fnUntraced(function* (run: Engine.Run, takers: ReadonlyArray<InHand["stepRun"]>) {
+        const found = new Map<number, Array<StoredItem>>()
+        for (const [step, of] of Map.groupBy(takers, ({ step }) => step)) {
+          found.set(step, [...(yield* runItems.due(run.id, step, of.length))])
+        }
+        return found
+      })
+
+      const withFiles = Effect.fnUntraced(function* (given: ReadonlyArray<StoredItem>) {
+        const owners = given.filter((item) => item.mayHaveFiles).map(({ id }) => id)
+        const byOwner = Arr.groupBy(yield* files.ofOwners(owners), ({ ownerId }) => ownerId)
+        return new Map(
+          given.map(({ attempts, id, payload }): readonly [WorkItemId, Given] => [
+            id,
+            { id, attempt: attempts, payload, files: byOwner[id] ?? [] }
+          ])
+        )
+      })
+
+      const next = Effect.fnUntraced(function* (worker: Worker, id: ProcessRunId, asks: ReadonlyArray<Ask>) {
+        const locked = yield* runs.lock(id)
+        if (locked === null || locked.workspaceId !== worker.workspaceId) return null
+        const at = yield* now
+        // Nobody else moves these: whoever does holds the run.
+        const inHand = yield* stepRuns.inHand(
+          id,
+          asks.map(({ stepRun }) => stepRun)
+        )
+        let run = locked
+        const settling: Array<Engine.Change> = []
+        const created: Array<NewOutput> = []
+        const takers: Array<InHand["stepRun"]> = []
+        /** What each has in hand afterwards. */
+        const hands = new Map<StepRunId, WorkItemId | Refused | null>()
+
+        for (const ask of asks) {
+          const found = inHand.get(ask.stepRun)
+          const refused = refusalOf(worker, ask, found)
+          if (found === undefined || refused !== null) {
+            hands.set(ask.stepRun, refused)
+            continue
+          }
+          const { item, stepRun } = found
+          const { settled } = ask
+          hands.set(stepRun.id, item?.id ?? null)
+          if (settled === null) continue
+          if (item === null || item.id !== settled.item || item.attempts !== settled.attempt) {
+            // Said again, because the answer was lost, or something that was never in this hand.
+            if (yield* stepRuns.hasSettled(stepRun.id, settled.item)) continue
+            const message = `the work item ${settled.item} is not in the hand of this step run; settle the one that is`
+            hands.set(stepRun.id, new Refused({ code: "CONFLICT", message }))
+            continue
+          }
+          const decision = Engine.release(run, stepRun, item, settled.exception, at)
+          if (Result.isFailure(decision)) {
+            hands.set(stepRun.id, new Refused(decision.failure))
+            continue
+          }
+          // Those of an item that failed would be dropped.
+          for (const payload of settled.exception === null ? settled.outputs : []) {
+            created.push({ item: item.id, stepRun: stepRun.id, payload })
+            settling.push({ _tag: "Event", stepRun: stepRun.id, type: "OUTPUT_CREATED", item: item.id })
+          }
+          settling.push(...decision.success.changes)
+          run = decision.success.run
+          hands.set(stepRun.id, null)
+          if (ask.reserve) takers.push(stepRun)
+        }
+
+        const opened = [...hands.values()].filter((hand) => typeof hand === "string")
+        const given = opened.length === 0 ? [] : [...(yield* items.getMany(opened))]
+        if (settling.length > 0) {
+          yield* outputs.create(run, created)
+          const events = yield* apply(run, settling)
+          const found = run.state === "in_progress" ? yield* waiting(run, takers) : new Map<number, never>()
+          const taking: Array<Engine.Change> = []
+          for (const stepRun of takers) {
+            const item = found.get(stepRun.step)?.shift()
+            if (item === undefined) continue
+            const decision = Engine.reserveNext(run, stepRun, null, item, at)
+            if (Result.isFailure(decision) || decision.success.item === null) continue
+            taking.push(...decision.success.changes)
+            run = decision.success.run
+            hands.set(stepRun.id, item.id)
+            given.push({ ...item, attempts: item.attempts + 1 })
+          }
+          yield* commit({ run, changes: taking }, events)
+        }
+
+        const whole = yield* withFiles(given)
+        return asks.map(({ stepRun }) => {
+          const hand = hands.get(stepRun) ?? null
+          return typeof hand === "string" ? (whole.get(hand) ?? null) : hand
+        })
+      }, transaction)
+
+      return NextItems.of({ next })
+    })
+  ).pipe(Layer.provide(Transitions.layer))
+}

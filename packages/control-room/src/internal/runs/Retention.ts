@@ -1,0 +1,75 @@
+/**
+ * Deletes what is older than it is kept: on every node, at its start and every hour. What one node has in hand, the
+ * others leave out, so any number of them may look at once.
+ */
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import { steady } from "../BackgroundTask.ts"
+import { Deletions, runsAtOnce } from "./Deletions.ts"
+import * as Chunks from "../store/Chunks.ts"
+import { Assistants } from "../store/Assistants.ts"
+import { Database } from "../store/Database.ts"
+import { Idempotency } from "../store/Idempotency.ts"
+import { ProcessRuns } from "../store/ProcessRuns.ts"
+import { WorkerGroups } from "../store/WorkerGroups.ts"
+import { unhurried } from "@signalbox/sql/QueryDeadline"
+import { Workers } from "../store/Workers.ts"
+
+/** Console messages, events and artifacts of a step run, after its end; link tokens of groups, after they expired. */
+const keepDetails = Duration.days(90)
+
+export class Retention extends Context.Service<
+  Retention,
+  {
+    /** One look for what is too old; done when nothing is. */
+    readonly tick: Effect.Effect<void>
+  }
+>()("@signalbox/control-room/Retention") {
+  /** `retainRuns`: how long runs are kept after their end; nothing: for ever. */
+  static readonly layer = (retainRuns?: Duration.Input) =>
+    Layer.effect(
+      Retention,
+      Effect.gen(function* () {
+        const { millis } = yield* Database
+        const deletions = yield* Deletions
+        const runs = yield* ProcessRuns
+        const assistants = yield* Assistants
+        const idempotency = yield* Idempotency
+        const workers = yield* Workers
+        const groups = yield* WorkerGroups
+
+        const before = (age: Duration.Duration) =>
+          Effect.map(millis, (time) => new Date(time - Duration.toMillis(age)).toISOString())
+
+        const oldRuns = Effect.fnUntraced(function* (age: Duration.Duration) {
+          const cutoff = yield* before(age)
+          while ((yield* runs.markEndedBefore(cutoff, runsAtOnce)) > 0) yield* deletions.runs("all")
+          yield* Chunks.sweep((limit) => assistants.removeEndedBefore(cutoff, limit))
+        })
+
+        const tick = Effect.gen(function* () {
+          const cutoff = yield* before(keepDetails)
+          yield* Chunks.sweep(idempotency.sweep)
+          yield* Chunks.sweep(workers.sweepLinkTokens)
+          yield* Chunks.sweep((limit) => groups.sweepLinkTokens(cutoff, limit))
+          // What a killed process has left undone.
+          yield* deletions.processes(null)
+          yield* deletions.runs("all")
+          if (retainRuns !== undefined) yield* oldRuns(Duration.fromInputUnsafe(retainRuns))
+          yield* deletions.details(cutoff)
+        }).pipe(unhurried, Effect.withSpan("Retention.tick"))
+
+        return Retention.of({ tick })
+      })
+    ).pipe(Layer.provide(Deletions.layer))
+
+  static readonly layerTicking = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { tick } = yield* Retention
+      yield* tick.pipe(steady("deleting what is too old"), Effect.repeat(Schedule.spaced("1 hour")), Effect.forkScoped)
+    })
+  )
+}

@@ -1,0 +1,131 @@
+/**
+ * What all commands on runs share: the run that nobody else changes meanwhile, and how the engine's answer is written.
+ */
+import type { ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import { BlobStore } from "../../BlobStore.ts"
+import { Outbox } from "../delivery/Outbox.ts"
+import * as Engine from "../engine/Engine.ts"
+import { Refused } from "../Refused.ts"
+import { Database } from "../store/Database.ts"
+import { Files } from "../store/Files.ts"
+import { Outputs } from "../store/Outputs.ts"
+import { ProcessRuns } from "../store/ProcessRuns.ts"
+import { type ItemMove, RunItems } from "../store/RunItems.ts"
+import { type NewEvent, type StoredStepRun, StepRuns } from "../store/StepRuns.ts"
+import { WorkItems } from "../store/WorkItems.ts"
+import { WorkSignal } from "./WorkSignal.ts"
+
+/** What the engine decided, or its refusal. */
+export const decided = <A extends Engine.Outcome>(decision: Result.Result<A, Engine.Refusal>) =>
+  Result.isSuccess(decision) ? Effect.succeed(decision.success) : Effect.fail(new Refused(decision.failure))
+
+/** To be used inside of a transaction. */
+export class Transitions extends Context.Service<
+  Transitions,
+  {
+    /** The run for a change. */
+    readonly locked: (id: ProcessRunId) => Effect.Effect<Engine.Run, Refused>
+    /** The run for a change, and the step run as it is now. */
+    readonly lockedStepRun: (
+      known: StoredStepRun
+    ) => Effect.Effect<{ readonly run: Engine.Run; readonly stepRun: StoredStepRun }, Refused>
+    /** Writes changes; answers the events that go with them, which `commit` writes. */
+    readonly apply: (run: Engine.Run, changes: ReadonlyArray<Engine.Change>) => Effect.Effect<ReadonlyArray<NewEvent>>
+    /** Writes an outcome and what follows from it, after the events of what was applied before. */
+    readonly commit: (outcome: Engine.Outcome, before?: ReadonlyArray<NewEvent>) => Effect.Effect<void>
+    /** Removes bytes once it is certain that no row names them: when the transaction is committed, or at once outside. */
+    readonly dropBlobs: (unused: ReadonlyArray<string>) => Effect.Effect<void>
+  }
+>()("@signalbox/control-room/Transitions") {
+  static readonly layer = Layer.effect(
+    Transitions,
+    Effect.gen(function* () {
+      const { now, sql } = yield* Database
+      const runs = yield* ProcessRuns
+      const stepRuns = yield* StepRuns
+      const items = yield* WorkItems
+      const runItems = yield* RunItems
+      const outputs = yield* Outputs
+      const files = yield* Files
+      const blobs = yield* BlobStore
+      const signal = yield* WorkSignal
+      const outbox = yield* Outbox
+
+      const dropBlobs = (unused: ReadonlyArray<string>) =>
+        sql.afterCommit(Effect.forEach(unused, (blob) => blobs.remove(blob), { discard: true }))
+
+      const locked = Effect.fnUntraced(function* (id: ProcessRunId) {
+        const run = yield* runs.lock(id)
+        return run ?? (yield* new Refused({ code: "CONFLICT", message: `the run ${id} was deleted` }))
+      })
+
+      const lockedStepRun = Effect.fnUntraced(function* (known: StoredStepRun) {
+        const run = yield* locked(known.processRunId)
+        const stepRun = yield* stepRuns.lock(known.id)
+        if (stepRun === null || stepRun.leaseHash !== known.leaseHash) {
+          return yield* new Refused({ code: "LEASE_LOST", message: "the lease was taken back; stop the task" })
+        }
+        return { run, stepRun }
+      })
+
+      const apply = Effect.fnUntraced(function* (run: Engine.Run, changes: ReadonlyArray<Engine.Change>) {
+        const moves: Array<ItemMove> = []
+        const deleted: Array<WorkItemId> = []
+        const events: Array<NewEvent> = []
+        for (const change of changes) {
+          switch (change._tag) {
+            case "ItemMoved":
+              moves.push(change)
+              break
+            case "Event":
+              events.push(change)
+              break
+            case "ItemDeleted":
+              deleted.push(change.id)
+              break
+            case "WaitingSettled":
+              yield* runItems.settleWaiting(run, change)
+              break
+            case "OutputsReleased":
+              yield* outputs.release(run, change)
+              break
+            case "OutputsDropped":
+              yield* dropBlobs(yield* files.removeOwners(yield* outputs.drop(change.stepRun, change.item)))
+              break
+            case "Notification":
+              yield* outbox.notify(run, change.action)
+              break
+            default:
+              events.push(...(yield* stepRuns.apply(run, change)))
+          }
+        }
+        yield* runItems.move(moves)
+        yield* items.remove(deleted)
+        return events
+      })
+
+      const commit = Effect.fnUntraced(function* (outcome: Engine.Outcome, before: ReadonlyArray<NewEvent> = []) {
+        const events = [...before, ...(yield* apply(outcome.run, outcome.changes))]
+        const due: Array<ReadonlyArray<WorkItemId>> = []
+        for (const [step, free] of Engine.capacity(outcome.run).entries()) {
+          due.push(free === 0 ? [] : yield* runItems.dueIds(outcome.run.id, step, free))
+        }
+        const settled = Engine.settle(outcome.run, due, yield* now)
+        events.push(...(yield* apply(settled.run, settled.changes)))
+        yield* stepRuns.addEvents(events)
+        yield* runs.save(settled.run)
+        const queued = settled.changes.some(
+          (change) =>
+            change._tag === "StepRunsQueued" || (change._tag === "StepRunCreated" && change.state === "awaiting_worker")
+        )
+        if (queued) yield* signal.afterCommit
+      })
+
+      return Transitions.of({ locked, lockedStepRun, apply, commit, dropBlobs })
+    })
+  )
+}

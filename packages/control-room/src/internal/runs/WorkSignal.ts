@@ -1,0 +1,38 @@
+/**
+ * Wakes the workers that wait for a lease, on all nodes, when step runs become available.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as PubSub from "effect/PubSub"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import { WakePace } from "./Pace.ts"
+import { Notices } from "../store/Notices.ts"
+
+export class WorkSignal extends Context.Service<
+  WorkSignal,
+  {
+    /** Wakes once the transaction at hand is committed; without one, now. */
+    readonly afterCommit: Effect.Effect<void>
+    /** From now on, no signal is missed: the inner effect waits for the next one. */
+    readonly listen: Effect.Effect<Effect.Effect<void>, never, Scope.Scope>
+  }
+>()("@signalbox/control-room/WorkSignal") {
+  static readonly layer = Layer.effect(
+    WorkSignal,
+    Effect.gen(function* () {
+      const notices = yield* Notices
+      // One slot is enough: whoever is woken looks at everything.
+      const signals = yield* PubSub.sliding<void>(1)
+      const wake = Effect.asVoid(PubSub.publish(signals, undefined))
+      yield* notices.hear("work", () => wake)
+      // Another node may have been killed before it told.
+      if (notices.shared) yield* Effect.forkScoped(Effect.schedule(wake, Schedule.spaced(yield* WakePace)))
+      return WorkSignal.of({
+        afterCommit: notices.tell("work", ""),
+        listen: Effect.map(PubSub.subscribe(signals), (subscription) => Effect.asVoid(PubSub.take(subscription)))
+      })
+    })
+  )
+}

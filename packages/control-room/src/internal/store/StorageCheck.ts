@@ -1,0 +1,161 @@
+/**
+ * Checks all that a control room has stored: the database, the master key, and the bytes of files. Changes nothing, and
+ * may run beside the service.
+ */
+import type * as Redacted from "effect/Redacted"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
+import { shardOf } from "../../BlobStore.ts"
+import { Files } from "./Files.ts"
+import { Integrity, type NamedBlob } from "./Integrity.ts"
+import { unhurried } from "@signalbox/sql/QueryDeadline"
+import * as StorageFailure from "@signalbox/sql/StorageFailure"
+import { fingerprint, MasterKey } from "../vault/MasterKey.ts"
+
+/** A file whose bytes are not there, or are not those that were stored. */
+export interface LostFile extends NamedBlob {
+  /** How many bytes are on disk; null: none at all. */
+  readonly found: number | null
+}
+
+/** The outcome of one check. */
+export interface Finding {
+  readonly check: "database" | "master key" | "files" | "orphans"
+  readonly ok: boolean
+  readonly message: string
+  /** Files without their bytes, of the check `files`. */
+  readonly files?: ReadonlyArray<LostFile>
+}
+
+export interface Options {
+  /** The data folder. */
+  readonly data: string
+  /** The master key of the configuration; without one, `master.key` in the data folder. */
+  readonly masterKey?: Redacted.Redacted
+}
+
+/** Rows and names that are looked at in one step. */
+const stepSize = 500
+
+const wrong = (check: Finding["check"], message: string): Finding => ({ check, ok: false, message })
+const right = (check: Finding["check"], message: string): Finding => ({ check, ok: true, message })
+
+const damaged = (how: string) => wrong("database", `is damaged: ${how}. Stop the service and restore a backup`)
+
+/** What keeps the database from being checked; null: it cannot be reached, or it is not the storage that failed. */
+export const findingOf = (cause: Cause.Cause<unknown>): Finding | null => {
+  const failure = StorageFailure.ofCause(cause)
+  if (failure === null || failure.kind === "unavailable") return null
+  return failure.kind === "damaged" ? damaged(StorageFailure.reasonOf(cause)) : wrong("database", failure.message)
+}
+
+const checkDatabase = Effect.gen(function* () {
+  const { problems } = yield* Integrity
+  const found = yield* problems
+  return found.length === 0 ? right("database", "can be read, and is sound") : damaged(found.join("; "))
+}).pipe(
+  Effect.catchCause((cause) => {
+    const finding = findingOf(cause)
+    return finding === null ? Effect.failCause(cause) : Effect.succeed(finding)
+  })
+)
+
+const checkMasterKey = Effect.fnUntraced(function* ({ data, masterKey }: Options) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const known = yield* (yield* Integrity).fingerprint
+  if (known === null) return right("master key", "the database has none yet")
+  const file = path.join(data, "master.key")
+  if (masterKey === undefined && !(yield* fs.exists(file))) {
+    return wrong("master key", `${file} is missing: restore it from a backup; without it no secret can be opened`)
+  }
+  const given =
+    masterKey === undefined ? MasterKey.fromBytes(yield* fs.readFile(file)) : yield* MasterKey.fromText(masterKey)
+  return fingerprint(given) === known
+    ? right("master key", "is that of the database")
+    : wrong(
+        "master key",
+        `${masterKey === undefined ? file : "SIGNALBOX_MASTER_KEY"} is not that of the database: restore the right one from a backup`
+      )
+})
+
+const checkFiles = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const { blobs } = yield* Integrity
+  const files = yield* Files
+  const sizeOf = (blob: string) =>
+    fs.stat(path.join(folder, shardOf(blob), blob)).pipe(
+      Effect.map(({ size }) => Number(size)),
+      Effect.catchIf(
+        ({ reason }) => reason._tag === "NotFound",
+        () => Effect.succeed(null)
+      )
+    )
+  const lost: Array<LostFile> = []
+  let count = 0
+  for (let after = ""; ;) {
+    const rows = yield* blobs(after, stepSize)
+    const found = yield* Effect.forEach(
+      rows,
+      (row) => Effect.map(sizeOf(row.blob), (size): LostFile => ({ ...row, found: size })),
+      { concurrency: 16 }
+    )
+    const suspects = found.filter(({ found: bytes, size }) => bytes !== size)
+    // Replaced or deleted while they were looked at.
+    const still = yield* files.referenced(suspects.map(({ blob }) => blob))
+    lost.push(...suspects.filter(({ blob }) => still.has(blob)))
+    count += rows.length
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < stepSize) break
+    after = last.id
+  }
+  const message =
+    lost.length === 0
+      ? `all ${count} have their bytes`
+      : `${lost.length} of ${count} lack their bytes: restore the folder \`files\` from a backup, or delete what has them`
+  return { check: "files" as const, ok: lost.length === 0, message, files: lost }
+})
+
+/** Of bytes that no row names: those of uploads that were cut off, and of files that were deleted while the service died. */
+const countOrphans = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const files = yield* Files
+  let count = 0
+  for (const shard of yield* fs.readDirectory(folder)) {
+    const names = yield* fs.readDirectory(path.join(folder, shard))
+    for (let from = 0; from < names.length; from += stepSize) {
+      const some = names.slice(from, from + stepSize)
+      const known = yield* files.referenced(some)
+      count += some.filter((name) => !known.has(name)).length
+    }
+  }
+  return right(
+    "orphans",
+    `${count} files of bytes that nothing names; uploads under way are among them, and the next start removes the others`
+  )
+})
+
+/** All checks; those that need the database are left out when it cannot be read. */
+export const run = Effect.fn("StorageCheck.run")(function* (options: Options) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const { hasTables } = yield* Integrity
+  if (!(yield* hasTables)) {
+    return [
+      wrong("database", "has no tables of a control room: give its folder or address, or run `signalbox migrate`")
+    ]
+  }
+  const findings: Array<Finding> = [yield* checkDatabase]
+  findings.push(yield* checkMasterKey(options))
+  const folder = path.join(options.data, "files")
+  if (!(yield* fs.exists(folder))) {
+    findings.push(wrong("files", `there is no folder ${folder}: give the data folder of the control room`))
+  } else {
+    findings.push(yield* checkFiles(folder), yield* countOrphans(folder))
+  }
+  return findings
+}, unhurried)

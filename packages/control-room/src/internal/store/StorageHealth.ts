@@ -1,0 +1,56 @@
+/**
+ * Whether the storage can be used, as `/readyz` asks.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { BlobStore } from "../../BlobStore.ts"
+import { Database } from "./Database.ts"
+import { QueryDeadline } from "@signalbox/sql/QueryDeadline"
+import * as StorageFailure from "@signalbox/sql/StorageFailure"
+
+/** Of a probe: whoever asks for it waits no longer. */
+const deadline = "2 seconds"
+
+export class StorageHealth extends Context.Service<
+  StorageHealth,
+  {
+    /** To be called with what a request failed by: the next checks also write to the database until that succeeds. */
+    readonly report: (failure: StorageFailure.StorageFailure) => Effect.Effect<void>
+    /** Reads from the database and writes to the folder of files. Null: both can be used. Takes 2 s at most. */
+    readonly check: Effect.Effect<StorageFailure.StorageFailure | null>
+  }
+>()("@signalbox/control-room/StorageHealth") {
+  static readonly layer = Layer.effect(
+    StorageHealth,
+    Effect.gen(function* () {
+      const { probeWrite, sql } = yield* Database
+      const blobs = yield* BlobStore
+      let reported = false
+      const failureOf = <A, E>(probe: Effect.Effect<A, E>, otherwise: StorageFailure.Kind) =>
+        Effect.matchCause(probe, {
+          onSuccess: () => null,
+          onFailure: (cause) => StorageFailure.ofCause(cause) ?? StorageFailure.make(otherwise)
+        })
+      const writable = Effect.suspend(() => (reported ? probeWrite : Effect.void)).pipe(
+        Effect.tap(() => Effect.sync(() => (reported = false)))
+      )
+      // Anybody may ask, and each write waits for the disk.
+      const folder = yield* Effect.cachedWithTTL(failureOf(Effect.timeout(blobs.probe, deadline), "disk"), "1 second")
+      const check = failureOf(Effect.andThen(sql`SELECT 1`, writable), "unavailable").pipe(
+        Effect.filterOrElse(
+          (failure) => failure !== null,
+          () => folder
+        ),
+        Effect.provideService(QueryDeadline, deadline)
+      )
+      return StorageHealth.of({
+        report: ({ kind }) =>
+          Effect.sync(() => {
+            if (kind !== "unavailable") reported = true
+          }),
+        check
+      })
+    })
+  )
+}

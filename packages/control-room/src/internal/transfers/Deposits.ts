@@ -1,0 +1,130 @@
+/**
+ * Takes in bytes that have arrived whole: the blob first, then the row that names it, if what it is for still wants it.
+ */
+import { StepRunId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import { BlobStore, type Staged } from "../../BlobStore.ts"
+import type { UploadPolicy } from "./FileLinks.ts"
+import { maxFilesPerItem, tooManyFiles } from "../Limits.ts"
+import { inspect } from "../packages/TaskArchive.ts"
+import { Refused } from "../Refused.ts"
+import { Assets } from "../store/Assets.ts"
+import { Database } from "../store/Database.ts"
+import { Files } from "../store/Files.ts"
+import { Outputs } from "../store/Outputs.ts"
+import { ProcessRuns } from "../store/ProcessRuns.ts"
+import { StepRuns } from "../store/StepRuns.ts"
+import { TaskPackages } from "../store/TaskPackages.ts"
+import { WorkItems } from "../store/WorkItems.ts"
+
+const refuse = (code: Refused["code"], message: string) => Effect.fail(new Refused({ code, message }))
+
+export class Deposits extends Context.Service<
+  Deposits,
+  {
+    /** What came with a signed form. */
+    readonly form: (policy: UploadPolicy, file: Staged) => Effect.Effect<void, Refused>
+    /**
+     * Makes a blob of what is staged, and lets `write` name it, which answers the blob that nothing needs any more. When
+     * that fails the blob goes.
+     */
+    readonly keep: <E>(file: Staged, write: (blob: string) => Effect.Effect<string | null, E>) => Effect.Effect<void, E>
+    /** The content of an asset. */
+    readonly asset: (workspace: WorkspaceId, upload: string, content: Staged) => Effect.Effect<void, Refused>
+  }
+>()("@signalbox/control-room/Deposits") {
+  static readonly layer = Layer.effect(
+    Deposits,
+    Effect.gen(function* () {
+      const blobs = yield* BlobStore
+      const fs = yield* FileSystem.FileSystem
+      const files = yield* Files
+      const items = yield* WorkItems
+      const outputs = yield* Outputs
+      const runs = yield* ProcessRuns
+      const stepRuns = yield* StepRuns
+      const assets = yield* Assets
+      const packages = yield* TaskPackages
+      const { sql, transaction } = yield* Database
+
+      /** The blob, then its row. Not to be interrupted, or a blob could go although its row is there. */
+      const keep = <E>(file: Staged, write: (blob: string) => Effect.Effect<string | null, E>) =>
+        Effect.uninterruptible(
+          Effect.gen(function* () {
+            const blob = yield* file.keep
+            const replaced = yield* Effect.onError(write(blob), () => blobs.remove(blob))
+            if (replaced !== null) yield* sql.afterCommit(blobs.remove(replaced))
+          })
+        )
+
+      /** Whether the owner may still get the file: it may have moved on while the bytes were under way. */
+      const checkOwner = Effect.fnUntraced(function* (policy: UploadPolicy) {
+        const item = yield* items.get(policy.workspace, policy.owner)
+        const maker = policy.step_run === null ? null : yield* stepRuns.find(policy.step_run)
+        const run = item?.processRunId ?? maker?.processRunId
+        const isGone = run !== undefined && (yield* runs.lock(run)) === null
+        const now = yield* items.lock(policy.workspace, policy.owner)
+        if (policy.step_run === null) {
+          if (now === null || isGone)
+            return yield* refuse("NOT_FOUND", `there is no work item ${policy.owner} any more`)
+          const free =
+            now.state === "new" || now.state === "failed" || (now.state === "pending" && now.stepRun === null)
+          return free
+            ? undefined
+            : yield* refuse("CONFLICT", `the work item is ${now.state} by now; its files can not change`)
+        }
+        const stepRun = yield* stepRuns.find(policy.step_run)
+        const inHand = now !== null && now.state === "in_progress" && now.stepRun === policy.step_run
+        const open = inHand || (yield* outputs.open(policy.owner))?.stepRunId === policy.step_run
+        if (stepRun?.state !== "in_progress" || !open) {
+          return yield* refuse("LEASE_LOST", "the step run has ended or gave the work item back; stop the task")
+        }
+      })
+
+      const file = Effect.fnUntraced(function* (policy: UploadPolicy, blob: string) {
+        yield* checkOwner(policy)
+        if ((yield* files.countOthers(policy.owner, policy.name)) >= maxFilesPerItem) {
+          return yield* refuse("CONFLICT", tooManyFiles)
+        }
+        const { name, owner, size, workspace } = policy
+        return yield* files.putNew(workspace, { ownerId: owner, name, size, blob })
+      }, transaction)
+
+      const artifact = Effect.fnUntraced(function* (policy: UploadPolicy, blob: string) {
+        const id = StepRunId.make(policy.owner)
+        const known = yield* stepRuns.find(id)
+        const run = known === null ? null : yield* runs.lock(known.processRunId)
+        const stepRun = yield* stepRuns.lock(id)
+        if (run === null || stepRun?.state !== "in_progress") {
+          return yield* refuse("LEASE_LOST", "the step run has ended; its artifacts can not change")
+        }
+        yield* stepRuns.addEvents([{ stepRun: id, type: "ARTIFACT_ADDED", item: null }])
+        const { name, size, workspace } = policy
+        return yield* files.putNew(workspace, { ownerId: id, name, size, blob })
+      }, transaction)
+
+      return Deposits.of({
+        keep,
+        form: Effect.fnUntraced(function* (policy, staged) {
+          switch (policy.kind) {
+            case "file":
+              return yield* keep(staged, (blob) => file(policy, blob))
+            case "artifact":
+              return yield* keep(staged, (blob) => artifact(policy, blob))
+            case "package": {
+              const found = yield* Effect.provideService(inspect(staged.path, staged.size), FileSystem.FileSystem, fs)
+              return yield* keep(staged, (blob) =>
+                packages.put(policy.workspace, policy.owner, "zip", { ...found, size: staged.size, blob })
+              )
+            }
+          }
+        }),
+        asset: (workspace, upload, content) =>
+          keep(content, (blob) => assets.complete(workspace, upload, { size: content.size, blob }))
+      })
+    })
+  )
+}

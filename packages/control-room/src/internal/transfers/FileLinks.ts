@@ -1,0 +1,155 @@
+/**
+ * Signed addresses and forms: a download address says which file until when; an upload form says which owner may get
+ * which file of which size.
+ */
+import type { File, NewFile, UploadForm } from "@signalbox/api/contract/Files"
+import { type AssetUploadId, StepRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import { Signer } from "./Signer.ts"
+import { clockTolerance, Database } from "../store/Database.ts"
+import type { StoredFile } from "../store/Files.ts"
+import { PublicUrl } from "../edge/PublicUrl.ts"
+
+/** Byte transfers live under a prefix of their own. */
+export const transferPrefix = "/transfer/v1"
+
+/** How long addresses and forms are valid. */
+export const validMillis = 60 * 60 * 1000
+
+/** What an upload form allows. */
+export const UploadPolicy = Schema.Struct({
+  /** A file of a work item or output, an artifact of a step run, or the zip of a task package. */
+  kind: Schema.Literals(["file", "artifact", "package"]),
+  workspace: WorkspaceId,
+  /** The work item, output, step run or task package that gets the file. */
+  owner: Schema.String,
+  /** The step run that writes it; null: the holder of a workspace key. */
+  step_run: Schema.NullOr(StepRunId),
+  name: Schema.String,
+  /** In bytes: of a package the most that it may have, else what it must have. */
+  size: Schema.Finite,
+  expires: Schema.Finite
+})
+export interface UploadPolicy extends Schema.Schema.Type<typeof UploadPolicy> {}
+
+/** The last part of a name that may have slashes, as a path in an address can have it. */
+const lastPart = (name: string) => {
+  const last = name.slice(name.lastIndexOf("/") + 1)
+  return last === "" || last === "." || last === ".." ? "content" : last
+}
+
+const decodePolicy = Schema.decodeUnknownOption(Schema.fromJsonString(UploadPolicy))
+
+export class FileLinks extends Context.Service<
+  FileLinks,
+  {
+    readonly file: (workspace: WorkspaceId, file: StoredFile) => Effect.Effect<File>
+    /** Where the bytes of a file are fetched, under this name and with this content type. */
+    readonly download: (
+      workspace: WorkspaceId,
+      file: { readonly id: string; readonly name: string; readonly type: string }
+    ) => Effect.Effect<string>
+    readonly uploadForm: (
+      owner: {
+        readonly workspace: WorkspaceId
+        readonly id: string
+        readonly stepRun: StepRunId | null
+        /** Default `file`. */
+        readonly kind?: UploadPolicy["kind"]
+      },
+      file: NewFile
+    ) => Effect.Effect<UploadForm>
+    /** Where the content of an asset is put until then (milliseconds since 1970). */
+    readonly assetUpload: (workspace: WorkspaceId, upload: AssetUploadId, expires: number) => string
+    /** The workspace of such an address, null when it is not ours or has expired. */
+    readonly readAssetUpload: (upload: string, query: URLSearchParams) => Effect.Effect<WorkspaceId | null>
+    /** The policy of a form, null when it is not ours or has expired. */
+    readonly readForm: (fields: ReadonlyMap<string, string>) => Effect.Effect<UploadPolicy | null>
+    /** The workspace and content type of a download address, null when it is not ours or has expired. */
+    readonly readDownload: (
+      fileId: string,
+      name: string,
+      query: URLSearchParams
+    ) => Effect.Effect<{ readonly workspace: WorkspaceId; readonly type: string } | null>
+  }
+>()("@signalbox/control-room/http/FileLinks") {
+  static readonly layer = Layer.effect(
+    FileLinks,
+    Effect.gen(function* () {
+      const signer = yield* Signer
+      const { millis } = yield* Database
+      const publicUrl = yield* PublicUrl
+      // As JSON, so that no name can pass for the fields after it.
+      const downloadText = (id: string, name: string, type: string, workspace: string, expires: string) =>
+        `download\n${JSON.stringify(["GET", id, name, type, workspace, expires])}`
+      const assetText = (upload: string, workspace: string, expires: string) =>
+        `asset\n${JSON.stringify(["PUT", upload, workspace, expires])}`
+      const download = Effect.fnUntraced(function* (
+        workspace: WorkspaceId,
+        file: { readonly id: string; readonly name: string; readonly type: string }
+      ) {
+        const expires = String((yield* millis) + validMillis)
+        const name = lastPart(file.name)
+        const signature = signer.sign(downloadText(file.id, name, file.type, workspace, expires))
+        const query = new URLSearchParams({ type: file.type, workspace, expires, signature })
+        return `${publicUrl}${transferPrefix}/files/${file.id}/${encodeURIComponent(name)}?${query}`
+      })
+      return FileLinks.of({
+        file: (workspace, { id, name, size }) =>
+          Effect.map(download(workspace, { id, name, type: "application/octet-stream" }), (url) => ({
+            id,
+            name,
+            size,
+            download: { url }
+          })),
+        download,
+        uploadForm: Effect.fnUntraced(function* (owner, file) {
+          const policy: UploadPolicy = {
+            kind: owner.kind ?? "file",
+            workspace: owner.workspace,
+            owner: owner.id,
+            step_run: owner.stepRun,
+            name: file.file_name,
+            size: file.file_size,
+            expires: (yield* millis) + validMillis
+          }
+          const encoded = Buffer.from(JSON.stringify(policy)).toString("base64url")
+          return {
+            url: `${publicUrl}${transferPrefix}/uploads`,
+            form_data: { policy: encoded, signature: signer.sign(`upload\n${encoded}`) }
+          }
+        }),
+        readForm: Effect.fnUntraced(function* (fields) {
+          const encoded = fields.get("policy") ?? ""
+          if (!signer.verify(`upload\n${encoded}`, fields.get("signature") ?? "")) return null
+          const policy = decodePolicy(Buffer.from(encoded, "base64url").toString())
+          return policy._tag === "Some" && policy.value.expires + clockTolerance > (yield* millis) ? policy.value : null
+        }),
+        assetUpload: (workspace, upload, expires) => {
+          const signature = signer.sign(assetText(upload, workspace, String(expires)))
+          const query = new URLSearchParams({ workspace, expires: String(expires), signature })
+          return `${publicUrl}${transferPrefix}/assets/${upload}?${query}`
+        },
+        readAssetUpload: Effect.fnUntraced(function* (upload, query) {
+          const workspace = query.get("workspace") ?? ""
+          const expires = query.get("expires") ?? ""
+          const genuine = signer.verify(assetText(upload, workspace, expires), query.get("signature") ?? "")
+          return genuine && Number(expires) + clockTolerance > (yield* millis) ? WorkspaceId.make(workspace) : null
+        }),
+        readDownload: Effect.fnUntraced(function* (fileId, name, query) {
+          const [type = "", workspace = "", expires = "", signature = ""] = [
+            "type",
+            "workspace",
+            "expires",
+            "signature"
+          ].map((field) => query.get(field) ?? "")
+          const genuine = signer.verify(downloadText(fileId, name, type, workspace, expires), signature)
+          return genuine && Number(expires) > (yield* millis) ? { workspace: WorkspaceId.make(workspace), type } : null
+        })
+      })
+    })
+  )
+}

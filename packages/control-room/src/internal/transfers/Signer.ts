@@ -1,0 +1,32 @@
+/**
+ * Signs what the service hands out and takes back: download addresses, upload forms, cursors.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { createHmac, timingSafeEqual } from "node:crypto"
+import { MasterKey } from "../vault/MasterKey.ts"
+
+export class Signer extends Context.Service<
+  Signer,
+  {
+    readonly sign: (text: string) => string
+    readonly verify: (text: string, signature: string) => boolean
+  }
+>()("@signalbox/control-room/Signer") {
+  static readonly layer = Layer.effect(
+    Signer,
+    Effect.gen(function* () {
+      const key = (yield* MasterKey).derive("signing/v1")
+      const sign = (text: string) => createHmac("sha256", key).update(text).digest("base64url")
+      return Signer.of({
+        sign,
+        verify: (text, signature) => {
+          const expected = Buffer.from(sign(text))
+          const given = Buffer.from(signature)
+          return expected.length === given.length && timingSafeEqual(expected, given)
+        }
+      })
+    })
+  )
+}

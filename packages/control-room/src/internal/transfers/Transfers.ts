@@ -1,0 +1,281 @@
+/**
+ * Bytes in and out: uploads to signed forms, downloads from signed addresses. They carry no key; the signature is the
+ * permission.
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Multipart from "effect/http/Multipart"
+import { BlobStore, type Staged } from "../../BlobStore.ts"
+import { Deposits } from "./Deposits.ts"
+import { limits } from "../Limits.ts"
+import { Refused } from "../Refused.ts"
+import { Assets, uploadGone } from "../store/Assets.ts"
+import { Files } from "../store/Files.ts"
+import { body } from "../edge/Failures.ts"
+import { Strangers } from "../edge/Strangers.ts"
+import { FileLinks, transferPrefix, type UploadPolicy } from "./FileLinks.ts"
+
+const statuses = {
+  INVALID_REQUEST: 400,
+  NOT_FOUND: 404,
+  CONFLICT: 409,
+  LEASE_LOST: 409,
+  PAYLOAD_TOO_LARGE: 413
+} as const
+
+const toResponse = (refused: Refused) =>
+  HttpServerResponse.jsonUnsafe(body(refused.code, refused.message), { status: statuses[refused.code] })
+
+/** The row is there, so it was not this service that deleted them. */
+const bytesMissing =
+  "the bytes of this file are missing from the data folder of the service: restore them from a backup; `signalbox check` lists what is missing"
+
+const refuse = (code: Refused["code"], message: string) => Effect.fail(new Refused({ code, message }))
+
+const uploads = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const blobs = yield* BlobStore
+    const links = yield* FileLinks
+    const deposits = yield* Deposits
+    const strangers = yield* Strangers
+
+    const receive = Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      if (!/^multipart\/form-data\b/i.test(request.headers["content-type"] ?? "")) {
+        return HttpServerResponse.jsonUnsafe(body("UNSUPPORTED_MEDIA_TYPE", "send the file as multipart/form-data"), {
+          status: 415
+        })
+      }
+      const fields = new Map<string, string>()
+      let fieldBytes = 0
+      let staged: { readonly policy: UploadPolicy; readonly file: Staged } | undefined
+      yield* request.multipartStream.pipe(
+        Stream.runForEach(
+          Effect.fnUntraced(function* (part) {
+            if (staged !== undefined) {
+              return yield* refuse(
+                "INVALID_REQUEST",
+                "the form goes on after its file; send one file, as the last part"
+              )
+            }
+            if (part._tag === "Field") {
+              if (part.key === "file")
+                return yield* refuse("INVALID_REQUEST", "file: the part has no filename; give it one")
+              fieldBytes += Buffer.byteLength(part.key) + Buffer.byteLength(part.value)
+              if (fieldBytes > limits.strangerBody) {
+                yield* strangers.charge(request)
+                return yield* refuse(
+                  "PAYLOAD_TOO_LARGE",
+                  `the fields of the form are larger than ${limits.strangerBody} bytes; send those of the form and the file`
+                )
+              }
+              fields.set(part.key, part.value)
+              return
+            }
+            // All fields come before the bytes, so nothing is written for a form that is not ours.
+            const policy = yield* links.readForm(fields)
+            if (policy === null) {
+              yield* strangers.charge(request)
+              return yield* refuse(
+                "INVALID_REQUEST",
+                "the form is not signed by this service, or it has expired; ask for a new one"
+              )
+            }
+            if (part.key !== "file") {
+              return yield* refuse("INVALID_REQUEST", `${part.key}: the part with the file is named "file"`)
+            }
+            let size = 0
+            const counted = Stream.tap(part.content, (chunk) => {
+              size += chunk.length
+              return size <= policy.size
+                ? Effect.void
+                : refuse(
+                    "PAYLOAD_TOO_LARGE",
+                    `file: larger than the ${policy.size} bytes ${policy.kind === "package" ? "allowed" : "declared in file_size"}; nothing was kept`
+                  )
+            })
+            staged = { policy, file: yield* blobs.stage(counted) }
+          })
+        ),
+        Effect.provideContext(
+          Multipart.limitsServices({
+            maxParts: 50,
+            // Whatever type a file part has, it is a file.
+            fieldMimeTypes: [],
+            maxFieldSize: "64 KiB",
+            maxFileSize: limits.file + 1,
+            maxTotalSize: limits.file + limits.uploadForm
+          })
+        )
+      )
+      // Only now was the whole request read: a part that broke off ends like one that is whole.
+      if (staged === undefined) {
+        return yield* refuse("INVALID_REQUEST", "file: missing; send it as the last part of the form")
+      }
+      const { file, policy } = staged
+      if (policy.kind !== "package" && file.size !== policy.size) {
+        return yield* refuse(
+          "INVALID_REQUEST",
+          `file: ${file.size} bytes came and file_size declared ${policy.size}; nothing was kept`
+        )
+      }
+      yield* deposits.form(policy, file)
+      return HttpServerResponse.empty({ status: 204 })
+    }).pipe(
+      Effect.scoped,
+      Effect.catchTag("MultipartError", (error) =>
+        Effect.fail(
+          error.reason._tag === "InternalError"
+            ? new Refused({ code: "INVALID_REQUEST", message: "the upload broke off; nothing was kept" })
+            : new Refused({
+                code: error.reason._tag === "Parse" ? "INVALID_REQUEST" : "PAYLOAD_TOO_LARGE",
+                message: `the form could not be read (${error.reason._tag}); nothing was kept`
+              })
+        )
+      ),
+      Effect.catchTag("Refused", (refused) => Effect.succeed(toResponse(refused)))
+    )
+    yield* router.add("POST", `${transferPrefix}/uploads`, receive)
+  })
+)
+
+/** One range of `Range`: `bytes=0-4`, `bytes=5-`, `bytes=-5`. Null: none that we know; undefined: not within the file. */
+const parseRange = (header: string | undefined, size: number) => {
+  const match = /^bytes=(\d*)-(\d*)$/i.exec(header?.trim() ?? "")
+  const [, first = "", last = ""] = match ?? []
+  if ((first === "" && last === "") || (first !== "" && last !== "" && Number(last) < Number(first))) return null
+  const from = first === "" ? Math.max(0, size - Number(last)) : Number(first)
+  const to = first === "" || last === "" ? size - 1 : Math.min(Number(last), size - 1)
+  return from <= to ? { from, to } : undefined
+}
+
+/** A value as `filename*` takes it: nothing but letters, digits and percent signs that could end or split it. */
+const encodeName = (name: string) =>
+  encodeURIComponent(name).replace(/['()*!]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+
+const downloads = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const blobs = yield* BlobStore
+    const files = yield* Files
+    const links = yield* FileLinks
+    const strangers = yield* Strangers
+    const serve = Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const { params } = yield* HttpRouter.RouteContext
+      const id = params["file_id"] ?? ""
+      const query = new URL(request.url, "http://localhost").searchParams
+      const name = params["name"] ?? ""
+      const link = yield* links.readDownload(id, name, query)
+      if (link === null) {
+        yield* strangers.charge(request)
+        return HttpServerResponse.jsonUnsafe(
+          body("FORBIDDEN", "the address is not signed by this service, or it has expired; fetch the item anew"),
+          { status: 403 }
+        )
+      }
+      const file = yield* files.find(link.workspace, id)
+      const deleted = toResponse(new Refused({ code: "NOT_FOUND", message: "the file was deleted" }))
+      if (file === null) return deleted
+      const headers = {
+        "accept-ranges": "bytes",
+        "cache-control": "private, no-cache",
+        "content-disposition": `attachment; filename*=UTF-8''${encodeName(name)}`,
+        "content-security-policy": "sandbox",
+        "x-content-type-options": "nosniff"
+      }
+      const range = parseRange(request.headers["range"], file.size)
+      if (range === undefined) {
+        return HttpServerResponse.jsonUnsafe(body("INVALID_REQUEST", `Range: the file has ${file.size} bytes`), {
+          status: 416,
+          headers: { "content-range": `bytes */${file.size}` }
+        })
+      }
+      const path = blobs.pathOf(file.blob)
+      const contentType = link.type
+      const response =
+        range === null
+          ? HttpServerResponse.file(path, { headers, contentType })
+          : HttpServerResponse.file(path, {
+              status: 206,
+              contentType,
+              offset: range.from,
+              bytesToRead: range.to - range.from + 1,
+              headers: { ...headers, "content-range": `bytes ${range.from}-${range.to}/${file.size}` }
+            })
+      // Bytes that are not there although their row is: replaced or deleted just now, or else lost.
+      return yield* Effect.catch(response, (error) =>
+        Effect.flatMap(files.find(link.workspace, id), (still) => {
+          if (still === null) return Effect.succeed(deleted)
+          if (still.blob !== file.blob || error.reason._tag !== "NotFound") return Effect.die(error)
+          return Effect.as(
+            Effect.annotateLogs(Effect.logError(bytesMissing), { file: id, blob: file.blob }),
+            toResponse(new Refused({ code: "NOT_FOUND", message: bytesMissing }))
+          )
+        })
+      )
+    })
+    yield* router.add("GET", `${transferPrefix}/files/:file_id/:name`, serve)
+  })
+)
+
+/** The content of assets: raw bytes, as often as the sender likes until the address expires. */
+const assets = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const blobs = yield* BlobStore
+    const links = yield* FileLinks
+    const deposits = yield* Deposits
+    const store = yield* Assets
+    const strangers = yield* Strangers
+    const receive = Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const { params } = yield* HttpRouter.RouteContext
+      const upload = params["upload_id"] ?? ""
+      const workspace = yield* links.readAssetUpload(upload, new URL(request.url, "http://localhost").searchParams)
+      if (workspace === null) {
+        yield* strangers.charge(request)
+        return HttpServerResponse.jsonUnsafe(
+          body("FORBIDDEN", "the address is not signed by this service, or it has expired; ask for a new upload"),
+          { status: 403 }
+        )
+      }
+      if ((yield* store.ofUpload(workspace, upload)) === null) {
+        return yield* refuse("NOT_FOUND", uploadGone)
+      }
+      const tooLarge = Effect.suspend(() => {
+        const reason = `the content is larger than the ${limits.asset} bytes that an asset may have`
+        return Effect.andThen(store.fail(upload, reason), refuse("PAYLOAD_TOO_LARGE", `${reason}; nothing was kept`))
+      })
+      const declared = request.headers["content-length"]
+      if (declared !== undefined && Number(declared) > limits.asset) return yield* tooLarge
+      let size = 0
+      const counted = Stream.tap(request.stream, (chunk) => {
+        size += chunk.length
+        return size <= limits.asset ? Effect.void : tooLarge
+      })
+      const staged = yield* blobs.stage(counted)
+      if (declared !== undefined && Number(declared) !== staged.size) {
+        return yield* refuse(
+          "INVALID_REQUEST",
+          `${staged.size} bytes came and content-length said ${declared}; nothing was kept`
+        )
+      }
+      yield* deposits.asset(workspace, upload, staged)
+      return HttpServerResponse.empty({ status: 204 })
+    }).pipe(
+      Effect.scoped,
+      Effect.catchTag("HttpServerError", () =>
+        Effect.fail(
+          new Refused({ code: "INVALID_REQUEST", message: "the upload broke off; nothing was kept, send it again" })
+        )
+      ),
+      Effect.catchTag("Refused", (refused) => Effect.succeed(toResponse(refused)))
+    )
+    yield* router.add("PUT", `${transferPrefix}/assets/:upload_id`, receive)
+  })
+)
+
+export const layer = Layer.mergeAll(uploads, assets, downloads)
