@@ -7,18 +7,18 @@
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { type ProcessId, type ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
-import { Runs } from "@signalbox/control-room/Runs"
-import * as Server from "@signalbox/control-room/Server"
-import * as Chunks from "@signalbox/control-room/store/Chunks"
-import { Deliveries } from "@signalbox/control-room/store/Deliveries"
-import { Idempotency } from "@signalbox/control-room/store/Idempotency"
-import { Processes } from "@signalbox/control-room/store/Processes"
-import { StepRuns } from "@signalbox/control-room/store/StepRuns"
-import { Workers } from "@signalbox/control-room/store/Workers"
-import * as Tokens from "@signalbox/control-room/Tokens"
-import { WorkItems } from "@signalbox/control-room/store/WorkItems"
-import { Workspaces } from "@signalbox/control-room/store/Workspaces"
-import { WorkSignal } from "@signalbox/control-room/WorkSignal"
+import { Runs } from "../../control-room/src/internal/runs/Runs.ts"
+import * as StorageLayers from "../../control-room/src/internal/StorageLayers.ts"
+import * as Chunks from "../../control-room/src/internal/store/Chunks.ts"
+import { Deliveries } from "../../control-room/src/internal/store/Deliveries.ts"
+import { Idempotency } from "../../control-room/src/internal/store/Idempotency.ts"
+import { Processes } from "../../control-room/src/internal/store/Processes.ts"
+import { StepRuns } from "../../control-room/src/internal/store/StepRuns.ts"
+import { Workers } from "../../control-room/src/internal/store/Workers.ts"
+import * as Tokens from "../../control-room/src/internal/Tokens.ts"
+import { WorkItems } from "../../control-room/src/internal/store/WorkItems.ts"
+import { Workspaces } from "../../control-room/src/internal/store/Workspaces.ts"
+import { WorkSignal } from "../../control-room/src/internal/runs/WorkSignal.ts"
 import { startServer } from "@signalbox/testkit/Postgres"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -184,7 +184,7 @@ const program = Effect.gen(function* () {
   yield* measured("sweep of as many deliveries", Chunks.sweep(deliveries.sweep))
 })
 
-const storage = Server.layerStorage(
+const storage = StorageLayers.layerStorage(
   server === null
     ? { data: folder }
     : {

@@ -5,11 +5,12 @@
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Permission } from "@signalbox/api/contract/Authorization"
-import * as NodeServer from "@signalbox/control-room/http/NodeServer"
+import * as NodeServer from "@signalbox/control-room/NodeServer"
 import * as Server from "@signalbox/control-room/Server"
-import { ApiKeys } from "@signalbox/control-room/store/ApiKeys"
-import { Processes } from "@signalbox/control-room/store/Processes"
-import { Workspaces } from "@signalbox/control-room/store/Workspaces"
+import * as StorageLayers from "../../control-room/src/internal/StorageLayers.ts"
+import { ApiKeys } from "../../control-room/src/internal/store/ApiKeys.ts"
+import { Processes } from "../../control-room/src/internal/store/Processes.ts"
+import { Workspaces } from "../../control-room/src/internal/store/Workspaces.ts"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as HttpServer from "effect/http/HttpServer"
@@ -126,7 +127,7 @@ const measure = (rows: number) => {
   }).pipe(
     Effect.provide(
       Server.layer({ rateLimit: null }).pipe(
-        Layer.provideMerge(Server.layerStorage({ data: folder })),
+        Layer.provideMerge(StorageLayers.layerStorage({ data: folder })),
         Layer.provideMerge(
           NodeHttpServer.layer(NodeServer.create, { port: 0, host: "127.0.0.1", gracefulShutdownTimeout: 0 })
         )

@@ -4,11 +4,12 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Permission } from "@signalbox/api/contract/Authorization"
-import * as NodeServer from "@signalbox/control-room/http/NodeServer"
+import * as NodeServer from "@signalbox/control-room/NodeServer"
 import * as Server from "@signalbox/control-room/Server"
-import { ApiKeys } from "@signalbox/control-room/store/ApiKeys"
-import { Processes } from "@signalbox/control-room/store/Processes"
-import { Workspaces } from "@signalbox/control-room/store/Workspaces"
+import * as StorageLayers from "../../control-room/src/internal/StorageLayers.ts"
+import { ApiKeys } from "../../control-room/src/internal/store/ApiKeys.ts"
+import { Processes } from "../../control-room/src/internal/store/Processes.ts"
+import { Workspaces } from "../../control-room/src/internal/store/Workspaces.ts"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as HttpServer from "effect/http/HttpServer"
@@ -29,7 +30,7 @@ const announce = Layer.effectDiscard(
 
 announce.pipe(
   Layer.provide(Server.layer({ rateLimit: null })),
-  Layer.provide(Server.layerStorage({ data: folder })),
+  Layer.provide(StorageLayers.layerStorage({ data: folder })),
   Layer.provide(NodeHttpServer.layer(NodeServer.create, { port: 0, host: "127.0.0.1" })),
   Layer.launch,
   NodeRuntime.runMain

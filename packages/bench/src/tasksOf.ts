@@ -4,14 +4,15 @@
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import * as NodeServer from "@signalbox/control-room/http/NodeServer"
-import { Runs } from "@signalbox/control-room/Runs"
+import * as NodeServer from "@signalbox/control-room/NodeServer"
+import { Runs } from "../../control-room/src/internal/runs/Runs.ts"
 import * as Server from "@signalbox/control-room/Server"
-import { ProcessRuns } from "@signalbox/control-room/store/ProcessRuns"
-import { Processes } from "@signalbox/control-room/store/Processes"
-import { Workers } from "@signalbox/control-room/store/Workers"
-import { Workspaces } from "@signalbox/control-room/store/Workspaces"
-import { WorkSignal } from "@signalbox/control-room/WorkSignal"
+import * as StorageLayers from "../../control-room/src/internal/StorageLayers.ts"
+import { ProcessRuns } from "../../control-room/src/internal/store/ProcessRuns.ts"
+import { Processes } from "../../control-room/src/internal/store/Processes.ts"
+import { Workers } from "../../control-room/src/internal/store/Workers.ts"
+import { Workspaces } from "../../control-room/src/internal/store/Workspaces.ts"
+import { WorkSignal } from "../../control-room/src/internal/runs/WorkSignal.ts"
 import * as Task from "@signalbox/worker/Task"
 import * as Worker from "@signalbox/worker/Worker"
 import * as Effect from "effect/Effect"
@@ -96,7 +97,7 @@ const signalbox = async (contest: Contest): Promise<Result> => {
     if (run?.state !== "completed") return yield* Effect.die("the run was not completed")
     return { items, seconds: run.duration ?? 0 }
   })
-  const storage = Server.layerStorage(
+  const storage = StorageLayers.layerStorage(
     database === null
       ? { data: folder }
       : {

@@ -20,12 +20,18 @@ import { TargetGuard } from "./internal/delivery/TargetGuard.ts"
 import * as Edge from "./internal/edge/Edge.ts"
 import { Hosts } from "./internal/edge/Hosts.ts"
 import { pathOf } from "./internal/edge/Incoming.ts"
-import { PublicUrl } from "./internal/edge/PublicUrl.ts"
+import { PublicUrl } from "./internal/PublicUrl.ts"
 import * as WebHandler from "./internal/edge/WebHandler.ts"
+import { Storage } from "./internal/StorageLayers.ts"
+import * as Service from "./internal/Service.ts"
 import { Runs } from "./internal/runs/Runs.ts"
+import type { ServiceOptions, StorageOptions } from "./Options.ts"
 import * as Server from "./Server.ts"
 
-export interface Options extends Omit<Server.Options, keyof Server.StorageOptions | "publicUrl" | "allowedHosts"> {
+export { type Letter, NoAnswer, Posting } from "./internal/delivery/Post.ts"
+export { make as makeWebHandler, type Options as WebOptions, type WebHandler } from "./internal/edge/WebHandler.ts"
+
+export interface Options extends Omit<ServiceOptions, "publicUrl" | "allowedHosts"> {
   /**
    * The address under which clients reach the service, with the path that it is mounted at, such as
    * `https://example.com/automation`. All addresses that the service gives out begin with it.
@@ -56,17 +62,19 @@ const withoutPrefix = (request: HttpServerRequest.HttpServerRequest, prefix: str
 const prefixOf = (options: Options) => (options.prefix ?? new URL(options.publicUrl).pathname).replace(/\/+$/, "")
 
 const build = Effect.fnUntraced(function* (options: Options) {
+  const stored = Layer.succeedContext(yield* Storage)
   const targets = TargetGuard.layerOf(options.allowPrivateTargets ?? false)
-  const settings = yield* Layer.build(Server.settings)
-  const engine = yield* Layer.build(Layer.provide(Server.running(options), targets)).pipe(
+  const settings = yield* Layer.build(Service.settings)
+  const engine = yield* Layer.build(Layer.provide(Service.running(options), Layer.merge(stored, targets))).pipe(
     Effect.provideContext(settings)
   )
   const routed = yield* HttpRouter.toHttpEffect(
-    Server.application(options).pipe(
+    Service.application(options).pipe(
       Layer.provide(PublicUrl.layerOf(options.publicUrl)),
       Layer.provide(Hosts.layerAny),
       Layer.provide(targets),
-      Layer.provide(Layer.succeedContext(engine))
+      Layer.provide(Layer.succeedContext(engine)),
+      Layer.provide(stored)
     )
   ).pipe(
     Effect.provideService(HttpRouter.RouterConfig, Edge.routerConfig),
@@ -144,7 +152,7 @@ export interface Running<Handler> extends AsyncDisposable {
 type HttpApp = Mounted["Service"]["httpEffect"]
 
 const running = <Handler>(
-  options: Options & Server.StorageOptions,
+  options: Options & StorageOptions,
   toHandler: (app: HttpApp, scope: Scope.Scope) => Effect.Effect<Handler>
 ): Promise<Running<Handler>> => {
   const layer = Mounted.layer(options).pipe(
@@ -185,7 +193,7 @@ const running = <Handler>(
  * ```
  */
 export const toWebHandler = (
-  options: Options & Server.StorageOptions & WebHandler.Options
+  options: Options & StorageOptions & WebHandler.Options
 ): Promise<Running<WebHandler.WebHandler>> =>
   running(options, (app) => Effect.sync(() => WebHandler.make(app, options)))
 
@@ -206,6 +214,6 @@ export const toWebHandler = (
  * ```
  */
 export const toNodeHandler = (
-  options: Options & Server.StorageOptions
+  options: Options & StorageOptions
 ): Promise<Running<(request: IncomingMessage, response: ServerResponse) => void>> =>
   running(options, (app, scope) => NodeHttpServer.makeHandler(app, { scope }))

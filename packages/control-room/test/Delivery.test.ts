@@ -13,7 +13,7 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
-import * as Server from "../src/Server.ts"
+import * as StorageLayers from "../src/internal/StorageLayers.ts"
 import * as Child from "./support/Child.ts"
 import { type Received, receiver } from "./support/Receiver.ts"
 import { layerIn, linkWorkerAt, onPostgres, Service, storageIn, temporaryFolder } from "./support/Service.ts"
@@ -133,7 +133,7 @@ it.live("a service that stops gives back what it had begun", () =>
       const sql = yield* SqlClient.SqlClient
       return yield* sql`SELECT state, attempts, claim, claimed_until FROM webhook_delivery`
     }).pipe(
-      Effect.provide(Layer.provide(Server.layerStorage(storageIn(folder)), NodeServices.layer)),
+      Effect.provide(Layer.provide(StorageLayers.layerStorage(storageIn(folder)), NodeServices.layer)),
       Effect.map((rows) => rows.map((row) => ({ ...row })))
     )
     assert.deepStrictEqual(claims, [{ state: "pending", attempts: 0, claim: null, claimed_until: null }])

@@ -16,7 +16,7 @@ import { execFile, execFileSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import * as Child from "./support/Child.ts"
-import * as Server from "../src/Server.ts"
+import * as StorageLayers from "../src/internal/StorageLayers.ts"
 import { onPostgres, storageIn, temporaryFolder } from "./support/Service.ts"
 
 const script = fileURLToPath(new URL("support/largeClient.ts", import.meta.url))
@@ -81,7 +81,7 @@ describe("memory stays flat", () => {
             WITH RECURSIVE n (i) AS (SELECT 101 UNION ALL SELECT i + 1 FROM n WHERE i < ${99 + many / 1000})
             SELECT work_item.id || '-' || CAST(i AS TEXT), ${sql.literal(columns)}
             FROM work_item, n WHERE process_run_id = ${run.id}`
-      ).pipe(Effect.provide(Layer.provide(Server.layerStorage(storageIn(folder)), NodeServices.layer)))
+      ).pipe(Effect.provide(Layer.provide(StorageLayers.layerStorage(storageIn(folder)), NodeServices.layer)))
       const service = yield* Child.start(folder)
       const walked = yield* client(Walked, service, "walk", run.id)
       assert.strictEqual(walked.items, many)

@@ -19,16 +19,17 @@ import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import * as Server from "../src/Server.ts"
+import type { StorageOptions } from "../src/Options.ts"
+import * as StorageLayers from "../src/internal/StorageLayers.ts"
 import { Database } from "../src/internal/store/Database.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
 import { assertError } from "./support/Http.ts"
 import { node } from "./support/Nodes.ts"
 import { layerIn, masterKey, Service, storageIn, temporaryFolder } from "./support/Service.ts"
 
-const storage = (options: Server.StorageOptions) => Layer.provide(Server.layerStorage(options), NodeServices.layer)
+const storage = (options: StorageOptions) => Layer.provide(StorageLayers.layerStorage(options), NodeServices.layer)
 
-const refused = (options: Server.StorageOptions) =>
+const refused = (options: StorageOptions) =>
   Effect.map(Effect.flip(Effect.scoped(Layer.build(storage(options)))), ({ message }) => message)
 
 it.live("nodes that start at once on an empty database set it up once", () =>

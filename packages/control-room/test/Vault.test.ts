@@ -9,19 +9,20 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { randomBytes } from "node:crypto"
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import * as Server from "../src/Server.ts"
+import * as StorageLayers from "../src/internal/StorageLayers.ts"
 import { Signer } from "../src/internal/transfers/Signer.ts"
 import { Secrets } from "../src/internal/store/Secrets.ts"
 import { TransitKeys } from "../src/internal/store/TransitKeys.ts"
 import { Workspaces } from "../src/internal/store/Workspaces.ts"
-import { DataKeys } from "../src/internal/vault/DataKeys.ts"
-import { MasterKey, replaceFile } from "../src/internal/vault/MasterKey.ts"
-import { Seal } from "../src/internal/vault/Seal.ts"
+import { DataKeys } from "../src/internal/store/DataKeys.ts"
+import * as MasterKeyFile from "../src/internal/storage/MasterKeyFile.ts"
+import { MasterKey } from "../src/internal/vault/MasterKey.ts"
+import { Seal } from "../src/internal/store/Seal.ts"
 import { temporaryFolder } from "./support/Service.ts"
 
 /** One life of the storage in a folder. */
 const during = <A, E, R>(folder: string, effect: Effect.Effect<A, E, R>) =>
-  Effect.provide(effect, Server.layerStorage({ data: folder }).pipe(Layer.provide(NodeServices.layer)))
+  Effect.provide(effect, StorageLayers.layerStorage({ data: folder }).pipe(Layer.provide(NodeServices.layer)))
 
 const content = (value: string) => ({ items: Redacted.make(JSON.stringify({ value })), description: undefined })
 
@@ -191,7 +192,7 @@ describe("the vault", () => {
         Effect.exit(
           during(
             folder,
-            Effect.flatMap(DataKeys, ({ rewrap }) => replaceFile(file, change(rewrap)))
+            Effect.flatMap(DataKeys, ({ rewrap }) => MasterKeyFile.replace(file, change(rewrap)))
           )
         )
       yield* during(folder, seeded)

@@ -3,7 +3,8 @@
  * loopback HTTP.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import * as NodeServer from "@signalbox/control-room/http/NodeServer"
+import * as NodeServer from "@signalbox/control-room/NodeServer"
+import type { ServiceOptions as Served, StorageOptions } from "@signalbox/control-room/Options"
 import * as Server from "@signalbox/control-room/Server"
 import type * as Task from "@signalbox/worker/Task"
 import * as Context from "effect/Context"
@@ -22,7 +23,7 @@ export interface ServiceOptions {
    */
   readonly data?: string
   /** Postgres, for any number of nodes; default: SQLite in the data folder. */
-  readonly database?: Server.StorageOptions["database"]
+  readonly database?: StorageOptions["database"]
   /** Base64 of 32 bytes. Needed with a `database`; default: a file in the data folder, made at the first start. */
   readonly masterKey?: Redacted.Redacted
   /** Default 127.0.0.1: only this machine. */
@@ -36,7 +37,7 @@ export interface ServiceOptions {
   /** Whether webhooks may lead to private addresses; default: only when the host is loopback. */
   readonly allowPrivateTargets?: boolean
   /** How many requests a key may make; default 100 a second with bursts of 500, `null` for no limit. */
-  readonly rateLimit?: Server.Options["rateLimit"]
+  readonly rateLimit?: Served["rateLimit"]
   /** Origins whose pages may call the service, `*` for all; default: none. */
   readonly cors?: ReadonlyArray<string>
   /** Names that requests may have in their `Host`, besides those of this machine and of `publicUrl`; default: none. */
@@ -46,7 +47,7 @@ export interface ServiceOptions {
   /** Whether keys that manage keys may make further workspaces; default true. */
   readonly createWorkspaces?: boolean
   /** How long runs are kept after their end, such as `"30 days"`; default: for ever. */
-  readonly retainRuns?: Server.Options["retainRuns"]
+  readonly retainRuns?: Served["retainRuns"]
 }
 
 export interface Options<T extends Task.Any> extends ServiceOptions {
@@ -78,7 +79,8 @@ export class Embedded extends Context.Service<
  * import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
  * import * as NodeServices from "@effect/platform-node/NodeServices"
  * import * as Mounted from "@signalbox/control-room/Mounted"
- * import * as Server from "@signalbox/control-room/Server"
+ * import type { ServiceOptions as Served, StorageOptions } from "@signalbox/control-room/Options"
+import * as Server from "@signalbox/control-room/Server"
  * import * as Layer from "effect/Layer"
  * import * as HttpRouter from "effect/http/HttpRouter"
  * import { createServer } from "node:http"

@@ -5,8 +5,8 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Service from "@signalbox/control-room/Mounted"
+import type { StorageOptions } from "@signalbox/control-room/Options"
 import * as Server from "@signalbox/control-room/Server"
-import * as WebHandler from "@signalbox/control-room/http/WebHandler"
 import type * as Robot from "@signalbox/worker/Robot"
 import type * as Task from "@signalbox/worker/Task"
 import * as Context from "effect/Context"
@@ -24,7 +24,7 @@ import { workersFolder } from "./internal/WorkersFolder.ts"
 /** A task that needs no service but the `Robot`, which the worker provides. */
 export type PlainTask = Task.Task<Task.PayloadSchema, Task.PayloadSchema, Robot.Robot>
 
-export interface Options extends Service.Options, Server.StorageOptions {
+export interface Options extends Service.Options, StorageOptions {
   /** The name of the workspace that is made at the first start; default `default`. */
   readonly workspace?: string
   /** The tasks that the local workers bring; they run task packages besides, which reach the service at `publicUrl`. */
@@ -143,5 +143,5 @@ export const toNodeHandler = (
  * const response = await automation.handler(new Request("http://127.0.0.1:3000/automation/healthz"))
  * ```
  */
-export const toWebHandler = (options: Options & WebHandler.Options): Promise<Running<WebHandler.WebHandler>> =>
-  running(options, (app) => Effect.sync(() => WebHandler.make(app, options)))
+export const toWebHandler = (options: Options & Service.WebOptions): Promise<Running<Service.WebHandler>> =>
+  running(options, (app) => Effect.sync(() => Service.makeWebHandler(app, options)))

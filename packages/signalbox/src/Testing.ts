@@ -7,13 +7,10 @@ import { Permission } from "@signalbox/api/contract/Authorization"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import { layerUploads } from "@signalbox/api/node"
 import { ReaderKeys } from "@signalbox/api/robot/Vault"
-import { type Letter, Posting } from "@signalbox/control-room/delivery/Post"
+import { Administration } from "@signalbox/control-room/Administration"
 import * as Mounted from "@signalbox/control-room/Mounted"
+import { Pace } from "@signalbox/control-room/Options"
 import * as Server from "@signalbox/control-room/Server"
-import { Pace } from "@signalbox/control-room/Pace"
-import { ApiKeys } from "@signalbox/control-room/store/ApiKeys"
-import { Workers } from "@signalbox/control-room/store/Workers"
-import { Workspaces } from "@signalbox/control-room/store/Workspaces"
 import { VerifyRuns } from "@signalbox/flows/VerifyRuns"
 import type * as Task from "@signalbox/worker/Task"
 import * as Worker from "@signalbox/worker/Worker"
@@ -23,7 +20,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
+import type * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as HttpClient from "effect/http/HttpClient"
 import * as InnerTime from "./internal/InnerTime.ts"
@@ -73,16 +70,17 @@ const pace = "5 seconds"
 
 const origin = "http://signalbox.test"
 
-const receiver = (received: Array<ReceivedWebhook>, answer: (webhook: ReceivedWebhook) => number) => (letter: Letter) =>
-  Effect.sync(() => {
-    const webhook = {
-      endpoint: letter.endpoint,
-      headers: letter.headers,
-      body: new TextDecoder().decode(letter.body)
-    }
-    received.push(webhook)
-    return answer(webhook)
-  })
+const receiver =
+  (received: Array<ReceivedWebhook>, answer: (webhook: ReceivedWebhook) => number) => (letter: Mounted.Letter) =>
+    Effect.sync(() => {
+      const webhook = {
+        endpoint: letter.endpoint,
+        headers: letter.headers,
+        body: new TextDecoder().decode(letter.body)
+      }
+      received.push(webhook)
+      return answer(webhook)
+    })
 
 const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<T>) {
   const time = yield* InnerTime.make
@@ -100,18 +98,18 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
   ).pipe(
     Effect.orDie,
     Effect.provideService(Pace, pace),
-    Effect.provideService(Posting, (letter) => time.watch(post(letter))),
+    Effect.provideService(Mounted.Posting, (letter) => time.watch(post(letter))),
     Effect.provideService(Clock.Clock, time.clock)
   )
   const { httpEffect, tick } = Context.get(service, Mounted.Mounted)
-  const workspace = yield* Context.get(service, Workspaces).firstOr("testing")
+  const administration = Context.get(service, Administration)
+  const workspace = yield* administration.firstWorkspace("testing")
   const permissions = options.permissions ?? Permission.literals
-  const { key } = yield* Context.get(service, ApiKeys).create(workspace.id, "testing", permissions)
+  const apiKey = yield* administration.createKey(workspace.id, "testing", permissions)
 
   // Closed after the workers, which report to the last.
   const requests = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
   const httpClient = yield* Effect.provideService(InProcess.make(origin, httpEffect, time), Scope.Scope, requests)
-  const apiKey = Redacted.make(key)
   const room = yield* Layer.build(
     ControlRoom.layerHttpClient({ baseUrl: origin, workspaceId: workspace.id, apiKey }).pipe(
       Layer.provide(layerUploads)
@@ -125,8 +123,7 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
   const readerKeys = time.compute(yield* ReaderKeys)
   const count = tasks.length === 0 ? 0 : (options.workers ?? 1)
   for (let index = 1; index <= count; index++) {
-    const { link_token } = yield* Context.get(service, Workers).createLinkToken(workspace.id, endOfTime)
-    const linkToken = Redacted.make(link_token)
+    const linkToken = yield* administration.createLinkToken(workspace.id, endOfTime)
     yield* Layer.build(
       Worker.layer({ origin, linkToken, name: `local-${index}`, tasks, heartbeat: pace, drain: 0 }).pipe(
         Layer.provide(layerUploads)

@@ -15,10 +15,9 @@ import * as Workers from "@signalbox/api/Workers"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import { Permission } from "@signalbox/api/contract/Authorization"
 import { WorkspaceId } from "@signalbox/api/contract/Ids"
+import { Administration } from "@signalbox/control-room/Administration"
 import * as Mounted from "@signalbox/control-room/Mounted"
 import * as Server from "@signalbox/control-room/Server"
-import { ApiKeys } from "@signalbox/control-room/store/ApiKeys"
-import { Workspaces } from "@signalbox/control-room/store/Workspaces"
 import * as Task from "@signalbox/worker/Task"
 import * as Worker from "@signalbox/worker/Worker"
 import * as Context from "effect/Context"
@@ -59,9 +58,10 @@ const silent = Logger.layer([])
 const prepared = Effect.gen(function* () {
   const data = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
   const made = Effect.gen(function* () {
-    const workspace = yield* (yield* Workspaces).firstOr("mounted")
-    const { key } = yield* (yield* ApiKeys).create(workspace.id, "test", Permission.literals)
-    return { data, workspaceId: workspace.id, key }
+    const { createKey, firstWorkspace } = yield* Administration
+    const workspace = yield* firstWorkspace("mounted")
+    const key = yield* createKey(workspace.id, "test", Permission.literals)
+    return { data, workspaceId: workspace.id, key: Redacted.value(key) }
   })
   return yield* Effect.provide(made, Server.layerStorage({ data }))
 }).pipe(Effect.provide(NodeServices.layer))

@@ -1,10 +1,6 @@
 /**
  * How large things may be.
  */
-import type { PayloadTooLargeResponse } from "@signalbox/api/contract/Responses"
-import * as Effect from "effect/Effect"
-import type * as Schema from "effect/Schema"
-import { tooLarge } from "./edge/Failures.ts"
 
 /** Bytes; `jsonDepth` in levels, `formParameters` in number. */
 export const limits = {
@@ -46,15 +42,3 @@ export const maxPackageEntries = 20_000
 
 /** What is said when an item has all the files it may have. */
 export const tooManyFiles = `the work item has ${maxFilesPerItem} files, the most it may have; replace or leave out one`
-
-/** Refuses a payload that is too large for a work item; `field` is where it stands in the request. */
-export const checkPayload = (payload: Schema.Json, field = "payload"): Effect.Effect<void, PayloadTooLargeResponse> => {
-  const size = Buffer.byteLength(JSON.stringify(payload))
-  return size <= limits.itemPayload
-    ? Effect.void
-    : Effect.fail(
-        tooLarge(
-          `${field}: ${size} bytes of JSON are more than the ${limits.itemPayload} allowed; attach the data as a file instead`
-        )
-      )
-}

@@ -5,7 +5,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { WakePace } from "../../src/internal/runs/Pace.ts"
+import { WakePace } from "../../src/internal/Pace.ts"
 import { layerIn, Service } from "./Service.ts"
 
 /** One more node on the folder; it ends with the scope. Its leases wake by notifications alone. */

@@ -10,7 +10,7 @@ import * as References from "effect/References"
 import * as Schema from "effect/Schema"
 import type { Door } from "./Endpoints.ts"
 import { type Answer, bodyAs, multipart, send } from "./Http.ts"
-import { Pace } from "../../src/internal/runs/Pace.ts"
+import { Pace } from "../../src/internal/Pace.ts"
 import { layer, linkWorker, type RawRequest, Service } from "./Service.ts"
 import * as Zip from "./Zip.ts"
 

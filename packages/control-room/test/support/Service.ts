@@ -28,9 +28,12 @@ import { TargetGuard } from "../../src/internal/delivery/TargetGuard.ts"
 import { Retention } from "../../src/internal/runs/Retention.ts"
 import { Runs } from "../../src/internal/runs/Runs.ts"
 import * as NodeServer from "../../src/NodeServer.ts"
+import type { StorageOptions } from "../../src/Options.ts"
 import * as Server from "../../src/Server.ts"
+import * as StorageLayers from "../../src/internal/StorageLayers.ts"
 import { ApiKeys } from "../../src/internal/store/ApiKeys.ts"
 import { Workspaces } from "../../src/internal/store/Workspaces.ts"
+import * as MasterKeyFile from "../../src/internal/storage/MasterKeyFile.ts"
 import { MasterKey } from "../../src/internal/vault/MasterKey.ts"
 import { WorkSignal } from "../../src/internal/runs/WorkSignal.ts"
 import { type Answer, send } from "./Http.ts"
@@ -83,10 +86,10 @@ const schemaOf = (folder: string) => basename(folder).toLowerCase()
 
 /** The master key of a folder. */
 export const masterKeyIn = (folder: string) =>
-  onPostgres ? MasterKey.layerText(masterKey) : MasterKey.layerFile(join(folder, "master.key"))
+  onPostgres ? MasterKey.layerText(masterKey) : MasterKeyFile.layer(join(folder, "master.key"))
 
 /** The storage of a folder, in this project's database. */
-export const storageIn = (folder: string): Server.StorageOptions =>
+export const storageIn = (folder: string): StorageOptions =>
   postgresUrl === undefined
     ? { data: folder }
     : { data: folder, database: { url: Redacted.make(postgresUrl), schema: schemaOf(folder) }, masterKey }
@@ -198,7 +201,7 @@ export const layerIn = (
     Layer.provideMerge(Runs.layer.pipe(Layer.provide(WorkSignal.layer))),
     Layer.provideMerge(Retention.layer(options?.retainRuns)),
     Layer.provideMerge(Deliverer.layer.pipe(Layer.provide(TargetGuard.layer(options?.allowPrivateTargets)))),
-    Layer.provideMerge(Server.layerStorage(storage)),
+    Layer.provideMerge(StorageLayers.layerStorage(storage)),
     Layer.provideMerge(NodeHttpServer.layer(server, { port: 0, host: "127.0.0.1", gracefulShutdownTimeout: 0 }))
   )
 

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { NextItems } from "../../src/internal/runs/NextItems.ts"
 import { Runs } from "../../src/internal/runs/Runs.ts"
-import * as Server from "../../src/Server.ts"
+import * as StorageLayers from "../../src/internal/StorageLayers.ts"
 import { WorkSignal } from "../../src/internal/runs/WorkSignal.ts"
 import { storageIn, temporaryFolder } from "./Service.ts"
 
@@ -15,11 +15,11 @@ export const runsOn = <A, E, R>(storage: Layer.Layer<A, E, R>) =>
   Layer.merge(Runs.layer, NextItems.layer).pipe(Layer.provideMerge(WorkSignal.layer), Layer.provideMerge(storage))
 
 /** A SQLite file in a folder of its own. */
-export const sqlite = Layer.unwrap(Effect.map(temporaryFolder, (folder) => Server.layerStorage({ data: folder }))).pipe(
-  Layer.provide(NodeServices.layer)
-)
+export const sqlite = Layer.unwrap(
+  Effect.map(temporaryFolder, (folder) => StorageLayers.layerStorage({ data: folder }))
+).pipe(Layer.provide(NodeServices.layer))
 
 /** The database of the project at hand, with a place of its own in it. */
 export const database = Layer.unwrap(
-  Effect.map(temporaryFolder, (folder) => Server.layerStorage(storageIn(folder)))
+  Effect.map(temporaryFolder, (folder) => StorageLayers.layerStorage(storageIn(folder)))
 ).pipe(Layer.provide(NodeServices.layer))

@@ -1,16 +1,13 @@
 /**
  * The first workspace and key of a data folder, and the file that says how to connect.
  */
-import { firstKeyPermissions } from "@signalbox/api/contract/Authorization"
 import { Credentials } from "@signalbox/api/Credentials"
-import * as Tokens from "@signalbox/control-room/Tokens"
-import { ApiKeys } from "@signalbox/control-room/store/ApiKeys"
-import { Database } from "@signalbox/control-room/store/Database"
-import { Workspaces } from "@signalbox/control-room/store/Workspaces"
+import { Administration, type FirstKey } from "@signalbox/control-room/Administration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 
 export { Credentials }
@@ -38,25 +35,20 @@ export const ensureCredentials = Effect.fn("ensureCredentials")(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const workspaces = yield* Workspaces
-  const keys = yield* ApiKeys
-  const { transaction } = yield* Database
+  const { ensureFirstKey } = yield* Administration
   const file = path.join(data, "credentials.json")
-  const ensure = Effect.gen(function* () {
-    // Locks until the end of the transaction: other nodes wait here, and then find the file.
-    const workspace = yield* workspaces.firstOr(name)
-    const old = Option.flatMap(yield* Effect.option(fs.readFileString(file)), decode)
-    const usable = Option.isSome(old) && (yield* isKeyOf(workspace.id, old.value.api_key))
-    const key = usable ? old.value.api_key : (yield* keys.create(workspace.id, "first key", firstKeyPermissions)).key
-    const credentials: Credentials = { base_url: baseUrl, workspace_id: workspace.id, api_key: key }
-    yield* write(file, credentials)
-    return credentials
+  const credentialsOf = ({ key, workspaceId }: FirstKey): Credentials => ({
+    base_url: baseUrl,
+    workspace_id: workspaceId,
+    api_key: Redacted.value(key)
   })
-  return yield* transaction(ensure)
-})
-
-const isKeyOf = Effect.fnUntraced(function* (workspace: string, text: string) {
-  const token = Tokens.parse(text)
-  const key = token === null ? null : yield* (yield* ApiKeys).authenticate(token)
-  return key?.workspaceId === workspace
+  const first = yield* ensureFirstKey({
+    workspace: name,
+    saved: Effect.option(fs.readFileString(file)).pipe(
+      Effect.map(Option.flatMap(decode)),
+      Effect.map((old) => (Option.isSome(old) ? Redacted.make(old.value.api_key) : null))
+    ),
+    save: (first) => write(file, credentialsOf(first))
+  })
+  return credentialsOf(first)
 })

@@ -2,7 +2,7 @@
  * The settings of `signalbox up`, and of all that opens its storage: one `Config`, read from flags, then the environment,
  * then defaults.
  */
-import type { StorageOptions } from "@signalbox/control-room/Server"
+import type { StorageOptions } from "@signalbox/control-room/Options"
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Duration from "effect/Duration"

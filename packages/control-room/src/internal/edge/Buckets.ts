@@ -3,11 +3,7 @@
  * number is bounded: those used least recently go first, which by then are full again.
  */
 
-/** How many requests one caller may make. */
-export interface RateLimit {
-  readonly perSecond: number
-  readonly burst: number
-}
+import type { RateLimit } from "../../Options.ts"
 
 export interface Taken {
   readonly admitted: boolean

@@ -15,7 +15,7 @@ import { Signer } from "../transfers/Signer.ts"
 import type { PageRequest, Rows } from "../store/Database.ts"
 import { Answers } from "./Answers.ts"
 import { invalidRequest } from "./Failures.ts"
-import { PublicUrl } from "./PublicUrl.ts"
+import { PublicUrl } from "../PublicUrl.ts"
 
 const defaultLimit = 100
 const maxLimit = 500

@@ -7,7 +7,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import type { StorageFailure } from "@signalbox/sql/StorageFailure"
-import { StorageHealth } from "../store/StorageHealth.ts"
+import { StorageHealth } from "../storage/StorageHealth.ts"
 import { body } from "./Failures.ts"
 
 export const paths = { health: "/healthz", ready: "/readyz", metrics: "/metrics" } as const

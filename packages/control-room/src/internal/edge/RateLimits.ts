@@ -5,11 +5,12 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { RateLimit } from "../../Options.ts"
 import * as Buckets from "./Buckets.ts"
 import { dieWith } from "./Failures.ts"
 import { ResponseHeaders } from "./ResponseHeaders.ts"
 
-export const defaultRateLimit: Buckets.RateLimit = { perSecond: 100, burst: 500 }
+export const defaultRateLimit: RateLimit = { perSecond: 100, burst: 500 }
 
 export class RateLimits extends Context.Service<
   RateLimits,
@@ -19,7 +20,7 @@ export class RateLimits extends Context.Service<
   }
 >()("@signalbox/control-room/http/RateLimits") {
   /** `null`: no limit. */
-  static readonly layer = (limit: Buckets.RateLimit | null) =>
+  static readonly layer = (limit: RateLimit | null) =>
     Layer.sync(RateLimits, () => {
       if (limit === null) return RateLimits.of({ admit: () => Effect.void })
       const buckets = Buckets.make(limit)

@@ -13,11 +13,12 @@ import * as IpNetwork from "effect/net/IpNetwork"
 import * as NetAddress from "effect/net/NetAddress"
 import { hash } from "node:crypto"
 import type * as Tokens from "../Tokens.ts"
+import type { RateLimit } from "../../Options.ts"
 import * as Buckets from "./Buckets.ts"
 import { dieWith } from "./Failures.ts"
 
 /** Generous, since all who come through one proxy share one address. */
-const defaultBudget: Buckets.RateLimit = { perSecond: 100, burst: 1000 }
+const defaultBudget: RateLimit = { perSecond: 100, burst: 1000 }
 
 /** How long the refusal of a request over the budget is held back: who asks again at once after each gets no more of them. */
 const defaultHoldMillis = 1000
@@ -59,7 +60,7 @@ export class Strangers extends Context.Service<
   }
 >()("@signalbox/control-room/http/Strangers") {
   /** `null`: no budget. `holdMillis`: how long refusals are held back. */
-  static readonly layer = (budget: Buckets.RateLimit | null = defaultBudget, holdMillis = defaultHoldMillis) =>
+  static readonly layer = (budget: RateLimit | null = defaultBudget, holdMillis = defaultHoldMillis) =>
     Layer.sync(Strangers, () => {
       if (budget === null) {
         return Strangers.of({

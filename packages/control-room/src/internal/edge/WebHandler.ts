@@ -41,12 +41,11 @@ const checked = (address: string | null): string | null => {
  * Creates a handler of web requests from the service at hand.
  *
  * ```ts
- * import * as WebHandler from "@signalbox/control-room/http/WebHandler"
- * import { Mounted } from "@signalbox/control-room/Mounted"
+ * import * as Mounted from "@signalbox/control-room/Mounted"
  * import * as Effect from "effect/Effect"
  *
- * export const handler = Effect.map(Mounted, ({ httpEffect }) =>
- *   WebHandler.make(httpEffect, { clientAddress: (request) => request.headers.get("x-real-ip") })
+ * export const handler = Effect.map(Mounted.Mounted, ({ httpEffect }) =>
+ *   Mounted.makeWebHandler(httpEffect, { clientAddress: (request) => request.headers.get("x-real-ip") })
  * )
  * ```
  */

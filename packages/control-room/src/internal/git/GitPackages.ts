@@ -16,7 +16,7 @@ import * as Stream from "effect/Stream"
 import { steady } from "../BackgroundTask.ts"
 import { BlobStore, type Staged } from "../../BlobStore.ts"
 import { TargetGuard } from "../delivery/TargetGuard.ts"
-import { Deposits } from "../transfers/Deposits.ts"
+import * as Keeping from "../blobs/Keeping.ts"
 import { GitFailure } from "./Failure.ts"
 import { Git, type Remote } from "./Git.ts"
 import { limits } from "../Limits.ts"
@@ -79,7 +79,7 @@ export class GitPackages extends Context.Service<
     GitPackages,
     Effect.gen(function* () {
       const blobs = yield* BlobStore
-      const deposits = yield* Deposits
+      const keep = yield* Keeping.make
       const fs = yield* FileSystem.FileSystem
       const git = yield* Git
       const guard = yield* TargetGuard
@@ -140,7 +140,7 @@ export class GitPackages extends Context.Service<
                 })
               })
             )
-            yield* deposits.keep(staged, (blob) => write({ commit, content: { ...found, size: staged.size, blob } }))
+            yield* keep(staged, (blob) => write({ commit, content: { ...found, size: staged.size, blob } }))
           })
         )
 

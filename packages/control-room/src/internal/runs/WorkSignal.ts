@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import * as PubSub from "effect/PubSub"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import { WakePace } from "./Pace.ts"
+import { WakePace } from "../Pace.ts"
 import { Notices } from "../store/Notices.ts"
 
 export class WorkSignal extends Context.Service<

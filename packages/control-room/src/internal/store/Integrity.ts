@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlError } from "effect/sql/SqlError"
 import { Database } from "./Database.ts"
+import * as MasterKeyRecord from "./MasterKeyRecord.ts"
 
 /** A file as its row has it. */
 export interface NamedBlob {
@@ -38,7 +39,8 @@ export class Integrity extends Context.Service<
   static readonly layer = Layer.effect(
     Integrity,
     Effect.gen(function* () {
-      const { sql } = yield* Database
+      const database = yield* Database
+      const { sql } = database
       const problems = Effect.gen(function* () {
         const checked = yield* sql.unsafe<{ readonly integrity_check: string }>(
           `PRAGMA integrity_check(${maxProblems})`
@@ -60,10 +62,7 @@ export class Integrity extends Context.Service<
           })
           .pipe(Effect.map((rows) => rows.length > 0)),
         problems: sql.onDialectOrElse({ pg: () => Effect.succeed([]), orElse: () => problems }),
-        fingerprint: Effect.map(
-          sql<{ readonly fingerprint: string }>`SELECT fingerprint FROM master_key`,
-          ([row]) => row?.fingerprint ?? null
-        ),
+        fingerprint: Effect.provideService(MasterKeyRecord.known, Database, database),
         blobs: (after, limit) => sql<NamedBlob>`
           SELECT id, workspace_id AS workspace, owner_id AS owner, name, size, blob FROM file
           WHERE id > ${after} ORDER BY id LIMIT ${limit}`

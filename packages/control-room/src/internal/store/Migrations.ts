@@ -2,7 +2,9 @@
  * The database schema, the same on SQLite and Postgres. Timestamps are ISO 8601 text in UTC, so they sort as text;
  * JSON is text. A migration that has been released is never edited.
  */
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as SqlClient from "effect/sql/SqlClient"
 import { make } from "@signalbox/sql/Migrations"
 import * as Access from "./migrations/Access.ts"
 import * as Bulk from "./migrations/Bulk.ts"
@@ -36,5 +38,16 @@ const migrations = {
 
 /** Brings the database to the newest schema; does nothing when it is there already. */
 export const migrate = make({ table: "migration", migrations })
+
+/** Returns the newest migration of the database; null where there is none. */
+export const newest = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly migration_id: number; readonly name: string }>`
+    SELECT migration_id, name FROM migration ORDER BY migration_id DESC LIMIT 1`
+  return row === undefined ? null : ([row.migration_id, row.name] as const)
+})
+
+/** The name of a migration as it stands in the list above. */
+export const label = ([id, name]: readonly [id: number, name: string]) => `${String(id).padStart(4, "0")}_${name}`
 
 export const layer = Layer.effectDiscard(migrate)

@@ -20,7 +20,7 @@ export type Topic = "work" | "key revoked"
 type Handler = (about: string | null) => Effect.Effect<void>
 
 /** The channel of the nodes of a schema. Channels belong to the database, and their names are short. */
-export const channelOf = (schema = "signalbox"): string =>
+const channelOf = (schema = "signalbox"): string =>
   `signalbox_${createHash("sha256").update(schema).digest("hex").slice(0, 32)}`
 
 export class Notices extends Context.Service<
@@ -88,6 +88,17 @@ export class Notices extends Context.Service<
       })
     )
 }
+
+/** Returns how many nodes listen to each other in this database; 0 on SQLite, which one process has to itself. */
+export const nodesListening = Effect.gen(function* () {
+  const { sql } = yield* Database
+  const [nodes] = yield* sql.onDialectOrElse({
+    pg: () => sql<{ readonly n: number }>`SELECT count(*) AS n FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'signalbox' AND query = ${`LISTEN "${channelOf()}"`}`,
+    orElse: () => Effect.succeed([{ n: 0 }])
+  })
+  return nodes?.n ?? 0
+})
 
 const makeHandlers = () => {
   const handlers = new Set<{ readonly topic: Topic; readonly handler: Handler }>()

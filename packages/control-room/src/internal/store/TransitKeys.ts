@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { createPrivateKey, type KeyObject } from "node:crypto"
-import { Seal } from "../vault/Seal.ts"
+import { Seal } from "./Seal.ts"
 import * as Transit from "../vault/Transit.ts"
 import { Database } from "./Database.ts"
 

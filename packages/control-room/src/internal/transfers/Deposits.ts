@@ -6,8 +6,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import { BlobStore, type Staged } from "../../BlobStore.ts"
-import type { UploadPolicy } from "./FileLinks.ts"
+import type { Staged } from "../../BlobStore.ts"
+import * as Keeping from "../blobs/Keeping.ts"
 import { maxFilesPerItem, tooManyFiles } from "../Limits.ts"
 import { inspect } from "../packages/TaskArchive.ts"
 import { Refused } from "../Refused.ts"
@@ -19,6 +19,7 @@ import { ProcessRuns } from "../store/ProcessRuns.ts"
 import { StepRuns } from "../store/StepRuns.ts"
 import { TaskPackages } from "../store/TaskPackages.ts"
 import { WorkItems } from "../store/WorkItems.ts"
+import type { UploadPolicy } from "./UploadPolicy.ts"
 
 const refuse = (code: Refused["code"], message: string) => Effect.fail(new Refused({ code, message }))
 
@@ -27,11 +28,6 @@ export class Deposits extends Context.Service<
   {
     /** What came with a signed form. */
     readonly form: (policy: UploadPolicy, file: Staged) => Effect.Effect<void, Refused>
-    /**
-     * Makes a blob of what is staged, and lets `write` name it, which answers the blob that nothing needs any more. When
-     * that fails the blob goes.
-     */
-    readonly keep: <E>(file: Staged, write: (blob: string) => Effect.Effect<string | null, E>) => Effect.Effect<void, E>
     /** The content of an asset. */
     readonly asset: (workspace: WorkspaceId, upload: string, content: Staged) => Effect.Effect<void, Refused>
   }
@@ -39,7 +35,7 @@ export class Deposits extends Context.Service<
   static readonly layer = Layer.effect(
     Deposits,
     Effect.gen(function* () {
-      const blobs = yield* BlobStore
+      const keep = yield* Keeping.make
       const fs = yield* FileSystem.FileSystem
       const files = yield* Files
       const items = yield* WorkItems
@@ -48,17 +44,7 @@ export class Deposits extends Context.Service<
       const stepRuns = yield* StepRuns
       const assets = yield* Assets
       const packages = yield* TaskPackages
-      const { sql, transaction } = yield* Database
-
-      /** The blob, then its row. Not to be interrupted, or a blob could go although its row is there. */
-      const keep = <E>(file: Staged, write: (blob: string) => Effect.Effect<string | null, E>) =>
-        Effect.uninterruptible(
-          Effect.gen(function* () {
-            const blob = yield* file.keep
-            const replaced = yield* Effect.onError(write(blob), () => blobs.remove(blob))
-            if (replaced !== null) yield* sql.afterCommit(blobs.remove(replaced))
-          })
-        )
+      const { transaction } = yield* Database
 
       /** Whether the owner may still get the file: it may have moved on while the bytes were under way. */
       const checkOwner = Effect.fnUntraced(function* (policy: UploadPolicy) {
@@ -107,7 +93,6 @@ export class Deposits extends Context.Service<
       }, transaction)
 
       return Deposits.of({
-        keep,
         form: Effect.fnUntraced(function* (policy, staged) {
           switch (policy.kind) {
             case "file":

@@ -3,15 +3,15 @@
  * which file of which size.
  */
 import type { File, NewFile, UploadForm } from "@signalbox/api/contract/Files"
-import { type AssetUploadId, StepRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { type AssetUploadId, type StepRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
 import { Signer } from "./Signer.ts"
+import * as UploadPolicy from "./UploadPolicy.ts"
 import { clockTolerance, Database } from "../store/Database.ts"
 import type { StoredFile } from "../store/Files.ts"
-import { PublicUrl } from "../edge/PublicUrl.ts"
+import { PublicUrl } from "../PublicUrl.ts"
 
 /** Byte transfers live under a prefix of their own. */
 export const transferPrefix = "/transfer/v1"
@@ -19,29 +19,11 @@ export const transferPrefix = "/transfer/v1"
 /** How long addresses and forms are valid. */
 export const validMillis = 60 * 60 * 1000
 
-/** What an upload form allows. */
-export const UploadPolicy = Schema.Struct({
-  /** A file of a work item or output, an artifact of a step run, or the zip of a task package. */
-  kind: Schema.Literals(["file", "artifact", "package"]),
-  workspace: WorkspaceId,
-  /** The work item, output, step run or task package that gets the file. */
-  owner: Schema.String,
-  /** The step run that writes it; null: the holder of a workspace key. */
-  step_run: Schema.NullOr(StepRunId),
-  name: Schema.String,
-  /** In bytes: of a package the most that it may have, else what it must have. */
-  size: Schema.Finite,
-  expires: Schema.Finite
-})
-export interface UploadPolicy extends Schema.Schema.Type<typeof UploadPolicy> {}
-
 /** The last part of a name that may have slashes, as a path in an address can have it. */
 const lastPart = (name: string) => {
   const last = name.slice(name.lastIndexOf("/") + 1)
   return last === "" || last === "." || last === ".." ? "content" : last
 }
-
-const decodePolicy = Schema.decodeUnknownOption(Schema.fromJsonString(UploadPolicy))
 
 export class FileLinks extends Context.Service<
   FileLinks,
@@ -58,7 +40,7 @@ export class FileLinks extends Context.Service<
         readonly id: string
         readonly stepRun: StepRunId | null
         /** Default `file`. */
-        readonly kind?: UploadPolicy["kind"]
+        readonly kind?: UploadPolicy.UploadPolicy["kind"]
       },
       file: NewFile
     ) => Effect.Effect<UploadForm>
@@ -67,7 +49,7 @@ export class FileLinks extends Context.Service<
     /** The workspace of such an address, null when it is not ours or has expired. */
     readonly readAssetUpload: (upload: string, query: URLSearchParams) => Effect.Effect<WorkspaceId | null>
     /** The policy of a form, null when it is not ours or has expired. */
-    readonly readForm: (fields: ReadonlyMap<string, string>) => Effect.Effect<UploadPolicy | null>
+    readonly readForm: (fields: ReadonlyMap<string, string>) => Effect.Effect<UploadPolicy.UploadPolicy | null>
     /** The workspace and content type of a download address, null when it is not ours or has expired. */
     readonly readDownload: (
       fileId: string,
@@ -107,7 +89,7 @@ export class FileLinks extends Context.Service<
           })),
         download,
         uploadForm: Effect.fnUntraced(function* (owner, file) {
-          const policy: UploadPolicy = {
+          const policy: UploadPolicy.UploadPolicy = {
             kind: owner.kind ?? "file",
             workspace: owner.workspace,
             owner: owner.id,
@@ -125,7 +107,7 @@ export class FileLinks extends Context.Service<
         readForm: Effect.fnUntraced(function* (fields) {
           const encoded = fields.get("policy") ?? ""
           if (!signer.verify(`upload\n${encoded}`, fields.get("signature") ?? "")) return null
-          const policy = decodePolicy(Buffer.from(encoded, "base64url").toString())
+          const policy = UploadPolicy.parse(Buffer.from(encoded, "base64url").toString())
           return policy._tag === "Some" && policy.value.expires + clockTolerance > (yield* millis) ? policy.value : null
         }),
         assetUpload: (workspace, upload, expires) => {

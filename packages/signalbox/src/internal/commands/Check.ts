@@ -1,7 +1,7 @@
 /**
  * `signalbox check`: whether all that is stored is there and whole.
  */
-import * as StorageCheck from "@signalbox/control-room/StorageCheck"
+import * as Administration from "@signalbox/control-room/Administration"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -9,12 +9,11 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Problem from "../Problem.ts"
 import * as Settings from "../Settings.ts"
-import { layerReading } from "../Storage.ts"
 
 /** Something that is stored is missing or damaged. */
 export class NotSound extends Schema.TaggedError<NotSound>()("NotSound", { message: Schema.String }) {}
 
-const linesOf = ({ check, files = [], message, ok }: StorageCheck.Finding) => [
+const linesOf = ({ check, files = [], message, ok }: Administration.Finding) => [
   `${ok ? "ok     " : "PROBLEM"}  ${check.padEnd(10)}  ${message}`,
   ...files.map(
     ({ blob, found, id, name, owner, size }) =>
@@ -30,12 +29,10 @@ export const check = Command.make(
   },
   Effect.fnUntraced(function* ({ json, ...given }) {
     const settings = yield* Settings.read(given)
-    const { data, masterKey } = Settings.storageOptions(settings)
-    const options = { data, ...(masterKey === undefined ? {} : { masterKey }) }
-    const findings = yield* Effect.provide(StorageCheck.run(options), layerReading(settings)).pipe(
+    const findings = yield* Administration.check(Settings.storageOptions(settings)).pipe(
       Effect.catchCause((cause) =>
-        Effect.succeed<ReadonlyArray<StorageCheck.Finding>>([
-          StorageCheck.findingOf(cause) ?? { check: "database", ok: false, message: Problem.ofCause(cause) }
+        Effect.succeed<ReadonlyArray<Administration.Finding>>([
+          { check: "database", ok: false, message: Problem.ofCause(cause) }
         ])
       )
     )

@@ -2,27 +2,12 @@
  * `signalbox migrate`: the database at the newest schema. `up` does the same by itself; this is for those who want to do it
  * apart.
  */
-import * as Migrations from "@signalbox/control-room/store/Migrations"
+import * as Administration from "@signalbox/control-room/Administration"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import * as SqlClient from "effect/sql/SqlClient"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Settings from "../Settings.ts"
-import { layerSql } from "../Storage.ts"
-
-const label = (id: number, name: string) => `${String(id).padStart(4, "0")}_${name}`
-
-const migrated = Effect.gen(function* () {
-  const applied = yield* Migrations.migrate
-  const sql = yield* SqlClient.SqlClient
-  const [newest] = yield* sql<{ readonly migration_id: number; readonly name: string }>`
-    SELECT migration_id, name FROM migration ORDER BY migration_id DESC LIMIT 1`
-  return {
-    applied: applied.map(([id, name]) => label(id, name)),
-    schema: newest === undefined ? null : label(newest.migration_id, newest.name)
-  }
-})
 
 export const migrate = Command.make(
   "migrate",
@@ -32,7 +17,7 @@ export const migrate = Command.make(
   },
   Effect.fnUntraced(function* ({ json, ...given }) {
     const settings = yield* Settings.read(given)
-    const result = yield* Effect.provide(migrated, layerSql(settings))
+    const result = yield* Administration.migrate(Settings.storageOptions(settings))
     if (json) return yield* Console.log(JSON.stringify(result))
     for (const name of result.applied) yield* Console.log(`applied ${name}`)
     const done = result.applied.length === 0 ? "; nothing to do" : ""

@@ -1,66 +1,30 @@
 /**
  * `signalbox vault`: the master key of the vault.
  */
-import { Database } from "@signalbox/control-room/store/Database"
-import { channelOf } from "@signalbox/control-room/store/Notices"
-import { DataKeys } from "@signalbox/control-room/vault/DataKeys"
-import { MasterKey, replaceFile } from "@signalbox/control-room/vault/MasterKey"
+import * as Administration from "@signalbox/control-room/Administration"
+import type { StorageOptions } from "@signalbox/control-room/Options"
 import * as Config from "effect/Config"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Schema from "effect/Schema"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Settings from "../Settings.ts"
-import { hasKeyFile, keyFileOf, layerDataKeys } from "../Storage.ts"
 
-/** The key cannot be changed now, or not here. */
-export class CannotRotate extends Schema.TaggedError<CannotRotate>()("CannotRotate", { message: Schema.String }) {}
-
-/** The key of a data folder; the new one is made here. */
-const rotateFile = Effect.fnUntraced(function* (settings: Settings.Settings) {
-  const file = keyFileOf(settings)
-  if (!(yield* (yield* FileSystem.FileSystem).exists(file))) {
-    return yield* new CannotRotate({
-      message: `there is no ${file}: give the folder of the control room with --data`
-    })
-  }
-  const rotated = Effect.flatMap(DataKeys, ({ rewrap }) => replaceFile(file, rewrap))
-  return { rewrapped: yield* Effect.provide(rotated, layerDataKeys(settings)), key: file }
-})
-
-/** Each node listens to the others. One that still had the old key would seal under it what nothing opens later. */
-const noNodes = Effect.gen(function* () {
-  const { sql } = yield* Database
-  const [nodes] = yield* sql.onDialectOrElse({
-    pg: () => sql<{ readonly n: number }>`SELECT count(*) AS n FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name = 'signalbox' AND query = ${`LISTEN "${channelOf()}"`}`,
-    orElse: () => Effect.succeed([{ n: 0 }])
-  })
-  if ((nodes?.n ?? 0) > 0) {
-    return yield* new CannotRotate({ message: `${nodes?.n} nodes use this database: stop them first` })
-  }
-})
-
-/** The key of the configuration; the new one comes from there too. */
-const rotateConfigured = Effect.fnUntraced(function* (settings: Settings.Settings) {
+/** The key of the configuration is replaced by one that comes from there too. */
+const rotateConfigured = Effect.fnUntraced(function* (options: StorageOptions) {
   const given = yield* Effect.mapError(
     Config.Redacted("SIGNALBOX_NEW_MASTER_KEY"),
     () =>
-      new CannotRotate({
+      new Administration.CannotRotate({
         message:
           "SIGNALBOX_NEW_MASTER_KEY: set it to the new key beside the old one in SIGNALBOX_MASTER_KEY; make it with `openssl rand -base64 32`, and keep a copy"
       })
   )
-  const next = yield* MasterKey.fromText(given)
-  const rotated = Effect.andThen(
-    noNodes,
-    Effect.flatMap(DataKeys, ({ rewrap }) => rewrap(next))
-  )
-  const rewrapped = yield* Effect.provide(rotated, layerDataKeys(settings))
-  return { rewrapped, key: "SIGNALBOX_NEW_MASTER_KEY" }
+  return { rewrapped: yield* Administration.rotateMasterKey(options, given), key: "SIGNALBOX_NEW_MASTER_KEY" }
 })
+
+const rotateFile = (options: StorageOptions) =>
+  Effect.map(Administration.rotateMasterKeyFile(options), ({ file, rewrapped }) => ({ rewrapped, key: file }))
 
 const rotateKey = Command.make(
   "rotate-key",
@@ -69,9 +33,9 @@ const rotateKey = Command.make(
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one line of JSON"), Flag.withDefault(false))
   },
   Effect.fnUntraced(function* ({ json, ...given }) {
-    const settings = yield* Settings.read(given)
-    const inFile = hasKeyFile(settings)
-    const result = yield* inFile ? rotateFile(settings) : rotateConfigured(settings)
+    const options = Settings.storageOptions(yield* Settings.read(given))
+    const inFile = Administration.hasMasterKeyFile(options)
+    const result = yield* inFile ? rotateFile(options) : rotateConfigured(options)
     if (json) return yield* Console.log(JSON.stringify(result))
     yield* Console.log(
       [

@@ -5,7 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { BlobStore } from "../../BlobStore.ts"
-import { Database } from "./Database.ts"
+import { Database } from "../store/Database.ts"
 import { QueryDeadline } from "@signalbox/sql/QueryDeadline"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
 

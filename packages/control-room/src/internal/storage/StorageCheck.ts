@@ -2,14 +2,14 @@
  * Checks all that a control room has stored: the database, the master key, and the bytes of files. Changes nothing, and
  * may run beside the service.
  */
-import type * as Redacted from "effect/Redacted"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import { shardOf } from "../../BlobStore.ts"
-import { Files } from "./Files.ts"
-import { Integrity, type NamedBlob } from "./Integrity.ts"
+import type { StorageOptions } from "../../Options.ts"
+import { Files } from "../store/Files.ts"
+import { Integrity, type NamedBlob } from "../store/Integrity.ts"
 import { unhurried } from "@signalbox/sql/QueryDeadline"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
 import { fingerprint, MasterKey } from "../vault/MasterKey.ts"
@@ -27,13 +27,6 @@ export interface Finding {
   readonly message: string
   /** Files without their bytes, of the check `files`. */
   readonly files?: ReadonlyArray<LostFile>
-}
-
-export interface Options {
-  /** The data folder. */
-  readonly data: string
-  /** The master key of the configuration; without one, `master.key` in the data folder. */
-  readonly masterKey?: Redacted.Redacted
 }
 
 /** Rows and names that are looked at in one step. */
@@ -62,7 +55,7 @@ const checkDatabase = Effect.gen(function* () {
   })
 )
 
-const checkMasterKey = Effect.fnUntraced(function* ({ data, masterKey }: Options) {
+const checkMasterKey = Effect.fnUntraced(function* ({ data, masterKey }: StorageOptions) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const known = yield* (yield* Integrity).fingerprint
@@ -140,7 +133,7 @@ const countOrphans = Effect.fnUntraced(function* (folder: string) {
 })
 
 /** All checks; those that need the database are left out when it cannot be read. */
-export const run = Effect.fn("StorageCheck.run")(function* (options: Options) {
+export const run = Effect.fn("StorageCheck.run")(function* (options: StorageOptions) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const { hasTables } = yield* Integrity

@@ -6,7 +6,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { DataKeys } from "./DataKeys.ts"
-import { decrypt, encrypt } from "./Encryption.ts"
+import { decrypt, encrypt } from "../vault/Encryption.ts"
 
 /**
  * The context says where a sealed text belongs, such as `webhook secret ${id}`; it is no secret and opens the text only

@@ -6,9 +6,10 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { randomBytes } from "node:crypto"
-import { Database } from "../store/Database.ts"
-import { type CannotOpen, decrypt, encrypt } from "./Encryption.ts"
-import { fingerprint, MasterKey, MasterKeyError } from "./MasterKey.ts"
+import { Database } from "./Database.ts"
+import * as MasterKeyRecord from "./MasterKeyRecord.ts"
+import { type CannotOpen, decrypt, encrypt } from "../vault/Encryption.ts"
+import { fingerprint, MasterKey, MasterKeyError } from "../vault/MasterKey.ts"
 
 interface Row {
   readonly id: string
@@ -43,9 +44,7 @@ export class DataKeys extends Context.Service<
       const wrapping = wrappingKey(master)
 
       const own = fingerprint(master)
-      yield* sql`INSERT INTO master_key ${sql.insert({ id: 1, fingerprint: own })} ON CONFLICT DO NOTHING`
-      const [known] = yield* sql<{ readonly fingerprint: string }>`SELECT fingerprint FROM master_key`
-      if (known?.fingerprint !== own) {
+      if ((yield* MasterKeyRecord.claim(own)) !== own) {
         return yield* new MasterKeyError({
           message:
             "this is not the master key of this database: its secrets would not open. Restore the key from a backup"

@@ -10,14 +10,15 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Multipart from "effect/http/Multipart"
 import { BlobStore, type Staged } from "../../BlobStore.ts"
-import { Deposits } from "./Deposits.ts"
+import { Deposits } from "../transfers/Deposits.ts"
 import { limits } from "../Limits.ts"
 import { Refused } from "../Refused.ts"
 import { Assets, uploadGone } from "../store/Assets.ts"
 import { Files } from "../store/Files.ts"
 import { body } from "../edge/Failures.ts"
 import { Strangers } from "../edge/Strangers.ts"
-import { FileLinks, transferPrefix, type UploadPolicy } from "./FileLinks.ts"
+import { FileLinks, transferPrefix } from "../transfers/FileLinks.ts"
+import type { UploadPolicy } from "../transfers/UploadPolicy.ts"
 
 const statuses = {
   INVALID_REQUEST: 400,

@@ -1,0 +1,206 @@
+/**
+ * What the owner of a control room does besides serving it: the first workspace and key, the newest schema, checks of the
+ * storage, and another master key.
+ */
+import { firstKeyPermissions, type Permission } from "@signalbox/api/contract/Authorization"
+import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { Workspace } from "@signalbox/api/contract/Workspaces"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as MasterKeyFile from "./internal/storage/MasterKeyFile.ts"
+import * as Opening from "./internal/storage/Opening.ts"
+import * as StorageCheck from "./internal/storage/StorageCheck.ts"
+import { ApiKeys } from "./internal/store/ApiKeys.ts"
+import { DataKeys } from "./internal/store/DataKeys.ts"
+import { Database } from "./internal/store/Database.ts"
+import * as Migrations from "./internal/store/Migrations.ts"
+import { nodesListening } from "./internal/store/Notices.ts"
+import { Workers } from "./internal/store/Workers.ts"
+import { Workspaces } from "./internal/store/Workspaces.ts"
+import * as Tokens from "./internal/Tokens.ts"
+import { MasterKey } from "./internal/vault/MasterKey.ts"
+import type { StorageOptions } from "./Options.ts"
+
+export type { Finding, LostFile } from "./internal/storage/StorageCheck.ts"
+
+/** The first workspace of a control room, and a key of it. */
+export interface FirstKey {
+  readonly workspaceId: WorkspaceId
+  readonly key: Redacted.Redacted
+}
+
+export class Administration extends Context.Service<
+  Administration,
+  {
+    /** Returns the oldest workspace; creates one with this name where there is none. */
+    readonly firstWorkspace: (name: string) => Effect.Effect<Workspace>
+    /**
+     * Ensures that the first workspace has a key that is saved outside of the database: the one that `saved` returns where
+     * it is a key of that workspace, else a new one with every permission but the one that reads values of secrets. `save`
+     * runs in any case. Both run in one transaction that other nodes wait for, so that nodes that start together create one
+     * key; when `save` fails, nothing was created.
+     */
+    readonly ensureFirstKey: <E, R, E2, R2>(options: {
+      /** The name of the workspace where there is none yet. */
+      readonly workspace: string
+      readonly saved: Effect.Effect<Redacted.Redacted | null, E, R>
+      readonly save: (first: FirstKey) => Effect.Effect<void, E2, R2>
+    }) => Effect.Effect<FirstKey, E | E2, R | R2>
+    /** Creates a key and returns its text, which is not stored. */
+    readonly createKey: (
+      workspace: WorkspaceId,
+      name: string,
+      permissions: ReadonlyArray<Permission>
+    ) => Effect.Effect<Redacted.Redacted>
+    /** Creates a token with which one worker links itself until `expiresAt` (ISO 8601, UTC). */
+    readonly createLinkToken: (workspace: WorkspaceId, expiresAt: string) => Effect.Effect<Redacted.Redacted>
+  }
+>()("@signalbox/control-room/Administration") {
+  /** The administration of the storage at hand; `Server.layerStorage` and `Server.layerMemory` provide it. */
+  static readonly layer = Layer.effect(
+    Administration,
+    Effect.gen(function* () {
+      const { transaction } = yield* Database
+      const apiKeys = yield* ApiKeys
+      const workers = yield* Workers
+      const workspaces = yield* Workspaces
+
+      const createKey = (workspace: WorkspaceId, name: string, permissions: ReadonlyArray<Permission>) =>
+        Effect.map(apiKeys.create(workspace, name, permissions), ({ key }) => Redacted.make(key))
+
+      const isKeyOf = Effect.fnUntraced(function* (workspace: WorkspaceId, text: Redacted.Redacted) {
+        const token = Tokens.parse(Redacted.value(text))
+        const key = token === null ? null : yield* apiKeys.authenticate(token)
+        return key?.workspaceId === workspace
+      })
+
+      return Administration.of({
+        firstWorkspace: workspaces.firstOr,
+        ensureFirstKey: ({ save, saved, workspace }) =>
+          transaction(
+            Effect.gen(function* () {
+              // Locks until the end of the transaction: other nodes wait here, and then find the key.
+              const { id } = yield* workspaces.firstOr(workspace)
+              const known = yield* saved
+              const key =
+                known !== null && (yield* isKeyOf(id, known))
+                  ? known
+                  : yield* createKey(id, "first key", firstKeyPermissions)
+              const first: FirstKey = { workspaceId: id, key }
+              yield* save(first)
+              return first
+            })
+          ),
+        createKey,
+        createLinkToken: (workspace, expiresAt) =>
+          Effect.map(workers.createLinkToken(workspace, expiresAt), ({ link_token }) => Redacted.make(link_token))
+      })
+    })
+  )
+}
+
+/** What a migration did. */
+export interface Migrated {
+  /** The names of the migrations that were applied, in their order. */
+  readonly applied: ReadonlyArray<string>
+  /** The name of the newest migration of the database. */
+  readonly schema: string | null
+}
+
+/**
+ * Brings the database to the newest schema, as every start does. Stop the service first: on SQLite it fails while another
+ * process has the folder open.
+ *
+ * ```ts
+ * import * as NodeServices from "@effect/platform-node/NodeServices"
+ * import * as Administration from "@signalbox/control-room/Administration"
+ * import * as Effect from "effect/Effect"
+ *
+ * export const schema = Administration.migrate({ data: ".signalbox" }).pipe(
+ *   Effect.map(({ schema }) => schema),
+ *   Effect.provide(NodeServices.layer)
+ * )
+ * ```
+ */
+export const migrate = Effect.fn("Administration.migrate")(function* (options: StorageOptions) {
+  const migrated = Effect.gen(function* () {
+    const applied = yield* Migrations.migrate
+    const newest = yield* Migrations.newest
+    const result: Migrated = {
+      applied: applied.map(Migrations.label),
+      schema: newest === null ? null : Migrations.label(newest)
+    }
+    return result
+  })
+  return yield* Effect.provide(migrated, Opening.layerClient(options))
+})
+
+/**
+ * Checks that all that is stored is there and whole: the database, the master key, and the bytes of every file. Changes
+ * nothing, and may run beside the service. Fails when the database cannot be opened; damage that it finds is a `Finding`.
+ */
+export const check = (options: StorageOptions) =>
+  StorageCheck.run(options).pipe(
+    Effect.provide(Opening.layerReading(options)),
+    Effect.catchCause((cause) => {
+      const finding = StorageCheck.findingOf(cause)
+      return finding === null ? Effect.failCause(cause) : Effect.succeed([finding])
+    })
+  )
+
+/** The master key cannot be changed now, or not here. */
+export class CannotRotate extends Schema.TaggedError<CannotRotate>()("CannotRotate", { message: Schema.String }) {}
+
+/** Whether the master key is a file of the data folder, and not in the options. */
+export const hasMasterKeyFile: (options: StorageOptions) => boolean = Opening.hasKeyFile
+
+/** A node that still had the old key would seal under it what nothing opens later. */
+const noNodes = Effect.gen(function* () {
+  const nodes = yield* nodesListening
+  if (nodes > 0) return yield* new CannotRotate({ message: `${nodes} nodes use this database: stop them first` })
+})
+
+const layerDataKeys = (options: StorageOptions) =>
+  DataKeys.layer.pipe(
+    Layer.provide(Opening.layerMasterKey(options)),
+    Layer.provideMerge(Database.layer),
+    Layer.provide(Migrations.layer),
+    Layer.provide(Opening.layerClient(options))
+  )
+
+/**
+ * Changes the master key in `master.key` of the data folder to a new one; safe to be killed at any moment. Stop the service
+ * first. Returns the file, and how many data keys are wrapped under the new key. Fails with `CannotRotate` where there is
+ * no such file.
+ */
+export const rotateMasterKeyFile = Effect.fn("Administration.rotateMasterKeyFile")(function* (options: StorageOptions) {
+  const file = Opening.keyFile(options)
+  if (!(yield* (yield* FileSystem.FileSystem).exists(file))) {
+    return yield* new CannotRotate({
+      message: `there is no ${file}: give the folder of the control room with --data (\`data\` in code)`
+    })
+  }
+  const changed = Effect.flatMap(DataKeys, ({ rewrap }) => MasterKeyFile.replace(file, rewrap))
+  return { rewrapped: yield* Effect.provide(changed, layerDataKeys(options)), file }
+})
+
+/**
+ * Changes the master key of the options to `next`, base64 of 32 bytes, all or nothing; from then on only `next` opens the
+ * database. Stop all nodes first. Returns how many data keys are wrapped under the new key. Fails with `CannotRotate` while nodes use the database, and with `MasterKeyError` when
+ * either key is not one.
+ */
+export const rotateMasterKey = Effect.fn("Administration.rotateMasterKey")(function* (
+  options: StorageOptions,
+  next: Redacted.Redacted
+) {
+  const key = yield* MasterKey.fromText(next)
+  const changed = Effect.andThen(
+    noNodes,
+    Effect.flatMap(DataKeys, ({ rewrap }) => rewrap(key))
+  )
+  return yield* Effect.provide(changed, layerDataKeys(options))
+})

@@ -1,0 +1,56 @@
+/**
+ * What a control room can be told when it starts.
+ */
+import type * as Postgres from "@signalbox/sql/PostgresClient"
+import type * as Duration from "effect/Duration"
+import type * as Redacted from "effect/Redacted"
+
+export { Pace } from "./internal/Pace.ts"
+
+/** Where a control room keeps what it stores. */
+export interface StorageOptions {
+  /**
+   * The folder of the files; made when it is missing. With SQLite, also of the database and the master key, for one process
+   * at a time; with Postgres, one folder that all nodes share.
+   */
+  readonly data: string
+  /** Postgres, for any number of nodes; default: SQLite in the data folder. */
+  readonly database?: Postgres.Options
+  /** Base64 of 32 bytes. Needed with Postgres; default with SQLite: a file in the data folder, made at the first start. */
+  readonly masterKey?: Redacted.Redacted
+}
+
+/** How many requests one caller may make. */
+export interface RateLimit {
+  readonly perSecond: number
+  readonly burst: number
+}
+
+/** What the service does for whom. */
+export interface ServiceOptions {
+  /** The address under which clients reach the service; default: where it listens. */
+  readonly publicUrl?: string
+  /**
+   * How many requests a key may make; default 100 a second with bursts of 500. `null` for no limit, neither for keys nor for
+   * requests without a valid one.
+   */
+  readonly rateLimit?: RateLimit | null
+  /**
+   * Whether webhooks, callbacks and git repositories may lead to loopback, private and link-local addresses; default: only when the
+   * service itself listens on loopback.
+   */
+  readonly allowPrivateTargets?: boolean
+  /** How long runs are kept after their end, with all that is theirs; default: for ever. */
+  readonly retainRuns?: Duration.Input
+  /** Origins whose pages may call `/api/v1` and transfer files, `*` for all; default: none. */
+  readonly cors?: ReadonlyArray<string>
+  /** Whether keys that manage keys may make further workspaces; default true. */
+  readonly createWorkspaces?: boolean
+  /**
+   * Names that requests may have in their `Host` besides those of this machine and of `publicUrl`, without ports. Checked
+   * when the service listens on loopback, or when there are any.
+   */
+  readonly allowedHosts?: ReadonlyArray<string>
+  /** Whether `/metrics` is served, which needs no key; default false. */
+  readonly metrics?: boolean
+}

@@ -1,0 +1,132 @@
+/**
+ * The service over its storage: the routes, what runs beside them, and what holds while requests are handled.
+ */
+import * as ByteSize from "effect/ByteSize"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as References from "effect/References"
+import * as Tracer from "effect/Tracer"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
+import * as UrlParams from "effect/http/UrlParams"
+import type { ServiceOptions } from "../Options.ts"
+import { limits } from "./Limits.ts"
+import { Deliverer } from "./delivery/Deliverer.ts"
+import { Answers } from "./edge/Answers.ts"
+import { Authorization } from "./edge/Authorization.ts"
+import * as Cors from "./edge/Cors.ts"
+import * as Edge from "./edge/Edge.ts"
+import * as Endpoints from "./edge/Endpoints.ts"
+import { Once } from "./edge/Once.ts"
+import { Pagination } from "./edge/Pagination.ts"
+import * as Probes from "./edge/Probes.ts"
+import { defaultRateLimit, RateLimits } from "./edge/RateLimits.ts"
+import { Strangers } from "./edge/Strangers.ts"
+import * as ApiKeyHandlers from "./endpoints/ApiKeys.ts"
+import * as AssetHandlers from "./endpoints/Assets.ts"
+import * as AssistantHandlers from "./endpoints/Assistants.ts"
+import * as OutputHandlers from "./endpoints/Outputs.ts"
+import * as ProcessRunHandlers from "./endpoints/ProcessRuns.ts"
+import * as ProcessHandlers from "./endpoints/Processes.ts"
+import * as Robot from "./endpoints/Robot.ts"
+import * as RobotSecrets from "./endpoints/RobotSecrets.ts"
+import * as SecretHandlers from "./endpoints/Secrets.ts"
+import * as StepRunHandlers from "./endpoints/StepRuns.ts"
+import * as TaskPackageHandlers from "./endpoints/TaskPackages.ts"
+import * as Transfers from "./endpoints/Transfers.ts"
+import { Views } from "./endpoints/Views.ts"
+import * as WebhookHandlers from "./endpoints/Webhooks.ts"
+import * as WorkItemHandlers from "./endpoints/WorkItems.ts"
+import * as WorkerGroupHandlers from "./endpoints/WorkerGroups.ts"
+import * as WorkerProtocol from "./endpoints/WorkerProtocol.ts"
+import * as WorkerHandlers from "./endpoints/Workers.ts"
+import * as WorkspaceHandlers from "./endpoints/Workspaces.ts"
+import { Git } from "./git/Git.ts"
+import { GitPackages } from "./git/GitPackages.ts"
+import { NextItems } from "./runs/NextItems.ts"
+import { Retention } from "./runs/Retention.ts"
+import { Runs } from "./runs/Runs.ts"
+import { WorkSignal } from "./runs/WorkSignal.ts"
+import { StorageHealth } from "./storage/StorageHealth.ts"
+import { Deposits } from "./transfers/Deposits.ts"
+import { FileLinks } from "./transfers/FileLinks.ts"
+
+type Routed = Pick<ServiceOptions, "cors" | "createWorkspaces" | "metrics" | "rateLimit">
+
+/** The whole contract. */
+const endpoints = (createWorkspaces: boolean) =>
+  Layer.mergeAll(
+    ProcessHandlers.layer,
+    WorkItemHandlers.layer,
+    OutputHandlers.layer,
+    WorkspaceHandlers.layer(createWorkspaces),
+    StepRunHandlers.layer,
+    AssetHandlers.layer,
+    TaskPackageHandlers.layer,
+    AssistantHandlers.layer,
+    ProcessRunHandlers.layer,
+    WebhookHandlers.layer,
+    ApiKeyHandlers.layer,
+    SecretHandlers.layer,
+    WorkerHandlers.layer,
+    WorkerGroupHandlers.layer,
+    WorkerProtocol.layer,
+    Robot.layer,
+    RobotSecrets.layer
+  )
+
+const routes = ({ cors = [], createWorkspaces = true, metrics = false }: Routed) =>
+  Layer.mergeAll(
+    Layer.provide(endpoints(createWorkspaces), Authorization.layer),
+    Endpoints.layerDocument(Edge.openApiPath),
+    Endpoints.layerPage(Edge.docsPath),
+    Probes.layer({ metrics }),
+    Transfers.layer,
+    Edge.layer,
+    cors.length === 0 ? Layer.empty : Cors.layer(cors)
+  )
+
+/** Spans are made only where somebody collects them. */
+const quietTracer = Layer.unwrap(
+  Effect.map(Tracer.Tracer, (tracer) =>
+    tracer === Tracer.nativeTracer ? Layer.succeed(References.TracerEnabled, false) : Layer.empty
+  )
+)
+
+/** Task packages from git repositories. */
+const gitPackages = GitPackages.layer.pipe(Layer.provide(Git.layer))
+
+/** Runs, deliveries, packages that follow a branch and what is old, with the loops that let time pass for them. */
+export const running = ({ retainRuns }: Pick<ServiceOptions, "retainRuns">) =>
+  Layer.mergeAll(
+    Runs.layerTicking,
+    Deliverer.layerRunning,
+    GitPackages.layerTicking,
+    Layer.provide(Retention.layerTicking, Retention.layer(retainRuns))
+  ).pipe(
+    Layer.provideMerge(Layer.mergeAll(Runs.layer, NextItems.layer, Deliverer.layer, gitPackages)),
+    Layer.provideMerge(WorkSignal.layer)
+  )
+
+/** The routes of the whole service with what only they use. */
+export const application = (options: Routed) =>
+  routes(options).pipe(
+    Layer.provide(
+      Layer.mergeAll(
+        Pagination.layer,
+        Views.layer,
+        Once.layer,
+        RateLimits.layer(options.rateLimit === undefined ? defaultRateLimit : options.rateLimit)
+      )
+    ),
+    Layer.provide(Layer.merge(Answers.layer, Strangers.layer(options.rateLimit === null ? null : undefined))),
+    Layer.provide(Layer.mergeAll(Deposits.layer, StorageHealth.layer)),
+    Layer.provide(FileLinks.layer)
+  )
+
+/** What holds while requests are handled. */
+export const settings = Layer.mergeAll(
+  quietTracer,
+  // Keys and signatures in addresses stay out of spans.
+  Layer.succeed(UrlParams.CurrentRedactedNames, ["token", "signature"]),
+  Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(limits.jsonBody))
+)

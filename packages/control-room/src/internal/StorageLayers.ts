@@ -1,0 +1,136 @@
+/**
+ * The storage put together: repositories over the database, the vault, and the bytes of files.
+ */
+import { unhurried } from "@signalbox/sql/QueryDeadline"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
+import * as Etag from "effect/http/Etag"
+import * as HttpPlatform from "effect/http/HttpPlatform"
+import type * as SqlClient from "effect/sql/SqlClient"
+import { Administration } from "../Administration.ts"
+import { BlobStore } from "../BlobStore.ts"
+import type { StorageOptions } from "../Options.ts"
+import * as MemoryFiles from "./blobs/MemoryFiles.ts"
+import { Outbox } from "./delivery/Outbox.ts"
+import * as DataFolder from "./storage/DataFolder.ts"
+import * as Opening from "./storage/Opening.ts"
+import { ApiKeys } from "./store/ApiKeys.ts"
+import { Assets } from "./store/Assets.ts"
+import { Assistants } from "./store/Assistants.ts"
+import { DataKeys } from "./store/DataKeys.ts"
+import { Database } from "./store/Database.ts"
+import { Deliveries } from "./store/Deliveries.ts"
+import { Files } from "./store/Files.ts"
+import { Idempotency } from "./store/Idempotency.ts"
+import { Notices } from "./store/Notices.ts"
+import { Outputs } from "./store/Outputs.ts"
+import { PackageSources } from "./store/PackageSources.ts"
+import { ProcessRuns } from "./store/ProcessRuns.ts"
+import { Processes } from "./store/Processes.ts"
+import { RunItems } from "./store/RunItems.ts"
+import { Seal } from "./store/Seal.ts"
+import { Secrets } from "./store/Secrets.ts"
+import { StepRuns } from "./store/StepRuns.ts"
+import { TaskPackages } from "./store/TaskPackages.ts"
+import { TransitKeys } from "./store/TransitKeys.ts"
+import { Webhooks } from "./store/Webhooks.ts"
+import { WorkItems } from "./store/WorkItems.ts"
+import { WorkerGroups } from "./store/WorkerGroups.ts"
+import { WorkerReports } from "./store/WorkerReports.ts"
+import { Workers } from "./store/Workers.ts"
+import { Workspaces } from "./store/Workspaces.ts"
+import { Signer } from "./transfers/Signer.ts"
+import { MasterKey } from "./vault/MasterKey.ts"
+
+const repositories = Layer.mergeAll(
+  Workspaces.layer,
+  Processes.layer,
+  ProcessRuns.layer,
+  StepRuns.layer,
+  WorkItems.layer,
+  RunItems.layer,
+  Outputs.layer,
+  Files.layer,
+  Idempotency.layer,
+  Webhooks.layer,
+  Deliveries.layer,
+  Workers.layer,
+  WorkerReports.layer,
+  Assistants.layer,
+  WorkerGroups.layer,
+  ApiKeys.layer,
+  Secrets.layer,
+  TransitKeys.layer
+)
+
+const vault = Seal.layer.pipe(Layer.provideMerge(DataKeys.layer))
+
+/** What keeps its bytes as files. */
+const content = Layer.mergeAll(Assets.layer, PackageSources.layer.pipe(Layer.provideMerge(TaskPackages.layer)))
+
+type Stored =
+  | Layer.Success<typeof repositories | typeof content | typeof vault>
+  | BlobStore
+  | Database
+  | MasterKey
+  | Notices
+  | Outbox
+  | Signer
+  | SqlClient.SqlClient
+
+/** What the service and its administration need of a storage, as one: the public layers name nothing of its inside. */
+export class Storage extends Context.Service<Storage, Context.Context<Stored>>()("@signalbox/control-room/Storage") {
+  static readonly layer = Layer.effect(Storage, Effect.context<Stored>())
+}
+
+/** Deletes what a killed process left behind, before anything is served. */
+const sweep = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const swept = yield* unhurried((yield* BlobStore).sweep)
+    if (swept > 0) yield* Effect.logInfo(`swept ${swept} unfinished uploads away`)
+  })
+)
+
+/** An upload takes less time than this. */
+const sweepAfter = Duration.days(1)
+
+/** What all storage has above its tables and its key. */
+const repositoriesOn = <E, R, E2, R2>(
+  blobs: Layer.Layer<BlobStore, E, R>,
+  keyAndTables: Layer.Layer<MasterKey | Database | Notices | SqlClient.SqlClient, E2, R2>
+) =>
+  Storage.layer.pipe(
+    Layer.provideMerge(sweep),
+    Layer.provideMerge(blobs),
+    Layer.provideMerge(Signer.layer),
+    Layer.provideMerge(Outbox.layer),
+    Layer.provideMerge(content),
+    Layer.provideMerge(Layer.provideMerge(Administration.layer, repositories)),
+    Layer.provideMerge(vault),
+    Layer.provideMerge(keyAndTables)
+  )
+
+/** All that a control room stores, on disk or in Postgres. */
+export const layerStorage = (options: StorageOptions) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { data, database } = options
+      const files = yield* DataFolder.prepare(data, database !== undefined)
+      return repositoriesOn(
+        database === undefined ? BlobStore.layerDisk(files) : BlobStore.layerDisk(files, sweepAfter),
+        Layer.provideMerge(Opening.layerMasterKey(options), Opening.layerTables(options))
+      )
+    })
+  )
+
+/** All that a control room stores, in memory. */
+export const layerMemory = repositoriesOn(
+  BlobStore.layerDisk("/files"),
+  Layer.merge(MasterKey.layerRandom, Opening.layerSqlite(":memory:"))
+).pipe(
+  Layer.provideMerge(HttpPlatform.layer),
+  Layer.provideMerge(Layer.mergeAll(MemoryFiles.layer, Path.layer, Etag.layerWeak))
+)

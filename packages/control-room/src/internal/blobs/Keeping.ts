@@ -1,0 +1,23 @@
+/**
+ * How a blob gets the row that names it.
+ */
+import * as Effect from "effect/Effect"
+import { BlobStore, type Staged } from "../../BlobStore.ts"
+import { Database } from "../store/Database.ts"
+
+/**
+ * Creates a function that commits a staged blob and lets `write` name it, which returns the blob that nothing needs any
+ * more. The blob is removed when `write` fails. It is not interrupted, or a blob could be removed although its row exists.
+ */
+export const make = Effect.gen(function* () {
+  const blobs = yield* BlobStore
+  const { sql } = yield* Database
+  return <E>(file: Staged, write: (blob: string) => Effect.Effect<string | null, E>): Effect.Effect<void, E> =>
+    Effect.uninterruptible(
+      Effect.gen(function* () {
+        const blob = yield* file.keep
+        const replaced = yield* Effect.onError(write(blob), () => blobs.remove(blob))
+        if (replaced !== null) yield* sql.afterCommit(blobs.remove(replaced))
+      })
+    )
+})

@@ -1,0 +1,97 @@
+/**
+ * Processes and their definitions.
+ */
+import type { WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { ProcessDefinition } from "@signalbox/api/contract/Processes"
+import * as Effect from "effect/Effect"
+import * as Endpoints from "../edge/Endpoints.ts"
+import { answering, conflict, invalidRequest, notFound, orNotFound } from "../edge/Failures.ts"
+import { Pagination } from "../edge/Pagination.ts"
+import { checkPayload } from "../edge/PayloadSize.ts"
+import { Runs } from "../runs/Runs.ts"
+import { Database } from "../store/Database.ts"
+import { Processes } from "../store/Processes.ts"
+import type { StoredItem } from "../store/StoredItem.ts"
+import { TaskPackages } from "../store/TaskPackages.ts"
+import { WorkerGroups } from "../store/WorkerGroups.ts"
+
+export const layer = Endpoints.group(
+  "processes",
+  Effect.fnUntraced(function* (handlers) {
+    const store = yield* Processes
+    const groups = yield* WorkerGroups
+    const packages = yield* TaskPackages
+    const runs = yield* Runs
+    const { transaction } = yield* Database
+    const { page } = yield* Pagination
+    /** Writes a definition once the worker groups that it names are known to be there, in the transaction around it. */
+    const written = <A, E>(workspace: WorkspaceId, { steps }: ProcessDefinition, write: Effect.Effect<A, E>) =>
+      Effect.gen(function* () {
+        const known = yield* groups.lock(workspace, [...new Set(steps.flatMap((step) => step.worker_group?.id ?? []))])
+        for (const [index, { worker_group }] of steps.entries()) {
+          if (worker_group !== undefined && worker_group !== null && !known.has(worker_group.id)) {
+            return yield* notFound("worker group", worker_group.id, `steps.${index}.worker_group.id`)
+          }
+        }
+        return yield* write
+      })
+    const find = (params: Parameters<typeof findIn>[1]) => findIn(store, params)
+    const taken = (name: string) =>
+      conflict(`name: a process "${name}" exists already; choose another name or change that one`)
+    return handlers.handleAll({
+      getProcess: ({ params }) => Effect.map(find(params), (process) => process.view),
+      listProcesses: ({ params, query, request }) =>
+        page(request, query, (from) => store.list(params.workspace_id, from), Effect.succeed),
+      createProcess: Effect.fnUntraced(function* ({ params, payload }) {
+        yield* checkDefinition(payload, packages, params.workspace_id)
+        const created = yield* written(params.workspace_id, payload, store.create(params.workspace_id, payload))
+        return created === null ? yield* taken(payload.name) : created.view
+      }, transaction),
+      updateProcess: Effect.fnUntraced(function* ({ params, payload }) {
+        yield* checkDefinition(payload, packages, params.workspace_id)
+        const { process_id, workspace_id } = params
+        const locked = orNotFound("process", process_id, store.lock(workspace_id, process_id, "update"))
+        const change = Effect.flatMap(locked, (existing) => store.update(workspace_id, existing, payload))
+        const updated = yield* written(workspace_id, payload, change)
+        return updated === null ? yield* taken(payload.name) : updated.view
+      }, transaction),
+      getProcessDefinition: Effect.fnUntraced(function* ({ params }) {
+        const { defaultWorkItem, steps, view } = yield* find(params)
+        return {
+          name: view.name,
+          description: view.description,
+          steps: steps.map(({ id: _, ...step }) => step),
+          ...(defaultWorkItem === null || defaultWorkItem === undefined ? {} : { default_work_item: defaultWorkItem })
+        }
+      }),
+      deleteProcess: Effect.fnUntraced(function* ({ params }) {
+        yield* answering("NOT_FOUND", "CONFLICT")(runs.removeProcess(params.workspace_id, params.process_id))
+        return { id: params.process_id, deleted: true } as const
+      })
+    })
+  })
+)
+
+const findIn = (
+  store: Processes["Service"],
+  params: { readonly workspace_id: StoredItem["workspaceId"]; readonly process_id: string }
+) => orNotFound("process", params.process_id, store.get(params.workspace_id, params.process_id))
+
+const checkDefinition = Effect.fnUntraced(function* (
+  { default_work_item, steps }: ProcessDefinition,
+  packages: TaskPackages["Service"],
+  workspace: WorkspaceId
+) {
+  if (default_work_item !== undefined) yield* checkPayload(default_work_item.payload, "default_work_item.payload")
+  const names = new Set<string>()
+  for (const [index, step] of steps.entries()) {
+    if (names.has(step.name)) {
+      return yield* invalidRequest(`steps.${index}.name: "${step.name}" is the name of another step; names are unique`)
+    }
+    names.add(step.name)
+    const id = step.task.package_id
+    if (id !== undefined && !(yield* packages.lock(workspace, id))) {
+      return yield* notFound(`task package (steps.${index}.task.package_id)`, id)
+    }
+  }
+})

@@ -1,0 +1,87 @@
+/**
+ * Work items as their workspace sees them.
+ */
+import * as Effect from "effect/Effect"
+import * as Endpoints from "../edge/Endpoints.ts"
+import { answering, conflict, orNotFound, tooLarge } from "../edge/Failures.ts"
+import { Pagination } from "../edge/Pagination.ts"
+import { checkPayload } from "../edge/PayloadSize.ts"
+import { limits, maxFilesPerItem, tooManyFiles } from "../Limits.ts"
+import { Runs } from "../runs/Runs.ts"
+import { Database } from "../store/Database.ts"
+import { Files } from "../store/Files.ts"
+import { Processes } from "../store/Processes.ts"
+import type { StoredItem, StoredSummary } from "../store/StoredItem.ts"
+import { WorkItems } from "../store/WorkItems.ts"
+import { FileLinks } from "../transfers/FileLinks.ts"
+import { summary, Views, whole } from "./Views.ts"
+
+const summaries = (items: ReadonlyArray<StoredSummary>) => Effect.succeed(items.map(summary))
+
+export const layer = Endpoints.group(
+  "workItems",
+  Effect.fnUntraced(function* (handlers) {
+    const store = yield* WorkItems
+    const processStore = yield* Processes
+    const files = yield* Files
+    const links = yield* FileLinks
+    const runs = yield* Runs
+    const { transaction } = yield* Database
+    const views = yield* Views
+    const { page, pageOfTexts } = yield* Pagination
+    const find = (params: { readonly workspace_id: StoredItem["workspaceId"]; readonly work_item_id: string }) =>
+      orNotFound("work item", params.work_item_id, store.get(params.workspace_id, params.work_item_id))
+    const inUse = (item: StoredItem) =>
+      conflict(
+        `the work item is ${item.state}: its payload and files change only while it is new, failed, or pending without a step run`
+      )
+    const changeable = (item: StoredItem) =>
+      item.state === "new" || item.state === "failed" || (item.state === "pending" && item.stepRun === null)
+    return handlers.handleAll({
+      getWorkItem: ({ params }) => Effect.flatMap(find(params), views.item),
+      listWorkItems: ({ params, query, request }) => {
+        const filter = {
+          processId: query.process_id ?? null,
+          processRunId: query.process_run_id ?? null,
+          state: query.state ?? null
+        }
+        const workspace = params.workspace_id
+        return query.include_data === true
+          ? pageOfTexts(request, query, (from) => store.listWhole(workspace, filter, from), views.items)
+          : page(request, query, (from) => store.list(workspace, filter, from), summaries)
+      },
+      createWorkItem: Effect.fnUntraced(function* ({ params, payload }) {
+        const id = payload.process.id
+        yield* checkPayload(payload.payload ?? null)
+        const item = yield* transaction(
+          Effect.andThen(
+            orNotFound("process", id, processStore.lock(params.workspace_id, id, "share")),
+            store.create(params.workspace_id, id, payload.payload ?? null)
+          )
+        )
+        return whole(item, [])
+      }),
+      createWorkItemFile: Effect.fnUntraced(function* ({ params, payload }) {
+        const item = yield* find(params)
+        if (!changeable(item)) return yield* inUse(item)
+        if (payload.file_size > limits.file) {
+          return yield* tooLarge(`file_size: ${payload.file_size} bytes are more than the ${limits.file} allowed`)
+        }
+        if ((yield* files.countOthers(item.id, payload.file_name)) >= maxFilesPerItem)
+          return yield* conflict(tooManyFiles)
+        const owner = { workspace: params.workspace_id, id: item.id, stepRun: null }
+        return { upload: yield* links.uploadForm(owner, payload) }
+      }),
+      updateWorkItemPayload: Effect.fnUntraced(function* ({ params, payload }) {
+        const item = yield* find(params)
+        yield* checkPayload(payload.payload)
+        if (!(yield* store.updatePayload(item.id, payload.payload))) return yield* inUse(item)
+        return { payload: payload.payload }
+      }),
+      batchWorkItems: ({ params, payload }) =>
+        runs
+          .batch(params.workspace_id, payload.batch_operation, payload.work_item_ids)
+          .pipe(answering("INVALID_REQUEST", "NOT_FOUND", "CONFLICT"), Effect.as({ accepted: true }))
+    })
+  })
+)

@@ -1,0 +1,77 @@
+/**
+ * Opens what storage options name: the database with its tables, and the master key.
+ */
+import * as SqliteClient from "@signalbox/sql/SqliteClient"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import type { PlatformError } from "effect/PlatformError"
+import { join } from "node:path"
+import type { StorageOptions } from "../../Options.ts"
+import { Database } from "../store/Database.ts"
+import { Files } from "../store/Files.ts"
+import { Integrity } from "../store/Integrity.ts"
+import * as Migrations from "../store/Migrations.ts"
+import { Notices } from "../store/Notices.ts"
+import { MasterKey } from "../vault/MasterKey.ts"
+import * as MasterKeyFile from "./MasterKeyFile.ts"
+
+const databaseFile = ({ data }: StorageOptions) => join(data, "control-room.db")
+
+/** Where the master key is when it is a file. */
+export const keyFile = ({ data }: StorageOptions) => join(data, MasterKeyFile.fileName)
+
+/** Whether the master key is a file of the data folder. */
+export const hasKeyFile = ({ database, masterKey }: StorageOptions) => database === undefined && masterKey === undefined
+
+export const layerMasterKey = (options: StorageOptions) =>
+  hasKeyFile(options) ? MasterKeyFile.layer(keyFile(options)) : MasterKey.layerText(options.masterKey)
+
+/** What speaks to Postgres is loaded only where there is one. */
+const driver = Effect.promise(() => import("@signalbox/sql/PostgresClient"))
+
+/** The tables at the newest schema in an SQLite file, for one process. */
+export const layerSqlite = (filename: string) =>
+  Notices.layerLocal.pipe(
+    Layer.provideMerge(Database.layer),
+    Layer.provideMerge(Migrations.layer),
+    Layer.provideMerge(SqliteClient.layer({ filename }))
+  )
+
+/** The tables at the newest schema in a schema of a Postgres, for any number of nodes. */
+const layerPostgres = (options: NonNullable<StorageOptions["database"]>) =>
+  Layer.unwrap(
+    Effect.map(driver, (postgres) =>
+      Notices.layerPostgres(options).pipe(
+        Layer.provideMerge(Database.layer),
+        Layer.provideMerge(Migrations.layer),
+        Layer.provideMerge(postgres.layer(options))
+      )
+    )
+  )
+
+/** The tables at the newest schema, with the notifications between nodes. */
+export const layerTables = (options: StorageOptions) =>
+  options.database === undefined ? layerSqlite(databaseFile(options)) : layerPostgres(options.database)
+
+type Client<R> = Layer.Layer<SqlClient.SqlClient, SqlError | SqliteClient.SqliteOpenError | PlatformError, R>
+
+/** The database as it is; fails while another process has the folder of an SQLite one open. */
+export const layerClient = (options: StorageOptions): Client<FileSystem.FileSystem> => {
+  const { data, database } = options
+  if (database !== undefined) return Layer.unwrap(Effect.map(driver, (postgres) => postgres.layer(database)))
+  const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeDirectory(data, { recursive: true, mode: 0o700 }))
+  return Layer.provideMerge(SqliteClient.layer({ filename: databaseFile(options) }), Layer.effectDiscard(folder))
+}
+
+/** What a check reads, while the service may be running. */
+export const layerReading = (options: StorageOptions) => {
+  const { database } = options
+  const client: Client<never> =
+    database === undefined
+      ? SqliteClient.layerReadOnly({ filename: databaseFile(options) })
+      : Layer.unwrap(Effect.map(driver, (postgres) => postgres.layer(database)))
+  return Layer.mergeAll(Integrity.layer, Files.layer).pipe(Layer.provide(Database.layer), Layer.provide(client))
+}

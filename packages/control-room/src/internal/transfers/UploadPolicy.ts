@@ -1,0 +1,23 @@
+/**
+ * What a signed upload form allows.
+ */
+import { StepRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Schema from "effect/Schema"
+
+export const UploadPolicy = Schema.Struct({
+  /** A file of a work item or output, an artifact of a step run, or the zip of a task package. */
+  kind: Schema.Literals(["file", "artifact", "package"]),
+  workspace: WorkspaceId,
+  /** The work item, output, step run or task package that gets the file. */
+  owner: Schema.String,
+  /** The step run that writes it; null: the holder of a workspace key. */
+  step_run: Schema.NullOr(StepRunId),
+  name: Schema.String,
+  /** In bytes: of a package the most that it may have, else what it must have. */
+  size: Schema.Finite,
+  expires: Schema.Finite
+})
+export interface UploadPolicy extends Schema.Schema.Type<typeof UploadPolicy> {}
+
+/** Parses the JSON of a form's policy; none when it is not one. */
+export const parse = Schema.decodeUnknownOption(Schema.fromJsonString(UploadPolicy))
