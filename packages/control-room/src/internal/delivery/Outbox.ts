@@ -12,11 +12,12 @@ import * as Layer from "effect/Layer"
 import * as PubSub from "effect/PubSub"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import type { Exception, Run } from "../engine/Engine.ts"
+import type { Run } from "../engine/Engine.ts"
 import { Refused } from "../Refused.ts"
 import { Database } from "../store/Database.ts"
 import { Deliveries } from "../store/Deliveries.ts"
-import { secondsBetween } from "../store/ProcessRuns.ts"
+import { ProcessRuns, secondsBetween } from "../store/ProcessRuns.ts"
+import { RunItems } from "../store/RunItems.ts"
 import { type StoredWebhook, Webhooks } from "../store/Webhooks.ts"
 
 const bodyOf = Schema.encodeSync(Schema.fromJsonString(Schema.toCodecJson(WebhookEvent)))
@@ -45,24 +46,10 @@ export class Outbox extends Context.Service<
       const { newId, now, sql, transaction } = yield* Database
       const webhooks = yield* Webhooks
       const deliveries = yield* Deliveries
+      const items = yield* RunItems
+      const runs = yield* ProcessRuns
       const signals = yield* PubSub.sliding<void>(1)
       const wake = Effect.asVoid(PubSub.publish(signals, undefined))
-
-      /** The next number of the run's events, and the name of its process. */
-      const count = Effect.fnUntraced(function* (run: ProcessRunId) {
-        const [row] = yield* sql<{ readonly event_seq: number; readonly process_name: string }>`
-          UPDATE process_run SET event_seq = event_seq + 1 WHERE id = ${run} RETURNING event_seq, process_name`
-        return row ?? { event_seq: 1, process_name: "" }
-      }, Effect.orDie)
-
-      const lastFailure = Effect.fnUntraced(function* (run: ProcessRunId) {
-        const [row] = yield* sql<{ readonly exception: string | null }>`
-          SELECT exception FROM work_item WHERE process_run_id = ${run} AND state = 'failed'
-          ORDER BY state_updated_at DESC, id DESC LIMIT 1`
-        if (row === undefined || row.exception === null) return null
-        const exception: Exception = JSON.parse(row.exception)
-        return exception.code
-      }, Effect.orDie)
 
       const event = Effect.fnUntraced(function* (action: WebhookEvent["action"], payload: WebhookEvent["payload"]) {
         const id = EventId.make(yield* newId)
@@ -73,21 +60,21 @@ export class Outbox extends Context.Service<
 
       return Outbox.of({
         notify: Effect.fnUntraced(function* (run, action) {
-          const { event_seq, process_name } = yield* count(run.id)
+          const { processName, seq } = yield* runs.nextEvent(run.id)
           const listeners = yield* webhooks.listening(run, `process_run.${action}`)
           if (listeners.length === 0) return
           const { body, id } = yield* event(action, {
             workspaceId: run.workspaceId,
             processId: run.processId,
-            processName: process_name,
+            processName,
             processRunId: run.id,
             state: run.state,
-            seqNo: event_seq,
+            seqNo: seq,
             startedAt: run.startedAt,
             endedAt: run.endedAt,
             duration: secondsBetween(run.startedAt, run.endedAt),
             result: action === "started" ? null : action === "completed" ? "success" : "error",
-            errorCode: action === "unresolved" ? yield* lastFailure(run.id) : null
+            errorCode: action === "unresolved" ? ((yield* items.lastException(run.id))?.code ?? null) : null
           })
           for (const listener of listeners) {
             yield* deliveries.create({

@@ -24,7 +24,7 @@ export class StorageHealth extends Context.Service<
   static readonly layer = Layer.effect(
     StorageHealth,
     Effect.gen(function* () {
-      const { probeWrite, sql } = yield* Database
+      const { probeRead, probeWrite } = yield* Database
       const blobs = yield* BlobStore
       let reported = false
       const failureOf = <A, E>(probe: Effect.Effect<A, E>, otherwise: StorageFailure.Kind) =>
@@ -37,7 +37,7 @@ export class StorageHealth extends Context.Service<
       )
       // Anybody may ask, and each write waits for the disk.
       const folder = yield* Effect.cachedWithTTL(failureOf(Effect.timeout(blobs.probe, deadline), "disk"), "1 second")
-      const check = failureOf(Effect.andThen(sql`SELECT 1`, writable), "unavailable").pipe(
+      const check = failureOf(Effect.andThen(probeRead, writable), "unavailable").pipe(
         Effect.filterOrElse(
           (failure) => failure !== null,
           () => folder

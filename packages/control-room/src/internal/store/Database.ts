@@ -112,6 +112,8 @@ export class Database extends Context.Service<
     readonly now: Effect.Effect<string>
     /** A new UUIDv7, greater than all before it. */
     readonly newId: Effect.Effect<string>
+    /** Fails as reads do while the database cannot be reached. */
+    readonly probeRead: Effect.Effect<void, SqlError>
     /** Fails as writes do while the database has no room for them; leaves nothing behind. */
     readonly probeWrite: Effect.Effect<void, SqlError>
     /**
@@ -207,6 +209,7 @@ export class Database extends Context.Service<
         millis,
         now: Effect.map(millis, (time) => new Date(time).toISOString()),
         newId: random.uuidV7(),
+        probeRead: Effect.asVoid(sql`SELECT 1`),
         // A table takes a new page, which an update would not.
         probeWrite: sql.withTransaction(
           Effect.andThen(

@@ -15,6 +15,7 @@ import * as Init from "./migrations/Init.ts"
 import * as KeyLifetimes from "./migrations/KeyLifetimes.ts"
 import * as Looks from "./migrations/Looks.ts"
 import * as Pages from "./migrations/Pages.ts"
+import * as ProcessSteps from "./migrations/ProcessSteps.ts"
 import * as Requests from "./migrations/Requests.ts"
 import * as Retention from "./migrations/Retention.ts"
 import * as Waits from "./migrations/Waits.ts"
@@ -33,7 +34,8 @@ const migrations = {
   "0010_in_hand": InHand.statements,
   "0011_waits": Waits.statements,
   "0012_bulk": Bulk.statements,
-  "0013_key_lifetimes": KeyLifetimes.statements
+  "0013_key_lifetimes": KeyLifetimes.statements,
+  "0014_process_steps": ProcessSteps.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it is there already. */

@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import type { Fragment } from "effect/sql/Statement"
 import type { Run } from "../engine/Engine.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import * as ProcessSteps from "./ProcessSteps.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
 
 interface Row {
@@ -93,6 +94,8 @@ export class ProcessRuns extends Context.Service<
     /** Loads a run for a change: until the transaction ends, nobody else changes it. */
     readonly lock: (id: ProcessRunId) => Effect.Effect<Run | null>
     readonly save: (run: Run) => Effect.Effect<void>
+    /** Counts an event of a run; returns its number, and the name of the process. */
+    readonly nextEvent: (id: ProcessRunId) => Effect.Effect<{ readonly seq: number; readonly processName: string }>
     /** From here on it is not there any more. */
     readonly markDeleted: (id: ProcessRunId) => Effect.Effect<void>
     /** Marks runs that ended before `cutoff`, the oldest first; answers how many. */
@@ -161,6 +164,7 @@ export class ProcessRuns extends Context.Service<
             ...moving(run)
           }
           yield* sql`INSERT INTO process_run ${sql.insert(row)}`
+          yield* ProcessSteps.insert(sql, run.processId, run.id, run.steps)
         }, Effect.orDie),
         lock: (id) =>
           Effect.orDie(
@@ -169,7 +173,16 @@ export class ProcessRuns extends Context.Service<
               ([row]) => (row === undefined ? null : toRun(row))
             )
           ),
-        save: (run) => Effect.orDie(sql`UPDATE process_run SET ${sql.update(moving(run))} WHERE id = ${run.id}`),
+        save: Effect.fnUntraced(function* (run) {
+          yield* sql`UPDATE process_run SET ${sql.update(moving(run))} WHERE id = ${run.id}`
+          // Its end is final: whatever its steps named may go.
+          if (run.state === "completed") yield* ProcessSteps.removeOfRun(sql, run.id, run.steps)
+        }, Effect.orDie),
+        nextEvent: Effect.fnUntraced(function* (id) {
+          const [row] = yield* sql<{ readonly event_seq: number; readonly process_name: string }>`
+            UPDATE process_run SET event_seq = event_seq + 1 WHERE id = ${id} RETURNING event_seq, process_name`
+          return { seq: row?.event_seq ?? 1, processName: row?.process_name ?? "" }
+        }, Effect.orDie),
         markDeleted: Effect.fnUntraced(function* (id) {
           yield* sql`UPDATE process_run SET deleted_at = ${yield* now} WHERE id = ${id}`
         }, Effect.orDie),

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { RunStep } from "../engine/Engine.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import * as ProcessSteps from "./ProcessSteps.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
 
 interface Row {
@@ -109,13 +110,17 @@ export class Processes extends Context.Service<
             ...(yield* columns(definition, []))
           }
           yield* sql`INSERT INTO process ${sql.insert({ ...row })}`
-          return parse(row)
+          const created = parse(row)
+          yield* ProcessSteps.insert(sql, created.view.id, null, created.steps)
+          return created
         }, nullWhenTaken),
         update: Effect.fnUntraced(function* (workspace, existing, definition) {
           const changed = yield* columns(definition, existing.steps)
           const { created_at, id } = existing.view
           yield* sql`UPDATE process SET ${sql.update(changed)} WHERE id = ${id}`
-          return parse({ id, workspace_id: workspace, created_at, ...changed })
+          const updated = parse({ id, workspace_id: workspace, created_at, ...changed })
+          yield* ProcessSteps.replace(sql, updated.view.id, updated.steps)
+          return updated
         }, nullWhenTaken),
         lock: (workspace, id, how) =>
           Effect.orDie(

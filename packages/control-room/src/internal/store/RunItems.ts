@@ -8,13 +8,14 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { Fragment } from "effect/sql/Statement"
-import type { Change, Run } from "../engine/Engine.ts"
+import type { Change, Exception, Run } from "../engine/Engine.ts"
 import * as Chunks from "./Chunks.ts"
 import { Database } from "./Database.ts"
 import {
   exceptionText,
   type ItemRow,
   newRow,
+  parseException,
   parseIds,
   parseItem,
   parseState,
@@ -56,6 +57,8 @@ export class RunItems extends Context.Service<
     readonly dueIds: (run: ProcessRunId, step: number, limit: number) => Effect.Effect<ReadonlyArray<WorkItemId>>
     /** The item that a step run processes. */
     readonly held: (stepRun: StepRunId) => Effect.Effect<StoredState | null>
+    /** The exception of the item of a run that failed last; null when none has one. */
+    readonly lastException: (run: ProcessRunId) => Effect.Effect<Exception | null>
     /** Runs with items whose delay is over. */
     readonly runsWithDelayOver: Effect.Effect<ReadonlyArray<ProcessRunId>>
     /** Moves all items of a run that wait, in any step. */
@@ -192,6 +195,12 @@ export class RunItems extends Context.Service<
               ([row]) => (row === undefined ? null : parseState(row))
             )
           ),
+        lastException: Effect.fnUntraced(function* (run) {
+          const [row] = yield* sql<{ readonly exception: string | null }>`
+            SELECT exception FROM work_item WHERE process_run_id = ${run} AND state = 'failed'
+            ORDER BY state_updated_at DESC, id DESC LIMIT 1`
+          return row === undefined ? null : parseException(row.exception)
+        }, Effect.orDie),
         runsWithDelayOver: Effect.gen(function* () {
           const delayed = sql.literal("state = 'pending' AND step_run_id IS NULL AND not_before IS NOT NULL")
           // One step in the index for each run that has delayed items, however many.

@@ -98,7 +98,7 @@ export const parseSummary = (row: SummaryRow): StoredSummary => ({
   state: row.state,
   stateUpdatedAt: row.state_updated_at,
   createdAt: row.created_at,
-  exception: row.exception === null ? null : JSON.parse(row.exception)
+  exception: parseException(row.exception)
 })
 
 /** Where nothing was selected that says so, it may. */
@@ -133,6 +133,9 @@ export const parsePageItem = (row: ItemRow): StoredPageItem => ({
 
 export const parseIds = (rows: ReadonlyArray<{ readonly id: string }>): ReadonlyArray<WorkItemId> =>
   rows.map(({ id }) => WorkItemId.make(id))
+
+/** The exception in a column of work items. */
+export const parseException = (text: string | null): Exception | null => (text === null ? null : JSON.parse(text))
 
 /** An exception as a column of work items. */
 export const exceptionText = (exception: Exception | null) => (exception === null ? null : JSON.stringify(exception))

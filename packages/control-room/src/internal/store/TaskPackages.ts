@@ -106,13 +106,13 @@ export class TaskPackages extends Context.Service<
       })
       /** Whether a step of a process, or of a run that may still go on, names the package. */
       const userOf = Effect.fnUntraced(function* (id: string) {
-        // The id is one of ours, so it holds nothing that a pattern would take for more than itself.
-        const named = `%"package_id":"${id}"%`
         const [used] = yield* sql<{ readonly what: string }>`
-          SELECT 'the process ' || name AS what FROM process WHERE deleted_at IS NULL AND steps LIKE ${named}
+          SELECT 'the process ' || name AS what FROM process WHERE deleted_at IS NULL AND id IN (
+            SELECT process_id FROM process_step WHERE package_id = ${id} AND process_run_id IS NULL)
           UNION ALL SELECT 'the assistant ' || name FROM assistant WHERE package_id = ${id}
           UNION ALL SELECT 'the process run ' || id FROM process_run
-            WHERE state <> 'completed' AND deleted_at IS NULL AND steps LIKE ${named}
+            WHERE state <> 'completed' AND deleted_at IS NULL
+              AND id IN (SELECT process_run_id FROM process_step WHERE package_id = ${id})
           LIMIT 1`
         return used?.what ?? null
       }, Effect.orDie)

@@ -80,11 +80,10 @@ export class WorkerGroups extends Context.Service<
         if (groups.length === 0) {
           return yield* new Refused({ code: "NOT_FOUND", message: `there is no worker group ${id} in this workspace` })
         }
-        // Steps are stored as JSON that the service wrote, so a group stands in it in one form alone.
-        const named = `%"worker_group":{"id":"${id}"}%`
         const [process] = yield* Effect.orDie(
           sql<{ readonly name: string }>`
-            SELECT name FROM process WHERE workspace_id = ${workspace} AND deleted_at IS NULL AND steps LIKE ${named}
+            SELECT name FROM process WHERE workspace_id = ${workspace} AND deleted_at IS NULL AND id IN (
+              SELECT process_id FROM process_step WHERE worker_group_id = ${id} AND process_run_id IS NULL)
             ORDER BY id LIMIT 1`
         )
         if (process !== undefined) {
@@ -97,7 +96,8 @@ export class WorkerGroups extends Context.Service<
           sql<{ readonly id: string; readonly state: string }>`
             SELECT id, state FROM process_run
             WHERE workspace_id = ${workspace} AND state IN ('new', 'in_progress', 'stopping', 'unresolved')
-              AND deleted_at IS NULL AND steps LIKE ${named} ORDER BY id LIMIT 1`
+              AND deleted_at IS NULL
+              AND id IN (SELECT process_run_id FROM process_step WHERE worker_group_id = ${id}) ORDER BY id LIMIT 1`
         )
         if (run !== undefined) {
           return yield* new Refused({

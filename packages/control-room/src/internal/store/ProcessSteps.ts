@@ -1,0 +1,42 @@
+/**
+ * What the steps of processes and runs name: the rows of `process_step`.
+ */
+import type { ProcessId, ProcessRunId } from "@signalbox/api/contract/Ids"
+import * as Effect from "effect/Effect"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type { RunStep } from "../engine/Engine.ts"
+import * as Chunks from "./Chunks.ts"
+
+const named = (step: RunStep): boolean =>
+  step.task.package_id !== undefined || (step.worker_group !== undefined && step.worker_group !== null)
+
+/** Inserts what the steps of a process name, or those of a run that starts with them. */
+export const insert = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  process: ProcessId,
+  run: ProcessRunId | null,
+  steps: ReadonlyArray<RunStep>
+) {
+  const rows = steps.filter(named).map(({ id, task, worker_group }) => ({
+    process_id: process,
+    process_run_id: run,
+    step_id: id,
+    package_id: task.package_id ?? null,
+    worker_group_id: worker_group?.id ?? null
+  }))
+  yield* Chunks.forEach(rows, (some) => sql`INSERT INTO process_step ${sql.insert(some)}`)
+})
+
+/** Puts what the steps of a process name in the place of what they named before. */
+export const replace = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  process: ProcessId,
+  steps: ReadonlyArray<RunStep>
+) {
+  yield* sql`DELETE FROM process_step WHERE process_id = ${process} AND process_run_id IS NULL`
+  yield* insert(sql, process, null, steps)
+})
+
+/** Deletes what the steps of a run name. */
+export const removeOfRun = (sql: SqlClient.SqlClient, run: ProcessRunId, steps: ReadonlyArray<RunStep>) =>
+  steps.some(named) ? sql`DELETE FROM process_step WHERE process_run_id = ${run}` : Effect.void
