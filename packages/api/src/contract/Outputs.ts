@@ -9,7 +9,7 @@ import { listQuery, Page, Ref, Timestamp } from "./Common.ts"
 import { summary } from "./Documentation.ts"
 import { File } from "./Files.ts"
 import { ProcessId, ProcessRunId, WorkItemId, WorkspaceId } from "./Ids.ts"
-import { InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
+import { InvalidRequestResponse, NotFoundResponse, SentAsStored } from "./Responses.ts"
 
 export const Output = Schema.Struct({
   id: WorkItemId,
@@ -29,6 +29,7 @@ export const list = HttpApiEndpoint.get("listOutputs", "/workspaces/:workspace_i
   error: [InvalidRequestResponse, NotFoundResponse]
 })
   .annotate(RequiredPermission, "Processes.read_work_items")
+  .annotate(SentAsStored, true)
   .annotateMerge(summary("List the outputs of a process run, oldest first"))
 
 export const Outputs = HttpApiGroup.make("outputs").add(list).middleware(WorkspaceAuthorization)

@@ -2,7 +2,16 @@
  * Error responses. Each status has one class; all share one body: `{"error": {"code", "message"}, "message"}`.
  * The `status` of each class tells them apart in types and is not on the wire.
  */
+import * as Context from "effect/Context"
 import * as Schema from "effect/Schema"
+
+/**
+ * Annotates an endpoint whose response the service puts together field by field, around payloads that are any JSON as they
+ * are stored: it is sent without being encoded again. All others are encoded, so that no undeclared field gets out.
+ */
+export const SentAsStored = Context.Reference<boolean>("@signalbox/api/contract/SentAsStored", {
+  defaultValue: () => false
+})
 
 /** The `error.code` values that the service gives. */
 export const ErrorCode = Schema.Literals([

@@ -11,6 +11,7 @@ import { extension, summary } from "./Documentation.ts"
 import { UploadForm } from "./Files.ts"
 import { SecretName, TaskPackageId, WorkspaceId } from "./Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
+import { WithoutRecord } from "./IdempotencyKeys.ts"
 
 export const taskPackageTypes = ["zip", "github", "gitlab"] as const
 export type TaskPackageType = (typeof taskPackageTypes)[number]
@@ -125,6 +126,7 @@ export const configure = HttpApiEndpoint.post(
   }
 )
   .annotate(RequiredPermission, "Tasks.write_task_packages")
+  .annotate(WithoutRecord, true)
   .annotateMerge(summary("Take a task package from a git repository"))
 
 /** Irreversible. A package that a step or an assistant names is a 409. */

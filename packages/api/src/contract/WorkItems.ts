@@ -9,7 +9,13 @@ import { listQuery, OpenEnum, Page, Ref, Timestamp } from "./Common.ts"
 import { summary } from "./Documentation.ts"
 import { File, NewFile, UploadForm } from "./Files.ts"
 import { ProcessId, ProcessRunId, StepId, StepRunId, WorkItemId, WorkspaceId } from "./Ids.ts"
-import { ConflictResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
+import {
+  ConflictResponse,
+  InvalidRequestResponse,
+  NotFoundResponse,
+  PayloadTooLargeResponse,
+  SentAsStored
+} from "./Responses.ts"
 
 export const workItemStates = ["new", "pending", "in_progress", "failed", "done"] as const
 export type WorkItemState = (typeof workItemStates)[number]
@@ -62,6 +68,7 @@ export const get = HttpApiEndpoint.get("getWorkItem", "/workspaces/:workspace_id
   error: NotFoundResponse
 })
   .annotate(RequiredPermission, "Processes.read_work_items")
+  .annotate(SentAsStored, true)
   .annotateMerge(summary("Get a work item with payload and files"))
 
 export const list = HttpApiEndpoint.get("listWorkItems", "/workspaces/:workspace_id/work-items", {
@@ -77,6 +84,7 @@ export const list = HttpApiEndpoint.get("listWorkItems", "/workspaces/:workspace
   error: InvalidRequestResponse
 })
   .annotate(RequiredPermission, "Processes.read_work_items")
+  .annotate(SentAsStored, true)
   .annotateMerge(summary("List work items, newest first"))
 
 export const create = HttpApiEndpoint.post("createWorkItem", "/workspaces/:workspace_id/work-items", {
@@ -86,6 +94,7 @@ export const create = HttpApiEndpoint.post("createWorkItem", "/workspaces/:works
   error: [InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse]
 })
   .annotate(RequiredPermission, "Processes.write_work_items")
+  .annotate(SentAsStored, true)
   .annotateMerge(summary("Create a work item in the queue of a process"))
 
 /** Asks for the form with which one file is uploaded. A file of the same name is replaced. */

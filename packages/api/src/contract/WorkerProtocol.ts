@@ -15,7 +15,8 @@ import {
   ForbiddenResponse,
   InvalidRequestResponse,
   NotFoundResponse,
-  PayloadTooLargeResponse
+  PayloadTooLargeResponse,
+  SentAsStored
 } from "./Responses.ts"
 import { Settlement } from "./Robot.ts"
 import { stepRunErrorCodes, stepRunEventTypes } from "./StepRuns.ts"
@@ -141,6 +142,7 @@ export const nextItems = HttpApiEndpoint.post("nextWorkItems", "/process-runs/:p
   error: [InvalidRequestResponse, NotFoundResponse]
 })
   .middleware(TokenAuthorization)
+  .annotate(SentAsStored, true)
   .annotateMerge(extension("Settle the work items in hand and take the next"))
 
 /** `error` null: the task ended well. An item still reserved is settled by how the task ended. */

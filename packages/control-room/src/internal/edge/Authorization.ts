@@ -11,6 +11,7 @@ import {
   TokenAuthorization,
   WorkspaceAuthorization
 } from "@signalbox/api/contract/Authorization"
+import { WithoutRecord } from "@signalbox/api/contract/IdempotencyKeys"
 import type { ConflictResponse, ForbiddenResponse, UnauthenticatedResponse } from "@signalbox/api/contract/Responses"
 import * as ByteSize from "effect/ByteSize"
 import * as Context from "effect/Context"
@@ -31,7 +32,7 @@ import { Workers } from "../store/Workers.ts"
 import { Refused } from "../Refused.ts"
 import { answering, forbidden, unauthenticated } from "./Failures.ts"
 import * as Forms from "./Forms.ts"
-import { Once, withoutRecord } from "./Once.ts"
+import { Once } from "./Once.ts"
 import { RateLimits } from "./RateLimits.ts"
 import { Strangers } from "./Strangers.ts"
 
@@ -187,10 +188,11 @@ export class Authorization extends Context.Service<
         handler: Guarded<E, CurrentPrincipal | HttpRouter.Provided>
       ): Guarded<E | Refusal, HttpRouter.Provided> => {
         const refusedBy = refusalBy(endpoint)
+        const withoutRecord = Context.get(endpoint.annotations, WithoutRecord)
         const entered = (received: HttpServerRequest.HttpServerRequest, { principal }: Caller) => {
           const handled = (request: HttpServerRequest.HttpServerRequest) =>
             Effect.provideService(
-              withoutRecord.has(endpoint.identifier) ? handler : once(request, principal.workspaceId, handler),
+              withoutRecord ? handler : once(request, principal.workspaceId, handler),
               CurrentPrincipal,
               principal
             )

@@ -5,7 +5,7 @@
  */
 import { Api } from "@signalbox/api/contract/Api"
 import type { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
-import type { ErrorBody } from "@signalbox/api/contract/Responses"
+import { type ErrorBody, SentAsStored } from "@signalbox/api/contract/Responses"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -52,18 +52,6 @@ type Decode = (input: unknown) => Result.Result<unknown, Schema.SchemaError>
 const decoder = (schema: Schema.Top | undefined): Decode | undefined =>
   schema === undefined ? undefined : Schema.decodeUnknownResult(schema as Schema.Codec<unknown>)
 
-/**
- * Their answers are put together field by field, with payloads that are any JSON: they are written as they are. All others
- * are encoded, so that no field gets out that the contract does not name.
- */
-const asTheyAre: ReadonlySet<string> = new Set([
-  "getWorkItem",
-  "listWorkItems",
-  "createWorkItem",
-  "listOutputs",
-  "nextWorkItems"
-])
-
 const compile = (endpoint: HttpApiEndpoint.Top) => {
   const { query } = endpoint
   const payload = endpoint.payload.get("application/json")
@@ -76,7 +64,7 @@ const compile = (endpoint: HttpApiEndpoint.Top) => {
     // As JSON has it, where a payload may be absent.
     absent:
       payload?.schemas.some((schema) => SchemaAST.isNull(SchemaAST.toEncoded(schema.ast))) === true ? null : undefined,
-    encode: asTheyAre.has(endpoint.identifier)
+    encode: Context.get(endpoint.annotations, SentAsStored)
       ? undefined
       : Schema.encodeUnknownEffect(success as Schema.Codec<unknown>)
   }

@@ -18,12 +18,6 @@ import { dieWith } from "./Failures.ts"
 import { pathOf, withText } from "./Incoming.ts"
 import { ResponseHeaders } from "./ResponseHeaders.ts"
 
-/**
- * Endpoints that do the same again when they are called again, and wait for others while they do it: for longer than a
- * transaction may last.
- */
-export const withoutRecord: ReadonlySet<string> = new Set(["configureTaskPackage"])
-
 const keyPattern = /^[\x21-\x7e]{1,255}$/
 
 /** A request with a key. */

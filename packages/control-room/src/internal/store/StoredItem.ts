@@ -116,14 +116,21 @@ export const parseState = (row: StateRow): StoredState => ({
   releasedBy: row.released_by === null ? null : StepRunId.make(row.released_by)
 })
 
-export const parseItem = (row: ItemRow): StoredItem => ({
+/** An item of a row, with the payload that the row has as text. */
+const itemOf = (row: ItemRow, payload: Schema.Json): StoredItem => ({
   ...parseSummary(row),
   step: row.step ?? 0,
-  payload: JSON.parse(row.payload),
+  payload,
   attempts: row.attempts,
   releasedBy: row.released_by === null ? null : StepRunId.make(row.released_by),
   mayHaveFiles: mayHaveFiles(row.has_files ?? row.extra_bytes)
 })
+
+export const parseItem = (row: ItemRow): StoredItem => itemOf(row, JSON.parse(row.payload))
+
+/** The item of a row that was just made of this payload, which is not parsed again. */
+export const createdItem = (row: NewRow, payload: Schema.Json): StoredItem =>
+  itemOf({ ...row, step_run_id: null, released_by: null, exception: null }, payload)
 
 export const parsePageItem = (row: ItemRow): StoredPageItem => ({
   ...parseSummary(row),
@@ -169,3 +176,5 @@ export const newRow = ({
     payload: JSON.stringify(payload),
     attempts: 0
   }) as const
+
+type NewRow = ReturnType<typeof newRow>

@@ -14,6 +14,7 @@ import { Database, type PageRequest, type Rows, type Wide } from "./Database.ts"
 import {
   fileBytes,
   type ItemRow,
+  createdItem,
   newRow,
   parseIds,
   parseItem,
@@ -146,7 +147,7 @@ export class WorkItems extends Context.Service<
         create: Effect.fnUntraced(function* (workspace, process, payload) {
           const row = newRow({ at: yield* now, id: yield* newId, workspace, process, payload, run: null })
           yield* Effect.orDie(sql`INSERT INTO work_item ${sql.insert(row)}`)
-          return parseItem({ ...row, step_run_id: null, released_by: null, exception: null })
+          return createdItem(row, payload)
         }),
         updatePayload: Effect.fnUntraced(function* (id, payload) {
           const rows = yield* sql`
