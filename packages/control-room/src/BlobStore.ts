@@ -45,7 +45,7 @@ export class BlobStore extends Context.Service<
     /** Deletes blobs and temporary files that nothing names and that are as old as the store wants them. */
     readonly sweep: Effect.Effect<number>
   }
->()("@signalbox/control-room/blobs/BlobStore") {
+>()("@signalbox/control-room/BlobStore") {
   /**
    * Blobs as files below a folder, which several nodes may share. `sweepAfter`: how old a file must be before it is known
    * that nobody is about to name it; nothing for a folder of one process, which sweeps before it serves.

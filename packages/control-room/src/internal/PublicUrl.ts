@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as HttpServer from "effect/http/HttpServer"
 
-export class PublicUrl extends Context.Service<PublicUrl, string>()("@signalbox/control-room/http/PublicUrl") {
+export class PublicUrl extends Context.Service<PublicUrl, string>()("@signalbox/control-room/PublicUrl") {
   /** For a service that listens nowhere itself. */
   static readonly layerOf = (configured: string) => Layer.succeed(PublicUrl, configured.replace(/\/+$/, ""))
 

@@ -39,7 +39,7 @@ export class Answers extends Context.Service<
       refusable: boolean
     ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, Scope.Scope>
   }
->()("@signalbox/control-room/http/Answers") {
+>()("@signalbox/control-room/edge/Answers") {
   static readonly layer = Layer.effect(
     Answers,
     Effect.gen(function* () {

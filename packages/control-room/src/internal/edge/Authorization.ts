@@ -168,7 +168,7 @@ export class Authorization extends Context.Service<
       handler: Guarded<E, CurrentPrincipal | HttpRouter.Provided>
     ) => Guarded<E | Refusal, HttpRouter.Provided>
   }
->()("@signalbox/control-room/http/Authorization") {
+>()("@signalbox/control-room/edge/Authorization") {
   static readonly layer = Layer.effect(
     Authorization,
     Effect.gen(function* () {

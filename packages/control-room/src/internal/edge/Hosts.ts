@@ -21,7 +21,7 @@ export class Hosts extends Context.Service<
     /** Whether a request with this header is meant for this service. */
     readonly admits: (host: string | undefined) => boolean
   }
->()("@signalbox/control-room/http/Hosts") {
+>()("@signalbox/control-room/edge/Hosts") {
   /** For a service behind a server that routes to it. */
   static readonly layerAny = Layer.succeed(Hosts, { admits: () => true })
 

@@ -66,7 +66,7 @@ export class Once extends Context.Service<
       effect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
     ) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
   }
->()("@signalbox/control-room/http/Once") {
+>()("@signalbox/control-room/edge/Once") {
   static readonly layer = Layer.effect(
     Once,
     Effect.gen(function* () {

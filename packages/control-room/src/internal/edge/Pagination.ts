@@ -53,7 +53,7 @@ export class Pagination extends Context.Service<
       view: (rows: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<string>>
     ) => Effect.Effect<HttpServerResponse.HttpServerResponse, InvalidRequestResponse, Scope.Scope>
   }
->()("@signalbox/control-room/http/Pagination") {
+>()("@signalbox/control-room/edge/Pagination") {
   static readonly layer = Layer.effect(
     Pagination,
     Effect.gen(function* () {

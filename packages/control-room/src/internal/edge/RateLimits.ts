@@ -18,7 +18,7 @@ export class RateLimits extends Context.Service<
     /** Counts a request of a key, tells the limits in the response, and refuses with a 429 what is too much. */
     readonly admit: (key: string) => Effect.Effect<void>
   }
->()("@signalbox/control-room/http/RateLimits") {
+>()("@signalbox/control-room/edge/RateLimits") {
   /** `null`: no limit. */
   static readonly layer = (limit: RateLimit | null) =>
     Layer.sync(RateLimits, () => {

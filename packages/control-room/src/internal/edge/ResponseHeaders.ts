@@ -4,7 +4,7 @@
 import * as Context from "effect/Context"
 
 export const ResponseHeaders = Context.Reference<Record<string, string>>(
-  "@signalbox/control-room/http/ResponseHeaders",
+  "@signalbox/control-room/edge/ResponseHeaders",
   {
     // Outside a request nobody reads them.
     defaultValue: () => ({})

@@ -58,7 +58,7 @@ export class Strangers extends Context.Service<
     /** Runs what anyone may ask for; when it succeeds, the budget has what it had before. */
     readonly attempt: <A, E, R>(request: Request, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
->()("@signalbox/control-room/http/Strangers") {
+>()("@signalbox/control-room/edge/Strangers") {
   /** `null`: no budget. `holdMillis`: how long refusals are held back. */
   static readonly layer = (budget: RateLimit | null = defaultBudget, holdMillis = defaultHoldMillis) =>
     Layer.sync(Strangers, () => {

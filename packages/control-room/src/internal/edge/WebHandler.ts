@@ -26,7 +26,7 @@ export interface Options {
 /** Answers a web request. */
 export type WebHandler = (request: Request) => Promise<Response>
 
-const ClientAddress = Context.Reference<string | null>("@signalbox/control-room/http/WebHandler/ClientAddress", {
+const ClientAddress = Context.Reference<string | null>("@signalbox/control-room/edge/WebHandler/ClientAddress", {
   defaultValue: () => null
 })
 

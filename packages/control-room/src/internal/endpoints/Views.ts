@@ -44,7 +44,7 @@ export class Views extends Context.Service<
     /** As JSON texts. */
     readonly outputs: (outputs: ReadonlyArray<StoredPageOutput>) => Effect.Effect<ReadonlyArray<string>>
   }
->()("@signalbox/control-room/http/Views") {
+>()("@signalbox/control-room/endpoints/Views") {
   static readonly layer = Layer.effect(
     Views,
     Effect.gen(function* () {

@@ -74,7 +74,7 @@ export class GitPackages extends Context.Service<
     /** One look at the branches that are due. */
     readonly tick: Effect.Effect<void>
   }
->()("@signalbox/control-room/packages/GitPackages") {
+>()("@signalbox/control-room/git/GitPackages") {
   static readonly layer = Layer.effect(
     GitPackages,
     Effect.gen(function* () {

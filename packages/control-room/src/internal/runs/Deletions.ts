@@ -40,7 +40,7 @@ export class Deletions extends Context.Service<
     /** Deletes console messages, events and artifacts of step runs that ended before `cutoff`. */
     readonly details: (cutoff: string) => Effect.Effect<void>
   }
->()("@signalbox/control-room/Deletions") {
+>()("@signalbox/control-room/runs/Deletions") {
   static readonly layer = Layer.effect(
     Deletions,
     Effect.gen(function* () {

@@ -83,7 +83,7 @@ export class NextItems extends Context.Service<
       asks: ReadonlyArray<Ask>
     ) => Effect.Effect<ReadonlyArray<Given | Refused | null> | null>
   }
->()("@signalbox/control-room/NextItems") {
+>()("@signalbox/control-room/runs/NextItems") {
   static readonly layer = Layer.effect(
     NextItems,
     Effect.gen(function* () {

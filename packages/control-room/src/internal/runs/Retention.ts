@@ -27,7 +27,7 @@ export class Retention extends Context.Service<
     /** One look for what is too old; done when nothing is. */
     readonly tick: Effect.Effect<void>
   }
->()("@signalbox/control-room/Retention") {
+>()("@signalbox/control-room/runs/Retention") {
   /** `retainRuns`: how long runs are kept after their end; nothing: for ever. */
   static readonly layer = (retainRuns?: Duration.Input) =>
     Layer.effect(

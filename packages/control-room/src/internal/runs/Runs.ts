@@ -99,7 +99,7 @@ export class Runs extends Context.Service<
     /** One look for what time has brought: leases not started, lost workers, overdue step runs, delays that are over. */
     readonly tick: Effect.Effect<void>
   }
->()("@signalbox/control-room/Runs") {
+>()("@signalbox/control-room/runs/Runs") {
   static readonly layer = Layer.effect(
     Runs,
     Effect.gen(function* () {

@@ -40,7 +40,7 @@ export class Transitions extends Context.Service<
     /** Removes bytes once it is certain that no row names them: when the transaction is committed, or at once outside. */
     readonly dropBlobs: (unused: ReadonlyArray<string>) => Effect.Effect<void>
   }
->()("@signalbox/control-room/Transitions") {
+>()("@signalbox/control-room/runs/Transitions") {
   static readonly layer = Layer.effect(
     Transitions,
     Effect.gen(function* () {

@@ -39,7 +39,7 @@ export class Unserved extends Context.Service<
     /** One look for step runs that no worker could take; `heardSince`: workers heard of since then are there. */
     readonly look: (heardSince: string) => Effect.Effect<void>
   }
->()("@signalbox/control-room/Unserved") {
+>()("@signalbox/control-room/runs/Unserved") {
   static readonly layer = Layer.effect(
     Unserved,
     Effect.gen(function* () {

@@ -18,7 +18,7 @@ export class WorkSignal extends Context.Service<
     /** From now on, no signal is missed: the inner effect waits for the next one. */
     readonly listen: Effect.Effect<Effect.Effect<void>, never, Scope.Scope>
   }
->()("@signalbox/control-room/WorkSignal") {
+>()("@signalbox/control-room/runs/WorkSignal") {
   static readonly layer = Layer.effect(
     WorkSignal,
     Effect.gen(function* () {

@@ -20,7 +20,7 @@ export class StorageHealth extends Context.Service<
     /** Reads from the database and writes to the folder of files. Null: both can be used. Takes 2 s at most. */
     readonly check: Effect.Effect<StorageFailure.StorageFailure | null>
   }
->()("@signalbox/control-room/StorageHealth") {
+>()("@signalbox/control-room/storage/StorageHealth") {
   static readonly layer = Layer.effect(
     StorageHealth,
     Effect.gen(function* () {

@@ -34,7 +34,7 @@ export class DataKeys extends Context.Service<
      */
     readonly rewrap: (next: MasterKey["Service"]) => Effect.Effect<number, CannotOpen>
   }
->()("@signalbox/control-room/vault/DataKeys") {
+>()("@signalbox/control-room/store/DataKeys") {
   /** Refuses to start with a master key other than the one that the database belongs to. */
   static readonly layer = Layer.effect(
     DataKeys,

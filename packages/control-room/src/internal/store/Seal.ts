@@ -30,7 +30,7 @@ export class Seal extends Context.Service<
     /** A text that does not open was changed or moved in the database: a defect, which names the context alone. */
     readonly open: (sealed: string, context: string) => Effect.Effect<string>
   }
->()("@signalbox/control-room/vault/Seal") {
+>()("@signalbox/control-room/store/Seal") {
   static readonly layer = Layer.effect(
     Seal,
     Effect.gen(function* () {

@@ -31,7 +31,7 @@ export class Deposits extends Context.Service<
     /** The content of an asset. */
     readonly asset: (workspace: WorkspaceId, upload: string, content: Staged) => Effect.Effect<void, Refused>
   }
->()("@signalbox/control-room/Deposits") {
+>()("@signalbox/control-room/transfers/Deposits") {
   static readonly layer = Layer.effect(
     Deposits,
     Effect.gen(function* () {

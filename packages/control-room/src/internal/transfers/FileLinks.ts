@@ -57,7 +57,7 @@ export class FileLinks extends Context.Service<
       query: URLSearchParams
     ) => Effect.Effect<{ readonly workspace: WorkspaceId; readonly type: string } | null>
   }
->()("@signalbox/control-room/http/FileLinks") {
+>()("@signalbox/control-room/transfers/FileLinks") {
   static readonly layer = Layer.effect(
     FileLinks,
     Effect.gen(function* () {

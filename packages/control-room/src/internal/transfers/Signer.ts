@@ -13,7 +13,7 @@ export class Signer extends Context.Service<
     readonly sign: (text: string) => string
     readonly verify: (text: string, signature: string) => boolean
   }
->()("@signalbox/control-room/Signer") {
+>()("@signalbox/control-room/transfers/Signer") {
   static readonly layer = Layer.effect(
     Signer,
     Effect.gen(function* () {
