@@ -5,13 +5,14 @@ import { workItemStates } from "@signalbox/api/contract/WorkItems"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Engine from "../src/internal/engine/Engine.ts"
+import type * as State from "../src/internal/engine/State.ts"
 import { processRunMoves, stepRunMoves, workItemMoves } from "../src/internal/engine/Moves.ts"
 import { Model } from "./support/Model.ts"
 
-const business: Engine.Exception = { code: "BAD", type: "business", message: "bad data" }
-const application: Engine.Exception = { code: "BUG", type: "application", message: "a bug" }
+const business: State.Exception = { code: "BAD", type: "business", message: "bad data" }
+const application: State.Exception = { code: "BUG", type: "application", message: "a bug" }
 
-const succeed = <A>(result: Result.Result<A, Engine.Refusal>): A =>
+const succeed = <A>(result: Result.Result<A, State.Refusal>): A =>
   Result.isSuccess(result) ? result.success : assert.fail(`refused: ${result.failure.message}`)
 
 const only = <A>(values: ReadonlyArray<A>): A => {
@@ -329,7 +330,7 @@ const Step = Schema.Struct({
 const perform = (model: Model, { kind, pick }: typeof Command.Type): void => {
   const choose = <A>(values: ReadonlyArray<A>): A | undefined => values[pick % Math.max(1, values.length)]
   const running = choose(model.live().filter((stepRun) => stepRun.state === "in_progress"))
-  const commit = (decision: Result.Result<Engine.Outcome, Engine.Refusal>) => {
+  const commit = (decision: Result.Result<State.Outcome, State.Refusal>) => {
     if (Result.isSuccess(decision)) model.commit(decision.success)
   }
   switch (kind) {

@@ -5,7 +5,7 @@ import { assert, layer as withLayer } from "@effect/vitest"
 import { ProcessRunId, TaskPackageId, WorkerGroupId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
-import type * as Engine from "../src/internal/engine/Engine.ts"
+import type * as State from "../src/internal/engine/State.ts"
 import { migrate } from "../src/internal/store/Migrations.ts"
 import { ProcessRuns } from "../src/internal/store/ProcessRuns.ts"
 import { Processes } from "../src/internal/store/Processes.ts"
@@ -46,7 +46,7 @@ withLayer(database, { excludeTestServices: true, timeout: "4 minutes" })("what s
       const process = yield* processes.create(workspace.id, { name: "p", steps })
       const deleted = yield* processes.create(workspace.id, { name: "deleted", steps })
       if (process === null || deleted === null) return assert.fail("not created")
-      const run = (n: number, state: Engine.Run["state"]): Engine.Run => ({
+      const run = (n: number, state: State.Run["state"]): State.Run => ({
         id: runId(n),
         workspaceId: workspace.id,
         processId: process.view.id,

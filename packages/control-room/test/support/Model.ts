@@ -3,16 +3,17 @@
  */
 import { ProcessId, ProcessRunId, StepId, StepRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Engine from "../../src/internal/engine/Engine.ts"
+import type * as State from "../../src/internal/engine/State.ts"
 
-export interface ModelItem extends Engine.Item {
+export interface ModelItem extends State.Item {
   readonly notBefore: string | null
-  readonly exception: Engine.Exception | null
+  readonly exception: State.Exception | null
   readonly stateUpdatedAt: string
   /** The item whose output it was. */
   readonly parent: WorkItemId | null
 }
 
-interface ModelStepRun extends Engine.StepRun {
+interface ModelStepRun extends State.StepRun {
   readonly stopRequested: boolean
   readonly error: string | null
   readonly timeoutAt: string | null
@@ -28,7 +29,7 @@ interface ModelOutput {
 
 export const startTime = Date.parse("2026-01-01T00:00:00.000Z")
 
-export const newRun = (steps: ReadonlyArray<Partial<Engine.RunStep>>, items: number, id = "run") =>
+export const newRun = (steps: ReadonlyArray<Partial<State.RunStep>>, items: number, id = "run") =>
   Engine.begin(
     {
       id: ProcessRunId.make(id),
@@ -45,19 +46,19 @@ export const newRun = (steps: ReadonlyArray<Partial<Engine.RunStep>>, items: num
   )
 
 export class Model {
-  run: Engine.Run
+  run: State.Run
   clock = startTime
   readonly items = new Map<WorkItemId, ModelItem>()
   readonly stepRuns = new Map<StepRunId, ModelStepRun>()
   readonly outputs = new Map<WorkItemId, ModelOutput>()
   readonly released: Array<ModelOutput> = []
-  readonly notified: Array<Engine.Notification["action"]> = []
+  readonly notified: Array<State.Notification["action"]> = []
   private ids = 0
   private readonly nextId: () => string
 
   /** `items`: how many new ones, or which of those that wait. */
   constructor(
-    steps: ReadonlyArray<Partial<Engine.RunStep>>,
+    steps: ReadonlyArray<Partial<State.RunStep>>,
     items: number | ReadonlyArray<WorkItemId>,
     of: { readonly id?: string; readonly clock?: number; readonly nextId?: () => string } = {}
   ) {
@@ -77,7 +78,7 @@ export class Model {
     step: number,
     state: ModelItem["state"],
     id: WorkItemId,
-    of: { readonly parent: WorkItemId | null; readonly exception: Engine.Exception | null } = {
+    of: { readonly parent: WorkItemId | null; readonly exception: State.Exception | null } = {
       parent: null,
       exception: null
     }
@@ -109,7 +110,7 @@ export class Model {
     this.stepRuns.set(id, { ...stepRun, ...patch })
   }
 
-  private apply(change: Engine.Change): void {
+  private apply(change: State.Change): void {
     switch (change._tag) {
       case "ItemMoved":
         this.setItem(change.id, {
@@ -219,12 +220,12 @@ export class Model {
   }
 
   /** Writes an outcome without what follows from it. */
-  write(outcome: Engine.Outcome): void {
+  write(outcome: State.Outcome): void {
     outcome.changes.forEach((change) => this.apply(change))
     this.run = outcome.run
   }
 
-  commit(outcome: Engine.Outcome): void {
+  commit(outcome: State.Outcome): void {
     this.write(outcome)
     const due = Engine.capacity(outcome.run).map((free, step) =>
       this.due(step)
@@ -236,7 +237,7 @@ export class Model {
     this.run = settled.run
   }
 
-  recount(): { readonly counts: ReadonlyArray<Engine.StepCounts>; readonly failed: number } {
+  recount(): { readonly counts: ReadonlyArray<State.StepCounts>; readonly failed: number } {
     const items = [...this.items.values()]
     const live = this.live()
     return {

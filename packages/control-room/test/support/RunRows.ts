@@ -5,7 +5,7 @@ import { assert } from "@effect/vitest"
 import type { ProcessId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
-import type * as Engine from "../../src/internal/engine/Engine.ts"
+import type * as State from "../../src/internal/engine/State.ts"
 
 export interface ItemRow {
   readonly id: string
@@ -90,7 +90,7 @@ export const hasEnded = ({ state }: { readonly state: string }) => state === "co
 export const recount = (rows: ProcessRows, run: RunRow) => {
   const items = rows.items.filter((item) => item.process_run_id === run.id)
   const live = rows.stepRuns.filter((stepRun) => stepRun.process_run_id === run.id).filter(isLive)
-  const known: ReadonlyArray<Engine.StepCounts> = JSON.parse(run.counts)
+  const known: ReadonlyArray<State.StepCounts> = JSON.parse(run.counts)
   return {
     failed: items.filter(({ state }) => state === "failed").length,
     counts: known.map((_, step) => {

@@ -6,6 +6,7 @@ import { type StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import type { BatchOperation } from "@signalbox/api/contract/WorkItems"
 import * as Result from "effect/Result"
 import * as Engine from "../../src/internal/engine/Engine.ts"
+import type * as State from "../../src/internal/engine/State.ts"
 import { Model } from "./Model.ts"
 
 /** What a command comes to: a code when it was refused. */
@@ -24,7 +25,7 @@ export interface Ask {
   readonly version: number
   readonly item: WorkItemId
   readonly attempt: number
-  readonly exception: Engine.Exception | null
+  readonly exception: State.Exception | null
   readonly outputs: number
   readonly reserve: boolean
 }
@@ -34,7 +35,7 @@ const lostMillis = 10_000
 
 export class World {
   clock: number
-  readonly steps: ReadonlyArray<Partial<Engine.RunStep>>
+  readonly steps: ReadonlyArray<Partial<State.RunStep>>
   /** Items that are in no run. */
   readonly queue = new Set<WorkItemId>()
   readonly runs = new Map<string, Model>()
@@ -43,7 +44,7 @@ export class World {
   private ids = 0
   private versions = 0
 
-  constructor(steps: ReadonlyArray<Partial<Engine.RunStep>>, workers: number, clock: number) {
+  constructor(steps: ReadonlyArray<Partial<State.RunStep>>, workers: number, clock: number) {
     this.steps = steps
     this.clock = clock
     this.workers = Array.from({ length: workers }, () => ({ seen: clock, silent: false }))
@@ -56,7 +57,7 @@ export class World {
     this.runs.set(id, new Model(this.steps, items, { id, clock: this.clock, nextId: this.nextId }))
   }
 
-  private commit(model: Model, decision: Result.Result<Engine.Outcome, Engine.Refusal>): Prediction {
+  private commit(model: Model, decision: Result.Result<State.Outcome, State.Refusal>): Prediction {
     if (Result.isFailure(decision)) return decision.failure.code
     if (decision.success.changes.length > 0) model.commit(decision.success)
     return "ok"
@@ -131,7 +132,7 @@ export class World {
     return this.commit(model, Engine.reserveNext(model.run, stepRun, held, next, model.now))
   }
 
-  release(id: StepRunId, version: number, item: WorkItemId, exception: Engine.Exception | null): Prediction {
+  release(id: StepRunId, version: number, item: WorkItemId, exception: State.Exception | null): Prediction {
     const found = this.leased(id, version)
     if (typeof found === "string") return found
     const { model, stepRun } = found

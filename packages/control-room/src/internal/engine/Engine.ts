@@ -3,260 +3,24 @@
  * refusal. Nothing here knows of a database, a clock or HTTP. A caller applies the changes and the run in one
  * transaction in which no one else changes this run.
  */
-import type { ProcessRunId, ProcessId, StepId, StepRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
-import type { StepDefinition } from "@signalbox/api/contract/Processes"
-import type { ProcessRunAction, ProcessRunState } from "@signalbox/api/contract/ProcessRuns"
-import type { StepRunErrorCode, StepRunEventType, StepRunState } from "@signalbox/api/contract/StepRuns"
-import type { ExceptionType, WorkItemState } from "@signalbox/api/contract/WorkItems"
+import type { StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
+import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
+import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
 import * as Result from "effect/Result"
-import { allows, type Move, processRunMoves, stepRunMoves, workItemMoves } from "./Moves.ts"
-
-/** A step as a run started with it. */
-export interface RunStep extends StepDefinition {
-  readonly id: StepId
-}
-
-/** What is where in one step of a run. Always equal to a recount of the rows. */
-export interface StepCounts {
-  /** Pending items without a step run. */
-  readonly waiting: number
-  /** Pending and in-progress items. */
-  readonly open: number
-  /** Step runs that have not ended. */
-  readonly live: number
-  /** Of these, those in state `new`. */
-  readonly held: number
-}
-
-export interface Stop {
-  readonly asDone: boolean
-  readonly reason: string
-}
-
-export interface Run {
-  readonly id: ProcessRunId
-  readonly workspaceId: WorkspaceId
-  readonly processId: ProcessId
-  readonly state: ProcessRunState
-  readonly steps: ReadonlyArray<RunStep>
-  readonly counts: ReadonlyArray<StepCounts>
-  /** Failed items. */
-  readonly failed: number
-  readonly stop: Stop | null
-  readonly startedAt: string | null
-  readonly endedAt: string | null
-}
-
-export interface StepRun {
-  readonly id: StepRunId
-  /** Index of its step. */
-  readonly step: number
-  readonly state: StepRunState
-}
-
-export interface Exception {
-  readonly code: string
-  readonly type: ExceptionType
-  readonly message: string
-}
-
-export interface Item {
-  readonly id: WorkItemId
-  readonly step: number
-  readonly state: WorkItemState
-  readonly stepRun: StepRunId | null
-  /** Attempts begun since the item came or was last retried by hand. */
-  readonly attempts: number
-  /** The step run that released it last. */
-  readonly releasedBy: StepRunId | null
-}
-
-export type Change =
-  | {
-      readonly _tag: "ItemMoved"
-      readonly id: WorkItemId
-      readonly to: WorkItemState
-      readonly stepRun: StepRunId | null
-      readonly attempts: number
-      readonly releasedBy: StepRunId | null
-      /** Not before this may a step run take it; null: at once. */
-      readonly notBefore: string | null
-      /** Undefined: stays as it is. */
-      readonly exception: Exception | null | undefined
-    }
-  | { readonly _tag: "ItemDeleted"; readonly id: WorkItemId }
-  /** All items of all steps that wait without a step run. */
-  | { readonly _tag: "WaitingSettled"; readonly to: "done" | "failed"; readonly exception: Exception | null }
-  | { readonly _tag: "StepRunCreated"; readonly step: number; readonly item: WorkItemId; readonly state: StepRunState }
-  /** All step runs of a step that are `new`. */
-  | { readonly _tag: "StepRunsQueued"; readonly step: number }
-  | {
-      readonly _tag: "StepRunMoved"
-      readonly id: StepRunId
-      readonly to: StepRunState
-      readonly error: StepRunErrorCode | null
-      /** When it starts: how long it may run; null: as long as it takes. */
-      readonly timeoutAt: string | null
-    }
-  | { readonly _tag: "StopRequested"; readonly stepRun: StepRunId }
-  /** What an attempt made that did not end well. */
-  | { readonly _tag: "OutputsDropped"; readonly stepRun: StepRunId; readonly item: WorkItemId }
-  /** The outputs of a step run go on: to a step as items, or, with `step` null, to the outputs of the run. */
-  | {
-      readonly _tag: "OutputsReleased"
-      readonly stepRun: StepRunId
-      readonly step: number | null
-      readonly state: "pending" | "done" | "failed"
-      readonly exception: Exception | null
-    }
-  | {
-      readonly _tag: "Event"
-      readonly stepRun: StepRunId
-      readonly type: StepRunEventType
-      readonly item: WorkItemId | null
-    }
-  | Notification
-
-/** What the world is told of the run. It holds for the run as the outcome has it. */
-export interface Notification {
-  readonly _tag: "Notification"
-  readonly action: ProcessRunAction
-}
-
-/** Why nothing was changed. */
-export interface Refusal {
-  readonly code: "CONFLICT" | "LEASE_LOST"
-  readonly message: string
-}
-
-export interface Outcome {
-  readonly run: Run
-  readonly changes: ReadonlyArray<Change>
-}
-
-type Decision = Result.Result<Outcome, Refusal>
-
-/** A step run that takes longer than its step allows is ended by its worker, so long later by the service. */
-const timeoutGraceSeconds = 10
+import { Draft } from "./Draft.ts"
+import type { Change, Decision, Exception, Item, Outcome, Refusal, Run, StepCounts, StepRun, Stop } from "./State.ts"
 
 const zero: StepCounts = { waiting: 0, open: 0, live: 0, held: 0 }
 
-/** A change in the making: the run moves along with the changes, so that the counters can not part from the rows. */
-class Draft {
-  run: Run
-  readonly changes: Array<Change> = []
-  readonly now: string
-  constructor(run: Run, now: string) {
-    this.run = run
-    this.now = now
-  }
+const refuse = (code: Refusal["code"], message: string): Result.Result<never, Refusal> => Result.fail({ code, message })
 
-  later(seconds: number): string {
-    return new Date(Date.parse(this.now) + seconds * 1000).toISOString()
-  }
-
-  count(step: number, by: Partial<StepCounts>): void {
-    const counts = this.run.counts.map((old, index) =>
-      index === step
-        ? {
-            waiting: old.waiting + (by.waiting ?? 0),
-            open: old.open + (by.open ?? 0),
-            live: old.live + (by.live ?? 0),
-            held: old.held + (by.held ?? 0)
-          }
-        : old
-    )
-    this.run = { ...this.run, counts }
-  }
-
-  countItem(item: Pick<Item, "state" | "step" | "stepRun">, sign: 1 | -1): void {
-    const open = item.state === "pending" || item.state === "in_progress"
-    if (open)
-      this.count(item.step, { open: sign, waiting: item.state === "pending" && item.stepRun === null ? sign : 0 })
-    if (item.state === "failed") this.run = { ...this.run, failed: this.run.failed + sign }
-  }
-
-  moveRun(to: ProcessRunState, patch: Partial<Pick<Run, "startedAt" | "endedAt" | "stop">> = {}): void {
-    mustAllow(processRunMoves, this.run.state, to)
-    const starts = this.run.startedAt === null && (patch.startedAt ?? null) !== null
-    this.run = { ...this.run, ...patch, state: to }
-    if (starts) this.changes.push({ _tag: "Notification", action: "started" })
-    if (to === "completed" || to === "unresolved") this.changes.push({ _tag: "Notification", action: to })
-  }
-
-  moveItem(
-    item: Item,
-    to: WorkItemState,
-    patch: {
-      readonly stepRun: StepRunId | null
-      readonly attempts?: number
-      readonly releasedBy?: StepRunId | null
-      readonly notBefore?: string | null
-      readonly exception?: Exception | null
-    }
-  ): void {
-    mustAllow(workItemMoves, item.state, to)
-    this.countItem(item, -1)
-    this.countItem({ state: to, step: item.step, stepRun: patch.stepRun }, 1)
-    this.changes.push({
-      _tag: "ItemMoved",
-      id: item.id,
-      to,
-      stepRun: patch.stepRun,
-      attempts: patch.attempts ?? item.attempts,
-      releasedBy: patch.releasedBy === undefined ? item.releasedBy : patch.releasedBy,
-      notBefore: patch.notBefore ?? null,
-      exception: patch.exception
-    })
-  }
-
-  moveStepRun(stepRun: StepRun, to: StepRunState, error: StepRunErrorCode | null): void {
-    mustAllow(stepRunMoves, stepRun.state, to)
-    if (to === "completed" || to === "failed") {
-      this.count(stepRun.step, { live: -1, held: stepRun.state === "new" ? -1 : 0 })
-    }
-    const limit = to === "in_progress" ? this.run.steps[stepRun.step]?.timeout_seconds : undefined
-    // The worker ends the task in time, and then reports what it has said and left behind.
-    const timeoutAt = limit === undefined ? null : this.later(limit + timeoutGraceSeconds)
-    this.changes.push({ _tag: "StepRunMoved", id: stepRun.id, to, error, timeoutAt })
-  }
-
-  event(stepRun: StepRunId, type: StepRunEventType, item: WorkItemId | null = null): void {
-    this.changes.push({ _tag: "Event", stepRun, type, item })
-  }
-
-  /** An attempt went wrong: back to the queue when the step retries such failures, else failed. */
-  failItem(item: Item, stepRun: StepRun, exception: Exception): void {
-    const retry = this.run.steps[item.step]?.retry
-    const again =
-      retry !== undefined &&
-      exception.type !== "business" &&
-      item.attempts < retry.max_attempts &&
-      this.run.stop === null
-    this.changes.push({ _tag: "OutputsDropped", stepRun: stepRun.id, item: item.id })
-    if (again) {
-      const notBefore = this.later(retry.delay_seconds)
-      this.moveItem(item, "pending", { stepRun: null, releasedBy: stepRun.id, notBefore, exception })
-    } else {
-      this.moveItem(item, "failed", { stepRun: stepRun.id, releasedBy: stepRun.id, exception })
-    }
-    this.event(stepRun.id, "ITEM_FAILED", item.id)
-  }
-
-  result(): Decision {
-    return Result.succeed({ run: this.run, changes: this.changes })
-  }
-}
-
-const mustAllow = <S extends string>(moves: ReadonlyArray<Move<S>>, from: S, to: S): void => {
-  // A caller has checked the state before: getting here with another is a bug of this module, not of the input.
-  if (!allows(moves, from, to)) throw new Error(`no move from ${from} to ${to}`)
-}
-
-const refuse = (code: Refusal["code"], message: string): Decision => Result.fail({ code, message })
-
-const leaseLost = (stepRun: StepRun): Decision =>
+const leaseLost = (stepRun: StepRun): Result.Result<never, Refusal> =>
   refuse("LEASE_LOST", `the step run is ${stepRun.state}: it is no longer this worker's; stop the task`)
+
+const notInHand = (item: Item): Refusal => ({
+  code: "CONFLICT",
+  message: `the work item is ${item.state} and not in the hand of this step run; reserve it first`
+})
 
 const stopped = (stop: Stop): Exception => ({ code: "STOPPED", type: "orchestrator", message: stop.reason })
 
@@ -332,7 +96,7 @@ export const reserveNext = (
   next: Item | null,
   now: string
 ): Result.Result<Outcome & { readonly item: WorkItemId | null }, Refusal> => {
-  if (stepRun.state !== "in_progress") return Result.fail(refusalOf(leaseLost(stepRun)))
+  if (stepRun.state !== "in_progress") return leaseLost(stepRun)
   if (held !== null || next === null || run.state !== "in_progress") {
     return Result.succeed({ run, changes: [], item: held?.id ?? null })
   }
@@ -342,17 +106,12 @@ export const reserveNext = (
   return Result.succeed({ run: draft.run, changes: draft.changes, item: next.id })
 }
 
-const refusalOf = (decision: Decision): Refusal =>
-  Result.isFailure(decision) ? decision.failure : { code: "CONFLICT", message: "refused" }
-
 /** A task settles the item in hand; `exception` null: done. Saying the same again changes nothing. */
 export const release = (run: Run, stepRun: StepRun, item: Item, exception: Exception | null, now: string): Decision => {
   if (stepRun.state !== "in_progress") return leaseLost(stepRun)
   if (item.state !== "in_progress" || item.stepRun !== stepRun.id) {
     const same = exception === null ? item.state === "done" : item.state === "failed" || item.state === "pending"
-    return item.releasedBy === stepRun.id && same
-      ? Result.succeed({ run, changes: [] })
-      : refuse("CONFLICT", `the work item is ${item.state} and not in the hand of this step run; reserve it first`)
+    return item.releasedBy === stepRun.id && same ? Result.succeed({ run, changes: [] }) : Result.fail(notInHand(item))
   }
   const draft = new Draft(run, now)
   if (exception === null) {
@@ -362,6 +121,30 @@ export const release = (run: Run, stepRun: StepRun, item: Item, exception: Excep
     draft.failItem(item, stepRun, exception)
   }
   return draft.result()
+}
+
+/** The event of an output that a step run has made of an item. */
+export const outputCreated = (stepRun: StepRunId, item: WorkItemId): OutputCreated => ({
+  _tag: "Event",
+  stepRun,
+  type: "OUTPUT_CREATED",
+  item
+})
+
+type OutputCreated = Extract<Change, { readonly _tag: "Event" }>
+
+/** A task makes an output of the item in hand; the caller writes its payload. */
+export const createOutput = (
+  run: Run,
+  stepRun: StepRun,
+  item: Item
+): Result.Result<{ readonly run: Run; readonly changes: ReadonlyArray<OutputCreated> }, Refusal> => {
+  if (stepRun.state !== "in_progress") {
+    return Result.fail({ code: "LEASE_LOST", message: `the step run is ${stepRun.state}; stop the task` })
+  }
+  return item.stepRun === stepRun.id && item.state === "in_progress"
+    ? Result.succeed({ run, changes: [outputCreated(stepRun.id, item.id)] })
+    : Result.fail(notInHand(item))
 }
 
 const settledByPlatform = new Set<StepRunErrorCode>(["TIMEOUT", "TERMINATED", "WORKER_LOST"])

@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import * as Engine from "../engine/Engine.ts"
+import type * as State from "../engine/State.ts"
 import { Refused } from "../Refused.ts"
 import { Database } from "../store/Database.ts"
 import { Files, type StoredFile } from "../store/Files.ts"
@@ -28,7 +29,7 @@ export interface Settled {
   /** That of the item as it was given. */
   readonly attempt: number
   /** Null: done. */
-  readonly exception: Engine.Exception | null
+  readonly exception: State.Exception | null
   readonly outputs: ReadonlyArray<Schema.Json>
 }
 
@@ -97,7 +98,7 @@ export class NextItems extends Context.Service<
       const { apply, commit } = yield* Transitions
 
       /** The oldest waiting items of the steps, for so many step runs of each. */
-      const waiting = Effect.fnUntraced(function* (run: Engine.Run, takers: ReadonlyArray<InHand["stepRun"]>) {
+      const waiting = Effect.fnUntraced(function* (run: State.Run, takers: ReadonlyArray<InHand["stepRun"]>) {
         const found = new Map<number, Array<StoredItem>>()
         for (const [step, of] of Map.groupBy(takers, ({ step }) => step)) {
           found.set(step, [...(yield* runItems.due(run.id, step, of.length))])
@@ -126,7 +127,7 @@ export class NextItems extends Context.Service<
           asks.map(({ stepRun }) => stepRun)
         )
         let run = locked
-        const settling: Array<Engine.Change> = []
+        const settling: Array<State.Change> = []
         const created: Array<NewOutput> = []
         const takers: Array<InHand["stepRun"]> = []
         /** What each has in hand afterwards. */
@@ -158,7 +159,7 @@ export class NextItems extends Context.Service<
           // Those of an item that failed would be dropped.
           for (const payload of settled.exception === null ? settled.outputs : []) {
             created.push({ item: item.id, stepRun: stepRun.id, payload })
-            settling.push({ _tag: "Event", stepRun: stepRun.id, type: "OUTPUT_CREATED", item: item.id })
+            settling.push(Engine.outputCreated(stepRun.id, item.id))
           }
           settling.push(...decision.success.changes)
           run = decision.success.run
@@ -172,7 +173,7 @@ export class NextItems extends Context.Service<
           yield* outputs.create(run, created)
           const events = yield* apply(run, settling)
           const found = run.state === "in_progress" ? yield* waiting(run, takers) : new Map<number, never>()
-          const taking: Array<Engine.Change> = []
+          const taking: Array<State.Change> = []
           for (const stepRun of takers) {
             const item = found.get(stepRun.step)?.shift()
             if (item === undefined) continue

@@ -9,6 +9,7 @@ import * as Result from "effect/Result"
 import { BlobStore } from "../../BlobStore.ts"
 import { Outbox } from "../delivery/Outbox.ts"
 import * as Engine from "../engine/Engine.ts"
+import type * as State from "../engine/State.ts"
 import { Refused } from "../Refused.ts"
 import { Database } from "../store/Database.ts"
 import { Files } from "../store/Files.ts"
@@ -20,23 +21,35 @@ import { WorkItems } from "../store/WorkItems.ts"
 import { WorkSignal } from "./WorkSignal.ts"
 
 /** What the engine decided, or its refusal. */
-export const decided = <A extends Engine.Outcome>(decision: Result.Result<A, Engine.Refusal>) =>
+export const decided = <A extends State.Outcome>(decision: Result.Result<A, State.Refusal>) =>
   Result.isSuccess(decision) ? Effect.succeed(decision.success) : Effect.fail(new Refused(decision.failure))
 
-/** To be used inside of a transaction. */
+/** For transactions of the caller, but for `change`. */
 export class Transitions extends Context.Service<
   Transitions,
   {
     /** The run for a change. */
-    readonly locked: (id: ProcessRunId) => Effect.Effect<Engine.Run, Refused>
+    readonly locked: (id: ProcessRunId) => Effect.Effect<State.Run, Refused>
     /** The run for a change, and the step run as it is now. */
     readonly lockedStepRun: (
       known: StoredStepRun
-    ) => Effect.Effect<{ readonly run: Engine.Run; readonly stepRun: StoredStepRun }, Refused>
+    ) => Effect.Effect<{ readonly run: State.Run; readonly stepRun: StoredStepRun }, Refused>
+    /**
+     * Changes a run by what the engine decides of one of its step runs, and returns that; in a transaction of its own. `at`:
+     * the time of the change.
+     */
+    readonly change: <A extends State.Outcome>(
+      known: StoredStepRun,
+      decide: (
+        run: State.Run,
+        stepRun: StoredStepRun,
+        at: string
+      ) => Effect.Effect<Result.Result<A, State.Refusal>, Refused>
+    ) => Effect.Effect<A, Refused>
     /** Writes changes; answers the events that go with them, which `commit` writes. */
-    readonly apply: (run: Engine.Run, changes: ReadonlyArray<Engine.Change>) => Effect.Effect<ReadonlyArray<NewEvent>>
+    readonly apply: (run: State.Run, changes: ReadonlyArray<State.Change>) => Effect.Effect<ReadonlyArray<NewEvent>>
     /** Writes an outcome and what follows from it, after the events of what was applied before. */
-    readonly commit: (outcome: Engine.Outcome, before?: ReadonlyArray<NewEvent>) => Effect.Effect<void>
+    readonly commit: (outcome: State.Outcome, before?: ReadonlyArray<NewEvent>) => Effect.Effect<void>
     /** Removes bytes once it is certain that no row names them: when the transaction is committed, or at once outside. */
     readonly dropBlobs: (unused: ReadonlyArray<string>) => Effect.Effect<void>
   }
@@ -44,7 +57,7 @@ export class Transitions extends Context.Service<
   static readonly layer = Layer.effect(
     Transitions,
     Effect.gen(function* () {
-      const { now, sql } = yield* Database
+      const { now, sql, transaction } = yield* Database
       const runs = yield* ProcessRuns
       const stepRuns = yield* StepRuns
       const items = yield* WorkItems
@@ -72,7 +85,7 @@ export class Transitions extends Context.Service<
         return { run, stepRun }
       })
 
-      const apply = Effect.fnUntraced(function* (run: Engine.Run, changes: ReadonlyArray<Engine.Change>) {
+      const apply = Effect.fnUntraced(function* (run: State.Run, changes: ReadonlyArray<State.Change>) {
         const moves: Array<ItemMove> = []
         const deleted: Array<WorkItemId> = []
         const events: Array<NewEvent> = []
@@ -108,7 +121,7 @@ export class Transitions extends Context.Service<
         return events
       })
 
-      const commit = Effect.fnUntraced(function* (outcome: Engine.Outcome, before: ReadonlyArray<NewEvent> = []) {
+      const commit = Effect.fnUntraced(function* (outcome: State.Outcome, before: ReadonlyArray<NewEvent> = []) {
         const events = [...before, ...(yield* apply(outcome.run, outcome.changes))]
         const due: Array<ReadonlyArray<WorkItemId>> = []
         for (const [step, free] of Engine.capacity(outcome.run).entries()) {
@@ -125,7 +138,24 @@ export class Transitions extends Context.Service<
         if (queued) yield* signal.afterCommit
       })
 
-      return Transitions.of({ locked, lockedStepRun, apply, commit, dropBlobs })
+      const change = <A extends State.Outcome>(
+        known: StoredStepRun,
+        decide: (
+          run: State.Run,
+          stepRun: StoredStepRun,
+          at: string
+        ) => Effect.Effect<Result.Result<A, State.Refusal>, Refused>
+      ) =>
+        transaction(
+          Effect.gen(function* () {
+            const { run, stepRun } = yield* lockedStepRun(known)
+            const outcome = yield* Effect.flatMap(decide(run, stepRun, yield* now), decided)
+            if (outcome.changes.length > 0) yield* commit(outcome)
+            return outcome
+          })
+        )
+
+      return Transitions.of({ locked, lockedStepRun, change, apply, commit, dropBlobs })
     })
   )
 }

@@ -4,7 +4,7 @@
 import type { ProcessId, ProcessRunId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
-import type { RunStep } from "../engine/Engine.ts"
+import type { RunStep } from "../engine/State.ts"
 import * as Chunks from "./Chunks.ts"
 
 const named = (step: RunStep): boolean =>

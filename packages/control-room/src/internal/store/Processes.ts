@@ -6,7 +6,7 @@ import type { Process, ProcessDefinition, ProcessSummary } from "@signalbox/api/
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { RunStep } from "../engine/Engine.ts"
+import type { RunStep } from "../engine/State.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as ProcessSteps from "./ProcessSteps.ts"
 import * as Dialect from "@signalbox/sql/Dialect"

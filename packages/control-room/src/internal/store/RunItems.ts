@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { Fragment } from "effect/sql/Statement"
-import type { Change, Exception, Run } from "../engine/Engine.ts"
+import type { Change, Exception, Run } from "../engine/State.ts"
 import * as Chunks from "./Chunks.ts"
 import { Database } from "./Database.ts"
 import {

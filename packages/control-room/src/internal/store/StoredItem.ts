@@ -4,7 +4,7 @@
 import { ProcessId, ProcessRunId, StepId, StepRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
 import type * as Schema from "effect/Schema"
-import type { Exception, Item, RunStep } from "../engine/Engine.ts"
+import type { Exception, Item, RunStep } from "../engine/State.ts"
 
 export interface SummaryRow {
   readonly id: string

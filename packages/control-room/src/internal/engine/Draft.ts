@@ -1,0 +1,125 @@
+/**
+ * How an outcome of the engine is put together: every move goes through here, and is checked against the tables of moves.
+ */
+import type { StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
+import type { ProcessRunState } from "@signalbox/api/contract/ProcessRuns"
+import type { StepRunErrorCode, StepRunEventType, StepRunState } from "@signalbox/api/contract/StepRuns"
+import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
+import * as Result from "effect/Result"
+import { allows, type Move, processRunMoves, stepRunMoves, workItemMoves } from "./Moves.ts"
+import type { Change, Decision, Exception, Item, Run, StepCounts, StepRun } from "./State.ts"
+
+/** A step run that takes longer than its step allows is ended by its worker, so long later by the service. */
+const timeoutGraceSeconds = 10
+
+/** A change in the making: the run moves along with the changes, so that the counters can not part from the rows. */
+export class Draft {
+  run: Run
+  readonly changes: Array<Change> = []
+  readonly now: string
+  constructor(run: Run, now: string) {
+    this.run = run
+    this.now = now
+  }
+
+  later(seconds: number): string {
+    return new Date(Date.parse(this.now) + seconds * 1000).toISOString()
+  }
+
+  count(step: number, by: Partial<StepCounts>): void {
+    const counts = this.run.counts.map((old, index) =>
+      index === step
+        ? {
+            waiting: old.waiting + (by.waiting ?? 0),
+            open: old.open + (by.open ?? 0),
+            live: old.live + (by.live ?? 0),
+            held: old.held + (by.held ?? 0)
+          }
+        : old
+    )
+    this.run = { ...this.run, counts }
+  }
+
+  countItem(item: Pick<Item, "state" | "step" | "stepRun">, sign: 1 | -1): void {
+    const open = item.state === "pending" || item.state === "in_progress"
+    if (open)
+      this.count(item.step, { open: sign, waiting: item.state === "pending" && item.stepRun === null ? sign : 0 })
+    if (item.state === "failed") this.run = { ...this.run, failed: this.run.failed + sign }
+  }
+
+  moveRun(to: ProcessRunState, patch: Partial<Pick<Run, "startedAt" | "endedAt" | "stop">> = {}): void {
+    mustAllow(processRunMoves, this.run.state, to)
+    const starts = this.run.startedAt === null && (patch.startedAt ?? null) !== null
+    this.run = { ...this.run, ...patch, state: to }
+    if (starts) this.changes.push({ _tag: "Notification", action: "started" })
+    if (to === "completed" || to === "unresolved") this.changes.push({ _tag: "Notification", action: to })
+  }
+
+  moveItem(
+    item: Item,
+    to: WorkItemState,
+    patch: {
+      readonly stepRun: StepRunId | null
+      readonly attempts?: number
+      readonly releasedBy?: StepRunId | null
+      readonly notBefore?: string | null
+      readonly exception?: Exception | null
+    }
+  ): void {
+    mustAllow(workItemMoves, item.state, to)
+    this.countItem(item, -1)
+    this.countItem({ state: to, step: item.step, stepRun: patch.stepRun }, 1)
+    this.changes.push({
+      _tag: "ItemMoved",
+      id: item.id,
+      to,
+      stepRun: patch.stepRun,
+      attempts: patch.attempts ?? item.attempts,
+      releasedBy: patch.releasedBy === undefined ? item.releasedBy : patch.releasedBy,
+      notBefore: patch.notBefore ?? null,
+      exception: patch.exception
+    })
+  }
+
+  moveStepRun(stepRun: StepRun, to: StepRunState, error: StepRunErrorCode | null): void {
+    mustAllow(stepRunMoves, stepRun.state, to)
+    if (to === "completed" || to === "failed") {
+      this.count(stepRun.step, { live: -1, held: stepRun.state === "new" ? -1 : 0 })
+    }
+    const limit = to === "in_progress" ? this.run.steps[stepRun.step]?.timeout_seconds : undefined
+    // The worker ends the task in time, and then reports what it has said and left behind.
+    const timeoutAt = limit === undefined ? null : this.later(limit + timeoutGraceSeconds)
+    this.changes.push({ _tag: "StepRunMoved", id: stepRun.id, to, error, timeoutAt })
+  }
+
+  event(stepRun: StepRunId, type: StepRunEventType, item: WorkItemId | null = null): void {
+    this.changes.push({ _tag: "Event", stepRun, type, item })
+  }
+
+  /** An attempt went wrong: back to the queue when the step retries such failures, else failed. */
+  failItem(item: Item, stepRun: StepRun, exception: Exception): void {
+    const retry = this.run.steps[item.step]?.retry
+    const again =
+      retry !== undefined &&
+      exception.type !== "business" &&
+      item.attempts < retry.max_attempts &&
+      this.run.stop === null
+    this.changes.push({ _tag: "OutputsDropped", stepRun: stepRun.id, item: item.id })
+    if (again) {
+      const notBefore = this.later(retry.delay_seconds)
+      this.moveItem(item, "pending", { stepRun: null, releasedBy: stepRun.id, notBefore, exception })
+    } else {
+      this.moveItem(item, "failed", { stepRun: stepRun.id, releasedBy: stepRun.id, exception })
+    }
+    this.event(stepRun.id, "ITEM_FAILED", item.id)
+  }
+
+  result(): Decision {
+    return Result.succeed({ run: this.run, changes: this.changes })
+  }
+}
+
+const mustAllow = <S extends string>(moves: ReadonlyArray<Move<S>>, from: S, to: S): void => {
+  // A caller has checked the state before: getting here with another is a bug of this module, not of the input.
+  if (!allows(moves, from, to)) throw new Error(`no move from ${from} to ${to}`)
+}

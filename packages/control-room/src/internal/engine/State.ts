@@ -1,0 +1,134 @@
+/**
+ * What the engine knows of a run, and what it can decide: the changes that a caller writes, or a refusal.
+ */
+import type { ProcessId, ProcessRunId, StepId, StepRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { StepDefinition } from "@signalbox/api/contract/Processes"
+import type { ProcessRunAction, ProcessRunState } from "@signalbox/api/contract/ProcessRuns"
+import type { StepRunErrorCode, StepRunEventType, StepRunState } from "@signalbox/api/contract/StepRuns"
+import type { ExceptionType, WorkItemState } from "@signalbox/api/contract/WorkItems"
+import type * as Result from "effect/Result"
+
+/** A step as a run started with it. */
+export interface RunStep extends StepDefinition {
+  readonly id: StepId
+}
+
+/** What is where in one step of a run. Always equal to a recount of the rows. */
+export interface StepCounts {
+  /** Pending items without a step run. */
+  readonly waiting: number
+  /** Pending and in-progress items. */
+  readonly open: number
+  /** Step runs that have not ended. */
+  readonly live: number
+  /** Of these, those in state `new`. */
+  readonly held: number
+}
+
+export interface Stop {
+  readonly asDone: boolean
+  readonly reason: string
+}
+
+export interface Run {
+  readonly id: ProcessRunId
+  readonly workspaceId: WorkspaceId
+  readonly processId: ProcessId
+  readonly state: ProcessRunState
+  readonly steps: ReadonlyArray<RunStep>
+  readonly counts: ReadonlyArray<StepCounts>
+  /** Failed items. */
+  readonly failed: number
+  readonly stop: Stop | null
+  readonly startedAt: string | null
+  readonly endedAt: string | null
+}
+
+export interface StepRun {
+  readonly id: StepRunId
+  /** Index of its step. */
+  readonly step: number
+  readonly state: StepRunState
+}
+
+export interface Exception {
+  readonly code: string
+  readonly type: ExceptionType
+  readonly message: string
+}
+
+export interface Item {
+  readonly id: WorkItemId
+  readonly step: number
+  readonly state: WorkItemState
+  readonly stepRun: StepRunId | null
+  /** Attempts begun since the item came or was last retried by hand. */
+  readonly attempts: number
+  /** The step run that released it last. */
+  readonly releasedBy: StepRunId | null
+}
+
+export type Change =
+  | {
+      readonly _tag: "ItemMoved"
+      readonly id: WorkItemId
+      readonly to: WorkItemState
+      readonly stepRun: StepRunId | null
+      readonly attempts: number
+      readonly releasedBy: StepRunId | null
+      /** Not before this may a step run take it; null: at once. */
+      readonly notBefore: string | null
+      /** Undefined: stays as it is. */
+      readonly exception: Exception | null | undefined
+    }
+  | { readonly _tag: "ItemDeleted"; readonly id: WorkItemId }
+  /** All items of all steps that wait without a step run. */
+  | { readonly _tag: "WaitingSettled"; readonly to: "done" | "failed"; readonly exception: Exception | null }
+  | { readonly _tag: "StepRunCreated"; readonly step: number; readonly item: WorkItemId; readonly state: StepRunState }
+  /** All step runs of a step that are `new`. */
+  | { readonly _tag: "StepRunsQueued"; readonly step: number }
+  | {
+      readonly _tag: "StepRunMoved"
+      readonly id: StepRunId
+      readonly to: StepRunState
+      readonly error: StepRunErrorCode | null
+      /** When it starts: how long it may run; null: as long as it takes. */
+      readonly timeoutAt: string | null
+    }
+  | { readonly _tag: "StopRequested"; readonly stepRun: StepRunId }
+  /** What an attempt made that did not end well. */
+  | { readonly _tag: "OutputsDropped"; readonly stepRun: StepRunId; readonly item: WorkItemId }
+  /** The outputs of a step run go on: to a step as items, or, with `step` null, to the outputs of the run. */
+  | {
+      readonly _tag: "OutputsReleased"
+      readonly stepRun: StepRunId
+      readonly step: number | null
+      readonly state: "pending" | "done" | "failed"
+      readonly exception: Exception | null
+    }
+  | {
+      readonly _tag: "Event"
+      readonly stepRun: StepRunId
+      readonly type: StepRunEventType
+      readonly item: WorkItemId | null
+    }
+  | Notification
+
+/** What the world is told of the run. It holds for the run as the outcome has it. */
+export interface Notification {
+  readonly _tag: "Notification"
+  readonly action: ProcessRunAction
+}
+
+/** Why nothing was changed. */
+export interface Refusal {
+  readonly code: "CONFLICT" | "LEASE_LOST"
+  readonly message: string
+}
+
+export interface Outcome {
+  readonly run: Run
+  readonly changes: ReadonlyArray<Change>
+}
+
+export type Decision = Result.Result<Outcome, Refusal>

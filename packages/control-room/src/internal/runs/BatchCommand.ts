@@ -1,0 +1,109 @@
+/**
+ * The operation by hand on many work items: retry, mark as done, delete.
+ */
+import type { ProcessRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { BatchOperation } from "@signalbox/api/contract/WorkItems"
+import * as Effect from "effect/Effect"
+import * as Engine from "../engine/Engine.ts"
+import type * as State from "../engine/State.ts"
+import { Refused } from "../Refused.ts"
+import { Database } from "../store/Database.ts"
+import { Files } from "../store/Files.ts"
+import { Processes } from "../store/Processes.ts"
+import { ProcessRuns } from "../store/ProcessRuns.ts"
+import type { StoredState } from "../store/StoredItem.ts"
+import { WorkItems } from "../store/WorkItems.ts"
+import { processGone } from "./RunCommands.ts"
+import { decided, Transitions } from "./Transitions.ts"
+
+export interface BatchCommand {
+  /** Does it with all of these items or with none. */
+  readonly batch: (
+    workspace: WorkspaceId,
+    operation: BatchOperation,
+    items: ReadonlyArray<WorkItemId>
+  ) => Effect.Effect<void, Refused>
+}
+
+export const make = Effect.gen(function* () {
+  const { now, transaction } = yield* Database
+  const files = yield* Files
+  const items = yield* WorkItems
+  const processes = yield* Processes
+  const runs = yield* ProcessRuns
+  const { commit, dropBlobs } = yield* Transitions
+
+  const batch = Effect.fnUntraced(function* (
+    workspace: WorkspaceId,
+    operation: BatchOperation,
+    ids: ReadonlyArray<WorkItemId>
+  ) {
+    const allowed = Engine.batchStates[operation]
+    const isIn = (states: ReadonlyArray<string>, item: StoredState) => states.includes(item.state)
+    const firstTen = (names: ReadonlyArray<string>) =>
+      names.slice(0, 10).join(", ") + (names.length > 10 ? ` and ${names.length - 10} more` : "")
+    const unused = yield* transaction(
+      Effect.gen(function* () {
+        // Runs are locked before their items, and both before they are read for good, so that the states checked here
+        // are those that change.
+        const runIds = yield* items.runsOf(ids)
+        const lockedRuns = new Map<ProcessRunId, State.Run>()
+        for (const id of [...runIds].sort()) {
+          const run = yield* runs.lock(id)
+          if (run !== null) lockedRuns.set(id, run)
+        }
+        const isGoing = (id: ProcessRunId | null) => id !== null && runIds.has(id) && !lockedRuns.has(id)
+        const found = (yield* items.lockMany(ids)).filter(
+          (item) => item.workspaceId === workspace && !isGoing(item.processRunId)
+        )
+        const known = new Set<string>(found.map((item) => item.id))
+        const missing = ids.filter((id) => !known.has(id))
+        if (new Set(ids).size !== ids.length) {
+          return yield* new Refused({ code: "INVALID_REQUEST", message: "work_item_ids names a work item twice" })
+        }
+        if (missing.length > 0) {
+          return yield* new Refused({
+            code: "NOT_FOUND",
+            message: `work_item_ids: not in this workspace: ${firstTen(missing)}; nothing was changed`
+          })
+        }
+        const wrong = found.filter((item) => !isIn(allowed.from, item) && !isIn(allowed.already, item))
+        if (wrong.length > 0) {
+          return yield* new Refused({
+            code: "CONFLICT",
+            message: `${operation} takes work items that are ${allowed.from.join(" or ")}; not so: ${firstTen(
+              wrong.map((item) => `${item.id} (${item.state})`)
+            )}; nothing was changed`
+          })
+        }
+        const taken = found.find(({ processRunId }) => processRunId !== null && !lockedRuns.has(processRunId))
+        if (taken !== undefined) {
+          return yield* new Refused({
+            code: "CONFLICT",
+            message: `the work item ${taken.id} was just taken into a run; nothing was changed, try again`
+          })
+        }
+        const todo = found.filter((item) => isIn(allowed.from, item))
+        // A run that goes on again keeps its process from being deleted, and the other way round.
+        if (operation === "retry") {
+          for (const id of [...new Set(todo.map((item) => item.processId))].sort()) {
+            if ((yield* processes.lock(workspace, id, "share")) === null) return yield* processGone(id)
+          }
+        }
+        const at = yield* now
+        const byRun = Map.groupBy(todo, (item) => item.processRunId)
+        for (const run of lockedRuns.values()) {
+          const ofRun = byRun.get(run.id) ?? []
+          if (ofRun.length > 0) yield* commit(yield* decided(Engine.batch(run, operation, ofRun, at)))
+        }
+        if (operation !== "delete") return []
+        yield* items.remove((byRun.get(null) ?? []).map((item) => item.id))
+        return yield* files.removeOwners(todo.map((item) => item.id))
+      })
+    )
+    yield* dropBlobs(unused)
+  })
+
+  const commands: BatchCommand = { batch }
+  return commands
+})

@@ -1,0 +1,153 @@
+/**
+ * Commands of workers, and of the tasks that they run: step runs are leased, started and ended, and their items reserved and
+ * released.
+ */
+import type { StepRunId, WorkerId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import * as Engine from "../engine/Engine.ts"
+import type * as State from "../engine/State.ts"
+import { Refused } from "../Refused.ts"
+import { Database } from "../store/Database.ts"
+import { Outputs } from "../store/Outputs.ts"
+import { RunItems } from "../store/RunItems.ts"
+import { type Leased, type StoredStepRun, StepRuns } from "../store/StepRuns.ts"
+import { lostAfter } from "../store/Workers.ts"
+import { WorkItems } from "../store/WorkItems.ts"
+import { decided, Transitions } from "./Transitions.ts"
+
+/** A lease that is not started within this goes back. */
+const leaseTime = Duration.seconds(30)
+
+/** How a step run ended that did not end well. */
+export interface StepRunError {
+  readonly code: StepRunErrorCode
+  readonly message: string
+}
+
+export interface StepRunCommands {
+  readonly lease: (
+    worker: { readonly id: WorkerId; readonly workspaceId: WorkspaceId },
+    tasks: ReadonlyArray<string>,
+    packages: boolean,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<Leased>>
+  readonly startStepRun: (stepRun: StoredStepRun) => Effect.Effect<void, Refused>
+  readonly reserveNext: (stepRun: StoredStepRun) => Effect.Effect<WorkItemId | null, Refused>
+  readonly release: (
+    stepRun: StoredStepRun,
+    item: WorkItemId,
+    exception: State.Exception | null
+  ) => Effect.Effect<void, Refused>
+  readonly createOutput: (
+    stepRun: StoredStepRun,
+    item: WorkItemId,
+    payload: Schema.Json
+  ) => Effect.Effect<WorkItemId, Refused>
+  readonly finish: (stepRun: StoredStepRun, error: StepRunError | null) => Effect.Effect<void, Refused>
+  /**
+   * A worker was heard of, with these step runs in hand: which of them it must stop, and which are no longer its own. One
+   * that it had and does not name any more is lost, as if the worker were: it was killed, and has started again.
+   */
+  readonly heard: (
+    worker: WorkerId,
+    stepRuns: ReadonlyArray<StepRunId>
+  ) => Effect.Effect<{ readonly stop: ReadonlyArray<StepRunId>; readonly lost: ReadonlyArray<StepRunId> }>
+  /** Ends a step run for a reason of the platform; one that has just ended by itself is fine. */
+  readonly end: (stepRun: StoredStepRun, error: StepRunError) => Effect.Effect<void>
+}
+
+export const make = Effect.gen(function* () {
+  const { millis, transaction } = yield* Database
+  const stepRuns = yield* StepRuns
+  const items = yield* WorkItems
+  const runItems = yield* RunItems
+  const outputs = yield* Outputs
+  const { change, lockedStepRun } = yield* Transitions
+
+  const lease = Effect.fnUntraced(function* (
+    worker: { readonly id: WorkerId; readonly workspaceId: WorkspaceId },
+    tasks: ReadonlyArray<string>,
+    packages: boolean,
+    limit: number
+  ) {
+    const expires = (yield* millis) + Duration.toMillis(leaseTime)
+    return yield* stepRuns.lease(worker, tasks, packages, limit, new Date(expires).toISOString())
+  }, transaction)
+
+  const startStepRun = (known: StoredStepRun) =>
+    Effect.asVoid(
+      change(known, (run, stepRun, at) =>
+        // Said again by the same lease, because the answer was lost: nothing more to do.
+        stepRun.state === "in_progress"
+          ? Effect.succeed(Result.succeed({ run, changes: [] }))
+          : Effect.map(runItems.held(stepRun.id), (item) => Engine.startStepRun(run, stepRun, item, at))
+      )
+    )
+
+  const reserveNext = (known: StoredStepRun) =>
+    Effect.map(
+      change(
+        known,
+        Effect.fnUntraced(function* (run, stepRun, at) {
+          const held = yield* runItems.held(stepRun.id)
+          const [next] = held === null ? yield* runItems.due(run.id, stepRun.step, 1) : []
+          return Engine.reserveNext(run, stepRun, held, next ?? null, at)
+        })
+      ),
+      ({ item }) => item
+    )
+
+  const itemOf = Effect.fnUntraced(function* (stepRun: StoredStepRun, id: WorkItemId) {
+    const item = yield* items.get(stepRun.workspaceId, id)
+    if (item !== null && item.processRunId === stepRun.processRunId) return item
+    return yield* new Refused({ code: "NOT_FOUND", message: `no work item ${id} in this run` })
+  })
+
+  const release = (known: StoredStepRun, id: WorkItemId, exception: State.Exception | null) =>
+    Effect.asVoid(
+      change(known, (run, stepRun, at) =>
+        Effect.map(itemOf(stepRun, id), (item) => Engine.release(run, stepRun, item, exception, at))
+      )
+    )
+
+  const createOutput = Effect.fnUntraced(function* (known: StoredStepRun, id: WorkItemId, payload: Schema.Json) {
+    const { run, stepRun } = yield* lockedStepRun(known)
+    const item = yield* itemOf(stepRun, id)
+    const { changes } = yield* decided(Engine.createOutput(run, stepRun, item))
+    const [output] = yield* outputs.create(run, [{ item: item.id, stepRun: stepRun.id, payload }])
+    yield* stepRuns.addEvents(changes)
+    return output ?? (yield* Effect.die(new Error("an output was not made")))
+  }, transaction)
+
+  const finish = (known: StoredStepRun, error: StepRunError | null) =>
+    Effect.asVoid(
+      change(
+        known,
+        Effect.fnUntraced(function* (run, stepRun, at) {
+          const held = yield* runItems.held(stepRun.id)
+          const unreleased = yield* outputs.count(stepRun.id, held?.id ?? null)
+          return Engine.finish(run, stepRun, held, unreleased, error, at)
+        })
+      )
+    )
+
+  const end = (stepRun: StoredStepRun, error: StepRunError) =>
+    Effect.catchTag(finish(stepRun, error), "Refused", () => Effect.void)
+
+  const heard = Effect.fnUntraced(function* (worker: WorkerId, ids: ReadonlyArray<StepRunId>) {
+    // What was just started may not have been known to the worker when it called.
+    const cutoff = new Date((yield* millis) - Duration.toMillis(lostAfter)).toISOString()
+    const { dropped, lost, stop } = yield* stepRuns.ofWorker(worker, ids, cutoff)
+    for (const stepRun of dropped) {
+      yield* end(stepRun, { code: "WORKER_LOST", message: "the worker has started again without it" })
+    }
+    return { stop, lost }
+  })
+
+  const commands: StepRunCommands = { lease, startStepRun, reserveNext, release, createOutput, finish, heard, end }
+  return commands
+})

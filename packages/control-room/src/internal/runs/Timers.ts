@@ -1,0 +1,68 @@
+/**
+ * What time brings: leases that were not started, lost workers, overdue step runs, delays that are over.
+ */
+import type { ProcessRunId } from "@signalbox/api/contract/Ids"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { Assets } from "../store/Assets.ts"
+import { Assistants, silentAfter } from "../store/Assistants.ts"
+import { Database } from "../store/Database.ts"
+import { ProcessRuns } from "../store/ProcessRuns.ts"
+import { RunItems } from "../store/RunItems.ts"
+import { StepRuns } from "../store/StepRuns.ts"
+import { lostAfter } from "../store/Workers.ts"
+import type { StepRunCommands } from "./StepRunCommands.ts"
+import { Transitions } from "./Transitions.ts"
+import { Unserved } from "./Unserved.ts"
+import { WorkSignal } from "./WorkSignal.ts"
+
+/** Creates the effect that does once what is due. */
+export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
+  const { millis, transaction } = yield* Database
+  const assets = yield* Assets
+  const assistants = yield* Assistants
+  const runs = yield* ProcessRuns
+  const runItems = yield* RunItems
+  const stepRuns = yield* StepRuns
+  const { commit } = yield* Transitions
+  const signal = yield* WorkSignal
+  const unserved = yield* Unserved
+  let upSince = yield* millis
+  let failed = false
+
+  const wake = Effect.fnUntraced(function* (id: ProcessRunId) {
+    const run = yield* runs.lock(id)
+    if (run !== null) yield* commit({ run, changes: [] })
+  }, transaction)
+
+  return Effect.gen(function* () {
+    const asked = yield* millis
+    if ((yield* stepRuns.expireLeases) > 0) yield* signal.afterCommit
+    // Behind a long transaction heartbeats wait too.
+    const waited = (yield* millis) - asked > Duration.toMillis(lostAfter) / 4
+    if (failed || waited) upSince = yield* millis
+    failed = false
+    const cutoff = (yield* millis) - Duration.toMillis(lostAfter)
+    // While service or database were away no worker could be heard: each gets its time to call again.
+    if (cutoff >= upSince) {
+      for (const stepRun of yield* stepRuns.withLostWorker(new Date(cutoff).toISOString())) {
+        yield* end(stepRun, { code: "WORKER_LOST", message: "the worker was not heard of any more" })
+      }
+      yield* unserved.look(new Date(cutoff).toISOString())
+    }
+    const silent = (yield* millis) - silentAfter
+    if (silent >= upSince) yield* assistants.failSilent(new Date(silent).toISOString())
+    yield* assets.expireUploads
+    for (const stepRun of yield* stepRuns.overdue) {
+      yield* end(stepRun, { code: "TIMEOUT", message: "the step run took longer than the step allows" })
+    }
+    for (const run of yield* runItems.runsWithDelayOver) yield* wake(run)
+  }).pipe(
+    Effect.onError(() =>
+      Effect.sync(() => {
+        failed = true
+      })
+    ),
+    Effect.withSpan("Runs.tick")
+  )
+})
