@@ -25,6 +25,7 @@ import { Database } from "./store/Database.ts"
 import { Deliveries } from "./store/Deliveries.ts"
 import { Files } from "./store/Files.ts"
 import { Idempotency } from "./store/Idempotency.ts"
+import { Leases } from "./store/Leases.ts"
 import { Notices } from "./store/Notices.ts"
 import { Outputs } from "./store/Outputs.ts"
 import { PackageSources } from "./store/PackageSources.ts"
@@ -50,6 +51,7 @@ const repositories = Layer.mergeAll(
   Processes.layer,
   ProcessRuns.layer,
   StepRuns.layer,
+  Leases.layer,
   WorkItems.layer,
   RunItems.layer,
   Outputs.layer,

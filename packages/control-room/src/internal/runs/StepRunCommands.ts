@@ -14,7 +14,9 @@ import { Refused } from "../Refused.ts"
 import { Database } from "../store/Database.ts"
 import { Outputs } from "../store/Outputs.ts"
 import { RunItems } from "../store/RunItems.ts"
-import { type Leased, type StoredStepRun, StepRuns } from "../store/StepRuns.ts"
+import { type Leased, Leases } from "../store/Leases.ts"
+import { StepRuns } from "../store/StepRuns.ts"
+import type { StoredStepRun } from "../store/StoredStepRun.ts"
 import { lostAfter } from "../store/Workers.ts"
 import { WorkItems } from "../store/WorkItems.ts"
 import { decided, Transitions } from "./Transitions.ts"
@@ -62,6 +64,7 @@ export interface StepRunCommands {
 
 export const make = Effect.gen(function* () {
   const { millis, transaction } = yield* Database
+  const leases = yield* Leases
   const stepRuns = yield* StepRuns
   const items = yield* WorkItems
   const runItems = yield* RunItems
@@ -75,7 +78,7 @@ export const make = Effect.gen(function* () {
     limit: number
   ) {
     const expires = (yield* millis) + Duration.toMillis(leaseTime)
-    return yield* stepRuns.lease(worker, tasks, packages, limit, new Date(expires).toISOString())
+    return yield* leases.lease(worker, tasks, packages, limit, new Date(expires).toISOString())
   }, transaction)
 
   const startStepRun = (known: StoredStepRun) =>
@@ -141,7 +144,7 @@ export const make = Effect.gen(function* () {
   const heard = Effect.fnUntraced(function* (worker: WorkerId, ids: ReadonlyArray<StepRunId>) {
     // What was just started may not have been known to the worker when it called.
     const cutoff = new Date((yield* millis) - Duration.toMillis(lostAfter)).toISOString()
-    const { dropped, lost, stop } = yield* stepRuns.ofWorker(worker, ids, cutoff)
+    const { dropped, lost, stop } = yield* leases.ofWorker(worker, ids, cutoff)
     for (const stepRun of dropped) {
       yield* end(stepRun, { code: "WORKER_LOST", message: "the worker has started again without it" })
     }

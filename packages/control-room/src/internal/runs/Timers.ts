@@ -9,7 +9,7 @@ import { Assistants, silentAfter } from "../store/Assistants.ts"
 import { Database } from "../store/Database.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
 import { RunItems } from "../store/RunItems.ts"
-import { StepRuns } from "../store/StepRuns.ts"
+import { Leases } from "../store/Leases.ts"
 import { lostAfter } from "../store/Workers.ts"
 import type { StepRunCommands } from "./StepRunCommands.ts"
 import { Transitions } from "./Transitions.ts"
@@ -23,7 +23,7 @@ export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
   const assistants = yield* Assistants
   const runs = yield* ProcessRuns
   const runItems = yield* RunItems
-  const stepRuns = yield* StepRuns
+  const leases = yield* Leases
   const { commit } = yield* Transitions
   const signal = yield* WorkSignal
   const unserved = yield* Unserved
@@ -37,7 +37,7 @@ export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
 
   return Effect.gen(function* () {
     const asked = yield* millis
-    if ((yield* stepRuns.expireLeases) > 0) yield* signal.afterCommit
+    if ((yield* leases.expire) > 0) yield* signal.afterCommit
     // Behind a long transaction heartbeats wait too.
     const waited = (yield* millis) - asked > Duration.toMillis(lostAfter) / 4
     if (failed || waited) upSince = yield* millis
@@ -45,7 +45,7 @@ export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
     const cutoff = (yield* millis) - Duration.toMillis(lostAfter)
     // While service or database were away no worker could be heard: each gets its time to call again.
     if (cutoff >= upSince) {
-      for (const stepRun of yield* stepRuns.withLostWorker(new Date(cutoff).toISOString())) {
+      for (const stepRun of yield* leases.withLostWorker(new Date(cutoff).toISOString())) {
         yield* end(stepRun, { code: "WORKER_LOST", message: "the worker was not heard of any more" })
       }
       yield* unserved.look(new Date(cutoff).toISOString())
@@ -53,7 +53,7 @@ export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
     const silent = (yield* millis) - silentAfter
     if (silent >= upSince) yield* assistants.failSilent(new Date(silent).toISOString())
     yield* assets.expireUploads
-    for (const stepRun of yield* stepRuns.overdue) {
+    for (const stepRun of yield* leases.overdue) {
       yield* end(stepRun, { code: "TIMEOUT", message: "the step run took longer than the step allows" })
     }
     for (const run of yield* runItems.runsWithDelayOver) yield* wake(run)

@@ -11,7 +11,7 @@ import * as Layer from "effect/Layer"
 import { Refused } from "../Refused.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
-import type { StoredStepRun } from "./StepRuns.ts"
+import type { StoredStepRun } from "./StoredStepRun.ts"
 
 interface Received {
   readonly state: string

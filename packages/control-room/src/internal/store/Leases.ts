@@ -1,0 +1,132 @@
+/**
+ * Which worker has which step run: leases are handed out, expire, and are lost with their worker.
+ */
+import type { StepRunId, WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Dialect from "@signalbox/sql/Dialect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Tokens from "../Tokens.ts"
+import { Database } from "./Database.ts"
+import { StepRuns } from "./StepRuns.ts"
+import { parseStepRun, type StepRunRow, type StoredStepRun } from "./StoredStepRun.ts"
+
+/** A step run handed to a worker, with the texts of its tokens. */
+export interface Leased {
+  readonly stepRun: StoredStepRun
+  readonly leaseToken: string
+  readonly runToken: string
+}
+
+export class Leases extends Context.Service<
+  Leases,
+  {
+    /**
+     * Hands out the oldest step runs that wait for one of these tasks or, with `packages`, for a task of a package, and
+     * are not bound to a group without this worker.
+     */
+    readonly lease: (
+      worker: { readonly id: WorkerId; readonly workspaceId: WorkspaceId },
+      tasks: ReadonlyArray<string>,
+      packages: boolean,
+      limit: number,
+      expiresAt: string
+    ) => Effect.Effect<ReadonlyArray<Leased>>
+    /** Takes back leases that were not started in time; answers how many. */
+    readonly expire: Effect.Effect<number>
+    /**
+     * Of the step runs that the worker says it has, what it must stop and what is no longer its own; and what it has
+     * `dropped`: started before `cutoff`, and not among them.
+     */
+    readonly ofWorker: (
+      worker: WorkerId,
+      ids: ReadonlyArray<StepRunId>,
+      cutoff: string
+    ) => Effect.Effect<{
+      readonly stop: ReadonlyArray<StepRunId>
+      readonly lost: ReadonlyArray<StepRunId>
+      readonly dropped: ReadonlyArray<StoredStepRun>
+    }>
+    /** Started step runs whose worker was last seen before `cutoff`. */
+    readonly withLostWorker: (cutoff: string) => Effect.Effect<ReadonlyArray<StoredStepRun>>
+    /** Started step runs that have run longer than they may. */
+    readonly overdue: Effect.Effect<ReadonlyArray<StoredStepRun>>
+  }
+>()("@signalbox/control-room/store/Leases") {
+  static readonly layer = Layer.effect(
+    Leases,
+    Effect.gen(function* () {
+      const { now, sql } = yield* Database
+      const { addEvents } = yield* StepRuns
+      const forKey = Dialect.forKey(sql)
+      const skipLocked = Dialect.skipLocked(sql, "step_run")
+      const many = (rows: ReadonlyArray<StepRunRow>) => rows.map(parseStepRun)
+
+      return Leases.of({
+        lease: Effect.fnUntraced(function* (worker, tasks, packages, limit, expiresAt) {
+          const takes = [
+            ...(tasks.length === 0 ? [] : [sql.and([sql.in("task_name", tasks), sql`package_id IS NULL`])]),
+            ...(packages ? [sql`package_id IS NOT NULL`] : [])
+          ]
+          if (takes.length === 0) return []
+          // Nobody deletes the worker until it has its leases; one that is deleted gets none.
+          const known = yield* sql`SELECT id FROM worker WHERE id = ${worker.id} ${forKey}`
+          if (known.length === 0) return []
+          const rows = yield* sql<StepRunRow>`
+            SELECT * FROM step_run
+            WHERE workspace_id = ${worker.workspaceId} AND ${sql.or(takes)}
+              AND state = 'awaiting_worker' AND worker_id IS NULL
+              AND (worker_group_id IS NULL OR worker_group_id IN
+                (SELECT member.worker_group_id FROM worker_group_member AS member WHERE member.worker_id = ${worker.id}))
+            ORDER BY id LIMIT ${limit} ${skipLocked}`
+          const leased: Array<Leased> = []
+          for (const row of rows) {
+            const lease = Tokens.make("stepRun", row.id)
+            const run = Tokens.make("stepRun", row.id)
+            const changed = { worker_id: worker.id, lease_hash: lease.hash, run_token_hash: run.hash }
+            yield* sql`UPDATE step_run SET ${sql.update({ ...changed, lease_expires_at: expiresAt })} WHERE id = ${row.id}`
+            leased.push({ stepRun: parseStepRun({ ...row, ...changed }), leaseToken: lease.token, runToken: run.token })
+          }
+          yield* addEvents(leased.map(({ stepRun }) => ({ stepRun: stepRun.id, type: "LEASED", item: null })))
+          return leased
+        }, Effect.orDie),
+        expire: Effect.gen(function* () {
+          const rows = yield* sql`
+            UPDATE step_run SET worker_id = NULL, lease_hash = NULL, run_token_hash = NULL, lease_expires_at = NULL,
+              wait_told = 0
+            WHERE state = 'awaiting_worker' AND worker_id IS NOT NULL AND lease_expires_at < ${yield* now} RETURNING id`
+          return rows.length
+        }).pipe(Effect.orDie),
+        ofWorker: Effect.fnUntraced(function* (worker, ids, cutoff) {
+          const rows = yield* sql<StepRunRow>`
+            SELECT * FROM step_run WHERE worker_id = ${worker} AND state IN ('awaiting_worker', 'in_progress')`
+          const mine = new Map(rows.map((row) => [row.id, row.stop_requested === 1]))
+          const listed = new Set<string>(ids)
+          const dropped = rows.filter(
+            ({ id, started_at, state }) =>
+              state === "in_progress" && started_at !== null && started_at < cutoff && !listed.has(id)
+          )
+          return {
+            stop: ids.filter((id) => mine.get(id) === true),
+            lost: ids.filter((id) => !mine.has(id)),
+            dropped: many(dropped)
+          }
+        }, Effect.orDie),
+        withLostWorker: (cutoff) =>
+          Effect.orDie(
+            Effect.map(
+              sql<StepRunRow>`
+                SELECT step_run.* FROM step_run JOIN worker ON worker.id = step_run.worker_id
+                WHERE step_run.state = 'in_progress' AND worker.last_seen_at < ${cutoff}`,
+              many
+            )
+          ),
+        overdue: Effect.gen(function* () {
+          const rows = yield* sql<StepRunRow>`
+            SELECT * FROM step_run WHERE state = 'in_progress' AND timeout_at IS NOT NULL AND timeout_at < ${yield* now}`
+          return many(rows)
+        }).pipe(Effect.orDie)
+      })
+    })
+  ).pipe(Layer.provide(StepRuns.layer))
+}
