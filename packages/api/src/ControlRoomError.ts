@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 
 /** The request behind an error: the path has no query, `attempts` counts what was sent. */
 export const RequestInfo = Schema.Struct({
@@ -122,6 +123,23 @@ export const unexpected = (error: NotFound | Conflict | InvalidRequest): Control
     reason: new Unexpected({ status: statusOf[error._tag], code: error.code, message: error.message }),
     request: error.request
   })
+
+type ErrorOfStatus<S> = S extends 404
+  ? NotFound
+  : S extends 409
+    ? Conflict
+    : S extends 400 | 413
+      ? InvalidRequest
+      : never
+
+/** What a call of an endpoint of the contract fails with: the tags of the statuses that it declares, and `ControlRoomError`. */
+export type Failure<E extends HttpApiEndpoint.ConstraintRequest> =
+  | (HttpApiEndpoint.Error<E>["Type"] extends infer R
+      ? R extends { readonly status: infer S }
+        ? ErrorOfStatus<S>
+        : never
+      : never)
+  | ControlRoomError
 
 /** Everything that some operation can fail with. */
 export type CallError = NotFound | Conflict | InvalidRequest | ControlRoomError

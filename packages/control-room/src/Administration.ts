@@ -26,6 +26,8 @@ import { MasterKey } from "./internal/vault/MasterKey.ts"
 import type { StorageOptions } from "./Options.ts"
 
 export type { Finding, LostFile } from "./internal/storage/StorageCheck.ts"
+export { CannotOpen } from "./internal/vault/Encryption.ts"
+export { MasterKeyError } from "./internal/vault/MasterKey.ts"
 
 /** The first workspace of a control room, and a key of it. */
 export interface FirstKey {

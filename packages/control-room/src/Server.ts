@@ -25,7 +25,6 @@ import * as Edge from "./internal/edge/Edge.ts"
 import { Hosts } from "./internal/edge/Hosts.ts"
 import type { MasterKeyError } from "./internal/vault/MasterKey.ts"
 
-export { MasterKeyError } from "./internal/vault/MasterKey.ts"
 export { Storage } from "./internal/StorageLayers.ts"
 
 /**

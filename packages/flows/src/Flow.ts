@@ -29,7 +29,9 @@ export { execute, handle, type Handle, layer, signalWithStart, submit } from "./
 export type { Failing, FlowContext } from "./FlowContext.ts"
 export { ExecutionConflict, FlowCancelled, FlowTimeout, SignalConflict } from "./FlowErrors.ts"
 export { type Flow, isFlow } from "./internal/FlowType.ts"
+export type { Limit } from "./internal/Journal.ts"
 export type { FlowLimit, Rate } from "./internal/Limits.ts"
+export type { Codec } from "./internal/Values.ts"
 export { approval, Approval, inbox, type Signal, signal } from "./Signals.ts"
 export { errorsOf, step, type Step, StepTimeout } from "./Step.ts"
 

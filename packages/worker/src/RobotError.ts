@@ -8,6 +8,8 @@ import type { UploadSourceError } from "@signalbox/api/Upload"
 import * as Schema from "effect/Schema"
 import type { LeaseLost } from "./internal/LeaseLost.ts"
 
+export { LeaseLost } from "./internal/LeaseLost.ts"
+
 /** A local file, of those that stand for a service, cannot be read or written. */
 export class LocalFileError extends Schema.TaggedError<LocalFileError>()("LocalFileError", {
   path: Schema.String,

@@ -12,7 +12,7 @@ import type { Robot } from "./Robot.ts"
 
 export type { Input, Item, OutputFile } from "./internal/Item.ts"
 export { ApplicationFailure, BusinessFailure, FileMissing } from "./internal/TaskFailure.ts"
-export type { ItemFile } from "./ItemSource.ts"
+export type { ItemFile } from "./internal/ItemSource.ts"
 
 /** A payload with files. A task that attaches none gives the payload itself. */
 export class Output<out Payload> {

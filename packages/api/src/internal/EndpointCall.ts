@@ -12,8 +12,8 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { isExtension } from "../contract/Documentation.ts"
 import {
   type CallError,
-  type Conflict,
   ControlRoomError,
+  type Failure,
   InvalidRequest,
   Malformed,
   NotFound,
@@ -22,23 +22,6 @@ import {
   unexpected
 } from "../ControlRoomError.ts"
 import { send, type Transport } from "./Transport.ts"
-
-type ErrorOfStatus<S> = S extends 404
-  ? NotFound
-  : S extends 409
-    ? Conflict
-    : S extends 400 | 413
-      ? InvalidRequest
-      : never
-
-/** What a call of an endpoint fails with: the tags of the statuses that it declares, and `ControlRoomError`. */
-export type Failure<E extends HttpApiEndpoint.ConstraintRequest> =
-  | (HttpApiEndpoint.Error<E>["Type"] extends infer R
-      ? R extends { readonly status: infer S }
-        ? ErrorOfStatus<S>
-        : never
-      : never)
-  | ControlRoomError
 
 type Part<K extends string, S> = [S] extends [never]
   ? unknown

@@ -7,7 +7,8 @@ import * as Stream from "effect/Stream"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type { Page } from "../contract/Common.ts"
 import { ControlRoom } from "../ControlRoom.ts"
-import { type Failure, type Input, make, type Success } from "./EndpointCall.ts"
+import type { Failure } from "../ControlRoomError.ts"
+import { type Input, make, type Success } from "./EndpointCall.ts"
 
 type WithoutWorkspace<I> = I extends { readonly params: infer P }
   ? Omit<I, "params"> &

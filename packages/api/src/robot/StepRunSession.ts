@@ -14,7 +14,7 @@ import { type DownloadError, fetchSigned } from "../Files.ts"
 import * as Connection from "../internal/Connection.ts"
 import { make as makeCall } from "../internal/EndpointCall.ts"
 import { type SizedBytes, sendForm } from "../Upload.ts"
-import { type Endpoint, transportOf } from "./Endpoint.ts"
+import { type Endpoint, transportOf } from "../internal/RobotEndpoint.ts"
 import * as RunAssets from "./RunAssets.ts"
 import * as Vault from "./Vault.ts"
 

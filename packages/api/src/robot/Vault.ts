@@ -19,7 +19,7 @@ import * as Connection from "../internal/Connection.ts"
 import { make as makeCall } from "../internal/EndpointCall.ts"
 import { send } from "../internal/Transport.ts"
 import { generate, open, type ReaderKeyPair, seal } from "../internal/VaultCrypto.ts"
-import { type Endpoint, transportOf } from "./Endpoint.ts"
+import { type Endpoint, transportOf } from "../internal/RobotEndpoint.ts"
 
 const call = { get: makeCall(contract.get), put: makeCall(contract.put, { repeatable: true }) }
 

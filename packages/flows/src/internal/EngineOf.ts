@@ -11,7 +11,13 @@ import { LocalSchedules } from "./schedules/LocalSchedules.ts"
 /** What every engine is made of. */
 export type Parts = Engine | RunWatchers | LocalSchedules
 
-export const engineOf = Effect.map(FlowEngine, ({ parts }) => {
+interface Inside {
+  readonly engine: Engine["Service"]
+  readonly watchers: RunWatchers["Service"]
+  readonly schedules: LocalSchedules["Service"]
+}
+
+export const engineOf: Effect.Effect<Inside, never, FlowEngine> = Effect.map(FlowEngine, ({ parts }) => {
   // All engines are made of them, in `FlowEngine`.
   const context = parts as Context.Context<Parts>
   return {

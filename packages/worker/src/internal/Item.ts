@@ -7,7 +7,7 @@ import type * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
-import type { ItemFile } from "../ItemSource.ts"
+import type { ItemFile } from "./ItemSource.ts"
 import type { RobotError } from "../RobotError.ts"
 import type { ApplicationFailure, BusinessFailure, FileMissing } from "./TaskFailure.ts"
 

@@ -7,7 +7,7 @@ import type { SizedBytes } from "@signalbox/api/Upload"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { ItemFile, ItemSource, ReservedItem, SettledItem } from "../ItemSource.ts"
+import type { ItemFile, ItemSource, ReservedItem, SettledItem } from "./ItemSource.ts"
 import { LocalFileError } from "../RobotError.ts"
 import type { LocalFiles } from "./LocalFiles.ts"
 

@@ -6,7 +6,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import type * as Stream from "effect/Stream"
-import type { ItemSource } from "../ItemSource.ts"
+import type { ItemSource } from "./ItemSource.ts"
 import type { AssetMissing, RobotError, SecretMissing } from "../RobotError.ts"
 
 /** The items of a secret; one that is no text has its JSON. */

@@ -6,7 +6,7 @@ import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { StepRunItems } from "@signalbox/api/robot/StepRunSession"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { ItemFile, ItemSource, ReservedItem } from "../ItemSource.ts"
+import type { ItemFile, ItemSource, ReservedItem } from "./ItemSource.ts"
 import { patiently } from "./Failures.ts"
 import type { LeaseLost } from "./LeaseLost.ts"
 

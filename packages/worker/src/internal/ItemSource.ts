@@ -8,7 +8,7 @@ import type { SizedBytes } from "@signalbox/api/Upload"
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
-import type { RobotError } from "./RobotError.ts"
+import type { RobotError } from "../RobotError.ts"
 
 export type { Release } from "@signalbox/api/robot/StepRunSession"
 

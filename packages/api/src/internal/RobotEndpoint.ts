@@ -2,8 +2,8 @@
  * Where calls of the robot side go, and with which token.
  */
 import { type Redacted, value } from "effect/Redacted"
-import type { Connection } from "../internal/Connection.ts"
-import type { Transport } from "../internal/Transport.ts"
+import type { Connection } from "./Connection.ts"
+import type { Transport } from "./Transport.ts"
 
 /** An address, without the path that is the same on every service, and the token for it. */
 export interface Endpoint {
