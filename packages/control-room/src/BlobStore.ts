@@ -14,7 +14,7 @@ import * as Path from "effect/Path"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { PlatformError } from "effect/PlatformError"
-import { Files } from "./internal/store/Files.ts"
+import { shardOf } from "./internal/Shards.ts"
 
 /** Of the file that shows whether there is room. */
 const probeBytes = 65_536
@@ -29,9 +29,6 @@ export interface Staged {
   readonly keep: Effect.Effect<string>
 }
 
-/** The folder of a blob: of one folder with all of them, many file systems get slow. */
-export const shardOf = (blob: string): string => blob.slice(-2)
-
 export class BlobStore extends Context.Service<
   BlobStore,
   {
@@ -42,8 +39,13 @@ export class BlobStore extends Context.Service<
     readonly remove: (blob: string) => Effect.Effect<void>
     /** Writes a temporary file and removes it; fails as an upload would. */
     readonly probe: Effect.Effect<void, PlatformError>
-    /** Deletes blobs and temporary files that nothing names and that are as old as the store wants them. */
-    readonly sweep: Effect.Effect<number>
+    /**
+     * Deletes blobs and temporary files that nothing names and that are as old as the store wants them, and returns how
+     * many. `named` returns those of some blobs that a row names.
+     */
+    readonly sweep: (
+      named: (blobs: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
+    ) => Effect.Effect<number>
   }
 >()("@signalbox/control-room/BlobStore") {
   /**
@@ -57,7 +59,6 @@ export class BlobStore extends Context.Service<
         const fs = yield* FileSystem.FileSystem
         const path = yield* Path.Path
         const random = yield* SecureRandom.SecureRandom
-        const files = yield* Files
         const staging = path.join(folder, "staging")
         const pathOf = (blob: string) => path.join(folder, shardOf(blob), blob)
         yield* fs.makeDirectory(staging, { recursive: true })
@@ -95,7 +96,9 @@ export class BlobStore extends Context.Service<
             ({ reason }) => reason._tag === "NotFound",
             () => Effect.succeed(0)
           )
-        const sweep = Effect.gen(function* () {
+        const sweep = Effect.fnUntraced(function* (
+          named: (blobs: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
+        ) {
           let swept = 0
           for (const name of yield* fs.readDirectory(staging)) {
             swept += yield* removeIfOld(path.join(staging, name))
@@ -103,13 +106,13 @@ export class BlobStore extends Context.Service<
           for (const shard of yield* fs.readDirectory(folder)) {
             if (!/^[0-9a-f]{2}$/.test(shard)) continue
             const names = yield* fs.readDirectory(path.join(folder, shard))
-            const known = yield* files.referenced(names)
+            const known = yield* named(names)
             for (const name of names.filter((name) => !known.has(name))) {
               swept += yield* removeIfOld(path.join(folder, shard, name))
             }
           }
           return swept
-        }).pipe(Effect.orDie)
+        }, Effect.orDie)
 
         const probe = Effect.gen(function* () {
           const temporary = path.join(staging, yield* random.uuidV7())

@@ -27,12 +27,13 @@ const order = [
 
 const placed: Readonly<Record<string, (typeof order)[number]>> = {
   "Options.ts": "ground",
-  "BlobStore.ts": "blobs",
+  "BlobStore.ts": "ground",
   "internal/BackgroundTask.ts": "ground",
   "internal/Limits.ts": "ground",
   "internal/Pace.ts": "ground",
   "internal/PublicUrl.ts": "ground",
   "internal/Refused.ts": "ground",
+  "internal/Shards.ts": "ground",
   "internal/Tokens.ts": "ground"
 }
 

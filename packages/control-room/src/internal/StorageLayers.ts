@@ -75,7 +75,6 @@ const content = Layer.mergeAll(Assets.layer, PackageSources.layer.pipe(Layer.pro
 
 type Stored =
   | Layer.Success<typeof repositories | typeof content | typeof vault>
-  | BlobStore
   | Database
   | MasterKey
   | Notices
@@ -83,15 +82,14 @@ type Stored =
   | Signer
   | SqlClient.SqlClient
 
-/** What the service and its administration need of a storage, as one: the public layers name nothing of its inside. */
-export class Storage extends Context.Service<Storage, Context.Context<Stored>>()("@signalbox/control-room/Storage") {
-  static readonly layer = Layer.effect(Storage, Effect.context<Stored>())
-}
+/** What the service needs of a storage besides the `BlobStore`, as one: the public layers name nothing of its inside. */
+export class Storage extends Context.Service<Storage, Context.Context<Stored>>()("@signalbox/control-room/Storage") {}
 
 /** Deletes what a killed process left behind, before anything is served. */
 const sweep = Layer.effectDiscard(
   Effect.gen(function* () {
-    const swept = yield* unhurried((yield* BlobStore).sweep)
+    const { referenced } = yield* Files
+    const swept = yield* unhurried((yield* BlobStore).sweep(referenced))
     if (swept > 0) yield* Effect.logInfo(`swept ${swept} unfinished uploads away`)
   })
 )
@@ -104,15 +102,18 @@ const repositoriesOn = <E, R, E2, R2>(
   blobs: Layer.Layer<BlobStore, E, R>,
   keyAndTables: Layer.Layer<MasterKey | Database | Notices | SqlClient.SqlClient, E2, R2>
 ) =>
-  Storage.layer.pipe(
-    Layer.provideMerge(sweep),
+  sweep.pipe(
     Layer.provideMerge(blobs),
     Layer.provideMerge(Signer.layer),
     Layer.provideMerge(Outbox.layer),
     Layer.provideMerge(content),
     Layer.provideMerge(Layer.provideMerge(Administration.layer, repositories)),
     Layer.provideMerge(vault),
-    Layer.provideMerge(keyAndTables)
+    Layer.provideMerge(keyAndTables),
+    // Without the `BlobStore`, so that the service takes the one that is provided to it.
+    Layer.flatMap((all) =>
+      Layer.merge(Layer.succeedContext(all), Layer.succeed(Storage, Context.omit(BlobStore, Administration)(all)))
+    )
   )
 
 /** All that a control room stores, on disk or in Postgres. */
