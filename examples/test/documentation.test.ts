@@ -19,6 +19,11 @@ interface Documented {
 
 const documented: ReadonlyArray<Documented> = [
   { within: "packages/graph/test", files: ["packages/graph/README.md", "packages/graph/src/**/*.ts"], atLeast: 11 },
+  {
+    within: "packages/control-room/test",
+    files: ["packages/control-room/README.md", "packages/control-room/src/*.ts"],
+    atLeast: 7
+  },
   { within: "packages/signalbox/test", files: ["packages/signalbox/src/{Mounted,Embedded}.ts"], atLeast: 4 },
   { within: "examples/test", files: ["docs/graph.md", "packages/flows/src/graph/GraphSteps.ts"], atLeast: 6 }
 ]
