@@ -18,7 +18,8 @@ import { Database } from "../store/Database.ts"
 import { Deliveries } from "../store/Deliveries.ts"
 import { ProcessRuns, secondsBetween } from "../store/ProcessRuns.ts"
 import { RunItems } from "../store/RunItems.ts"
-import { type StoredWebhook, Webhooks } from "../store/Webhooks.ts"
+import { Webhooks } from "../store/Webhooks.ts"
+import type { StoredWebhook } from "../store/StoredWebhook.ts"
 
 const bodyOf = Schema.encodeSync(Schema.fromJsonString(Schema.toCodecJson(WebhookEvent)))
 

@@ -11,6 +11,7 @@ import { BlobStore } from "../../BlobStore.ts"
 import type { Exception } from "../engine/State.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
 import { limits, maxFilesPerItem, tooManyFiles } from "../Limits.ts"
+import * as Engine from "../engine/Engine.ts"
 import { Refused } from "../Refused.ts"
 import { Runs } from "../runs/Runs.ts"
 import { Database } from "../store/Database.ts"
@@ -36,10 +37,8 @@ const stepRunOfToken = Effect.map(StepRuns, (store) => {
     /** Alive: with an ended step run its token can not even read. */
     live: Effect.gen(function* () {
       const stepRun = yield* own
-      if (stepRun.state === "in_progress") return stepRun
-      return yield* answering("LEASE_LOST")(
-        new Refused({ code: "LEASE_LOST", message: `the step run is ${stepRun.state}; stop the task` })
-      )
+      const ended = Engine.notRunning(stepRun)
+      return ended === null ? stepRun : yield* answering("LEASE_LOST")(new Refused(ended))
     }),
     /** Dead or alive, as the engine refuses what a dead one asks for; when the URL names that one and no other. */
     named: Effect.fnUntraced(function* (params: {

@@ -12,6 +12,7 @@ import { limits } from "../Limits.ts"
 import { type Ask, type Given, NextItems } from "../runs/NextItems.ts"
 import * as Tokens from "../Tokens.ts"
 import { Refused } from "../Refused.ts"
+import * as LeaseHolder from "../runs/LeaseHolder.ts"
 import { Runs } from "../runs/Runs.ts"
 import type { Leased } from "../store/Leases.ts"
 import { StepRuns } from "../store/StepRuns.ts"
@@ -21,7 +22,7 @@ import { WorkerReports } from "../store/WorkerReports.ts"
 import { Workers } from "../store/Workers.ts"
 import { WorkSignal } from "../runs/WorkSignal.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { answering, conflict, forbidden, invalidRequest, notFound, tooLarge } from "../edge/Failures.ts"
+import { answering, conflict, forbidden, invalidRequest, notFound, orNotFound, tooLarge } from "../edge/Failures.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
 import { exceptionOf } from "./Robot.ts"
 import { locate } from "./TaskPackages.ts"
@@ -117,25 +118,10 @@ export const layer = Endpoints.group(
 
     /** The step run of the URL, if this worker leased it with this token. */
     const leased = Effect.fnUntraced(function* (worker: WorkerId, id: string, leaseToken: string) {
-      const stepRun = yield* stepRuns.find(id)
-      const token = Tokens.parse(leaseToken)
-      const own =
-        stepRun !== null &&
-        stepRun.workerId === worker &&
-        stepRun.leaseHash !== null &&
-        token !== null &&
-        Tokens.matches(token.secret, stepRun.leaseHash)
-      return own ? stepRun : yield* notLeased(stepRun, id)
+      const stepRun = yield* orNotFound("step run", id, stepRuns.find(id))
+      const refused = LeaseHolder.refusalOf(stepRun, worker, leaseToken)
+      return refused === null ? stepRun : yield* answering("LEASE_LOST")(refused)
     })
-    const notLeased = (stepRun: StoredStepRun | null, id: string) =>
-      stepRun === null ? Effect.fail(notFound("step run", id)) : leaseLost()
-    const leaseLost = () =>
-      answering("LEASE_LOST")(
-        new Refused({
-          code: "LEASE_LOST",
-          message: "this worker does not hold this step run any more; stop the task"
-        })
-      )
 
     return handlers.handleAll({
       linkWorker: Effect.fnUntraced(function* ({ payload }) {
@@ -230,7 +216,7 @@ export const layer = Endpoints.group(
         const worker = yield* ownWorker
         const { id, state, workspaceId } = yield* leased(worker.id, params.step_run_id, lease_token)
         if (state === "awaiting_worker") return yield* conflict("the step run has not started; start it first")
-        if (state !== "in_progress") return yield* leaseLost()
+        if (state !== "in_progress") return yield* answering("LEASE_LOST")(LeaseHolder.lost())
         if (size > limits.file) {
           return yield* tooLarge(`size: ${size} bytes are more than the ${limits.file} allowed`)
         }

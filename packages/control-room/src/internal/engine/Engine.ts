@@ -17,6 +17,10 @@ const refuse = (code: Refusal["code"], message: string): Result.Result<never, Re
 const leaseLost = (stepRun: StepRun): Result.Result<never, Refusal> =>
   refuse("LEASE_LOST", `the step run is ${stepRun.state}: it is no longer this worker's; stop the task`)
 
+/** The refusal for the task of a step run that is not in progress; null for one that is. */
+export const notRunning = ({ state }: StepRun): Refusal | null =>
+  state === "in_progress" ? null : { code: "LEASE_LOST", message: `the step run is ${state}; stop the task` }
+
 const notInHand = (item: Item): Refusal => ({
   code: "CONFLICT",
   message: `the work item is ${item.state} and not in the hand of this step run; reserve it first`
@@ -139,9 +143,8 @@ export const createOutput = (
   stepRun: StepRun,
   item: Item
 ): Result.Result<{ readonly run: Run; readonly changes: ReadonlyArray<OutputCreated> }, Refusal> => {
-  if (stepRun.state !== "in_progress") {
-    return Result.fail({ code: "LEASE_LOST", message: `the step run is ${stepRun.state}; stop the task` })
-  }
+  const refusal = notRunning(stepRun)
+  if (refusal !== null) return Result.fail(refusal)
   return item.stepRun === stepRun.id && item.state === "in_progress"
     ? Result.succeed({ run, changes: [outputCreated(stepRun.id, item.id)] })
     : Result.fail(notInHand(item))

@@ -21,7 +21,7 @@ import { StepRuns } from "../store/StepRuns.ts"
 import type { InHand } from "../store/StoredStepRun.ts"
 import type { StoredItem } from "../store/StoredItem.ts"
 import { WorkItems } from "../store/WorkItems.ts"
-import * as Tokens from "../Tokens.ts"
+import * as LeaseHolder from "./LeaseHolder.ts"
 import { Transitions } from "./Transitions.ts"
 
 /** What one step run says of the item in hand. */
@@ -54,20 +54,17 @@ export interface Given {
 
 type Worker = { readonly id: WorkerId; readonly workspaceId: WorkspaceId }
 
-const leaseLost = (message: string) => new Refused({ code: "LEASE_LOST", message })
-
 /** Whether a worker may speak for a step run. */
 const refusalOf = (worker: Worker, ask: Ask, found: InHand | undefined): Refused | null => {
   if (found === undefined) {
     return new Refused({ code: "NOT_FOUND", message: `there is no step run ${ask.stepRun} in this run` })
   }
-  const { leaseHash, state, workerId } = found.stepRun
-  const token = Tokens.parse(ask.leaseToken)
-  if (workerId !== worker.id || leaseHash === null || token === null || !Tokens.matches(token.secret, leaseHash)) {
-    return leaseLost("this worker does not hold this step run any more; stop the task")
-  }
-  return state === "in_progress" ? null : leaseLost(`the step run is ${state}; stop the task`)
+  const ended = Engine.notRunning(found.stepRun)
+  return LeaseHolder.refusalOf(found.stepRun, worker.id, ask.leaseToken) ?? (ended === null ? null : new Refused(ended))
 }
+
+/** What each step run has in hand, or why nothing of what it asks for is done. */
+type Hands = Map<StepRunId, WorkItemId | Refused | null>
 
 export class NextItems extends Context.Service<
   NextItems,
@@ -118,22 +115,23 @@ export class NextItems extends Context.Service<
         )
       })
 
-      const next = Effect.fnUntraced(function* (worker: Worker, id: ProcessRunId, asks: ReadonlyArray<Ask>) {
-        const locked = yield* runs.lock(id)
-        if (locked === null || locked.workspaceId !== worker.workspaceId) return null
-        const at = yield* now
+      /** Settles what the step runs say of their items; `takers` are those that take a further one. */
+      const settle = Effect.fnUntraced(function* (
+        locked: State.Run,
+        worker: Worker,
+        asks: ReadonlyArray<Ask>,
+        at: string
+      ) {
         // Nobody else moves these: whoever does holds the run.
         const inHand = yield* stepRuns.inHand(
-          id,
+          locked.id,
           asks.map(({ stepRun }) => stepRun)
         )
         let run = locked
-        const settling: Array<State.Change> = []
+        const changes: Array<State.Change> = []
         const created: Array<NewOutput> = []
         const takers: Array<InHand["stepRun"]> = []
-        /** What each has in hand afterwards. */
-        const hands = new Map<StepRunId, WorkItemId | Refused | null>()
-
+        const hands: Hands = new Map()
         for (const ask of asks) {
           const found = inHand.get(ask.stepRun)
           const refused = refusalOf(worker, ask, found)
@@ -160,34 +158,54 @@ export class NextItems extends Context.Service<
           // Those of an item that failed would be dropped.
           for (const payload of settled.exception === null ? settled.outputs : []) {
             created.push({ item: item.id, stepRun: stepRun.id, payload })
-            settling.push(Engine.outputCreated(stepRun.id, item.id))
+            changes.push(Engine.outputCreated(stepRun.id, item.id))
           }
-          settling.push(...decision.success.changes)
+          changes.push(...decision.success.changes)
           run = decision.success.run
           hands.set(stepRun.id, null)
           if (ask.reserve) takers.push(stepRun)
         }
+        return { run, changes, created, takers, hands }
+      })
 
+      /** Gives each of these step runs the oldest item that waits for it; returns the items as they then are. */
+      const take = Effect.fnUntraced(function* (
+        settled: State.Run,
+        takers: ReadonlyArray<InHand["stepRun"]>,
+        hands: Hands,
+        at: string
+      ) {
+        const found = settled.state === "in_progress" ? yield* waiting(settled, takers) : new Map<number, never>()
+        let run = settled
+        const changes: Array<State.Change> = []
+        const taken: Array<StoredItem> = []
+        for (const stepRun of takers) {
+          const item = found.get(stepRun.step)?.shift()
+          if (item === undefined) continue
+          const decision = Engine.reserveNext(run, stepRun, null, item, at)
+          if (Result.isFailure(decision) || decision.success.item === null) continue
+          changes.push(...decision.success.changes)
+          run = decision.success.run
+          hands.set(stepRun.id, item.id)
+          taken.push({ ...item, attempts: item.attempts + 1 })
+        }
+        return { run, changes, taken }
+      })
+
+      const next = Effect.fnUntraced(function* (worker: Worker, id: ProcessRunId, asks: ReadonlyArray<Ask>) {
+        const locked = yield* runs.lock(id)
+        if (locked === null || locked.workspaceId !== worker.workspaceId) return null
+        const at = yield* now
+        const { changes, created, hands, run, takers } = yield* settle(locked, worker, asks, at)
         const opened = [...hands.values()].filter((hand) => typeof hand === "string")
         const given = opened.length === 0 ? [] : [...(yield* items.getMany(opened))]
-        if (settling.length > 0) {
+        if (changes.length > 0) {
           yield* outputs.create(run, created)
-          const events = yield* apply(run, settling)
-          const found = run.state === "in_progress" ? yield* waiting(run, takers) : new Map<number, never>()
-          const taking: Array<State.Change> = []
-          for (const stepRun of takers) {
-            const item = found.get(stepRun.step)?.shift()
-            if (item === undefined) continue
-            const decision = Engine.reserveNext(run, stepRun, null, item, at)
-            if (Result.isFailure(decision) || decision.success.item === null) continue
-            taking.push(...decision.success.changes)
-            run = decision.success.run
-            hands.set(stepRun.id, item.id)
-            given.push({ ...item, attempts: item.attempts + 1 })
-          }
-          yield* commit({ run, changes: taking }, events)
+          const events = yield* apply(run, changes)
+          const { taken, ...outcome } = yield* take(run, takers, hands, at)
+          given.push(...taken)
+          yield* commit(outcome, events)
         }
-
         const whole = yield* withFiles(given)
         return asks.map(({ stepRun }) => {
           const hand = hands.get(stepRun) ?? null

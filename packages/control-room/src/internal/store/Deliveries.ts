@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
-import type { SealedSecrets } from "./Webhooks.ts"
+import type { SealedSecrets } from "./StoredWebhook.ts"
 
 /** How many attempts to one endpoint are made at once, at most. */
 const perEndpoint = 4

@@ -1,7 +1,7 @@
 /**
  * Webhooks, and callbacks, which are webhooks of one run. Their secrets are sealed.
  */
-import { ProcessId, type ProcessRunId, WebhookId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import { type ProcessId, type ProcessRunId, WebhookId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { WebhookEventType, WebhookListed } from "@signalbox/api/contract/Webhooks"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -13,78 +13,20 @@ import { randomBytes } from "node:crypto"
 import { Seal } from "./Seal.ts"
 import * as Chunks from "./Chunks.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import {
+  type Listener,
+  type NewCallback,
+  type NewWebhook,
+  parseWebhook,
+  type SealedSecrets,
+  type StoredWebhook,
+  type WebhookChange,
+  type WebhookRow
+} from "./StoredWebhook.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
 
 /** How long deliveries are signed with the secret before the last one too. */
 const rotationTime = Duration.hours(24)
-
-interface Row {
-  readonly id: string
-  readonly workspace_id: string
-  readonly process_id: string | null
-  readonly process_run_id: string | null
-  readonly endpoint: string
-  readonly events: string
-  readonly enabled: number
-  readonly secret: string
-  readonly previous_secret: string | null
-  readonly previous_until: string | null
-}
-
-export interface StoredWebhook {
-  readonly view: WebhookListed
-  readonly workspaceId: WorkspaceId
-  readonly sealed: SealedSecrets
-}
-
-/** The secrets of a webhook as stored. */
-export interface SealedSecrets {
-  readonly webhook: WebhookId
-  readonly secret: string
-  readonly previous: string | null
-  readonly previousUntil: string | null
-}
-
-export interface NewWebhook {
-  readonly endpoint: string
-  readonly events: ReadonlyArray<WebhookEventType>
-  readonly process: ProcessId | null
-}
-
-export interface WebhookChange extends Partial<NewWebhook> {
-  readonly enabled?: boolean
-  readonly rotateSecret?: boolean
-}
-
-export interface NewCallback extends Omit<NewWebhook, "process"> {
-  readonly processRun: ProcessRunId
-  /** Sealed with `sealCallback`. */
-  readonly secret: string
-  readonly id: WebhookId
-}
-
-/** Who is to be told of an event. */
-export interface Listener {
-  readonly id: WebhookId
-  readonly endpoint: string
-}
-
-const parse = (row: Row): StoredWebhook => ({
-  view: {
-    id: WebhookId.make(row.id),
-    process: row.process_id === null ? null : { id: ProcessId.make(row.process_id) },
-    enabled_events: JSON.parse(row.events),
-    endpoint: row.endpoint,
-    enabled: row.enabled === 1
-  },
-  workspaceId: WorkspaceId.make(row.workspace_id),
-  sealed: {
-    webhook: WebhookId.make(row.id),
-    secret: row.secret,
-    previous: row.previous_secret,
-    previousUntil: row.previous_until
-  }
-})
 
 const contextOf = (webhook: WebhookId) => `webhook/${webhook}`
 
@@ -142,19 +84,19 @@ export class Webhooks extends Context.Service<
       const find = (workspace: WorkspaceId, id: string, lock: Fragment = sql.literal("")) =>
         Effect.orDie(
           Effect.map(
-            sql<Row>`
+            sql<WebhookRow>`
               SELECT * FROM webhook
               WHERE workspace_id = ${workspace} AND id = ${id} AND process_run_id IS NULL ${lock}`,
-            ([row]) => (row === undefined ? null : parse(row))
+            ([row]) => (row === undefined ? null : parseWebhook(row))
           )
         )
 
       const insert = Effect.fnUntraced(function* (
-        row: Omit<Row, "enabled" | "previous_secret" | "previous_until">
+        row: Omit<WebhookRow, "enabled" | "previous_secret" | "previous_until">
       ): Effect.fn.Return<StoredWebhook> {
-        const whole: Row = { ...row, enabled: 1, previous_secret: null, previous_until: null }
+        const whole: WebhookRow = { ...row, enabled: 1, previous_secret: null, previous_until: null }
         yield* Effect.orDie(sql`INSERT INTO webhook ${sql.insert({ ...whole, created_at: yield* now })}`)
-        return parse(whole)
+        return parseWebhook(whole)
       })
 
       const disable = Effect.fnUntraced(function* (id: WebhookId, reason: string) {
@@ -174,13 +116,13 @@ export class Webhooks extends Context.Service<
         get: (workspace, id) => find(workspace, id),
         list: (workspace, request) =>
           Effect.map(
-            page<Row>(
+            page<WebhookRow>(
               sql`SELECT * FROM webhook`,
               [sql`workspace_id = ${workspace}`, sql`process_run_id IS NULL`],
               "newest first",
               request
             ),
-            ({ hasMore, rows }) => ({ hasMore, rows: rows.map((row) => parse(row).view) })
+            ({ hasMore, rows }) => ({ hasMore, rows: rows.map((row) => parseWebhook(row).view) })
           ),
         create: Effect.fnUntraced(function* (workspace, webhook) {
           const id = WebhookId.make(yield* newId)
@@ -273,7 +215,7 @@ export class Webhooks extends Context.Service<
             })
           ),
         listening: Effect.fnUntraced(function* (run, event) {
-          const rows = yield* sql<Row>`
+          const rows = yield* sql<WebhookRow>`
             SELECT * FROM (SELECT * FROM webhook
               WHERE workspace_id = ${run.workspaceId} AND process_run_id IS NULL AND enabled = 1
                 AND (process_id IS NULL OR process_id = ${run.processId}) ${forShare}) AS general
@@ -281,7 +223,7 @@ export class Webhooks extends Context.Service<
             SELECT * FROM (SELECT * FROM webhook
               WHERE process_run_id = ${run.id} AND enabled = 1 ${forShare}) AS callback`
           return rows.flatMap((row): ReadonlyArray<Listener> => {
-            const { view } = parse(row)
+            const { view } = parseWebhook(row)
             return view.enabled_events.some((enabled) => enabled === event)
               ? [{ id: view.id, endpoint: view.endpoint }]
               : []
