@@ -3,15 +3,21 @@
  */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
+import { WithoutRecord } from "@signalbox/api/contract/IdempotencyKeys"
 import { withIdempotencyScope } from "@signalbox/api/Idempotency"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { endpoints, fill } from "./support/Endpoints.ts"
 import { assertError, errorOf } from "./support/Http.ts"
 import { layer, Service } from "./support/Service.ts"
+
+/** An id that nothing has. */
+const nobody = "01900000-0000-7000-8000-000000000000"
 
 let made = 0
 const newProcess = Effect.suspend(() =>
@@ -52,6 +58,28 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a POST wi
       )
       assert.strictEqual(new Set(answers.map((answer) => answer.text)).size, 1)
       assert.strictEqual(yield* itemsOf(process), 1)
+    })
+  )
+
+  it.effect("has a record on every endpoint but those that the contract says have none", () =>
+    Effect.gen(function* () {
+      const { raw, workspaceId } = yield* Service
+      const posts = endpoints.filter(({ door, method }) => door === "key" && method === "POST")
+      const without: Array<string> = []
+      for (const { identifier, path } of posts) {
+        const filled = fill(path, (name) => (name === "workspace_id" ? workspaceId : nobody))
+        // A body that no endpoint takes: nothing is done, and whether there is a record is said all the same.
+        const asked = { "idempotency-key": identifier, "idempotency-key-ttl": "3600" }
+        const { headers } = yield* raw("POST", filled, { json: [], headers: asked })
+        if (headers["idempotency-key-ttl"] !== "3600") without.push(identifier)
+      }
+      const annotated = posts.filter(({ declared }) => Context.get(declared.annotations, WithoutRecord))
+      assert.isAbove(posts.length, 10)
+      assert.deepStrictEqual(without, ["configureTaskPackage"])
+      assert.deepStrictEqual(
+        annotated.map(({ identifier }) => identifier),
+        without
+      )
     })
   )
 
