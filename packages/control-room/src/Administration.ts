@@ -35,6 +35,21 @@ export interface FirstKey {
   readonly key: Redacted.Redacted
 }
 
+/**
+ * What needs the tables of a control room but no request. `Server.layerStorage` and `Server.layerMemory` provide it.
+ *
+ * ```ts
+ * import { Administration } from "@signalbox/control-room/Administration"
+ * import * as Server from "@signalbox/control-room/Server"
+ * import * as Effect from "effect/Effect"
+ *
+ * export const dashboardKey = Effect.gen(function* () {
+ *   const { createKey, firstWorkspace } = yield* Administration
+ *   const { id } = yield* firstWorkspace("default")
+ *   return yield* createKey(id, "dashboard", ["Processes.read_runs"])
+ * }).pipe(Effect.provide(Server.layerStorage({ data: ".signalbox" })))
+ * ```
+ */
 export class Administration extends Context.Service<
   Administration,
   {
@@ -62,7 +77,7 @@ export class Administration extends Context.Service<
     readonly createLinkToken: (workspace: WorkspaceId, expiresAt: string) => Effect.Effect<Redacted.Redacted>
   }
 >()("@signalbox/control-room/Administration") {
-  /** The administration of the storage at hand; `Server.layerStorage` and `Server.layerMemory` provide it. */
+  /** The administration of the repositories at hand. */
   static readonly layer = Layer.effect(
     Administration,
     Effect.gen(function* () {
