@@ -20,6 +20,20 @@ export interface Entry {
   readonly at?: number
   /** Its packed size in the directory, when it is another. */
   readonly packed?: number
+  /** Extra fields in the directory. */
+  readonly extra?: Uint8Array
+  /** Extra fields before its data. */
+  readonly localExtra?: Uint8Array
+  /** Leaves checksum and sizes before its data out, as if they only followed it. */
+  readonly unsized?: boolean
+  /** Bytes that are counted as its data after they end. */
+  readonly padding?: Uint8Array
+  /** Bytes after its data. */
+  readonly trailer?: Uint8Array
+  /** Its checksum in the directory and the local header, when it is another. */
+  readonly crc?: number
+  /** Its compression in the directory, when it is another. */
+  readonly method?: number
 }
 
 export interface Shape {
@@ -28,28 +42,59 @@ export interface Shape {
   readonly count?: number
   /** Ends with the records of ZIP64; the number is added to where they say that the directory is. */
   readonly wide?: number
+  /** Where the locator of ZIP64 says that these records are, when they are elsewhere. */
+  readonly locator?: bigint
+  /** Leaves the narrow end as if there were no ZIP64, with this many entries. */
+  readonly narrow?: number
+}
+
+/** An extra field. */
+export const extraField = (id: number, data: Uint8Array): Buffer => {
+  const head = Buffer.alloc(4)
+  head.writeUInt16LE(id, 0)
+  head.writeUInt16LE(data.length, 2)
+  return Buffer.concat([head, data])
+}
+
+/** Numbers one after the other, in so many bytes each. */
+export const numbers = (bytes: 4 | 8, ...values: ReadonlyArray<number | bigint>): Buffer => {
+  const buffer = Buffer.alloc(bytes * values.length)
+  for (const [index, value] of values.entries()) {
+    if (bytes === 4) buffer.writeUInt32LE(Number(value), 4 * index)
+    else buffer.writeBigUInt64LE(BigInt(value), 8 * index)
+  }
+  return buffer
 }
 
 /** A zip with these entries as they are given, and no care. */
-export const make = (entries: ReadonlyArray<Entry>, { after, before, count, wide }: Shape = {}): Buffer => {
+export const make = (
+  entries: ReadonlyArray<Entry>,
+  { after, before, count, locator: locatorAt, narrow, wide }: Shape = {}
+): Buffer => {
   const parts: Array<Buffer> = [Buffer.from(before ?? [])]
   const directory: Array<Buffer> = []
   let length = parts[0]?.length ?? 0
   for (const entry of entries) {
     const content = Buffer.from(entry.content ?? "")
-    const data = entry.deflate === true ? deflateRawSync(content) : content
+    const packed = entry.deflate === true ? deflateRawSync(content) : content
+    const data = entry.padding === undefined ? packed : Buffer.concat([packed, entry.padding])
     const name = Buffer.from(entry.name)
     const size = entry.size ?? content.length
     const fields = Buffer.alloc(26)
     fields.writeUInt16LE(20, 0)
     fields.writeUInt16LE(entry.flags ?? 0x800, 2)
     fields.writeUInt16LE(entry.deflate === true ? 8 : 0, 4)
-    fields.writeUInt32LE(crc32(content), 10)
+    fields.writeUInt32LE(entry.crc ?? crc32(content), 10)
     fields.writeUInt32LE(data.length, 14)
     fields.writeUInt32LE(size, 18)
     fields.writeUInt16LE(name.length, 22)
     const at = length
-    const local = Buffer.concat([Buffer.from("PK\u0003\u0004"), fields, name, data])
+    const localExtra = entry.localExtra ?? Buffer.alloc(0)
+    fields.writeUInt16LE(localExtra.length, 24)
+    const trailer = entry.trailer ?? Buffer.alloc(0)
+    const localFields = Buffer.from(fields)
+    if (entry.unsized === true) localFields.fill(0, 10, 22)
+    const local = Buffer.concat([Buffer.from("PK\u0003\u0004"), localFields, name, localExtra, data, trailer])
     parts.push(local)
     length += local.length
     if (entry.unlisted === true) continue
@@ -58,11 +103,14 @@ export const make = (entries: ReadonlyArray<Entry>, { after, before, count, wide
     central.write("PK\u0001\u0002", 0, "latin1")
     central.writeUInt16LE(0x0314, 4)
     fields.copy(central, 6)
+    const extra = entry.extra ?? Buffer.alloc(0)
     central.writeUInt16LE(listed.length, 28)
+    central.writeUInt16LE(extra.length, 30)
+    if (entry.method !== undefined) central.writeUInt16LE(entry.method, 10)
     if (entry.packed !== undefined) central.writeUInt32LE(entry.packed, 20)
     central.writeUInt32LE(((entry.mode ?? 0o100644) << 16) >>> 0, 38)
     central.writeUInt32LE(entry.at ?? at, 42)
-    directory.push(central, listed)
+    directory.push(central, listed, Buffer.from(extra))
   }
   const list = Buffer.concat(directory)
   const end = Buffer.alloc(22)
@@ -82,8 +130,9 @@ export const make = (entries: ReadonlyArray<Entry>, { after, before, count, wide
   record.writeUInt32LE(length + wide, 48)
   const locator = Buffer.alloc(20)
   locator.write("PK\u0006\u0007", 0, "latin1")
-  locator.writeUInt32LE(length + list.length, 8)
+  locator.writeBigUInt64LE(locatorAt ?? BigInt(length + list.length), 8)
   locator.writeUInt32LE(1, 16)
-  end.fill(0xff, 8, 20)
+  if (narrow === undefined) end.fill(0xff, 8, 20)
+  else end.writeUInt16LE(narrow, 10)
   return Buffer.concat([...parts, list, record, locator, end])
 }

@@ -6,20 +6,18 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { StepRunId } from "@signalbox/api/contract/Ids"
 import { InvalidRequest } from "@signalbox/api/ControlRoomError"
-import type * as RawZip from "@signalbox/testkit/RawZip"
+import { hostileZips } from "@signalbox/testkit/HostileZips"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import { randomBytes } from "node:crypto"
-import { existsSync, readdirSync, readFileSync, statSync, utimesSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, utimesSync } from "node:fs"
 import { join } from "node:path"
 import * as Cache from "../src/internal/packages/Cache.ts"
 import * as Environment from "../src/internal/packages/Environment.ts"
 import * as Lines from "../src/internal/packages/Lines.ts"
-import * as RobotYaml from "../src/internal/packages/RobotYaml.ts"
-import { packageLimits, unpack } from "../src/internal/packages/Unpack.ts"
 import * as PackageWorker from "./support/PackageWorker.ts"
 import { isAlive, until } from "./support/PackageWorker.ts"
 import * as Zips from "./support/Zips.ts"
@@ -27,63 +25,6 @@ import * as Zips from "./support/Zips.ts"
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
 const layer = Layer.mergeAll(NodeServices.layer, NodeHttpClient.layerUndici, Logger.layer([]))
 const gb = 1024 ** 3
-
-describe("robot.yaml", () => {
-  const read = (text: string, task = "a") => RobotYaml.read(text, task)
-
-  it.effect("gives the command of a task in each of its forms", () =>
-    Effect.gen(function* () {
-      const text = `tasks:
-  a: { shell: "python -m robocorp.tasks run tasks.py -t 'two words' $HOME *" }
-  b: { robotTaskName: My task }
-  c: { command: [node, main.js, 7] }
-artifactsDir: out
-preRunScripts: [a_windows.bat, a_linux.sh, a_darwin.sh, any.sh]
-environmentConfigs: [environment_linux_amd64_freeze.yaml]
-condaConfigFile: conda.yaml
-`
-      const a = yield* read(text)
-      const shell = ["python", "-m", "robocorp.tasks", "run", "tasks.py", "-t", "two words", "$HOME", "*"]
-      assert.deepStrictEqual([...a.command], shell)
-      assert.deepStrictEqual(a.environments, ["environment_linux_amd64_freeze.yaml", "conda.yaml"])
-      const b = yield* read(text, "b")
-      const robot = ["--report", "NONE", "--outputdir", "out", "--logtitle", "Task log", "--task", "My task", "."]
-      assert.deepStrictEqual([...b.command], ["python", "-m", "robot", ...robot])
-      assert.deepStrictEqual([...(yield* read(text, "c")).command], ["node", "main.js", "7"])
-    })
-  )
-
-  it("leaves scripts out that are for other systems", () => {
-    const scripts = ["any.sh", "a_linux.sh", "a_darwin.sh", "a_windows.bat", "a_linux_arm64.sh", "a_linux_amd64.sh"]
-    assert.deepStrictEqual(
-      scripts.filter((script) => RobotYaml.isMeantFor(script, "linux", "x64")),
-      ["any.sh", "a_linux.sh", "a_linux_amd64.sh"]
-    )
-  })
-
-  const bad: ReadonlyArray<readonly [what: string, text: string, message: RegExp]> = [
-    ["no YAML", "tasks: [", /not valid YAML/],
-    ["no such task", "tasks: { b: { shell: x } }", /there is no task "a"; its tasks: "b"/],
-    ["a task without a command", "tasks: { a: {} }", /tasks: a needs robotTaskName, shell or command/],
-    ["a command that is a line", "tasks: { a: { command: python x.py } }", /tasks: a: command: Expected/],
-    ["an open quote", 'tasks: { a: { shell: "x \'y" } }', /a quote is not closed/],
-    [
-      "artifacts outside",
-      "tasks: { a: { shell: x } }\nartifactsDir: ../../etc",
-      /artifactsDir must be a folder inside/
-    ],
-    ["artifacts elsewhere", "tasks: { a: { shell: x } }\nartifactsDir: /etc", /artifactsDir must be a folder inside/]
-  ]
-  for (const [what, text, message] of bad) {
-    it.effect(`with ${what} is refused`, () =>
-      Effect.gen(function* () {
-        const error = yield* Effect.flip(read(text))
-        assert.strictEqual(error.code, "START_FAILURE")
-        assert.match(error.message, message)
-      })
-    )
-  }
-})
 
 describe("the environment of a task", () => {
   it("has no more of the worker's than a program needs", () => {
@@ -102,65 +43,6 @@ describe("lines of a program", () => {
     assert.strictEqual(long.push(new Uint8Array(70_000).fill(120))[0]?.length, 70_000)
     assert.deepStrictEqual(long.end(), [])
   })
-})
-
-withLayer(layer, { excludeTestServices: true })("unpacking", (it) => {
-  it.effect("keeps what may be executed, and makes folders", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporary
-      const entries = [
-        { name: "a/", mode: 0o40755 },
-        { name: "a/run.sh", mode: 0o100755, content: "x" },
-        { name: "b/data", content: "yy" }
-      ]
-      Zips.write(join(folder, "z"), entries)
-      assert.strictEqual(yield* unpack(join(folder, "z"), join(folder)), 3)
-      assert.strictEqual(statSync(join(folder, "a/run.sh")).mode & 0o111, 0o111)
-      assert.strictEqual(statSync(join(folder, "b/data")).mode & 0o111, 0)
-    })
-  )
-
-  const hostile: ReadonlyArray<readonly [what: string, entries: ReadonlyArray<RawZip.Entry>, message: RegExp]> = [
-    ["a path upwards", [{ name: "../evil" }], /evil|relative path/],
-    ["a path upwards inside", [{ name: "a/../../evil" }], /evil|relative path/],
-    ["an absolute path", [{ name: "/evil" }], /absolute path/],
-    ["a drive", [{ name: "C:/evil" }], /absolute path/],
-    ["a backslash", [{ name: "a\\evil" }], /backslash|invalid characters/],
-    ["a link", [{ name: "l", content: "/etc/passwd", mode: 0o120777 }], /is a link or a special file/],
-    ["a link, then a file through it", [{ name: "l", content: "..", mode: 0o120777 }, { name: "l/evil" }], /is a link/],
-    ["a device", [{ name: "d", mode: 0o60644 }], /is a link or a special file/],
-    ["a name twice", [{ name: "a" }, { name: "a" }], /twice/],
-    ["names that differ in case", [{ name: "evil" }, { name: "EVIL" }], /twice on some file systems/],
-    ["a file and a folder of one name", [{ name: "a" }, { name: "a/evil" }], /twice on some file systems/],
-    ["more bytes than allowed", [{ name: "a", content: "x".repeat(5000) }], /more than 4000 bytes/],
-    ["more entries than allowed", ["a", "b", "c", "d"].map((name) => ({ name })), /more than 3 entries/]
-  ]
-  for (const [what, entries, message] of hostile) {
-    it.effect(`refuses ${what}, and writes nothing outside`, () =>
-      Effect.gen(function* () {
-        const folder = yield* temporary
-        const target = join(folder, "in", "to")
-        yield* (yield* FileSystem.FileSystem).makeDirectory(target, { recursive: true })
-        Zips.write(join(folder, "z"), entries)
-        const error = yield* Effect.flip(
-          unpack(join(folder, "z"), target, { ...packageLimits, bytes: 4000, entries: 3 })
-        )
-        assert.strictEqual(error.code, "UNZIP_FAILURE")
-        assert.match(error.message, message)
-        assert.deepStrictEqual(readdirSync(folder).toSorted(), ["in", "z"])
-        assert.deepStrictEqual(readdirSync(join(folder, "in")), ["to"])
-        assert.isFalse(existsSync("/evil"))
-      })
-    )
-  }
-
-  it.effect("refuses what is no zip", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporary
-      yield* (yield* FileSystem.FileSystem).writeFileString(join(folder, "z"), "no zip")
-      assert.strictEqual((yield* Effect.flip(unpack(join(folder, "z"), folder))).code, "UNZIP_FAILURE")
-    })
-  )
 })
 
 withLayer(layer, { excludeTestServices: true })("the packages that a worker keeps", (it) => {
@@ -201,6 +83,27 @@ withLayer(layer, { excludeTestServices: true })("the packages that a worker keep
       assert.match(error.message, /its digest differs/)
       assert.notInclude(error.message, "signature")
       assert.deepStrictEqual(readdirSync(join(folder, "cache")), [])
+    })
+  )
+
+  it.effect("are refused when no worker should unpack them, and leave nothing behind", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporary
+      const cache = yield* Cache.make({ folder: join(folder, "cache"), limit: gb })
+      yield* Effect.forEach(
+        hostileZips,
+        Effect.fnUntraced(function* ({ remedy, says, what, zip }) {
+          const server = yield* Zips.serve(zip)
+          const ref = { digest: Zips.digestOf(zip), url: server.url }
+          const error = yield* Effect.flip(cache.checkOut(ref, join(folder, "to"), Effect.void))
+          assert.strictEqual(error.code, "UNZIP_FAILURE", what)
+          assert.match(error.message, /^the task package cannot be unpacked: /, what)
+          assert.match(error.message, says, what)
+          assert.match(error.message, remedy, what)
+          assert.deepStrictEqual(readdirSync(join(folder, "cache")), [], what)
+          assert.deepStrictEqual(readdirSync(folder), ["cache"], what)
+        }, Effect.scoped)
+      )
     })
   )
 

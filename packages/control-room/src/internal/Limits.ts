@@ -26,19 +26,12 @@ export const limits = {
   uploadForm: 1024 * 1024,
   secret: 64 * 1024,
   asset: 5 * 1024 * 1024 * 1024,
-  /** The zip of a task package. */
-  package: 500 * 1024 * 1024,
-  packageUnpacked: 5 * 1024 * 1024 * 1024,
-  robotYaml: 256 * 1024,
   /** A git repository on its way into a task package: one commit of it, packed. */
   repository: 1024 * 1024 * 1024
 } as const
 
 /** Files of one work item or output. */
 export const maxFilesPerItem = 100
-
-/** Entries of the zip of a task package. */
-export const maxPackageEntries = 20_000
 
 /** What is said when an item has all the files it may have. */
 export const tooManyFiles = `the work item has ${maxFilesPerItem} files, the most it may have; replace or leave out one`

@@ -5,11 +5,14 @@ import { createHash } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { createServer, type IncomingMessage } from "node:http"
 
+/** The digest by which a lease names a package. */
+export const digestOf = (bytes: Uint8Array) => `sha256:${createHash("sha256").update(bytes).digest("hex")}`
+
 /** Writes a zip of these entries, whatever they say of themselves. */
 export const write = (path: string, entries: ReadonlyArray<RawZip.Entry>) => {
   const bytes = RawZip.make(entries.map((entry) => ({ ...entry, deflate: true })))
   writeFileSync(path, bytes)
-  return { bytes, digest: `sha256:${createHash("sha256").update(bytes).digest("hex")}` }
+  return { bytes, digest: digestOf(bytes) }
 }
 
 /** Serves bytes with ranges. `cut` says after how many bytes the answer to the n-th request breaks off. */

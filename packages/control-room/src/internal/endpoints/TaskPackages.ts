@@ -3,9 +3,9 @@
  */
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { GitSource } from "@signalbox/api/contract/TaskPackages"
+import { packageLimits } from "@signalbox/task-package/PackageLimits"
 import * as Effect from "effect/Effect"
 import { BlobStore } from "../../BlobStore.ts"
-import { limits } from "../Limits.ts"
 import { GitPackages } from "../git/GitPackages.ts"
 import { PackageSources, type Source } from "../store/PackageSources.ts"
 import { notUploaded, type PackageContent, type StoredPackage, TaskPackages } from "../store/TaskPackages.ts"
@@ -78,7 +78,7 @@ export const layer = Endpoints.group(
         if (type !== "zip") return yield* conflict(notUploaded(name))
         return yield* links.uploadForm(
           { workspace: params.workspace_id, id, stepRun: null, kind: "package" },
-          { file_name: `${name}.zip`, file_size: limits.package }
+          { file_name: `${name}.zip`, file_size: packageLimits.zip }
         )
       }),
       deleteTaskPackage: Effect.fnUntraced(function* ({ params }) {

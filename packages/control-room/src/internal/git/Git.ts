@@ -3,6 +3,8 @@
  * ever checked out or run here.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import { packageLimits } from "@signalbox/task-package/PackageLimits"
+import * as Packing from "@signalbox/task-package/Packing"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,7 +14,6 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Tar from "effect/encoding/Tar"
-import * as Zip from "effect/encoding/Zip"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import { isIP } from "node:net"
 import { join } from "node:path"
@@ -176,7 +177,7 @@ export class Git extends Context.Service<
             return stdout.pipe(
               Stream.tap((chunk) => {
                 unpacked += chunk.length
-                return unpacked > limits.packageUnpacked ? Effect.fail(tooLarge) : Effect.void
+                return unpacked > packageLimits.unpacked ? Effect.fail(tooLarge) : Effect.void
               }),
               Stream.concat(Stream.drain(Stream.fromEffect(ended))),
               Stream.pipeThroughChannel(Tar.decode()),
@@ -187,12 +188,10 @@ export class Git extends Context.Service<
                   const message = `${JSON.stringify(name)} in the repository is a link, which a task package may not have`
                   return Effect.fail(new GitFailure({ message }))
                 }
-                return Effect.succeed([
-                  Zip.fileStream(name, body, { size, mode: (mode & 0o100) === 0 ? 0o644 : 0o755 })
-                ])
+                return Effect.succeed([{ name, size, mode, body }])
               }),
               Stream.flatMap(Stream.fromIterable),
-              Stream.pipeThroughChannel(Zip.encode()),
+              Packing.encode,
               Stream.catchTag(["PlatformError", "TarError", "ZipError"], (error) =>
                 Stream.fail(
                   error._tag === "PlatformError"

@@ -4,6 +4,8 @@
  */
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { GitConfiguration } from "@signalbox/api/contract/TaskPackages"
+import { packageLimits } from "@signalbox/task-package/PackageLimits"
+import * as TaskPackage from "@signalbox/task-package/TaskPackage"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -19,12 +21,10 @@ import { TargetGuard } from "../delivery/TargetGuard.ts"
 import * as Keeping from "../blobs/Keeping.ts"
 import { GitFailure } from "./Failure.ts"
 import { Git, type Remote } from "./Git.ts"
-import { limits } from "../Limits.ts"
 import { Refused } from "../Refused.ts"
 import { type Fetched, PackageSources, type Source, type SourceSettings } from "../store/PackageSources.ts"
 import { Secrets } from "../store/Secrets.ts"
 import { type StoredPackage, TaskPackages } from "../store/TaskPackages.ts"
-import { inspect } from "../packages/TaskArchive.ts"
 
 type Host = "github" | "gitlab"
 
@@ -114,10 +114,10 @@ export class GitPackages extends Context.Service<
 
       const within = (bytes: Stream.Stream<Uint8Array, GitFailure>) => {
         let size = 0
-        const message = `the files of the repository make a zip of more than the ${limits.package} bytes that a task package may have`
+        const message = `the files of the repository make a zip of more than the ${packageLimits.zip} bytes that a task package may have`
         return Stream.tap(bytes, (chunk) => {
           size += chunk.length
-          return size > limits.package ? Effect.fail(new GitFailure({ message })) : Effect.void
+          return size > packageLimits.zip ? Effect.fail(new GitFailure({ message })) : Effect.void
         })
       }
 
@@ -131,12 +131,13 @@ export class GitPackages extends Context.Service<
           Effect.gen(function* () {
             const { commit, zip } = yield* git.snapshot(remote, settings, settings.directory)
             const staged: Staged = yield* blobs.stage(within(zip))
-            const found = yield* inspect(staged.path, staged.size).pipe(
+            const found = yield* TaskPackage.inspect(staged.path).pipe(
               Effect.provideService(FileSystem.FileSystem, fs),
+              Effect.catchTag("PlatformError", Effect.die),
               Effect.mapError(({ message }) => {
                 const where = settings.directory === null ? "" : ` below ${settings.directory}`
                 return new GitFailure({
-                  message: `the files of the commit ${commit}${where} are no task package: ${message.replace(/^file: /, "")}`
+                  message: `the files of the commit ${commit}${where} are no task package: ${message}; nothing was kept`
                 })
               })
             )

@@ -2,6 +2,7 @@
  * Takes in bytes that have arrived whole: the blob first, then the row that names it, if what it is for still wants it.
  */
 import { StepRunId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as TaskPackage from "@signalbox/task-package/TaskPackage"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -9,7 +10,6 @@ import * as Layer from "effect/Layer"
 import type { Staged } from "../../BlobStore.ts"
 import * as Keeping from "../blobs/Keeping.ts"
 import { maxFilesPerItem, tooManyFiles } from "../Limits.ts"
-import { inspect } from "../packages/TaskArchive.ts"
 import { Refused } from "../Refused.ts"
 import { Assets } from "../store/Assets.ts"
 import { Database } from "../store/Database.ts"
@@ -100,7 +100,13 @@ export class Deposits extends Context.Service<
             case "artifact":
               return yield* keep(staged, (blob) => artifact(policy, blob))
             case "package": {
-              const found = yield* Effect.provideService(inspect(staged.path, staged.size), FileSystem.FileSystem, fs)
+              const found = yield* TaskPackage.inspect(staged.path).pipe(
+                Effect.provideService(FileSystem.FileSystem, fs),
+                Effect.catchTag("PlatformError", Effect.die),
+                Effect.mapError(({ message }) => {
+                  return new Refused({ code: "INVALID_REQUEST", message: `file: ${message}; nothing was kept` })
+                })
+              )
               return yield* keep(staged, (blob) =>
                 packages.put(policy.workspace, policy.owner, "zip", { ...found, size: staged.size, blob })
               )

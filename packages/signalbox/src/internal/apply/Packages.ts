@@ -1,9 +1,9 @@
 import type { TaskPackageId } from "@signalbox/api/contract/Ids"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
+import * as Packing from "@signalbox/task-package/Packing"
 import * as Effect from "effect/Effect"
 import { digestOf, fileDigest, resolve } from "./Content.ts"
 import { ApplyFileError, type Document, type Git } from "./Document.ts"
-import { zipped } from "./Folder.ts"
 import { type Ids, type Section, type Step, unchanged } from "./Step.ts"
 
 type Source = NonNullable<Document["packages"]>[string]
@@ -67,7 +67,10 @@ const zipWork = Effect.fnUntraced(function* (
   const path =
     source.folder === undefined
       ? resolve(folder, detail)
-      : yield* zipped(`${field}.folder`, resolve(folder, source.folder))
+      : yield* Effect.mapError(
+          Packing.pack(resolve(folder, source.folder)),
+          ({ message }) => new ApplyFileError({ message: `${field}.folder: ${message}` })
+        )
   const digest = yield* fileDigest(`${field}.zip`, path)
   if (known !== null && known.git !== null) {
     return yield* new ApplyFileError({

@@ -3,6 +3,7 @@
  * first when they take too much room.
  */
 import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
+import * as TaskPackage from "@signalbox/task-package/TaskPackage"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -12,7 +13,6 @@ import { cp } from "node:fs/promises"
 import { join } from "node:path"
 import { download } from "./Download.ts"
 import { machine, PackageFailure } from "./PackageFailure.ts"
-import { unpack } from "./Unpack.ts"
 
 export type PackageRef = NonNullable<Lease["package"]>
 
@@ -93,13 +93,17 @@ export const make = Effect.fnUntraced(function* (options: { readonly folder: str
   const fetch = Effect.fnUntraced(function* (ref: PackageRef, name: string) {
     const temporary = yield* Effect.mapError(fs.makeTempDirectoryScoped({ directory: folder, prefix: ".new-" }), onDisk)
     const zip = join(temporary, "zip")
-    const unpacked = join(temporary, "entry", "content")
+    const entry = join(temporary, "entry")
     yield* download(ref, zip)
-    yield* Effect.mapError(fs.makeDirectory(unpacked, { recursive: true }), onDisk)
-    const bytes = yield* unpack(zip, unpacked)
-    yield* Effect.mapError(fs.writeFileString(join(temporary, "entry", "bytes"), String(bytes)), onDisk)
+    yield* Effect.mapError(fs.makeDirectory(entry), onDisk)
+    const bytes = yield* Effect.mapError(
+      TaskPackage.unpack(zip, join(entry, "content")),
+      ({ message }) =>
+        new PackageFailure({ code: "UNZIP_FAILURE", message: `the task package cannot be unpacked: ${message}` })
+    )
+    yield* Effect.mapError(fs.writeFileString(join(entry, "bytes"), String(bytes)), onDisk)
     // Another worker may have been quicker: then its own is as good.
-    yield* fs.rename(join(temporary, "entry"), join(folder, name)).pipe(
+    yield* fs.rename(entry, join(folder, name)).pipe(
       Effect.catch((error) => Effect.flatMap(isThere(name), (there) => (there ? Effect.void : Effect.fail(error)))),
       Effect.mapError(onDisk)
     )

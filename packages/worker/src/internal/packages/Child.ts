@@ -1,6 +1,7 @@
 /**
  * Runs one program of a task package, its output being the console of the step run. Whatever it starts ends with it.
  */
+import type { Command } from "@signalbox/task-package/RobotYaml"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type { PlatformError } from "effect/PlatformError"
@@ -13,7 +14,6 @@ import * as Cgroup from "./Cgroup.ts"
 import * as Descendants from "./Descendants.ts"
 import * as Leftovers from "./Leftovers.ts"
 import * as Lines from "./Lines.ts"
-import type { Command } from "./RobotYaml.ts"
 
 /** Between SIGTERM and SIGKILL, each sent to the whole group. */
 const forceKillAfter = "3 seconds"

@@ -1,6 +1,7 @@
 /**
  * Fetches the zip of a task package, and makes sure that it is the one that was meant.
  */
+import { packageLimits } from "@signalbox/task-package/PackageLimits"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
@@ -14,8 +15,6 @@ import { machine, PackageFailure } from "./PackageFailure.ts"
 /** It broke off, or the service is away: worth another attempt. */
 class BrokeOff extends Schema.TaggedError<BrokeOff>()("BrokeOff", {}) {}
 
-/** In bytes: no package is larger. */
-const maxBytes = 500 * 1024 * 1024
 /** How long a download may stand still. */
 const patience = "30 seconds"
 
@@ -47,8 +46,8 @@ const attempt = Effect.fnUntraced(function* (url: string, target: string) {
     Stream.timeoutOrElse({ duration: patience, orElse: () => Stream.fail(new BrokeOff()) }),
     Stream.runForEach((chunk) => {
       size += chunk.length
-      return size > maxBytes
-        ? Effect.fail(refused(`the task package has more than ${maxBytes} bytes`))
+      return size > packageLimits.zip
+        ? Effect.fail(refused(`the task package has more than ${packageLimits.zip} bytes`))
         : Effect.mapError(file.writeAll(chunk), onDisk)
     })
   )

@@ -4,8 +4,8 @@
  */
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
+import type { Robot } from "@signalbox/task-package/RobotYaml"
 import { delimiter, isAbsolute, join } from "node:path"
-import type { Robot } from "./RobotYaml.ts"
 
 export type Variables = Readonly<Record<string, string>>
 

@@ -3,6 +3,7 @@
  */
 import { type SizedBytes, UploadSourceError } from "@signalbox/api/Upload"
 import { ArtifactName } from "@signalbox/api/contract/WorkerProtocol"
+import * as RobotYaml from "@signalbox/task-package/RobotYaml"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -22,7 +23,6 @@ import * as Descendants from "./Descendants.ts"
 import * as Environment from "./Environment.ts"
 import * as Leftovers from "./Leftovers.ts"
 import { machine, PackageFailure } from "./PackageFailure.ts"
-import * as RobotYaml from "./RobotYaml.ts"
 
 export interface Job {
   readonly ref: PackageRef
@@ -146,7 +146,11 @@ export const make = Effect.fnUntraced(function* (cache: Cache, runs: string) {
       fs.readFileString(join(root, "robot.yaml")),
       () => new PackageFailure({ code: "START_FAILURE", message: "the task package has no robot.yaml at its root" })
     )
-    const robot = yield* RobotYaml.read(text, task)
+    const robot = yield* Effect.mapError(
+      RobotYaml.read(text, task),
+      ({ field, message }) =>
+        new PackageFailure({ code: field === "preRunScripts" ? "SETUP_FAILURE" : "START_FAILURE", message })
+    )
     yield* Effect.mapError(fs.makeDirectory(join(root, robot.artifactsFolder), { recursive: true }), onDisk)
     return robot
   })

@@ -1,0 +1,29 @@
+/**
+ * How large a task package may be.
+ */
+
+/** The limits that {@link packageLimits} has; tests use smaller ones. */
+export interface PackageLimits {
+  /** Bytes of the zip. */
+  readonly zip: number
+  /** Bytes of all files together, unpacked. */
+  readonly unpacked: number
+  /** Files and folders in the zip. */
+  readonly entries: number
+  /** Bytes of `robot.yaml`. */
+  readonly robotYaml: number
+  /** Characters of the path of an entry. */
+  readonly path: number
+  /** Parts of the path of an entry. */
+  readonly depth: number
+}
+
+/** The limits of every task package, for the service that takes it and the worker that unpacks it alike. */
+export const packageLimits: PackageLimits = {
+  zip: 500 * 1024 * 1024,
+  unpacked: 5 * 1024 * 1024 * 1024,
+  entries: 20_000,
+  robotYaml: 256 * 1024,
+  path: 1024,
+  depth: 64
+}

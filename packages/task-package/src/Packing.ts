@@ -1,0 +1,134 @@
+/**
+ * Zips of task packages, made so that the same files give the same bytes, wherever and whenever that is done.
+ */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Zip from "effect/encoding/Zip"
+import ignore, { type Ignore } from "ignore"
+import { basename, join, sep } from "node:path"
+import { ignoreFilesOf } from "./RobotYaml.ts"
+
+/** A folder cannot be made into a task package. The message names the file and the remedy. */
+export class PackingError extends Schema.TaggedError<PackingError>()("PackingError", { message: Schema.String }) {}
+
+/** A file of a package. */
+export interface PackageFile<E = never, R = never> {
+  /** Its path inside the package, with slashes. */
+  readonly name: string
+  /** In bytes; the body must have as many. */
+  readonly size: number
+  /** Its mode; only whether its owner may execute it is kept. */
+  readonly mode: number
+  readonly body: Stream.Stream<Uint8Array, E, R>
+}
+
+/**
+ * Zips files in the order in which they come. All get the time of the first day that a zip knows.
+ *
+ * The stream fails with `ZipError` when a name cannot be in a zip, or a body has another size than it should.
+ */
+export const encode = <E, R, E2, R2>(files: Stream.Stream<PackageFile<E, R>, E2, R2>) =>
+  files.pipe(
+    Stream.map(({ body, mode, name, size }) =>
+      Zip.fileStream(name, body, { size, mode: (mode & 0o100) === 0 ? 0o644 : 0o755 })
+    ),
+    Stream.pipeThroughChannel(Zip.encode())
+  )
+
+interface Found {
+  readonly name: string
+  readonly info: FileSystem.File.Info
+}
+
+/** What the files named under `ignoreFiles` leave out; the patterns are those of a `.gitignore`. */
+const ignoredBy = Effect.fnUntraced(function* (root: string) {
+  const fs = yield* FileSystem.FileSystem
+  const text = yield* Effect.mapError(
+    fs.readFileString(join(root, "robot.yaml")),
+    () => new PackingError({ message: `there is no robot.yaml in ${root}; a task package needs one` })
+  )
+  const patterns = ignore({ ignorecase: false })
+  const files = yield* Effect.mapError(ignoreFilesOf(text), ({ message }) => {
+    return new PackingError({ message: `${root}${sep}${message}` })
+  })
+  for (const file of files) {
+    const message = `robot.yaml: ignoreFiles: cannot read ${join(root, file)}; make it, or take it out`
+    patterns.add(yield* Effect.mapError(fs.readFileString(join(root, file)), () => new PackingError({ message })))
+  }
+  return patterns
+})
+
+/** The files of a package in the order of their names. Folders that are ignored are not looked into. */
+const walk = Effect.fnUntraced(function* (root: string, ignored: Ignore) {
+  const fs = yield* FileSystem.FileSystem
+  const found: Array<Found> = []
+  const waiting = [""]
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    for (const entry of yield* fs.readDirectory(join(root, folder))) {
+      const name = `${folder}${entry}`
+      if (entry === ".git") continue
+      const info = yield* fs.lstat(join(root, name))
+      if (ignored.ignores(info.type === "Directory" ? `${name}/` : name)) continue
+      if (info.type === "Directory") waiting.push(`${name}/`)
+      else if (info.type === "File") found.push({ name, info })
+      else {
+        return yield* new PackingError({
+          message: `${join(root, name)} is a link or a special file, which a task package may not have; put the file itself there, or name it in a file of ignoreFiles`
+        })
+      }
+    }
+  }
+  return found.sort((a, b) => (a.name < b.name ? -1 : 1))
+})
+
+/**
+ * Zips a folder, without what `ignoreFiles` of its `robot.yaml` leaves out, and resolves to the path of the zip, which
+ * exists as long as the scope.
+ *
+ * Fails with `PackingError` when there is no `robot.yaml`, the folder has links or special files, or it changes meanwhile.
+ *
+ * ```ts
+ * import * as Packing from "@signalbox/task-package/Packing"
+ * import * as TaskPackage from "@signalbox/task-package/TaskPackage"
+ * import * as Effect from "effect/Effect"
+ *
+ * export const digest = Packing.pack("robots/invoices").pipe(
+ *   Effect.flatMap((zip) => TaskPackage.inspect(zip)),
+ *   Effect.map(({ digest }) => digest),
+ *   Effect.scoped
+ * )
+ * ```
+ */
+export const pack = Effect.fn("Packing.pack")(
+  function* (root: string) {
+    const fs = yield* FileSystem.FileSystem
+    const files = yield* walk(root, yield* ignoredBy(root))
+    const path = join(yield* fs.makeTempDirectoryScoped({ prefix: "signalbox-" }), `${basename(root)}.zip`)
+    yield* Stream.fromIterable(files).pipe(
+      Stream.map(({ info, name }) => ({
+        name,
+        size: Number(info.size),
+        mode: info.mode,
+        body: fs.stream(join(root, name))
+      })),
+      encode,
+      Stream.run(fs.sink(path))
+    )
+    return path
+  },
+  (effect, root) =>
+    effect.pipe(
+      Effect.catchTag("PlatformError", (error) =>
+        Effect.fail(new PackingError({ message: `cannot zip ${root}: ${error.message}` }))
+      ),
+      Effect.catchTag("ZipError", (error) =>
+        Effect.fail(
+          new PackingError({
+            message: `cannot zip ${root}: ${error.message}; try again when nothing changes the folder`
+          })
+        )
+      )
+    )
+)

@@ -1,0 +1,98 @@
+/**
+ * Zips of task packages, read without trust. Service and workers refuse the same ones.
+ */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Stream from "effect/Stream"
+import { createHash } from "node:crypto"
+import { dirname, join } from "node:path"
+import { isFolder } from "./internal/EntryNames.ts"
+import { type ArchiveEntry, open } from "./internal/Archive.ts"
+import { packageLimits } from "./PackageLimits.ts"
+import * as RobotYaml from "./RobotYaml.ts"
+
+/** What is known of a task package once it was read whole. */
+export interface Inspected {
+  /** The names of its tasks, in the order of `robot.yaml`. */
+  readonly tasks: ReadonlyArray<string>
+  /** `sha256:` and the SHA-256 of the zip in hexadecimal. */
+  readonly digest: string
+}
+
+const robotYamlOf = Effect.fnUntraced(function* ({ body, size }: ArchiveEntry, most: number) {
+  if (size > most) {
+    return yield* new RobotYaml.InvalidRobotYaml({ field: null, message: `robot.yaml has more than ${most} bytes` })
+  }
+  return yield* Stream.mkUint8Array(body)
+})
+
+const digestOf = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const hash = createHash("sha256")
+  yield* Stream.runForEach(fs.stream(path), (chunk) => Effect.sync(() => hash.update(chunk)))
+  return `sha256:${hash.digest("hex")}`
+})
+
+/**
+ * Reads a zip from its first byte to its last, and resolves to its tasks and its digest. Nothing is written.
+ *
+ * Fails with `InvalidZip` for a zip that no worker should unpack, with `InvalidRobotYaml` when there is no usable
+ * `robot.yaml` at its root, and with `PlatformError` when the file cannot be read.
+ *
+ * ```ts
+ * import * as TaskPackage from "@signalbox/task-package/TaskPackage"
+ * import * as Effect from "effect/Effect"
+ *
+ * export const names = Effect.map(TaskPackage.inspect("invoices.zip"), ({ tasks }) => tasks)
+ * ```
+ */
+export const inspect = Effect.fn("TaskPackage.inspect")(function* (path: string, limits = packageLimits) {
+  const entries = yield* open(path, limits)
+  let robotYaml: Uint8Array | undefined
+  for (const entry of entries) {
+    if (entry.name === "robot.yaml") robotYaml = yield* robotYamlOf(entry, limits.robotYaml)
+    else yield* Stream.runDrain(entry.body)
+  }
+  if (robotYaml === undefined || robotYaml.length === 0) {
+    return yield* new RobotYaml.InvalidRobotYaml({
+      field: null,
+      message: "there is no robot.yaml at the root of the zip, or it is empty"
+    })
+  }
+  const tasks = yield* RobotYaml.tasksOf(yield* RobotYaml.textOf(robotYaml))
+  const inspected: Inspected = { tasks, digest: yield* digestOf(path) }
+  return inspected
+}, Effect.scoped)
+
+/**
+ * Unpacks a zip into `target`, a folder that it creates, and resolves to the bytes that its files have. Files that are
+ * executable in the zip stay so. When it fails or is interrupted, it removes the folder.
+ *
+ * Fails with `InvalidZip` for a zip that `inspect` refuses, and with `PlatformError` when the file cannot be read, the
+ * folder exists, or the disk is full.
+ *
+ * ```ts
+ * import * as TaskPackage from "@signalbox/task-package/TaskPackage"
+ *
+ * export const unpacked = TaskPackage.unpack("invoices.zip", "invoices")
+ * ```
+ */
+export const unpack = Effect.fn("TaskPackage.unpack")(function* (zip: string, target: string, limits = packageLimits) {
+  const fs = yield* FileSystem.FileSystem
+  const entries = yield* open(zip, limits)
+  const extract = Effect.fnUntraced(function* (entry: ArchiveEntry) {
+    const path = join(target, entry.name)
+    if (isFolder(entry)) {
+      yield* Stream.runDrain(entry.body)
+      return yield* fs.makeDirectory(path, { recursive: true })
+    }
+    yield* fs.makeDirectory(dirname(path), { recursive: true })
+    const mode = (entry.mode & 0o111) === 0 ? 0o644 : 0o755
+    yield* Stream.run(entry.body, fs.sink(path, { flag: "wx", mode }))
+  })
+  yield* fs.makeDirectory(target)
+  yield* Effect.forEach(entries, extract, { discard: true }).pipe(
+    Effect.onError(() => Effect.ignore(fs.remove(target, { recursive: true, force: true })))
+  )
+  return entries.reduce((sum, { size }) => sum + size, 0)
+}, Effect.scoped)
