@@ -2,15 +2,15 @@
  * Users and groups.
  */
 import * as Effect from "effect/Effect"
-import type { Segment } from "./Address.ts"
-import * as Drives from "./Drives.ts"
+import type { Segment } from "./wire/Address.ts"
+import * as Drives from "./drive/Drives.ts"
 import * as Failure from "./Failure.ts"
-import * as Filter from "./Filter.ts"
+import * as Filter from "./wire/Filter.ts"
 import type { Group, Properties, User } from "./Model.ts"
-import * as Pages from "./Pages.ts"
+import * as Pages from "./wire/Pages.ts"
 import * as Search from "./Search.ts"
-import * as Sites from "./Sites.ts"
-import { dispatch, type GraphRequest, ok } from "./Wire.ts"
+import * as Sites from "./lists/Sites.ts"
+import { dispatch, type GraphRequest, ok } from "./wire/Wire.ts"
 import { World } from "./World.ts"
 
 /** What a user shows where nothing is selected. */

@@ -10,12 +10,12 @@ import type * as Path from "effect/Path"
 import type { PlatformError } from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 import * as Seed from "../Seed.ts"
-import * as Blobs from "./Blobs.ts"
+import * as Blobs from "./drive/Blobs.ts"
 import type { Failure } from "./Failure.ts"
 import * as Ids from "./Ids.ts"
 import type { App, Drive, Group, Identity, Item, Site, User } from "./Model.ts"
-import * as ListModel from "./ListModel.ts"
-import * as Tree from "./Tree.ts"
+import * as ListModel from "./lists/ListModel.ts"
+import * as Tree from "./drive/Tree.ts"
 
 /** The seed says something that cannot be. */
 export class SeedError extends Schema.TaggedError<SeedError>()("SeedError", { message: Schema.String }) {}

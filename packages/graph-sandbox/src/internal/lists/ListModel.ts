@@ -1,0 +1,166 @@
+/**
+ * Lists of a site: their columns and items.
+ */
+import * as Result from "effect/Result"
+import * as Failure from "../Failure.ts"
+import * as Ids from "../Ids.ts"
+import type { Column, Identity, List, ListItem, Site } from "../Model.ts"
+
+interface Change {
+  readonly by: Identity
+  readonly at: number
+}
+
+/** What makes a column what it is. */
+const kinds = [
+  "text",
+  "number",
+  "choice",
+  "boolean",
+  "dateTime",
+  "currency",
+  "lookup",
+  "personOrGroup",
+  "calculated",
+  "hyperlinkOrPicture"
+] as const
+
+/** As the service writes a name that has something else than letters and digits. */
+const internalName = (name: string) =>
+  name.replace(/[^A-Za-z0-9_]/g, (char) => `_x${char.charCodeAt(0).toString(16).padStart(4, "0")}_`)
+
+const column = (
+  siteId: string,
+  list: string,
+  given: Readonly<Record<string, unknown>> & { readonly name: string }
+): Column => ({
+  columnGroup: "Custom Columns",
+  description: "",
+  enforceUniqueValues: false,
+  hidden: false,
+  ...(kinds.some((kind) => kind in given) ? {} : { text: {} }),
+  ...given,
+  id: Ids.uuid(`column ${siteId} ${list} ${given.name}`),
+  name: internalName(given.name),
+  displayName: typeof given["displayName"] === "string" ? given["displayName"] : given.name,
+  indexed: given["indexed"] === true,
+  readOnly: given["readOnly"] === true,
+  required: given["required"] === true
+})
+
+const builtIn = [
+  {
+    name: "Title",
+    required: true,
+    text: { allowMultipleLines: false, appendChangesToExistingText: false, linesForEditing: 0, maxLength: 255 }
+  },
+  { name: "ID", readOnly: true, indexed: true, number: {} },
+  { name: "Created", readOnly: true, dateTime: { displayAs: "default", format: "dateTime" } },
+  { name: "Modified", readOnly: true, dateTime: { displayAs: "default", format: "dateTime" } },
+  { name: "Author", displayName: "Created By", readOnly: true, personOrGroup: {} },
+  { name: "Editor", displayName: "Modified By", readOnly: true, personOrGroup: {} }
+] as const
+
+export interface NewList {
+  readonly displayName: string
+  readonly description?: string
+  readonly template?: string
+  readonly columns?: ReadonlyArray<Readonly<Record<string, unknown>> & { readonly name: string }>
+}
+
+/** By id, or by the name that is shown. */
+export const find = (site: Site, key: string): List | undefined =>
+  site.lists.get(key) ??
+  [...site.lists.values()].find(
+    ({ displayName, name }) =>
+      displayName.toLowerCase() === key.toLowerCase() || name.toLowerCase() === key.toLowerCase()
+  )
+
+export const make = (site: Site, given: NewList, { at, by }: Change): Result.Result<List, Failure.Failure> => {
+  const { columns = [], displayName } = given
+  if (find(site, displayName) !== undefined) {
+    return Result.fail(Failure.nameAlreadyExists("The specified list name already exists."))
+  }
+  const all = [...columns, ...builtIn.filter(({ name }) => !columns.some((column) => column.name === name))]
+  const names = all.map(({ name }) => name.toLowerCase())
+  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  if (twice !== undefined) return Result.fail(Failure.invalidRequest(`The column '${twice}' is there twice.`))
+  const list: List = {
+    id: Ids.uuid(`list ${site.id} ${displayName} ${at} ${site.lists.size}`),
+    siteId: site.id,
+    name: displayName,
+    displayName,
+    description: given.description ?? "",
+    template: given.template ?? "genericList",
+    version: 0,
+    createdAt: at,
+    modifiedAt: at,
+    createdBy: by,
+    columns: all.map((given) => column(site.id, displayName, given)),
+    items: new Map(),
+    nextItem: 1
+  }
+  site.lists.set(list.id, list)
+  return Result.succeed(list)
+}
+
+export const addColumn = (
+  list: List,
+  given: Readonly<Record<string, unknown>> & { readonly name: string }
+): Result.Result<Column, Failure.Failure> => {
+  const made = column(list.siteId, list.displayName, given)
+  if (list.columns.some(({ name }) => name.toLowerCase() === made.name.toLowerCase())) {
+    return Result.fail(Failure.nameAlreadyExists("The specified column name already exists."))
+  }
+  list.columns.push(made)
+  return Result.succeed(made)
+}
+
+const isOfKind = (column: Column, value: unknown): boolean => {
+  if (value === null) return true
+  if ("number" in column || "currency" in column) return typeof value === "number"
+  if ("boolean" in column) return typeof value === "boolean"
+  if ("text" in column || "dateTime" in column) return typeof value === "string"
+  return true
+}
+
+/** A lookup or a person is written as `<name>LookupId`. */
+const columnOf = (list: List, field: string) =>
+  list.columns.find(({ name }) => name === field || `${name}LookupId` === field)
+
+/** Every field must have a column that can be written, and be of its kind. */
+export const checkFields = (
+  list: List,
+  fields: Readonly<Record<string, unknown>>
+): Result.Result<Readonly<Record<string, unknown>>, Failure.Failure> => {
+  for (const [name, value] of Object.entries(fields)) {
+    if (name.startsWith("@") || name.includes("@odata.type")) continue
+    const column = columnOf(list, name)
+    if (column === undefined) return Result.fail(Failure.invalidRequest(`Field '${name}' is not recognized`))
+    if (column.readOnly) return Result.fail(Failure.invalidRequest(`Field '${name}' is read-only`))
+    if (column.name === name && !isOfKind(column, value)) {
+      return Result.fail(Failure.invalidRequest(`The value of field '${name}' is not of the column's type`))
+    }
+  }
+  return Result.succeed(Object.fromEntries(Object.entries(fields).filter(([name]) => !name.includes("@"))))
+}
+
+export const addItem = (
+  list: List,
+  fields: Readonly<Record<string, unknown>>,
+  { at, by }: Change
+): Result.Result<ListItem, Failure.Failure> =>
+  Result.map(checkFields(list, fields), (fields) => {
+    const item: ListItem = {
+      id: String(list.nextItem++),
+      fields,
+      version: 1,
+      createdAt: at,
+      createdBy: by,
+      modifiedAt: at,
+      modifiedBy: by
+    }
+    list.items.set(item.id, item)
+    list.modifiedAt = at
+    return item
+  })

@@ -1,0 +1,112 @@
+/**
+ * The graph: from the first word of an address to who answers, and what each answer costs.
+ */
+import * as Effect from "effect/Effect"
+import * as Address from "./Address.ts"
+import * as Batch from "./Batch.ts"
+import * as Directory from "../Directory.ts"
+import * as Drives from "../drive/Drives.ts"
+import * as Failure from "../Failure.ts"
+import * as Sites from "../lists/Sites.ts"
+import { masked, refusal, rememberedHeaders, throttled, Traffic } from "./Traffic.ts"
+import type { Transfers } from "../drive/Transfers.ts"
+import type { GraphRequest, Reply } from "./Wire.ts"
+import type { World } from "../World.ts"
+
+type Answer = Effect.Effect<Reply, Failure.Failure, World | Transfers>
+
+const roots: Readonly<Record<string, (rest: ReadonlyArray<Address.Segment>, request: GraphRequest) => Answer>> = {
+  me: Directory.me,
+  users: Directory.users,
+  groups: Directory.groups,
+  drive: (rest, request) => Directory.me([{ text: "drive", args: null, path: null }, ...rest], request),
+  drives: (rest, request) => {
+    const [key] = rest
+    if (key === undefined) return Effect.fail(Failure.invalidRequest("The id of a drive must be given."))
+    return Drives.byId(key.text, rest.slice(1), request)
+  },
+  sites: Sites.sites,
+  shares: Sites.shares
+}
+
+const route = Effect.fnUntraced(function* (request: GraphRequest) {
+  const [first, ...rest] = yield* Effect.fromResult(Address.parse(request.path))
+  const name = first?.text.toLowerCase() ?? ""
+  const root = Object.hasOwn(roots, name) ? roots[name] : undefined
+  return root === undefined ? yield* Failure.unknownSegment(first?.text ?? "") : yield* root(rest, request)
+})
+
+/** Resource units of a call. */
+const cost = ({ method, path }: GraphRequest): number => {
+  if (/\/(?:permissions|invite|createLink)\b/i.test(path)) return 5
+  if (method !== "GET") return 2
+  if (/[?&]token=|\/delta/i.test(path)) return 1
+  return /\/(?:children|items|drives|lists|users|members|search\([^)]*\)|columns)$/i.test(path) ? 2 : 1
+}
+
+/** The headers that tell an app how much of its budget is left; they appear when four fifths are spent. */
+const budgetHeaders = (budget: { readonly limit: number; readonly left: number; readonly reset: number } | null) =>
+  budget === null || budget.left > budget.limit / 5
+    ? {}
+    : {
+        "ratelimit-limit": String(budget.limit),
+        "ratelimit-remaining": String(Math.max(0, budget.left)),
+        "ratelimit-reset": String(budget.reset)
+      }
+
+export interface Ids {
+  readonly requestId: string
+  readonly clientRequestId: string
+}
+
+/** A refusal as an answer. */
+export const refuse = (failure: Failure.Failure, ids: Ids, now: number): Reply => ({
+  status: failure.status,
+  body:
+    failure.html === true ? `<html><body><h1>${failure.message}</h1></body></html>` : Failure.body(failure, ids, now),
+  headers: { ...failure.headers, ...(failure.html === true ? { "content-type": "text/html" } : {}) }
+})
+
+/** Answers one request, in a batch or on its own, and never fails. */
+const answerWith = (run: (request: GraphRequest) => Answer, ids: Ids) =>
+  Effect.fnUntraced(function* (request: GraphRequest, failed?: Failure.Failure) {
+    const traffic = yield* Traffic
+    const budget = failed === undefined ? traffic.spend(cost(request), request.now) : null
+    const failure = failed ?? (budget !== null && budget.left < 0 ? throttled(String(budget.reset)) : undefined)
+    const reply = yield* (failure === undefined ? run(request) : Effect.fail(failure)).pipe(
+      Effect.catch((failure) => Effect.succeed(refuse(failure, ids, request.now)))
+    )
+    return { ...reply, headers: { ...budgetHeaders(budget), ...reply.headers } }
+  })
+
+/** A part of a batch meets the faults on its own, and is in the record of requests as one. */
+const part = (ids: Ids, hostHeader: string) =>
+  Effect.fnUntraced(function* (request: GraphRequest) {
+    const traffic = yield* Traffic
+    const { headers, method, now, path, query } = request
+    const url = `${path}${query === "" ? "" : `?${query}`}`
+    const rules = traffic.meet({ host: "graph", method, url })
+    const reply = yield* answerWith(route, ids)(request, refusal(rules, now))
+    traffic.record({
+      host: "graph",
+      method,
+      url: masked(url),
+      status: reply.status,
+      authorization: true,
+      hostHeader,
+      headers: rememberedHeaders(headers),
+      batched: true,
+      faults: rules.map(({ fault }) => fault),
+      at: now
+    })
+    return reply
+  })
+
+/** Answers a request whose sender is known. */
+export const answer = (request: GraphRequest, ids: Ids) => {
+  if (!/^\/+\$batch$/i.test(request.path)) return answerWith(route, ids)(request)
+  if (request.method !== "POST") return Effect.succeed(refuse(Failure.methodNotAllowed(), ids, request.now))
+  return Batch.handle(part(ids, request.headers["host"] ?? ""))(request).pipe(
+    Effect.catch((failure) => Effect.succeed(refuse(failure, ids, request.now)))
+  )
+}

@@ -1,0 +1,137 @@
+/**
+ * A request as the handlers see it, whether it came by itself or in a batch, and what they answer.
+ */
+import * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
+import * as Failure from "../Failure.ts"
+import type { Identity, Principal } from "../Model.ts"
+import type { Change } from "../drive/Tree.ts"
+import type { Transfers } from "../drive/Transfers.ts"
+import type { World } from "../World.ts"
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+
+export const isMethod = (method: string): method is Method => ["GET", "POST", "PUT", "PATCH", "DELETE"].includes(method)
+
+export interface GraphRequest {
+  readonly method: Method
+  /** Behind the version, as it was sent. */
+  readonly path: string
+  /** As it was sent, without the question mark. */
+  readonly query: string
+  /** The query's options by name in lower case, with or without the dollar sign. */
+  readonly options: ReadonlyMap<string, string>
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** The body as JSON; an empty one is `{}`. */
+  readonly json: Effect.Effect<Readonly<Record<string, unknown>>, Failure.Failure>
+  readonly body: Stream.Stream<Uint8Array, unknown>
+  /** Origin and version: what links to this API begin with. */
+  readonly base: string
+  /** Milliseconds since 1970. */
+  readonly now: number
+  readonly principal: Principal
+}
+
+export interface Reply {
+  readonly status: number
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Answers for what an address leads to. */
+export type Handler<A> = (address: A, request: GraphRequest) => Effect.Effect<Reply, Failure.Failure, World | Transfers>
+
+/** What one can do at an address. */
+export type Methods<A> = { readonly [M in Method]?: Handler<A> }
+
+export const ok = (body: unknown, headers?: Readonly<Record<string, string>>): Reply => ({
+  status: 200,
+  body,
+  ...(headers === undefined ? {} : { headers })
+})
+
+export const created = (body: unknown, location?: string): Reply => ({
+  status: 201,
+  body,
+  ...(location === undefined ? {} : { headers: { location } })
+})
+
+export const noContent: Reply = { status: 204 }
+
+/** The handler of the request's method, or 405. */
+export const dispatch = <A>(methods: Methods<A>, address: A, request: GraphRequest) => {
+  const handler = methods[request.method]
+  return handler === undefined ? Effect.fail(Failure.methodNotAllowed()) : handler(address, request)
+}
+
+/** Relations of a thing by their name in lower case. */
+export type Relations<A> = Readonly<Record<string, Methods<A>>>
+
+/** The handlers of a relation; who names one that is not there is told which. */
+export const relation = <A>(relations: Relations<A>, name: string, address: A, request: GraphRequest) => {
+  const methods = Object.hasOwn(relations, name.toLowerCase()) ? relations[name.toLowerCase()] : undefined
+  return methods === undefined ? Effect.fail(Failure.unknownSegment(name)) : dispatch(methods, address, request)
+}
+
+/** Text of a body; `undefined` where it is left out. */
+export const textOf = (body: Readonly<Record<string, unknown>>, name: string) => {
+  const value = body[name]
+  return value === undefined || value === null
+    ? Effect.undefined
+    : typeof value === "string"
+      ? Effect.succeed(value)
+      : Effect.fail(Failure.invalidRequest(`'${name}' must be text.`, "invalidParameterFormat"))
+}
+
+/** An object of a body; an empty one where it is left out. */
+export const objectOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? Object.fromEntries(Object.entries(value)) : {}
+
+/** Who acts, as items remember it. */
+export const identity = (principal: Principal): Identity =>
+  principal.kind === "app"
+    ? { id: principal.app.clientId, displayName: principal.app.name }
+    : {
+        id: principal.user.id,
+        displayName: principal.user.displayName,
+        email: principal.user.userPrincipalName
+      }
+
+export const change = (request: GraphRequest): Change => ({ by: identity(request.principal), at: request.now })
+
+/** A time as the wire shows it: whole seconds. */
+export const time = (at: number): string => new Date(at).toISOString().replace(/\.\d+Z$/, "Z")
+
+/** A set of things, each named by `context`. */
+export const context = (request: GraphRequest, of: string): string => `${request.base}/$metadata#${of}`
+
+const systemOptions = /^\$?(count|expand|filter|orderby|search|select|skip|skiptoken|skip_token|token|top)$/i
+
+/** Reads a query; a system option counts with and without its dollar sign. */
+export const parseOptions = (query: string): ReadonlyMap<string, string> =>
+  new Map(
+    [...new URLSearchParams(query)].map(([name, value]) => [
+      systemOptions.test(name) ? name.replace("$", "").toLowerCase() : name,
+      value
+    ])
+  )
+
+/** The words of a `Prefer` header, in lower case. */
+export const prefers = (request: GraphRequest, word: string): boolean =>
+  (request.headers["prefer"] ?? "").toLowerCase().includes(word.toLowerCase())
+
+/** The ETag conditions of a request that changes something. */
+export const checkMatch = (request: GraphRequest, tags: ReadonlyArray<string> | null) => {
+  const bare = (tag: string) => tag.trim().replace(/^W\//, "")
+  const given = (header: string) => request.headers[header]?.split(/,(?=\s*(?:W\/)?")/).map(bare)
+  const match = given("if-match")
+  const noneMatch = given("if-none-match")
+  const has = (wanted: ReadonlyArray<string>) =>
+    tags !== null && wanted.some((tag) => tag === "*" || tags.includes(tag))
+  return (match !== undefined && !has(match)) || (noneMatch !== undefined && has(noneMatch))
+    ? Effect.fail(Failure.resourceModified())
+    : Effect.void
+}
+
+export const isMissing = (value: unknown): value is undefined | null => value === undefined || value === null
