@@ -2,18 +2,18 @@ import { assert, layer as withLayer } from "@effect/vitest"
 import { AssistantRunId, type TaskPackageId } from "@signalbox/api/contract/Ids"
 import * as Assistants from "@signalbox/api/Assistants"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
+import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 import { errorOf, send } from "./support/Http.ts"
 import { layer, Service } from "./support/Service.ts"
-import * as Zip from "./support/Zip.ts"
 
 const newPackage = (name: string) => Effect.map(TaskPackages.create(name), ({ id }) => id)
 
 const fill = Effect.fnUntraced(function* (id: TaskPackageId, ...tasks: ReadonlyArray<string>) {
-  const bytes = yield* Zip.make({ "robot.yaml": Zip.robotYaml(...tasks) })
+  const bytes = yield* zipOf({ "robot.yaml": robotYaml(...tasks) })
   yield* TaskPackages.upload(id, { name: "p.zip", bytes })
   return bytes
 })

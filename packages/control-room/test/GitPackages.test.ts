@@ -1,6 +1,7 @@
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as Secrets from "@signalbox/api/Secrets"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
+import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -20,7 +21,6 @@ import { TaskPackages as Store } from "../src/internal/store/TaskPackages.ts"
 import { gitServer } from "@signalbox/testkit/GitServer"
 import { bodyAs, errorOf, multipart, send } from "./support/Http.ts"
 import { layer, movedBy, Service } from "./support/Service.ts"
-import { robotYaml, make as zipOf } from "./support/Zip.ts"
 
 const open = TargetGuard.layerOf(true)
 

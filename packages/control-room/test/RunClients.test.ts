@@ -5,12 +5,212 @@
  * `SIGNALBOX_CLIENT_SEED` is where it begins.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
-import * as Config from "effect/Config"
+import { ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
+import { stepRunErrorCodes } from "@signalbox/api/contract/StepRuns"
 import { sized } from "@signalbox/testkit/Soak"
+import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
-import { client, drain, makeProcess } from "./support/RunClients.ts"
+import { type Ask, NextItems } from "../src/internal/runs/NextItems.ts"
+import { Refused } from "../src/internal/Refused.ts"
+import { Runs } from "../src/internal/runs/Runs.ts"
+import { Processes } from "../src/internal/store/Processes.ts"
+import { StepRuns } from "../src/internal/store/StepRuns.ts"
+import type { StoredStepRun } from "../src/internal/store/StoredStepRun.ts"
+import { Webhooks } from "../src/internal/store/Webhooks.ts"
+import { Workers } from "../src/internal/store/Workers.ts"
+import { WorkItems } from "../src/internal/store/WorkItems.ts"
+import { Workspaces } from "../src/internal/store/Workspaces.ts"
+import * as Tokens from "../src/internal/Tokens.ts"
+import { chooser } from "./support/Fuzz.ts"
 import { assertSound, hasEnded, rowsOf } from "./support/RunRows.ts"
 import { database, runsOn } from "./support/Storage.ts"
+
+const tasks = ["a", "b", "c"]
+
+/** A process of three steps with a webhook, and so many workers. */
+const makeProcess = Effect.fnUntraced(function* (workerCount: number) {
+  const workspace = (yield* (yield* Workspaces).create("clients")).id
+  const process = yield* (yield* Processes).create(workspace, {
+    name: "p",
+    steps: [
+      { name: "a", task: { name: "a" }, max_parallel: 3, retry: { max_attempts: 2, delay_seconds: 0 } },
+      { name: "b", task: { name: "b" }, max_parallel: 2 },
+      { name: "c", task: { name: "c" }, start_after: "previous_step" }
+    ]
+  })
+  if (process === null) return assert.fail("the name is taken")
+  yield* (yield* Webhooks).create(workspace, {
+    endpoint: "http://127.0.0.1:9/nobody",
+    events: ["process_run.started", "process_run.completed", "process_run.unresolved"],
+    process: process.view.id
+  })
+  const workers = yield* Workers
+  const linked = yield* Effect.forEach(Array.from({ length: workerCount }), () =>
+    Effect.gen(function* () {
+      const { link_token } = yield* workers.createLinkToken(workspace, "9999-01-01T00:00:00.000Z")
+      const made = yield* workers.link(Tokens.parse(link_token) ?? assert.fail("no token"), "worker", [])
+      return made?.worker ?? assert.fail("not linked")
+    })
+  )
+  return { workspace, process, workers: linked }
+})
+
+type Made = Effect.Success<ReturnType<typeof makeProcess>>
+
+const refusable = <A>(effect: Effect.Effect<A, Refused>) => Effect.orElseSucceed(effect, () => null)
+
+/** One client: so many commands of its own choice. What is refused is refused. */
+const client = Effect.fnUntraced(function* (
+  { process, workers, workspace }: Made,
+  index: number,
+  commands: number,
+  seed: number
+) {
+  const runs = yield* Runs
+  const items = yield* WorkItems
+  const choose = chooser(seed * 1000 + index)
+  const worker = workers[index % workers.length] ?? assert.fail("no worker")
+  const nextItems = yield* NextItems
+  let mine: ReadonlyArray<StoredStepRun> = []
+  const tokens = new Map<string, string>()
+  for (let n = 0; n < commands; n++) {
+    const [stepRun] = mine
+    const rows = yield* rowsOf(process.view.id)
+    const any = rows.items[choose.below(Math.max(1, rows.items.length))]
+    const run = rows.runs[choose.below(Math.max(1, rows.runs.length))]
+    const held = rows.items.find((item) => item.step_run_id === stepRun?.id && item.state === "in_progress")
+    const kind = choose.oneOf([
+      "create",
+      "start",
+      "start",
+      "inputs",
+      "lease",
+      "lease",
+      "lease",
+      "begin",
+      "begin",
+      "reserve",
+      "output",
+      "output",
+      "release",
+      "release",
+      "next",
+      "next",
+      "finish",
+      "finish",
+      "stop",
+      "retry",
+      "mark_as_done",
+      "delete",
+      "remove",
+      "steal"
+    ])
+    if (kind === "create") yield* items.create(workspace, process.view.id, n)
+    if (kind === "start") {
+      const payloads = Array.from({ length: 1 + choose.below(4) }, (_, at) => at)
+      yield* refusable(runs.start(workspace, process, { type: "with_payloads", payloads }))
+    }
+    if (kind === "inputs") yield* refusable(runs.start(workspace, process, { type: "with_inputs" }))
+    if (kind === "lease") {
+      const leased = yield* runs.lease(worker, tasks, false, 2)
+      mine = [...mine, ...leased.map((one) => one.stepRun)]
+      for (const one of leased) {
+        tokens.set(one.stepRun.id, one.leaseToken)
+        yield* refusable(runs.startStepRun(one.stepRun))
+      }
+    }
+    // All of one run at once, and the same once more, as if the answer had been lost.
+    if (kind === "next" && stepRun !== undefined) {
+      const asks = mine
+        .filter(({ processRunId }) => processRunId === stepRun.processRunId)
+        .flatMap(({ id }): ReadonlyArray<Ask> => {
+          const item = rows.items.find((row) => row.step_run_id === id && row.state === "in_progress")
+          if (item === undefined) return []
+          const type = choose.oneOf([null, null, "business", "application"] as const)
+          const exception = type === null ? null : { type, code: "X", message: "x" }
+          const settled = { item: WorkItemId.make(item.id), attempt: item.attempts, exception, outputs: [n, n] }
+          return [{ stepRun: id, leaseToken: tokens.get(id) ?? "", settled, reserve: choose.chance(0.8) }]
+        })
+      const first = yield* nextItems.next(worker, stepRun.processRunId, asks)
+      const again = yield* nextItems.next(worker, stepRun.processRunId, asks)
+      const ids = (answers: typeof first) =>
+        answers?.map((answer) => (answer === null || answer instanceof Refused ? null : answer.id))
+      for (const [at, id] of (ids(first) ?? []).entries()) {
+        const then = ids(again)?.[at] ?? null
+        // Another client may have finished the step run meanwhile.
+        if (id !== null && then !== null) assert.strictEqual(then, id)
+      }
+    }
+    if (stepRun !== undefined) {
+      if (kind === "begin") yield* refusable(runs.startStepRun(stepRun))
+      if (kind === "reserve") yield* refusable(runs.reserveNext(stepRun))
+      if (kind === "output" && held !== undefined) {
+        yield* refusable(runs.createOutput(stepRun, WorkItemId.make(held.id), n))
+      }
+      if (kind === "release" && held !== undefined) {
+        const type = choose.oneOf([null, null, "business", "application"] as const)
+        const exception = type === null ? null : { type, code: "X", message: "x" }
+        yield* refusable(runs.release(stepRun, WorkItemId.make(held.id), exception))
+      }
+      if (kind === "finish") {
+        const code = choose.oneOf(stepRunErrorCodes)
+        yield* refusable(runs.finish(stepRun, choose.chance(0.7) ? null : { code, message: "x" }))
+        mine = mine.slice(1)
+      }
+    }
+    if (run !== undefined && kind === "stop" && choose.chance(0.3)) {
+      const command = { asDone: choose.chance(0.5), terminate: choose.chance(0.5), reason: "enough" }
+      yield* runs.stop(ProcessRunId.make(run.id), command)
+    }
+    if (run !== undefined && kind === "remove" && choose.chance(0.3)) {
+      yield* refusable(runs.remove(ProcessRunId.make(run.id)))
+    }
+    if (any !== undefined && (kind === "retry" || kind === "mark_as_done" || kind === "delete")) {
+      const wanted = kind === "delete" ? "new" : "failed"
+      const chosen = rows.items.filter(({ state }) => state === wanted).slice(0, 3)
+      const some = chosen.length > 0 && choose.chance(0.8) ? chosen : [any]
+      yield* refusable(
+        runs.batch(
+          workspace,
+          kind,
+          some.map(({ id }) => WorkItemId.make(id))
+        )
+      )
+    }
+    // Another one's step run is finished under its hands, as by a lost worker.
+    if (kind === "steal") {
+      const other = rows.stepRuns.find(({ state }) => state === "in_progress")
+      const stored = other === undefined ? null : yield* (yield* StepRuns).find(other.id)
+      if (stored !== null) yield* refusable(runs.finish(stored, { code: "WORKER_LOST", message: "lost" }))
+    }
+  }
+})
+
+/** Executes what there is until no run is left that has not ended. */
+const drain = Effect.fnUntraced(function* ({ process, workers }: Made) {
+  const runs = yield* Runs
+  const stepRuns = yield* StepRuns
+  for (let round = 0; round < 1000; round++) {
+    const rows = yield* rowsOf(process.view.id)
+    if (rows.runs.every(hasEnded)) return
+    // What other clients leased and left.
+    for (const row of rows.stepRuns) {
+      const stored =
+        row.state === "awaiting_worker" || row.state === "in_progress" ? yield* stepRuns.find(row.id) : null
+      if (stored === null || stored.leaseHash === null) continue
+      yield* refusable(runs.startStepRun(stored))
+      yield* refusable(runs.finish(stored, null))
+    }
+    for (const worker of workers) {
+      for (const { stepRun } of yield* runs.lease(worker, tasks, false, 10)) {
+        yield* refusable(runs.startStepRun(stepRun))
+        yield* refusable(runs.finish(stepRun, null))
+      }
+    }
+    yield* runs.tick
+  }
+  return assert.fail("the runs do not end")
+})
 
 const rounds = sized(1, 20)
 const firstSeed = Config.withDefault(Config.Int("SIGNALBOX_CLIENT_SEED"), 1)

@@ -7,6 +7,7 @@ import * as TaskPackages from "@signalbox/api/TaskPackages"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
 import { hostileZips } from "@signalbox/testkit/HostileZips"
+import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
 import * as RawZip from "@signalbox/testkit/RawZip"
 import { sized, soak } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
@@ -16,12 +17,11 @@ import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 import { bodyAs, errorOf, multipart, send } from "./support/Http.ts"
 import { layer, linkWorker, onPostgres, Service } from "./support/Service.ts"
-import * as Zip from "./support/Zip.ts"
 
 const Form = Schema.Struct({ url: Schema.String, form_data: Schema.Record(Schema.String, Schema.String) })
 
 const zipped = (...tasks: ReadonlyArray<string>) =>
-  Effect.map(Zip.make({ "robot.yaml": Zip.robotYaml(...tasks), "tasks.py": "print(1)\n" }), (bytes) => ({
+  Effect.map(zipOf({ "robot.yaml": robotYaml(...tasks), "tasks.py": "print(1)\n" }), (bytes) => ({
     name: "p.zip",
     bytes
   }))
@@ -116,7 +116,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task pack
     Effect.gen(function* () {
       const { blobs, rows } = yield* Service
       const id = yield* withTasks("hostile", "Kept")
-      const robot: RawZip.Entry = { name: "robot.yaml", content: Zip.robotYaml("New") }
+      const robot: RawZip.Entry = { name: "robot.yaml", content: robotYaml("New") }
       const yaml = (content: string) => RawZip.make([{ name: "robot.yaml", content }])
       const well = RawZip.make([robot])
       const unnamed = [
@@ -124,7 +124,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task pack
         { what: "no tasks", zip: yaml("devTasks: {}\n"), says: /robot\.yaml has no mapping under `tasks`/ },
         {
           what: "a robot.yaml that is too large",
-          zip: yaml(`#${"x".repeat(300_000)}\n${Zip.robotYaml("a")}`),
+          zip: yaml(`#${"x".repeat(300_000)}\n${robotYaml("a")}`),
           says: /262144/
         }
       ]
@@ -149,10 +149,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task pack
     Effect.gen(function* () {
       const { id } = yield* TaskPackages.create("fine")
       const megabytes = sized(50, 100)
-      const robot: RawZip.Entry = { name: "robot.yaml", content: Zip.robotYaml("A"), deflate: true }
+      const robot: RawZip.Entry = { name: "robot.yaml", content: robotYaml("A"), deflate: true }
       const many = Array.from({ length: 19_999 }, (_, n): RawZip.Entry => ({ name: `folder ${n % 50}/${n}` }))
       const deep = Object.fromEntries([
-        ["robot.yaml", Zip.robotYaml("A")],
+        ["robot.yaml", robotYaml("A")],
         ["a/".repeat(60) + "b", "x"]
       ])
       const zips: ReadonlyArray<readonly [string, Uint8Array]> = [
@@ -166,11 +166,11 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task pack
         ],
         ["20,000 entries", RawZip.make([robot, ...many])],
         ["a ZIP64 directory", RawZip.make([robot, { name: "a", content: "x" }], { wide: 0 })],
-        ["streamed sizes and folders", yield* Zip.make(deep)],
+        ["streamed sizes and folders", yield* zipOf(deep)],
         ["dots in names", RawZip.make([robot, { name: "...a/..b/c.." }, { name: ".hidden" }])],
         [
           `${megabytes} MB that compress well`,
-          yield* Zip.make({ "robot.yaml": Zip.robotYaml("A"), big: Buffer.alloc(megabytes * 1e6) })
+          yield* zipOf({ "robot.yaml": robotYaml("A"), big: Buffer.alloc(megabytes * 1e6) })
         ]
       ]
       for (const [what, zip] of zips) {

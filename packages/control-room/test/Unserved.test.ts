@@ -5,13 +5,13 @@ import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as StepRuns from "@signalbox/api/StepRuns"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
 import * as WorkerGroups from "@signalbox/api/WorkerGroups"
+import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { Workers } from "../src/internal/store/Workers.ts"
 import { missing } from "../src/internal/runs/Unserved.ts"
 import { layer, linkWorker, movedBy, Service } from "./support/Service.ts"
-import { make as zipOf, robotYaml } from "./support/Zip.ts"
 
 const need = { workspaceId: WorkspaceId.make("w"), task: "read", taskPackage: null, group: null } as const
 const taskPackage = { id: "p", name: "invoices" }

@@ -3,14 +3,59 @@ import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as Webhooks from "@signalbox/api/Webhooks"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
+import * as References from "effect/References"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import * as Tracer from "effect/Tracer"
 import { send } from "./support/Http.ts"
 import { receiver } from "./support/Receiver.ts"
-import { makeRecording } from "./support/Recording.ts"
 import { layerIn, linkWorker, Service, temporaryFolder } from "./support/Service.ts"
+
+/** The text of a value however deep it goes; what was named before is not named again. */
+const textOf = (value: unknown): string => {
+  const seen = new Set<unknown>()
+  return (
+    JSON.stringify(value, (_key, part: unknown) => {
+      if (typeof part === "bigint") return String(part)
+      if (part instanceof Map) return [...part.entries()]
+      if (part instanceof Error) return `${part.name}: ${part.message}`
+      if (typeof part !== "object" || part === null) return part
+      if (seen.has(part)) return "seen"
+      seen.add(part)
+      return part
+    }) ?? ""
+  )
+}
+
+/** What a service logs and traces, as text, and the layer that records it: to be provided below the service. */
+const makeRecording = () => {
+  const said: Array<string> = []
+  const tracer = Tracer.make({
+    span: (options) => {
+      const span = new Tracer.NativeSpan(options)
+      const end = span.end.bind(span)
+      span.end = (time, exit) => {
+        const failure = Exit.isFailure(exit) ? String(exit.cause) : ""
+        said.push(textOf([span.name, span.attributes, span.events, failure]))
+        end(time, exit)
+      }
+      return span
+    }
+  })
+  const logger = Logger.make(({ cause, fiber, message }) => {
+    said.push(textOf([message, fiber.getRef(References.CurrentLogAnnotations), String(cause)]))
+  })
+  const layer = Layer.mergeAll(
+    Logger.layer([logger]),
+    Layer.succeed(References.MinimumLogLevel, "All"),
+    Layer.succeed(Tracer.Tracer, tracer)
+  )
+  return { said, layer }
+}
 
 const unknownId = "01900000-0000-7000-8000-000000000000"
 const { layer: recording, said } = makeRecording()

@@ -2,12 +2,26 @@
  * `signalbox apply`: the example of the README and what can go wrong with a file.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
 import * as Effect from "effect/Effect"
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type RoomHere, signalbox, succeed, temporaryFolder, upHere } from "./support/Cli.ts"
 import { gitServer } from "@signalbox/testkit/GitServer"
-import { namesOf, robotYaml, robotZip } from "./support/Zip.ts"
+
+/** A task package with these tasks. */
+const robotZip = (...tasks: ReadonlyArray<string>) => zipOf({ "robot.yaml": robotYaml(...tasks) })
+
+/** The modes and names in the directory of a zip. */
+const namesOf = (zip: Buffer) => {
+  const names: Array<string> = []
+  for (let at = zip.readUInt32LE(zip.length - 6); zip.readUInt32LE(at) === 0x02014b50;) {
+    const [name, extra, comment] = [zip.readUInt16LE(at + 28), zip.readUInt16LE(at + 30), zip.readUInt16LE(at + 32)]
+    names.push(`${(zip.readUInt32LE(at + 38) >>> 16).toString(8)} ${zip.toString("utf8", at + 46, at + 46 + name)}`)
+    at += 46 + name + extra + comment
+  }
+  return names
+}
 
 const { folder, remove } = temporaryFolder("apply")
 const password = "hush-hush-4711"

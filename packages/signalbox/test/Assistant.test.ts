@@ -4,13 +4,13 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Assistants from "@signalbox/api/Assistants"
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
+import { zipOf } from "@signalbox/testkit/PackageZips"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { clientOf, type RoomHere, signalbox, start, succeed, temporaryFolder, upHere } from "./support/Cli.ts"
 import * as Robots from "./support/Robots.ts"
-import { zipOf } from "./support/Zip.ts"
 
 const python = `
 import json, os, sys, time, urllib.request

@@ -2,6 +2,7 @@
  * A service ends when the terminal closes, and when the package runner that started it ends, however that happens.
  */
 import { afterAll, assert, describe, it } from "@effect/vitest"
+import { zipOf } from "@signalbox/testkit/PackageZips"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { spawn } from "node:child_process"
@@ -9,7 +10,6 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { bin, clientOf, machine, type Ready, temporaryFolder, up } from "./support/Cli.ts"
 import * as Robots from "./support/Robots.ts"
-import { zipOf } from "./support/Zip.ts"
 
 const { folder, remove } = temporaryFolder("ending")
 afterAll(remove)

@@ -3,6 +3,7 @@
  * 404 of any endpoint.
  */
 import { assert } from "@effect/vitest"
+import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -12,7 +13,6 @@ import type { Door } from "./Endpoints.ts"
 import { type Answer, bodyAs, multipart, send } from "./Http.ts"
 import { Pace } from "../../src/internal/Pace.ts"
 import { layer, linkWorker, type RawRequest, Service } from "./Service.ts"
-import * as Zip from "./Zip.ts"
 
 const Identified = Schema.Struct({ id: Schema.String })
 const Form = Schema.Struct({ url: Schema.String, form_data: Schema.Record(Schema.String, Schema.String) })
@@ -104,7 +104,7 @@ export const seed = Effect.gen(function* () {
   yield* ask("POST", "secrets", { name: secret, items: { a: 1 } })
   const taskPackage = yield* made("task-packages", { name, type: "zip" })
   const packageForm = yield* ask("GET", `task-packages/${taskPackage}/upload`)
-  yield* upload(bodyAs(Form, packageForm), yield* Zip.make({ "robot.yaml": Zip.robotYaml("Help") }))
+  yield* upload(bodyAs(Form, packageForm), yield* zipOf({ "robot.yaml": robotYaml("Help") }))
   const assistant = yield* made("assistants", { name, task: { name: "Help", package_id: taskPackage } })
   const assistantRun = bodyAs(
     Schema.Struct({ id: Schema.String, run_token: Schema.String }),

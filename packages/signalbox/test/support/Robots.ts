@@ -6,13 +6,13 @@ import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as StepRuns from "@signalbox/api/StepRuns"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
+import { zipOf } from "@signalbox/testkit/PackageZips"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import * as nodeProcess from "node:process"
-import { zipOf } from "./Zip.ts"
 
 const python = readFileSync(join(import.meta.dirname, "robot.py"), "utf8")
 

@@ -1,15 +1,16 @@
 /**
- * Zips of task packages, well made. (`@signalbox/testkit/RawZip` has the others.)
+ * Zips of task packages, well made. (`HostileZips` has the others.)
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Zip from "effect/encoding/Zip"
 
+/** A `robot.yaml` with these tasks. */
 export const robotYaml = (...tasks: ReadonlyArray<string>) =>
-  `tasks:\n${tasks.map((task) => `  ${JSON.stringify(task)}:\n    shell: python -m robocorp.tasks run tasks.py\n`).join("")}`
+  `tasks:\n${tasks.map((task) => `  ${JSON.stringify(task)}:\n    shell: python tasks.py\n`).join("")}`
 
-/** A zip as every tool makes it. */
-export const make = (files: Readonly<Record<string, string | Uint8Array>>) =>
+/** A zip with these files, as every tool makes it. */
+export const zipOf = (files: Readonly<Record<string, string | Uint8Array>>) =>
   Stream.fromIterable(Object.entries(files)).pipe(
     Stream.map(([path, content]) => Zip.file(path, content)),
     Stream.pipeThroughChannel(Zip.encode()),
