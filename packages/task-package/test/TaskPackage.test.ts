@@ -7,6 +7,7 @@ import * as FileSystem from "effect/FileSystem"
 import { createHash } from "node:crypto"
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { failureOf } from "../src/internal/Refusal.ts"
 import { packageLimits } from "../src/PackageLimits.ts"
 import * as TaskPackage from "../src/TaskPackage.ts"
 
@@ -140,4 +141,11 @@ describe("a file that cannot be read", () => {
       assert.strictEqual(error._tag, "PlatformError")
     }).pipe(Effect.provide(NodeServices.layer))
   )
+
+  it("is no bad zip either when the disk fails half way, and its cause is kept", () => {
+    const cause = Object.assign(new Error("EIO: i/o error, read"), { code: "EIO", syscall: "read" })
+    const error = failureOf("zip")(cause)
+    assert.strictEqual(error._tag, "PlatformError")
+    assert.strictEqual(error.cause, cause)
+  })
 })

@@ -203,6 +203,18 @@ time.sleep(600)
     })
   )
 
+  it.effect("is a SETUP_FAILURE when a script cannot be read, and a START_FAILURE when another field cannot", () =>
+    Effect.gen(function* () {
+      const codeOf = Effect.fnUntraced(function* (more: string) {
+        const { script } = yield* begin("python3 -c 'print(1)'", more)
+        yield* until(() => script.finished.has("s1"))
+        return script.finished.get("s1")?.code
+      }, Effect.scoped)
+      assert.strictEqual(yield* codeOf(`preRunScripts: ["./a 'b"]\n`), "SETUP_FAILURE")
+      assert.strictEqual(yield* codeOf("artifactsDir: ../out\n"), "START_FAILURE")
+    })
+  )
+
   it.effect("leaves artifacts out whose names the service cannot take, says so, and ends well", () =>
     Effect.gen(function* () {
       const write =
