@@ -24,6 +24,11 @@ const documented: ReadonlyArray<Documented> = [
     files: ["packages/control-room/README.md", "packages/control-room/src/*.ts"],
     atLeast: 7
   },
+  {
+    within: "packages/task-package/test",
+    files: ["packages/task-package/README.md", "packages/task-package/src/*.ts"],
+    atLeast: 9
+  },
   { within: "packages/signalbox/test", files: ["packages/signalbox/src/{Mounted,Embedded}.ts"], atLeast: 4 },
   { within: "examples/test", files: ["docs/graph.md", "packages/flows/src/graph/GraphSteps.ts"], atLeast: 6 }
 ]

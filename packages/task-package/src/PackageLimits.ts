@@ -2,7 +2,7 @@
  * How large a task package may be.
  */
 
-/** The limits that {@link packageLimits} has; tests use smaller ones. */
+/** What a task package may have at most. */
 export interface PackageLimits {
   /** Bytes of the zip. */
   readonly zip: number
@@ -18,7 +18,15 @@ export interface PackageLimits {
   readonly depth: number
 }
 
-/** The limits of every task package, for the service that takes it and the worker that unpacks it alike. */
+/**
+ * The limits of every task package, for the service that takes it and the worker that unpacks it alike.
+ *
+ * ```ts
+ * import { packageLimits } from "@signalbox/task-package/PackageLimits"
+ *
+ * export const isTooLarge = (bytes: number) => bytes > packageLimits.zip
+ * ```
+ */
 export const packageLimits: PackageLimits = {
   zip: 500 * 1024 * 1024,
   unpacked: 5 * 1024 * 1024 * 1024,

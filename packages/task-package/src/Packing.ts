@@ -28,6 +28,20 @@ export interface PackageFile<E = never, R = never> {
  * Zips files in the order in which they come. All get the time of the first day that a zip knows.
  *
  * The stream fails with `ZipError` when a name cannot be in a zip, or a body has another size than it should.
+ *
+ * ```ts
+ * import * as Packing from "@signalbox/task-package/Packing"
+ * import * as Stream from "effect/Stream"
+ *
+ * const robotYaml = new TextEncoder().encode("tasks: { Read: { shell: python tasks.py } }")
+ *
+ * export const zip = Stream.make({
+ *   name: "robot.yaml",
+ *   size: robotYaml.length,
+ *   mode: 0o644,
+ *   body: Stream.make(robotYaml)
+ * }).pipe(Packing.encode)
+ * ```
  */
 export const encode = <E, R, E2, R2>(files: Stream.Stream<PackageFile<E, R>, E2, R2>) =>
   files.pipe(

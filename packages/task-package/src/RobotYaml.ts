@@ -102,6 +102,13 @@ export const textOf = (bytes: Uint8Array) =>
  * than this version knows.
  *
  * Fails with `InvalidRobotYaml` unless there is a task, and each has a name of 1 to 255 characters and a command.
+ *
+ * ```ts
+ * import * as RobotYaml from "@signalbox/task-package/RobotYaml"
+ * import * as Effect from "effect/Effect"
+ *
+ * export const names = (bytes: Uint8Array) => Effect.flatMap(RobotYaml.textOf(bytes), RobotYaml.tasksOf)
+ * ```
  */
 export const tasksOf = Effect.fnUntraced(function* (text: string) {
   const { tasks } = yield* Effect.mapError(decodeTasks(yield* parse(text)), () =>
@@ -122,6 +129,12 @@ export const tasksOf = Effect.fnUntraced(function* (text: string) {
  * Resolves to the files named under `ignoreFiles`, whose patterns say what stays out of the zip.
  *
  * Fails with `InvalidRobotYaml` when the file is no YAML, or has no list of names there.
+ *
+ * ```ts
+ * import * as RobotYaml from "@signalbox/task-package/RobotYaml"
+ *
+ * export const files = RobotYaml.ignoreFilesOf("tasks: {}\nignoreFiles: [.gitignore]")
+ * ```
  */
 export const ignoreFilesOf = Effect.fnUntraced(function* (text: string) {
   const { ignoreFiles } = yield* Effect.mapError(decodeIgnoreFiles(yield* parse(text)), () =>
@@ -133,7 +146,16 @@ export const ignoreFilesOf = Effect.fnUntraced(function* (text: string) {
 const systems: Readonly<Record<string, string>> = { win32: "windows", darwin: "darwin", linux: "linux" }
 const machines: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" }
 
-/** Whether a script may run here: one whose name names a system or a kind of processor is for these alone. */
+/**
+ * Whether a script may run on a system and processor, as `process.platform` and `process.arch` name them: one whose name
+ * has those of others in it is for these alone.
+ *
+ * ```ts
+ * import * as RobotYaml from "@signalbox/task-package/RobotYaml"
+ *
+ * export const isForLinux = RobotYaml.isMeantFor("setup_linux.sh", "linux", "x64")
+ * ```
+ */
 export const isMeantFor = (script: string, platform: string, arch: string): boolean => {
   const system = /windows|darwin|linux/i.exec(script)?.[0]
   const machine = /amd64|arm64/i.exec(script)?.[0]
