@@ -3,6 +3,7 @@
  * `InvalidRequest`), on the operations that can give them; the rest is one `ControlRoomError` with a tagged reason.
  * No error holds a key, a secret or a payload.
  */
+import { type Acted, actedOn } from "@signalbox/transport/Attempts"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
@@ -152,16 +153,8 @@ export interface Transient {
    * `"no"`: the service did not act on the last request that was sent (the only one with `sendOnce`). `"maybe"`: it may have,
    * so repeat only what is safe to repeat, such as a POST under the same key.
    */
-  readonly acted: "no" | "maybe"
+  readonly acted: Acted
 }
-
-/** Statuses below 500 after which the same request may succeed later, and whether the service may have acted. */
-const passingStatuses: Readonly<Record<number, Transient["acted"]>> = { 408: "maybe", 425: "no" }
-/** The service does not have the operation, or does not speak this HTTP; any other 5xx may pass. */
-const permanentStatuses: ReadonlySet<number> = new Set([501, 505])
-
-const actedOn = (status: number): Transient["acted"] | null =>
-  passingStatuses[status] ?? (status >= 500 && !permanentStatuses.has(status) ? "maybe" : null)
 
 /**
  * Returns how to retry the call when its failure may pass, and null when the same call would fail again. The client retries

@@ -6,8 +6,8 @@ import * as Stream from "effect/Stream"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { File } from "./contract/Files.ts"
 import { ControlRoom } from "./ControlRoom.ts"
-import { ControlRoomError, type NotFound, unexpected, Unreachable } from "./ControlRoomError.ts"
-import { send, type Transport, unread } from "./internal/Transport.ts"
+import { type ControlRoomError, type NotFound, unexpected } from "./ControlRoomError.ts"
+import { brokenOff, send, type Transport, unread } from "./internal/Transport.ts"
 
 export type { File } from "./contract/Files.ts"
 
@@ -29,14 +29,7 @@ export const fetchSigned = (
         timed: false,
         read: unread
       }).pipe(Effect.catchTag(["Conflict", "InvalidRequest"], (error) => Effect.fail(unexpected(error))))
-      return Stream.mapError(
-        response.stream,
-        () =>
-          new ControlRoomError({
-            reason: new Unreachable({ message: "the download broke off", sent: "maybe" }),
-            request: info
-          })
-      )
+      return Stream.catch(response.stream, (error) => Stream.fromEffect(brokenOff(error, info)))
     })
   )
 

@@ -2,7 +2,7 @@
  * The client on Node: over undici, which is faster than `fetch`, with uploads from paths.
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeTransport from "@signalbox/transport/node"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -32,9 +32,14 @@ export const layerUploads: Layer.Layer<never> = Layer.effect(
   })
 ).pipe(Layer.provide(NodeFileSystem.layer))
 
-/** A connection over undici. */
-export const layer = (options: Options): Layer.Layer<ControlRoom> =>
-  ControlRoom.layerHttpClient(options).pipe(Layer.provide(NodeHttpClient.layerUndici), Layer.provide(layerUploads))
+const overUndici = (options: Options): Layer.Layer<ControlRoom, Config.ConfigError> =>
+  ControlRoom.layerHttpClient(options).pipe(Layer.provide(NodeTransport.layer), Layer.provide(layerUploads))
+
+/**
+ * A connection over undici, through the proxies of the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`). A variable that is
+ * not the address of a proxy is a defect, which names it.
+ */
+export const layer = (options: Options): Layer.Layer<ControlRoom> => Layer.orDie(overUndici(options))
 
 /** The environment configures a connection in part or wrongly, or not at all and there is no local control room. */
 export class NotConfigured extends Schema.TaggedError<NotConfigured>()("NotConfigured", { message: Schema.String }) {}
@@ -56,6 +61,9 @@ const notConfigured = (error: Config.ConfigError) => {
   return new NotConfigured({ message: text.replace(/^(.*)\n *at \["(\w+)"\].*$/s, "$2: $1") })
 }
 
+const connection = (options: Options): Layer.Layer<ControlRoom, NotConfigured> =>
+  Layer.catch(overUndici(options), (error) => Layer.unwrap(Effect.fail(notConfigured(error))))
+
 /**
  * A connection as configured: by `SIGNALBOX_BASE_URL`, `SIGNALBOX_API_KEY` and `SIGNALBOX_WORKSPACE_ID`, or, when none of
  * them is set, by the `credentials.json` of a control room that runs from this folder (`.signalbox`, or `SIGNALBOX_DATA`).
@@ -67,7 +75,7 @@ const notConfigured = (error: Config.ConfigError) => {
 export const layerConfig: Layer.Layer<ControlRoom, NotConfigured> = Layer.unwrap(
   Effect.gen(function* () {
     const { missing, set } = yield* findVariables
-    if (missing.length === 0) return layer(yield* Effect.mapError(ControlRoom.config, notConfigured))
+    if (missing.length === 0) return connection(yield* Effect.mapError(ControlRoom.config, notConfigured))
     if (set.length > 0) {
       const names = `${list.format(missing)} ${missing.length === 1 ? "is" : "are"} not set, but ${list.format(set)}`
       const remedy = "set all three, or none to use the control room that runs from this folder"
@@ -83,6 +91,6 @@ export const layerConfig: Layer.Layer<ControlRoom, NotConfigured> = Layer.unwrap
           })
       )
     )
-    return layer(local)
+    return connection(local)
   })
 ).pipe(Layer.provide(NodeFileSystem.layer))

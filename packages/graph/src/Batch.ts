@@ -1,6 +1,9 @@
 /**
  * Many calls in few requests: twenty at a time, each with a result of its own.
  */
+import { mayRepeat } from "@signalbox/transport/Attempts"
+import { pauseAfter } from "@signalbox/transport/Policy"
+import { retryAfterMillis } from "@signalbox/transport/RetryAfter"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -9,7 +12,7 @@ import type { Graph } from "./Graph.ts"
 import { GraphError, InvalidRequest, type RequestInfo, Unexpected } from "./GraphError.ts"
 import { reasonOf } from "./internal/Answer.ts"
 import { decoder, json, unsent } from "./internal/Call.ts"
-import { mayRepeat, ownPause, retryAfterMillis } from "./internal/Delivery.ts"
+import { acted } from "./internal/Delivery.ts"
 import { isRepeatable, type Method } from "./internal/Transport.ts"
 import { type Path, path, type Query, queryString, verbatim } from "./Path.ts"
 import { GraphPolicy } from "./Policy.ts"
@@ -149,9 +152,9 @@ const deliverAll = Effect.fnUntraced(function* (
     const again =
       part.attempts < policy.attempts &&
       (hint ?? 0) <= policy.maxRetryAfterMillis &&
-      mayRepeat(answer.status, isRepeatable(part.method, part.call.headers ?? {}), hint)
+      mayRepeat(acted(answer.status, hint), isRepeatable(part.method, part.call.headers ?? {}))
     if (again) {
-      part.notBefore = now + (hint ?? (yield* ownPause(policy, part.attempts)))
+      part.notBefore = now + (hint ?? (yield* pauseAfter(policy, part.attempts)))
       return
     }
     const reason = reasonOf(answer.status, answer.headers, answer.body, now)

@@ -10,7 +10,7 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import { AccessTokens } from "./AccessTokens.ts"
 import { Address, Cloud, locate, type Place } from "./Cloud.ts"
-import { make as makeGate } from "./internal/Gate.ts"
+import { linkOver } from "./internal/Delivery.ts"
 import type { Transport } from "./internal/Transport.ts"
 
 export interface Options extends Place {
@@ -57,7 +57,7 @@ export class Graph extends Context.Service<
     const baseUrl = locate(options).graph
     const { origin } = new URL(baseUrl)
     const userAgent = options.userAgent === undefined ? ownAgent : `${options.userAgent} ${ownAgent}`
-    return Graph.of({ baseUrl, origin, transport: { link: { client, gate: makeGate() }, origin, userAgent, tokens } })
+    return Graph.of({ baseUrl, origin, transport: { link: linkOver(client), origin, userAgent, tokens } })
   })
 
   /** Over the HTTP client that the program provides. */

@@ -2,9 +2,9 @@
  * Ready for scripts on Node: over undici, with the tokens in a file, and with local files for transfers.
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import type * as Config from "effect/Config"
 import * as NodePath from "@effect/platform-node/NodePath"
+import * as NodeTransport from "@signalbox/transport/node"
+import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -21,9 +21,12 @@ type LocalFiles = FileSystem.FileSystem | Path.Path
 
 const localFiles: Layer.Layer<LocalFiles> = Layer.merge(NodeFileSystem.layer, NodePath.layer)
 
-/** `Graph` over undici, with whatever tokens the program provides. */
+/**
+ * `Graph` over undici, through the proxies of the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`), with whatever tokens the
+ * program provides. A variable that is not the address of a proxy is a defect, which names it.
+ */
 export const layer = (options: Options = {}): Layer.Layer<Graph | LocalFiles, never, AccessTokens> =>
-  Layer.merge(Layer.provide(Graph.layerHttpClient(options), NodeHttpClient.layerUndici), localFiles)
+  Layer.merge(Layer.provide(Graph.layerHttpClient(options), Layer.orDie(NodeTransport.layer)), localFiles)
 
 /**
  * `Graph`, and the `OAuth` that keeps it authorized, as the environment says (`SIGNALBOX_GRAPH_*`), over a token store.
@@ -41,11 +44,12 @@ export const layer = (options: Options = {}): Layer.Layer<Graph | LocalFiles, ne
 export const layerWith = <E, R>(
   store: Layer.Layer<TokenStore, E, R>
 ): Layer.Layer<Graph | OAuth | LocalFiles, Config.ConfigError | E, Exclude<R, HttpClient.HttpClient>> =>
-  Layer.unwrap(Effect.map(Graph.config, layer)).pipe(
+  Layer.unwrap(Effect.map(Graph.config, Graph.layerHttpClient)).pipe(
     Layer.provide(OAuth.layerAccessTokens),
     Layer.provideMerge(OAuth.layerConfig),
     Layer.provide(store),
-    Layer.provide(NodeHttpClient.layerUndici)
+    Layer.provide(NodeTransport.layer),
+    Layer.merge(localFiles)
   )
 
 /** `layerWith` over the token file of the user. */

@@ -14,7 +14,7 @@ import { AccessTokens, type TokenError } from "./AccessTokens.ts"
 import { endpoints, locate, type Place } from "./Cloud.ts"
 import { Graph } from "./Graph.ts"
 import { type DeviceLogin, make as makeDeviceLogin } from "./internal/DeviceLogin.ts"
-import { make as makeGate } from "./internal/Gate.ts"
+import { linkOver } from "./internal/Delivery.ts"
 import * as Redirect from "./internal/Redirect.ts"
 import { type Form, postForTokens } from "./internal/TokenEndpoint.ts"
 import { OAuthError, own, NotAuthorized } from "./OAuthError.ts"
@@ -63,7 +63,7 @@ const skewMillis = 30_000
 
 const make = Effect.fnUntraced(function* (options: Options) {
   const store = yield* TokenStore
-  const link = { client: yield* HttpClient.HttpClient, gate: makeGate() }
+  const link = linkOver(yield* HttpClient.HttpClient)
   const places = locate(options)
   const authority = `${places.login}/${encodeURIComponent(options.tenant ?? "common")}/oauth2/v2.0`
   // Scopes name the API of the cloud, wherever it is reached.

@@ -1,30 +1,20 @@
 /**
  * How calls are repeated and how long they may take.
  */
+import type { Policy } from "@signalbox/transport/Policy"
 import * as Context from "effect/Context"
 
-export interface Policy {
-  /** How often a request is sent in all; 1 turns retries off. */
-  readonly attempts: number
-  /** The first pause at most, doubled each time (full jitter). */
-  readonly baseMillis: number
-  /** No pause of our own is longer. */
-  readonly capMillis: number
-  /** A longer `Retry-After` fails at once as `Throttled` or `Unavailable`. */
-  readonly maxRetryAfterMillis: number
-  /** How long one attempt may take. Uploads and downloads have no such limit. */
-  readonly attemptTimeoutMillis: number
-  /** How long a call may take with all its attempts and pauses; null: as long as these take. */
-  readonly totalTimeoutMillis: number | null
-}
+export type { Policy } from "@signalbox/transport/Policy"
 
+/** A longer `Retry-After` than `maxRetryAfterMillis` fails at once as `Throttled` or `Unavailable`. */
 export const defaultPolicy: Policy = {
   attempts: 5,
   baseMillis: 1_000,
   capMillis: 30_000,
   maxRetryAfterMillis: 180_000,
   attemptTimeoutMillis: 60_000,
-  totalTimeoutMillis: null
+  totalTimeoutMillis: null,
+  idleTimeoutMillis: 60_000
 }
 
 /**

@@ -135,7 +135,9 @@ const verified = Effect.fnUntraced(function* ({ options, reader, source }: Job, 
 
 /** The answer did not come, but the bytes may have arrived. */
 const mayBeThere = ({ reason }: GraphError): boolean =>
-  (reason._tag === "Unreachable" && reason.sent === "maybe") || reason._tag === "Unavailable"
+  (reason._tag === "Unreachable" && reason.sent === "maybe") ||
+  reason._tag === "Unavailable" ||
+  reason._tag === "Timeout"
 
 const simple = Effect.fnUntraced(function* (job: Job) {
   const { drive, item, reader, source } = job

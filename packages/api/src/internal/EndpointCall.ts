@@ -2,11 +2,11 @@
  * Makes a function that calls one endpoint of the contract: the request from its schemas, the answer and the error
  * channel from what it declares. Encoders and decoders are built once per endpoint, at its first call.
  */
+import { describe, parseOptions } from "@signalbox/transport/SchemaProblem"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import * as SchemaIssue from "effect/SchemaIssue"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { isExtension } from "../contract/Documentation.ts"
@@ -51,9 +51,6 @@ const tagOfStatus: Record<number, Exclude<CallError, ControlRoomError>["_tag"]> 
   413: "InvalidRequest"
 }
 
-/** Errors must not hold what was given or received. */
-const parseOptions = { errors: "first", reportInput: false } as const
-
 const statusAnnotation = SchemaAST.resolveAt<number>("httpApiStatus")
 
 /** Text that as a segment of a path would make another path. */
@@ -97,15 +94,6 @@ const withHint = (error: CallError, operation: string): CallError => {
   if (error.reason.status !== 405 && error.reason.status !== 501) return error
   const reason = new Unexpected({ ...error.reason, message: `${error.reason.message} (${hint})` })
   return new ControlRoomError({ reason, request: error.request })
-}
-
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
-
-/** Where and what was expected, never what was there: values may be secret. */
-const describe = (error: Schema.SchemaError): string => {
-  const [first] = format(error.issue).issues
-  const path = (first?.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
-  return `${path === "" ? "" : `${path}: `}${first?.message ?? "not valid"}`
 }
 
 /**

@@ -1,11 +1,11 @@
 /**
  * What an answer of 400 and more means.
  */
+import { type Headers, retryAfterMillis } from "@signalbox/transport/RetryAfter"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Reasons from "../GraphError.ts"
-import { type Headers, retryAfterMillis } from "./Delivery.ts"
 
 export const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 

@@ -1,11 +1,11 @@
 /**
  * Calls of the API over the `Graph` at hand: JSON in and out by schema, and lists as streams of their pages.
  */
+import { describe, parseOptions } from "@signalbox/transport/SchemaProblem"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
 import * as Stream from "effect/Stream"
 import * as HttpBody from "effect/http/HttpBody"
 import { Graph } from "../Graph.ts"
@@ -80,16 +80,6 @@ export const requestAddress = Effect.fnUntraced(function* <A>(
   const { origin, transport } = yield* Graph
   return yield* send(transport, { ...options, url: address, shown: shownAddress(origin, address) })
 })
-
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
-const parseOptions = { errors: "first", reportInput: false } as const
-
-/** Where and what was expected, never what was there. */
-const describe = (error: Schema.SchemaError): string => {
-  const [first] = format(error.issue).issues
-  const where = (first?.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
-  return `${where === "" ? "" : `${where}: `}${first?.message ?? "not valid"}`
-}
 
 /** An error that the service wrote into an answer that it had begun well: the search of users does so. */
 const brokenOff = (text: string): ReadonlyArray<string> | undefined => {

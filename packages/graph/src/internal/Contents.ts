@@ -2,17 +2,19 @@
  * The bytes behind an address that gives access by itself. A connection that breaks is taken up where it broke; an address
  * that has expired is replaced.
  */
+import { pauseAfter } from "@signalbox/transport/Policy"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type { Graph } from "../Graph.ts"
-import { GraphError, InvalidRange, Unreachable } from "../GraphError.ts"
+import { GraphError, InvalidRange } from "../GraphError.ts"
 import { GraphPolicy } from "../Policy.ts"
 import { Changed, type TransferError, transferError } from "../TransferError.ts"
 import { requestAddress } from "./Call.ts"
-import { ownPause } from "./Delivery.ts"
+import { brokenOff } from "./Delivery.ts"
 import { type Sent, unread } from "./Transport.ts"
 
 export interface ContentsOptions {
@@ -90,27 +92,20 @@ export const contents = (options: ContentsOptions): Stream.Stream<Uint8Array, Fa
       )
     }
 
-    const brokenOff = (response: Response) =>
-      new GraphError({
-        reason: new Unreachable({ codes: [], message: "the download broke off", sent: "maybe" }),
-        request: response.request
-      })
-
     const body = (response: Response, known: number): Stream.Stream<Uint8Array, Failure> => {
       let skip = known
+      const fail = (error: HttpClientError.HttpClientError | null) =>
+        Stream.unwrap(
+          Effect.map(brokenOff(error), (reason) => Stream.fail(new GraphError({ reason, request: response.request })))
+        )
       const bytes = Stream.map(response.value.stream, (chunk) => {
         const part = chunk.subarray(Math.min(skip, chunk.length))
         skip -= chunk.length - part.length
         received += part.length
         return part
       })
-      const end = Stream.suspend(() =>
-        total !== null && received < total ? Stream.fail(brokenOff(response)) : Stream.empty
-      )
-      return Stream.concat(
-        Stream.mapError(bytes, () => brokenOff(response)),
-        end
-      )
+      const end = Stream.suspend(() => (total !== null && received < total ? fail(null) : Stream.empty))
+      return Stream.concat(Stream.catch(bytes, fail), end)
     }
 
     const again = Effect.fnUntraced(function* (error: GraphError) {
@@ -118,9 +113,11 @@ export const contents = (options: ContentsOptions): Stream.Stream<Uint8Array, Fa
       failures = received > mark ? 1 : failures + 1
       mark = received
       if (failures >= policy.attempts) return yield* error
-      yield* Effect.sleep(yield* ownPause(policy, failures))
+      yield* Effect.sleep(yield* pauseAfter(policy, failures))
       return pump
     })
+
+    const resume = (_: unknown, error: GraphError) => Stream.unwrap(again(error))
 
     const pump: Stream.Stream<Uint8Array, Failure, Graph> = Stream.suspend(() =>
       Stream.unwrap(
@@ -130,9 +127,7 @@ export const contents = (options: ContentsOptions): Stream.Stream<Uint8Array, Fa
           const response = yield* connect
           const known = yield* overlap(response)
           if (total === 0) return Stream.empty
-          return body(response, known).pipe(
-            Stream.catchReason("GraphError", "Unreachable", (_, error) => Stream.unwrap(again(error)))
-          )
+          return body(response, known).pipe(Stream.catchReasons("GraphError", { Unreachable: resume, Timeout: resume }))
         })
       )
     )

@@ -1,6 +1,7 @@
 /**
  * Sign-in on another device: a code that a person types there, while this program asks whether they are done.
  */
+import type { Link } from "@signalbox/transport/Attempts"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -10,7 +11,6 @@ import * as Schema from "effect/Schema"
 import type { TokenError } from "../AccessTokens.ts"
 import { Expired, Malformed, OAuthError, own } from "../OAuthError.ts"
 import type { Tokens } from "../Tokens.ts"
-import type { Link } from "./Delivery.ts"
 import { type Form, postForm, postForTokens } from "./TokenEndpoint.ts"
 
 export interface DeviceLogin {

@@ -1,6 +1,7 @@
 /**
  * Requests to the identity provider: forms out, tokens or an `OAuthError` back.
  */
+import type { Link } from "@signalbox/transport/Attempts"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -12,7 +13,7 @@ import { OAuthError, own, type Reason } from "../OAuthError.ts"
 import * as Reasons from "../OAuthError.ts"
 import type { Tokens } from "../Tokens.ts"
 import { bodyOf } from "./Answer.ts"
-import { deliver, type Link } from "./Delivery.ts"
+import { deliver } from "./Delivery.ts"
 import { asText } from "./Transport.ts"
 
 /** The details of a request; those that are redacted never show in an error. */

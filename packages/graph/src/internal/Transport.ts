@@ -2,6 +2,8 @@
  * Sends one logical call to the API: token, attempts, redirects, and the answer or a `GraphError`. Everything that talks to
  * the API goes through here.
  */
+import type { Link } from "@signalbox/transport/Attempts"
+import type { Headers } from "@signalbox/transport/RetryAfter"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -14,7 +16,7 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type { AccessTokens, TokenError } from "../AccessTokens.ts"
 import * as Reasons from "../GraphError.ts"
 import { bodyOf, reasonOf } from "./Answer.ts"
-import { deliver, type Headers, type Link } from "./Delivery.ts"
+import { deliver, reasonOfNoAnswer } from "./Delivery.ts"
 
 /** Where calls go, and with which token. */
 export interface Transport {
@@ -134,7 +136,7 @@ const sendUntraced = Effect.fnUntraced(function* <A>(
     }).pipe(
       Effect.mapError((failed) => {
         attempts += failed.attempts
-        return fail(failed.reason)
+        return fail(reasonOfNoAnswer(failed.reason))
       })
     )
     attempts += answer.attempts

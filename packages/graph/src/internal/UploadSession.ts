@@ -2,6 +2,7 @@
  * An upload in fragments: what is missing is sent until nothing is, whatever happens on the way. The address of the upload
  * gives access by itself and never gets a token.
  */
+import { pauseAfter } from "@signalbox/transport/Policy"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -13,7 +14,6 @@ import { GraphPolicy } from "../Policy.ts"
 import { type TransferError, transferError, UploadLost } from "../TransferError.ts"
 import { bodyOf } from "./Answer.ts"
 import { decoder, requestAddress } from "./Call.ts"
-import { ownPause } from "./Delivery.ts"
 import type { Reader } from "./Reader.ts"
 import { asNothing, asText } from "./Transport.ts"
 
@@ -157,7 +157,7 @@ export const transfer = Effect.fnUntraced(function* (
     }
     const error = result.failure
     if (isFinal(error) || failures >= policy.attempts) return yield* error
-    if (error.reason._tag !== "InvalidRange") yield* Effect.sleep(yield* ownPause(policy, failures))
+    if (error.reason._tag !== "InvalidRange") yield* Effect.sleep(yield* pauseAfter(policy, failures))
     const status = yield* Effect.result(missing(url, size))
     if (Result.isFailure(status)) {
       if (isGone(status.failure)) return { _tag: "Lost", complete }

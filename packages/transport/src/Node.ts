@@ -1,0 +1,50 @@
+/**
+ * The HTTP client of programs on Node: over undici, through the proxies of the environment, with idle limits.
+ */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import type * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as HttpClient from "effect/http/HttpClient"
+import { IdleLimit } from "./IdleLimit.ts"
+import * as Dispatcher from "./internal/Dispatcher.ts"
+import * as Proxies from "./internal/Proxies.ts"
+
+const withIdleLimit = HttpClient.transform((response: ReturnType<HttpClient.HttpClient["execute"]>) =>
+  Effect.flatMap(IdleLimit, (idleMillis) =>
+    idleMillis === null
+      ? response
+      : Effect.updateService(response, NodeHttpClient.UndiciOptions, (options) => {
+          const limited: Dispatcher.Limited = { ...options, idleMillis }
+          return limited
+        })
+  )
+)
+
+const layerDispatcher = Layer.effect(NodeHttpClient.Dispatcher, Effect.flatMap(Proxies.config, Dispatcher.make))
+
+/**
+ * An `HttpClient` over undici that
+ *
+ * - sends through the proxies that `HTTPS_PROXY` and `HTTP_PROXY` name, except to the hosts in `NO_PROXY` and to this computer
+ *   itself (`localhost`, `127.0.0.0/8`, `::1`); in lower case the variables win. A proxy for HTTP alone is used for HTTPS too;
+ * - honours `IdleLimit`: a request fails when no byte goes in either direction for that time.
+ *
+ * Fails with a `ConfigError` that names the variable when it is not the address of a proxy.
+ *
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as HttpClient from "effect/http/HttpClient"
+ * import { IdleLimit } from "@signalbox/transport/IdleLimit"
+ * import * as NodeTransport from "@signalbox/transport/node"
+ *
+ * export const page = HttpClient.get("https://example.com").pipe(
+ *   Effect.flatMap((response) => response.text),
+ *   Effect.provideService(IdleLimit, 60_000),
+ *   Effect.provide(NodeTransport.layer)
+ * )
+ * ```
+ */
+export const layer: Layer.Layer<HttpClient.HttpClient, Config.ConfigError> = HttpClient.layerMergedContext(
+  Effect.map(NodeHttpClient.makeUndici, withIdleLimit)
+).pipe(Layer.provide(layerDispatcher))

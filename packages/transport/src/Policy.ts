@@ -1,0 +1,33 @@
+/**
+ * How often a request is sent, and how long it may take.
+ */
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+
+/** Each client has its own defaults. */
+export interface Policy {
+  /** How often a request is sent in all; 1 turns retries off. */
+  readonly attempts: number
+  /** The longest first pause; the limit doubles with each attempt, and each pause is random below it (full jitter). */
+  readonly baseMillis: number
+  /** The longest pause, unless the service names one. */
+  readonly capMillis: number
+  /** A longer `Retry-After` is not waited for: the call fails at once. */
+  readonly maxRetryAfterMillis: number
+  /** How long one attempt may take. Uploads and downloads have `idleTimeoutMillis` instead. */
+  readonly attemptTimeoutMillis: number
+  /** How long a call may take with all its attempts and pauses; null: as long as these take. */
+  readonly totalTimeoutMillis: number | null
+  /**
+   * How long an upload or a download may go without a byte in either direction; null: without limit. A caller that is slow
+   * to provide or to consume bytes does not count. Applies to clients that honour `IdleLimit`, such as that of `node`.
+   */
+  readonly idleTimeoutMillis: number | null
+}
+
+/** Returns the pause after an attempt that failed, in milliseconds; the first attempt is 1. */
+export const pauseAfter = (
+  { baseMillis, capMillis }: Pick<Policy, "baseMillis" | "capMillis">,
+  attempt: number
+): Effect.Effect<number> =>
+  Effect.map(Random.next, (random) => random * Math.min(capMillis, baseMillis * 2 ** (attempt - 1)))

@@ -1,0 +1,35 @@
+/**
+ * The times that services ask clients to wait.
+ */
+
+/** Headers of a response, with names in lower case. */
+export type Headers = Readonly<Record<string, string | undefined>>
+
+/** Returns the value of a header that is a number from 0 on. */
+export const readNumber = (headers: Headers, name: string): number | undefined => {
+  const value = Number(headers[name]?.trim() || Number.NaN)
+  return Number.isFinite(value) && value >= 0 ? value : undefined
+}
+
+/**
+ * Returns how many milliseconds from `now` (milliseconds since the epoch) the service asks to wait: `Retry-After-Ms`, or
+ * `Retry-After` in seconds, whole or not, or as a date. Returns null when there is no such header, or its value means nothing.
+ *
+ * ```ts
+ * import { retryAfterMillis } from "@signalbox/transport/RetryAfter"
+ *
+ * export const pause = retryAfterMillis({ "retry-after": "2.5" }, Date.now()) // 2500
+ * ```
+ */
+export const retryAfterMillis = (headers: Headers, now: number): number | null => {
+  const millis = readNumber(headers, "retry-after-ms")
+  if (millis !== undefined) return millis
+  const value = headers["retry-after"]?.trim() ?? ""
+  if (/^\d+(\.\d*)?$/.test(value)) {
+    const after = Math.ceil(Number(value) * 1000)
+    return Number.isFinite(after) ? after : null
+  }
+  // `Date.parse` would read a negative or exponential number as a year.
+  const date = /[a-z]/i.test(value) && Number.isNaN(Number(value)) ? Date.parse(value) : Number.NaN
+  return Number.isNaN(date) ? null : Math.max(0, date - now)
+}

@@ -1,0 +1,64 @@
+/**
+ * The dispatcher of undici behind the HTTP client: which way a request takes, and how long it may stand still.
+ */
+import type * as Undici from "@effect/platform-node/Undici"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { Readable } from "node:stream"
+import { isLoopback, type Proxies } from "./Proxies.ts"
+
+/** How long a proxy may take to open a tunnel. */
+const tunnelMillis = 30_000
+
+/** Bodies in memory are written in pieces of this size, so that undici sees whether the peer takes them. */
+const pieceBytes = 64 * 1024
+
+/** The options of a request with an idle limit. */
+export interface Limited extends Partial<Undici.Dispatcher.RequestOptions> {
+  readonly idleMillis: number
+}
+
+function* pieces(bytes: Uint8Array) {
+  for (let from = 0; from < bytes.length; from += pieceBytes) yield bytes.subarray(from, from + pieceBytes)
+}
+
+type Options = Undici.Dispatcher.DispatchOptions
+
+/**
+ * Applies the idle limit of a request. For bodies that are streams, undici restarts `headersTimeout` whenever the peer takes
+ * bytes, ignores it while it waits for the source, and counts it again when all is sent; `bodyTimeout` does not count while the
+ * consumer does not read. For bodies in memory it would count from the beginning, so they become streams.
+ */
+const limitIdle: Undici.Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options: Options, handler) => {
+  const idle = "idleMillis" in options ? options.idleMillis : undefined
+  if (typeof idle !== "number") return dispatch(options, handler)
+  const { body } = options
+  const watched = body instanceof Uint8Array && body.length > pieceBytes ? Readable.from(pieces(body)) : body
+  const limits = { headersTimeout: idle, bodyTimeout: idle, ...(watched === undefined ? {} : { body: watched }) }
+  return dispatch({ ...options, ...limits }, handler)
+}
+
+const scoped = <D extends Undici.Dispatcher>(create: () => D): Effect.Effect<D, never, Scope.Scope> =>
+  Effect.acquireRelease(Effect.sync(create), (dispatcher) => Effect.promise(() => dispatcher.destroy()))
+
+/** Creates the dispatcher; requests to this computer never go through a proxy. */
+export const make = Effect.fnUntraced(function* (
+  proxies: Proxies
+): Effect.fn.Return<Undici.Dispatcher, never, Scope.Scope> {
+  // Loaded on demand: it is most of what the client costs to import.
+  const undici = yield* Effect.promise(() => import("@effect/platform-node/Undici"))
+  const direct = yield* scoped(() => new undici.Agent())
+  if (proxies.httpProxy === "" && proxies.httpsProxy === "") return direct.compose(limitIdle)
+  const proxied = yield* scoped(
+    () =>
+      new undici.EnvHttpProxyAgent({
+        ...proxies,
+        clientFactory: (origin, options) => new undici.Pool(origin, { ...options, headersTimeout: tunnelMillis })
+      })
+  )
+  const choose: Undici.Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options: Options, handler) =>
+    options.origin !== undefined && isLoopback(options.origin)
+      ? direct.dispatch({ ...options, origin: options.origin }, handler)
+      : dispatch(options, handler)
+  return proxied.compose(choose, limitIdle)
+})
