@@ -1,13 +1,15 @@
 /**
  * Downloads of files of work items and outputs.
  */
+import { noAnswer } from "@signalbox/transport/NoAnswer"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { File } from "./contract/Files.ts"
 import { ControlRoom } from "./ControlRoom.ts"
-import { type ControlRoomError, type NotFound, unexpected } from "./ControlRoomError.ts"
-import { brokenOff, send, type Transport, unread } from "./internal/Transport.ts"
+import { ControlRoomError, type NotFound, unexpected } from "./ControlRoomError.ts"
+import { reasonOf, send, type Transport, unread } from "./internal/Transport.ts"
+import { RetryPolicy } from "./Policy.ts"
 
 export type { File } from "./contract/Files.ts"
 
@@ -29,7 +31,11 @@ export const fetchSigned = (
         timed: false,
         read: unread
       }).pipe(Effect.catchTag(["Conflict", "InvalidRequest"], (error) => Effect.fail(unexpected(error))))
-      return Stream.catch(response.stream, (error) => Stream.fromEffect(brokenOff(error, info)))
+      const { idleTimeoutMillis } = yield* RetryPolicy
+      return Stream.mapError(
+        response.stream,
+        (error) => new ControlRoomError({ reason: reasonOf(noAnswer(error, idleTimeoutMillis)), request: info })
+      )
     })
   )
 

@@ -3,15 +3,15 @@
  * responses of a service mean beyond whether it acted.
  */
 import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
 import type * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type { Gate } from "./Gate.ts"
 import { IdleLimit } from "./IdleLimit.ts"
-import { type NoAnswer, noAnswer, Undelivered } from "./NoAnswer.ts"
+import { type NoAnswer, noAnswer, timeout } from "./NoAnswer.ts"
 import { pauseAfter, type Policy } from "./Policy.ts"
 import { type Headers, retryAfterMillis } from "./RetryAfter.ts"
 
@@ -66,81 +66,34 @@ export type Answer<A> =
       readonly retryAfterMillis: number | null
     }
 
+/** A request that got no response, however often it was sent. */
+export class Undelivered extends Data.TaggedError("Undelivered")<{
+  readonly reason: NoAnswer
+  readonly attempts: number
+}> {
+  override get message(): string {
+    return this.reason.message
+  }
+}
+
 /** The response, and how often the request was sent. */
 export type Delivered<A> = Answer<A> & { readonly attempts: number }
 
-const timeout = (afterMillis: number, what: string): NoAnswer => ({
-  _tag: "Timeout",
-  message: `no whole answer within ${afterMillis} ms${what}`,
-  afterMillis
-})
-
 const attemptOnce = Effect.fnUntraced(function* <A>(
-  link: Link,
-  policy: Policy,
+  { client, gate }: Link,
+  mostMillis: number,
   request: HttpClientRequest.HttpClientRequest,
   options: DeliverOptions<A>,
   number: number
 ): Effect.fn.Return<Answer<A>, HttpClientError.HttpClientError> {
-  const response = yield* link.client.execute(request)
+  const response = yield* client.execute(request)
   const { headers, status } = response
   const now = yield* Clock.currentTimeMillis
-  link.gate.learn(number, headers, now, policy.maxRetryAfterMillis)
+  gate.learn(number, headers, now, mostMillis)
   options.onAnswer?.(status, headers)
   if (status < 400) return { _tag: "Good", status, headers, value: yield* options.read(response) }
   const text = yield* Effect.orElseSucceed(response.text, () => "")
   return { _tag: "Bad", status, headers, text, retryAfterMillis: retryAfterMillis(headers, now) }
-})
-
-const actedBefore = (reason: NoAnswer): Acted | null => {
-  if (reason._tag === "Timeout") return "maybe"
-  return reason._tag === "Unsendable" || reason.permanent ? null : reason.sent
-}
-
-const deliverByPolicy = Effect.fnUntraced(function* <A>(
-  link: Link,
-  policy: Policy,
-  request: HttpClientRequest.HttpClientRequest,
-  options: DeliverOptions<A>,
-  onSend: () => void
-): Effect.fn.Return<Delivered<A>, Undelivered> {
-  const idle = options.timed ? null : policy.idleTimeoutMillis
-  const limit = policy.attemptTimeoutMillis
-  for (let attempt = 1; ; attempt++) {
-    const last = attempt >= policy.attempts
-    const number = yield* link.gate.admit
-    onSend()
-    const once = attemptOnce(link, policy, request, options, number).pipe(
-      Effect.mapError((error) => noAnswer(error, idle)),
-      Effect.provideService(IdleLimit, idle)
-    )
-    const result = yield* Effect.result(
-      options.timed
-        ? Effect.timeoutOrElse(once, { duration: limit, orElse: () => Effect.fail(timeout(limit, "")) })
-        : once
-    )
-    if (Result.isFailure(result)) {
-      const reason = result.failure
-      if (last || !mayRepeat(actedBefore(reason), options.repeatable())) {
-        return yield* new Undelivered({ reason, attempts: attempt })
-      }
-      yield* Effect.sleep(yield* pauseAfter(policy, attempt))
-      continue
-    }
-    const answer = result.success
-    if (answer._tag === "Good") return { ...answer, attempts: attempt }
-    const hint = answer.retryAfterMillis
-    const tooLong = hint !== null && hint > policy.maxRetryAfterMillis
-    const pause = hint ?? (yield* pauseAfter(policy, attempt))
-    if (link.pausing.has(answer.status) && !tooLong) {
-      link.gate.pauseUntil((yield* Clock.currentTimeMillis) + pause)
-    }
-    if (last || tooLong || !mayRepeat(link.acted(answer.status, hint), options.repeatable())) {
-      return { ...answer, attempts: attempt }
-    }
-    yield* Effect.logDebug(`answered ${answer.status}, sent again in ${Math.round(pause)} ms`)
-    yield* Effect.sleep(pause)
-  }
 })
 
 /**
@@ -171,12 +124,50 @@ export const deliver = Effect.fnUntraced(function* <A>(
   request: HttpClientRequest.HttpClientRequest,
   options: DeliverOptions<A>
 ): Effect.fn.Return<Delivered<A>, Undelivered> {
+  const { attemptTimeoutMillis, maxRetryAfterMillis, totalTimeoutMillis } = policy
+  const idle = options.timed ? null : policy.idleTimeoutMillis
   let attempts = 0
-  const sending = deliverByPolicy(link, policy, request, options, () => attempts++)
-  const total = policy.totalTimeoutMillis
-  if (total === null) return yield* sending
+
+  const sending = Effect.gen(function* (): Effect.fn.Return<Delivered<A>, Undelivered> {
+    for (;;) {
+      const number = yield* link.gate.admit
+      attempts++
+      const once: Effect.Effect<Answer<A> | NoAnswer> = attemptOnce(
+        link,
+        maxRetryAfterMillis,
+        request,
+        options,
+        number
+      ).pipe(
+        Effect.catch((error) => Effect.succeed(noAnswer(error, idle))),
+        Effect.provideService(IdleLimit, idle)
+      )
+      const answer = yield* options.timed
+        ? Effect.timeoutOrElse(once, {
+            duration: attemptTimeoutMillis,
+            orElse: () => Effect.succeed(timeout(attemptTimeoutMillis, "whole answer"))
+          })
+        : once
+      if (answer._tag === "Good") return { ...answer, attempts }
+      const isBad = answer._tag === "Bad"
+      const hint = isBad ? answer.retryAfterMillis : null
+      const acted = isBad ? link.acted(answer.status, hint) : answer.acted
+      const pause = hint ?? (yield* pauseAfter(policy, attempts))
+      const tooLong = hint !== null && hint > maxRetryAfterMillis
+      if (isBad && link.pausing.has(answer.status) && !tooLong) yield* link.gate.pause(pause)
+      if (attempts >= policy.attempts || tooLong || !mayRepeat(acted, options.repeatable())) {
+        return isBad ? { ...answer, attempts } : yield* new Undelivered({ reason: answer, attempts })
+      }
+      yield* Effect.sleep(pause)
+    }
+  })
+
+  if (totalTimeoutMillis === null) return yield* sending
   return yield* Effect.timeoutOrElse(sending, {
-    duration: total,
-    orElse: () => Effect.fail(new Undelivered({ reason: timeout(total, " with all attempts"), attempts }))
+    duration: totalTimeoutMillis,
+    orElse: () => {
+      const reason = timeout(totalTimeoutMillis, "whole answer with all attempts")
+      return Effect.fail(new Undelivered({ reason, attempts }))
+    }
   })
 })

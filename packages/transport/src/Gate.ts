@@ -13,8 +13,8 @@ export interface Gate {
    * the budget wait for the reset, but no longer than `mostMillis`.
    */
   readonly learn: (request: number, headers: Headers, now: number, mostMillis: number) => void
-  /** Admits nothing before that time (milliseconds since the epoch), or a later one that was set already. */
-  readonly pauseUntil: (time: number) => void
+  /** Admits nothing for that time, or for longer when it is paused for longer already. */
+  readonly pause: (millis: number) => Effect.Effect<void>
 }
 
 export const make = (): Gate => {
@@ -45,9 +45,10 @@ export const make = (): Gate => {
       if (remaining === undefined || reset === undefined || request <= budget.request) return
       budget = { request, remaining, until: now + Math.min(reset * 1000, mostMillis) }
     },
-    pauseUntil: (time) => {
-      // Whole milliseconds, as those of the clock: else a wait would end just before.
-      paused = Math.max(paused, Math.ceil(time))
-    }
+    pause: (millis) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        // Whole milliseconds, as those of the clock: else a wait would end just before.
+        paused = Math.max(paused, Math.ceil(now + millis))
+      })
   }
 }

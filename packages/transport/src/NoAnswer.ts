@@ -1,90 +1,71 @@
 /**
  * Why a request has no response, or not all of it.
  */
-import * as Schema from "effect/Schema"
 import type * as HttpClientError from "effect/http/HttpClientError"
+import type { Acted } from "./Attempts.ts"
+
+interface Common {
+  readonly message: string
+  /** Whether the service acted on the request; null: the next attempt would fail in the same way. */
+  readonly acted: Acted | null
+}
 
 /** It did not come in time: the whole response, or the next byte. */
-export const Timeout = Schema.TaggedStruct("Timeout", { message: Schema.String, afterMillis: Schema.Finite })
+export interface Timeout extends Common {
+  readonly _tag: "Timeout"
+  readonly afterMillis: number
+}
 
-/**
- * There is no connection, or it broke. `sent: "no"`: nothing reached the service; `"maybe"`: it may have acted. `permanent`: the
- * next attempt would fail in the same way.
- */
-export const Unreachable = Schema.TaggedStruct("Unreachable", {
-  message: Schema.String,
-  sent: Schema.Literals(["no", "maybe"]),
-  permanent: Schema.Boolean
-})
+/** There is no connection, or it broke. `sent: "no"`: nothing reached the service; `"maybe"`: it may have acted. */
+export interface Unreachable extends Common {
+  readonly _tag: "Unreachable"
+  readonly sent: Acted
+}
 
 /** The request itself cannot be sent. */
-export const Unsendable = Schema.TaggedStruct("Unsendable", { message: Schema.String })
-
-export const NoAnswer = Schema.Union([Timeout, Unreachable, Unsendable])
-export type NoAnswer = typeof NoAnswer.Type
-
-/** A request that got no response, however often it was sent. */
-export class Undelivered extends Schema.TaggedError<Undelivered>()("Undelivered", {
-  reason: NoAnswer,
-  /** How often it was sent. */
-  attempts: Schema.Finite
-}) {
-  override get message(): string {
-    return this.reason.message
-  }
+export interface Unsendable extends Common {
+  readonly _tag: "Unsendable"
 }
 
-/** The chain of causes of an error, from the outermost one on. */
-const causesOf = (error: HttpClientError.HttpClientError): ReadonlyArray<object> => {
-  const causes: Array<object> = []
-  let cause: unknown = "cause" in error.reason ? error.reason.cause : undefined
-  while (typeof cause === "object" && cause !== null && causes.length < 6) {
-    causes.push(cause)
-    cause = "cause" in cause ? cause.cause : undefined
-  }
-  return causes
-}
+export type NoAnswer = Timeout | Unreachable | Unsendable
 
-const codeOf = (cause: object): string | undefined =>
-  "code" in cause && typeof cause.code === "string" ? cause.code : undefined
-
-const proxyStatus = (cause: object): string | undefined =>
-  "message" in cause && typeof cause.message === "string"
-    ? /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(cause.message)?.[1]
-    : undefined
-
-const notConnected =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|UND_ERR_PRX_CONN)$/
-const certificate = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/
-const stalled = /^UND_ERR_(HEADERS|BODY)_TIMEOUT$/
-
-const unreachable = (sent: "no" | "maybe", permanent: boolean, message: string): NoAnswer => ({
-  _tag: "Unreachable",
-  sent,
-  permanent,
-  message
+/** Something did not come within a time. */
+export const timeout = (afterMillis: number, what: string): NoAnswer => ({
+  _tag: "Timeout",
+  message: `no ${what} within ${afterMillis} ms`,
+  acted: "maybe",
+  afterMillis
 })
 
+/** The first code in the chain of causes. */
+const codeOf = (cause: unknown, depth = 0): string =>
+  typeof cause !== "object" || cause === null || depth > 5
+    ? ""
+    : "code" in cause && typeof cause.code === "string"
+      ? cause.code
+      : codeOf("cause" in cause ? cause.cause : undefined, depth + 1)
+
+const certificate = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/
+const notConnected =
+  /^(E(CONNREFUSED|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH)|UND_ERR_(CONNECT_TIMEOUT|PRX_CONN)|PROXY_ANSWERED_\d+)$/
+
 /** Returns what an error of the HTTP client means. `idleMillis` is the limit under which the request was sent. */
-export const noAnswer = (error: HttpClientError.HttpClientError, idleMillis: number | null): NoAnswer => {
-  const tag = error.reason._tag
+export const noAnswer = ({ reason }: HttpClientError.HttpClientError, idleMillis: number | null): NoAnswer => {
+  const tag = reason._tag
   if (tag === "EncodeError" || tag === "InvalidUrlError") {
-    return { _tag: "Unsendable", message: `the request could not be made (${tag})` }
+    return { _tag: "Unsendable", message: `the request could not be made (${tag})`, acted: null }
   }
-  const causes = causesOf(error)
-  const refusal = causes.map(proxyStatus).find((status) => status !== undefined)
-  if (refusal !== undefined) {
-    return unreachable("no", refusal === "407", `the proxy refused to connect (${refusal})`)
+  const code = codeOf("cause" in reason ? reason.cause : undefined)
+  if (idleMillis !== null && /^UND_ERR_(HEADERS|BODY)_TIMEOUT$/.test(code)) {
+    return timeout(idleMillis, "byte in either direction")
   }
-  const code = causes.map(codeOf).find((found) => found !== undefined)
-  if (code === undefined) return unreachable("maybe", false, "the connection broke")
-  if (stalled.test(code) && idleMillis !== null) {
-    return { _tag: "Timeout", message: `no byte came or went for ${idleMillis} ms`, afterMillis: idleMillis }
-  }
-  if (certificate.test(code)) {
-    return unreachable("no", true, `the certificate of this address is not trusted (${code})`)
-  }
-  return tag === "TransportError" && notConnected.test(code)
-    ? unreachable("no", false, `nothing answers at this address (${code})`)
-    : unreachable("maybe", false, `the connection broke (${code})`)
+  const distrusted = certificate.test(code)
+  const sent = distrusted || (tag === "TransportError" && notConnected.test(code)) ? "no" : "maybe"
+  const what = distrusted
+    ? "the certificate of this address is not trusted"
+    : sent === "no"
+      ? "nothing answers at this address"
+      : "the connection broke"
+  const message = code === "" ? what : `${what} (${code})`
+  return { _tag: "Unreachable", message, sent, acted: distrusted ? null : sent }
 }

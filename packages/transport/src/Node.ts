@@ -6,11 +6,15 @@ import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
 import { IdleLimit } from "./IdleLimit.ts"
 import * as Dispatcher from "./internal/Dispatcher.ts"
 import * as Proxies from "./internal/Proxies.ts"
 
-const withIdleLimit = HttpClient.transform((response: ReturnType<HttpClient.HttpClient["execute"]>) =>
+type Response = ReturnType<HttpClient.HttpClient["execute"]>
+
+/** Hands the idle limit over to the dispatcher. */
+const withIdleLimit = HttpClient.transform((response: Response) =>
   Effect.flatMap(IdleLimit, (idleMillis) =>
     idleMillis === null
       ? response
@@ -19,6 +23,21 @@ const withIdleLimit = HttpClient.transform((response: ReturnType<HttpClient.Http
           return limited
         })
   )
+)
+
+/** A proxy that does not connect has an error code too: undici gives its status in the message alone. */
+const withProxyCodes = HttpClient.transform((response: Response, request) =>
+  Effect.mapError(response, (error) => {
+    const cause = "cause" in error.reason ? error.reason.cause : undefined
+    const status = cause instanceof Error ? Proxies.refusal.exec(cause.message)?.[1] : undefined
+    if (status === undefined) return error
+    const coded = Object.assign(new Error(`the proxy answered ${status}`, { cause }), {
+      code: `PROXY_ANSWERED_${status}`
+    })
+    return new HttpClientError.HttpClientError({
+      reason: new HttpClientError.TransportError({ request, cause: coded })
+    })
+  })
 )
 
 const layerDispatcher = Layer.effect(NodeHttpClient.Dispatcher, Effect.flatMap(Proxies.config, Dispatcher.make))
@@ -46,5 +65,5 @@ const layerDispatcher = Layer.effect(NodeHttpClient.Dispatcher, Effect.flatMap(P
  * ```
  */
 export const layer: Layer.Layer<HttpClient.HttpClient, Config.ConfigError> = HttpClient.layerMergedContext(
-  Effect.map(NodeHttpClient.makeUndici, withIdleLimit)
+  Effect.map(NodeHttpClient.makeUndici, (client) => withProxyCodes(withIdleLimit(client)))
 ).pipe(Layer.provide(layerDispatcher))

@@ -22,14 +22,10 @@ export const readNumber = (headers: Headers, name: string): number | undefined =
  * ```
  */
 export const retryAfterMillis = (headers: Headers, now: number): number | null => {
-  const millis = readNumber(headers, "retry-after-ms")
-  if (millis !== undefined) return millis
-  const value = headers["retry-after"]?.trim() ?? ""
-  if (/^\d+(\.\d*)?$/.test(value)) {
-    const after = Math.ceil(Number(value) * 1000)
-    return Number.isFinite(after) ? after : null
-  }
-  // `Date.parse` would read a negative or exponential number as a year.
-  const date = /[a-z]/i.test(value) && Number.isNaN(Number(value)) ? Date.parse(value) : Number.NaN
+  const millis = readNumber(headers, "retry-after-ms") ?? (readNumber(headers, "retry-after") ?? Number.NaN) * 1000
+  if (Number.isFinite(millis)) return Math.ceil(millis)
+  const value = headers["retry-after"] ?? ""
+  // A number that is no count of seconds (negative, exponents) would be read as a year.
+  const date = /[a-df-z]/i.test(value) ? Date.parse(value) : Number.NaN
   return Number.isNaN(date) ? null : Math.max(0, date - now)
 }

@@ -21,7 +21,7 @@ import {
   Unexpected,
   unexpected
 } from "../ControlRoomError.ts"
-import { send, type Transport } from "./Transport.ts"
+import { parseJson, send, type Transport } from "./Transport.ts"
 
 type Part<K extends string, S> = [S] extends [never]
   ? unknown
@@ -174,10 +174,7 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
     )
     const malformed = (message: string) =>
       new ControlRoomError({ reason: new Malformed({ message }), request: answer.info })
-    const body = yield* Effect.try({
-      try: (): unknown => JSON.parse(answer.value),
-      catch: () => malformed("the answer is not JSON")
-    })
+    const body = yield* Effect.mapError(parseJson(answer.value), () => malformed("the answer is not JSON"))
     return yield* Effect.mapError(call.decode(body), (error) =>
       malformed(`the answer does not have the shape of ${endpoint.identifier} (${describe(error)})`)
     )

@@ -3,9 +3,8 @@
  * through here.
  */
 import { deliver } from "@signalbox/transport/Attempts"
-import { type NoAnswer, noAnswer } from "@signalbox/transport/NoAnswer"
+import type { NoAnswer } from "@signalbox/transport/NoAnswer"
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -43,12 +42,6 @@ export interface Sent<A> {
   readonly info: Reasons.RequestInfo
 }
 
-const parseJson = (text: string): unknown =>
-  Result.getOrElse(
-    Result.try((): unknown => JSON.parse(text)),
-    () => null
-  )
-
 /** Understands `{"error": {code, message}, "message"}`, `{"error": "text"}` and bodies that are no JSON. */
 const readError = (status: number, body: unknown): { readonly code: string; readonly message: string } => {
   const fallback = { code: `HTTP_${status}`, message: `the service answered ${status}` }
@@ -66,40 +59,35 @@ const readError = (status: number, body: unknown): { readonly code: string; read
   }
 }
 
-const statusError = (
-  status: number,
-  retryAfter: number | null,
-  answer: { readonly code: string; readonly message: string },
-  request: Reasons.RequestInfo
-): Reasons.CallError => {
-  const wrap = (reason: Reasons.Reason) => new Reasons.ControlRoomError({ reason, request })
-  switch (status) {
-    case 400:
-    case 413:
-    case 415:
-    case 422:
-      return new Reasons.InvalidRequest({ ...answer, request })
-    case 401:
-      return wrap(new Reasons.Unauthorized(answer))
-    case 403:
-      return wrap(new Reasons.Forbidden(answer))
-    case 404:
-      return new Reasons.NotFound({ ...answer, request })
-    case 409:
-      return new Reasons.Conflict({ ...answer, request })
-    case 429:
-      return wrap(new Reasons.RateLimited({ message: answer.message, retryAfterMillis: retryAfter }))
-    case 502:
-    case 503:
-    case 504:
-    case 507:
-      return wrap(new Reasons.Unavailable({ status, message: answer.message, retryAfterMillis: retryAfter }))
-    default:
-      return wrap(new Reasons.Unexpected({ status, ...answer, retryAfterMillis: retryAfter }))
-  }
+type Direct = typeof Reasons.InvalidRequest | typeof Reasons.NotFound | typeof Reasons.Conflict
+
+/** Statuses whose meaning has a tag of its own. */
+const direct: Readonly<Record<number, Direct>> = {
+  400: Reasons.InvalidRequest,
+  404: Reasons.NotFound,
+  409: Reasons.Conflict,
+  413: Reasons.InvalidRequest,
+  415: Reasons.InvalidRequest,
+  422: Reasons.InvalidRequest
 }
 
-const reasonOf = (reason: NoAnswer): Reasons.Reason => {
+const unavailable: ReadonlySet<number> = new Set([502, 503, 504, 507])
+
+const reasonOfStatus = (
+  status: number,
+  retryAfterMillis: number | null,
+  answer: { readonly code: string; readonly message: string }
+): Reasons.Reason => {
+  const { message } = answer
+  if (status === 401) return new Reasons.Unauthorized(answer)
+  if (status === 403) return new Reasons.Forbidden(answer)
+  if (status === 429) return new Reasons.RateLimited({ message, retryAfterMillis })
+  if (unavailable.has(status)) return new Reasons.Unavailable({ status, message, retryAfterMillis })
+  return new Reasons.Unexpected({ status, ...answer, retryAfterMillis })
+}
+
+/** Why there is no answer, or not all of it, as a reason of the call. */
+export const reasonOf = (reason: NoAnswer): Reasons.Reason => {
   const { message } = reason
   switch (reason._tag) {
     case "Timeout":
@@ -152,23 +140,18 @@ export const send = Effect.fnUntraced(function* <A>(
   const behind = info(answer.attempts, answer.headers["x-request-id"])
   if (answer._tag === "Good") return { value: answer.value, info: behind }
   const { retryAfterMillis, status, text } = answer
-  return yield* statusError(status, retryAfterMillis, readError(status, parseJson(text)), behind)
+  const body = yield* Effect.orElseSucceed(parseJson(text), () => null)
+  const details = readError(status, body)
+  const Direct = direct[status]
+  if (Direct !== undefined) return yield* new Direct({ ...details, request: behind })
+  return yield* new Reasons.ControlRoomError({
+    reason: reasonOfStatus(status, retryAfterMillis, details),
+    request: behind
+  })
 })
+
+/** Fails when a text is not JSON. */
+export const parseJson = (text: string) => Effect.try({ try: (): unknown => JSON.parse(text), catch: () => "not JSON" })
 
 /** For `read`: the answer itself, whose body the caller streams. */
 export const unread = (response: HttpClientResponse.HttpClientResponse) => Effect.succeed(response)
-
-/** Returns why a body that is being streamed broke off. */
-export const brokenOff = Effect.fnUntraced(function* (
-  error: HttpClientError.HttpClientError,
-  request: Reasons.RequestInfo
-): Effect.fn.Return<never, Reasons.ControlRoomError> {
-  const reason = noAnswer(error, (yield* RetryPolicy).idleTimeoutMillis)
-  const isStalled = reason._tag === "Timeout"
-  return yield* new Reasons.ControlRoomError({
-    reason: isStalled
-      ? reasonOf(reason)
-      : new Reasons.Unreachable({ message: "the download broke off", sent: "maybe" }),
-    request
-  })
-})

@@ -4,7 +4,7 @@
  */
 import * as Attempts from "@signalbox/transport/Attempts"
 import * as Gate from "@signalbox/transport/Gate"
-import { type NoAnswer, noAnswer, type Undelivered } from "@signalbox/transport/NoAnswer"
+import { type NoAnswer, noAnswer } from "@signalbox/transport/NoAnswer"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
@@ -48,7 +48,7 @@ export const deliver = Effect.fnUntraced(function* <A>(
   link: Attempts.Link,
   request: HttpClientRequest.HttpClientRequest,
   { read, repeatable, timed }: DeliverOptions<A>
-): Effect.fn.Return<Attempts.Delivered<A>, Undelivered> {
+): Effect.fn.Return<Attempts.Delivered<A>, Attempts.Undelivered> {
   const options = { read, timed, repeatable: () => repeatable }
   return yield* Attempts.deliver(link, yield* GraphPolicy, request, options).pipe(
     Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
@@ -71,8 +71,7 @@ export const reasonOfNoAnswer = (reason: NoAnswer): Reasons.Timeout | Reasons.Un
 
 /** Why a body that is being streamed broke off; null: it ended before it was whole. */
 export const brokenOff = Effect.fnUntraced(function* (error: HttpClientError.HttpClientError | null) {
-  const reason = error === null ? null : noAnswer(error, (yield* GraphPolicy).idleTimeoutMillis)
-  return reason?._tag === "Timeout"
-    ? reasonOfNoAnswer(reason)
-    : new Reasons.Unreachable({ codes: [], message: "the download broke off", sent: "maybe" })
+  return error === null
+    ? new Reasons.Unreachable({ codes: [], message: "the download broke off", sent: "maybe" })
+    : reasonOfNoAnswer(noAnswer(error, (yield* GraphPolicy).idleTimeoutMillis))
 })

@@ -53,3 +53,6 @@ export const isLoopback = (url: string | URL): boolean => {
   if (version === 0) return host === "localhost" || host.endsWith(".localhost")
   return loopback.check(host, version === 6 ? "ipv6" : "ipv4")
 }
+
+/** What undici says when a proxy does not connect, with its status. */
+export const refusal = /^Proxy (?:response|Authentication Required) \((\d+)\)/
