@@ -31,6 +31,8 @@ const rule = <const Kind extends string, const Fields extends Schema.Struct.Fiel
  * - `status`: this status, with an error body or (`html`) a page.
  * - `drop`: the connection ends without an answer, `before` (default) or `after` the request has had its effect.
  * - `truncate`: the body ends after so many bytes, and the connection with it.
+ * - `stall`: the connection stays open, and nothing comes: after so many `bytes` of the body, or, without `bytes`, no answer; then
+ *   the request has no effect.
  * - `delay`: the answer waits for so many milliseconds.
  * - `expiredToken`: 401, whatever the token.
  * - `partialRange`: of a fragment of an upload only the first `accept` bytes are kept, and the last `acceptEnd`.
@@ -50,6 +52,7 @@ export const Rule = Schema.Union([
   }),
   rule("drop", { when: Schema.optionalKey(Schema.Literals(["before", "after"])) }),
   rule("truncate", { bytes: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)) }),
+  rule("stall", { bytes: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))) }),
   rule("delay", { millis: Schema.Finite }),
   rule("expiredToken", {}),
   rule("partialRange", {

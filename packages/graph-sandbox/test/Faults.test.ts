@@ -18,8 +18,8 @@ const setUp = Effect.gen(function* () {
   return { ask, sandbox, set: (...rules: ReadonlyArray<Rule>) => sandbox.setFaults({ rules }) }
 })
 
-/** How a connection ends: with a whole body, or with what came before it broke. */
-const raw = (url: string, headers: Record<string, string> = {}) =>
+/** How a connection ends: with a whole body, or with what came before it broke, or before nothing came for a time. */
+const raw = (url: string, headers: Record<string, string> = {}, patienceMillis = 0) =>
   Effect.promise(
     () =>
       new Promise<{ readonly body: string; readonly error: string | undefined; readonly length: string | undefined }>(
@@ -33,6 +33,7 @@ const raw = (url: string, headers: Record<string, string> = {}) =>
             response.on("error", (error: NodeJS.ErrnoException) => resolve({ body, length, error: error.code }))
           })
           sent.on("error", (error: NodeJS.ErrnoException) => resolve({ body, length, error: error.code }))
+          sent.setTimeout(patienceMillis, () => sent.destroy(Object.assign(new Error("idle"), { code: "ECONNRESET" })))
           sent.end()
         }
       )
@@ -117,6 +118,18 @@ layer(GraphSandbox.layer({ seed: contoso }), { excludeTestServices: true })("fau
       const json = yield* raw(`${sandbox.graphUrl}/me`)
       assert.strictEqual(json.body.length, 5)
       assert.strictEqual(json.error, "ECONNRESET")
+    })
+  )
+
+  it.effect("stall in the middle of a body, or before the request is read", () =>
+    Effect.gen(function* () {
+      const { ask, sandbox, set } = yield* setUp
+      const item = (yield* ask("/me/drive/root:/Docs/a%20%231%25.txt")).body
+      yield* set({ fault: "stall", host: "files", bytes: 5 }, { fault: "stall", host: "graph" })
+      const stalled = yield* raw(item["@microsoft.graph.downloadUrl"], {}, 200)
+      assert.deepStrictEqual(stalled, { body: "hello", length: "11", error: "ECONNRESET" })
+      const unread = yield* raw(`${sandbox.graphUrl}/me`, {}, 200)
+      assert.deepStrictEqual(unread, { body: "", length: undefined, error: "ECONNRESET" })
     })
   )
 

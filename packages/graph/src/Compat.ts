@@ -10,13 +10,14 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import { endpoints, type Place } from "./Cloud.ts"
+import { endpoints } from "./Cloud.ts"
 import * as Address from "./Drive.ts"
 import * as Drives from "./Drives.ts"
 import * as Files from "./Files.ts"
 import {
   type Client,
   CompatError,
+  type Connection,
   connection,
   initialTokens,
   type Options,
@@ -48,7 +49,7 @@ import * as Sites from "./Sites.ts"
 import type { Tokens } from "./Tokens.ts"
 import * as Users from "./Users.ts"
 
-export { CompatError, type Options } from "./internal/CompatConnection.ts"
+export { CompatError, type Connection, type Options } from "./internal/CompatConnection.ts"
 export type { DriveLike, DriveOptions, ItemLike, LocalOptions, SiteLike } from "./internal/CompatItems.ts"
 export type {
   CompatDrive,
@@ -94,13 +95,13 @@ export class GraphLibrary {
   static readonly ROBOT_LIBRARY_DOC_FORMAT = "REST"
 
   readonly #options: Options
-  readonly #place: Place
+  readonly #place: Connection
   #client: Client | undefined
   #pending: PendingAuthorization | undefined
   #runtime: ManagedRuntime.ManagedRuntime<Services, unknown> | undefined
 
-  /** `place` names a national cloud, or the addresses of a sandbox. */
-  constructor(options: Options = {}, place: Place = {}) {
+  /** `place` names a national cloud, or the addresses of a sandbox, and may bring the HTTP client. */
+  constructor(options: Options = {}, place: Connection = {}) {
     if (options.vault_backend === true && (options.vault_secret ?? "").trim() === "") {
       throw new CompatError({ message: "vault_secret: name the secret of the vault that holds the token" })
     }

@@ -18,7 +18,7 @@ import { localName, makeNames } from "../src/internal/LocalNames.ts"
 import * as QuickXorHash from "../src/QuickXorHash.ts"
 import * as Sharing from "../src/Sharing.ts"
 import * as Uploads from "../src/Uploads.ts"
-import { asked, askedOfFiles, faults, inSandbox, someBytes } from "./support/Sandbox.ts"
+import { asked, askedOfFiles, faults, impatient, inSandbox, someBytes } from "./support/Sandbox.ts"
 
 const MiB = 1024 * 1024
 const large = someBytes(3 * MiB)
@@ -77,6 +77,35 @@ describe("streams", () => {
         assert.isUndefined(ranges[0])
         assert.match(ranges[1] ?? "", /^bytes=[1-9]\d*-$/)
         assert.lengthOf(ranges, 2)
+      })
+    )
+  )
+
+  it.live("a connection that stands still is given up, and taken up where it stood", () =>
+    inSandbox(
+      Effect.gen(function* () {
+        yield* Uploads.upload(Drive.me, target, large)
+        // In the middle, at its beginning, and before there is an answer.
+        yield* faults(
+          { fault: "stall", ...get, times: 1, bytes: 1_000_000 },
+          { fault: "stall", ...get, skip: 1, times: 1, bytes: 0 },
+          { fault: "stall", ...get, skip: 2, times: 1 }
+        )
+        const bytes = yield* impatient(Downloads.bytes(Drive.me, target))
+        assert.strictEqual(QuickXorHash.of(bytes), QuickXorHash.of(large))
+        const ranges = (yield* askedOfFiles).map(({ headers }) => headers["range"])
+        assert.deepStrictEqual(ranges, [undefined, ...Array.from({ length: 3 }, () => "bytes=1000000-")])
+      })
+    )
+  )
+
+  it.live("a connection that always stands still ends it as a Timeout", () =>
+    inSandbox(
+      Effect.gen(function* () {
+        yield* Uploads.upload(Drive.me, target, large)
+        yield* faults({ fault: "stall", ...get, bytes: 0 })
+        const error = yield* Effect.flip(impatient(Downloads.bytes(Drive.me, target)))
+        assert.strictEqual(error.reason._tag, "Timeout")
       })
     )
   )

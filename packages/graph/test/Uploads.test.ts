@@ -16,7 +16,7 @@ import { Graph } from "../src/Graph.ts"
 import * as Uploads from "../src/Uploads.ts"
 import * as QuickXorHash from "../src/QuickXorHash.ts"
 import { connect, json, make } from "./support/Server.ts"
-import { asked, askedOfFiles, faults, GraphSandbox, inSandbox, someBytes } from "./support/Sandbox.ts"
+import { asked, askedOfFiles, faults, GraphSandbox, impatient, inSandbox, someBytes } from "./support/Sandbox.ts"
 
 const unit = 327_680
 const MiB = 1024 * 1024
@@ -178,6 +178,7 @@ describe("B10: an upload comes to its end", () => {
     "when holes are left": [{ fault: "partialRange", ...put, skip: 2, times: 2, accept: 1000, acceptEnd: 500 }],
     "when a connection drops before a fragment": [{ fault: "drop", ...put, every: 3 }],
     "when an answer is lost": [{ fault: "drop", ...put, when: "after", every: 3 }],
+    "when the service stands still": [{ fault: "stall", ...put, every: 6 }],
     "when the last answer is lost": [{ fault: "drop", ...put, when: "after", skip: 12, times: 1 }],
     "when the service is down for a moment": [{ fault: "status", ...put, status: 503, every: 4 }],
     "when the service fails after all": [{ fault: "status", ...put, status: 500, every: 2 }],
@@ -194,7 +195,7 @@ describe("B10: an upload comes to its end", () => {
       inSandbox(
         Effect.gen(function* () {
           yield* faults(...rules)
-          const item = yield* upload(large)
+          const item = yield* impatient(upload(large))
           assert.strictEqual(item.size, large.length)
           const met = (yield* askedOfFiles).flatMap((request) => request.faults)
           assert.isAbove(met.length, 0)

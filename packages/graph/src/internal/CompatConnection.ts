@@ -2,8 +2,8 @@
  * The connection behind the compatibility module: from its constructor options to the services of this package.
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodePath from "@effect/platform-node/NodePath"
+import * as NodeTransport from "@signalbox/transport/node"
 import type * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
@@ -78,12 +78,13 @@ const temporaryFolder = Effect.gen(function* () {
   return folder
 })
 
+/** The environment as it is now: programs fill it from files after Effect has first read it. */
+const environment = ConfigProvider.layer(Effect.sync(() => ConfigProvider.fromEnv()))
+
 const storeOf = (
   options: Options
 ): Layer.Layer<TokenStore, Config.ConfigError | TokenStoreError, FileSystem.FileSystem | HttpClient.HttpClient> => {
   if (options.vault_backend === true) {
-    // The environment as it is now: programs fill it from files after Effect has first read it.
-    const environment = ConfigProvider.layer(Effect.sync(() => ConfigProvider.fromEnv()))
     return Layer.provide(VaultTokenStore.layerConfig(options.vault_secret ?? ""), environment)
   }
   const folder = options.file_backend_path === undefined ? temporaryFolder : Effect.succeed(options.file_backend_path)
@@ -103,10 +104,16 @@ const seeded = (tokens: Tokens | null) =>
 
 export type Services = Graph | OAuth | FileSystem.FileSystem | Path.Path
 
+/** Where the service is, and how it is reached. */
+export interface Connection extends Place {
+  /** Sends the requests. Default: over undici, through the proxies of the environment. */
+  readonly httpClient?: Layer.Layer<HttpClient.HttpClient>
+}
+
 export const connection = (
   client: Client,
   options: Options,
-  place: Place
+  { httpClient, ...place }: Connection
 ): Layer.Layer<Services, Config.ConfigError | TokenStoreError> => {
   const store = Layer.provide(seeded(client.initial), storeOf(options))
   const oauth = OAuth.layer({
@@ -119,7 +126,7 @@ export const connection = (
     Layer.provide(OAuth.layerAccessTokens),
     Layer.provideMerge(oauth),
     Layer.provide(store),
-    Layer.provide(NodeHttpClient.layerUndici),
+    Layer.provide(httpClient ?? Layer.provide(NodeTransport.layer, environment)),
     Layer.provideMerge(Layer.merge(NodeFileSystem.layer, NodePath.layer))
   )
 }

@@ -2,7 +2,7 @@
  * A program of its own that uploads so many bytes and downloads them again: `node BigTransfer.ts <origin> <token> <size>`. It
  * prints the most memory that it took, in bytes.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeTransport from "@signalbox/transport/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -25,7 +25,7 @@ const from = (offset: number) =>
 
 const layer = Graph.layerHttpClient({ graphUrl: origin }).pipe(
   Layer.provide(AccessTokens.layerFixed(Redacted.make(token))),
-  Layer.provide(NodeHttpClient.layerUndici)
+  Layer.provide(NodeTransport.layer)
 )
 
 const item = await Effect.runPromise(

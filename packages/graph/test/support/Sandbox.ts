@@ -1,9 +1,9 @@
 /**
  * A sandbox of its own for a test, and the connection to it.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
+import * as NodeTransport from "@signalbox/transport/node"
 import type { Rule } from "@signalbox/graph-sandbox/Faults"
 import { GraphSandbox, type Options } from "@signalbox/graph-sandbox/GraphSandbox"
 import type { Seed } from "@signalbox/graph-sandbox/Seed"
@@ -67,6 +67,9 @@ export const seed: Seed = {
 /** Retries without long pauses. */
 const quick = { ...defaultPolicy, baseMillis: 1, capMillis: 5 }
 
+/** Transfers under a policy that gives up what stands still before long. */
+export const impatient = Effect.provideService(GraphPolicy, { ...quick, idleTimeoutMillis: 500 })
+
 export type Needs = Graph | GraphSandbox | FileSystem.FileSystem | Path.Path | Scope
 
 /** Runs with a sandbox of its own, in real time; what the test makes lies in a folder that goes with it. */
@@ -78,7 +81,7 @@ export const inSandbox = <A, E>(effect: Effect.Effect<A, E, Needs>, options: Opt
       const token = Redacted.make(yield* accessToken())
       return Graph.layerHttpClient({ graphUrl: origin, loginUrl: origin }).pipe(
         Layer.provide(AccessTokens.layerFixed(token)),
-        Layer.provide(NodeHttpClient.layerUndici)
+        Layer.provide(NodeTransport.layer)
       )
     })
   )

@@ -32,18 +32,21 @@ const breakOff = (request: HttpServerRequest.HttpServerRequest) =>
     Effect.never
   )
 
+/** Nothing happens until the client ends the connection, which is noticed only where its bytes are read. */
+const standStill = (request: HttpServerRequest.HttpServerRequest) =>
+  Effect.callback<never>((resume) => {
+    NodeHttpServerRequest.toIncomingMessage(request).resume()
+    NodeHttpServerRequest.toServerResponse(request).once("close", () => resume(Effect.interrupt))
+  })
+
 const bytesOf = (response: HttpServerResponse.HttpServerResponse) => {
   const { body } = response
   if (body._tag === "Uint8Array") return { stream: Stream.succeed(body.body), length: body.contentLength }
   return body._tag === "Stream" ? { stream: Stream.orDie(body.stream), length: body.contentLength } : null
 }
 
-/** The first bytes of the body, as if all were to come. */
-const truncate = (
-  request: HttpServerRequest.HttpServerRequest,
-  response: HttpServerResponse.HttpServerResponse,
-  bytes: number
-) => {
+/** The first bytes of the body, as if all were to come; then this happens. */
+const cutAfter = (response: HttpServerResponse.HttpServerResponse, bytes: number, happens: Effect.Effect<never>) => {
   const whole = bytesOf(response)
   if (whole === null || whole.length === undefined) return response
   let left = bytes
@@ -54,7 +57,7 @@ const truncate = (
       return part
     }),
     Stream.takeUntil(() => left <= 0),
-    Stream.concat(Stream.fromEffect(breakOff(request)))
+    Stream.concat(Stream.fromEffect(happens))
   )
   return HttpServerResponse.stream(cut, {
     status: response.status,
@@ -96,6 +99,11 @@ export const edge =
         record(0)
         return yield* hangUp(request)
       }
+      const stall = find(rules, "stall")
+      if (stall !== undefined && stall.bytes === undefined) {
+        record(0)
+        return yield* standStill(request)
+      }
       const delay = find(rules, "delay")
       if (delay !== undefined) yield* Effect.sleep(delay.millis)
       const response = yield* Effect.provideService(app, Met, rules).pipe(
@@ -114,6 +122,7 @@ export const edge =
       )
       record(drop === undefined ? response.status : 0)
       if (drop !== undefined) return yield* hangUp(request)
+      if (stall?.bytes !== undefined) return cutAfter(response, stall.bytes, standStill(request))
       const cut = find(rules, "truncate")
-      return cut === undefined ? response : truncate(request, response, cut.bytes)
+      return cut === undefined ? response : cutAfter(response, cut.bytes, breakOff(request))
     })
