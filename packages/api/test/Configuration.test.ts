@@ -7,10 +7,13 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import { startHttpProxy } from "@signalbox/testkit/HttpProxy"
 import { join } from "node:path"
 import { ControlRoom } from "../src/ControlRoom.ts"
 import { layerConfig } from "../src/Node.ts"
 import { connect } from "../src/Promise.ts"
+import * as Workspaces from "../src/Workspaces.ts"
+import { answer, make } from "./support/FaultServer.ts"
 
 const names = ["SIGNALBOX_BASE_URL", "SIGNALBOX_API_KEY", "SIGNALBOX_WORKSPACE_ID"] as const
 const all = {
@@ -75,6 +78,38 @@ describe("the connection of the environment", () => {
         "SIGNALBOX_BASE_URL: expected an absolute http or https address, such as http://127.0.0.1:4700"
       )
     })
+  )
+
+  it.effect("with a proxy that is no address names the variable, and shows nothing of it", () =>
+    Effect.gen(function* () {
+      for (const given of [all, {}]) {
+        const error = yield* Effect.flip(configured({ ...given, HTTPS_PROXY: "ftp://ann:PROXYSECRET@proxy" }))
+        assert.strictEqual(
+          error.message,
+          "HTTPS_PROXY: expected the address of a proxy, such as http://proxy.example.com:3128"
+        )
+      }
+    })
+  )
+
+  it.live("reaches a far service through the proxy", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      server.script([
+        answer(503, undefined, { "retry-after": "0" }),
+        answer(200, { id: "far", name: "Far", organization: { id: "o", name: "O" } })
+      ])
+      const { asked, close, url } = yield* Effect.promise(() =>
+        startHttpProxy({ hosts: { "far.example.com": Number(new URL(server.origin).port) } })
+      )
+      yield* Effect.addFinalizer(() => Effect.promise(close))
+      const provider = ConfigProvider.fromUnknown({ ...all, HTTP_PROXY: url })
+      const layer = Layer.provide(layerConfig, ConfigProvider.layer(provider))
+      const { name } = yield* Effect.provide(Workspaces.get, layer)
+      assert.strictEqual(name, "Far")
+      const address = "GET http://far.example.com/api/v1/workspaces/far"
+      assert.deepStrictEqual(asked(), [address, address])
+    }).pipe(Effect.scoped)
   )
 
   it("of a program without Effect names the options that are empty", () => {

@@ -4,11 +4,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as ApiKeys from "@signalbox/api/ApiKeys"
 import type { Seed } from "@signalbox/graph-sandbox/Seed"
+import { startHttpProxy } from "@signalbox/testkit/HttpProxy"
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import { Embedded, layer as layerRoom } from "signalbox/Embedded"
 import { GraphLibrary, type Options } from "../src/Compat.ts"
 import { resourcePath } from "../src/internal/CompatItems.ts"
@@ -19,6 +23,9 @@ const app = {
   client_secret: "sandbox-secret",
   redirect_uri: "http://localhost"
 }
+
+/** A token that no service knows. */
+const token = { access_token: "ANY", expires_at: 9e9 }
 
 const people: Seed = {
   ...seed,
@@ -68,6 +75,42 @@ const signIn = async (url: string): Promise<string> => {
   const response = await fetch(url, { redirect: "manual" })
   return response.headers.get("location") ?? assert.fail(`no redirect: ${response.status}`)
 }
+
+describe("the connection", () => {
+  it.live("goes through the proxy that the environment names when it is made", () =>
+    withLibrary(async (_, folder, { origin }) => {
+      const { asked, close, url } = await startHttpProxy({ hosts: { "graph.test": Number(new URL(origin).port) } })
+      const before = process.env["http_proxy"]
+      process.env["http_proxy"] = url
+      try {
+        const place = { graphUrl: "http://graph.test", loginUrl: "http://graph.test" }
+        await using graph = new GraphLibrary({ ...app, token, file_backend_path: join(folder, "proxied") }, place)
+        assert.strictEqual((await rejection(() => graph.get_me())).reason?._tag, "Unauthenticated")
+        assert.match(asked()[0] ?? "", /^GET http:\/\/graph\.test\/v1\.0\/me/)
+      } finally {
+        if (before === undefined) delete process.env["http_proxy"]
+        else process.env["http_proxy"] = before
+        await close()
+      }
+    })
+  )
+
+  it.live("is over the HTTP client that it is given", () =>
+    Effect.promise(async () => {
+      const client = HttpClient.make((request, url) =>
+        Effect.succeed(HttpClientResponse.fromWeb(request, Response.json({ id: "u1", displayName: url.hostname })))
+      )
+      const httpClient = Layer.succeed(HttpClient.HttpClient, client)
+      const folder = await mkdtemp(join(tmpdir(), "compat-"))
+      await using graph = new GraphLibrary(
+        { ...app, token, file_backend_path: folder },
+        { graphUrl: "https://graph.test", httpClient }
+      )
+      assert.strictEqual((await graph.get_me()).display_name, "graph.test")
+      await rm(folder, { recursive: true, force: true })
+    })
+  )
+})
 
 describe("authorizing", () => {
   it.live("a user authorizes once; later the stored token is enough", () =>

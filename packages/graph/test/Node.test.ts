@@ -4,6 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { GraphSandbox } from "@signalbox/graph-sandbox/GraphSandbox"
+import { startHttpProxy } from "@signalbox/testkit/HttpProxy"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -13,6 +14,7 @@ import * as FileTokenStore from "../src/FileTokenStore.ts"
 import { Graph } from "../src/Graph.ts"
 import { layerConfig, layerWith } from "../src/Node.ts"
 import { OAuth } from "../src/OAuth.ts"
+import { TokenStore } from "../src/TokenStore.ts"
 import * as Users from "../src/Users.ts"
 
 const environment = (variables: Readonly<Record<string, string>>) =>
@@ -49,8 +51,33 @@ describe("the environment", () => {
     }).pipe(Effect.scoped, Effect.provide([GraphSandbox.layer({ signInAs: "ann@contoso.test" }), NodeServices.layer]))
   )
 
+  it.live("names the proxy for the API, for signing in and for contents", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* GraphSandbox
+      const { asked, close, url } = yield* Effect.promise(() =>
+        startHttpProxy({ hosts: { "graph.test": Number(new URL(sandbox.origin).port) } })
+      )
+      yield* Effect.addFinalizer(() => Effect.promise(close))
+      const variables = environment({
+        SIGNALBOX_GRAPH_CLIENT_ID: sandbox.app.clientId,
+        SIGNALBOX_GRAPH_CLIENT_SECRET: sandbox.app.secret ?? "",
+        SIGNALBOX_GRAPH_ACTS_AS: "app",
+        SIGNALBOX_GRAPH_URL: "http://graph.test",
+        SIGNALBOX_GRAPH_LOGIN_URL: "http://graph.test",
+        HTTP_PROXY: url
+      })
+      const through = Layer.provide(layerWith(TokenStore.layerMemory()), variables)
+      const ann = yield* Effect.provide(Users.get("ann@contoso.test"), through)
+      assert.strictEqual(ann.displayName, "Ann Lee")
+      const [token = "", user = ""] = asked()
+      assert.match(token, /^POST http:\/\/graph\.test\/.*\/token$/)
+      assert.match(user, /^GET http:\/\/graph\.test\/v1\.0\/users\//)
+    }).pipe(Effect.scoped, Effect.provide(GraphSandbox.layer({ signInAs: "ann@contoso.test" })))
+  )
+
   const wrong: ReadonlyArray<readonly [string, Readonly<Record<string, string>>]> = [
     ["SIGNALBOX_GRAPH_CLIENT_ID", {}],
+    ["HTTPS_PROXY", { SIGNALBOX_GRAPH_CLIENT_ID: "x", HTTPS_PROXY: "ftp://proxy" }],
     ["SIGNALBOX_GRAPH_CLOUD", { SIGNALBOX_GRAPH_CLIENT_ID: "x", SIGNALBOX_GRAPH_CLOUD: "moon" }],
     ["SIGNALBOX_GRAPH_URL", { SIGNALBOX_GRAPH_CLIENT_ID: "x", SIGNALBOX_GRAPH_URL: "localhost:4800" }],
     ["SIGNALBOX_GRAPH_ACTS_AS", { SIGNALBOX_GRAPH_CLIENT_ID: "x", SIGNALBOX_GRAPH_ACTS_AS: "god" }]
