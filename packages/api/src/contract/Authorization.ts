@@ -9,7 +9,7 @@ import type { AssistantRunId, ProcessRunId, StepRunId, WorkerId, WorkspaceId } f
 import { ConflictResponse, ForbiddenResponse, InvalidRequestResponse, UnauthenticatedResponse } from "./Responses.ts"
 
 /** Every permission that a key can hold: the 18 of the service, then those of the extensions. */
-export const Permission = Schema.Literals([
+export const Permission = /* @__PURE__ */ Schema.Literals([
   "Assets.read_asset_storage_assets",
   "Assets.write_asset_storage_assets",
   "Assistants.read_assistants",
@@ -36,7 +36,7 @@ export const Permission = Schema.Literals([
 export type Permission = typeof Permission.Type
 
 /** What the first key of a workspace may do: everything but reading the values of secrets. */
-export const firstKeyPermissions: ReadonlyArray<Permission> = Permission.literals.filter(
+export const firstKeyPermissions: ReadonlyArray<Permission> = /* @__PURE__ */ Permission.literals.filter(
   (permission) => permission !== "Vault.read_secret_values"
 )
 

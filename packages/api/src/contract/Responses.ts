@@ -37,7 +37,7 @@ const body = {
 }
 
 /** The JSON body of every response with a status of 400 or more. */
-export const ErrorBody = Schema.Struct(body).annotate({ identifier: "Error" })
+export const ErrorBody = /* @__PURE__ */ Schema.Struct(body).annotate({ identifier: "Error" })
 export type ErrorBody = typeof ErrorBody.Type
 
 /** 400: the input is invalid; the message names the field and the remedy. */
