@@ -4,7 +4,8 @@
 import type * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
+// The formatter that errors have anyway: another one would be one more in every program.
+const format = SchemaIssue.makeFormatterDefault()
 
 /** Options for decoding and encoding under which errors hold nothing of the value. */
 export const parseOptions = { errors: "first", reportInput: false } as const
@@ -14,7 +15,8 @@ export const parseOptions = { errors: "first", reportInput: false } as const
  * of the value when it was parsed with `parseOptions`: it may be secret.
  */
 export const describe = ({ issue }: Schema.SchemaError): string => {
-  const [first] = format(issue).issues
-  const path = (first?.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
-  return `${path === "" ? "" : `${path}: `}${first?.message ?? "not valid"}`
+  const [message, at] = format(issue).split("\n")
+  // `  at ["items"][0]["id"]`
+  const path = at?.match(/^ +at \["?(.*?)"?\]$/)?.[1]?.replaceAll(/"?\]\["?/g, ".")
+  return path === undefined ? `${message}` : `${path}: ${message}`
 }
