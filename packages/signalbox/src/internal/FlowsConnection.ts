@@ -1,8 +1,8 @@
 /**
  * How `signalbox flows` connects to a program that mounts `FlowManagement.layerRoutes`.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { FlowManagementClient } from "@signalbox/flows/FlowManagementClient"
+import * as NodeTransport from "@signalbox/transport/node"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -49,7 +49,7 @@ export const connected = Effect.fnUntraced(function* <A, E, R>(
     return yield* refuse("set SIGNALBOX_FLOWS_TOKEN to the token that the program gives to FlowManagement.layerRoutes")
   }
   const layer = FlowManagementClient.layer({ url: address, token: token.value }).pipe(
-    Layer.provide(NodeHttpClient.layerUndici)
+    Layer.provide(NodeTransport.layer)
   )
   return yield* Effect.provide(Effect.flatMap(FlowManagementClient, use), layer)
 })

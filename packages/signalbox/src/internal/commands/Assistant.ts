@@ -1,7 +1,7 @@
 /**
  * `signalbox assistant`: assistants that run on this machine, for whoever sits at it.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeTransport from "@signalbox/transport/node"
 import * as Assistants from "@signalbox/api/Assistants"
 import { AssistantId } from "@signalbox/api/contract/Ids"
 import * as AssistantRunner from "@signalbox/worker/Assistant"
@@ -67,7 +67,7 @@ const run = Command.make(
       yield* print(json, run, (run) => columns([run.id, 36], [run.state, 11], [run.assistant.name, 0]))
       if (error !== null) return yield* new AssistantFailed({ message: `${error.code}: ${error.message}` })
     })
-    return yield* program.pipe(connected(data), Effect.provide(NodeHttpClient.layerUndici))
+    return yield* program.pipe(connected(data), Effect.provide(NodeTransport.layer))
   })
 ).pipe(
   Command.withDescription("Runs an assistant on this machine and reports it; exits with 0 when it ended well, else 1"),

@@ -1,7 +1,7 @@
 /**
  * `signalbox worker`: a worker for a control room that runs somewhere else.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeTransport from "@signalbox/transport/node"
 import * as Workers from "@signalbox/api/Workers"
 import * as Home from "@signalbox/worker/Home"
 import * as WorkerAgent from "@signalbox/worker/Worker"
@@ -95,7 +95,7 @@ const start = Command.make(
       })
     },
     Effect.scoped,
-    Effect.provide(NodeHttpClient.layerUndici)
+    Effect.provide(NodeTransport.layer)
   )
 ).pipe(
   Command.withDescription("Runs task packages, and tasks of its own, until it is stopped"),
@@ -121,7 +121,7 @@ const unlink = Command.make(
       yield* Console.log(`The worker in ${home.folder} is unlinked`)
     },
     Effect.scoped,
-    Effect.provide(NodeHttpClient.layerUndici)
+    Effect.provide(NodeTransport.layer)
   )
 ).pipe(
   Command.withDescription("Takes the worker of a folder out of its workspace; the worker must be stopped"),
