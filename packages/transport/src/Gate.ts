@@ -36,7 +36,8 @@ export const make = (): Gate => {
         const now = yield* Clock.currentTimeMillis
         const until = opensAt(now)
         if (until <= now) return ++sent
-        yield* Effect.sleep(until - now)
+        // Whole milliseconds, as those of the clock: else a wait could end just before.
+        yield* Effect.sleep(Math.ceil(until - now))
       }
     }),
     learn: (request, headers, now, mostMillis) => {
@@ -47,8 +48,7 @@ export const make = (): Gate => {
     },
     pause: (millis) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
-        // Whole milliseconds, as those of the clock: else a wait would end just before.
-        paused = Math.max(paused, Math.ceil(now + millis))
+        paused = Math.max(paused, now + millis)
       })
   }
 }
