@@ -28,7 +28,7 @@ export const FlowHistory = Schema.Struct({
   undos: Schema.Array(Undo),
   /** Signals, messages of inboxes and commands, in the order of arrival. */
   messages: Schema.Array(Message),
-  /** How often steps were to be done again after they had succeeded, by path. */
+  /** How often steps were to be done again after they had succeeded, by path: of all that `retry` has set aside. */
   redos: Redos
 })
 export interface FlowHistory extends Schema.Schema.Type<typeof FlowHistory> {}

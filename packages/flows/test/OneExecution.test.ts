@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import { IdempotencyKeys } from "@signalbox/api/Idempotency"
 import * as Flow from "../src/Flow.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
-import { Diary, flowOf, note, Refused } from "./support/Conformance.ts"
+import { Diary, flowOf, note, Refused, work } from "./support/Conformance.ts"
 import { inProcess } from "./support/Engines.ts"
 import { errorOf, memory, post, restarting, stateOf } from "./support/Running.ts"
 import { advance, throughTime } from "./support/Time.ts"
@@ -103,6 +103,39 @@ describe("retry", () => {
         yield* FlowExecutions.retry(id, { from: "post#2" })
         yield* throughTime(Flow.execute(flow, undefined))
         assert.deepStrictEqual((yield* Diary.read).slice(4), ["b post#2~1/1", "c post#3~1/1", "flaky flaky/1"])
+      }).pipe(Effect.provide(Flow.layer(flow)))
+    }).pipe(Effect.provide(memory))
+  )
+
+  it.effect("from a step that a lost race waited for does it again, and the race waits again", () =>
+    Effect.gen(function* () {
+      const flow = flowOf(Schema.Void, () =>
+        Effect.asVoid(
+          Flow.race("outer", {
+            left: Flow.race("inner", {
+              held: Flow.compensate(Effect.asVoid(work({ name: "held", seconds: 60 })), () => note("undo")),
+              fails: Effect.asVoid(note("", { key: "fails" }))
+            }),
+            right: Effect.gen(function* () {
+              yield* Flow.sleep("nap", "1 second")
+              yield* note("beside", { key: "beside" })
+              yield* Flow.sleep("long", "1 day")
+            })
+          })
+        )
+      )
+      yield* Effect.gen(function* () {
+        const id = yield* Flow.submit(flow, undefined)
+        yield* advance("10 seconds")
+        yield* advance("1 minute")
+        assert.strictEqual(yield* stateOf(id), "failed")
+        yield* FlowExecutions.retry(id, { from: "outer[left]/inner[held]/work" })
+        yield* advance("10 seconds")
+        assert.strictEqual(yield* stateOf(id), "running")
+        yield* advance("1 minute")
+        assert.strictEqual(yield* stateOf(id), "failed")
+        const once = ["held ends", "undo"]
+        assert.deepStrictEqual(yield* Diary.read, ["held begins", "beside", ...once, "held begins", ...once])
       }).pipe(Effect.provide(Flow.layer(flow)))
     }).pipe(Effect.provide(memory))
   )

@@ -194,7 +194,7 @@ export interface History {
   readonly undos: ReadonlyArray<Undo>
   /** In the order of arrival. */
   readonly messages: ReadonlyArray<Message>
-  /** The `redo` that a path has from now on, for those above 0. */
+  /** The `redo` that a path has from now on, for those that a `retry` has set aside and that were not cut off. */
   readonly redos: ReadonlyMap<string, number>
 }
 

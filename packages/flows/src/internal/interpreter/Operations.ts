@@ -52,7 +52,7 @@ const cancel = (stay: Stay, operation: Operation) => {
   const { branch, entry, fiber, spec } = operation
   const isWork = Calls.isWork(spec) && operation.fits
   const mustEnd = isWork && Branches.inRegion(branch)
-  if (mustEnd && (isEnd(entry) || (operation.hasRun && entry.state !== "interrupted"))) return
+  if (mustEnd && (isEnd(entry) || operation.isHeld)) return
   // A cancel lets a step that runs come to its end; whatever loses a race is interrupted.
   const mayEnd = isWork && stay.host.durable && stay.cancelled
   if (mayEnd && (isEnd(entry) || (fiber !== null && entry.state === "running"))) return
@@ -100,11 +100,13 @@ export const park = <A, E>(stay: Stay, branch: Branches.Branch, spec: Calls.Spec
       fits,
       firstStartedAt: replay.firstStartedAt(spec.path) ?? stay.now,
       hasRun: recorded !== undefined,
+      // What waited for it before a retry waits for it again, else the record that stays would not fit.
+      isHeld: recorded === undefined ? history.redos.has(spec.path) : recorded.state !== "interrupted",
       fiber: null,
       awaited: false
     }
     operations.set(spec.path, operation)
-    if (recorded !== undefined && recorded.state !== "interrupted") beginRegions(operation)
+    if (operation.isHeld) beginRegions(operation)
     if (!fits && replay.isAbandoned()) giveUpSoon(stay, operation)
     else if (!isSame) changedFlow(stay, spec.path, `${spec.path} (${spec.kind} ${spec.name})`)
     else if (!fits) changedFlow(stay, spec.path, spec.path, { recorded: entry.input, reached: spec.input })
@@ -162,6 +164,7 @@ export const launch = (stay: Stay, operation: Operation) => {
   const { entry, spec } = operation
   stay.launched++
   operation.hasRun = true
+  operation.isHeld = true
   beginRegions(operation)
   const attempt = spec.attempt({
     attempt: entry.attempt,

@@ -31,6 +31,8 @@ export interface Operation {
   readonly firstStartedAt: number
   /** Whether an attempt may have had an effect. */
   hasRun: boolean
+  /** Whether a call of `Flow.compensate` around it is brought to its end: it has begun, now or before a retry set it aside. */
+  isHeld: boolean
   /** A fiber that runs the step. */
   fiber: Fiber.Fiber<unknown, unknown> | null
   /** Whether what it awaited outside has happened. */

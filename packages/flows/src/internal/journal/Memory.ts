@@ -175,7 +175,7 @@ const make = () => {
       if (entry === undefined) continue
       run.entries.delete(key)
       asides.push(entry)
-      if (redo > 0) run.redos.set(path, Math.max(redo, run.redos.get(path) ?? 0))
+      if (redo > 0 || entry.state !== "interrupted") run.redos.set(path, Math.max(redo, run.redos.get(path) ?? 0))
     }
     run.aside.push(...asides.sort(byBegin))
     for (const path of asideUndos) run.undos.delete(path)

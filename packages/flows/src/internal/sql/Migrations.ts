@@ -116,7 +116,8 @@ const journal: ReadonlyArray<string> = [
   `CREATE INDEX flow_run_by_start ON flow_run (started_at, id) WHERE expired = 0`,
   `CREATE INDEX flow_run_ended ON flow_run (ended_at, id) WHERE ended_at IS NOT NULL AND expired = 0`,
   `CREATE INDEX flow_run_expired ON flow_run (ended_at, id) WHERE expired = 1`,
-  // `aside` is 0, or counts what was set aside together. `next_redo` is what its path has since then.
+  // `aside` is 0, or counts what was set aside together. `next_redo` is what its path has since then, -1 when that was in an
+  // earlier chapter.
   `CREATE TABLE flow_entry (
     execution TEXT NOT NULL,
     aside INTEGER NOT NULL,

@@ -277,13 +277,19 @@ export const writes = part("writes", (test) => {
       ])
     }))
 
-  test("what a change sets aside is there no more, and has the redo that it says", ({ journal }) =>
+  test("what a change sets aside is there no more, and has the redo that it says unless it was cut off", ({
+    journal
+  }) =>
     Effect.gen(function* () {
       const fence = yield* owned(journal, "a")
       const [first, second] = [entry("b", { state: "retrying", begun: 3, ended: 4 }), succeeded("b", 5, { attempt: 2 })]
+      const cutOff = entry("d", { state: "interrupted", begun: 8, ended: 9 })
       yield* journal.write(
         fence,
-        write({ entries: [succeeded("a", 1), first, second, entry("c", { begun: 7 })], undos: [undo("a"), undo("b")] })
+        write({
+          entries: [succeeded("a", 1), first, second, entry("c", { begun: 7 }), cutOff],
+          undos: [undo("a"), undo("b")]
+        })
       )
       yield* journal.send("id-a", signal("x"))
       yield* journal.send("id-a", signal("y"))
@@ -291,6 +297,7 @@ export const writes = part("writes", (test) => {
         { path: "b", attempt: 2, redo: 1 },
         { path: "b", attempt: 1, redo: 1 },
         { path: "c", attempt: 1, redo: 0 },
+        { path: "d", attempt: 1, redo: 0 },
         { path: "absent", attempt: 1, redo: 0 }
       ]
       const rest = { asideUndos: ["b"], undos: [undo("a", { state: "skipped" })], taken: [1] }
@@ -299,16 +306,22 @@ export const writes = part("writes", (test) => {
       assert.deepStrictEqual(history.entries, [succeeded("a", 1)])
       assert.deepStrictEqual(history.undos, [undo("a", { state: "skipped" })])
       assert.deepStrictEqual(history.messages, [message(2, signal("y"))])
-      assert.deepStrictEqual(history.redos, new Map([["b", 1]]))
-      assert.deepStrictEqual(yield* journal.aside("id-a"), [first, second, entry("c", { begun: 7 })])
+      assert.deepStrictEqual(
+        history.redos,
+        new Map([
+          ["b", 1],
+          ["c", 0]
+        ])
+      )
+      assert.deepStrictEqual(yield* journal.aside("id-a"), [first, second, entry("c", { begun: 7 }), cutOff])
       // Another one with the same path is no repetition, and is set aside after those.
       const claimed = yield* journal.claimOne("me", "id-a")
       assert(claimed !== null)
       const redone = succeeded("b", 9, { attempt: 2, redo: 1 })
       yield* journal.write(claimed, write({ entries: [redone] }))
       yield* journal.change("id-a", () => Effect.succeed(change({ aside: [{ path: "b", attempt: 2, redo: 2 }] })))
-      assert.deepStrictEqual((yield* historyOf(journal, "id-a")).redos, new Map([["b", 2]]))
-      assert.deepStrictEqual(yield* journal.aside("id-a"), [first, second, entry("c", { begun: 7 }), redone])
+      assert.deepStrictEqual((yield* historyOf(journal, "id-a")).redos.get("b"), 2)
+      assert.deepStrictEqual(yield* journal.aside("id-a"), [first, second, entry("c", { begun: 7 }), cutOff, redone])
       // A new chapter has its own scopes.
       const last = yield* journal.claimOne("me", "id-a")
       assert(last !== null)

@@ -157,7 +157,8 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
         ? Effect.succeed([])
         : sql<{ readonly path: string; readonly long_path: string | null; readonly redo: number }>`
             SELECT path, long_path, max(next_redo) AS redo FROM flow_entry
-            WHERE execution = ${id} AND aside > 0 AND next_redo > 0 GROUP BY path, long_path`
+            WHERE execution = ${id} AND aside > 0
+              AND (next_redo > 0 OR (next_redo = 0 AND state <> 'interrupted')) GROUP BY path, long_path`
     const all = [yield* entries, yield* undos, yield* messages, yield* redos] as const
     return {
       execution: toExecution(of),

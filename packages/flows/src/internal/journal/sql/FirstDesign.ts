@@ -149,7 +149,7 @@ const carryKey = Effect.fnUntraced(function* (sql: SqlClient, flow: string, key:
   })}`
   const putEntries = (aside: number, entries: ReadonlyArray<Entry>) =>
     Effect.forEach(
-      put(sql, entryTable, { execution: id, aside, next_redo: 0 }, entries.map(entryRow)),
+      put(sql, entryTable, { execution: id, aside, next_redo: aside === 0 ? 0 : -1 }, entries.map(entryRow)),
       (statement) => sql`${statement}`,
       { discard: true }
     )

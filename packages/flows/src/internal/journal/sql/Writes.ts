@@ -147,8 +147,8 @@ export const make = (
       UPDATE flow_run SET asides = asides + 1 WHERE id = ${id} RETURNING asides`
     yield* sql`
       UPDATE flow_entry SET
-        aside = CASE WHEN aside = 0 THEN ${run?.asides ?? 0} ELSE aside END, next_redo = 0, awaits = NULL
-      WHERE execution = ${id} AND (aside = 0 OR next_redo > 0)`
+        aside = CASE WHEN aside = 0 THEN ${run?.asides ?? 0} ELSE aside END, next_redo = -1, awaits = NULL
+      WHERE execution = ${id} AND next_redo >= 0`
     yield* sql`DELETE FROM flow_undo WHERE execution = ${id}`
     yield* sql`DELETE FROM flow_message WHERE execution = ${id} AND seq <= ${seen}`
   })
