@@ -5,9 +5,14 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Flow from "../src/Flow.ts"
+import type { FlowEngine } from "../src/FlowEngine.ts"
 import * as FlowExecutions from "../src/FlowExecutions.ts"
+import { newEntry } from "../src/internal/Calls.ts"
+import { engineOf } from "../src/internal/EngineOf.ts"
+import type { Entry, EntryKind } from "../src/internal/Journal.ts"
+import { cancelPath, outcomePath } from "../src/internal/Replay.ts"
 import type { Codec } from "../src/internal/Values.ts"
-import { Diary, flowOf, note, work } from "./support/Conformance.ts"
+import { Diary, flowOf, note, Refused, work } from "./support/Conformance.ts"
 import { inProcess } from "./support/Engines.ts"
 import { memory, restarting, stateOf } from "./support/Running.ts"
 import { advance } from "./support/Time.ts"
@@ -163,5 +168,129 @@ describe("a cancel of an execution that halted because a step died", () => {
       assert.strictEqual(yield* cancelled(compensated, true), "halted")
       assert.strictEqual(yield* cancelled(compensated, false), "cancelled")
     })
+  )
+})
+
+describe("a cancel of an execution in which an undo fails when a race is decided", () => {
+  it.effect("comes after the undo, which is tried again", () =>
+    Effect.gen(function* () {
+      const state: { atFailure: Effect.Effect<void> | null } = { atFailure: Effect.void }
+      const undoing = Flow.step("undoing", {
+        input: Schema.Void,
+        success: Schema.Void,
+        error: Refused,
+        run: Effect.fnUntraced(function* () {
+          yield* Diary.write("undoing")
+          if (state.atFailure === null) return
+          yield* state.atFailure
+          return yield* new Refused({ why: "out of order" })
+        })
+      })
+      const flow = flowOf(Schema.Void, () =>
+        Effect.gen(function* () {
+          yield* Flow.race("race", {
+            lost: Effect.andThen(
+              Flow.compensate(note("lost"), () => undoing(undefined)),
+              Flow.sleep("long", "1 day")
+            ),
+            won: Flow.sleep("short", "1 second")
+          })
+          yield* note("after")
+        })
+      )
+      yield* Effect.gen(function* () {
+        const services = yield* Effect.context<FlowEngine>()
+        const id = yield* Flow.submit(flow, undefined)
+        // It arrives with the failure.
+        state.atFailure = FlowExecutions.cancel(id).pipe(Effect.orDie, Effect.provideContext(services))
+        yield* advance("2 seconds")
+        assert.strictEqual((yield* FlowExecutions.get(id)).failure?.tag, "UndoFailed")
+        state.atFailure = null
+        yield* FlowExecutions.resume(id)
+        yield* advance("1 second")
+        assert.strictEqual(yield* stateOf(id), "cancelled")
+        assert.deepStrictEqual(yield* Diary.read, ["lost", "undoing", "undoing"])
+      }).pipe(Effect.provide(Flow.layer(flow)))
+    }).pipe(Effect.provide(memory))
+  )
+})
+
+describe("a cancel that an older version has recorded, by which it cut off a wait inside Flow.compensate", () => {
+  const flow = flowOf(Schema.Void, () =>
+    Effect.asVoid(
+      Flow.compensate(
+        Effect.gen(function* () {
+          yield* note("one", { key: "one" })
+          yield* Flow.sleep("nap", "1 hour")
+          yield* note("two", { key: "two" })
+        }),
+        () => note("undo both")
+      )
+    )
+  )
+  /** The execution as that version has left it. */
+  const left = (more: (at: number) => ReadonlyArray<Entry>) =>
+    Effect.gen(function* () {
+      const submitted = Effect.tap(Flow.submit(flow, undefined), () => advance("1 second"))
+      const id = yield* inProcess(Flow.layer(flow), submitted)
+      const older = Effect.gen(function* () {
+        const { journal } = (yield* engineOf).engine
+        const claimed = yield* journal.claimOne("older", id)
+        assert(claimed !== null)
+        const history = yield* journal.history(id)
+        const nap = history?.entries.find(({ path }) => path === "nap")
+        assert(nap !== undefined)
+        const at = nap.begun + 1
+        const cutOff = { ...nap, state: "interrupted", ended: at + 1, endedAt: nap.startedAt, due: null } as const
+        yield* journal.write(
+          { id, epoch: claimed.epoch },
+          {
+            execution: { owner: null, wakeAt: yield* journal.now },
+            entries: [marker(cancelPath, "cancel", at, null), cutOff, ...more(at + 2)],
+            undos: [],
+            taken: [],
+            seen: claimed.mail
+          }
+        )
+      })
+      yield* inProcess(Layer.empty, older)
+      return id
+    })
+  const marker = (path: string, kind: EntryKind, at: number, value: Schema.Json): Entry => ({
+    ...newEntry({ path, name: kind, kind, input: null, subject: null }, 0),
+    state: "succeeded",
+    value,
+    begun: at,
+    ended: at
+  })
+
+  it.effect("waits anew, brings the call to its end and undoes it", () =>
+    Effect.gen(function* () {
+      const id = yield* left(() => [])
+      const after = inProcess(
+        Flow.layer(flow),
+        Effect.andThen(advance("1 second"), Effect.andThen(advance("1 hour"), stateOf(id)))
+      )
+      assert.strictEqual(yield* after, "cancelled")
+      assert.deepStrictEqual(yield* Diary.read, ["one", "two", "undo both"])
+    }).pipe(Effect.provide(restarting))
+  )
+
+  it.effect("halts when undoing had begun, and does so after another cancel", () =>
+    Effect.gen(function* () {
+      const id = yield* left((at) => [marker(outcomePath, "outcome", at, { cancelled: true, error: null })])
+      yield* inProcess(
+        Flow.layer(flow),
+        Effect.gen(function* () {
+          yield* advance("1 second")
+          assert.strictEqual((yield* FlowExecutions.get(id)).failure?.tag, "FlowChanged")
+          yield* FlowExecutions.cancel(id)
+          yield* advance("1 second")
+          yield* advance("1 hour")
+          assert.strictEqual(yield* stateOf(id), "cancelled")
+          assert.deepStrictEqual(yield* Diary.read, ["one", "two", "undo both"])
+        })
+      )
+    }).pipe(Effect.provide(restarting))
   )
 })

@@ -4,7 +4,8 @@ import * as Simulation from "./support/simulation/Simulation.ts"
 
 /** Seeds that once failed. */
 const found = [
-  143, 166, 365, 846, 906, 973, 10370, 10468, 11212, 12311, 13535, 14128, 14553, 14969, 63486, 103515, 120847
+  143, 166, 365, 846, 906, 973, 4862, 10370, 10468, 11212, 12311, 13535, 14128, 14553, 14969, 63486, 103515, 120847,
+  1002153, 2007309, 2013778
 ]
 
 const check = ({ seed, violations }: Simulation.Report) =>

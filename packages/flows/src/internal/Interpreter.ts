@@ -211,7 +211,7 @@ const loop = Effect.fnUntraced(function* (stay: Stay.Stay): Effect.fn.Return<Out
     const cutOff = stay.cutOff
     stay.cutOff = []
     for (const event of cutOff) yield* publish(event)
-    if (stay.halted !== null && Undoing.mayAbandon(stay)) {
+    if (Undoing.mayAbandon(stay)) {
       Undoing.abandon(stay)
       continue
     }

@@ -220,6 +220,8 @@ export const takeUp = (stay: Stay, operation: Operation): Effect.Effect<void> =>
     const { path } = spec
     const isNew = entry.begun === 0
     if (isNew) begin(stay, operation, 1)
+    // What had cut off the wait does so no more.
+    else if (entry.state === "interrupted" && !Calls.isWork(spec)) begin(stay, operation, entry.attempt)
     else if (entry.state === "retrying" && (entry.due === null || entry.due <= stay.now)) {
       begin(stay, operation, entry.attempt + 1)
     }

@@ -88,10 +88,16 @@ export const cancel = (stay: Stay) => {
   cancelBody(stay)
 }
 
-/** Whether an execution that halted is cancelled all the same, as far as its record fits. */
-export const mayAbandon = ({ cancelled, isUndoing, mail, replay }: Stay): boolean =>
+/**
+ * Whether an execution that halted is cancelled all the same, as far as its record fits. What a failed undo has halted is not:
+ * the undo comes first, as it does when the cancel came before it failed. A second cancel gives up a record that does not fit.
+ */
+export const mayAbandon = ({ cancelled, halted, isUndoing, mail, replay }: Stay): boolean =>
+  halted !== null &&
+  !(Cause.squash(halted.cause) instanceof UndoFailed) &&
   !isUndoing &&
-  !cancelled &&
+  !replay.isAbandoned() &&
+  !(cancelled && halted.mine) &&
   (mail.some(({ kind }) => kind === "cancel") || replay.at(Replay.cancelPath)?.value === Replay.abandonedValue)
 
 /** Cancels an execution whose record does not fit any more: replays what fits, and undoes that. */
