@@ -215,6 +215,38 @@ describe("a cancel of an execution in which an undo fails when a race is decided
   )
 })
 
+describe("a cancel of an execution that halted because an undo broke a rule when a race was decided", () => {
+  it.effect("halts again, and takes effect once that undo is skipped", () =>
+    Effect.gen(function* () {
+      const flow = flowOf(Schema.Void, () =>
+        Effect.gen(function* () {
+          yield* Flow.compensate(note("first", { key: "first" }), () => note("undo first"))
+          yield* Flow.race("race", {
+            lost: Effect.andThen(
+              Flow.compensate(note("lost"), () => Effect.all([note("one"), note("two")], { concurrency: 2 })),
+              Flow.sleep("long", "1 day")
+            ),
+            won: Flow.sleep("short", "1 second")
+          })
+          yield* note("after")
+        })
+      )
+      yield* Effect.gen(function* () {
+        const id = yield* Flow.submit(flow, undefined)
+        yield* advance("2 seconds")
+        assert.strictEqual((yield* FlowExecutions.get(id)).failure?.tag, "FlowDefect")
+        yield* FlowExecutions.cancel(id)
+        yield* advance("1 second")
+        assert.strictEqual(yield* stateOf(id), "halted")
+        yield* FlowExecutions.resume(id, { skip: ["race[lost]/note"] })
+        yield* advance("1 second")
+        assert.strictEqual(yield* stateOf(id), "cancelled")
+        assert.deepStrictEqual(yield* Diary.read, ["first", "lost", "undo first"])
+      }).pipe(Effect.provide(Flow.layer(flow)))
+    }).pipe(Effect.provide(memory))
+  )
+})
+
 describe("a cancel that an older version has recorded, by which it cut off a wait inside Flow.compensate", () => {
   const flow = flowOf(Schema.Void, () =>
     Effect.asVoid(

@@ -59,7 +59,6 @@ const undoAll = (stay: Stay, list: ReadonlyArray<Undoing>, done: () => void) => 
       return
     }
     branches.start(null, `${undo.path}/undo/`, undo.undo, (exit) => {
-      if (stay.halted !== null) return
       undo.state = Exit.isSuccess(exit) ? "done" : "failed"
       undo.failure = Exit.isSuccess(exit) ? null : detailOf(exit.cause)
       const { branch: _branch, undo: _undo, ...row } = undo
@@ -89,16 +88,16 @@ export const cancel = (stay: Stay) => {
 }
 
 /**
- * Whether an execution that halted is cancelled all the same, as far as its record fits. What a failed undo has halted is not:
- * the undo comes first, as it does when the cancel came before it failed. A second cancel gives up a record that does not fit.
+ * Whether an execution that halted is cancelled all the same, as far as its record fits; a second cancel gives up a record that
+ * does not fit. Not while an undo has failed that a race waits for: it comes first, as when the cancel arrives before it fails.
  */
-export const mayAbandon = ({ cancelled, halted, isUndoing, mail, replay }: Stay): boolean =>
+export const mayAbandon = ({ cancelled, halted, isUndoing, mail, replay, undos }: Stay): boolean =>
   halted !== null &&
-  !(Cause.squash(halted.cause) instanceof UndoFailed) &&
   !isUndoing &&
   !replay.isAbandoned() &&
   !(cancelled && halted.mine) &&
-  (mail.some(({ kind }) => kind === "cancel") || replay.at(Replay.cancelPath)?.value === Replay.abandonedValue)
+  (mail.some(({ kind }) => kind === "cancel") || replay.at(Replay.cancelPath)?.value === Replay.abandonedValue) &&
+  [...undos.values()].every(({ state }) => state !== "failed")
 
 /** Cancels an execution whose record does not fit any more: replays what fits, and undoes that. */
 export const abandon = (stay: Stay) => {
