@@ -1,5 +1,6 @@
 /** What an admission costs when much is queued. */
 import { assert, it } from "@effect/vitest"
+import { sized } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
@@ -68,7 +69,7 @@ export const longQueue = (
         const under: Array<Execution> = []
         while (under.length < running) under.push(...(yield* journal.admit("me", orders, 100)).executions)
         const few = yield* statementsOf(turn(journal, under))
-        yield* queue(journal, running + 100, 10_000)
+        yield* queue(journal, running + 100, sized(2_000, 10_000))
         // As the database does by itself, sooner or later.
         yield* sql`ANALYZE`
         for (let turns = 0; turns < 50; turns++) yield* turn(journal, under)
