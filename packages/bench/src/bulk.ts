@@ -11,7 +11,7 @@ import { Runs } from "../../control-room/src/internal/runs/Runs.ts"
 import * as StorageLayers from "../../control-room/src/internal/StorageLayers.ts"
 import * as Chunks from "../../control-room/src/internal/store/Chunks.ts"
 import { Deliveries } from "../../control-room/src/internal/store/Deliveries.ts"
-import { Idempotency } from "../../control-room/src/internal/store/Idempotency.ts"
+import { IdempotencyRecords } from "../../control-room/src/internal/store/IdempotencyRecords.ts"
 import { Processes } from "../../control-room/src/internal/store/Processes.ts"
 import { StepRuns } from "../../control-room/src/internal/store/StepRuns.ts"
 import { Workers } from "../../control-room/src/internal/store/Workers.ts"
@@ -171,7 +171,7 @@ const program = Effect.gen(function* () {
   yield* sql`
     INSERT INTO idempotency_key (workspace_id, key, fingerprint, status, body, created_at, expires_at)
     ${numbers} SELECT ${workspace}, 'key-' || ${digits}, 'f', 200, ${payload}, ${long}, ${long} FROM numbers`
-  const idempotency = yield* Idempotency
+  const idempotency = yield* IdempotencyRecords
   yield* measured("sweep of as many idempotency records", Chunks.sweep(idempotency.sweep))
 
   yield* sql`

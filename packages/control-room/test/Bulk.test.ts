@@ -17,7 +17,7 @@ import { Runs } from "../src/internal/runs/Runs.ts"
 import * as Chunks from "../src/internal/store/Chunks.ts"
 import { Database } from "../src/internal/store/Database.ts"
 import { Deliveries } from "../src/internal/store/Deliveries.ts"
-import { Idempotency } from "../src/internal/store/Idempotency.ts"
+import { IdempotencyRecords } from "../src/internal/store/IdempotencyRecords.ts"
 import { Processes } from "../src/internal/store/Processes.ts"
 import { ProcessRuns } from "../src/internal/store/ProcessRuns.ts"
 import { RunItems } from "../src/internal/store/RunItems.ts"
@@ -372,7 +372,7 @@ withLayer(runsOn(database), { excludeTestServices: true, timeout: "4 minutes" })
         created_at: at,
         expires_at: at
       }))
-      yield* inChunks(Chunks.sweep((yield* Idempotency).sweep))
+      yield* inChunks(Chunks.sweep((yield* IdempotencyRecords).sweep))
       assert.strictEqual(yield* countOf("idempotency_key"), 0)
     })
   )

@@ -6,7 +6,7 @@ import { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as TestClock from "effect/testing/TestClock"
-import { Idempotency } from "../src/internal/store/Idempotency.ts"
+import { IdempotencyRecords } from "../src/internal/store/IdempotencyRecords.ts"
 import { migrate } from "../src/internal/store/Migrations.ts"
 import { onPostgres } from "./support/Service.ts"
 import { database } from "./support/Storage.ts"
@@ -21,7 +21,7 @@ const inVirtualTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 
 const lifetimes = (keys: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const records = yield* Idempotency
+    const records = yield* IdempotencyRecords
     return yield* Effect.forEach(keys, (key) =>
       Effect.map(records.find(workspace, key), (found) => found?.lifetime ?? null)
     )
@@ -30,7 +30,7 @@ const lifetimes = (keys: ReadonlyArray<string>) =>
 withLayer(database, { excludeTestServices: true, timeout: "4 minutes" })("an idempotency record", (it) => {
   it.effect("is found until it expires, whether it is swept by then or not", () =>
     Effect.gen(function* () {
-      const records = yield* Idempotency
+      const records = yield* IdempotencyRecords
       for (const lifetime of [60, 86_400, 604_800]) yield* records.keep(workspace, `${lifetime}`, record(lifetime))
       const left = lifetimes(["60", "86400", "604800"])
       yield* TestClock.adjust("59 seconds")
@@ -48,7 +48,7 @@ withLayer(database, { excludeTestServices: true, timeout: "4 minutes" })("an ide
 
   it.effect("that has expired gives its place to a new one with the lifetime of that", () =>
     Effect.gen(function* () {
-      const records = yield* Idempotency
+      const records = yield* IdempotencyRecords
       yield* records.keep(workspace, "again", record(60))
       yield* TestClock.adjust("2 minutes")
       yield* records.keep(workspace, "again", record(120))

@@ -11,7 +11,7 @@ import * as Engine from "../src/internal/engine/Engine.ts"
 import { Assistants } from "../src/internal/store/Assistants.ts"
 import { Deliveries } from "../src/internal/store/Deliveries.ts"
 import { Files } from "../src/internal/store/Files.ts"
-import { Idempotency } from "../src/internal/store/Idempotency.ts"
+import { IdempotencyRecords } from "../src/internal/store/IdempotencyRecords.ts"
 import { Processes } from "../src/internal/store/Processes.ts"
 import { Outputs } from "../src/internal/store/Outputs.ts"
 import { ProcessRuns } from "../src/internal/store/ProcessRuns.ts"
@@ -89,7 +89,7 @@ withLayer(Layer.provideMerge(sqlite, recording), { excludeTestServices: true, ti
           outputs.release(emptyRun, released(0)),
           outputs.release(emptyRun, released(null)),
           stepRuns.lockLive(run),
-          (yield* Idempotency).sweep(1000),
+          (yield* IdempotencyRecords).sweep(1000),
           (yield* Workers).sweepLinkTokens(1000),
           (yield* WorkerGroups).sweepLinkTokens(cutoff, 1000)
         ]

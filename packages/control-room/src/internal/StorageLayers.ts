@@ -24,7 +24,7 @@ import { DataKeys } from "./store/DataKeys.ts"
 import { Database } from "./store/Database.ts"
 import { Deliveries } from "./store/Deliveries.ts"
 import { Files } from "./store/Files.ts"
-import { Idempotency } from "./store/Idempotency.ts"
+import { IdempotencyRecords } from "./store/IdempotencyRecords.ts"
 import { Leases } from "./store/Leases.ts"
 import { Notices } from "./store/Notices.ts"
 import { Outputs } from "./store/Outputs.ts"
@@ -56,7 +56,7 @@ const repositories = Layer.mergeAll(
   RunItems.layer,
   Outputs.layer,
   Files.layer,
-  Idempotency.layer,
+  IdempotencyRecords.layer,
   Webhooks.layer,
   Deliveries.layer,
   Workers.layer,

@@ -12,7 +12,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { createHash } from "node:crypto"
 import { Database } from "../store/Database.ts"
-import { Idempotency } from "../store/Idempotency.ts"
+import { IdempotencyRecords } from "../store/IdempotencyRecords.ts"
 import { Seal } from "../store/Seal.ts"
 import { dieWith } from "./Failures.ts"
 import { pathOf, withText } from "./Incoming.ts"
@@ -71,7 +71,7 @@ export class Once extends Context.Service<
     Once,
     Effect.gen(function* () {
       const { transaction } = yield* Database
-      const records = yield* Idempotency
+      const records = yield* IdempotencyRecords
       const { open, seal } = yield* Seal
 
       const keyed = <E, R>(

@@ -12,7 +12,7 @@ import { Deletions, runsAtOnce } from "./Deletions.ts"
 import * as Chunks from "../store/Chunks.ts"
 import { Assistants } from "../store/Assistants.ts"
 import { Database } from "../store/Database.ts"
-import { Idempotency } from "../store/Idempotency.ts"
+import { IdempotencyRecords } from "../store/IdempotencyRecords.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
 import { WorkerGroups } from "../store/WorkerGroups.ts"
 import { unhurried } from "@signalbox/sql/QueryDeadline"
@@ -37,7 +37,7 @@ export class Retention extends Context.Service<
         const deletions = yield* Deletions
         const runs = yield* ProcessRuns
         const assistants = yield* Assistants
-        const idempotency = yield* Idempotency
+        const idempotencyRecords = yield* IdempotencyRecords
         const workers = yield* Workers
         const groups = yield* WorkerGroups
 
@@ -52,7 +52,7 @@ export class Retention extends Context.Service<
 
         const tick = Effect.gen(function* () {
           const cutoff = yield* before(keepDetails)
-          yield* Chunks.sweep(idempotency.sweep)
+          yield* Chunks.sweep(idempotencyRecords.sweep)
           yield* Chunks.sweep(workers.sweepLinkTokens)
           yield* Chunks.sweep((limit) => groups.sweepLinkTokens(cutoff, limit))
           // What a killed process has left undone.

@@ -26,8 +26,8 @@ export interface IdempotencyRecord {
   readonly lifetime: number
 }
 
-export class Idempotency extends Context.Service<
-  Idempotency,
+export class IdempotencyRecords extends Context.Service<
+  IdempotencyRecords,
   {
     /** Until the transaction at hand ends, whoever comes with the same key waits here. */
     readonly hold: (workspace: WorkspaceId, key: string) => Effect.Effect<void>
@@ -37,12 +37,12 @@ export class Idempotency extends Context.Service<
     /** Deletes up to `limit` expired records, and returns how many they were. */
     readonly sweep: (limit: number) => Effect.Effect<number>
   }
->()("@signalbox/control-room/store/Idempotency") {
+>()("@signalbox/control-room/store/IdempotencyRecords") {
   static readonly layer = Layer.effect(
-    Idempotency,
+    IdempotencyRecords,
     Effect.gen(function* () {
       const { millis, now, sql } = yield* Database
-      return Idempotency.of({
+      return IdempotencyRecords.of({
         hold: (workspace, key) => Effect.orDie(Dialect.holdName(sql, `idempotency ${workspace} ${key}`)),
         find: Effect.fnUntraced(function* (workspace, key) {
           const [row] = yield* sql<Row>`
