@@ -16,7 +16,7 @@ import { Authorization } from "./edge/Authorization.ts"
 import * as Cors from "./edge/Cors.ts"
 import * as Edge from "./edge/Edge.ts"
 import * as Endpoints from "./edge/Endpoints.ts"
-import { Once } from "./edge/Once.ts"
+import { Idempotency } from "./edge/Idempotency.ts"
 import { Pagination } from "./edge/Pagination.ts"
 import * as Probes from "./edge/Probes.ts"
 import { defaultRateLimit, RateLimits } from "./edge/RateLimits.ts"
@@ -114,7 +114,7 @@ export const application = (options: Routed) =>
       Layer.mergeAll(
         Pagination.layer,
         Views.layer,
-        Once.layer,
+        Idempotency.layer,
         RateLimits.layer(options.rateLimit === undefined ? defaultRateLimit : options.rateLimit)
       )
     ),

@@ -33,7 +33,7 @@ import { Workers } from "../store/Workers.ts"
 import { Refused } from "../Refused.ts"
 import { answering, forbidden, unauthenticated } from "./Failures.ts"
 import * as Forms from "./Forms.ts"
-import { Once } from "./Once.ts"
+import { Idempotency } from "./Idempotency.ts"
 import { RateLimits } from "./RateLimits.ts"
 import { Strangers } from "./Strangers.ts"
 
@@ -178,7 +178,7 @@ export class Authorization extends Context.Service<
       /** Refuses a request without anything that could be a key. */
       const withoutKey = (request: HttpServerRequest.HttpServerRequest, refused: UnauthenticatedResponse) =>
         Effect.andThen(strangers.charge(request), Effect.fail(refused))
-      const { once } = yield* Once
+      const { replayOrRun } = yield* Idempotency
       const ofKey = yield* callerOfKey
       const callerOf = yield* callerOfToken
       const principalOf = yield* principalOfToken
@@ -193,7 +193,7 @@ export class Authorization extends Context.Service<
         const entered = (received: HttpServerRequest.HttpServerRequest, { principal }: Caller) => {
           const handled = (request: HttpServerRequest.HttpServerRequest) =>
             Effect.provideService(
-              withoutRecord ? handler : once(request, principal.workspaceId, handler),
+              withoutRecord ? handler : replayOrRun(request, principal.workspaceId, handler),
               CurrentPrincipal,
               principal
             )

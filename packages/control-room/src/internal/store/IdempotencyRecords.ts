@@ -1,5 +1,5 @@
 /**
- * Idempotency records: what a POST with a key answered.
+ * Idempotency records: the responses of POST requests with a key.
  */
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Context from "effect/Context"

@@ -1,6 +1,6 @@
 /**
- * Idempotency keys: a POST with a key is carried out once. What it answered is kept in the transaction of what it did, and
- * given again when the same request comes with the same key.
+ * Idempotency keys: a POST with a key is carried out once. Its response is stored in the same transaction, and
+ * replayed when the same request comes with the same key.
  */
 import { keyLifetime, lifetimeHeader } from "@signalbox/api/contract/IdempotencyKeys"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
@@ -56,19 +56,19 @@ const sorted = (_key: string, value: unknown): unknown =>
 const jsonOf = (response: HttpServerResponse.HttpServerResponse): string | null =>
   response.body._tag === "Uint8Array" ? new TextDecoder().decode(response.body.body) : null
 
-export class Once extends Context.Service<
-  Once,
+export class Idempotency extends Context.Service<
+  Idempotency,
   {
-    /** Runs a handler, or answers what it answered before. Without a key, or for another method, just runs it. */
-    readonly once: <E, R>(
+    /** Runs the handler, or replays the stored response for a repeated key. Only a POST with a key is recorded. */
+    readonly replayOrRun: <E, R>(
       request: HttpServerRequest.HttpServerRequest,
       workspace: WorkspaceId,
       effect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
     ) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
   }
->()("@signalbox/control-room/edge/Once") {
+>()("@signalbox/control-room/edge/Idempotency") {
   static readonly layer = Layer.effect(
-    Once,
+    Idempotency,
     Effect.gen(function* () {
       const { transaction } = yield* Database
       const records = yield* IdempotencyRecords
@@ -110,8 +110,8 @@ export class Once extends Context.Service<
           })
         )
 
-      return Once.of({
-        once: (request, workspace, effect) => {
+      return Idempotency.of({
+        replayOrRun: (request, workspace, effect) => {
           const key = request.headers["idempotency-key"]
           if (key === undefined || request.method !== "POST") return effect
           if (!keyPattern.test(key)) {
