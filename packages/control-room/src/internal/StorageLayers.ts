@@ -26,7 +26,7 @@ import { Deliveries } from "./store/Deliveries.ts"
 import { Files } from "./store/Files.ts"
 import { IdempotencyRecords } from "./store/IdempotencyRecords.ts"
 import { Leases } from "./store/Leases.ts"
-import { Notices } from "./store/Notices.ts"
+import { Notifier } from "./store/Notifier.ts"
 import { Outputs } from "./store/Outputs.ts"
 import { PackageSources } from "./store/PackageSources.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
@@ -77,7 +77,7 @@ type Stored =
   | Layer.Success<typeof repositories | typeof content | typeof vault>
   | Database
   | MasterKey
-  | Notices
+  | Notifier
   | Outbox
   | Signer
   | SqlClient.SqlClient
@@ -100,7 +100,7 @@ const sweepAfter = Duration.days(1)
 /** What all storage has above its tables and its key. */
 const repositoriesOn = <E, R, E2, R2>(
   blobs: Layer.Layer<BlobStore, E, R>,
-  keyAndTables: Layer.Layer<MasterKey | Database | Notices | SqlClient.SqlClient, E2, R2>
+  keyAndTables: Layer.Layer<MasterKey | Database | Notifier | SqlClient.SqlClient, E2, R2>
 ) =>
   sweep.pipe(
     Layer.provideMerge(blobs),

@@ -5,7 +5,7 @@ import type { Place } from "./journal/Bench.ts"
 import { executions } from "./journal/Executions.ts"
 import { limits } from "./journal/Limits.ts"
 import { messages } from "./journal/Messages.ts"
-import { notices } from "./journal/Notices.ts"
+import { notifications } from "./journal/Notifications.ts"
 import { ownership } from "./journal/Ownership.ts"
 import { kept } from "./journal/Values.ts"
 import { writes } from "./journal/Writes.ts"
@@ -13,5 +13,5 @@ import { writes } from "./journal/Writes.ts"
 export const journalSuite = (place: Place): void => {
   for (const part of [executions, writes, messages, ownership, limits, kept]) part(place)
   // What is repeated is told of again.
-  if (place.losesAnswers !== true) notices(place)
+  if (place.losesAnswers !== true) notifications(place)
 }

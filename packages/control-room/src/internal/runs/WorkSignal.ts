@@ -8,7 +8,7 @@ import * as PubSub from "effect/PubSub"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { WakePace } from "../Pace.ts"
-import { Notices } from "../store/Notices.ts"
+import { Notifier } from "../store/Notifier.ts"
 
 export class WorkSignal extends Context.Service<
   WorkSignal,
@@ -22,15 +22,15 @@ export class WorkSignal extends Context.Service<
   static readonly layer = Layer.effect(
     WorkSignal,
     Effect.gen(function* () {
-      const notices = yield* Notices
+      const notifier = yield* Notifier
       // One slot is enough: whoever is woken looks at everything.
       const signals = yield* PubSub.sliding<void>(1)
       const wake = Effect.asVoid(PubSub.publish(signals, undefined))
-      yield* notices.hear("work", () => wake)
+      yield* notifier.subscribe("work", () => wake)
       // Another node may have been killed before it told.
-      if (notices.shared) yield* Effect.forkScoped(Effect.schedule(wake, Schedule.spaced(yield* WakePace)))
+      if (notifier.shared) yield* Effect.forkScoped(Effect.schedule(wake, Schedule.spaced(yield* WakePace)))
       return WorkSignal.of({
-        afterCommit: notices.tell("work", ""),
+        afterCommit: notifier.notify("work", ""),
         listen: Effect.map(PubSub.subscribe(signals), (subscription) => Effect.asVoid(PubSub.take(subscription)))
       })
     })

@@ -14,7 +14,7 @@ import { Database } from "../store/Database.ts"
 import { Files } from "../store/Files.ts"
 import { Integrity } from "../store/Integrity.ts"
 import * as Migrations from "../store/Migrations.ts"
-import { Notices } from "../store/Notices.ts"
+import { Notifier } from "../store/Notifier.ts"
 import { MasterKey } from "../vault/MasterKey.ts"
 import * as MasterKeyFile from "./MasterKeyFile.ts"
 
@@ -34,7 +34,7 @@ const driver = Effect.promise(() => import("@signalbox/sql/PostgresClient"))
 
 /** The tables at the newest schema in an SQLite file, for one process. */
 export const layerSqlite = (filename: string) =>
-  Notices.layerLocal.pipe(
+  Notifier.layerLocal.pipe(
     Layer.provideMerge(Database.layer),
     Layer.provideMerge(Migrations.layer),
     Layer.provideMerge(SqliteClient.layer({ filename }))
@@ -44,7 +44,7 @@ export const layerSqlite = (filename: string) =>
 const layerPostgres = (options: NonNullable<StorageOptions["database"]>) =>
   Layer.unwrap(
     Effect.map(driver, (postgres) =>
-      Notices.layerPostgres(options).pipe(
+      Notifier.layerPostgres(options).pipe(
         Layer.provideMerge(Database.layer),
         Layer.provideMerge(Migrations.layer),
         Layer.provideMerge(postgres.layer(options))

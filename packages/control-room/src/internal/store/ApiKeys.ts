@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Tokens from "../Tokens.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
-import { Notices } from "./Notices.ts"
+import { Notifier } from "./Notifier.ts"
 
 interface Row {
   readonly id: string
@@ -68,12 +68,12 @@ export class ApiKeys extends Context.Service<
     ApiKeys,
     Effect.gen(function* () {
       const { newId, now, page, sql, transaction } = yield* Database
-      const notices = yield* Notices
+      const notifier = yield* Notifier
       const known = new Map<string, { readonly key: ApiKey; readonly until: number }>()
       let revocations = 0
 
       // The nodes tell each other of revocations; one that could not be told asks again soon.
-      yield* notices.hear("key revoked", (id) =>
+      yield* notifier.subscribe("key revoked", (id) =>
         Effect.sync(() => {
           revocations++
           if (id === null) known.clear()
@@ -106,7 +106,7 @@ export class ApiKeys extends Context.Service<
         authenticate: (token) =>
           Effect.withFiber((fiber) => {
             if (token.kind !== "apiKey") return Effect.succeed(null)
-            const time = notices.shared ? fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() : 0
+            const time = notifier.shared ? fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() : 0
             const entry = known.get(token.id)
             if (entry === undefined || entry.until <= time) return ask(token, time)
             if (!Tokens.matches(token.secret, entry.key.secretHash)) return Effect.succeed(null)
@@ -136,7 +136,7 @@ export class ApiKeys extends Context.Service<
           function* (workspace, id) {
             const rows = yield* sql`DELETE FROM api_key WHERE workspace_id = ${workspace} AND id = ${id} RETURNING id`
             if (rows.length === 0) return false
-            yield* notices.tell("key revoked", id)
+            yield* notifier.notify("key revoked", id)
             return true
           },
           Effect.orDie,

@@ -17,7 +17,7 @@ import { Database } from "../sql/Database.ts"
 import * as Executions from "./sql/Executions.ts"
 import * as Limits from "./sql/Limits.ts"
 import * as Messages from "./sql/Messages.ts"
-import * as Notices from "./sql/Notices.ts"
+import * as Notifier from "./sql/Notifier.ts"
 import * as Ownership from "./sql/Ownership.ts"
 import * as Retention from "./sql/Retention.ts"
 import type { Store } from "./sql/Store.ts"
@@ -36,10 +36,10 @@ const make = Effect.gen(function* () {
   }
 
   const listening = yield* Effect.serviceOption(Listening)
-  const notices = Option.isNone(listening)
-    ? Notices.makeLocal()
+  const notifier = Option.isNone(listening)
+    ? Notifier.makeLocal()
     : yield* Effect.flatMap(persist(sql<{ readonly schema: string }>`SELECT current_schema() AS schema`), ([row]) =>
-        Notices.makePostgres(sql, listening.value, row?.schema ?? "")
+        Notifier.makePostgres(sql, listening.value, row?.schema ?? "")
       )
 
   const caller = randomUUID()
@@ -51,7 +51,7 @@ const make = Effect.gen(function* () {
     transaction,
     now: Effect.map(Clock.currentTimeMillis, (millis) => millis + offset),
     token: () => `${caller} ${calls++}`,
-    publish: notices.publish
+    publish: notifier.publish
   }
 
   const { rest, ...executions } = Executions.make(store)
@@ -67,10 +67,10 @@ const make = Effect.gen(function* () {
     ...Retention.make(store),
     renew: (process) =>
       Effect.suspend(() => {
-        notices.owns(process.id)
+        notifier.owns(process.id)
         return renew(process)
       }),
-    changes: notices.changes
+    changes: notifier.changes
   })
 })
 

@@ -1,8 +1,8 @@
 /**
- * Changes that other processes are to hear of. Nothing depends on a notice alone: who hears none looks by itself, later.
+ * Notifies other processes of changes. Notifications may be lost: each subscriber also polls, later.
  *
- * What was committed is told in a statement of its own that has many notices: a NOTIFY makes its commit wait for those of
- * all others, and commits of flows are many.
+ * What was committed is notified in a separate statement, many changes at a time: a NOTIFY makes its commit wait for
+ * those of all others, and flows commit often.
  */
 import type { Listening } from "@signalbox/sql/Listening"
 import * as Effect from "effect/Effect"
@@ -58,10 +58,10 @@ export const makeLocal = () => {
     publish: local.publish,
     owns: (_process: string) => {},
     changes: (onChange) => local.hear(onChange)
-  } satisfies Notices
+  } satisfies Notifier
 }
 
-export interface Notices {
+export interface Notifier {
   readonly publish: (change: Changes.Change) => void
   /** No other process needs to be told of what happens to the executions of this one. */
   readonly owns: (process: string) => void
@@ -134,5 +134,5 @@ export const makePostgres = Effect.fnUntraced(function* (
       own.add(process)
     },
     changes: (onChange) => local.hear(onChange, remote)
-  } satisfies Notices
+  } satisfies Notifier
 })

@@ -1,6 +1,6 @@
 /**
- * Tells every node of the service what it must know at once: that there is work, that a key was revoked. Nothing depends on
- * a notice alone: who hears none looks by itself, a little later.
+ * Notifies every node of the service that there is work, or that a key was revoked. Notifications may be lost: each
+ * subscriber also polls, a little later.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -13,45 +13,45 @@ import { createHash, randomUUID } from "node:crypto"
 import { Listening } from "@signalbox/sql/Listening"
 import { Database } from "./Database.ts"
 
-/** What is told of. */
+/** What a notification is about. */
 export type Topic = "work" | "key revoked"
 
-/** Runs for each notice; null: some may have been missed. */
+/** Runs for each notification; null: some may have been missed. */
 type Handler = (about: string | null) => Effect.Effect<void>
 
 /** The channel of the nodes of a schema. Channels belong to the database, and their names are short. */
 const channelOf = (schema = "signalbox"): string =>
   `signalbox_${createHash("sha256").update(schema).digest("hex").slice(0, 32)}`
 
-export class Notices extends Context.Service<
-  Notices,
+export class Notifier extends Context.Service<
+  Notifier,
   {
-    /** Tells once the transaction at hand is committed, and not at all if it is not. */
-    readonly tell: (topic: Topic, about: string) => Effect.Effect<void>
-    /** Hears until the scope closes. The handler must be quick. */
-    readonly hear: (topic: Topic, handler: Handler) => Effect.Effect<void, never, Scope.Scope>
-    /** Whether other nodes may do what this one is not told of. */
+    /** Notifies when the current transaction commits; does nothing if it is rolled back. */
+    readonly notify: (topic: Topic, about: string) => Effect.Effect<void>
+    /** Subscribes until the scope closes. The handler must be quick. */
+    readonly subscribe: (topic: Topic, handler: Handler) => Effect.Effect<void, never, Scope.Scope>
+    /** Whether other nodes may change data without notifying this one. */
     readonly shared: boolean
   }
->()("@signalbox/control-room/store/Notices") {
+>()("@signalbox/control-room/store/Notifier") {
   /** For a database that one process has to itself. */
   static readonly layerLocal = Layer.effect(
-    Notices,
+    Notifier,
     Effect.gen(function* () {
       const { sql } = yield* Database
-      const { hear, publish } = makeHandlers()
-      return Notices.of({ hear, shared: false, tell: (topic, about) => sql.afterCommit(publish(topic, about)) })
+      const { subscribe, publish } = makeHandlers()
+      return Notifier.of({ subscribe, shared: false, notify: (topic, about) => sql.afterCommit(publish(topic, about)) })
     })
   )
 
   /** Over the notifications of Postgres, which come with the commit. The node itself does not wait for them. */
   static readonly layerPostgres = ({ schema }: { readonly schema?: string }) =>
     Layer.effect(
-      Notices,
+      Notifier,
       Effect.gen(function* () {
         const { sql } = yield* Database
         const listening = yield* Listening
-        const { hear, missed, publish } = makeHandlers()
+        const { subscribe, missed, publish } = makeHandlers()
         const node = randomUUID()
         const channel = channelOf(schema)
         const received = (text: string) => {
@@ -76,10 +76,10 @@ export class Notices extends Context.Service<
           Effect.repeat(Schedule.spaced("500 millis")),
           Effect.forkScoped
         )
-        return Notices.of({
-          hear,
+        return Notifier.of({
+          subscribe,
           shared: true,
-          tell: (topic, about) =>
+          notify: (topic, about) =>
             sql`SELECT pg_notify(${channel}, ${`${node}\n${topic}\n${about}`})`.pipe(
               Effect.andThen(sql.afterCommit(publish(topic, about))),
               Effect.orDie
@@ -107,7 +107,7 @@ const makeHandlers = () => {
       discard: true
     })
   const missed = Effect.suspend(() => Effect.forEach([...handlers], ({ handler }) => handler(null), { discard: true }))
-  const hear = (topic: Topic, handler: Handler) =>
+  const subscribe = (topic: Topic, handler: Handler) =>
     Effect.asVoid(
       Effect.acquireRelease(
         Effect.sync(() => {
@@ -118,5 +118,5 @@ const makeHandlers = () => {
         (known) => Effect.sync(() => handlers.delete(known))
       )
     )
-  return { hear, missed, publish }
+  return { subscribe, missed, publish }
 }

@@ -37,7 +37,7 @@ export const listen = Effect.fnUntraced(function* (journal: TheJournal, handle: 
 
 const waitFor = (heard: ReadonlyArray<Heard>, count: number) => until(Effect.sync(() => heard.length >= count))
 
-export const notices = part("changes", (test) => {
+export const notifications = part("changes", (test) => {
   test("who listens is told of what is sent to an owner, what becomes due, and what ends", ({ journal }) =>
     Effect.gen(function* () {
       const heard = yield* listen(journal)
