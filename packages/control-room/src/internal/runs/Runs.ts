@@ -14,7 +14,7 @@ import * as RunCommands from "./RunCommands.ts"
 import * as StepRunCommands from "./StepRunCommands.ts"
 import * as Timers from "./Timers.ts"
 import { Transitions } from "./Transitions.ts"
-import { Unserved } from "./Unserved.ts"
+import { UnassignedStepRuns } from "./UnassignedStepRuns.ts"
 
 export class Runs extends Context.Service<
   Runs,
@@ -34,7 +34,7 @@ export class Runs extends Context.Service<
       const tick = yield* Timers.make(stepRunCommands)
       return Runs.of({ ...runCommands, ...batchCommand, ...stepRunCommands, tick })
     })
-  ).pipe(Layer.provide([Deletions.layer, Transitions.layer, Unserved.layer]))
+  ).pipe(Layer.provide([Deletions.layer, Transitions.layer, UnassignedStepRuns.layer]))
 
   /** Lets time pass: calls `tick` at the pace of the service. */
   static readonly layerTicking = Layer.effectDiscard(

@@ -13,7 +13,7 @@ import { Leases } from "../store/Leases.ts"
 import { lostAfter } from "../store/Workers.ts"
 import type { StepRunCommands } from "./StepRunCommands.ts"
 import { Transitions } from "./Transitions.ts"
-import { Unserved } from "./Unserved.ts"
+import { UnassignedStepRuns } from "./UnassignedStepRuns.ts"
 import { WorkSignal } from "./WorkSignal.ts"
 
 /** Creates the effect that does once what is due. */
@@ -26,7 +26,7 @@ export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
   const leases = yield* Leases
   const { commit } = yield* Transitions
   const signal = yield* WorkSignal
-  const unserved = yield* Unserved
+  const unassigned = yield* UnassignedStepRuns
   let upSince = yield* millis
   let failed = false
 
@@ -48,7 +48,7 @@ export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
       for (const stepRun of yield* leases.withLostWorker(new Date(cutoff).toISOString())) {
         yield* end(stepRun, { code: "WORKER_LOST", message: "the worker was not heard of any more" })
       }
-      yield* unserved.look(new Date(cutoff).toISOString())
+      yield* unassigned.report(new Date(cutoff).toISOString())
     }
     const silent = (yield* millis) - silentAfter
     if (silent >= upSince) yield* assistants.failSilent(new Date(silent).toISOString())

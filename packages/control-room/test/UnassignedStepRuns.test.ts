@@ -10,7 +10,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { Workers } from "../src/internal/store/Workers.ts"
-import { missing } from "../src/internal/runs/Unserved.ts"
+import { missing } from "../src/internal/runs/UnassignedStepRuns.ts"
 import { layer, linkWorker, movedBy, Service } from "./support/Service.ts"
 
 const need = { workspaceId: WorkspaceId.make("w"), task: "read", taskPackage: null, group: null } as const
@@ -55,7 +55,7 @@ describe("what is missing", () => {
 })
 
 const started = Effect.fnUntraced(function* (step: object) {
-  const name = `unserved ${crypto.randomUUID()}`
+  const name = `unassigned ${crypto.randomUUID()}`
   const process = yield* Processes.create({ name, steps: [{ name: "s", task: { name: "read" }, ...step }] })
   const run = yield* ProcessRuns.start(process.id)
   if (!run.started) return yield* Effect.die(new Error("not started"))
@@ -155,17 +155,17 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a step ru
   it.effect("is told which package or group it needs", () =>
     Effect.gen(function* () {
       const { tickIn } = yield* Service
-      const { id } = yield* TaskPackages.create("unserved package")
+      const { id } = yield* TaskPackages.create("unassigned package")
       const bytes = yield* zipOf({ "robot.yaml": robotYaml("read") })
       yield* TaskPackages.upload(id, { name: "p.zip", bytes })
-      const group = yield* WorkerGroups.create("unserved group")
+      const group = yield* WorkerGroups.create("unassigned group")
       const { identity } = yield* linkWorker(["read"])
       const packaged = yield* started({ task: { name: "read", package_id: id } })
       const grouped = yield* started({ worker_group: { id: group.id } })
       yield* heardIn(identity.workerId, 14_000)
       yield* tickIn(15_000)
-      assert.match((yield* told(packaged)).join(), /runs task packages, .* of the package "unserved package"/)
-      assert.match((yield* told(grouped)).join(), /no worker of the group "unserved group" is online/)
+      assert.match((yield* told(packaged)).join(), /runs task packages, .* of the package "unassigned package"/)
+      assert.match((yield* told(grouped)).join(), /no worker of the group "unassigned group" is online/)
 
       const member = yield* linkWorker(["read"])
       yield* WorkerGroups.addWorker(group.id, member.identity.workerId)

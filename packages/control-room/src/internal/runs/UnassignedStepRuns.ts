@@ -1,5 +1,5 @@
 /**
- * Says of step runs that wait in vain what it is that is missing.
+ * Reports what is missing when no worker can take a waiting step run (`NO_WORKER`).
  */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -8,15 +8,15 @@ import * as Layer from "effect/Layer"
 import { Database } from "../store/Database.ts"
 import { type Need, type Offer, Waits } from "../store/Waits.ts"
 
-/** A step run that no worker could take for this long is told so. */
-const patience = Duration.seconds(10)
+/** How long a step run waits without a matching worker before it is reported. */
+const gracePeriod = Duration.seconds(10)
 
 const takes =
   ({ task, taskPackage }: Need) =>
   ({ packages, tasks }: Offer) =>
     taskPackage === null ? tasks.includes(task) : packages
 
-/** What is missing, and the remedy; null when a worker that is there could take it. */
+/** Returns what is missing, and the remedy; null when an online worker could take it. */
 export const missing = (need: Need, offers: ReadonlyArray<Offer>): string | null => {
   const { group, task, taskPackage } = need
   const members = group === null ? offers : offers.filter(({ groups }) => groups.includes(group.id))
@@ -33,21 +33,21 @@ export const missing = (need: Need, offers: ReadonlyArray<Offer>): string | null
     : `no worker${ofGroup} that is online runs task packages, and ${what} waits for one; start one that does`
 }
 
-export class Unserved extends Context.Service<
-  Unserved,
+export class UnassignedStepRuns extends Context.Service<
+  UnassignedStepRuns,
   {
-    /** One look for step runs that no worker could take; `heardSince`: workers heard of since then are there. */
-    readonly look: (heardSince: string) => Effect.Effect<void>
+    /** Reports the unassigned step runs, once. Workers heard of since `heardSince` count as online. */
+    readonly report: (heardSince: string) => Effect.Effect<void>
   }
->()("@signalbox/control-room/runs/Unserved") {
+>()("@signalbox/control-room/runs/UnassignedStepRuns") {
   static readonly layer = Layer.effect(
-    Unserved,
+    UnassignedStepRuns,
     Effect.gen(function* () {
       const { millis } = yield* Database
       const waits = yield* Waits
-      return Unserved.of({
-        look: Effect.fn("Unserved.look")(function* (heardSince: string) {
-          const cutoff = new Date((yield* millis) - Duration.toMillis(patience)).toISOString()
+      return UnassignedStepRuns.of({
+        report: Effect.fn("UnassignedStepRuns.report")(function* (heardSince: string) {
+          const cutoff = new Date((yield* millis) - Duration.toMillis(gracePeriod)).toISOString()
           const byWorkspace = Map.groupBy(yield* waits.needs(cutoff), ({ workspaceId }) => workspaceId)
           for (const [workspace, needs] of byWorkspace) {
             const offers = yield* waits.offers(workspace, heardSince)
