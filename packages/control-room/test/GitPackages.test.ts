@@ -13,7 +13,7 @@ import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { Deposits } from "../src/internal/transfers/Deposits.ts"
+import { UploadCompletion } from "../src/internal/transfers/UploadCompletion.ts"
 import { TargetGuard } from "../src/internal/delivery/TargetGuard.ts"
 import { Git, GitLimits } from "../src/internal/git/Git.ts"
 import { GitPackages } from "../src/internal/git/GitPackages.ts"
@@ -29,7 +29,7 @@ const gitPackages = (guard: Layer.Layer<TargetGuard>, limits?: Context.Service.S
   Layer.fresh(GitPackages.layer).pipe(
     Layer.provide(Layer.fresh(Git.layer)),
     Layer.provide(limits === undefined ? Layer.empty : Layer.succeed(GitLimits, limits)),
-    Layer.provide(Deposits.layer),
+    Layer.provide(UploadCompletion.layer),
     Layer.provide(guard)
   )
 

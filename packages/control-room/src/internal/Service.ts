@@ -47,7 +47,7 @@ import { Retention } from "./runs/Retention.ts"
 import { Runs } from "./runs/Runs.ts"
 import { WorkSignal } from "./runs/WorkSignal.ts"
 import { StorageHealth } from "./storage/StorageHealth.ts"
-import { Deposits } from "./transfers/Deposits.ts"
+import { UploadCompletion } from "./transfers/UploadCompletion.ts"
 import { FileLinks } from "./transfers/FileLinks.ts"
 
 type Routed = Pick<ServiceOptions, "cors" | "createWorkspaces" | "metrics" | "rateLimit">
@@ -119,7 +119,7 @@ export const application = (options: Routed) =>
       )
     ),
     Layer.provide(Layer.merge(Answers.layer, Strangers.layer(options.rateLimit === null ? null : undefined))),
-    Layer.provide(Layer.mergeAll(Deposits.layer, StorageHealth.layer)),
+    Layer.provide(Layer.mergeAll(UploadCompletion.layer, StorageHealth.layer)),
     Layer.provide(FileLinks.layer)
   )
 

@@ -6,7 +6,7 @@ import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { BlobStore } from "../../BlobStore.ts"
-import { Deposits } from "../transfers/Deposits.ts"
+import { UploadCompletion } from "../transfers/UploadCompletion.ts"
 import { Assets, type StoredAsset } from "../store/Assets.ts"
 import { Database } from "../store/Database.ts"
 import { Files } from "../store/Files.ts"
@@ -22,7 +22,7 @@ export const layer = Endpoints.group(
     const { millis } = yield* Database
     const files = yield* Files
     const blobs = yield* BlobStore
-    const deposits = yield* Deposits
+    const uploadCompletion = yield* UploadCompletion
     const links = yield* FileLinks
     const { page } = yield* Pagination
     const find = (params: { readonly workspace_id: WorkspaceId; readonly asset_id: string }) =>
@@ -59,7 +59,7 @@ export const layer = Endpoints.group(
           return { id, content_type, status: "pending", upload_url } as const
         }
         const stored = Effect.flatMap(blobs.stage(Stream.succeed(data)), (staged) =>
-          deposits.asset(params.workspace_id, id, staged)
+          uploadCompletion.asset(params.workspace_id, id, staged)
         )
         yield* answering("NOT_FOUND")(Effect.scoped(stored))
         return { id, content_type, status: "completed" } as const

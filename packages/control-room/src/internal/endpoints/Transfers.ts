@@ -10,7 +10,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Multipart from "effect/http/Multipart"
 import { BlobStore, type Staged } from "../../BlobStore.ts"
-import { Deposits } from "../transfers/Deposits.ts"
+import { UploadCompletion } from "../transfers/UploadCompletion.ts"
 import { limits } from "../Limits.ts"
 import { Refused } from "../Refused.ts"
 import { Assets, uploadGone } from "../store/Assets.ts"
@@ -41,7 +41,7 @@ const uploads = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const blobs = yield* BlobStore
     const links = yield* FileLinks
-    const deposits = yield* Deposits
+    const uploadCompletion = yield* UploadCompletion
     const strangers = yield* Strangers
 
     const receive = Effect.gen(function* () {
@@ -124,7 +124,7 @@ const uploads = HttpRouter.use(
           `file: ${file.size} bytes came and file_size declared ${policy.size}; nothing was kept`
         )
       }
-      yield* deposits.form(policy, file)
+      yield* uploadCompletion.form(policy, file)
       return HttpServerResponse.empty({ status: 204 })
     }).pipe(
       Effect.scoped,
@@ -228,7 +228,7 @@ const assets = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const blobs = yield* BlobStore
     const links = yield* FileLinks
-    const deposits = yield* Deposits
+    const uploadCompletion = yield* UploadCompletion
     const store = yield* Assets
     const strangers = yield* Strangers
     const receive = Effect.gen(function* () {
@@ -264,7 +264,7 @@ const assets = HttpRouter.use(
           `${staged.size} bytes came and content-length said ${declared}; nothing was kept`
         )
       }
-      yield* deposits.asset(workspace, upload, staged)
+      yield* uploadCompletion.asset(workspace, upload, staged)
       return HttpServerResponse.empty({ status: 204 })
     }).pipe(
       Effect.scoped,

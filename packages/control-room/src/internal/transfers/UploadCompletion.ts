@@ -1,5 +1,5 @@
 /**
- * Takes in bytes that have arrived whole: the blob first, then the row that names it, if what it is for still wants it.
+ * Completes uploads: commits the blob, then writes the row that refers to it if its owner still accepts it.
  */
 import { StepRunId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as TaskPackage from "@signalbox/task-package/TaskPackage"
@@ -23,17 +23,17 @@ import type { UploadPolicy } from "./UploadPolicy.ts"
 
 const refuse = (code: Refused["code"], message: string) => Effect.fail(new Refused({ code, message }))
 
-export class Deposits extends Context.Service<
-  Deposits,
+export class UploadCompletion extends Context.Service<
+  UploadCompletion,
   {
-    /** What came with a signed form. */
+    /** Completes the upload of a signed form. */
     readonly form: (policy: UploadPolicy, file: Staged) => Effect.Effect<void, Refused>
-    /** The content of an asset. */
+    /** Completes the upload of the content of an asset. */
     readonly asset: (workspace: WorkspaceId, upload: string, content: Staged) => Effect.Effect<void, Refused>
   }
->()("@signalbox/control-room/transfers/Deposits") {
+>()("@signalbox/control-room/transfers/UploadCompletion") {
   static readonly layer = Layer.effect(
-    Deposits,
+    UploadCompletion,
     Effect.gen(function* () {
       const keep = yield* Keeping.make
       const fs = yield* FileSystem.FileSystem
@@ -92,7 +92,7 @@ export class Deposits extends Context.Service<
         return yield* files.putNew(workspace, { ownerId: id, name, size, blob })
       }, transaction)
 
-      return Deposits.of({
+      return UploadCompletion.of({
         form: Effect.fnUntraced(function* (policy, staged) {
           switch (policy.kind) {
             case "file":
