@@ -6,7 +6,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as NetAddress from "effect/net/NetAddress"
 import * as TestClock from "effect/testing/TestClock"
 import type { LookupFunction } from "node:net"
-import { post } from "../src/internal/delivery/Post.ts"
+import { send } from "../src/internal/delivery/DeliverySender.ts"
 import { refusedIp, TargetGuard } from "../src/internal/delivery/TargetGuard.ts"
 import { receiver } from "./support/Receiver.ts"
 
@@ -154,7 +154,7 @@ describe("the guard of targets", () => {
 })
 
 const attempt = (endpoint: string, lookup: LookupFunction) =>
-  post({ endpoint, headers: { "x-test": "1" }, body: Buffer.from("{}"), lookup })
+  send({ endpoint, headers: { "x-test": "1" }, body: Buffer.from("{}"), lookup })
 
 describe("an attempt", () => {
   it.effect("does not connect when a name resolves to this machine, whatever its text says", () =>

@@ -71,12 +71,13 @@ const pace = "5 seconds"
 const origin = "http://signalbox.test"
 
 const receiver =
-  (received: Array<ReceivedWebhook>, answer: (webhook: ReceivedWebhook) => number) => (letter: Mounted.Letter) =>
+  (received: Array<ReceivedWebhook>, answer: (webhook: ReceivedWebhook) => number) =>
+  (request: Mounted.DeliveryRequest) =>
     Effect.sync(() => {
       const webhook = {
-        endpoint: letter.endpoint,
-        headers: letter.headers,
-        body: new TextDecoder().decode(letter.body)
+        endpoint: request.endpoint,
+        headers: request.headers,
+        body: new TextDecoder().decode(request.body)
       }
       received.push(webhook)
       return answer(webhook)
@@ -86,7 +87,7 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
   const time = yield* InnerTime.make
   const received: Array<ReceivedWebhook> = []
   const outside = yield* Effect.serviceOption(HttpClient.HttpClient)
-  const post = receiver(received, options.answerWebhook ?? (() => 200))
+  const send = receiver(received, options.answerWebhook ?? (() => 200))
 
   // Fresh, because two control rooms in one program share nothing.
   const service = yield* Layer.build(
@@ -98,7 +99,7 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
   ).pipe(
     Effect.orDie,
     Effect.provideService(Pace, pace),
-    Effect.provideService(Mounted.Posting, (letter) => time.watch(post(letter))),
+    Effect.provideService(Mounted.DeliverySender, (request) => time.watch(send(request))),
     Effect.provideService(Clock.Clock, time.clock)
   )
   const { httpEffect, tick } = Context.get(service, Mounted.Mounted)

@@ -21,7 +21,7 @@ import { type Attempted, type Claimed, Deliveries } from "../store/Deliveries.ts
 import { unhurried } from "@signalbox/sql/QueryDeadline"
 import { Webhooks } from "../store/Webhooks.ts"
 import { Outbox } from "./Outbox.ts"
-import { NoAnswer, Posting } from "./Post.ts"
+import { DeliverySender, NoAnswer } from "./DeliverySender.ts"
 import { TargetGuard } from "./TargetGuard.ts"
 
 /** How long after each failed attempt the next one is made, give or take a fifth. */
@@ -91,7 +91,7 @@ export class Deliverer extends Context.Service<
       const deliveries = yield* Deliveries
       const webhooks = yield* Webhooks
       const guard = yield* TargetGuard
-      const post = yield* Posting
+      const sender = yield* DeliverySender
 
       const send = Effect.fnUntraced(function* (claimed: Claimed) {
         const refusal = guard.refuses(claimed.endpoint)
@@ -99,7 +99,7 @@ export class Deliverer extends Context.Service<
         const secrets = yield* webhooks.secrets(claimed.sealed)
         const body = Buffer.from(claimed.body)
         const headers = headersOf(claimed.eventId, body, secrets, yield* Clock.currentTimeMillis)
-        return yield* post({ endpoint: claimed.endpoint, headers, body, lookup: guard.lookup })
+        return yield* sender({ endpoint: claimed.endpoint, headers, body, lookup: guard.lookup })
       })
 
       const nextAttempt = Effect.fnUntraced(function* (attempts: number) {

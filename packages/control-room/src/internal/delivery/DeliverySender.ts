@@ -1,5 +1,5 @@
 /**
- * One POST to an endpoint: a connection of its own, no redirects, the answer's status and nothing else of it.
+ * Sends one attempt of a delivery: a POST on a separate connection, without redirects; only the status is returned.
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -23,19 +23,20 @@ export class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly message: s
 const said = (error: NodeJS.ErrnoException): string =>
   refusalOf(error) ?? `no connection: ${error.code ?? "the endpoint does not speak HTTP"}`
 
-export interface Letter {
+/** One attempt as an HTTP request: the address, the signed headers and the payload. */
+export interface DeliveryRequest {
   readonly endpoint: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
   readonly lookup: LookupFunction
 }
 
-/** Sends the body and answers the status. */
-export const post = (options: Letter): Effect.Effect<number, NoAnswer> =>
+/** Sends one attempt and returns the status of the response. */
+export const send = (options: DeliveryRequest): Effect.Effect<number, NoAnswer> =>
   Effect.callback<number, NoAnswer>((resume) => {
     const url = new URL(options.endpoint)
     const { hostname, ...target } = urlToHttpOptions(url)
-    const send = url.protocol === "https:" ? httpsRequest : httpRequest
+    const makeRequest = url.protocol === "https:" ? httpsRequest : httpRequest
     const fail = (error: NodeJS.ErrnoException) => resume(Effect.fail(new NoAnswer({ message: said(error) })))
     const answered = (response: IncomingMessage) => {
       let size = 0
@@ -50,7 +51,7 @@ export const post = (options: Letter): Effect.Effect<number, NoAnswer> =>
       response.on("end", done)
       response.on("error", done)
     }
-    const request: ClientRequest = send({
+    const request: ClientRequest = makeRequest({
       ...target,
       hostname: String(hostname).replace(/\.+$/, ""),
       method: "POST",
@@ -69,8 +70,8 @@ export const post = (options: Letter): Effect.Effect<number, NoAnswer> =>
     })
   )
 
-/** How deliveries leave the process; replaced where none may. */
-export const Posting = Context.Reference<(letter: Letter) => Effect.Effect<number, NoAnswer>>(
-  "@signalbox/control-room/delivery/Posting",
-  { defaultValue: () => post }
+/** Sends the attempts of deliveries; replaced where no request may leave the process. */
+export const DeliverySender = Context.Reference<(request: DeliveryRequest) => Effect.Effect<number, NoAnswer>>(
+  "@signalbox/control-room/delivery/DeliverySender",
+  { defaultValue: () => send }
 )
