@@ -5,7 +5,7 @@ import type * as Postgres from "@signalbox/sql/PostgresClient"
 import type * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
 
-export { Pace } from "./internal/Pace.ts"
+export { PollInterval } from "./internal/PollInterval.ts"
 
 /** Where a control room keeps what it stores. */
 export interface StorageOptions {

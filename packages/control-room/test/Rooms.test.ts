@@ -30,7 +30,7 @@ const placed: Readonly<Record<string, (typeof order)[number]>> = {
   "BlobStore.ts": "ground",
   "internal/BackgroundTask.ts": "ground",
   "internal/Limits.ts": "ground",
-  "internal/Pace.ts": "ground",
+  "internal/PollInterval.ts": "ground",
   "internal/PublicUrl.ts": "ground",
   "internal/Refused.ts": "ground",
   "internal/Shards.ts": "ground",

@@ -9,7 +9,7 @@ import { layerUploads } from "@signalbox/api/node"
 import { ReaderKeys } from "@signalbox/api/robot/Vault"
 import { Administration } from "@signalbox/control-room/Administration"
 import * as Mounted from "@signalbox/control-room/Mounted"
-import { Pace } from "@signalbox/control-room/Options"
+import { PollInterval } from "@signalbox/control-room/Options"
 import * as Server from "@signalbox/control-room/Server"
 import { VerifyRuns } from "@signalbox/flows/VerifyRuns"
 import type * as Task from "@signalbox/worker/Task"
@@ -65,8 +65,8 @@ export class Testing extends Context.Service<
 /** When the link tokens of the workers expire, which use them at once. */
 const endOfTime = "9999-12-31T23:59:59.999Z"
 
-/** Of looks and heartbeats: slower than on a server, so that an hour is short. `settle` and `advance` look as well. */
-const pace = "5 seconds"
+/** Of polls and heartbeats: longer than on a server, so that an hour is short. `settle` and `advance` poll as well. */
+const interval = "5 seconds"
 
 const origin = "http://signalbox.test"
 
@@ -98,7 +98,7 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
     )
   ).pipe(
     Effect.orDie,
-    Effect.provideService(Pace, pace),
+    Effect.provideService(PollInterval, interval),
     Effect.provideService(Mounted.DeliverySender, (request) => time.watch(send(request))),
     Effect.provideService(Clock.Clock, time.clock)
   )
@@ -126,7 +126,7 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
   for (let index = 1; index <= count; index++) {
     const linkToken = yield* administration.createLinkToken(workspace.id, endOfTime)
     yield* Layer.build(
-      Worker.layer({ origin, linkToken, name: `local-${index}`, tasks, heartbeat: pace, drain: 0 }).pipe(
+      Worker.layer({ origin, linkToken, name: `local-${index}`, tasks, heartbeat: interval, drain: 0 }).pipe(
         Layer.provide(layerUploads)
       )
     ).pipe(

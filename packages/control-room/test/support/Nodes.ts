@@ -5,11 +5,11 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { WakePace } from "../../src/internal/Pace.ts"
+import { WakeInterval } from "../../src/internal/PollInterval.ts"
 import { layerIn, Service } from "./Service.ts"
 
 /** One more node on the folder; it ends with the scope. Its leases wake by notifications alone. */
 export const node = Effect.fnUntraced(function* (folder: string) {
-  const context = yield* Layer.build(Layer.provide(Layer.fresh(layerIn(folder)), Layer.succeed(WakePace, "1 hour")))
+  const context = yield* Layer.build(Layer.provide(Layer.fresh(layerIn(folder)), Layer.succeed(WakeInterval, "1 hour")))
   return { ...Context.get(context, Service), context }
 })

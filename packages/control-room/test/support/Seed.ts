@@ -11,7 +11,7 @@ import * as References from "effect/References"
 import * as Schema from "effect/Schema"
 import type { Door } from "./Endpoints.ts"
 import { type Answer, bodyAs, multipart, send } from "./Http.ts"
-import { Pace } from "../../src/internal/Pace.ts"
+import { PollInterval } from "../../src/internal/PollInterval.ts"
 import { layer, linkWorker, type RawRequest, Service } from "./Service.ts"
 
 const Identified = Schema.Struct({ id: Schema.String })
@@ -37,7 +37,7 @@ export interface Seed {
 /** The service; what its deliveries to nobody say is of no interest, a 5xx says why. */
 export const quiet = Layer.provideMerge(
   layer,
-  Layer.mergeAll(Layer.succeed(References.MinimumLogLevel, "Error"), Layer.succeed(Pace, "1 hour"))
+  Layer.mergeAll(Layer.succeed(References.MinimumLogLevel, "Error"), Layer.succeed(PollInterval, "1 hour"))
 )
 
 /** The header of a door; the door of the query has none. */

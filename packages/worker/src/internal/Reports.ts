@@ -38,7 +38,7 @@ const maxBatch = 1_000_000
 /** What may wait to be sent, in UTF-16 units. */
 const maxWaiting = 2_000_000
 /** Lines that come one by one are sent together. */
-const pace = "500 millis"
+const interval = "500 millis"
 
 /** The text as messages: none too long, and nothing in it that the service refuses. */
 const messagesOf = (line: string): ReadonlyArray<string> => {
@@ -136,7 +136,7 @@ export const make = Effect.fnUntraced(function* (
     while (true) {
       yield* something.await
       yield* send
-      if (waiting.length < maxMessages) yield* Effect.timeoutOption(hurry.await, pace)
+      if (waiting.length < maxMessages) yield* Effect.timeoutOption(hurry.await, interval)
     }
   }).pipe(
     Effect.catch((error) => {

@@ -13,7 +13,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import { createHmac } from "node:crypto"
-import { Pace } from "../Pace.ts"
+import { PollInterval } from "../PollInterval.ts"
 import { steady } from "../BackgroundTask.ts"
 import { Database } from "../store/Database.ts"
 import * as Chunks from "../store/Chunks.ts"
@@ -165,7 +165,7 @@ export class Deliverer extends Context.Service<
       // One process has a SQLite file to itself: what is claimed at its start was claimed by one that is gone.
       yield* sql.onDialectOrElse({ pg: () => Effect.void, orElse: () => deliveries.releaseAll })
       const next = yield* outbox.listen
-      const pace = yield* Pace
+      const interval = yield* PollInterval
       const underWay = yield* FiberSet.make()
 
       // The claim of a delivery that could not be recorded expires, and it is attempted again.
@@ -177,7 +177,7 @@ export class Deliverer extends Context.Service<
       })
       yield* look.pipe(
         steady("looking for deliveries"),
-        Effect.andThen(Effect.timeoutOption(next, pace)),
+        Effect.andThen(Effect.timeoutOption(next, interval)),
         Effect.forever,
         Effect.forkScoped
       )

@@ -39,7 +39,7 @@ const decodeCredentials = Schema.decodeUnknownOption(
 const atOnce = 4
 const claimed = 20
 /** How often a node asks what is due; a branch is looked at a minute after the last time. */
-const pace = "20 seconds"
+const interval = "20 seconds"
 
 const field = (name: string, message: string) =>
   new Refused({ code: "INVALID_REQUEST", message: `configuration.${name}: ${message}` })
@@ -200,7 +200,7 @@ export class GitPackages extends Context.Service<
   static readonly layerTicking = Layer.effectDiscard(
     Effect.gen(function* () {
       const { tick } = yield* GitPackages
-      yield* tick.pipe(steady("polling git repositories"), Effect.repeat(Schedule.spaced(pace)), Effect.forkScoped)
+      yield* tick.pipe(steady("polling git repositories"), Effect.repeat(Schedule.spaced(interval)), Effect.forkScoped)
     })
   )
 }

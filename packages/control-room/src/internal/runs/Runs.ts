@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import { steady } from "../BackgroundTask.ts"
-import { Pace } from "../Pace.ts"
+import { PollInterval } from "../PollInterval.ts"
 import * as BatchCommand from "./BatchCommand.ts"
 import { Deletions } from "./Deletions.ts"
 import * as RunCommands from "./RunCommands.ts"
@@ -36,13 +36,13 @@ export class Runs extends Context.Service<
     })
   ).pipe(Layer.provide([Deletions.layer, Transitions.layer, UnassignedStepRuns.layer]))
 
-  /** Lets time pass: calls `tick` at the pace of the service. */
+  /** Calls `tick` at the poll interval. */
   static readonly layerTicking = Layer.effectDiscard(
     Effect.gen(function* () {
       const { tick } = yield* Runs
       yield* tick.pipe(
         steady("looking for lost workers and delays"),
-        Effect.repeat(Schedule.spaced(yield* Pace)),
+        Effect.repeat(Schedule.spaced(yield* PollInterval)),
         Effect.forkScoped
       )
     })

@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import * as PubSub from "effect/PubSub"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import { WakePace } from "../Pace.ts"
+import { WakeInterval } from "../PollInterval.ts"
 import { Notifier } from "../store/Notifier.ts"
 
 export class WorkSignal extends Context.Service<
@@ -28,7 +28,7 @@ export class WorkSignal extends Context.Service<
       const wake = Effect.asVoid(PubSub.publish(signals, undefined))
       yield* notifier.subscribe("work", () => wake)
       // Another node may have been killed before it told.
-      if (notifier.shared) yield* Effect.forkScoped(Effect.schedule(wake, Schedule.spaced(yield* WakePace)))
+      if (notifier.shared) yield* Effect.forkScoped(Effect.schedule(wake, Schedule.spaced(yield* WakeInterval)))
       return WorkSignal.of({
         afterCommit: notifier.notify("work", ""),
         listen: Effect.map(PubSub.subscribe(signals), (subscription) => Effect.asVoid(PubSub.take(subscription)))
