@@ -172,11 +172,11 @@ const pgBoss = async (contest: Contest): Promise<Result> => {
   }
   await boss.getDb().executeSql("ANALYZE", [])
   // A job is complete when the handler of its batch has returned and the row is written: counted when the next batch comes.
-  const inHand = new Map<number, number>()
+  const reserved = new Map<number, number>()
   const workOf = (worker: number) => async (jobs: ReadonlyArray<{ readonly data: { readonly order: number } }>) => {
     counter.begin()
-    counter.completed(inHand.get(worker) ?? 0)
-    inHand.set(worker, jobs.length)
+    counter.completed(reserved.get(worker) ?? 0)
+    reserved.set(worker, jobs.length)
     const made = jobs.map(({ data }) => ({ data: outputOf(data) }))
     if (contest.outputs) await boss.insert("output", made)
   }

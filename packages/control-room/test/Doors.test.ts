@@ -210,7 +210,7 @@ withLayer(Layer.provideMerge(Setting.layer, quiet), { excludeTestServices: true,
           const { key, raw, rows } = yield* Service
           const { deletedWorker, own } = yield* Setting
           const before = yield* rows
-          // The worker has a step run in hand, so that it can not be unlinked.
+          // The worker has a step run, so that it cannot be unlinked.
           const path = fill(endpoint.path, () => nobody)
           const ask = (token: Text) => raw(endpoint.method, path, withBody(endpoint, bearing(token)))
           for (const [what, status, token] of useless(own.tokens.worker)) {

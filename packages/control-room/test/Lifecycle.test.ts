@@ -252,7 +252,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the life 
     })
   )
 
-  it.effect("answers the item in hand again, and a repeated release with success", () =>
+  it.effect("returns the reserved item again, and a repeated release with success", () =>
     Effect.gen(function* () {
       const { process, tasks } = yield* newProcess()
       const worker = yield* linkWorker(tasks)

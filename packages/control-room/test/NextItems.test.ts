@@ -36,7 +36,7 @@ const begun = Effect.fnUntraced(function* (items: number, stepRuns = 1, step: ob
   const ask = (asks: ReadonlyArray<WorkerProtocol.NextAsk>) => nextItems(run.id, asks)
   const one = (asked: WorkerProtocol.NextAsk) => Effect.map(ask([asked]), ([answer]) => answer ?? assert.fail("none"))
   const open = (of = lease) =>
-    Effect.map(one({ lease: of, settled: null, reserve: true }), ({ item }) => item ?? assert.fail("nothing in hand"))
+    Effect.map(one({ lease: of, settled: null, reserve: true }), ({ item }) => item ?? assert.fail("nothing reserved"))
   return { run: run.id, worker, lease, leases, ask, one, open }
 })
 
@@ -48,7 +48,7 @@ const settledAs = (
 const failure = { type: "APPLICATION", code: "BROKEN", message: "it broke" } as const
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("one call for the next items", (it) => {
-  it.effect("gives the item in hand with its payload and files, and the next for the one that is settled", () =>
+  it.effect("gives the reserved item with its payload and files, and the next for the one that is settled", () =>
     Effect.gen(function* () {
       const { lease, one, open, run, worker } = yield* begun(2)
       const session = yield* worker.session(lease)
@@ -168,7 +168,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("one call 
     })
   )
 
-  it.effect("refuses what is not in the hand of the step run, and changes nothing of it", () =>
+  it.effect("refuses what the step run has not reserved, and changes nothing of it", () =>
     Effect.gen(function* () {
       const { ask, leases, open } = yield* begun(4, 2)
       const [mine, other] = leases

@@ -322,7 +322,7 @@ const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Ty
       })
       return pick % 7 === 0 ? choose(leases) : choose(good)
     }
-    /** Mostly the item in hand, now and then any. */
+    /** Mostly the reserved item, sometimes any. */
     const itemFor = ({ model }: Known): WorkItemId | undefined => {
       const held = world.runOf(model)?.held(model)?.id
       const any = models.flatMap((one) => [...one.items.keys()])

@@ -269,7 +269,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("reports o
 })
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("data of work items", (it) => {
-  it.effect("is replaced by the robot that has the item in hand, and so is that of its outputs", () =>
+  it.effect("is replaced by the robot that has reserved the item, and so is that of its outputs", () =>
     Effect.gen(function* () {
       const { lease, protocol, session } = yield* startedStep
       const robot = yield* session(lease)
@@ -326,7 +326,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("data of w
     })
   )
 
-  it.effect("loses files that the robot deletes, of the item in hand alone", () =>
+  it.effect("loses files that the robot deletes, of the reserved item alone", () =>
     Effect.gen(function* () {
       const { blobs } = yield* Service
       const { lease, protocol, session } = yield* startedStep

@@ -146,7 +146,7 @@ export const assertSound = (rows: ProcessRows): void => {
     if (stepRun.state === "in_progress") assert.include(text, "START ", stepRun.id)
     const held = rows.items.filter((item) => item.step_run_id === stepRun.id && isOpen(item))
     assert.isAtMost(held.length, 1, stepRun.id)
-    // Only what lives has an item in hand, and what has not started yet always has one.
+    // Only what lives has a reserved item, and what has not started yet always has one.
     if (!isLive(stepRun)) assert.strictEqual(held.length, 0, stepRun.id)
     if (stepRun.state === "new" || stepRun.state === "awaiting_worker") assert.strictEqual(held.length, 1, stepRun.id)
   }

@@ -21,7 +21,7 @@ const Forms = Schema.Struct({ upload: Form })
 export interface Seed {
   /** An id for each path parameter, by its name. */
   readonly ids: Readonly<Record<string, string>>
-  /** The same for the robot side, whose work item is the one in hand. */
+  /** The same for the robot side, whose work item is the reserved one. */
   readonly robotIds: Readonly<Record<string, string>>
   /** The text that opens a door; for `none` an empty one. */
   readonly tokens: Readonly<Record<Door, string>>

@@ -237,7 +237,7 @@ export const workerAt = Effect.fnUntraced(function* (
     taken.add(leased.step_run_id)
     return { lease: leased, session: yield* session(leased) }
   })
-  /** Beats, with all that it has taken and these in hand, so that nothing is lost however long a test takes. */
+  /** Beats, with all that it has taken and these step runs, so that nothing is lost however long a test takes. */
   const stayAlive = (others: ReadonlyArray<StepRunId> = []) =>
     Effect.forkChild(
       Effect.repeat(

@@ -154,7 +154,7 @@ export class World {
     return "ok"
   }
 
-  /** What several step runs of one run settle at once: for each whether it has an item in hand then, or why not. */
+  /** What several step runs of one run settle at once: for each whether it has a reserved item then, or why not. */
   next(asks: ReadonlyArray<Ask>): ReadonlyArray<Prediction> {
     const takers: Array<StepRunId> = []
     const answers = asks.map((ask): Prediction | null => {

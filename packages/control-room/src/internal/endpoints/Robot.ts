@@ -118,7 +118,7 @@ const data = Endpoints.group(
     const runs = yield* ProcessRuns
     const blobs = yield* BlobStore
     const { transaction } = yield* Database
-    const notInHand = () => conflict("the work item is not in the hand of this step run; reserve it first")
+    const notReserved = () => conflict("the work item is not in the hand of this step run; reserve it first")
     const files = yield* Files
     const links = yield* FileLinks
     /** An item of the run, or an output that this step run is making. */
@@ -158,14 +158,14 @@ const data = Endpoints.group(
         const written =
           (yield* runItems.setPayload(stepRun.id, found.id, payload ?? null)) ||
           (yield* outputs.setPayload(stepRun.id, found.id, payload ?? null))
-        return written ? {} : yield* notInHand()
+        return written ? {} : yield* notReserved()
       }),
       deleteWorkItemFile: Effect.fnUntraced(function* ({ params }) {
         const stepRun = yield* live
         const removed = Effect.gen(function* () {
           yield* runs.lock(stepRun.processRunId)
           const found = yield* find(stepRun, params.work_item_id)
-          if (!found.writable) return yield* notInHand()
+          if (!found.writable) return yield* notReserved()
           return yield* files.remove(found.id, params.file_id)
         })
         const blob = yield* transaction(removed)
@@ -177,7 +177,7 @@ const data = Endpoints.group(
         const stepRun = yield* live
         const found = yield* find(stepRun, params.work_item_id)
         if (!found.writable) {
-          return yield* notInHand()
+          return yield* notReserved()
         }
         if (payload.fileSize > limits.file) {
           return yield* tooLarge(`fileSize: ${payload.fileSize} bytes are more than the ${limits.file} allowed`)

@@ -21,7 +21,7 @@ const leaseLost = (stepRun: StepRun): Result.Result<never, Refusal> =>
 export const notRunning = ({ state }: StepRun): Refusal | null =>
   state === "in_progress" ? null : { code: "LEASE_LOST", message: `the step run is ${state}; stop the task` }
 
-const notInHand = (item: Item): Refusal => ({
+const notReserved = (item: Item): Refusal => ({
   code: "CONFLICT",
   message: `the work item is ${item.state} and not in the hand of this step run; reserve it first`
 })
@@ -92,7 +92,7 @@ export const startStepRun = (run: Run, stepRun: StepRun, item: Item | null, now:
   return draft.result()
 }
 
-/** A task asks for a further item; `held` is the one in hand, which is then the answer. */
+/** A task asks for a further item; `held` is the reserved one, which is then returned. */
 export const reserveNext = (
   run: Run,
   stepRun: StepRun,
@@ -110,12 +110,14 @@ export const reserveNext = (
   return Result.succeed({ run: draft.run, changes: draft.changes, item: next.id })
 }
 
-/** A task settles the item in hand; `exception` null: done. Saying the same again changes nothing. */
+/** A task settles its reserved item; `exception` null: done. Saying the same again changes nothing. */
 export const release = (run: Run, stepRun: StepRun, item: Item, exception: Exception | null, now: string): Decision => {
   if (stepRun.state !== "in_progress") return leaseLost(stepRun)
   if (item.state !== "in_progress" || item.stepRun !== stepRun.id) {
     const same = exception === null ? item.state === "done" : item.state === "failed" || item.state === "pending"
-    return item.releasedBy === stepRun.id && same ? Result.succeed({ run, changes: [] }) : Result.fail(notInHand(item))
+    return item.releasedBy === stepRun.id && same
+      ? Result.succeed({ run, changes: [] })
+      : Result.fail(notReserved(item))
   }
   const draft = new Draft(run, now)
   if (exception === null) {
@@ -137,7 +139,7 @@ export const outputCreated = (stepRun: StepRunId, item: WorkItemId): OutputCreat
 
 type OutputCreated = Extract<Change, { readonly _tag: "Event" }>
 
-/** A task makes an output of the item in hand; the caller writes its payload. */
+/** A task creates an output of its reserved item; the caller writes its payload. */
 export const createOutput = (
   run: Run,
   stepRun: StepRun,
@@ -147,12 +149,12 @@ export const createOutput = (
   if (refusal !== null) return Result.fail(refusal)
   return item.stepRun === stepRun.id && item.state === "in_progress"
     ? Result.succeed({ run, changes: [outputCreated(stepRun.id, item.id)] })
-    : Result.fail(notInHand(item))
+    : Result.fail(notReserved(item))
 }
 
 const settledByPlatform = new Set<StepRunErrorCode>(["TIMEOUT", "TERMINATED", "WORKER_LOST"])
 
-/** A task ended. `outputs` are those of its done items, `heldOutputs` those of the item still in hand. */
+/** A task ended. `outputs` are those of its done items, `heldOutputs` those of the item that is still reserved. */
 export const finish = (
   run: Run,
   stepRun: StepRun,

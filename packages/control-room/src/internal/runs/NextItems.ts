@@ -1,5 +1,5 @@
 /**
- * Settles the items in hand of several step runs of one run, with their outputs, and gives each its next one, in one
+ * Settles the reserved items of several step runs of one run, with their outputs, and gives each its next one, in one
  * transaction.
  */
 import type { ProcessRunId, StepRunId, WorkerId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
@@ -18,13 +18,13 @@ import { type NewOutput, Outputs } from "../store/Outputs.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
 import { RunItems } from "../store/RunItems.ts"
 import { StepRuns } from "../store/StepRuns.ts"
-import type { InHand } from "../store/StoredStepRun.ts"
+import type { Reserved } from "../store/StoredStepRun.ts"
 import type { StoredItem } from "../store/StoredItem.ts"
 import { WorkItems } from "../store/WorkItems.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
 import { Transitions } from "./Transitions.ts"
 
-/** What one step run says of the item in hand. */
+/** What one step run says of its reserved item. */
 export interface Settled {
   readonly item: WorkItemId
   /** That of the item as it was given. */
@@ -38,13 +38,13 @@ export interface Settled {
 export interface Ask {
   readonly stepRun: StepRunId
   readonly leaseToken: string
-  /** Null: it only asks for what it has in hand. */
+  /** Null: it only asks for its reserved item. */
   readonly settled: Settled | null
   /** Whether it takes a further item when it has settled one. */
   readonly reserve: boolean
 }
 
-/** An item in the hand of a step run, with all that its task gets to see. */
+/** A reserved item, with all that its task may see. */
 export interface Given {
   readonly id: WorkItemId
   readonly attempt: number
@@ -55,7 +55,7 @@ export interface Given {
 type Worker = { readonly id: WorkerId; readonly workspaceId: WorkspaceId }
 
 /** Whether a worker may speak for a step run. */
-const refusalOf = (worker: Worker, ask: Ask, found: InHand | undefined): Refused | null => {
+const refusalOf = (worker: Worker, ask: Ask, found: Reserved | undefined): Refused | null => {
   if (found === undefined) {
     return new Refused({ code: "NOT_FOUND", message: `there is no step run ${ask.stepRun} in this run` })
   }
@@ -63,18 +63,18 @@ const refusalOf = (worker: Worker, ask: Ask, found: InHand | undefined): Refused
   return LeaseHolder.refusalOf(found.stepRun, worker.id, ask.leaseToken) ?? (ended === null ? null : new Refused(ended))
 }
 
-/** What each step run has in hand, or why nothing of what it asks for is done. */
-type Hands = Map<StepRunId, WorkItemId | Refused | null>
+/** The reserved item of each step run, or why nothing of what it asks for is done. */
+type Reservations = Map<StepRunId, WorkItemId | Refused | null>
 
 export class NextItems extends Context.Service<
   NextItems,
   {
     /**
-     * The answers in the order of the asks, one for each step run: the item that it then has in hand, null when it has none,
+     * The answers in the order of the asks, one for each step run: its reserved item, null when it has none,
      * or why nothing of it was done. Null when the workspace has no such run.
      *
-     * Asked again the same, it settles nothing, makes no outputs, takes no further item, and answers what is in hand: an
-     * item is settled only by the attempt that is in hand, and only who settles one takes the next.
+     * Asked again the same, it settles nothing, makes no outputs, takes no further item, and returns the reserved item: an
+     * item is settled only by the attempt that reserved it, and only a step run that settles one takes the next.
      */
     readonly next: (
       worker: Worker,
@@ -96,7 +96,7 @@ export class NextItems extends Context.Service<
       const { apply, commit } = yield* Transitions
 
       /** The oldest waiting items of the steps, for so many step runs of each. */
-      const waiting = Effect.fnUntraced(function* (run: State.Run, takers: ReadonlyArray<InHand["stepRun"]>) {
+      const waiting = Effect.fnUntraced(function* (run: State.Run, takers: ReadonlyArray<Reserved["stepRun"]>) {
         const found = new Map<number, Array<StoredItem>>()
         for (const [step, of] of Map.groupBy(takers, ({ step }) => step)) {
           found.set(step, [...(yield* runItems.due(run.id, step, of.length))])
@@ -123,36 +123,36 @@ export class NextItems extends Context.Service<
         at: string
       ) {
         // Nobody else moves these: whoever does holds the run.
-        const inHand = yield* stepRuns.inHand(
+        const reserved = yield* stepRuns.reserved(
           locked.id,
           asks.map(({ stepRun }) => stepRun)
         )
         let run = locked
         const changes: Array<State.Change> = []
         const created: Array<NewOutput> = []
-        const takers: Array<InHand["stepRun"]> = []
-        const hands: Hands = new Map()
+        const takers: Array<Reserved["stepRun"]> = []
+        const reservations: Reservations = new Map()
         for (const ask of asks) {
-          const found = inHand.get(ask.stepRun)
+          const found = reserved.get(ask.stepRun)
           const refused = refusalOf(worker, ask, found)
           if (found === undefined || refused !== null) {
-            hands.set(ask.stepRun, refused)
+            reservations.set(ask.stepRun, refused)
             continue
           }
           const { item, stepRun } = found
           const { settled } = ask
-          hands.set(stepRun.id, item?.id ?? null)
+          reservations.set(stepRun.id, item?.id ?? null)
           if (settled === null) continue
           if (item === null || item.id !== settled.item || item.attempts !== settled.attempt) {
-            // Said again, because the answer was lost, or something that was never in this hand.
+            // Repeated, because the response was lost, or an item that it never reserved.
             if (yield* stepRuns.hasSettled(stepRun.id, settled.item)) continue
             const message = `the work item ${settled.item} is not in the hand of this step run; settle the one that is`
-            hands.set(stepRun.id, new Refused({ code: "CONFLICT", message }))
+            reservations.set(stepRun.id, new Refused({ code: "CONFLICT", message }))
             continue
           }
           const decision = Engine.release(run, stepRun, item, settled.exception, at)
           if (Result.isFailure(decision)) {
-            hands.set(stepRun.id, new Refused(decision.failure))
+            reservations.set(stepRun.id, new Refused(decision.failure))
             continue
           }
           // Those of an item that failed would be dropped.
@@ -162,17 +162,17 @@ export class NextItems extends Context.Service<
           }
           changes.push(...decision.success.changes)
           run = decision.success.run
-          hands.set(stepRun.id, null)
+          reservations.set(stepRun.id, null)
           if (ask.reserve) takers.push(stepRun)
         }
-        return { run, changes, created, takers, hands }
+        return { run, changes, created, takers, reservations }
       })
 
       /** Gives each of these step runs the oldest item that waits for it; returns the items as they then are. */
       const take = Effect.fnUntraced(function* (
         settled: State.Run,
-        takers: ReadonlyArray<InHand["stepRun"]>,
-        hands: Hands,
+        takers: ReadonlyArray<Reserved["stepRun"]>,
+        reservations: Reservations,
         at: string
       ) {
         const found = settled.state === "in_progress" ? yield* waiting(settled, takers) : new Map<number, never>()
@@ -186,7 +186,7 @@ export class NextItems extends Context.Service<
           if (Result.isFailure(decision) || decision.success.item === null) continue
           changes.push(...decision.success.changes)
           run = decision.success.run
-          hands.set(stepRun.id, item.id)
+          reservations.set(stepRun.id, item.id)
           taken.push({ ...item, attempts: item.attempts + 1 })
         }
         return { run, changes, taken }
@@ -196,20 +196,20 @@ export class NextItems extends Context.Service<
         const locked = yield* runs.lock(id)
         if (locked === null || locked.workspaceId !== worker.workspaceId) return null
         const at = yield* now
-        const { changes, created, hands, run, takers } = yield* settle(locked, worker, asks, at)
-        const opened = [...hands.values()].filter((hand) => typeof hand === "string")
+        const { changes, created, reservations, run, takers } = yield* settle(locked, worker, asks, at)
+        const opened = [...reservations.values()].filter((reservation) => typeof reservation === "string")
         const given = opened.length === 0 ? [] : [...(yield* items.getMany(opened))]
         if (changes.length > 0) {
           yield* outputs.create(run, created)
           const events = yield* apply(run, changes)
-          const { taken, ...outcome } = yield* take(run, takers, hands, at)
+          const { taken, ...outcome } = yield* take(run, takers, reservations, at)
           given.push(...taken)
           yield* commit(outcome, events)
         }
         const whole = yield* withFiles(given)
         return asks.map(({ stepRun }) => {
-          const hand = hands.get(stepRun) ?? null
-          return typeof hand === "string" ? (whole.get(hand) ?? null) : hand
+          const reservation = reservations.get(stepRun) ?? null
+          return typeof reservation === "string" ? (whole.get(reservation) ?? null) : reservation
         })
       }, transaction)
 

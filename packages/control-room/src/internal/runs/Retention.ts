@@ -1,5 +1,5 @@
 /**
- * Deletes what is older than it is kept: on every node, at its start and every hour. What one node has in hand, the
+ * Deletes what is older than it is kept: on every node, at its start and every hour. What one node has locked, the
  * others leave out, so any number of them may look at once.
  */
 import * as Context from "effect/Context"

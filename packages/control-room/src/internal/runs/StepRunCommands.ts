@@ -51,7 +51,7 @@ export interface StepRunCommands {
   ) => Effect.Effect<WorkItemId, Refused>
   readonly finish: (stepRun: StoredStepRun, error: StepRunError | null) => Effect.Effect<void, Refused>
   /**
-   * A worker was heard of, with these step runs in hand: which of them it must stop, and which are no longer its own. One
+   * A worker was heard of, with these step runs: which of them it must stop, and which it no longer owns. One
    * that it had and does not name any more is lost, as if the worker were: it was killed, and has started again.
    */
   readonly heard: (

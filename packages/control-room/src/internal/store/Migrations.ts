@@ -10,7 +10,7 @@ import * as Access from "./migrations/Access.ts"
 import * as Bulk from "./migrations/Bulk.ts"
 import * as Content from "./migrations/Content.ts"
 import * as Git from "./migrations/Git.ts"
-import * as InHand from "./migrations/InHand.ts"
+import * as ReservedItems from "./migrations/ReservedItems.ts"
 import * as Init from "./migrations/Init.ts"
 import * as KeyLifetimes from "./migrations/KeyLifetimes.ts"
 import * as Looks from "./migrations/Looks.ts"
@@ -31,7 +31,7 @@ const migrations = {
   "0007_looks": Looks.statements,
   "0008_retention": Retention.statements,
   "0009_git": Git.statements,
-  "0010_in_hand": InHand.statements,
+  "0010_in_hand": ReservedItems.statements,
   "0011_waits": Waits.statements,
   "0012_bulk": Bulk.statements,
   "0013_key_lifetimes": KeyLifetimes.statements,

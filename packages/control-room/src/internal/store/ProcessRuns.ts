@@ -103,8 +103,8 @@ export class ProcessRuns extends Context.Service<
     /** Marks runs of a process; answers how many. */
     readonly markOf: (process: ProcessId, limit: number) => Effect.Effect<number>
     /**
-     * Runs that are marked so and still have rows; each is in the hand of one transaction. Whoever asks for all leaves out
-     * what others have in hand.
+     * Runs that are marked so and still have rows; each is locked by one transaction. A query for all skips
+     * what others have locked.
      */
     readonly deleted: (only: DeletedOf, limit: number) => Effect.Effect<ReadonlyArray<ProcessRunId>>
     /** Deletes runs without step runs, items and outputs. */

@@ -12,9 +12,9 @@ import type { Change, Run } from "../engine/State.ts"
 import * as Chunks from "./Chunks.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import {
-  type InHand,
-  type InHandRow,
-  parseInHand,
+  type Reserved,
+  type ReservedRow,
+  parseReserved,
   parseStepRun,
   parseStepRunIds,
   type StepRunRow,
@@ -46,15 +46,18 @@ export class StepRuns extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Rows<StepRunEvent & { readonly id: string }>>
     readonly lockLive: (run: ProcessRunId) => Effect.Effect<ReadonlyArray<StoredStepRun>>
-    /** Of these step runs of a run, those that there are. For those who have locked the run. */
-    readonly inHand: (run: ProcessRunId, ids: ReadonlyArray<StepRunId>) => Effect.Effect<ReadonlyMap<StepRunId, InHand>>
+    /** Those of these step runs that exist, with their reserved items. The caller has locked the run. */
+    readonly reserved: (
+      run: ProcessRunId,
+      ids: ReadonlyArray<StepRunId>
+    ) => Effect.Effect<ReadonlyMap<StepRunId, Reserved>>
     /** Whether a step run has settled this item before. */
     readonly hasSettled: (stepRun: StepRunId, item: WorkItemId) => Effect.Effect<boolean>
     /** Writes a change; answers the events that go with it. */
     readonly apply: (run: Run, change: StepRunChange) => Effect.Effect<ReadonlyArray<NewEvent>>
     /** Writes events in this order. */
     readonly addEvents: (events: ReadonlyArray<NewEvent>) => Effect.Effect<void>
-    /** Some that ended before `cutoff` and have their details still; each is in the hand of one transaction. */
+    /** Some that ended before `cutoff` and have their details still; each is locked by one transaction. */
     readonly withOldDetails: (cutoff: string, limit: number) => Effect.Effect<ReadonlyArray<StepRunId>>
     /** Writes down that their details are gone. */
     readonly detailsGone: (ids: ReadonlyArray<StepRunId>) => Effect.Effect<void>
@@ -195,14 +198,14 @@ export class StepRuns extends Context.Service<
               many
             )
           ),
-        inHand: Effect.fnUntraced(function* (run, ids) {
-          const rows = yield* sql<InHandRow>`
+        reserved: Effect.fnUntraced(function* (run, ids) {
+          const rows = yield* sql<ReservedRow>`
             SELECT step_run.id, step_run.step, step_run.state, step_run.worker_id, step_run.lease_hash,
               work_item.id AS item_id, work_item.state AS item_state, work_item.attempts, work_item.released_by
             FROM step_run LEFT JOIN work_item
               ON work_item.step_run_id = step_run.id AND work_item.state IN ('pending', 'in_progress')
             WHERE step_run.process_run_id = ${run} AND ${sql.in("step_run.id", ids)}`
-          return new Map(rows.map(parseInHand).map((found) => [found.stepRun.id, found]))
+          return new Map(rows.map(parseReserved).map((found) => [found.stepRun.id, found]))
         }, Effect.orDie),
         hasSettled: Effect.fnUntraced(function* (stepRun, item) {
           const rows = yield* sql`

@@ -94,20 +94,20 @@ export const view = (row: ViewRow): StepRunView => ({
 export const parseStepRunIds = (rows: ReadonlyArray<{ readonly id: string }>): ReadonlyArray<StepRunId> =>
   rows.map(({ id }) => StepRunId.make(id))
 
-/** A step run in the hand of a worker, with the item that it has in hand. */
-export interface InHand {
+/** A step run, the worker that owns it, and the item that it has reserved. */
+export interface Reserved {
   readonly stepRun: StepRun & Pick<StoredStepRun, "workerId" | "leaseHash">
   readonly item: Item | null
 }
 
-export interface InHandRow extends Pick<StepRunRow, "id" | "step" | "state" | "worker_id" | "lease_hash"> {
+export interface ReservedRow extends Pick<StepRunRow, "id" | "step" | "state" | "worker_id" | "lease_hash"> {
   readonly item_id: string | null
   readonly item_state: WorkItemState | null
   readonly attempts: number | null
   readonly released_by: string | null
 }
 
-export const parseInHand = (row: InHandRow): InHand => {
+export const parseReserved = (row: ReservedRow): Reserved => {
   const stepRun = StepRunId.make(row.id)
   return {
     stepRun: { id: stepRun, step: row.step, state: row.state, workerId: row.worker_id, leaseHash: row.lease_hash },

@@ -63,8 +63,8 @@ export class UploadCompletion extends Context.Service<
             : yield* refuse("CONFLICT", `the work item is ${now.state} by now; its files can not change`)
         }
         const stepRun = yield* stepRuns.find(policy.step_run)
-        const inHand = now !== null && now.state === "in_progress" && now.stepRun === policy.step_run
-        const open = inHand || (yield* outputs.open(policy.owner))?.stepRunId === policy.step_run
+        const isReserved = now !== null && now.state === "in_progress" && now.stepRun === policy.step_run
+        const open = isReserved || (yield* outputs.open(policy.owner))?.stepRunId === policy.step_run
         if (stepRun?.state !== "in_progress" || !open) {
           return yield* refuse("LEASE_LOST", "the step run has ended or gave the work item back; stop the task")
         }

@@ -1,5 +1,5 @@
 /**
- * What a step run has in hand is found among what is open, however many items it has settled.
+ * The reserved item of a step run is found among the open ones, however many items it has settled.
  */
 export const statements: ReadonlyArray<string> = [
   `CREATE INDEX work_item_in_hand ON work_item (step_run_id)
