@@ -164,11 +164,13 @@ export interface Transient {
  * import * as Effect from "effect/Effect"
  * import { type CallError, transient } from "@signalbox/api/ControlRoomError"
  *
- * export const patiently = <A, E extends CallError, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+ * export const retryUntilAvailable = <A, E extends CallError, R>(
+ *   call: Effect.Effect<A, E, R>
+ * ): Effect.Effect<A, E, R> =>
  *   Effect.catch(call, (error) => {
  *     const retry = transient(error)
  *     if (retry === null) return Effect.fail(error)
- *     return Effect.delay(patiently(call), retry.retryAfterMillis ?? 1000)
+ *     return Effect.delay(retryUntilAvailable(call), retry.retryAfterMillis ?? 1000)
  *   })
  * ```
  */

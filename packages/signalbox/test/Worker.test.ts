@@ -26,12 +26,12 @@ const client = <A, E>(effect: Effect.Effect<A, E, ControlRoom>) =>
 
 const workers = Stream.runCollect(Workers.stream())
 
-const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+const eventually = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   effect.pipe(Effect.retry(Schedule.spaced("100 millis")), Effect.timeout("20 seconds"))
 
 /** The only worker, once it is in one of these states. */
 const workerIn = (...states: ReadonlyArray<string>) =>
-  patiently(
+  eventually(
     Effect.flatMap(workers, (all) => {
       const [worker] = all
       return worker !== undefined && states.includes(worker.state) ? Effect.succeed(worker) : Effect.fail("not yet")
@@ -82,7 +82,7 @@ describe("signalbox worker", () => {
     const linked = await client(workerIn("idle"))
     assert.strictEqual(linked.name, "far away")
     const file = join(home, "worker.json")
-    await client(patiently(Effect.suspend(() => (existsSync(file) ? Effect.void : Effect.fail("not yet")))))
+    await client(eventually(Effect.suspend(() => (existsSync(file) ? Effect.void : Effect.fail("not yet")))))
     assert.strictEqual(statSync(file).mode & 0o777, 0o600)
 
     const second = await signalbox(["worker", "start", "--url", origin, "--data", home])
@@ -96,7 +96,7 @@ describe("signalbox worker", () => {
           { name: "tree", task: { package_id: packageId, name: "tree" }, env: { PIDS: pids } }
         ])
         const started = yield* Robots.start(id)
-        yield* patiently(Effect.suspend(() => (existsSync(pids) ? Effect.void : Effect.fail("not yet"))))
+        yield* eventually(Effect.suspend(() => (existsSync(pids) ? Effect.void : Effect.fail("not yet"))))
         return started
       })
     )
@@ -106,7 +106,7 @@ describe("signalbox worker", () => {
     assert.isTrue(tree.every(Robots.isAlive))
 
     const again = startWorker()
-    await client(patiently(Effect.suspend(() => (tree.some(Robots.isAlive) ? Effect.fail("alive") : Effect.void))))
+    await client(eventually(Effect.suspend(() => (tree.some(Robots.isAlive) ? Effect.fail("alive") : Effect.void))))
     const back = await client(workerIn("idle"))
     assert.strictEqual(back.id, linked.id)
     assert.lengthOf(await client(workers), 1)
@@ -122,7 +122,7 @@ describe("signalbox worker", () => {
   it("says to link it anew when it was removed, and can be", async () => {
     const [worker] = await client(workers)
     if (worker === undefined) return assert.fail("no worker")
-    await client(patiently(Workers.remove(worker.id)))
+    await client(eventually(Workers.remove(worker.id)))
     const refused = startWorker()
     assert.strictEqual(await refused.ended, 1)
     assert.match(refused.stderr(), /does not know this worker any more.*link it anew/)
@@ -155,11 +155,11 @@ describe("signalbox up", () => {
         (all) => all.length === 2 && all.every(({ state }) => state === "idle"),
         () => "not yet"
       )
-      const first = await client(patiently(idle))
+      const first = await client(eventually(idle))
       assert.deepStrictEqual(first.map(({ name }) => name).toSorted(), ["local-1", "local-2"])
       await before.end("SIGKILL")
       room = await upHere(folderOfUp, ["--workers", "2"])
-      const second = await client(patiently(idle))
+      const second = await client(eventually(idle))
       assert.deepStrictEqual(second.map(({ id }) => id).toSorted(), first.map(({ id }) => id).toSorted())
       assert.strictEqual(await room.end(), 0)
     } finally {

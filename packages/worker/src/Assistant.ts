@@ -12,7 +12,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { dirname, join } from "node:path"
 import { HomeError } from "./Home.ts"
-import { backoff, isAway, messageOf, patiently } from "./internal/Failures.ts"
+import { backoff, isAway, messageOf, retryUntilAvailable } from "./internal/Failures.ts"
 import * as Cache from "./internal/packages/Cache.ts"
 import * as Environment from "./internal/packages/Environment.ts"
 import * as PackageRun from "./internal/packages/PackageRun.ts"
@@ -82,7 +82,8 @@ export const run = Effect.fn("Assistant.run")(function* (assistant: AssistantId,
 
   const started = yield* Assistants.startRun(assistant)
   const { id } = started
-  const complete = (code: Assistants.AssistantRunErrorCode | null) => patiently(Assistants.completeRun(id, code))
+  const complete = (code: Assistants.AssistantRunErrorCode | null) =>
+    retryUntilAvailable(Assistants.completeRun(id, code))
   const execution = yield* packages.execution({
     ref: started.package,
     task: started.task.name,

@@ -33,8 +33,8 @@ export const backoff = Schedule.jittered(
   Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("5 seconds")])
 )
 
-/** A call that is safe to repeat, until the service answers it. A dead lease becomes `LeaseLost`. */
-export const patiently = <A, E extends CallError, R>(
+/** Retries a call, which must be safe to repeat, until the service is available. A dead lease becomes `LeaseLost`. */
+export const retryUntilAvailable = <A, E extends CallError, R>(
   call: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | LeaseLost, R> =>
   call.pipe(

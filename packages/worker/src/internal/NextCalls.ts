@@ -10,7 +10,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberSet from "effect/FiberSet"
-import { patiently } from "./Failures.ts"
+import { retryUntilAvailable } from "./Failures.ts"
 import { LeaseLost } from "./LeaseLost.ts"
 
 export type Calls = Pick<Effect.Success<ReturnType<typeof WorkerProtocol.makeItems>>, "nextItems">
@@ -47,7 +47,7 @@ export const make = Effect.fnUntraced(function* (calls: Calls) {
     while (waiting.length > 0) {
       const sent = waiting.splice(0, maxStepRunsAtOnce)
       const asks = sent.map(({ ask }) => ask)
-      const exit = yield* Effect.exit(patiently(calls.nextItems(run, asks)))
+      const exit = yield* Effect.exit(retryUntilAvailable(calls.nextItems(run, asks)))
       for (const [index, { answer }] of sent.entries()) {
         Deferred.doneUnsafe(answer, Exit.isSuccess(exit) ? exitOf(run, exit.value[index]) : Exit.failCause(exit.cause))
       }

@@ -7,7 +7,7 @@ import type { SizedBytes } from "@signalbox/api/Upload"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
-import { backoff, isAway, isLeaseLost, patiently } from "./Failures.ts"
+import { backoff, isAway, isLeaseLost, retryUntilAvailable } from "./Failures.ts"
 import { LeaseLost } from "./LeaseLost.ts"
 
 export type Calls = Pick<
@@ -114,13 +114,13 @@ export const make = Effect.fnUntraced(function* (
   const send = Effect.gen(function* () {
     if (events.length > 0) {
       const batch = events.slice(0, 100)
-      yield* patiently(calls.sendEvents(lease, sentEvents, batch))
+      yield* retryUntilAvailable(calls.sendEvents(lease, sentEvents, batch))
       sentEvents += batch.length
       events.splice(0, batch.length)
     }
     const { length, messages } = takeBatch()
     if (messages.length > 0) {
-      yield* patiently(calls.sendConsole(lease, sentMessages, messages))
+      yield* retryUntilAvailable(calls.sendConsole(lease, sentMessages, messages))
       sentMessages += messages.length
       waiting.splice(0, messages.length)
       size -= length

@@ -7,13 +7,13 @@ import type { StepRunItems } from "@signalbox/api/robot/StepRunSession"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { ItemFile, ItemSource, ReservedItem } from "./ItemSource.ts"
-import { patiently } from "./Failures.ts"
+import { retryUntilAvailable } from "./Failures.ts"
 import type { LeaseLost } from "./LeaseLost.ts"
 
 /** `first`: the item that the step run was started with, null if it is not known. */
 export const make = (session: StepRunItems, first: WorkItemId | null): ItemSource<CallError | LeaseLost> => {
   const files = (item: WorkItemId) =>
-    Effect.map(patiently(session.files(item)), (listed) =>
+    Effect.map(retryUntilAvailable(session.files(item)), (listed) =>
       listed.map((file): ItemFile => ({ id: file.fileId, name: file.fileName, size: file.fileSize }))
     )
   const reserved = (id: WorkItemId | null): ReservedItem | null =>
@@ -22,14 +22,14 @@ export const make = (session: StepRunItems, first: WorkItemId | null): ItemSourc
       : {
           id,
           open: Effect.gen(function* () {
-            return { payload: yield* patiently(session.payload(id)), files: yield* files(id) }
+            return { payload: yield* retryUntilAvailable(session.payload(id)), files: yield* files(id) }
           })
         }
   return {
     advance: Effect.fnUntraced(function* (settled, more) {
       if (settled === null && first !== null) return reserved(first)
-      if (settled !== null) yield* patiently(session.release(settled.id, settled.release))
-      return more ? reserved(yield* patiently(session.reserveNext)) : null
+      if (settled !== null) yield* retryUntilAvailable(session.release(settled.id, settled.release))
+      return more ? reserved(yield* retryUntilAvailable(session.reserveNext)) : null
     }),
     createOutput: Effect.fnUntraced(function* (item, payload, files) {
       const created = yield* session.createOutput(item, payload)

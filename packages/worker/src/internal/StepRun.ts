@@ -9,7 +9,7 @@ import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { isLeaseLost, messageOf, patiently } from "./Failures.ts"
+import { isLeaseLost, messageOf, retryUntilAvailable } from "./Failures.ts"
 import { LeaseLost } from "./LeaseLost.ts"
 import * as Reports from "./Reports.ts"
 
@@ -60,7 +60,7 @@ const work = <R>({ lease, onStarted, protocol }: Options<R>, execution: Executio
           duration: `${seconds} seconds`,
           orElse: () => Effect.succeed(failed("TIMEOUT", `the step run took longer than ${seconds} s`))
         })
-  return patiently(protocol.start(lease)).pipe(
+  return retryUntilAvailable(protocol.start(lease)).pipe(
     Effect.tap(Effect.logInfo("step run started")),
     Effect.andThen(onStarted),
     Effect.andThen(timed),
@@ -91,7 +91,7 @@ const collect = ({ collect }: Pick<Execution<never>, "collect">, ending: StepRun
 
 /** Until the service answers: it hears from the worker once it is back, and would wait for the end of the step run. */
 const report = ({ lease, protocol }: Pick<Options<never>, "lease" | "protocol">, ending: StepRunError | null) =>
-  patiently(protocol.finish(lease, ending)).pipe(
+  retryUntilAvailable(protocol.finish(lease, ending)).pipe(
     Effect.andThen(Effect.logInfo("step run ended")),
     Effect.catch((error) => Effect.annotateLogs(Effect.logWarning("step run not reported"), { error: error._tag })),
     Effect.annotateLogs({ error_code: ending?.code ?? null })
