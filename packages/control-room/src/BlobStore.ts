@@ -25,7 +25,7 @@ export interface Staged {
   readonly size: number
   /** Where they lie until they are kept or gone. */
   readonly path: string
-  /** Makes the blob permanent and answers its name. */
+  /** Commits the blob and returns its name. */
   readonly keep: Effect.Effect<string>
 }
 

@@ -124,7 +124,7 @@ export const start = Effect.fnUntraced(function* ({ access, args, confidential =
 
 export const endedOutside = new GitFailure({ message: "git was ended from outside" })
 
-/** Runs git to its end and answers what it wrote. */
+/** Runs git to its end and returns what it wrote. */
 export const run = (invocation: Invocation) =>
   Effect.scoped(
     Effect.gen(function* () {

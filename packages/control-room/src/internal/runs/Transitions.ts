@@ -47,7 +47,7 @@ export class Transitions extends Context.Service<
         at: string
       ) => Effect.Effect<Result.Result<A, State.Refusal>, Refused>
     ) => Effect.Effect<A, Refused>
-    /** Writes changes; answers the events that go with them, which `commit` writes. */
+    /** Writes changes, and returns the events that go with them, which `commit` writes. */
     readonly apply: (run: State.Run, changes: ReadonlyArray<State.Change>) => Effect.Effect<ReadonlyArray<NewEvent>>
     /** Writes an outcome and what follows from it, after the events of what was applied before. */
     readonly commit: (outcome: State.Outcome, before?: ReadonlyArray<NewEvent>) => Effect.Effect<void>

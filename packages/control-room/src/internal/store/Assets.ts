@@ -64,7 +64,7 @@ export class Assets extends Context.Service<
     readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<Pick<Asset, "id" | "name">>>
     /** Null when the name is taken. */
     readonly create: (workspace: WorkspaceId, name: string) => Effect.Effect<StoredAsset | null>
-    /** Deletes an asset; answers the blobs that nothing needs any more. */
+    /** Deletes an asset, and returns the blobs that nothing needs any more. */
     readonly remove: (asset: AssetId) => Effect.Effect<ReadonlyArray<string>>
     /** A pending upload, for as long as its address is valid. */
     readonly createUpload: (asset: AssetId, contentType: string, expiresAt: string) => Effect.Effect<AssetUploadId>

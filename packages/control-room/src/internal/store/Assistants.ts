@@ -101,7 +101,7 @@ export class Assistants extends Context.Service<
       id: string,
       error: AssistantRunErrorCode | null
     ) => Effect.Effect<AssistantRun | null, Refused>
-    /** Deletes some runs that ended before `cutoff`, the oldest first; answers how many. */
+    /** Deletes some runs that ended before `cutoff`, the oldest first, and returns how many. */
     readonly removeEndedBefore: (cutoff: string, limit: number) => Effect.Effect<number>
     /** Ends the runs that were last seen before `cutoff`. */
     readonly failSilent: (cutoff: string) => Effect.Effect<void>

@@ -28,7 +28,7 @@ export class DataKeys extends Context.Service<
     readonly renew: (id: string) => Effect.Effect<Buffer>
     readonly remove: (id: string) => Effect.Effect<void>
     /**
-     * Wraps every data key anew under another master key, all or none, and answers how many. Call it while nothing else
+     * Wraps every data key anew under another master key, all or none, and returns how many. Call it while nothing else
      * uses the database; from then on only the new master key opens it. Fails, with nothing changed, when a key does not
      * open.
      */

@@ -43,17 +43,17 @@ export class Files extends Context.Service<
     readonly ofOwners: (owners: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredFile>>
     /** How many files with other names than this the owner has. */
     readonly countOthers: (owner: string, name: string) => Effect.Effect<number>
-    /** Adds a file or replaces the one of its name; answers the blob that nothing needs any more. */
+    /** Adds a file or replaces the one of its name, and returns the blob that nothing needs any more. */
     readonly put: (workspace: WorkspaceId, file: StoredFile) => Effect.Effect<string | null>
     /** As above, with an id of its own. */
     readonly putNew: (workspace: WorkspaceId, file: Omit<StoredFile, "id">) => Effect.Effect<string | null>
     /** The files of one owner, newest first. */
     readonly list: (owner: string, page: PageRequest) => Effect.Effect<Rows<StoredFile>>
-    /** Forgets one file of an owner; answers its blob, null when there is none. */
+    /** Forgets one file of an owner, and returns its blob, null when there is none. */
     readonly remove: (owner: string, id: string) => Effect.Effect<string | null>
-    /** Forgets the files of these owners; answers their blobs. */
+    /** Forgets the files of these owners, and returns their blobs. */
     readonly removeOwners: (owners: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>
-    /** Forgets some files of these owners; answers their blobs. */
+    /** Forgets some files of these owners, and returns their blobs. */
     readonly removeSome: (owners: ReadonlyArray<string>, limit: number) => Effect.Effect<ReadonlyArray<string>>
     /** Of these blobs, those that a file has. */
     readonly referenced: (blobs: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>

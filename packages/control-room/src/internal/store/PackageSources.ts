@@ -79,7 +79,7 @@ export class PackageSources extends Context.Service<
   PackageSources,
   {
     readonly get: (taskPackage: string) => Effect.Effect<Source | null>
-    /** Gives a package its source with what was fetched from there; answers the blob that nothing needs any more. */
+    /** Gives a package its source with what was fetched from there, and returns the blob that nothing needs any more. */
     readonly configure: (
       taskPackage: { readonly id: TaskPackageId; readonly workspaceId: WorkspaceId },
       type: Exclude<TaskPackageType, "zip">,

@@ -98,9 +98,9 @@ export class ProcessRuns extends Context.Service<
     readonly nextEvent: (id: ProcessRunId) => Effect.Effect<{ readonly seq: number; readonly processName: string }>
     /** From here on it is not there any more. */
     readonly markDeleted: (id: ProcessRunId) => Effect.Effect<void>
-    /** Marks runs that ended before `cutoff`, the oldest first; answers how many. */
+    /** Marks runs that ended before `cutoff`, the oldest first, and returns how many. */
     readonly markEndedBefore: (cutoff: string, limit: number) => Effect.Effect<number>
-    /** Marks runs of a process; answers how many. */
+    /** Marks runs of a process, and returns how many. */
     readonly markOf: (process: ProcessId, limit: number) => Effect.Effect<number>
     /**
      * Runs that are marked so and still have rows; each is locked by one transaction. A query for all skips

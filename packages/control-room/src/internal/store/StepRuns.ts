@@ -53,7 +53,7 @@ export class StepRuns extends Context.Service<
     ) => Effect.Effect<ReadonlyMap<StepRunId, Reserved>>
     /** Whether a step run has settled this item before. */
     readonly hasSettled: (stepRun: StepRunId, item: WorkItemId) => Effect.Effect<boolean>
-    /** Writes a change; answers the events that go with it. */
+    /** Writes a change, and returns the events that go with it. */
     readonly apply: (run: Run, change: StepRunChange) => Effect.Effect<ReadonlyArray<NewEvent>>
     /** Writes events in this order. */
     readonly addEvents: (events: ReadonlyArray<NewEvent>) => Effect.Effect<void>
@@ -61,7 +61,7 @@ export class StepRuns extends Context.Service<
     readonly withOldDetails: (cutoff: string, limit: number) => Effect.Effect<ReadonlyArray<StepRunId>>
     /** Writes down that their details are gone. */
     readonly detailsGone: (ids: ReadonlyArray<StepRunId>) => Effect.Effect<void>
-    /** Deletes some events of these; answers how many. */
+    /** Deletes some events of these, and returns how many. */
     readonly removeEvents: (ids: ReadonlyArray<StepRunId>, limit: number) => Effect.Effect<number>
     readonly someOf: (runs: ReadonlyArray<ProcessRunId>, limit: number) => Effect.Effect<ReadonlyArray<StepRunId>>
     /** Deletes step runs without events and console messages. */

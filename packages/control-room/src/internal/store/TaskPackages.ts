@@ -60,7 +60,7 @@ export class TaskPackages extends Context.Service<
     readonly create: (workspace: WorkspaceId, name: string) => Effect.Effect<StoredPackage | null>
     /**
      * Gives a package its zip, from a repository or (`zip`) from an upload, which one that has a repository does not take;
-     * answers the blob of the old one, if any.
+     * returns the blob of the old one, if any.
      */
     readonly put: (
       workspace: WorkspaceId,
@@ -68,7 +68,7 @@ export class TaskPackages extends Context.Service<
       type: TaskPackageType,
       content: NewContent
     ) => Effect.Effect<string | null, Refused>
-    /** Deletes a package that no step and no assistant names; answers the blobs that nothing needs any more. */
+    /** Deletes a package that no step and no assistant names, and returns the blobs that nothing needs any more. */
     readonly remove: (taskPackage: StoredPackage) => Effect.Effect<ReadonlyArray<string>, Refused>
     /** The package with its content, if it has the task; what is missing is a conflict that names it. */
     readonly forTask: (

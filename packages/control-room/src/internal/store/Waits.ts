@@ -47,7 +47,7 @@ export class Waits extends Context.Service<
     readonly needs: (cutoff: string) => Effect.Effect<ReadonlyArray<Need>>
     /** What the workers of a workspace take that were heard of since `cutoff`. */
     readonly offers: (workspace: WorkspaceId, cutoff: string) => Effect.Effect<ReadonlyArray<Offer>>
-    /** Tells the step runs that have needed this since `cutoff`, once; answers how many there were. */
+    /** Tells the step runs that have needed this since `cutoff`, once, and returns how many there were. */
     readonly tell: (need: Need, cutoff: string, message: string) => Effect.Effect<number>
   }
 >()("@signalbox/control-room/store/Waits") {

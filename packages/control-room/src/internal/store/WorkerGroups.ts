@@ -63,7 +63,7 @@ export class WorkerGroups extends Context.Service<
       expiresAt: string | null
     ) => Effect.Effect<{ readonly view: GroupLinkToken; readonly token: string }>
     readonly updateLinkToken: (token: GroupLinkToken) => Effect.Effect<void>
-    /** Forgets some link tokens that expired before `cutoff`; answers how many. */
+    /** Forgets some link tokens that expired before `cutoff`, and returns how many. */
     readonly sweepLinkTokens: (cutoff: string, limit: number) => Effect.Effect<number>
     /** False when there is none. */
     readonly removeLinkToken: (group: WorkerGroupId, id: string) => Effect.Effect<boolean>

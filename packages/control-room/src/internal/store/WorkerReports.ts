@@ -34,7 +34,7 @@ export class WorkerReports extends Context.Service<
       offset: number,
       messages: ReadonlyArray<ConsoleMessage>
     ) => Effect.Effect<void, Refused>
-    /** Deletes some messages of these step runs; answers how many. */
+    /** Deletes some messages of these step runs, and returns how many. */
     readonly removeMessages: (stepRuns: ReadonlyArray<StepRunId>, limit: number) => Effect.Effect<number>
     /** `offset`: how many events were sent before. */
     readonly addEvents: (

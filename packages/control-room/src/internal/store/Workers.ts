@@ -60,7 +60,7 @@ export class Workers extends Context.Service<
       name: string,
       tasks: ReadonlyArray<string>
     ) => Effect.Effect<{ readonly worker: StoredWorker; readonly token: string } | null>
-    /** Forgets some link tokens that have expired; answers how many. */
+    /** Forgets some link tokens that have expired, and returns how many. */
     readonly sweepLinkTokens: (limit: number) => Effect.Effect<number>
     readonly find: (id: string) => Effect.Effect<StoredWorker | null>
     /** It was heard of, and takes this now; written only when that is new. */
