@@ -54,13 +54,13 @@ export class ApiKeys extends Context.Service<
     /** The key with this text, null when it is unknown or revoked. Reads the database once for a key. */
     readonly authenticate: (token: Tokens.Token) => Effect.Effect<ApiKey | null>
     readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<ApiKeyView>>
-    /** Makes a key; its text is given only here. */
+    /** Creates a key; its text is returned only here. */
     readonly create: (
       workspace: WorkspaceId,
       name: string,
       permissions: ReadonlyArray<Permission>
     ) => Effect.Effect<{ readonly view: ApiKeyView; readonly key: string }>
-    /** Revokes a key: from then on it is unknown. False when there is none. */
+    /** Revokes a key, which is then unknown. False when it does not exist. */
     readonly remove: (workspace: WorkspaceId, id: string) => Effect.Effect<boolean>
   }
 >()("@signalbox/control-room/store/ApiKeys") {

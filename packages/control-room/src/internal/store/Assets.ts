@@ -41,7 +41,7 @@ export interface NewContent {
   readonly blob: string
 }
 
-/** What is said of an upload that can not get content any more. */
+/** The refusal of an upload that no longer accepts content. */
 export const uploadGone = "the upload has failed or its asset was deleted; ask for a new upload"
 
 const parse = (row: Row): StoredAsset => ({

@@ -87,7 +87,7 @@ export class Assistants extends Context.Service<
       assistant: string | null,
       page: PageRequest
     ) => Effect.Effect<Rows<AssistantRun>>
-    /** A run in progress, and the text of its token, which is given only here. */
+    /** A run in progress, and the text of its token, which is returned only here. */
     readonly start: (
       workspace: WorkspaceId,
       assistant: Assistant
@@ -95,7 +95,7 @@ export class Assistants extends Context.Service<
     readonly findRun: (id: string) => Effect.Effect<StoredAssistantRun | null>
     /** Null when there is no such run; refused when it has ended. */
     readonly seen: (workspace: WorkspaceId, id: string) => Effect.Effect<AssistantRun | null, Refused>
-    /** Ends a run; null when there is none, refused when it has ended another way. */
+    /** Ends a run; null when it does not exist, refused when it has ended differently. */
     readonly complete: (
       workspace: WorkspaceId,
       id: string,

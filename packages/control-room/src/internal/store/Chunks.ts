@@ -1,6 +1,6 @@
 /**
  * Commands on very many rows, in chunks: `node:sqlite` is synchronous, so a statement holds the event loop for as long as it
- * takes. Between two chunks the loop goes on, also inside of a transaction, where other writers wait and reads do not.
+ * takes. Between two chunks the event loop continues, also in a transaction, where other writers wait and reads do not.
  */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"

@@ -22,13 +22,13 @@ const contextOf = (id: string) => `data key ${id}`
 export class DataKeys extends Context.Service<
   DataKeys,
   {
-    /** The key of this id; made when there is none. */
+    /** Returns the key of this id; creates it when it does not exist. */
     readonly get: (id: string) => Effect.Effect<Buffer>
     /** A fresh key in the place of the one of this id, if any: what was encrypted under that one is lost. */
     readonly renew: (id: string) => Effect.Effect<Buffer>
     readonly remove: (id: string) => Effect.Effect<void>
     /**
-     * Wraps every data key anew under another master key, all or none, and returns how many. Call it while nothing else
+     * Wraps every data key under another master key, atomically, and returns how many. Call it while nothing else
      * uses the database; from then on only the new master key opens it. Fails, with nothing changed, when a key does not
      * open.
      */
@@ -61,7 +61,7 @@ export class DataKeys extends Context.Service<
         get: Effect.fnUntraced(function* (id) {
           const found = yield* find(id)
           if (found !== null) return found
-          // Two may come here at once: the first one's key stays, for both.
+          // Two may arrive concurrently: both use the key of the first.
           const row = { id, wrapped: wrap(randomBytes(32), id) }
           yield* sql`INSERT INTO data_key ${sql.insert(row)} ON CONFLICT DO NOTHING`
           return (yield* find(id)) ?? (yield* Effect.die(new Error(`the data key ${id} was removed meanwhile`)))

@@ -81,7 +81,7 @@ const partsOf = (rows: ReadonlyArray<Measured>): ReadonlyArray<ReadonlyArray<str
   return parts
 }
 
-/** How many random bytes are asked of the system at once: an id takes 16, and asking costs more than the bytes. */
+/** Random bytes requested from the system in one call: an id takes 16, and a call costs more than the bytes. */
 const poolSize = 4096
 
 const layerRandom = Layer.sync(SecureRandom.SecureRandom, () => {
@@ -97,7 +97,7 @@ const layerRandom = Layer.sync(SecureRandom.SecureRandom, () => {
 })
 
 /**
- * A failing statement is a defect here: the edge turns a database that is away into a 503 and all else into a 500.
+ * A failing statement is a defect here: the edge turns an unavailable database into a 503 and all else into a 500.
  * What callers act on (a name that is taken) the repositories catch themselves.
  */
 export class Database extends Context.Service<

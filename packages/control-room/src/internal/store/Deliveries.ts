@@ -1,6 +1,6 @@
 /**
  * Deliveries: an event on its way to a webhook, over all attempts. An attempt is claimed before it is made, so that no
- * two are made at once; a claim whose owner is gone expires.
+ * two are made concurrently; a claim whose owner is gone expires.
  */
 import { EventId, ProcessRunId, WebhookDeliveryId, WebhookId } from "@signalbox/api/contract/Ids"
 import type { DeliveryState, WebhookDelivery } from "@signalbox/api/contract/Webhooks"
@@ -12,7 +12,7 @@ import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
 import type { SealedSecrets } from "./StoredWebhook.ts"
 
-/** How many attempts to one endpoint are made at once, at most. */
+/** The most concurrent attempts to one endpoint. */
 const perEndpoint = 4
 /** Longer than any attempt takes. */
 const claimTime = Duration.seconds(30)
@@ -112,7 +112,7 @@ export class Deliveries extends Context.Service<
       state: DeliveryState | null,
       page: PageRequest
     ) => Effect.Effect<Rows<WebhookDelivery>>
-    /** Due at once. */
+    /** Due immediately. */
     readonly create: (delivery: NewDelivery) => Effect.Effect<WebhookDelivery>
     /** Claims deliveries that are due, the oldest of each endpoint first. */
     readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<Claimed>>
@@ -145,7 +145,7 @@ export class Deliveries extends Context.Service<
         SELECT endpoint FROM waiting WHERE endpoint IS NOT NULL`
 
       const claimAt = Effect.fnUntraced(function* (endpoint: string, limit: number) {
-        // Of the nodes that claim there at once, each counts what the one before has claimed.
+        // Of the nodes that claim there concurrently, each counts what the one before has claimed.
         yield* Dialect.holdName(sql, `deliveries ${endpoint}`)
         const time = yield* millis
         const at = new Date(time).toISOString()
@@ -248,7 +248,7 @@ export class Deliveries extends Context.Service<
               SELECT * FROM webhook_delivery WHERE id = ${id} AND claim = ${claim} ${forUpdate}`
             if (row === undefined) return
             const failed = error !== null
-            // What was given up meanwhile stays so, unless it has arrived after all.
+            // A delivery that was given up concurrently stays so, unless it has arrived after all.
             const givenUp = failed && row.state === "failed"
             const again = failed && !givenUp && nextAttemptAt !== null
             yield* sql`UPDATE webhook_delivery SET ${sql.update({

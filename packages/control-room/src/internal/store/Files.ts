@@ -45,15 +45,15 @@ export class Files extends Context.Service<
     readonly countOthers: (owner: string, name: string) => Effect.Effect<number>
     /** Adds a file or replaces the one of its name, and returns the blob that nothing needs any more. */
     readonly put: (workspace: WorkspaceId, file: StoredFile) => Effect.Effect<string | null>
-    /** As above, with an id of its own. */
+    /** Like `put`, with a new id. */
     readonly putNew: (workspace: WorkspaceId, file: Omit<StoredFile, "id">) => Effect.Effect<string | null>
     /** The files of one owner, newest first. */
     readonly list: (owner: string, page: PageRequest) => Effect.Effect<Rows<StoredFile>>
-    /** Forgets one file of an owner, and returns its blob, null when there is none. */
+    /** Deletes the row of one file of an owner, and returns its blob; null when it does not exist. */
     readonly remove: (owner: string, id: string) => Effect.Effect<string | null>
-    /** Forgets the files of these owners, and returns their blobs. */
+    /** Deletes the rows of all files of these owners, and returns their blobs. */
     readonly removeOwners: (owners: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>
-    /** Forgets some files of these owners, and returns their blobs. */
+    /** Deletes the rows of some files of these owners, and returns their blobs. */
     readonly removeSome: (owners: ReadonlyArray<string>, limit: number) => Effect.Effect<ReadonlyArray<string>>
     /** Of these blobs, those that a file has. */
     readonly referenced: (blobs: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>

@@ -29,10 +29,10 @@ export interface IdempotencyRecord {
 export class IdempotencyRecords extends Context.Service<
   IdempotencyRecords,
   {
-    /** Until the transaction at hand ends, whoever comes with the same key waits here. */
+    /** Locks the key until the current transaction ends: concurrent requests with the same key wait here. */
     readonly hold: (workspace: WorkspaceId, key: string) => Effect.Effect<void>
     readonly find: (workspace: WorkspaceId, key: string) => Effect.Effect<IdempotencyRecord | null>
-    /** Keeps what was answered, in the transaction of what was done. */
+    /** Stores the response, in the same transaction as the changes. */
     readonly keep: (workspace: WorkspaceId, key: string, record: IdempotencyRecord) => Effect.Effect<void>
     /** Deletes up to `limit` expired records, and returns how many they were. */
     readonly sweep: (limit: number) => Effect.Effect<number>

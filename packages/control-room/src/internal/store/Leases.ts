@@ -32,7 +32,7 @@ export class Leases extends Context.Service<
       limit: number,
       expiresAt: string
     ) => Effect.Effect<ReadonlyArray<Leased>>
-    /** Takes back leases that were not started in time, and returns how many. */
+    /** Expires leases that were not started in time, and returns how many. */
     readonly expire: Effect.Effect<number>
     /**
      * Of the step runs that the worker says it has, what it must stop and what is no longer its own; and what it has

@@ -11,14 +11,14 @@ export const known = Effect.gen(function* () {
   return row?.fingerprint ?? null
 })
 
-/** Makes the database belong to this key unless it has one already; returns the fingerprint that it then has. */
+/** Binds the database to this key unless it has one already; returns the fingerprint that it then has. */
 export const claim = Effect.fnUntraced(function* (fingerprint: string) {
   const { sql } = yield* Database
   yield* sql`INSERT INTO master_key ${sql.insert({ id: 1, fingerprint })} ON CONFLICT DO NOTHING`
   return yield* known
 })
 
-/** Makes a database in which nothing is sealed belong to no key; false, with nothing changed, when something is. */
+/** Unbinds a database in which nothing is sealed from its key; false, with nothing changed, when something is. */
 export const forget = Effect.gen(function* () {
   const { sql } = yield* Database
   const [sealed] = yield* sql`SELECT 1 FROM data_key LIMIT 1`

@@ -41,7 +41,7 @@ const migrations = {
 /** Brings the database to the newest schema; does nothing when it is there already. */
 export const migrate = make({ table: "migration", migrations })
 
-/** Returns the newest migration of the database; null where there is none. */
+/** Returns the newest migration of the database; null for a new database. */
 export const newest = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ readonly migration_id: number; readonly name: string }>`

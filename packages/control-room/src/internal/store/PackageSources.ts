@@ -1,5 +1,5 @@
 /**
- * Where task packages from git come from, and when who looks there again.
+ * Where task packages from git come from, and when they are polled next.
  */
 import { TaskPackageId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { TaskPackageType } from "@signalbox/api/contract/TaskPackages"
@@ -14,7 +14,7 @@ import { type NewContent, TaskPackages } from "./TaskPackages.ts"
 
 /** How long after one look at a branch the next one is due. */
 const lookEvery = Duration.minutes(1)
-/** Longer than a look takes: after that another node looks, if the one that began is gone. */
+/** Longer than a poll takes: after that another node polls, if the one that began is gone. */
 const claimTime = Duration.minutes(10)
 
 interface Row {
@@ -40,7 +40,7 @@ export interface SourceSettings {
   readonly credentialsSecret: string | null
   readonly mode: "attached" | "detached"
   readonly reference: string
-  /** Whether the service looks by itself. */
+  /** Whether the service polls it. */
   readonly automatic: boolean
 }
 
@@ -86,11 +86,11 @@ export class PackageSources extends Context.Service<
       settings: SourceSettings,
       fetched: Fetched
     ) => Effect.Effect<string | null, Refused>
-    /** Sources whose branches are to be looked at now; nobody else gets them meanwhile. */
+    /** Claims the sources due for polling; other nodes skip them. */
     readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<Source>>
     /**
-     * What a look at a claimed source brought; nothing when the source was changed meanwhile. Answers the blob that nothing
-     * needs any more: the old content's, the new one's when it is not taken, null when there is none.
+     * Stores the result of polling a claimed source; does nothing when the source was changed. Returns the blob that
+     * nothing needs any more: the old content's, or the new one's when it is not used; null when there is no such blob.
      */
     readonly deploy: (source: Source, type: TaskPackageType, fetched: Fetched) => Effect.Effect<string | null, Refused>
     /** The branch has not moved, or (`error`) could not be read. */
@@ -107,7 +107,7 @@ export class PackageSources extends Context.Service<
       const inFuture = (duration: Duration.Duration) =>
         Effect.map(millis, (time) => new Date(time + Duration.toMillis(duration)).toISOString())
 
-      /** The source if its settings are those that the look began with; nobody changes them until the transaction ends. */
+      /** The source if its settings are those that the poll began with, locked until the transaction ends. */
       const unchanged = ({ packageId, version }: Source) =>
         Effect.map(
           sql`SELECT package_id FROM package_source
@@ -137,7 +137,7 @@ export class PackageSources extends Context.Service<
             failed_at: null,
             look_at: settings.automatic ? yield* inFuture(lookEvery) : null
           }
-          // The row of the package is held, so nobody adds one in between.
+          // The row of the package is locked, so no other transaction adds one in between.
           const changed = yield* Effect.orDie(
             sql`UPDATE package_source SET ${sql.update(values)}, version = version + 1
               WHERE package_id = ${id} RETURNING package_id`

@@ -91,20 +91,20 @@ export class ProcessRuns extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Rows<ProcessRun>>
     readonly insert: (run: Run, processName: string) => Effect.Effect<void>
-    /** Loads a run for a change: until the transaction ends, nobody else changes it. */
+    /** Loads a run for a change, and locks the row until the transaction ends. */
     readonly lock: (id: ProcessRunId) => Effect.Effect<Run | null>
     readonly save: (run: Run) => Effect.Effect<void>
     /** Counts an event of a run; returns its number, and the name of the process. */
     readonly nextEvent: (id: ProcessRunId) => Effect.Effect<{ readonly seq: number; readonly processName: string }>
-    /** From here on it is not there any more. */
+    /** Marks it as deleted: it no longer exists for readers. */
     readonly markDeleted: (id: ProcessRunId) => Effect.Effect<void>
     /** Marks runs that ended before `cutoff`, the oldest first, and returns how many. */
     readonly markEndedBefore: (cutoff: string, limit: number) => Effect.Effect<number>
     /** Marks runs of a process, and returns how many. */
     readonly markOf: (process: ProcessId, limit: number) => Effect.Effect<number>
     /**
-     * Runs that are marked so and still have rows; each is locked by one transaction. A query for all skips
-     * what others have locked.
+     * Marked runs that still have rows; each is locked by one transaction. A query for all skips those that others
+     * have locked.
      */
     readonly deleted: (only: DeletedOf, limit: number) => Effect.Effect<ReadonlyArray<ProcessRunId>>
     /** Deletes runs without step runs, items and outputs. */

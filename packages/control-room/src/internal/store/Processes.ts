@@ -48,23 +48,23 @@ export class Processes extends Context.Service<
   {
     readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredProcess | null>
     readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<ProcessSummary>>
-    /** Null when the name is taken. */
+    /** Null when the name is in use. */
     readonly create: (workspace: WorkspaceId, definition: ProcessDefinition) => Effect.Effect<StoredProcess | null>
-    /** Null when the name is taken. A step keeps its id while its name stays. */
+    /** Null when the name is in use. A step keeps its id while its name stays. */
     readonly update: (
       workspace: WorkspaceId,
       existing: StoredProcess,
       definition: ProcessDefinition
     ) => Effect.Effect<StoredProcess | null>
-    /** The process as it is; until the transaction ends, nobody deletes it, nor, with `update`, uses it. */
+    /** Like `get`; until the transaction ends, no other transaction deletes it or, with `update`, uses it. */
     readonly lock: (workspace: WorkspaceId, id: string, how: "share" | "update") => Effect.Effect<StoredProcess | null>
     /** How many live runs and waiting items it has. */
     readonly inUse: (id: ProcessId) => Effect.Effect<{ readonly live: number; readonly waiting: number }>
-    /** From here on it is not there any more, and its name is free. */
+    /** Marks it as deleted: it no longer exists for readers, and its name is free. */
     readonly markDeleted: (id: ProcessId) => Effect.Effect<void>
     /** Processes that are marked so and still have their row. */
     readonly deleted: Effect.Effect<ReadonlyArray<ProcessId>>
-    /** Deletes a process, unless there are runs of it still. */
+    /** Deletes a process, unless it still has runs. */
     readonly remove: (id: ProcessId) => Effect.Effect<void>
   }
 >()("@signalbox/control-room/store/Processes") {

@@ -29,7 +29,7 @@ import {
 export type ItemMove = Extract<Change, { readonly _tag: "ItemMoved" }>
 export type WaitingSettled = Extract<Change, { readonly _tag: "WaitingSettled" }>
 
-/** Nearly all moves are of two kinds, of which many are written at once. */
+/** Nearly all moves are of two kinds, of which many are written in one statement. */
 const kindOf = ({ attempts: _, exception, notBefore, releasedBy, stepRun, to }: ItemMove) =>
   stepRun === null || notBefore !== null
     ? "other"
@@ -74,7 +74,7 @@ export class RunItems extends Context.Service<
     Effect.gen(function* () {
       const { newId, now, sql } = yield* Database
       const forUpdate = Dialect.forUpdate(sql)
-      // Where several write at once, all lock items in one order.
+      // Concurrent writers lock items in the same order.
       const lockNew = (process: ProcessId, items: ReadonlyArray<WorkItemId>) =>
         sql`SELECT id FROM work_item WHERE ${sql.in("id", items)} AND process_id = ${process} ORDER BY id ${forUpdate}`
 

@@ -1,5 +1,5 @@
 /**
- * Secrets: their items encrypted under a data key of their own, which is new with every write. Workspace, name and
+ * Secrets: their items encrypted under a separate data key, which is new with every write. Workspace, name and
  * version are authenticated with them, so that no row can pass for another or for an older one.
  */
 import { SecretName, type WorkspaceId } from "@signalbox/api/contract/Ids"
@@ -44,11 +44,11 @@ export class Secrets extends Context.Service<
     readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<Secret & { readonly id: string }>>
     /** Null when the name is taken. */
     readonly create: (workspace: WorkspaceId, name: string, content: Content) => Effect.Effect<Secret | null>
-    /** Replaces all items. Null when there is none of this name. */
+    /** Replaces all items. Null when the secret does not exist. */
     readonly update: (workspace: WorkspaceId, name: string, content: Content) => Effect.Effect<Secret | null>
-    /** Makes the secret, or replaces all of it. */
+    /** Creates the secret, or replaces all of it. */
     readonly put: (workspace: WorkspaceId, name: string, content: Content) => Effect.Effect<Secret>
-    /** False when there is none of this name. */
+    /** False when the secret does not exist. */
     readonly remove: (workspace: WorkspaceId, name: string) => Effect.Effect<boolean>
     /** A secret with its items as JSON. */
     readonly read: (
@@ -133,7 +133,7 @@ export class Secrets extends Context.Service<
         ),
         read: Effect.fnUntraced(
           function* (workspace, name) {
-            // Row and key belong together: nobody writes between the two.
+            // Row and key belong together: no other transaction writes between the two.
             const [row] = yield* sql<Row>`
             SELECT * FROM secret WHERE workspace_id = ${workspace} AND name = ${name} ${forShare}`
             if (row === undefined) return null

@@ -38,7 +38,7 @@ export class StepRuns extends Context.Service<
   {
     readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<StepRunView | null>
     readonly find: (id: string) => Effect.Effect<StoredStepRun | null>
-    /** As it is now; until the transaction ends, nobody else changes it. For those who have locked its run. */
+    /** Like `find`, and locks the row until the transaction ends. The caller has locked its run. */
     readonly lock: (id: StepRunId) => Effect.Effect<StoredStepRun | null>
     readonly list: (run: ProcessRunId, page: PageRequest) => Effect.Effect<Rows<StepRunView>>
     readonly listEvents: (

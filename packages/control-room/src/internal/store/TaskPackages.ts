@@ -53,10 +53,10 @@ export class TaskPackages extends Context.Service<
   TaskPackages,
   {
     readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredPackage | null>
-    /** Whether it is there; until the transaction ends, nobody deletes it. */
+    /** Whether it exists; until the transaction ends, no other transaction deletes it. */
     readonly lock: (workspace: WorkspaceId, id: string) => Effect.Effect<boolean>
     readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<TaskPackageSummary>>
-    /** Null when the name is taken. */
+    /** Null when the name is in use. */
     readonly create: (workspace: WorkspaceId, name: string) => Effect.Effect<StoredPackage | null>
     /**
      * Gives a package its zip, from a repository or (`zip`) from an upload, which one that has a repository does not take;

@@ -41,7 +41,7 @@ export class TransitKeys extends Context.Service<
           public_key: publicKey.toString("base64"),
           private_key: yield* seal(privateKey.toString("base64"), contextOf(workspace))
         }
-        // Two may come here at once: the first one's pair stays, for both.
+        // Two may arrive concurrently: both use the pair of the first.
         yield* sql`INSERT INTO transit_key ${sql.insert(row)} ON CONFLICT DO NOTHING`
         return (yield* find(workspace)) ?? row
       }, Effect.orDie)

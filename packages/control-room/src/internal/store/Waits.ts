@@ -1,5 +1,5 @@
 /**
- * Step runs that wait although no worker could take them, and the workers that there are.
+ * Unassigned step runs, and the workers that are online.
  */
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Context from "effect/Context"
@@ -43,11 +43,11 @@ interface OfferRow {
 export class Waits extends Context.Service<
   Waits,
   {
-    /** What step runs have waited for since `cutoff`, those apart that were told so. */
+    /** What step runs have waited for since `cutoff`, without those already reported. */
     readonly needs: (cutoff: string) => Effect.Effect<ReadonlyArray<Need>>
     /** What the workers of a workspace take that were heard of since `cutoff`. */
     readonly offers: (workspace: WorkspaceId, cutoff: string) => Effect.Effect<ReadonlyArray<Offer>>
-    /** Tells the step runs that have needed this since `cutoff`, once, and returns how many there were. */
+    /** Records once what the step runs that have needed this since `cutoff` lack, and returns their number. */
     readonly tell: (need: Need, cutoff: string, message: string) => Effect.Effect<number>
   }
 >()("@signalbox/control-room/store/Waits") {

@@ -37,7 +37,7 @@ export class Webhooks extends Context.Service<
   {
     readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredWebhook | null>
     readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<WebhookListed>>
-    /** Makes a webhook with a secret of its own. */
+    /** Creates a webhook with its own secret. */
     readonly create: (workspace: WorkspaceId, webhook: NewWebhook) => Effect.Effect<StoredWebhook>
     /** Null when it is gone. */
     readonly update: (
@@ -45,9 +45,9 @@ export class Webhooks extends Context.Service<
       id: WebhookId,
       change: WebhookChange
     ) => Effect.Effect<StoredWebhook | null>
-    /** Deletes a webhook with its deliveries; false when there is none. */
+    /** Deletes a webhook with its deliveries; false when it does not exist. */
     readonly remove: (workspace: WorkspaceId, id: WebhookId) => Effect.Effect<boolean>
-    /** Seals the secret of a callback that will be made: outside of the transaction that makes it. */
+    /** Seals the secret of a callback, outside the transaction that creates it. */
     readonly sealCallback: (secret: Redacted.Redacted<string>) => Effect.Effect<Pick<NewCallback, "id" | "secret">>
     readonly createCallback: (workspace: WorkspaceId, callback: NewCallback) => Effect.Effect<void>
     /**
@@ -64,7 +64,7 @@ export class Webhooks extends Context.Service<
     ) => Effect.Effect<readonly [Redacted.Redacted, ...ReadonlyArray<Redacted.Redacted>]>
     /** Nothing more is sent; what was to be delivered has failed. */
     readonly disable: (id: WebhookId, reason: string) => Effect.Effect<void>
-    /** Forgets the callbacks of deleted runs that have nothing to deliver any more. */
+    /** Deletes the callbacks of deleted runs that have nothing left to deliver. */
     readonly sweepCallbacks: Effect.Effect<void>
   }
 >()("@signalbox/control-room/store/Webhooks") {

@@ -37,35 +37,35 @@ export class WorkerGroups extends Context.Service<
   {
     readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<WorkerGroup | null>
     readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<WorkerGroup>>
-    /** Of these ids, those of groups of the workspace; until the transaction ends, nobody deletes them. */
+    /** Returns which of these ids are groups of the workspace, and locks those until the transaction ends. */
     readonly lock: (workspace: WorkspaceId, ids: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
-    /** Null when the name is taken. */
+    /** Null when the name is in use. */
     readonly create: (workspace: WorkspaceId, name: string) => Effect.Effect<WorkerGroup | null>
-    /** Null when the name is taken. */
+    /** Null when the name is in use. */
     readonly rename: (group: WorkerGroup, name: string) => Effect.Effect<WorkerGroup | null>
     /** With its link tokens and memberships. Refused while a step of a process, or of a run that may go on, names it. */
     readonly remove: (workspace: WorkspaceId, id: WorkerGroupId) => Effect.Effect<void, Refused>
 
-    /** The groups of a worker, in the order in which they were made. */
+    /** The groups of a worker, in the order in which they were created. */
     readonly ofWorker: (worker: WorkerId) => Effect.Effect<ReadonlyArray<WorkerGroup>>
     readonly addWorker: (group: WorkerGroupId, worker: WorkerId) => Effect.Effect<void>
     /** False when the worker is not in the group. */
     readonly removeWorker: (group: WorkerGroupId, worker: WorkerId) => Effect.Effect<boolean>
 
     readonly getLinkToken: (group: WorkerGroupId, id: string) => Effect.Effect<GroupLinkToken | null>
-    /** As above; until the transaction ends, nobody else changes it. */
+    /** Like `getLinkToken`, and locks the row until the transaction ends. */
     readonly lockLinkToken: (group: WorkerGroupId, id: string) => Effect.Effect<GroupLinkToken | null>
     readonly listLinkTokens: (group: WorkerGroupId, page: PageRequest) => Effect.Effect<Rows<GroupLinkToken>>
-    /** Makes a token; its text is given only here. */
+    /** Creates a token; its text is returned only here. */
     readonly createLinkToken: (
       group: WorkerGroupId,
       name: string,
       expiresAt: string | null
     ) => Effect.Effect<{ readonly view: GroupLinkToken; readonly token: string }>
     readonly updateLinkToken: (token: GroupLinkToken) => Effect.Effect<void>
-    /** Forgets some link tokens that expired before `cutoff`, and returns how many. */
+    /** Deletes some link tokens that expired before `cutoff`, and returns how many. */
     readonly sweepLinkTokens: (cutoff: string, limit: number) => Effect.Effect<number>
-    /** False when there is none. */
+    /** False when it does not exist. */
     readonly removeLinkToken: (group: WorkerGroupId, id: string) => Effect.Effect<boolean>
   }
 >()("@signalbox/control-room/store/WorkerGroups") {

@@ -52,7 +52,7 @@ export class Workers extends Context.Service<
     /** Deletes a worker that holds no lease; false when it holds one, or is gone. */
     readonly remove: (id: WorkerId) => Effect.Effect<boolean>
     /**
-     * Makes the worker, null when the token is unknown, used or expired. The link token of a worker is used up; that of
+     * Creates the worker; null when the token is unknown, used or expired. A worker's link token is used up; that of
      * a group puts the worker into the group.
      */
     readonly link: (
@@ -60,7 +60,7 @@ export class Workers extends Context.Service<
       name: string,
       tasks: ReadonlyArray<string>
     ) => Effect.Effect<{ readonly worker: StoredWorker; readonly token: string } | null>
-    /** Forgets some link tokens that have expired, and returns how many. */
+    /** Deletes some expired link tokens, and returns how many. */
     readonly sweepLinkTokens: (limit: number) => Effect.Effect<number>
     readonly find: (id: string) => Effect.Effect<StoredWorker | null>
     /** It was heard of, and takes this now; written only when that is new. */
