@@ -50,7 +50,7 @@ export class BlobStore extends Context.Service<
 >()("@signalbox/control-room/BlobStore") {
   /**
    * Blobs as files below a folder, which several nodes may share. `sweepAfter`: how old a file must be before it is known
-   * that nobody is about to name it; nothing for a folder of one process, which sweeps before it serves.
+   * that no transaction is about to name it; nothing for a folder of one process, which sweeps before it serves.
    */
   static readonly layerDisk = (folder: string, sweepAfter: Duration.Duration = Duration.zero) =>
     Layer.effect(
@@ -82,7 +82,7 @@ export class BlobStore extends Context.Service<
           return { size, path: temporary, keep } satisfies Staged
         })
 
-        /** One that is gone meanwhile was swept by another node. */
+        /** A blob that is already gone was swept by another node. */
         const removeOld = Effect.fnUntraced(function* (file: string) {
           const cutoff = (yield* Clock.currentTimeMillis) - Duration.toMillis(sweepAfter)
           const { mtime } = yield* fs.stat(file)

@@ -24,7 +24,7 @@ import { Outbox } from "./Outbox.ts"
 import { DeliverySender, NoAnswer } from "./DeliverySender.ts"
 import { TargetGuard } from "./TargetGuard.ts"
 
-/** How long after each failed attempt the next one is made, give or take a fifth. */
+/** The delay after each failed attempt, plus or minus a fifth. */
 const delays = [
   Duration.seconds(5),
   Duration.minutes(5),
@@ -36,7 +36,7 @@ const delays = [
 ]
 const jitter = 0.2
 
-/** Attempts under way at once, to all endpoints together. */
+/** Concurrent attempts, to all endpoints together. */
 const maxAtOnce = 1000
 
 const hmac = (key: Uint8Array, content: Uint8Array) => createHmac("sha256", key).update(content)
@@ -76,9 +76,9 @@ export class Deliverer extends Context.Service<
   Deliverer,
   {
     readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<Claimed>>
-    /** Makes one attempt and writes down what came of it. */
+    /** Makes one attempt and records its result. */
     readonly attempt: (claimed: Claimed) => Effect.Effect<void>
-    /** Makes every attempt that is due, until none is, and forgets what is old. */
+    /** Makes every attempt that is due, until none is, and deletes old deliveries. */
     readonly tick: Effect.Effect<void>
     /** Deletes old deliveries, and the callbacks that nothing needs any more. */
     readonly sweep: Effect.Effect<void>
@@ -155,7 +155,7 @@ export class Deliverer extends Context.Service<
     })
   )
 
-  /** Keeps delivering: looks when something was written or delivered, and now and then for what has become due. */
+  /** Delivers continuously: polls when a delivery was written or attempted, and at the poll interval. */
   static readonly layerRunning = Layer.effectDiscard(
     Effect.gen(function* () {
       const deliverer = yield* Deliverer

@@ -10,13 +10,13 @@ import type { LookupFunction } from "node:net"
 import { urlToHttpOptions } from "node:url"
 import { refusalOf } from "./TargetGuard.ts"
 
-/** How long an attempt may take in all. */
+/** The total time limit of an attempt. */
 export const attemptTime = "15 seconds"
 
-/** Bytes of an answer that are read, and thrown away, before the connection is closed. */
+/** Bytes of a response that are read, and discarded, before the connection is closed. */
 const answerLimit = 64 * 1024
 
-/** There was no answer. */
+/** There was no response. */
 export class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly message: string }> {}
 
 /** What is said of a failed connection: never the address, which may hold a key. */

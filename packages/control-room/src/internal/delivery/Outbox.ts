@@ -1,6 +1,6 @@
 /**
- * Writes down what is to be delivered, in the transaction of what it tells of: an event is never lost, and never told
- * of something that did not happen.
+ * Records the deliveries of an event in the same transaction as its cause: no event is lost, and none is published for
+ * a change that was rolled back.
  */
 import { EventId, ProcessId, ProcessRunId } from "@signalbox/api/contract/Ids"
 import type { ProcessRunAction } from "@signalbox/api/contract/ProcessRuns"
@@ -29,13 +29,13 @@ const nobody = "00000000-0000-0000-0000-000000000000"
 export class Outbox extends Context.Service<
   Outbox,
   {
-    /** Tells of an event of a run, as it is now, whoever listens. For the transaction that brings the event about. */
+    /** Records an event of a run, in its current state, for every webhook that wants it, in the same transaction. */
     readonly notify: (run: Run, action: ProcessRunAction) => Effect.Effect<void>
     /** Sends an event of no run to one webhook, also when it is not enabled. */
     readonly test: (webhook: StoredWebhook) => Effect.Effect<WebhookDelivery>
     /** The same event once more, as a new delivery. */
     readonly redeliver: (webhook: StoredWebhook, delivery: WebhookDelivery) => Effect.Effect<WebhookDelivery, Refused>
-    /** Says that there may be something to deliver. */
+    /** Signals that there may be something to deliver. */
     readonly wake: Effect.Effect<void>
     /** From now on, no signal is missed: the inner effect waits for the next one. */
     readonly listen: Effect.Effect<Effect.Effect<void>, never, Scope.Scope>

@@ -35,7 +35,7 @@ const lifetimeOf = (given: string | undefined): number | null => {
   return /^[1-9]\d*$/.test(given) && Number(given) <= keyLifetime.max ? Number(given) : null
 }
 
-/** Of everything that makes it the same request. */
+/** The fingerprint of a request: equal for repetitions of the same request. */
 const fingerprintOf = (method: string, path: string, body: string) =>
   createHash("sha256")
     .update(`${method}\n${path}\n${meaningOf(body)}`)

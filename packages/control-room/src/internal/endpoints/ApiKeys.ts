@@ -10,7 +10,7 @@ import * as Endpoints from "../edge/Endpoints.ts"
 import { forbidden, notFound } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 
-/** May be given by whoever manages keys: the first key of a workspace lacks it, so else nobody could ever have it. */
+/** May be granted by every key that manages keys: the first key of a workspace lacks it, so none could have it else. */
 const freelyGiven: Permission = "Vault.read_secret_values"
 
 export const layer = Endpoints.group(

@@ -144,7 +144,7 @@ export const layer = Endpoints.group(
         const take = runs.lease(worker, payload.tasks, packages, payload.free)
         const deadline = (yield* Clock.currentTimeMillis) + payload.wait_seconds * 1000
         const listening = Effect.gen(function* () {
-          // Listens before it looks, so that nothing falls between the two.
+          // Subscribes before it polls, so that no signal is missed in between.
           const next = yield* signal.listen
           for (;;) {
             const found = yield* take

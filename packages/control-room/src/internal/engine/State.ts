@@ -76,7 +76,7 @@ export type Change =
       readonly stepRun: StepRunId | null
       readonly attempts: number
       readonly releasedBy: StepRunId | null
-      /** Not before this may a step run take it; null: at once. */
+      /** The earliest time at which a step run may take it; null: immediately. */
       readonly notBefore: string | null
       /** Undefined: stays as it is. */
       readonly exception: Exception | null | undefined
@@ -114,7 +114,7 @@ export type Change =
     }
   | Notification
 
-/** What the world is told of the run. It holds for the run as the outcome has it. */
+/** Event published for the run, consistent with the state in the same outcome. */
 export interface Notification {
   readonly _tag: "Notification"
   readonly action: ProcessRunAction

@@ -35,7 +35,7 @@ const decodeCredentials = Schema.decodeUnknownOption(
   Schema.fromJsonString(Schema.Struct({ password: Schema.String, username: Schema.optionalKey(Schema.String) }))
 )
 
-/** Looks that one node makes at once, and takes on at once. */
+/** Concurrent polls of one node, and how many sources it claims at a time. */
 const atOnce = 4
 const claimed = 20
 /** How often a node asks what is due; a branch is looked at a minute after the last time. */

@@ -113,7 +113,7 @@ export class Deletions extends Context.Service<
 
       const process = Effect.fnUntraced(function* (id: ProcessId) {
         while ((yield* processRuns.markOf(id, runsAtOnce)) > 0) yield* runs({ process: id })
-        // Those that were marked already, when this goes on with what was killed.
+        // Those that were marked already, when this resumes what was interrupted.
         yield* runs({ process: id })
         yield* processes.remove(id)
       })

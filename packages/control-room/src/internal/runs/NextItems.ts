@@ -27,7 +27,7 @@ import { Transitions } from "./Transitions.ts"
 /** What one step run says of its reserved item. */
 export interface Settled {
   readonly item: WorkItemId
-  /** That of the item as it was given. */
+  /** That of the item when it was reserved. */
   readonly attempt: number
   /** Null: done. */
   readonly exception: State.Exception | null
@@ -70,11 +70,11 @@ export class NextItems extends Context.Service<
   NextItems,
   {
     /**
-     * The answers in the order of the asks, one for each step run: its reserved item, null when it has none,
+     * Returns results in the order of the asks, one for each step run: its reserved item, null when it has none,
      * or why nothing of it was done. Null when the workspace has no such run.
      *
-     * Asked again the same, it settles nothing, makes no outputs, takes no further item, and returns the reserved item: an
-     * item is settled only by the attempt that reserved it, and only a step run that settles one takes the next.
+     * Safe to repeat: it then settles nothing, creates no outputs, and returns the item reserved before. An item is
+     * settled only by the attempt that reserved it, and only a step run that settles one takes the next.
      */
     readonly next: (
       worker: Worker,
@@ -122,7 +122,7 @@ export class NextItems extends Context.Service<
         asks: ReadonlyArray<Ask>,
         at: string
       ) {
-        // Nobody else moves these: whoever does holds the run.
+        // No other transaction moves these: the run is locked.
         const reserved = yield* stepRuns.reserved(
           locked.id,
           asks.map(({ stepRun }) => stepRun)

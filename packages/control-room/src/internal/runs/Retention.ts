@@ -1,6 +1,6 @@
 /**
- * Deletes what is older than it is kept: on every node, at its start and every hour. What one node has locked, the
- * others leave out, so any number of them may look at once.
+ * Deletes what is older than it is kept: on every node, at its start and every hour. Nodes skip
+ * what another has locked, so any number of them may run concurrently.
  */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"

@@ -84,7 +84,7 @@ export const make = Effect.gen(function* () {
   const startStepRun = (known: StoredStepRun) =>
     Effect.asVoid(
       change(known, (run, stepRun, at) =>
-        // Said again by the same lease, because the answer was lost: nothing more to do.
+        // Repeated by the same lease, because the response was lost: nothing more to do.
         stepRun.state === "in_progress"
           ? Effect.succeed(Result.succeed({ run, changes: [] }))
           : Effect.map(runItems.held(stepRun.id), (item) => Engine.startStepRun(run, stepRun, item, at))

@@ -1,5 +1,5 @@
 /**
- * What all commands on runs share: the run that nobody else changes meanwhile, and how the engine's answer is written.
+ * What all commands on runs share: the run, locked, and how the decision of the engine is written.
  */
 import type { ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import * as Context from "effect/Context"
@@ -51,7 +51,7 @@ export class Transitions extends Context.Service<
     readonly apply: (run: State.Run, changes: ReadonlyArray<State.Change>) => Effect.Effect<ReadonlyArray<NewEvent>>
     /** Writes an outcome and what follows from it, after the events of what was applied before. */
     readonly commit: (outcome: State.Outcome, before?: ReadonlyArray<NewEvent>) => Effect.Effect<void>
-    /** Removes bytes once it is certain that no row names them: when the transaction is committed, or at once outside. */
+    /** Removes bytes once no row can name them: when the transaction is committed, or immediately outside of one. */
     readonly dropBlobs: (unused: ReadonlyArray<string>) => Effect.Effect<void>
   }
 >()("@signalbox/control-room/runs/Transitions") {

@@ -13,7 +13,7 @@ import { Notifier } from "../store/Notifier.ts"
 export class WorkSignal extends Context.Service<
   WorkSignal,
   {
-    /** Wakes once the transaction at hand is committed; without one, now. */
+    /** Wakes the waiters when the current transaction commits; without one, immediately. */
     readonly afterCommit: Effect.Effect<void>
     /** From now on, no signal is missed: the inner effect waits for the next one. */
     readonly listen: Effect.Effect<Effect.Effect<void>, never, Scope.Scope>
@@ -23,11 +23,11 @@ export class WorkSignal extends Context.Service<
     WorkSignal,
     Effect.gen(function* () {
       const notifier = yield* Notifier
-      // One slot is enough: whoever is woken looks at everything.
+      // One slot is enough: a woken waiter checks for all work.
       const signals = yield* PubSub.sliding<void>(1)
       const wake = Effect.asVoid(PubSub.publish(signals, undefined))
       yield* notifier.subscribe("work", () => wake)
-      // Another node may have been killed before it told.
+      // Another node may have been killed before it notified.
       if (notifier.shared) yield* Effect.forkScoped(Effect.schedule(wake, Schedule.spaced(yield* WakeInterval)))
       return WorkSignal.of({
         afterCommit: notifier.notify("work", ""),

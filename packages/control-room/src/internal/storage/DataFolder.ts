@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 
-/** Takes access away from others than the owner, and from the group too unless the folder is shared. */
+/** Revokes the access of all but the owner, and from the group too unless the folder is shared. */
 const restrict = Effect.fnUntraced(function* (folder: string, shared: boolean) {
   const fs = yield* FileSystem.FileSystem
   const { mode } = yield* fs.stat(folder)

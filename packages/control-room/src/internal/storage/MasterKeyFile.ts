@@ -24,7 +24,7 @@ export const layer = (path: string) =>
       yield* finishChange(path)
       if (!(yield* fs.exists(path))) {
         yield* refuseIfSealed(path)
-        // Written whole before it gets its name: a start that is killed leaves no half key.
+        // Written under a temporary name and renamed: a start that is killed leaves no partial key.
         const temporary = `${path}.${randomBytes(4).toString("hex")}`
         yield* fs.writeFile(temporary, randomBytes(masterKeyLength), { mode: 0o600, flag: "wx" })
         yield* fs.rename(temporary, path)

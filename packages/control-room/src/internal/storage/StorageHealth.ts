@@ -9,7 +9,7 @@ import { Database } from "../store/Database.ts"
 import { QueryDeadline } from "@signalbox/sql/QueryDeadline"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
 
-/** Of a probe: whoever asks for it waits no longer. */
+/** Of a probe: its callers wait no longer. */
 const deadline = "2 seconds"
 
 export class StorageHealth extends Context.Service<

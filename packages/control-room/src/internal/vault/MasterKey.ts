@@ -28,7 +28,7 @@ export class MasterKey extends Context.Service<
     derive: (purpose) => Buffer.from(hkdfSync("sha256", bytes, "", `signalbox/${purpose}`, 32))
   })
 
-  /** A key that nobody keeps, for state that nobody keeps. */
+  /** An ephemeral key, for in-memory storage. */
   static readonly layerRandom = Layer.sync(MasterKey, () => MasterKey.fromBytes(randomBytes(masterKeyLength)))
 
   /** From base64 of 32 bytes, as configuration has it. */
