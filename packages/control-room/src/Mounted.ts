@@ -103,7 +103,7 @@ export class Mounted extends Context.Service<
       HttpServerError.HttpServerError,
       HttpServerRequest.HttpServerRequest | Scope.Scope
     >
-    /** One look for what time has brought. The service looks by itself every second; this does not wait for it. */
+    /** Polls once for timers that are due. The service polls by itself every second; this does not wait for it. */
     readonly tick: Effect.Effect<void>
   }
 >()("@signalbox/control-room/Mounted") {
@@ -145,7 +145,7 @@ export const layerRoutes = (options: Options) =>
 /** A service that runs until it is disposed of. */
 export interface Running<Handler> extends AsyncDisposable {
   readonly handler: Handler
-  /** Ends the service: what waits for work is answered, and the storage is closed. */
+  /** Ends the service: requests that wait for work get their response, and the storage is closed. */
   readonly dispose: () => Promise<void>
 }
 

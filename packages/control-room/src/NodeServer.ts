@@ -1,6 +1,6 @@
 /**
- * The Node server under the service. What Node's parser refuses by itself never reaches the routes, so its answers get
- * the envelope here.
+ * The Node server under the service. What Node's parser refuses by itself never reaches the routes, so its responses
+ * get the envelope here.
  */
 import type { ErrorCode } from "@signalbox/api/contract/Responses"
 import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http"

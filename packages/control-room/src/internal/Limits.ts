@@ -17,7 +17,7 @@ export const limits = {
   smallAnswer: 256 * 1024,
   /** What one statement reads of long texts, but for the row that goes beyond. */
   readAtOnce: 1024 * 1024,
-  /** All other answers of a process that are being built or not sent yet. */
+  /** All other responses of a process that are being built or not sent yet. */
   answers: 64 * 1024 * 1024,
   /** Bytes of pages a millisecond, once a burst of as many as fit into `answers` is used up. */
   answersPerMilli: 32 * 1024,

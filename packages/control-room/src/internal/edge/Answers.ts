@@ -1,6 +1,6 @@
 /**
- * The memory for large answers: what is being built or not yet sent, counted for the whole process. Small answers are
- * not counted.
+ * The memory for large responses: what is being built or not yet sent, counted for the whole process. Small responses
+ * are not counted.
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -14,7 +14,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { limits } from "../Limits.ts"
 import { dieWith } from "./Failures.ts"
 
-/** How long an answer waits for others to be sent. */
+/** How long a response waits for others to be sent. */
 const patience: Duration.Input = "10 seconds"
 
 const busy = dieWith(503, "UNAVAILABLE", "too many large answers are being sent; try again in a moment", {
@@ -25,14 +25,14 @@ export class Answers extends Context.Service<
   Answers,
   {
     /**
-     * Counts at least so many bytes for a request until its scope closes, which is when its answer was sent. Waits while
-     * there is no room for them; after 10 seconds, or when too many wait already, the request gets a 503. After a burst,
-     * large answers are built at a pace that leaves time for small ones.
+     * Counts at least so many bytes for a request until its scope closes, which is when its response was sent. Waits
+     * while there is no room for them; after 10 seconds, or when too many wait already, the request gets a 503. After a
+     * burst, large responses are built at a rate that leaves time for small ones.
      */
     readonly reserve: (bytes: number, scope: Scope.Scope) => Effect.Effect<void>
     /**
-     * An answer that stays counted until it was sent, if it is large. What a request has changed is not refused any more:
-     * its answer goes out although there is no room.
+     * A response that stays counted until it was sent, if it is large. A request that has changed something is not
+     * refused any more: its response is sent although there is no room.
      */
     readonly sending: (
       response: HttpServerResponse.HttpServerResponse,
@@ -71,10 +71,10 @@ export class Answers extends Context.Service<
           )
         })
 
-      /** When the answers so far would have been sent at the pace of large answers, in milliseconds of the process. */
+      /** When the responses so far would have been sent at the rate of large ones, in milliseconds of the process. */
       let pacedTo = 0
 
-      /** Waits for the turn of so many bytes: an answer of this size takes the time of hundreds of small ones. */
+      /** Waits for the turn of so many bytes: a response of this size takes the time of hundreds of small ones. */
       const pace = (bytes: number) =>
         Effect.callback<void>((resume) => {
           const now = performance.now()

@@ -41,7 +41,7 @@ const malformed = () =>
   unauthenticated("no usable key: send the header `Authorization: RC-WSKEY <key>` with a key of this control room")
 const unknown = () => forbidden("the key is unknown or was revoked; make a new one with `keys create`")
 
-/** Both schemes run the same check on the raw header, so that a scheme never hides the answer of the other. */
+/** Both schemes run the same check on the raw header, so that a scheme never hides the result of the other. */
 const tokenOf = (request: HttpServerRequest.HttpServerRequest): Tokens.Token | null => {
   const match = /^(?:rc-wskey|bearer) +(\S+) *$/i.exec(request.headers["authorization"] ?? "")
   return match?.[1] === undefined ? null : Tokens.parse(match[1])
@@ -279,7 +279,7 @@ export class Authorization extends Context.Service<
           if (schemes.has(TokenAuthorization.key)) {
             return Effect.provideServiceEffect(withForm(endpoint, handler), CurrentPrincipal, ofToken(group))
           }
-          // Open to all: its handler has nobody to ask for.
+          // Open to all: its handler has no principal.
           return open(withForm(endpoint, handler as Guarded<never, HttpRouter.Provided>))
         }
       })

@@ -1,5 +1,5 @@
 /**
- * Lets pages of other origins call the service: preflights, and headers on whatever it answers, refusals too.
+ * Lets pages of other origins call the service: preflights, and headers on every response, refusals too.
  */
 import { basePath } from "@signalbox/api/contract/Api"
 import * as Effect from "effect/Effect"

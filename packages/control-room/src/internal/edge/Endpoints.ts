@@ -1,7 +1,7 @@
 /**
  * Serves the contract: each endpoint is one route, which checks the key, decodes what the endpoint declares, calls the
- * handler and encodes its answer. It does what `HttpApiBuilder` does for the endpoints that the contract has (JSON in and
- * out, one status of success) at a fraction of the cost of a request; decoders are made at the first call.
+ * handler and encodes its result. It does what `HttpApiBuilder` does for the endpoints that the contract has (JSON in
+ * and out, one status of success) at a fraction of the cost of a request; decoders are made at the first call.
  */
 import { Api } from "@signalbox/api/contract/Api"
 import type { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
@@ -241,7 +241,7 @@ const policyOf = (page: string, url: string) => {
   ].join("; ")
 }
 
-/** The page for people, which holds all that it needs: megabytes, so that only who looks at it loads them. */
+/** The page for people, which holds all that it needs: megabytes, so that it is loaded only when it is requested. */
 export const layerPage = (path: `/${string}`) =>
   Layer.unwrap(
     Effect.map(PublicUrl, (url) =>

@@ -24,7 +24,7 @@ const listsBelow = [
 
 const oldFileForm = /^(\/(?:api\/)?v1\/workspaces\/[^/]+\/work-items\/[^/]+\/files)\/upload$/
 
-/** Whether the request is for a file form of the older generation, whose answer is the form itself. */
+/** Whether the request is for a file form of the older generation, whose response is the form itself. */
 export const wantsBareForm = (url: string): boolean =>
   url.includes("/upload") && oldFileForm.test(oneSlash(pathOf(url)))
 

@@ -15,7 +15,7 @@ export const defaultRateLimit: RateLimit = { perSecond: 100, burst: 500 }
 export class RateLimits extends Context.Service<
   RateLimits,
   {
-    /** Counts a request of a key, tells the limits in the response, and refuses with a 429 what is too much. */
+    /** Counts a request of a key, reports the limits in the response, and refuses with a 429 what is too much. */
     readonly admit: (key: string) => Effect.Effect<void>
   }
 >()("@signalbox/control-room/edge/RateLimits") {

@@ -6,7 +6,7 @@ import * as Context from "effect/Context"
 export const ResponseHeaders = Context.Reference<Record<string, string>>(
   "@signalbox/control-room/edge/ResponseHeaders",
   {
-    // Outside a request nobody reads them.
+    // Outside a request they are not read.
     defaultValue: () => ({})
   }
 )

@@ -22,7 +22,7 @@ const defaultBudget: RateLimit = { perSecond: 100, burst: 1000 }
 
 /** How long the refusal of a request over the budget is held back: who asks again at once after each gets no more of them. */
 const defaultHoldMillis = 1000
-/** How many refusals are held back at once; further ones are sent at once. */
+/** How many refusals are held back concurrently; further ones are sent immediately. */
 const mostWaiting = 1000
 
 /** How many keys and tokens are known. */
