@@ -16,7 +16,6 @@ const order = [
   "blobs",
   "storage",
   "delivery",
-  "packages",
   "git",
   "transfers",
   "runs",
