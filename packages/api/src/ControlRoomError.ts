@@ -3,7 +3,8 @@
  * `InvalidRequest`), on the operations that can give them; the rest is one `ControlRoomError` with a tagged reason.
  * No error holds a key, a secret or a payload.
  */
-import { type Acted, actedOn } from "@signalbox/transport/Attempts"
+import { actedOn } from "@signalbox/transport/Attempts"
+import type { Acted } from "@signalbox/transport/NoAnswer"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"

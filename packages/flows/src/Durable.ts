@@ -22,6 +22,7 @@ import {
 import * as FlowExecutions from "./FlowExecutions.ts"
 import { bodyOf } from "./internal/Body.ts"
 import * as Children from "./internal/Children.ts"
+import * as DurableChildren from "./internal/DurableChildren.ts"
 import { Engine } from "./internal/Engine.ts"
 import { type Execution, type NewMessage, versionName } from "./internal/Journal.ts"
 import { engineOf } from "./internal/EngineOf.ts"
@@ -45,7 +46,7 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
       const { engine, watchers } = yield* engineOf
       const context = yield* Effect.context<R>()
       const services = yield* Effect.context<FlowEngine>()
-      const children = Children.durable(engine, (id) =>
+      const children = DurableChildren.make(engine, (id) =>
         Effect.ignore(Effect.provideContext(FlowExecutions.cancel(id), services))
       )
       const room = Context.getOption(context, ControlRoom)

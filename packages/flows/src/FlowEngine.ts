@@ -9,7 +9,6 @@ import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import type { Sharding } from "effect/cluster/Sharding"
 import { FlowEngineError } from "./FlowErrors.ts"
-import type { Parts } from "./internal/EngineOf.ts"
 import { Engine, make } from "./internal/Engine.ts"
 import type { Journal } from "./internal/Journal.ts"
 import type { Ownership } from "./internal/Ownership.ts"
@@ -51,6 +50,9 @@ export interface PostgresOptions extends Options {
 }
 
 const defaultConcurrency = 1_000
+
+/** @internal What every engine is made of. */
+export type Parts = Engine | RunWatchers | LocalSchedules
 
 /** @internal An engine over a journal. */
 export const over = <R = never>(

@@ -23,7 +23,8 @@ import {
   standingOf,
   terminated
 } from "./internal/Commands.ts"
-import { endAll, executionIn } from "./internal/Children.ts"
+import { executionIn } from "./internal/Awaited.ts"
+import { endAll } from "./internal/Children.ts"
 import { engineOf } from "./internal/EngineOf.ts"
 import {
   type Change,

@@ -5,8 +5,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Failing, FlowContext } from "./FlowContext.ts"
-import { type Awaited, claimed, conceal, once, type Retry } from "./internal/Position.ts"
-import { durably, type Transient } from "./internal/Transient.ts"
+import { type Awaited, claimed, conceal, once, type Retry, type Transient } from "./internal/Position.ts"
+import { durably } from "./internal/Transient.ts"
 import { type Codec, recordResult } from "./internal/Values.ts"
 
 /** An attempt of a step took longer than the step's `timeout`, and was interrupted. */

@@ -11,12 +11,9 @@ import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type { Gate } from "./Gate.ts"
 import { IdleLimit } from "./IdleLimit.ts"
-import { type NoAnswer, noAnswer, timeout } from "./NoAnswer.ts"
+import { type NoAnswer, noAnswer, timeout, type Acted } from "./NoAnswer.ts"
 import { pauseAfter, type Policy } from "./Policy.ts"
 import { type Headers, retryAfterMillis } from "./RetryAfter.ts"
-
-/** Whether the service acted on a request that failed. */
-export type Acted = "no" | "maybe"
 
 /** Statuses below 500 after which the same request may succeed later. */
 const passing: Readonly<Record<number, Acted>> = { 408: "maybe", 425: "no", 429: "no" }

@@ -2,7 +2,9 @@
  * Why a request has no response, or not all of it.
  */
 import type * as HttpClientError from "effect/http/HttpClientError"
-import type { Acted } from "./Attempts.ts"
+
+/** Whether the service acted on a request that failed. */
+export type Acted = "no" | "maybe"
 
 interface Common {
   readonly message: string

@@ -7,7 +7,7 @@ import type * as Schema from "effect/Schema"
 import * as Tracer from "effect/Tracer"
 import { ExecutionId } from "./Attempt.ts"
 import type { Flow } from "./FlowType.ts"
-import type { Body } from "./Interpreter.ts"
+import type { Body } from "./interpreter/Contract.ts"
 import { inSpan, reveal } from "./Position.ts"
 import { checkError, type Codec, readRecorded, record, recordResult } from "./Values.ts"
 

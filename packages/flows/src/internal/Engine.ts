@@ -13,10 +13,10 @@ import * as Scope from "effect/Scope"
 import { hostname } from "node:os"
 import { FlowExpired } from "../FlowErrors.ts"
 import type { Signal } from "../Signals.ts"
-import { makeWaker } from "./Children.ts"
 import { NewId } from "./Ids.ts"
 import * as Gates from "./Gates.ts"
 import * as Interpreter from "./Interpreter.ts"
+import type { Body, Host, Outcome, Session } from "./interpreter/Contract.ts"
 import {
   type Execution,
   type Fence,
@@ -32,13 +32,14 @@ import { Ownership } from "./Ownership.ts"
 import * as Queues from "./Queues.ts"
 import * as Refusals from "./Refusals.ts"
 import { inStay } from "./StaySpan.ts"
+import { makeWaker } from "./Waker.ts"
 import type { Codec } from "./Values.ts"
 
 /** A flow as the engine runs it. */
 export interface Registered extends FlowVersion {
   readonly signals: ReadonlyArray<Signal<Codec>>
   readonly limits: ReadonlyArray<Limit>
-  readonly bodyOf: (execution: Pick<Execution, "id" | "input">, span: Tracer.AnySpan) => Interpreter.Body
+  readonly bodyOf: (execution: Pick<Execution, "id" | "input">, span: Tracer.AnySpan) => Body
 }
 
 export interface Settings {
@@ -52,13 +53,13 @@ const graceMillis = 10_000
 const longestPauseMillis = 5_000
 const shortestPauseMillis = 20
 const claimedAtATime = 100
-const endings = ["Completed", "Failed", "Cancelled"] satisfies ReadonlyArray<Interpreter.Outcome["_tag"]>
+const endings = ["Completed", "Failed", "Cancelled"] satisfies ReadonlyArray<Outcome["_tag"]>
 
 interface Live {
   readonly version: string
   /** As this process has written it. */
   row: Execution
-  session: Interpreter.Session | null
+  session: Session | null
   /** Something was sent before there was a session. */
   poked: boolean
   /** It was given back before there was a session. */
@@ -125,7 +126,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
     if (flow === undefined) return
     const fence: Fence = { id, epoch: execution.epoch }
     let seen = 0
-    const host: Interpreter.Host = {
+    const host: Host = {
       durable: true,
       name,
       now: journal.now,

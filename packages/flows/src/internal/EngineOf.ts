@@ -3,13 +3,10 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { FlowEngine } from "../FlowEngine.ts"
+import { FlowEngine, type Parts } from "../FlowEngine.ts"
 import { Engine } from "./Engine.ts"
 import { RunWatchers } from "./RunWatchers.ts"
 import { LocalSchedules } from "./schedules/LocalSchedules.ts"
-
-/** What every engine is made of. */
-export type Parts = Engine | RunWatchers | LocalSchedules
 
 interface Inside {
   readonly engine: Engine["Service"]

@@ -7,7 +7,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Semaphore from "effect/Semaphore"
-import type { Transient } from "./Transient.ts"
+import type { Transient } from "./Position.ts"
 
 /** Between two attempts before a control room that has refused none for long; thousands would meet its limit together. */
 const shortestMillis = 1

@@ -3,7 +3,7 @@
  * and what a person can do.
  */
 import type { Failure } from "../FlowEvents.ts"
-import { executionIn } from "./Children.ts"
+import { executionIn } from "./Awaited.ts"
 import { failedStep } from "./Commands.ts"
 import { type Entry, type Execution, hasEnded, type History, isActive, type QueuePlace, type Undo } from "./Journal.ts"
 import { addressOf } from "./Paths.ts"

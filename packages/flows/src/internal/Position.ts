@@ -8,8 +8,17 @@ import type * as Schema from "effect/Schema"
 import * as Tracer from "effect/Tracer"
 import type { FlowContext, RequirementOf } from "../FlowContext.ts"
 import { FlowDefect } from "../FlowDefect.ts"
-import type { Transient } from "./Transient.ts"
 import type { Codec } from "./Values.ts"
+
+/** A failure that goes away by itself. */
+export interface Transient {
+  /** What the service asked to wait; null when it did not say. */
+  readonly retryAfterMillis: number | null
+  /** Whether the service may have done what it was asked for. Without: that makes no difference. */
+  readonly acted?: "no" | "maybe"
+  /** Whether it refuses because there are too many requests. */
+  readonly isBusy?: boolean
+}
 
 /** A failed attempt, for the decision whether there is another one. */
 export interface FailedAttempt<E> {

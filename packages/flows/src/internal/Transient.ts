@@ -5,16 +5,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
-import type { Retry } from "./Position.ts"
-
-export interface Transient {
-  /** What the service asked to wait; null when it did not say. */
-  readonly retryAfterMillis: number | null
-  /** Whether the service may have done what it was asked for. Without: that makes no difference. */
-  readonly acted?: "no" | "maybe"
-  /** Whether it refuses because there are too many requests. */
-  readonly isBusy?: boolean
-}
+import type { Retry, Transient } from "./Position.ts"
 
 const firstMillis = 1_000
 const longestMillis = Duration.toMillis("5 minutes")

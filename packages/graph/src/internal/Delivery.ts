@@ -3,6 +3,7 @@
  * through here.
  */
 import * as Attempts from "@signalbox/transport/Attempts"
+import type { Acted } from "@signalbox/transport/NoAnswer"
 import * as Gate from "@signalbox/transport/Gate"
 import { type NoAnswer, noAnswer } from "@signalbox/transport/NoAnswer"
 import * as Effect from "effect/Effect"
@@ -18,7 +19,7 @@ import { GraphPolicy } from "../Policy.ts"
 const pausing = new Set([429, 503, 509])
 
 /** A 507 stays until somebody makes room. A 503 that names a time says that nothing was done. */
-export const acted = (status: number, retryAfter: number | null): Attempts.Acted | null => {
+export const acted = (status: number, retryAfter: number | null): Acted | null => {
   if (status === 507) return null
   return status === 503 && retryAfter !== null ? "no" : Attempts.actedOn(status)
 }

@@ -7,7 +7,7 @@ import type * as Schema from "effect/Schema"
 import type { Failure } from "../../FlowEvents.ts"
 import { detailOf, failureOf } from "../Announce.ts"
 import { Children } from "../Children.ts"
-import type { Outcome } from "../Interpreter.ts"
+import type { Outcome } from "./Contract.ts"
 import type { OwnershipLost, Write } from "../Journal.ts"
 import { type Halted, isReplay, type Stay, unset } from "./Stay.ts"
 
