@@ -236,7 +236,9 @@ it.live("a server that has no connection left is a 503, and all goes on when it 
       const { raw } = yield* Service
       assert.strictEqual((yield* raw("GET", "work-items")).status, 200)
       yield* limit(0)
-      yield* admin`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = ${role}`
+      // A connection that is being ended may still answer.
+      const ended = admin`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = ${role}`
+      yield* Effect.repeat(Effect.delay(ended, "10 millis"), { until: (ending) => ending.length === 0 })
       const answers = yield* Effect.all(
         [
           raw("GET", "work-items"),
