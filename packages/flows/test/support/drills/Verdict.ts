@@ -38,18 +38,25 @@ interface Options {
   readonly expectedOf: (n: number, state: string) => Expected
   /** Whether they were retried after their end. */
   readonly retried?: boolean
+  /** Whether those that are halted go on by themselves. */
+  readonly resumes?: boolean
 }
 
 /** Nothing is stuck that goes on, however busy the machine is. */
 const longestStandstillMillis = 60_000
 
 /** Waits until all have ended, and returns their states. */
-export const settled = Effect.fnUntraced(function* ({ anyone, total }: Pick<Options, "anyone" | "total">) {
+export const settled = Effect.fnUntraced(function* ({
+  anyone,
+  total,
+  resumes = false
+}: Pick<Options, "anyone" | "total" | "resumes">) {
+  const isOver = (state: string) => isAtEnd(state) && !(resumes && state === "halted")
   let fewest = Infinity
   let since = Date.now()
   for (;;) {
     const states = yield* statesOf(anyone)
-    const open = [...states].filter(([, { state }]) => !isAtEnd(state))
+    const open = [...states].filter(([, { state }]) => !isOver(state))
     if (states.size === total && open.length === 0) return states
     if (open.length < fewest) {
       fewest = open.length
