@@ -167,10 +167,9 @@ describe("durable flows", () => {
         // Each item has one run, and its output is an item too.
         const inputs = items.map(({ payload }) => JSON.stringify(payload)).sort()
         assert.lengthOf(new Set(inputs), total)
-        assert.deepStrictEqual(
-          runs.map(({ state }) => state),
-          Array.from({ length: total }, () => "completed" as const)
-        )
+        assert.lengthOf(runs, total)
+        // The workers of the control room are killed with it: a task that is cut off too often fails its item.
+        for (const { state } of runs) assert.include(["completed", "unresolved"], state)
         yield* Effect.logInfo("a control room that is away", { executions: total, items: items.length, ...counts })
       }).pipe(
         Effect.provide(
