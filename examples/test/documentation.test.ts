@@ -29,6 +29,12 @@ const documented: ReadonlyArray<Documented> = [
     files: ["packages/task-package/README.md", "packages/task-package/src/*.ts"],
     atLeast: 9
   },
+  { within: "packages/sql/test", files: ["packages/sql/README.md", "packages/sql/src/*.ts"], atLeast: 3 },
+  {
+    within: "packages/transport/test",
+    files: ["packages/transport/README.md", "packages/transport/src/*.ts"],
+    atLeast: 3
+  },
   { within: "packages/signalbox/test", files: ["packages/signalbox/src/{Mounted,Embedded}.ts"], atLeast: 4 },
   { within: "examples/test", files: ["docs/graph.md", "packages/flows/src/graph/GraphSteps.ts"], atLeast: 6 }
 ]

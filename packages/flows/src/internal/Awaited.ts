@@ -1,6 +1,7 @@
 /**
  * What an execution awaits outside of itself, as the text by which it is found: the end of another execution.
  */
+
 /** What the subjects of executions begin with. */
 export const executionPrefix = "execution "
 /** What tells an execution from all else that is awaited. */

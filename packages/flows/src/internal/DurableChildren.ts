@@ -15,12 +15,12 @@ export const make = (engine: EngineParts, cancel: (id: string) => Effect.Effect<
   const { journal } = engine
   return {
     start: Effect.fnUntraced(function* ({ onParentEnd, run: _run, ...child }) {
-      const { id } = yield* Effect.catchTag(engine.submit({ ...child, messages: [] }), "FlowExpired", Effect.die)
-      // A parent that was terminated meanwhile has ended without this child.
-      const parent = yield* journal.find(child.parent)
-      if (onParentEnd === "cancel" && parent !== null && hasEnded(parent.state)) {
-        const { parent: startedBy } = (yield* journal.find(id)) ?? { parent: null }
-        if (startedBy === child.parent) yield* cancel(id)
+      const submitted = engine.submit({ ...child, messages: [] })
+      const { id, parent: startedBy } = yield* Effect.catchTag(submitted, "FlowExpired", Effect.die)
+      if (onParentEnd === "cancel" && startedBy === child.parent) {
+        // A parent that was terminated meanwhile has ended without this child.
+        const parent = yield* journal.find(child.parent)
+        if (parent !== null && hasEnded(parent.state)) yield* cancel(id)
       }
       return id
     }),

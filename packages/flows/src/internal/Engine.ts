@@ -137,7 +137,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
         }),
       messages: (after) =>
         Effect.map(journal.messages(id, after), (messages) => {
-          seen = Math.max(seen, ...messages.map(({ seq }) => seq))
+          seen = messages.at(-1)?.seq ?? seen
           return messages
         }),
       isCrowded: () => crowded,

@@ -390,6 +390,10 @@ export class Journal extends Context.Service<
 
     /** Who awaits something whose subject begins with this; executions that have ended await nothing. */
     readonly awaiting: (prefix: string) => Effect.Effect<ReadonlyArray<Awaiting>>
+    /** Like `awaiting`, for these subjects alone. */
+    readonly awaitingAny: (subjects: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Awaiting>>
+    /** Returns which of these executions exist and have not ended. */
+    readonly unended: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
 
     /** Deletes up to `limit` executions in a state that ended before a time, with all their rows; keeps key, state and end. */
     readonly expire: (states: ReadonlyArray<State>, endedBefore: number, limit: number) => Effect.Effect<number>

@@ -2,24 +2,23 @@
  * The queues of a process: for which of its flows something may be admitted, and when.
  */
 import * as Effect from "effect/Effect"
-import type { Execution, FlowVersion, Journal, Limit } from "./Journal.ts"
+import { type Execution, type FlowVersion, type Journal, type Limit, versionName } from "./Journal.ts"
 
 export const make = (journal: Journal["Service"]) => {
   const limited = new Map<string, FlowVersion>()
   /** Those of which something may be admitted: one was queued, or one has ended, since they were asked. */
   const open = new Set<string>()
   const times = new Map<string, number>()
-  const nameOf = ({ flow, version }: FlowVersion) => `${flow}@${version}`
 
   return {
     register: (flow: FlowVersion, limits: ReadonlyArray<Limit>) =>
       Effect.map(journal.limit(flow, limits), (isLimited) => {
         if (!isLimited) return
-        limited.set(nameOf(flow), flow)
-        open.add(nameOf(flow))
+        limited.set(versionName(flow), flow)
+        open.add(versionName(flow))
       }),
     forget: (flow: FlowVersion) => {
-      for (const known of [limited, open, times]) known.delete(nameOf(flow))
+      for (const known of [limited, open, times]) known.delete(versionName(flow))
     },
     /** Something may be admitted, of one flow or of any. Returns whether there is a queue for it. */
     changed: (flow?: string): boolean => {

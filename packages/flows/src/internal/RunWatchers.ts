@@ -202,12 +202,8 @@ export class RunWatchers extends Context.Service<
         add: (room) => Effect.asVoid(watcherOf(room)),
         notice: (room) => Effect.flatMap(watcherOf(room), ({ notice }) => notice),
         done: (workspaceId, run) =>
-          Effect.flatMap(journal.awaiting(subjectOf(workspaceId, run)), (all) =>
-            Effect.forEach(
-              all.filter(({ subject }) => subject === subjectOf(workspaceId, run)),
-              complete,
-              { discard: true }
-            )
+          Effect.flatMap(journal.awaitingAny([subjectOf(workspaceId, run)]), (all) =>
+            Effect.forEach(all, complete, { discard: true })
           )
       })
     })

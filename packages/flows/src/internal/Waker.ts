@@ -1,13 +1,14 @@
 /**
  * Who wakes executions that await the end of others.
  */
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import { executionIn, executionPrefix, subjectOf } from "./Awaited.ts"
-import { type Awaiting, hasEnded, type Journal } from "./Journal.ts"
+import type { Awaiting, Journal } from "./Journal.ts"
 
-/** So few are looked up one by one. */
-const few = 3
+/** Executions that are asked for together. */
+const atATime = 500
 /** Whoever awaits in another process is told so much later: most executions are awaited by none, and are asked for together. */
 const gatherMillis = 50
 const mostExpected = 10_000
@@ -26,33 +27,24 @@ export const makeWaker = (journal: Journal["Service"], poke: (id: string) => Eff
 
   const complete = ({ execution, path }: Awaiting) =>
     Effect.andThen(journal.send(execution, { kind: "done", name: path, id: "", value: null }), poke(execution))
-  const subjectIn =
-    (ids: ReadonlySet<string>) =>
-    ({ subject }: Awaiting): boolean => {
-      const id = executionIn(subject)
-      return id !== null && ids.has(id)
-    }
-
-  const wake = Effect.fnUntraced(function* (ids: ReadonlySet<string>) {
-    const prefixes = ids.size > few ? [executionPrefix] : [...ids].map(subjectOf)
-    const waits = (yield* Effect.forEach(prefixes, journal.awaiting)).flat().filter(subjectIn(ids))
-    yield* Effect.forEach(waits, complete, { discard: true })
-  })
+  const wake = (ids: Iterable<string>) =>
+    Effect.forEach(
+      Arr.chunksOf(ids, atATime),
+      (some) => Effect.flatMap(journal.awaitingAny(some.map(subjectOf)), (waits) => Effect.forEach(waits, complete)),
+      { discard: true }
+    )
   const expect = (id: string) => {
     if (expected.size >= mostExpected) expected.clear()
     expected.add(id)
   }
   const sweep = Effect.gen(function* () {
-    const awaited = new Set(
-      (yield* journal.awaiting(executionPrefix)).flatMap(({ subject }) => executionIn(subject) ?? [])
-    )
-    const ended = new Set<string>()
-    for (const id of awaited) {
-      const execution = yield* journal.find(id)
-      if (execution === null || hasEnded(execution.state)) ended.add(id)
-      else expect(id)
+    const waits = yield* journal.awaiting(executionPrefix)
+    const awaited = new Set(waits.flatMap(({ subject }) => executionIn(subject) ?? []))
+    for (const some of Arr.chunksOf(awaited, atATime)) {
+      const unended = yield* journal.unended(some)
+      for (const id of unended) expect(id)
+      yield* wake(some.filter((id) => !unended.has(id)))
     }
-    if (ended.size > 0) yield* wake(ended)
   })
 
   const hurry = () => {
@@ -79,9 +71,9 @@ export const makeWaker = (journal: Journal["Service"], poke: (id: string) => Eff
       yield* Effect.timeoutOption(hurried.await, gatherMillis)
       changed.closeUnsafe()
       hurried.closeUnsafe()
-      const ids = new Set(over)
+      const ids = [...over]
       over.clear()
-      if (ids.size > 0) yield* wake(ids)
+      yield* wake(ids)
       if (!mayHaveMissed) return
       mayHaveMissed = false
       yield* sweep

@@ -246,6 +246,24 @@ const make = () => {
     }
   })
 
+  const awaitingWhere = (isWanted: (subject: string) => boolean) =>
+    Effect.sync(() => {
+      for (const run of awaiters) {
+        const isThere = all.get(run.execution.id) === run
+        if (!isThere || ![...run.entries.values()].some(isAwaiting)) awaiters.delete(run)
+      }
+      return [...awaiters]
+        .filter(({ execution }) => !hasEnded(execution.state))
+        .sort((a, b) => compareTexts(a.execution.id, b.execution.id))
+        .flatMap(({ entries, execution }) =>
+          [...entries.values()]
+            .filter(isAwaiting)
+            .filter(({ subject }) => isWanted(subject))
+            .sort((a, b) => compareTexts(a.path, b.path))
+            .map(({ path, subject }) => ({ execution: execution.id, path, subject }))
+        )
+    })
+
   const atNow = <A>(f: (at: number) => A): Effect.Effect<A> => Effect.map(Clock.currentTimeMillis, f)
 
   return Journal.of({
@@ -388,23 +406,21 @@ const make = () => {
         const run = all.get(id)
         return run === undefined ? null : limits.place(run.execution, at)
       }),
-    awaiting: (prefix) =>
-      Effect.sync(() => {
-        for (const run of awaiters) {
-          const isThere = all.get(run.execution.id) === run
-          if (!isThere || ![...run.entries.values()].some(isAwaiting)) awaiters.delete(run)
-        }
-        return [...awaiters]
-          .filter(({ execution }) => !hasEnded(execution.state))
-          .sort((a, b) => compareTexts(a.execution.id, b.execution.id))
-          .flatMap(({ entries, execution }) =>
-            [...entries.values()]
-              .filter(isAwaiting)
-              .filter(({ subject }) => subject.startsWith(prefix))
-              .sort((a, b) => compareTexts(a.path, b.path))
-              .map(({ path, subject }) => ({ execution: execution.id, path, subject }))
+    awaiting: (prefix) => awaitingWhere((subject) => subject.startsWith(prefix)),
+    awaitingAny: (subjects) => {
+      const wanted = new Set(subjects)
+      return awaitingWhere((subject) => wanted.has(subject))
+    },
+    unended: (ids) =>
+      Effect.sync(
+        () =>
+          new Set(
+            ids.filter((id) => {
+              const run = all.get(id)
+              return run !== undefined && !hasEnded(run.execution.state)
+            })
           )
-      }),
+      ),
     expire: (states, endedBefore, limit) =>
       Effect.sync(() => {
         const old = [...all.values()]

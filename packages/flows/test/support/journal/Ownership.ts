@@ -280,6 +280,11 @@ export const ownership = part("ownership", (test) => {
       assert.deepStrictEqual(yield* journal.awaiting("run%"), [{ execution: "id-b", path: "w", subject: "run%1" }])
       assert.lengthOf(yield* journal.awaiting(""), 5)
       assert.deepStrictEqual(yield* journal.awaiting("run_1/c"), [])
+      assert.deepStrictEqual(yield* journal.awaitingAny(["run_1/b", "run_1/", "run%1"]), [
+        b,
+        { execution: "id-b", path: "w", subject: "run%1" }
+      ])
+      assert.deepStrictEqual(yield* journal.awaitingAny([]), [])
       // What is over awaits nothing, nor does what was set aside, nor an execution that has ended.
       yield* journal.write(fence, write({ entries: [{ ...run("x", "run_1/a"), state: "succeeded", ended: 9 }] }))
       assert.deepStrictEqual(yield* journal.awaiting("run_1/"), [b, c])
@@ -296,6 +301,8 @@ export const ownership = part("ownership", (test) => {
       yield* end(journal, other, begin)
       assert.deepStrictEqual(idsOf(yield* journal.list({ states: ["completed"], limit: 5 })), ["id-b"])
       assert.deepStrictEqual(yield* journal.awaiting("run_1/"), [])
+      assert.deepStrictEqual(yield* journal.awaitingAny(["run_1/a"]), [])
+      assert.deepStrictEqual(yield* journal.unended(["id-a", "id-b", "id-absent"]), new Set(["id-a"]))
     }))
 
   test("a value is replaced only by who knows the one that is there", ({ journal, open }) =>

@@ -169,6 +169,8 @@ export const make = ({ driver, isEmbedded, onRequest, seeded, violation }: Setti
       },
       queuePlace: (id) => through(`place ${id}`, rows.queuePlace(id)),
       awaiting: (prefix) => through("awaiting", rows.awaiting(prefix)),
+      awaitingAny: (subjects) => through("awaiting any", rows.awaitingAny(subjects)),
+      unended: (ids) => through("unended", rows.unended(ids)),
       expire: (states, endedBefore, limit) => through("expire", rows.expire(states, endedBefore, limit)),
       forget: (endedBefore, limit) => through("forget", rows.forget(endedBefore, limit)),
       read: (name) => through(`read ${name}`, rows.read(name)),

@@ -14,7 +14,7 @@ import * as Admission from "../Admission.ts"
 import { names } from "./Lanes.ts"
 import { executionColumns, type ExecutionRow, toExecution } from "./Rows.ts"
 import type { Store } from "./Store.ts"
-import { put, rowsOf, table } from "./Tables.ts"
+import { isAmong, put, rowsOf, table } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
 
 const rateTable = table<{ readonly bucket: string; readonly recovered_at: number; readonly wakes_at: number | null }>(
@@ -36,16 +36,6 @@ export const make = ({ isPostgres, now, persist, sql, token, transaction }: Stor
   const columns = sql.literal(executionColumns)
   const each = (statements: ReadonlyArray<Fragment>) =>
     Effect.forEach(statements, (statement) => sql`${statement}`, { discard: true })
-
-  /** Whether a column is one of few texts. Postgres takes rows of JSON for many, and an array for few. */
-  const isAmong = (column: string, texts: ReadonlyArray<string>): Fragment => {
-    const rows = sql`SELECT r.one FROM ${rowsOf(
-      sql,
-      { one: "TEXT" },
-      texts.map((one) => ({ one }))
-    )}`
-    return isPostgres ? sql`${sql.literal(column)} = ANY (ARRAY(${rows}))` : sql`${sql.literal(column)} IN (${rows})`
-  }
 
   const load = Effect.fnUntraced(function* (flow: string, buckets: ReadonlyArray<string>) {
     const listed = rowsOf(
@@ -101,7 +91,7 @@ export const make = ({ isPostgres, now, persist, sql, token, transaction }: Stor
         if (released.length > 0) {
           const ids = released.map(({ id }) => id)
           const freed = yield* sql<{ readonly bucket: string }>`
-            DELETE FROM flow_slot WHERE ${isAmong("execution", ids)} RETURNING bucket`
+            DELETE FROM flow_slot WHERE ${isAmong(sql, "execution", ids)} RETURNING bucket`
           buckets.push(...freed.map(({ bucket }) => bucket))
         }
         if (released.length < releasedAtATime) return buckets
@@ -132,6 +122,7 @@ export const make = ({ isPostgres, now, persist, sql, token, transaction }: Stor
         if (lanes.length === 0) return 0
         yield* sql`
           UPDATE flow_lane SET blocked = NULL WHERE flow = ${flow} AND ${isAmong(
+            sql,
             "lane",
             lanes.map(({ lane }) => lane)
           )}`
@@ -158,7 +149,7 @@ export const make = ({ isPostgres, now, persist, sql, token, transaction }: Stor
         Effect.map(
           sql<ExecutionRow>`
             UPDATE flow_run SET ${claimed(process, at, mine, holds)}
-            WHERE ${isAmong("id", ids.map(Texts.toText))} AND lane IS NOT NULL RETURNING ${columns}`,
+            WHERE ${isAmong(sql, "id", ids.map(Texts.toText))} AND lane IS NOT NULL RETURNING ${columns}`,
           (rows) => {
             const begun = new Map(rows.map((row) => [Texts.fromText(row.id), toExecution(row)]))
             return ids.flatMap((id) => begun.get(id) ?? [])

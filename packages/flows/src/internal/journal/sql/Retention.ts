@@ -4,11 +4,12 @@
 import * as Dialect from "@signalbox/sql/Dialect"
 import { unhurried } from "@signalbox/sql/QueryDeadline"
 import * as Effect from "effect/Effect"
+import type { Fragment } from "effect/sql/Statement"
 import type { Journal } from "../../Journal.ts"
 import { canonical } from "../../Values.ts"
 import { ended, fromJson } from "./Rows.ts"
 import type { Store } from "./Store.ts"
-import { rowsOf } from "./Tables.ts"
+import { isAmong, rowsOf } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
 
 /** Tables with rows of executions. */
@@ -63,23 +64,39 @@ export const make = ({ persist, sql, token, transaction }: Store) => {
       (rows) => rows.length
     )
 
+  /** The index has the begins of long subjects, so that more may be found than `isWanted`. */
+  const awaitingWhere = (condition: Fragment, isWanted: (subject: string) => boolean) =>
+    Effect.map(
+      persist(sql<AwaitingRow>`
+        SELECT e.execution, e.path, e.long_path, e.subject FROM flow_entry e JOIN flow_run r ON r.id = e.execution
+        WHERE ${condition} AND r.state NOT IN ${sql.literal(ended)} ORDER BY e.execution, e.path`),
+      (found) =>
+        found.flatMap(({ execution, long_path, path, ...row }) => {
+          const subject = Texts.fromText(row.subject)
+          return isWanted(subject)
+            ? [{ execution: Texts.fromText(execution), path: Texts.joined(path, long_path), subject }]
+            : []
+        })
+    )
+
   const awaiting: (typeof Journal.Service)["awaiting"] = (prefix) => {
     const first = Texts.beginOf(prefix)
-    const rows = sql<AwaitingRow>`
-      SELECT e.execution, e.path, e.long_path, e.subject FROM flow_entry e JOIN flow_run r ON r.id = e.execution
-      WHERE e.awaits >= ${first} AND e.awaits < ${`${first}\u{10ffff}`}
-        AND r.state NOT IN ${sql.literal(ended)}
-      ORDER BY e.execution, e.path`
-    return Effect.map(persist(rows), (found) =>
-      found.flatMap(({ execution, long_path, path, ...row }) => {
-        const subject = Texts.fromText(row.subject)
-        // The index has the begins of long ones.
-        return subject.startsWith(prefix)
-          ? [{ execution: Texts.fromText(execution), path: Texts.joined(path, long_path), subject }]
-          : []
-      })
-    )
+    const condition = sql`e.awaits >= ${first} AND e.awaits < ${`${first}\u{10ffff}`}`
+    return awaitingWhere(condition, (subject) => subject.startsWith(prefix))
   }
+
+  const awaitingAny: (typeof Journal.Service)["awaitingAny"] = (subjects) => {
+    const wanted = new Set(subjects)
+    return awaitingWhere(isAmong(sql, "e.awaits", subjects.map(Texts.beginOf)), (subject) => wanted.has(subject))
+  }
+
+  const unended: (typeof Journal.Service)["unended"] = (ids) =>
+    Effect.map(
+      persist(sql<{ readonly id: string }>`
+        SELECT id FROM flow_run
+        WHERE ${isAmong(sql, "id", ids.map(Texts.toText))} AND expired = 0 AND state NOT IN ${sql.literal(ended)}`),
+      (rows) => new Set(rows.map(({ id }) => Texts.fromText(id)))
+    )
 
   const toText = (value: Parameters<typeof canonical>[0]) => (value === null ? null : canonical(value))
 
@@ -122,5 +139,5 @@ export const make = ({ persist, sql, token, transaction }: Store) => {
     )
   }
 
-  return { expire, forget, awaiting, names, read, swap }
+  return { expire, forget, awaiting, awaitingAny, unended, names, read, swap }
 }

@@ -41,6 +41,16 @@ const recordset = (sql: SqlClient, { postgres, sqlite }: Listed, rows: ReadonlyA
 export const rowsOf = <A extends Columns<A>>(sql: SqlClient, types: Types<A>, rows: ReadonlyArray<A>): Fragment =>
   recordset(sql, listed(types), rows)
 
+/** Whether a column is one of few texts: Postgres would join rows of JSON as if they were many. */
+export const isAmong = (sql: SqlClient, column: string, texts: ReadonlyArray<string>): Fragment => {
+  const rows = sql`SELECT r.one FROM ${rowsOf(
+    sql,
+    { one: "TEXT" },
+    texts.map((one) => ({ one }))
+  )}`
+  return isPostgres(sql) ? sql`${sql.literal(column)} = ANY (ARRAY(${rows}))` : sql`${sql.literal(column)} IN (${rows})`
+}
+
 /** A table into which rows are put. */
 export interface Table<A> {
   readonly name: string
