@@ -11,7 +11,7 @@ import { expected, kindOf } from "./Family.ts"
 import type { Plan } from "./Orders.ts"
 import * as Processes from "./Processes.ts"
 import { postgres } from "./Stores.ts"
-import { statesOf, verdict } from "./Verdict.ts"
+import { isAtEnd, statesOf, verdict } from "./Verdict.ts"
 
 const rounds = sized(1, 10)
 
@@ -63,13 +63,28 @@ const begin = Effect.fnUntraced(function* (cluster: boolean) {
     // The next one begins while this one still ends.
     yield* Effect.sleep("500 millis")
   })
+  let signalled = 0
+  /** Sends the signals that the executions so far wait for. */
+  const signal = Effect.gen(function* () {
+    for (const until = total; signalled < until; signalled++) {
+      if (kindOf(signalled) !== "signal") continue
+      yield* Processes.askAny({ do: "signal", n: signalled, value: `value ${signalled}` }, anyone)
+    }
+  })
+  /** Waits for the end of the executions so far: a version that no process runs any more must not have any left. */
+  const drain = Effect.gen(function* () {
+    const until = total - 1
+    yield* signal
+    for (;;) {
+      const open = [...(yield* statesOf(anyone))].filter(([n, { state }]) => n < until && !isAtEnd(state))
+      if (open.length === 0) return
+      yield* Effect.sleep("100 millis")
+    }
+  })
   const finish = Effect.fnUntraced(function* (name: string) {
     isOver = true
     yield* Fiber.join(submitting)
-    for (let n = 0; n < total; n++) {
-      if (kindOf(n) !== "signal") continue
-      yield* Processes.askAny({ do: "signal", n, value: `value ${n}` }, anyone)
-    }
+    yield* signal
     yield* verdict({ name, effects, anyone, total, expectedOf: (n) => expected[kindOf(n)] })
     assert.isAbove(whileEnding, 0)
     yield* Effect.logInfo(`${name}: ${whileEnding} submits while old processes ended, the longest took ${longest} ms`)
@@ -78,20 +93,20 @@ const begin = Effect.fnUntraced(function* (cluster: boolean) {
     const states = [...(yield* statesOf(anyone))].filter(([, { state }]) => state === "halted")
     assert.deepStrictEqual(states, [])
   })
-  return { fleet, replace, finish, noneHalted }
+  return { fleet, replace, drain, finish, noneHalted }
 })
 
 export const versionsSuite = (name: string, cluster: boolean) =>
   it.live(`${name}: two versions: the new one takes over while the old one ends`, () =>
     Effect.gen(function* () {
-      const { finish, fleet, noneHalted, replace } = yield* begin(cluster)
+      const { drain, finish, fleet, noneHalted, replace } = yield* begin(cluster)
       for (let round = 0; round < rounds; round++) {
         for (const slot of fleet.keys()) {
           yield* replace(slot, { version: 2 + round, alsoBefore: true }, "SIGTERM")
           yield* noneHalted
         }
-        // Of two versions before nobody is left, so all of it must have ended.
-        if (round + 1 < rounds) yield* Effect.sleep("3 seconds")
+        // The next round has this version and the one after it alone.
+        if (round + 1 < rounds) yield* drain
       }
       yield* finish(`${name}, two versions`)
     }).pipe(Effect.scoped)
