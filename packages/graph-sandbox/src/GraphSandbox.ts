@@ -53,6 +53,11 @@ export interface Options {
   readonly downloadSeconds?: number
   /** What becomes of a request for contents that carries an access token: it is refused, as by default, or served. */
   readonly tokenOnFiles?: "refuse" | "ignore"
+  /**
+   * Rewrites Office files that are uploaded to document libraries of sites, as SharePoint does: size and hash then differ
+   * from those of what was sent. Off by default.
+   */
+  readonly rewriteOffice?: boolean
 }
 
 /** The sandbox cannot be started, or was asked for what is not there. `message` says what and why. */
@@ -160,7 +165,8 @@ const make = Effect.fnUntraced(function* (options: Options) {
         Transfers.layer(filesOrigin, {
           uploadSessionSeconds: options.uploadSessionSeconds ?? 3600,
           downloadSeconds: options.downloadSeconds ?? 3600,
-          refuseTokens: options.tokenOnFiles !== "ignore"
+          refuseTokens: options.tokenOnFiles !== "ignore",
+          rewriteOffice: options.rewriteOffice === true
         }),
         Tokens.layer(origin, tenant, {
           accessTokenSeconds: options.accessTokenSeconds ?? 3600,

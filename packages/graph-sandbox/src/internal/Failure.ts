@@ -45,6 +45,7 @@ export const resourceModified = make(412, "resourceModified", "ETag does not mat
 export const lengthRequired = make(411, "invalidRequest", "A Content-Length header is required.")
 export const tooLarge = make(413, "invalidRequest", "The request is too large.")
 export const invalidRange = make(416, "invalidRange", "The requested range cannot be satisfied.")
+export const serviceNotAvailable = make(503, "serviceNotAvailable", "The service is not available.")
 export const quotaReached = make(507, "quotaLimitReached", "The owner of the drive is out of space.")
 
 /** A part of the address that leads nowhere. It comes without `innerError`. */

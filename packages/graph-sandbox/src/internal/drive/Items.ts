@@ -4,6 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Failure from "../Failure.ts"
 import type { Item } from "../Model.ts"
+import * as OfficeFiles from "./OfficeFiles.ts"
 import * as Pages from "../wire/Pages.ts"
 import * as Places from "./Places.ts"
 import { Transfers } from "./Transfers.ts"
@@ -141,9 +142,10 @@ const upload = Effect.fnUntraced(function* (place: Place, request: GraphRequest)
   // A name that is taken or impossible is refused before the bytes are read, and looked at again when they are here.
   if (place.item !== undefined && conflict === "fail") return yield* Failure.nameAlreadyExists()
   for (const name of place.names) yield* Effect.fromResult(Tree.checkName(name))
-  const blob = yield* Effect.mapError(blobs.store(request.body, length === undefined ? null : Number(length)), () =>
+  const sent = yield* Effect.mapError(blobs.store(request.body, length === undefined ? null : Number(length)), () =>
     Failure.invalidRequest("The body ended too early.")
   )
+  const blob = yield* OfficeFiles.stored(sent, place.names.at(-1) ?? place.from.name, place.from.drive)
   const put = yield* store(place, blob, conflict, request)
   const view = yield* Views.items(request)
   const shown = view(put.item)

@@ -46,6 +46,8 @@ export interface Settings {
   readonly downloadSeconds: number
   /** Who sends a token to the host of files is refused. */
   readonly refuseTokens: boolean
+  /** Office files that are uploaded to document libraries are rewritten. */
+  readonly rewriteOffice: boolean
 }
 
 const make = (origin: string, settings: Settings) => {

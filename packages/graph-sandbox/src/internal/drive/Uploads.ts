@@ -3,6 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Failure from "../Failure.ts"
+import * as OfficeFiles from "./OfficeFiles.ts"
 import * as Places from "./Places.ts"
 import * as QuickXorHash from "./QuickXorHash.ts"
 import { expectedRanges, type Session, Transfers } from "./Transfers.ts"
@@ -77,9 +78,10 @@ export const commit = Effect.fnUntraced(function* (session: Session, as?: { read
     return yield* Failure.invalidRequest("Not all bytes have arrived yet.", "uploadSessionIncomplete")
   }
   if (!from.drive.items.has(from.id)) return yield* Failure.itemNotFound("The folder of the upload is gone.")
-  const blob = { size: session.total, hash: QuickXorHash.digest(session.hash, session.total), source: path }
-  const folder = yield* Effect.fromResult(Tree.folders(from, names.slice(0, -1), change))
   const name = names.at(-1)
+  const sent = { size: session.total, hash: QuickXorHash.digest(session.hash, session.total), source: path }
+  const blob = yield* OfficeFiles.stored(sent, name ?? from.name, from.drive)
+  const folder = yield* Effect.fromResult(Tree.folders(from, names.slice(0, -1), change))
   const conflict = as?.conflict ?? session.conflict
   const put =
     name === undefined

@@ -88,17 +88,22 @@ export const graphSandbox = Command.make(
       Flag.withDescription("Write the certificate here, as PEM; with --tls"),
       Flag.optional
     ),
+    rewriteOffice: Flag.Boolean("rewrite-office").pipe(
+      Flag.withDescription("Rewrite Office files that are uploaded to document libraries, as SharePoint does"),
+      Flag.withDefault(false)
+    ),
     json: Flag.Boolean("json").pipe(
       Flag.withDescription("Print one line of JSON when ready; logs go to stderr"),
       Flag.withDefault(false)
     )
   },
-  Effect.fnUntraced(function* ({ caFile, filesPort, json, port, seed, signInAs, tls }) {
+  Effect.fnUntraced(function* ({ caFile, filesPort, json, port, rewriteOffice, seed, signInAs, tls }) {
     const given = Option.isNone(seed) ? undefined : yield* SeedFolder.read(resolve(seed.value))
     const sandbox = GraphSandbox.layer({
       port,
       filesPort,
       tls,
+      rewriteOffice,
       ...(given === undefined ? {} : { seed: given }),
       ...(Option.isNone(signInAs) ? {} : { signInAs: signInAs.value })
     })
