@@ -2,7 +2,7 @@
  * `signalbox graph-sandbox`, as a process of its own.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { signalbox, start, temporaryFolder } from "./support/Cli.ts"
 
@@ -13,17 +13,27 @@ interface Facts {
   readonly client_secret: string
 }
 
+/** Starts the command, and returns what it says of itself. */
+const launch = async (args: ReadonlyArray<string>) => {
+  const child = start(["graph-sandbox", "--port", "0", "--json", ...args], {})
+  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve))
+  const line = await new Promise<string>((resolve) =>
+    child.stdout.once("data", (data: Buffer) => resolve(data.toString()))
+  )
+  const facts: Facts = JSON.parse(line)
+  const stop = () => {
+    child.kill("SIGTERM")
+    return exited
+  }
+  return { facts, stop }
+}
+
 describe("the graph sandbox", () => {
   it("serves the files of a folder to who asks with the app's secret, and ends with 0", async () => {
     const { folder, remove } = temporaryFolder("graph-sandbox")
     mkdirSync(join(folder, "users", "joan", "drive"), { recursive: true })
     writeFileSync(join(folder, "users", "joan", "drive", "a.txt"), "hello")
-    const child = start(["graph-sandbox", "--port", "0", "--json", "--seed", folder], {})
-    const exited = new Promise<number | null>((resolve) => child.once("exit", resolve))
-    const line = await new Promise<string>((resolve) =>
-      child.stdout.once("data", (data: Buffer) => resolve(data.toString()))
-    )
-    const facts: Facts = JSON.parse(line)
+    const { facts, stop } = await launch(["--seed", folder])
     const token = await fetch(`${facts.authority}/oauth2/v2.0/token`, {
       method: "POST",
       body: new URLSearchParams({
@@ -38,8 +48,16 @@ describe("the graph sandbox", () => {
       headers: { authorization: `Bearer ${access_token}` }
     })
     assert.deepInclude(await file.json(), { name: "a.txt", size: 5 })
-    child.kill("SIGTERM")
-    assert.strictEqual(await exited, 0)
+    assert.strictEqual(await stop(), 0)
+    remove()
+  })
+
+  it("writes the certificate as a text file, which ends with a newline", async () => {
+    const { folder, remove } = temporaryFolder("graph-sandbox")
+    const file = join(folder, "ca.pem")
+    const { stop } = await launch(["--tls", "--ca-file", file])
+    assert.match(readFileSync(file, "utf8"), /-----END CERTIFICATE-----\n$/)
+    await stop()
     remove()
   })
 

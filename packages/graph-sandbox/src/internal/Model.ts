@@ -79,7 +79,10 @@ export interface Item {
   fileSystem: { readonly createdDateTime?: string; readonly lastModifiedDateTime?: string }
   tag: number
   contentTag: number
+  /** Contents that were replaced, oldest first. */
   readonly versions: Array<Version>
+  /** The number of the current version. */
+  version: number
   readonly permissions: Map<string, Permission>
   specialFolder: string | null
 }

@@ -12,6 +12,7 @@ import * as Places from "./Places.ts"
 import * as Sharing from "./Sharing.ts"
 import * as Tree from "./Tree.ts"
 import * as Uploads from "./Uploads.ts"
+import * as Versions from "./Versions.ts"
 import * as Views from "./Views.ts"
 import { change, dispatch, type GraphRequest, type Methods, relation, type Relations } from "../wire/Wire.ts"
 import { specialFolders, World } from "../World.ts"
@@ -60,7 +61,7 @@ const itemRelations: Relations<Place> = {
   invite: Sharing.invite,
   permissions: Sharing.permissions,
   thumbnails: Items.thumbnails,
-  versions: Items.versions
+  versions: Versions.versions
 }
 
 /** What follows an item in an address. */
@@ -83,8 +84,10 @@ export const item: (
     return yield* item(found, rest.slice(2), request)
   }
   if (name === "permissions" && last === undefined) return yield* dispatch(Sharing.permission(key.text), place, request)
-  if (name === "versions" && last !== undefined) {
-    return yield* relation(Items.versionRelations(key.text), last.text, place, request)
+  if (name === "versions") {
+    return last === undefined
+      ? yield* dispatch(Versions.version(key.text), place, request)
+      : yield* relation(Versions.versionRelations(key.text), last.text, place, request)
   }
   return yield* Failure.unknownSegment(key.text)
 })

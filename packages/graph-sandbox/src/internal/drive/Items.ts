@@ -141,7 +141,7 @@ const upload = Effect.fnUntraced(function* (place: Place, request: GraphRequest)
   }
   // A name that is taken or impossible is refused before the bytes are read, and looked at again when they are here.
   if (place.item !== undefined && conflict === "fail") return yield* Failure.nameAlreadyExists()
-  for (const name of place.names) yield* Effect.fromResult(Tree.checkName(name))
+  yield* Effect.fromResult(Tree.checkPath(place.from, place.names))
   const sent = yield* Effect.mapError(blobs.store(request.body, length === undefined ? null : Number(length)), () =>
     Failure.invalidRequest("The body ended too early.")
   )
@@ -180,47 +180,6 @@ const copyItem = Effect.fnUntraced(function* (place: Place, request: GraphReques
 })
 
 export const copy: Methods<Place> = { POST: copyItem }
-
-const listVersions = Effect.fnUntraced(function* (place: Place, request: GraphRequest) {
-  const item = yield* Places.existing(place)
-  if (item.blob === null) return yield* Failure.invalidRequest("Only a file has versions.")
-  const { blob, modifiedAt, modifiedBy } = item
-  const rows = [...item.versions, { id: `${item.versions.length + 1}.0`, blob, modifiedAt, modifiedBy }].toReversed()
-  const view = (version: (typeof rows)[number]) => ({
-    id: version.id,
-    lastModifiedDateTime: new Date(version.modifiedAt).toISOString(),
-    lastModifiedBy: { user: version.modifiedBy },
-    size: version.blob.size
-  })
-  return yield* Pages.page(request, { of: `${context(item)}('${item.id}')/versions`, rows, view, size: 200, max: 999 })
-})
-
-export const versions: Methods<Place> = { GET: listVersions }
-
-const versionOf = (item: Item, id: string) => {
-  const found = item.versions.find((version) => version.id === id)
-  return found === undefined ? Effect.fail(Failure.itemNotFound("There is no such version.")) : Effect.succeed(found)
-}
-
-/** `versions/{id}/content` and `versions/{id}/restoreVersion`. */
-export const versionRelations = (id: string): Readonly<Record<string, Methods<Place>>> => ({
-  content: {
-    GET: Effect.fnUntraced(function* (place, request) {
-      const item = yield* Places.existing(place)
-      const transfers = yield* Transfers
-      yield* versionOf(item, id)
-      return { status: 302, headers: { location: transfers.contentUrl(item, request.now, id) } }
-    })
-  },
-  restoreversion: {
-    POST: Effect.fnUntraced(function* (place, request) {
-      const item = yield* Places.existing(place)
-      const { blob } = yield* versionOf(item, id)
-      Tree.write(item, blob, change(request))
-      return noContent
-    })
-  }
-})
 
 /** Pictures are not made: there are none. */
 export const thumbnails: Methods<Place> = {

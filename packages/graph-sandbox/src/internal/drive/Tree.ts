@@ -44,6 +44,9 @@ export function* descendants(folder: Item): Generator<Item> {
 
 const forbidden = /["*:<>?/\\|]/
 
+/** Characters of a path, decoded, that the service takes: from the library on, without its host. */
+const maxPath = 400
+
 /** Why a name cannot be used. */
 export const checkName = (name: unknown): Result.Result<string, Failure.Failure> => {
   if (typeof name !== "string" || name === "") {
@@ -55,6 +58,33 @@ export const checkName = (name: unknown): Result.Result<string, Failure.Failure>
         Failure.invalidRequest("The provided name cannot contain special characters.", "nameContainsInvalidCharacters")
       )
     : Result.succeed(name)
+}
+
+const pathLength = (drive: Drive, names: ReadonlyArray<string>) =>
+  [decodeURIComponent(new URL(drive.webUrl).pathname).slice(1), ...names].join("/").length
+
+const tooLong = Failure.invalidRequest(
+  `The path of the item, with the names of all its folders, is longer than ${maxPath} characters.`,
+  "pathIsTooLong"
+)
+
+/** Why an item cannot get this path below another one: a name that cannot be used, or too many characters. */
+export const checkPath = (from: Item, names: ReadonlyArray<string>): Result.Result<void, Failure.Failure> => {
+  for (const name of names) {
+    const checked = checkName(name)
+    if (Result.isFailure(checked)) return Result.fail(checked.failure)
+  }
+  const isTooLong = pathLength(from.drive, [...pathOf(from), ...names]) > maxPath
+  return isTooLong ? Result.fail(tooLong) : Result.void
+}
+
+/** Like `checkPath`, for an item that goes to a folder with all below. */
+const checkPaths = (item: Item, to: { readonly folder: Item; readonly name: string }) => {
+  const depth = pathOf(item).length
+  const longest = [...descendants(item)]
+    .map((below) => pathOf(below).slice(depth))
+    .reduce((a, b) => (b.join("/").length > a.join("/").length ? b : a), [])
+  return checkPath(to.folder, [to.name, ...longest])
 }
 
 /** `Report 1.txt` for `Report.txt`, or the first number that is free. */
@@ -124,6 +154,7 @@ const make = (
     tag: 0,
     contentTag: 1,
     versions: [],
+    version: 1,
     permissions: new Map(),
     specialFolder: null
   }
@@ -154,8 +185,8 @@ export const add = (
   conflict: Conflict,
   change: Change
 ): Result.Result<{ readonly item: Item; readonly created: boolean }, Failure.Failure> => {
-  const named = checkName(item.name)
-  if (Result.isFailure(named)) return Result.fail(named.failure)
+  const checked = checkPath(folder, [item.name])
+  if (Result.isFailure(checked)) return Result.fail(checked.failure)
   if (folder.kind !== "folder") return Result.fail(Failure.invalidRequest("The parent is not a folder."))
   const there = child(folder, item.name)
   if (there !== undefined && conflict === "fail") return Result.fail(Failure.nameAlreadyExists())
@@ -176,7 +207,7 @@ export const add = (
 /** New contents for a file; what it held before is a version. */
 export const write = (item: Item, blob: Blob, change: Change): void => {
   if (item.blob !== null) {
-    const id = `${item.versions.length + 1}.0`
+    const id = `${item.version++}.0`
     item.versions.push({ id, blob: item.blob, modifiedAt: item.modifiedAt, modifiedBy: item.modifiedBy })
     grow(item, blob.size - item.blob.size)
   }
@@ -213,8 +244,8 @@ export const move = (
   conflict: Conflict,
   change: Change
 ): Result.Result<Item, Failure.Failure> => {
-  const named = checkName(to.name)
-  if (Result.isFailure(named)) return Result.fail(named.failure)
+  const checked = checkPaths(item, to)
+  if (Result.isFailure(checked)) return Result.fail(checked.failure)
   if (to.folder.kind !== "folder") return Result.fail(Failure.invalidRequest("The parent is not a folder."))
   if (to.folder.drive !== item.drive) {
     return Result.fail(Failure.invalidRequest("An item cannot be moved to another drive. Copy it and delete it here."))
@@ -244,6 +275,8 @@ export const copy = (
   change: Change
 ): Result.Result<Item, Failure.Failure> => {
   if (isBelow(to.folder, item)) return Result.fail(Failure.invalidRequest("A folder cannot be copied into itself."))
+  const checked = checkPaths(item, to)
+  if (Result.isFailure(checked)) return Result.fail(checked.failure)
   const { blob, kind, remote } = item
   const added = add(to.folder, { name: to.name, kind, blob, ...(remote === null ? {} : { remote }) }, conflict, change)
   return Result.flatMap(added, ({ item: made }) => {

@@ -46,7 +46,7 @@ const open = Effect.fnUntraced(function* (place: Places.Place, request: GraphReq
   if (place.item !== undefined && conflict === "fail") return yield* Failure.nameAlreadyExists()
   // The name of the body counts, where the address does not say one.
   const names = name === undefined || place.names.length === 0 ? place.names : [...place.names.slice(0, -1), name]
-  for (const name of names) yield* Effect.fromResult(Tree.checkName(name))
+  yield* Effect.fromResult(Tree.checkPath(place.from, names))
   const { createdDateTime, lastModifiedDateTime } = objectOf(item["fileSystemInfo"])
   const session = transfers.open({
     from: place.from,

@@ -116,6 +116,52 @@ export const addColumn = (
   return Result.succeed(made)
 }
 
+const columnAt = (list: List, column: Column) => list.columns.findIndex(({ id }) => id === column.id)
+
+const isBuiltIn = ({ name }: Column) => builtIn.some((column) => column.name === name)
+
+/** The types of a column's own properties; the rest are settings of its kind. */
+const propertyTypes = {
+  displayName: "string",
+  description: "string",
+  enforceUniqueValues: "boolean",
+  hidden: "boolean",
+  indexed: "boolean",
+  readOnly: "boolean",
+  required: "boolean"
+} as const
+
+/** Changes properties of a column, and settings of its kind; name and kind themselves stay. */
+export const updateColumn = (
+  list: List,
+  column: Column,
+  given: Readonly<Record<string, unknown>>
+): Result.Result<Column, Failure.Failure> => {
+  const fixed =
+    ["id", "name"].find((property) => property in given && given[property] !== column[property]) ??
+    kinds.find((kind) => kind in given && !(kind in column))
+  if (fixed !== undefined) {
+    return Result.fail(Failure.invalidRequest(`'${fixed}' of a column cannot be changed.`, "propertyNotUpdateable"))
+  }
+  const wrong = Object.entries(propertyTypes).find(([name, type]) => name in given && typeof given[name] !== type)
+  if (wrong !== undefined) {
+    return Result.fail(Failure.invalidRequest(`'${wrong[0]}' must be a ${wrong[1]}.`, "invalidParameterFormat"))
+  }
+  const updated = { ...column, ...given }
+  list.columns[columnAt(list, column)] = updated
+  return Result.succeed(updated)
+}
+
+/** Removes a column, and what items have in it. */
+export const removeColumn = (list: List, column: Column): Result.Result<void, Failure.Failure> => {
+  if (isBuiltIn(column)) return Result.fail(Failure.invalidRequest(`The column '${column.name}' cannot be deleted.`))
+  list.columns.splice(columnAt(list, column), 1)
+  for (const item of list.items.values()) {
+    item.fields = Object.fromEntries(Object.entries(item.fields).filter(([field]) => !isFieldOf(column, field)))
+  }
+  return Result.void
+}
+
 const isOfKind = (column: Column, value: unknown): boolean => {
   if (value === null) return true
   if ("number" in column || "currency" in column) return typeof value === "number"
@@ -125,8 +171,9 @@ const isOfKind = (column: Column, value: unknown): boolean => {
 }
 
 /** A lookup or a person is written as `<name>LookupId`. */
-const columnOf = (list: List, field: string) =>
-  list.columns.find(({ name }) => name === field || `${name}LookupId` === field)
+const isFieldOf = ({ name }: Column, field: string) => name === field || `${name}LookupId` === field
+
+const columnOf = (list: List, field: string) => list.columns.find((column) => isFieldOf(column, field))
 
 /** Every field must have a column that can be written, and be of its kind. */
 export const checkFields = (

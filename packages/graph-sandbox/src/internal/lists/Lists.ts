@@ -227,12 +227,27 @@ const addColumn = Effect.fnUntraced(function* ({ list }: In, request: GraphReque
   return created(yield* Effect.fromResult(ListModel.addColumn(list, { ...body, name })))
 })
 
+interface InColumn extends In {
+  readonly column: Column
+}
+
+const getColumn = ({ column }: InColumn, request: GraphRequest) => Effect.succeed(Pages.one(request, "columns", column))
+
+const patchColumn = Effect.fnUntraced(function* ({ column, list }: InColumn, request: GraphRequest) {
+  return ok(yield* Effect.fromResult(ListModel.updateColumn(list, column, yield* request.json)))
+})
+
+const removeColumn = Effect.fnUntraced(function* ({ column, list }: InColumn) {
+  yield* Effect.fromResult(ListModel.removeColumn(list, column))
+  return noContent
+})
+
 const columns = Effect.fnUntraced(function* (there: In, rest: ReadonlyArray<Segment>, request: GraphRequest) {
   const [key] = rest
   if (key === undefined) return yield* dispatch({ GET: listColumns, POST: addColumn }, there, request)
   const column = there.list.columns.find(({ id, name }) => id === key.text || name === key.text)
   if (column === undefined) return yield* Failure.itemNotFound("The specified column was not found")
-  return yield* dispatch({ GET: () => Effect.succeed(Pages.one(request, "columns", column)) }, there, request)
+  return yield* dispatch({ GET: getColumn, PATCH: patchColumn, DELETE: removeColumn }, { ...there, column }, request)
 })
 
 const getList = ({ list, site }: In, request: GraphRequest) => {

@@ -37,5 +37,6 @@ export const make = Effect.fnUntraced(function* (now: number) {
       ]
     })
   )
-  return { key, cert } satisfies Certificate
+  // A text file ends with a newline: what is appended to it begins a line of its own.
+  return { key, cert: `${cert.trimEnd()}\n` } satisfies Certificate
 })

@@ -88,6 +88,12 @@ export const graphSandbox = Command.make(
       Flag.withDescription("Write the certificate here, as PEM; with --tls"),
       Flag.optional
     ),
+    tokenOnFiles: Flag.Literals("token-on-files", ["refuse", "ignore"]).pipe(
+      Flag.withDescription(
+        "What becomes of a request for contents that carries an access token, as of rclone and PnPjs: the service refuses it"
+      ),
+      Flag.withDefault("refuse" as const)
+    ),
     rewriteOffice: Flag.Boolean("rewrite-office").pipe(
       Flag.withDescription("Rewrite Office files that are uploaded to document libraries, as SharePoint does"),
       Flag.withDefault(false)
@@ -97,13 +103,14 @@ export const graphSandbox = Command.make(
       Flag.withDefault(false)
     )
   },
-  Effect.fnUntraced(function* ({ caFile, filesPort, json, port, rewriteOffice, seed, signInAs, tls }) {
+  Effect.fnUntraced(function* ({ caFile, filesPort, json, port, rewriteOffice, seed, signInAs, tls, tokenOnFiles }) {
     const given = Option.isNone(seed) ? undefined : yield* SeedFolder.read(resolve(seed.value))
     const sandbox = GraphSandbox.layer({
       port,
       filesPort,
       tls,
       rewriteOffice,
+      tokenOnFiles,
       ...(given === undefined ? {} : { seed: given }),
       ...(Option.isNone(signInAs) ? {} : { signInAs: signInAs.value })
     })
