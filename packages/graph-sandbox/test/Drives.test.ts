@@ -86,7 +86,7 @@ layer(GraphSandbox.layer({ seed: contoso }), { excludeTestServices: true })("dri
       const beyond = yield* fetched(url, { headers: { range: "bytes=11-" } })
       assert.deepStrictEqual([beyond.status, beyond.headers.get("content-range")], [416, "bytes */11"])
       assert.strictEqual((yield* fetched(url, { headers: { authorization: "Bearer x" } })).status, 401)
-      assert.strictEqual((yield* fetched(url.replace(/tempauth=./, "tempauth=_"))).status, 401)
+      assert.strictEqual((yield* fetched(url.replace("tempauth=", "tempauth=-"))).status, 401)
       const etag = whole.headers.get("etag") ?? ""
       assert.strictEqual((yield* fetched(url, { headers: { "if-none-match": etag } })).status, 304)
       const same = yield* ask("/me/drive/root:/Docs/a%20%231%25.txt:/content", { headers: { "if-none-match": etag } })

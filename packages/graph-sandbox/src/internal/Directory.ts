@@ -3,6 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { Segment } from "./wire/Address.ts"
+import * as Changes from "./wire/Changes.ts"
 import * as Drives from "./drive/Drives.ts"
 import * as Failure from "./Failure.ts"
 import * as Filter from "./wire/Filter.ts"
@@ -148,12 +149,31 @@ export const me = Effect.fnUntraced(function* (rest: ReadonlyArray<Segment>, req
   return yield* user(principal.user, rest, request)
 })
 
+/** Nobody changes users in a sandbox: they are the changes of the first round, and later ones have none. */
+const changedUsers = (segment: Segment) =>
+  Effect.fnUntraced(function* (users: ReadonlyMap<string, User>, request: GraphRequest) {
+    const byItem = new Map([...users.keys()].map((id, at) => [id, { number: at + 1, deleted: false, listItem: null }]))
+    const show = view(request)
+    return yield* Changes.page(request, segment, {
+      of: "users",
+      id: "users",
+      changes: { last: byItem.size, byItem },
+      options: { next: "$skiptoken", delta: "$deltatoken" },
+      view: (id) => {
+        const user = users.get(id)
+        return user === undefined ? undefined : show(user)
+      },
+      gone: (id) => ({ id, "@removed": { reason: "deleted" } })
+    })
+  })
+
 export const users = Effect.fnUntraced(function* (rest: ReadonlyArray<Segment>, request: GraphRequest) {
   const { users } = yield* World
   const [key] = rest
   if (key === undefined || isCount(key)) {
     return yield* list(request, { of: "users", rows: [...users.values()], view: view(request) }, isCount(key))
   }
+  if (key.text.toLowerCase() === "delta") return yield* dispatch({ GET: changedUsers(key) }, users, request)
   return yield* user(yield* userNamed(key.text), rest.slice(1), request)
 })
 

@@ -85,11 +85,29 @@ export interface Item {
   version: number
   readonly permissions: Map<string, Permission>
   specialFolder: string | null
+  /** The number of its item in the list that its library is. */
+  readonly listItem: string
+  /** What it has in the columns of that list. */
+  fields: Readonly<Record<string, unknown>>
+}
+
+/** The last change of something. */
+export interface Change {
+  readonly number: number
+  readonly deleted: boolean
+  /** The id of the list item that it is, or was; `null` for what is in no list. */
+  readonly listItem: string | null
+}
+
+/** The number of the last change, and for each thing that of its own; in the order of change. */
+export interface Changes {
+  last: number
+  readonly byItem: Map<string, Change>
 }
 
 export interface Drive {
   readonly id: string
-  readonly name: string
+  name: string
   readonly driveType: "business" | "personal" | "documentLibrary"
   readonly description: string
   readonly owner: { readonly user: Identity } | { readonly group: Identity }
@@ -99,11 +117,9 @@ export interface Drive {
   readonly quota: number
   readonly items: Map<string, Item>
   readonly root: Item
-  /** The number of the last change, and for each item that of its own; in the order of change. */
-  readonly changes: {
-    last: number
-    readonly byItem: Map<string, { readonly number: number; readonly deleted: boolean }>
-  }
+  readonly changes: Changes
+  /** The number of the next list item. */
+  nextListItem: number
 }
 
 export interface Column extends Properties {
@@ -117,6 +133,8 @@ export interface Column extends Properties {
 
 export interface ListItem {
   readonly id: string
+  /** What it is in a library; `null` in every other list. */
+  readonly file: Item | null
   fields: Readonly<Record<string, unknown>>
   version: number
   readonly createdAt: number
@@ -137,7 +155,11 @@ export interface List {
   modifiedAt: number
   readonly createdBy: Identity
   readonly columns: Array<Column>
+  /** The drive whose files and folders are the items; `null` for a list that is no library. */
+  readonly library: Drive | null
+  /** The items of a list that is no library. */
   readonly items: Map<string, ListItem>
+  readonly changes: Changes
   nextItem: number
 }
 

@@ -6,6 +6,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
 import type * as Path from "effect/Path"
 import type { PlatformError } from "effect/PlatformError"
 import * as Schema from "effect/Schema"
@@ -63,6 +64,35 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
   const addDrive = (owner: string, drive: Drive) => {
     drives.set(drive.id, drive)
     drivesOf.set(owner, [...(drivesOf.get(owner) ?? []), drive])
+  }
+
+  const removeDrive = (owner: string, drive: Drive) => {
+    drives.delete(drive.id)
+    drivesOf.set(owner, drivesOf.get(owner)?.filter(({ id }) => id !== drive.id) ?? [])
+  }
+
+  /** A library is a drive and a list in one. */
+  const addLibrary = (site: Site, given: ListModel.NewList, change: Tree.Change) => {
+    const { displayName } = given
+    const library = Tree.drive(
+      {
+        of: `site ${site.host}${site.path} ${displayName}`,
+        name: displayName,
+        driveType: "documentLibrary",
+        description: given.description ?? "",
+        owner: { group: { id: site.id, displayName: site.displayName } },
+        siteId: site.id,
+        createdAt: change.at,
+        webUrl: `https://${site.host}${site.path}/${encodeURIComponent(displayName)}`,
+        quota
+      },
+      change
+    )
+    const template = ListModel.libraryTemplate
+    return Result.map(ListModel.make(site, { ...given, template, library }, change), (list) => {
+      addDrive(site.id, library)
+      return { library, list }
+    })
   }
 
   const refused = (where: string) => (failure: Failure) => new SeedError({ message: `${where}: ${failure.message}` })
@@ -165,22 +195,12 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
     sites.set(site.id, site)
     const libraries = Object.entries(given.drives ?? { Documents: {} })
     for (const [name, files] of libraries) {
-      const drive = Tree.drive(
-        {
-          of: `site ${host}${path} ${name}`,
-          name,
-          driveType: "documentLibrary",
-          description: "",
-          owner: { group: { id: site.id, displayName } },
-          siteId: site.id,
-          createdAt: started.at,
-          webUrl: `https://${site.host}${path}/${encodeURIComponent(name)}`,
-          quota
-        },
-        started
+      const where = `sites, ${path}, ${name}`
+      const { library } = yield* Effect.mapError(
+        Effect.fromResult(addLibrary(site, { displayName: name }, started)),
+        refused(where)
       )
-      addDrive(site.id, drive)
-      yield* fill(drive, files, `sites, ${path}, ${name}`)
+      yield* fill(library, files, where)
     }
     for (const list of given.lists ?? []) {
       const made = yield* Effect.mapError(
@@ -228,6 +248,8 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
     managers,
     links,
     blobs,
+    addLibrary,
+    removeDrive,
     userBy,
     siteAt
   }

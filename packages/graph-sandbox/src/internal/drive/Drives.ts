@@ -2,7 +2,7 @@
  * Drives, and the way from a drive to its items.
  */
 import * as Effect from "effect/Effect"
-import type { Segment } from "../wire/Address.ts"
+import { type Segment, segment as toSegment } from "../wire/Address.ts"
 import * as Delta from "./Delta.ts"
 import * as Failure from "../Failure.ts"
 import * as Items from "./Items.ts"
@@ -75,6 +75,7 @@ export const item: (
   const name = segment.text.toLowerCase()
   if (name === "search") return yield* dispatch(search(segment, false), place, request)
   if (name === "delta") return yield* dispatch(Delta.items(segment), place, request)
+  if (name === "listitem") return yield* listItem(yield* Places.existing(place), rest.slice(1), request)
   if (key === undefined) return yield* relation(itemRelations, name, place, request)
   if (name === "children") {
     const folder = yield* Places.existing(place)
@@ -90,6 +91,24 @@ export const item: (
       : yield* relation(Versions.versionRelations(key.text), last.text, place, request)
   }
   return yield* Failure.unknownSegment(key.text)
+})
+
+/** The list that a library is, as an address. */
+const listOf = Effect.fnUntraced(function* ({ id, siteId }: Drive) {
+  const { sites } = yield* World
+  const site = sites.get(siteId ?? "")
+  const list = [...(site?.lists.values() ?? [])].find(({ library }) => library?.id === id)
+  if (site === undefined || list === undefined) {
+    return yield* Failure.itemNotFound("The sandbox has a list for the libraries of sites only.")
+  }
+  return ["sites", site.id, "lists", list.id]
+})
+
+/** A file or folder of a library, as the item of its list. */
+const listItem = Effect.fnUntraced(function* (item: Item, rest: ReadonlyArray<Segment>, request: GraphRequest) {
+  if (item.parent === null) return yield* Failure.itemNotFound("The root of a library is no item of its list.")
+  const list = yield* listOf(item.drive)
+  return yield* request.at([...[...list, "items", item.listItem].map(toSegment), ...rest])
 })
 
 /** Files, newest first. */
@@ -138,6 +157,8 @@ export const drive = Effect.fnUntraced(function* (drive: Drive, rest: ReadonlyAr
       const found = yield* Places.byId(drive, key.text)
       return yield* item(Places.below(found, key.path ?? []), rest.slice(2), request)
     }
+    case "list":
+      return yield* request.at([...(yield* listOf(drive)).map(toSegment), ...rest.slice(1)])
     case "special": {
       if (key === undefined) return yield* Failure.invalidRequest("The name of a special folder must be given.")
       const folder = yield* special(drive, key.text, request)

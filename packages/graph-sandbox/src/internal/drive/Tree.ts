@@ -5,6 +5,7 @@
 import * as Result from "effect/Result"
 import * as Failure from "../Failure.ts"
 import * as Ids from "../Ids.ts"
+import * as Changes from "../Changes.ts"
 import type { Blob, Drive, Identity, Item, RemoteItem } from "../Model.ts"
 
 /** What to do where the name is taken. */
@@ -97,11 +98,7 @@ const freeName = (folder: Item, name: string, isFile: boolean): string => {
   }
 }
 
-const note = (item: Item, deleted = false) => {
-  const { changes } = item.drive
-  changes.byItem.delete(item.id)
-  changes.byItem.set(item.id, { number: ++changes.last, deleted })
-}
+const note = ({ drive, id, listItem }: Item, deleted = false) => Changes.note(drive.changes, id, { deleted, listItem })
 
 /** The item has changed: it, and the folders above it, get new tags. */
 const touch = (item: Item, change: Change) => {
@@ -156,19 +153,26 @@ const make = (
     versions: [],
     version: 1,
     permissions: new Map(),
-    specialFolder: null
+    specialFolder: null,
+    listItem: String(drive.nextListItem++),
+    fields: {}
   }
 }
 
 /** An empty drive. */
 export const drive = (
-  given: Omit<Drive, "items" | "root" | "changes" | "id"> & { readonly of: string },
+  given: Omit<Drive, "items" | "root" | "changes" | "id" | "nextListItem"> & { readonly of: string },
   change: Change
 ): Drive => {
   const { of, ...properties } = given
   const items = new Map<string, Item>()
-  const changes: Drive["changes"] = { last: 0, byItem: new Map() }
-  const empty: { root?: Item } & Omit<Drive, "root"> = { ...properties, id: Ids.drive(of), items, changes }
+  const empty: { root?: Item } & Omit<Drive, "root"> = {
+    ...properties,
+    id: Ids.drive(of),
+    items,
+    changes: Changes.make(),
+    nextListItem: 0
+  }
   // The root needs its drive and the drive its root: the one is made first, and is whole once the other is there.
   const whole = empty as Drive
   const root = make(whole, null, { name: "root", kind: "folder" }, change)

@@ -2,14 +2,16 @@
  * Lists of a site: their columns and items.
  */
 import * as Result from "effect/Result"
+import * as Changes from "../Changes.ts"
 import * as Failure from "../Failure.ts"
 import * as Ids from "../Ids.ts"
-import type { Column, Identity, List, ListItem, Site } from "../Model.ts"
+import type { Column, Drive, Item, List, ListItem, Site } from "../Model.ts"
+import * as Tree from "../drive/Tree.ts"
 
-interface Change {
-  readonly by: Identity
-  readonly at: number
-}
+type Change = Tree.Change
+
+/** What a list says it is whose items are files. */
+export const libraryTemplate = "documentLibrary"
 
 /** What makes a column what it is. */
 const kinds = [
@@ -61,6 +63,11 @@ const builtIn = [
   { name: "Editor", displayName: "Modified By", readOnly: true, personOrGroup: {} }
 ] as const
 
+const ofLibraries = [
+  ...builtIn.map((column) => ({ ...column, required: false })),
+  { name: "FileLeafRef", displayName: "Name", readOnly: true, text: {} }
+]
+
 export interface NewList {
   readonly displayName: string
   readonly description?: string
@@ -76,17 +83,22 @@ export const find = (site: Site, key: string): List | undefined =>
       displayName.toLowerCase() === key.toLowerCase() || name.toLowerCase() === key.toLowerCase()
   )
 
-export const make = (site: Site, given: NewList, { at, by }: Change): Result.Result<List, Failure.Failure> => {
-  const { columns = [], displayName } = given
+export const make = (
+  site: Site,
+  given: NewList & { readonly library?: Drive },
+  { at, by }: Change
+): Result.Result<List, Failure.Failure> => {
+  const { columns = [], displayName, library = null } = given
   if (find(site, displayName) !== undefined) {
     return Result.fail(Failure.nameAlreadyExists("The specified list name already exists."))
   }
-  const all = [...columns, ...builtIn.filter(({ name }) => !columns.some((column) => column.name === name))]
+  const always = library === null ? builtIn : ofLibraries
+  const all = [...columns, ...always.filter(({ name }) => !columns.some((column) => column.name === name))]
   const names = all.map(({ name }) => name.toLowerCase())
   const twice = names.find((name, at) => names.indexOf(name) !== at)
   if (twice !== undefined) return Result.fail(Failure.invalidRequest(`The column '${twice}' is there twice.`))
   const list: List = {
-    id: Ids.uuid(`list ${site.id} ${displayName} ${at} ${site.lists.size}`),
+    id: Ids.uuid(library === null ? `list ${site.id} ${displayName} ${at} ${site.lists.size}` : `list ${library.id}`),
     siteId: site.id,
     name: displayName,
     displayName,
@@ -97,7 +109,9 @@ export const make = (site: Site, given: NewList, { at, by }: Change): Result.Res
     modifiedAt: at,
     createdBy: by,
     columns: all.map((given) => column(site.id, displayName, given)),
+    library,
     items: new Map(),
+    changes: Changes.make(),
     nextItem: 1
   }
   site.lists.set(list.id, list)
@@ -118,7 +132,7 @@ export const addColumn = (
 
 const columnAt = (list: List, column: Column) => list.columns.findIndex(({ id }) => id === column.id)
 
-const isBuiltIn = ({ name }: Column) => builtIn.some((column) => column.name === name)
+const isBuiltIn = ({ name }: Column) => ofLibraries.some((column) => column.name === name)
 
 /** The types of a column's own properties; the rest are settings of its kind. */
 const propertyTypes = {
@@ -156,7 +170,7 @@ export const updateColumn = (
 export const removeColumn = (list: List, column: Column): Result.Result<void, Failure.Failure> => {
   if (isBuiltIn(column)) return Result.fail(Failure.invalidRequest(`The column '${column.name}' cannot be deleted.`))
   list.columns.splice(columnAt(list, column), 1)
-  for (const item of list.items.values()) {
+  for (const item of [...list.items.values(), ...(list.library?.items.values() ?? [])]) {
     item.fields = Object.fromEntries(Object.entries(item.fields).filter(([field]) => !isFieldOf(column, field)))
   }
   return Result.void
@@ -196,10 +210,14 @@ export const addItem = (
   list: List,
   fields: Readonly<Record<string, unknown>>,
   { at, by }: Change
-): Result.Result<ListItem, Failure.Failure> =>
-  Result.map(checkFields(list, fields), (fields) => {
+): Result.Result<ListItem, Failure.Failure> => {
+  if (list.library !== null) {
+    return Result.fail(Failure.invalidRequest("To add an item to a document library, upload a file."))
+  }
+  return Result.map(checkFields(list, fields), (fields) => {
     const item: ListItem = {
       id: String(list.nextItem++),
+      file: null,
       fields,
       version: 1,
       createdAt: at,
@@ -209,5 +227,59 @@ export const addItem = (
     }
     list.items.set(item.id, item)
     list.modifiedAt = at
+    note(list, item)
     return item
   })
+}
+
+const note = ({ changes }: List, { id }: ListItem, deleted = false) =>
+  Changes.note(changes, id, { deleted, listItem: id })
+
+/** A file or folder of a library as an item of its list. */
+const ofFile = (file: Item): ListItem => {
+  const { createdAt, createdBy, fields, listItem, modifiedAt, modifiedBy, version } = file
+  return { id: listItem, file, fields, version, createdAt, createdBy, modifiedAt, modifiedBy }
+}
+
+/** All items. Of a library these are the files and folders; the root is none. */
+export const items = ({ items, library }: List): ReadonlyArray<ListItem> =>
+  library === null
+    ? [...items.values()]
+    : [...library.items.values()].filter(({ parent }) => parent !== null).map(ofFile)
+
+export const item = (list: List, id: string): ListItem | undefined => items(list).find((item) => item.id === id)
+
+/** The item that a change is about; its key is that of the file in a library. */
+export const changedItem = ({ items, library }: List, key: string): ListItem | undefined => {
+  const file = library?.items.get(key)
+  return file === undefined || file.parent === null ? items.get(key) : ofFile(file)
+}
+
+/** Writes some of the fields, and returns the item as it is now. */
+export const writeFields = (
+  list: List,
+  item: ListItem,
+  fields: Readonly<Record<string, unknown>>,
+  change: Change
+): Result.Result<ListItem, Failure.Failure> =>
+  Result.map(checkFields(list, fields), (checked) => {
+    const { file } = item
+    if (file !== null) {
+      file.fields = { ...file.fields, ...checked }
+      Tree.changed(file, change)
+      return ofFile(file)
+    }
+    item.fields = { ...item.fields, ...checked }
+    item.version++
+    item.modifiedAt = change.at
+    item.modifiedBy = change.by
+    note(list, item)
+    return item
+  })
+
+/** Removes an item; in a library, the file or folder with all below. */
+export const removeItem = (list: List, item: ListItem, change: Change): void => {
+  if (item.file !== null) return Tree.remove(item.file, change)
+  list.items.delete(item.id)
+  note(list, item, true)
+}

@@ -47,15 +47,17 @@ const key = new RegExp(`^${literal}$`)
 /** What may be a name with parentheses, and is no function. */
 const holdsNames = /^(?:lists|shares|special)$/i
 
+/** A segment that is a word and nothing else. */
+export const segment = (text: string): Segment => ({ text, args: null, path: null })
+
 const segmentsOf = (
   text: string,
   previous: string | undefined
 ): Result.Result<ReadonlyArray<Segment>, Failure.Failure> => {
-  const plain = (text: string): Segment => ({ text, args: null, path: null })
   const match = holdsNames.test(previous ?? "") ? null : call.exec(text)
-  if (match === null) return Result.succeed([plain(text.replace(/^microsoft\.graph\./i, ""))])
+  if (match === null) return Result.succeed([segment(text.replace(/^microsoft\.graph\./i, ""))])
   const [, name = "", inside = ""] = match
-  if (key.test(inside)) return Result.succeed([plain(name), plain(unquote(inside))])
+  if (key.test(inside)) return Result.succeed([segment(name), segment(unquote(inside))])
   return Result.map(parseArguments(inside), (args) => [{ text: name, args, path: null }])
 }
 
@@ -75,7 +77,7 @@ export const parse = (path: string): Result.Result<ReadonlyArray<Segment>, Failu
       }
       const end = parts.findIndex((part, at) => at > i && part.endsWith(":"))
       const names = end === -1 ? parts.slice(i + 1) : [...parts.slice(i + 1, end), (parts[end] ?? "").slice(0, -1)]
-      segments.push({ text: part.slice(0, -1), args: null, path: names.filter((name) => name !== "") })
+      segments.push({ ...segment(part.slice(0, -1)), path: names.filter((name) => name !== "") })
       i = end === -1 ? parts.length : end
     }
     return segments

@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Failure from "../Failure.ts"
-import { type GraphRequest, isMethod, objectOf, parseOptions, type Reply } from "./Wire.ts"
+import { type IncomingRequest, isMethod, objectOf, parseOptions, type Reply } from "./Wire.ts"
 
 const most = 20
 
@@ -56,13 +56,13 @@ const parse = Effect.fnUntraced(function* (body: Readonly<Record<string, unknown
 })
 
 /** A part as a request of its own. A body that is no JSON comes in base64. */
-const requestOf = (outer: GraphRequest, part: Part) => {
+const requestOf = (outer: IncomingRequest, part: Part) => {
   const relative = part.url.replace(/^https?:\/\/[^/]+/i, "").replace(/^\/?(?:v1\.0|beta)(?=\/)/i, "")
   const [path = "", query = ""] = relative.split(/\?(.*)/s)
   const isJson = (part.headers["content-type"] ?? "").includes("json")
   const bytes =
     isJson || typeof part.body !== "string" ? JSON.stringify(part.body ?? {}) : Buffer.from(part.body, "base64")
-  const request: Omit<GraphRequest, "method"> = {
+  const request: Omit<IncomingRequest, "method"> = {
     ...outer,
     path: path.startsWith("/") ? path : `/${path}`,
     query,
@@ -82,8 +82,8 @@ export interface BatchReply {
 }
 
 /** Runs the parts in their order; `run` answers one of them and never fails. */
-export const handle = <R>(run: (request: GraphRequest) => Effect.Effect<Reply, never, R>) =>
-  Effect.fnUntraced(function* (outer: GraphRequest) {
+export const handle = <R>(run: (request: IncomingRequest) => Effect.Effect<Reply, never, R>) =>
+  Effect.fnUntraced(function* (outer: IncomingRequest) {
     const parts = yield* parse(yield* outer.json)
     const replies = new Map<string, BatchReply>()
     for (const part of parts) {

@@ -9,17 +9,13 @@ import * as Drives from "../drive/Drives.ts"
 import * as Failure from "../Failure.ts"
 import * as Sites from "../lists/Sites.ts"
 import { masked, refusal, rememberedHeaders, throttled, Traffic } from "./Traffic.ts"
-import type { Transfers } from "../drive/Transfers.ts"
-import type { GraphRequest, Reply } from "./Wire.ts"
-import type { World } from "../World.ts"
-
-type Answer = Effect.Effect<Reply, Failure.Failure, World | Transfers>
+import type { Answer, GraphRequest, IncomingRequest, Reply } from "./Wire.ts"
 
 const roots: Readonly<Record<string, (rest: ReadonlyArray<Address.Segment>, request: GraphRequest) => Answer>> = {
   me: Directory.me,
   users: Directory.users,
   groups: Directory.groups,
-  drive: (rest, request) => Directory.me([{ text: "drive", args: null, path: null }, ...rest], request),
+  drive: (rest, request) => Directory.me([Address.segment("drive"), ...rest], request),
   drives: (rest, request) => {
     const [key] = rest
     if (key === undefined) return Effect.fail(Failure.invalidRequest("The id of a drive must be given."))
@@ -29,15 +25,20 @@ const roots: Readonly<Record<string, (rest: ReadonlyArray<Address.Segment>, requ
   shares: Sites.shares
 }
 
-const route = Effect.fnUntraced(function* (request: GraphRequest) {
-  const [first, ...rest] = yield* Effect.fromResult(Address.parse(request.path))
+const walk = (incoming: IncomingRequest, [first, ...rest]: ReadonlyArray<Address.Segment>): Answer => {
   const name = first?.text.toLowerCase() ?? ""
   const root = Object.hasOwn(roots, name) ? roots[name] : undefined
-  return root === undefined ? yield* Failure.unknownSegment(first?.text ?? "") : yield* root(rest, request)
+  return root === undefined
+    ? Effect.fail(Failure.unknownSegment(first?.text ?? ""))
+    : root(rest, { ...incoming, at: (segments) => walk(incoming, segments) })
+}
+
+const route = Effect.fnUntraced(function* (request: IncomingRequest) {
+  return yield* walk(request, yield* Effect.fromResult(Address.parse(request.path)))
 })
 
 /** Resource units of a call. */
-const cost = ({ method, path }: GraphRequest): number => {
+const cost = ({ method, path }: IncomingRequest): number => {
   if (/\/(?:permissions|invite|createLink)\b/i.test(path)) return 5
   if (method !== "GET") return 2
   if (/[?&]token=|\/delta/i.test(path)) return 1
@@ -68,8 +69,8 @@ export const refuse = (failure: Failure.Failure, ids: Ids, now: number): Reply =
 })
 
 /** Answers one request, in a batch or on its own, and never fails. */
-const answerWith = (run: (request: GraphRequest) => Answer, ids: Ids) =>
-  Effect.fnUntraced(function* (request: GraphRequest, failed?: Failure.Failure) {
+const answerWith = (run: (request: IncomingRequest) => Answer, ids: Ids) =>
+  Effect.fnUntraced(function* (request: IncomingRequest, failed?: Failure.Failure) {
     const traffic = yield* Traffic
     const budget = failed === undefined ? traffic.spend(cost(request), request.now) : null
     const failure = failed ?? (budget !== null && budget.left < 0 ? throttled(String(budget.reset)) : undefined)
@@ -81,7 +82,7 @@ const answerWith = (run: (request: GraphRequest) => Answer, ids: Ids) =>
 
 /** A part of a batch meets the faults on its own, and is in the record of requests as one. */
 const part = (ids: Ids, hostHeader: string) =>
-  Effect.fnUntraced(function* (request: GraphRequest) {
+  Effect.fnUntraced(function* (request: IncomingRequest) {
     const traffic = yield* Traffic
     const { headers, method, now, path, query } = request
     const url = `${path}${query === "" ? "" : `?${query}`}`
@@ -103,7 +104,7 @@ const part = (ids: Ids, hostHeader: string) =>
   })
 
 /** Answers a request whose sender is known. */
-export const answer = (request: GraphRequest, ids: Ids) => {
+export const answer = (request: IncomingRequest, ids: Ids) => {
   if (!/^\/+\$batch$/i.test(request.path)) return answerWith(route, ids)(request)
   if (request.method !== "POST") return Effect.succeed(refuse(Failure.methodNotAllowed(), ids, request.now))
   return Batch.handle(part(ids, request.headers["host"] ?? ""))(request).pipe(

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import * as Failure from "../Failure.ts"
 import type { Identity, Principal } from "../Model.ts"
+import type { Segment } from "./Address.ts"
 import type { Change } from "../drive/Tree.ts"
 import type { Transfers } from "../drive/Transfers.ts"
 import type { World } from "../World.ts"
@@ -13,7 +14,8 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 
 export const isMethod = (method: string): method is Method => ["GET", "POST", "PUT", "PATCH", "DELETE"].includes(method)
 
-export interface GraphRequest {
+/** A request as it came. */
+export interface IncomingRequest {
   readonly method: Method
   /** Behind the version, as it was sent. */
   readonly path: string
@@ -33,6 +35,15 @@ export interface GraphRequest {
   readonly principal: Principal
 }
 
+/** A request on its way through the graph. */
+export interface GraphRequest extends IncomingRequest {
+  /** Answers from another address, as of something that is a file here and an item of a list there. */
+  readonly at: (segments: ReadonlyArray<Segment>) => Answer
+}
+
+/** What a request comes to. */
+export type Answer = Effect.Effect<Reply, Failure.Failure, World | Transfers>
+
 export interface Reply {
   readonly status: number
   readonly body?: unknown
@@ -40,7 +51,7 @@ export interface Reply {
 }
 
 /** Answers for what an address leads to. */
-export type Handler<A> = (address: A, request: GraphRequest) => Effect.Effect<Reply, Failure.Failure, World | Transfers>
+export type Handler<A> = (address: A, request: GraphRequest) => Answer
 
 /** What one can do at an address. */
 export type Methods<A> = { readonly [M in Method]?: Handler<A> }
@@ -84,6 +95,13 @@ export const textOf = (body: Readonly<Record<string, unknown>>, name: string) =>
       : Effect.fail(Failure.invalidRequest(`'${name}' must be text.`, "invalidParameterFormat"))
 }
 
+/** A name of a body, which must be there. */
+export const nameOf = Effect.fnUntraced(function* (given: Readonly<Record<string, unknown>>, what: string) {
+  const name = yield* textOf(given, what)
+  if (name === undefined || name.trim() === "") return yield* Failure.invalidRequest(`'${what}' must be given.`)
+  return name
+})
+
 /** An object of a body; an empty one where it is left out. */
 export const objectOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? Object.fromEntries(Object.entries(value)) : {}
@@ -106,7 +124,7 @@ export const time = (at: number): string => new Date(at).toISOString().replace(/
 /** A set of things, each named by `context`. */
 export const context = (request: GraphRequest, of: string): string => `${request.base}/$metadata#${of}`
 
-const systemOptions = /^\$?(count|expand|filter|orderby|search|select|skip|skiptoken|skip_token|token|top)$/i
+const systemOptions = /^\$?(count|deltatoken|expand|filter|orderby|search|select|skip|skiptoken|skip_token|token|top)$/i
 
 /** Reads a query; a system option counts with and without its dollar sign. */
 export const parseOptions = (query: string): ReadonlyMap<string, string> =>

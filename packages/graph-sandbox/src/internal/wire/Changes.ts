@@ -1,0 +1,77 @@
+/**
+ * What has changed in a collection. A token is the number of the last change that was seen, so a page goes on where the one
+ * before ended, and what changes meanwhile comes last.
+ */
+import * as Effect from "effect/Effect"
+import type { Segment } from "./Address.ts"
+import * as Failure from "../Failure.ts"
+import type { Change, Changes, Properties } from "../Model.ts"
+import * as Pages from "./Pages.ts"
+import { context, type GraphRequest, ok } from "./Wire.ts"
+
+/** What a request for changes is about. */
+export interface Changing {
+  /** The name in `@odata.context`. */
+  readonly of: string
+  /** The collection is in the token: that of another one is of no use. */
+  readonly id: string
+  readonly changes: Changes
+  /** The options that carry the token: in a link to the next page, and in the one to the next round. */
+  readonly options: { readonly next: string; readonly delta: string }
+  /** Shows what is still there; `undefined` for what does not belong to the answer. */
+  readonly view: (id: string) => Properties | undefined
+  /** Shows what has gone. */
+  readonly gone: (id: string, change: Change) => Properties
+}
+
+const encode = ({ id }: Changing, seen: number) => Buffer.from(`${seen} ${id}`).toString("base64url")
+
+const decode = ({ changes, id }: Changing, token: string): number | undefined => {
+  if (token.toLowerCase() === "latest") return changes.last
+  const [seen, of] = Buffer.from(token, "base64url").toString().split(" ")
+  const number = Number(seen)
+  return of === id && Number.isSafeInteger(number) && number <= changes.last ? number : undefined
+}
+
+/** The address that goes on from a token; a token in the function's parentheses gives way to one in the query. */
+const link = (request: GraphRequest, option: string, token: string) =>
+  Pages.linkWith(
+    { ...request, path: request.path.replace(/\(token=[^)]*\)$/i, "").replace(/\(\)$/, "") },
+    /^(?:\$|%24)?(?:token|skiptoken|deltatoken)=/i,
+    `${option}=${token}`
+  )
+
+const tokenOf = ({ options }: GraphRequest, segment: Segment) =>
+  segment.args?.["token"] ?? options.get("token") ?? options.get("deltatoken") ?? options.get("skiptoken")
+
+/** The page of changes that the request asks for. */
+export const page = Effect.fnUntraced(function* (request: GraphRequest, segment: Segment, changing: Changing) {
+  const { changes, gone, of, options, view } = changing
+  const token = tokenOf(request, segment)
+  const from = token === undefined || token === "" ? 0 : decode(changing, token)
+  if (from === undefined) {
+    return yield* Failure.withHeaders(Failure.resync(), { location: `${request.base}${request.path}` })
+  }
+  const size = Math.min(Number(request.options.get("top") ?? 200) || 200, 1000)
+  const rows: Array<Properties> = []
+  let seen = from
+  let more = false
+  for (const [id, change] of changes.byItem) {
+    if (change.number <= from) continue
+    if (rows.length === size) {
+      more = true
+      break
+    }
+    seen = change.number
+    // The first round tells what is there; only later ones tell what has gone.
+    const row = change.deleted ? (from > 0 ? gone(id, change) : undefined) : view(id)
+    if (row !== undefined) rows.push(row)
+  }
+  return ok({
+    "@odata.context": context(request, of),
+    ...(more
+      ? { "@odata.nextLink": link(request, options.next, encode(changing, seen)) }
+      : { "@odata.deltaLink": link(request, options.delta, encode(changing, changes.last)) }),
+    value: rows.map((row) => Pages.select(request, row))
+  })
+})
