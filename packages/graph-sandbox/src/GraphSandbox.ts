@@ -20,6 +20,7 @@ import * as Edge from "./internal/wire/Edge.ts"
 import * as FilesServer from "./internal/drive/FilesServer.ts"
 import * as GraphServer from "./internal/wire/GraphServer.ts"
 import * as LoginServer from "./internal/login/LoginServer.ts"
+import * as Scopes from "./internal/login/Scopes.ts"
 import * as Tls from "./internal/wire/Tls.ts"
 import { Tokens } from "./internal/login/Tokens.ts"
 import { Traffic } from "./internal/wire/Traffic.ts"
@@ -58,6 +59,11 @@ export interface Options {
    * from those of what was sent. Off by default.
    */
   readonly rewriteOffice?: boolean
+  /**
+   * Refuses what the scopes of a token, or the roles of an app's, do not permit. By default a token gives access to
+   * everything.
+   */
+  readonly enforceScopes?: boolean
 }
 
 /** The sandbox cannot be started, or was asked for what is not there. `message` says what and why. */
@@ -78,8 +84,8 @@ export interface Sandbox {
   readonly tenant: string
   /** The first app of the seed. */
   readonly app: { readonly clientId: string; readonly secret: string | null; readonly redirectUri: string }
-  /** An access token for a person, by sign-in name; without one, for the first person of the seed. */
-  readonly accessToken: (user?: string) => Effect.Effect<string, SandboxError>
+  /** An access token for a person, by sign-in name; without one, for the first person of the seed. It has all scopes, or these. */
+  readonly accessToken: (user?: string, scopes?: ReadonlyArray<string>) => Effect.Effect<string, SandboxError>
   /** An access token for the app itself. */
   readonly appToken: Effect.Effect<string>
   /** From now on these rules are in force, and no others. */
@@ -97,8 +103,6 @@ export interface Sandbox {
 }
 
 const day = 24 * 3600
-
-const allScopes = ["User.Read", "User.ReadBasic.All", "Files.ReadWrite.All", "Sites.ReadWrite.All", "Sites.Manage.All"]
 
 const hostOf = (url: string) =>
   /^\/(?:v1\.0|beta)(?:\/|\?|$)/i.test(url)
@@ -170,7 +174,8 @@ const make = Effect.fnUntraced(function* (options: Options) {
         }),
         Tokens.layer(origin, tenant, {
           accessTokenSeconds: options.accessTokenSeconds ?? 3600,
-          refreshTokenSeconds: options.refreshTokenSeconds ?? 90 * day
+          refreshTokenSeconds: options.refreshTokenSeconds ?? 90 * day,
+          enforceScopes: options.enforceScopes === true
         })
       )
     )
@@ -217,12 +222,15 @@ const make = Effect.fnUntraced(function* (options: Options) {
     ca: certificate?.cert ?? null,
     tenant,
     app: { clientId: app.clientId, secret: app.secret, redirectUri: app.redirectUris[0] ?? "" },
-    accessToken: Effect.fn("GraphSandbox.accessToken")(function* (name?: string) {
+    accessToken: Effect.fn("GraphSandbox.accessToken")(function* (
+      name?: string,
+      scopes: ReadonlyArray<string> = Scopes.all
+    ) {
       const user = name === undefined ? first : userBy(name)
       if (user === undefined) return yield* new SandboxError({ message: `nobody is '${name ?? ""}'` })
-      return tokens.mint({ kind: "user", user, app, scopes: allScopes }, yield* Clock.currentTimeMillis)
+      return tokens.mint({ kind: "user", user, app, scopes }, yield* Clock.currentTimeMillis)
     }),
-    appToken: Effect.map(Clock.currentTimeMillis, (now) => tokens.mint({ kind: "app", app, scopes: allScopes }, now)),
+    appToken: Effect.map(Clock.currentTimeMillis, (now) => tokens.mint({ kind: "app", app, scopes: app.roles }, now)),
     setFaults: Effect.fn("GraphSandbox.setFaults")(function* (faults: Faults) {
       const checked = yield* Effect.mapError(
         Schema.decodeEffect(ControlServer.CheckedFaults)(faults),

@@ -26,7 +26,9 @@ export const App = Schema.Struct({
   name: Schema.optionalKey(Schema.String),
   secret: Schema.optionalKey(Schema.String),
   redirectUris: Schema.Array(Schema.String),
-  platform: Schema.Literals(["web", "spa", "public"])
+  platform: Schema.Literals(["web", "spa", "public"]),
+  /** The application permissions that it was granted, as `Files.Read.All`; they count where scopes are enforced. */
+  roles: Schema.optionalKey(Schema.Array(Schema.String))
 })
 export type App = typeof App.Type
 

@@ -2,6 +2,7 @@
  * What the graph refuses, and with which words. `inner` are the codes inside of `innerError`, from the outside in.
  */
 import * as Schema from "effect/Schema"
+import * as NotServed from "./NotServed.ts"
 
 export class Failure extends Schema.TaggedError<Failure>()("Failure", {
   status: Schema.Finite,
@@ -48,9 +49,13 @@ export const invalidRange = make(416, "invalidRange", "The requested range canno
 export const serviceNotAvailable = make(503, "serviceNotAvailable", "The service is not available.")
 export const quotaReached = make(507, "quotaLimitReached", "The owner of the drive is out of space.")
 
-/** A part of the address that leads nowhere. It comes without `innerError`. */
+export const notServed = make(501, "notSupported", "The sandbox does not serve this.")
+
+/** A part of the address that leads nowhere: here, or in the service too. The latter comes without `innerError`. */
 export const unknownSegment = (segment: string) =>
-  make(400, "RequestBroker--ParseUri", "")(`Resource not found for the segment '${segment}'.`)
+  NotServed.has(segment)
+    ? notServed(`The sandbox does not serve '${segment}'. Its README lists what it serves.`)
+    : make(400, "RequestBroker--ParseUri", "")(`Resource not found for the segment '${segment}'.`)
 
 /** The same refusal, with headers. */
 export const withHeaders = (failure: Failure, headers: Readonly<Record<string, string>>): Failure => {

@@ -188,6 +188,8 @@ export interface App {
   readonly secret: string | null
   readonly redirectUris: ReadonlyArray<string>
   readonly platform: "web" | "spa" | "public"
+  /** The application permissions that it was granted. */
+  readonly roles: ReadonlyArray<string>
 }
 
 export type Principal =

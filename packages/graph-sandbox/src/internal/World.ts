@@ -16,6 +16,7 @@ import type { Failure } from "./Failure.ts"
 import * as Ids from "./Ids.ts"
 import type { App, Drive, Group, Identity, Item, Site, User } from "./Model.ts"
 import * as ListModel from "./lists/ListModel.ts"
+import * as Scopes from "./login/Scopes.ts"
 import * as Tree from "./drive/Tree.ts"
 
 /** The seed says something that cannot be. */
@@ -139,7 +140,7 @@ const make = Effect.fnUntraced(function* (given: Seed.Seed) {
   })
 
   for (const app of seed.apps ?? [Seed.defaultApp]) {
-    apps.set(app.clientId, { secret: null, name: app.clientId, ...app })
+    apps.set(app.clientId, { secret: null, name: app.clientId, roles: Scopes.all, ...app })
   }
 
   for (const { drive: _, manager: __, ...properties } of seed.users ?? [Seed.defaultUser]) {

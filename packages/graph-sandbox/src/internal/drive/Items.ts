@@ -119,8 +119,7 @@ const download = Effect.fnUntraced(function* (place: Place, request: GraphReques
   const transfers = yield* Transfers
   if (item.blob === null) return yield* Failure.invalidRequest("Only a file has contents that can be downloaded.")
   const format = request.options.get("format")
-  if (format !== undefined)
-    return yield* Failure.invalidRequest(`Conversion to ${format} is not supported.`, "notSupported")
+  if (format !== undefined) return yield* Failure.notServed(`The sandbox does not convert files to ${format}.`)
   if (tags(item).includes(request.headers["if-none-match"] ?? "")) return { status: 304 }
   return { status: 302, headers: { location: transfers.contentUrl(item, request.now) } }
 })

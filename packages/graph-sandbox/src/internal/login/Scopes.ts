@@ -7,8 +7,16 @@ import * as OAuthFailure from "./OAuthFailure.ts"
 const ofOpenId = new Set(["openid", "profile", "email"])
 const resource = /^https:\/\/graph\.microsoft\.com\//i
 
-/** What `.default` stands for: all that a user of the sandbox may allow. */
-const all = ["User.Read", "User.ReadBasic.All", "Files.ReadWrite.All", "Sites.ReadWrite.All", "Sites.Manage.All"]
+/** What `.default` stands for: all that the sandbox has a use for. */
+export const all: ReadonlyArray<string> = [
+  "User.Read",
+  "User.ReadBasic.All",
+  "User.Read.All",
+  "GroupMember.Read.All",
+  "Files.ReadWrite.All",
+  "Sites.ReadWrite.All",
+  "Sites.Manage.All"
+]
 
 export interface Scopes {
   /** Without the address of the graph. */

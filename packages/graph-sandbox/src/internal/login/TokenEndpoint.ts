@@ -107,13 +107,13 @@ const byClient = Effect.fnUntraced(function* (parameters: Parameters, now: numbe
   if (app.platform !== "web") return yield* OAuthFailure.noSecret
   // An app acts with what it was granted before: it cannot ask for single scopes.
   if (!/(?:^|\/)\.default$/.test(scope)) return yield* OAuthFailure.badScope(scope)
-  const { scopes } = yield* Effect.fromResult(Scopes.parse(scope))
+  yield* Effect.fromResult(Scopes.parse(scope))
   const seconds = tokens.settings.accessTokenSeconds
   return {
     token_type: "Bearer",
     expires_in: seconds,
     ext_expires_in: seconds,
-    access_token: tokens.mint({ kind: "app", app, scopes }, now)
+    access_token: tokens.mint({ kind: "app", app, scopes: app.roles }, now)
   }
 })
 

@@ -45,6 +45,8 @@ export interface Settings {
   readonly accessTokenSeconds: number
   /** Seconds that a refresh token holds without use. */
   readonly refreshTokenSeconds: number
+  /** A token gives access only to what its scopes or roles permit. */
+  readonly enforceScopes: boolean
 }
 
 const codeSeconds = 600

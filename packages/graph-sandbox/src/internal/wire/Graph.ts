@@ -7,7 +7,9 @@ import * as Batch from "./Batch.ts"
 import * as Directory from "../Directory.ts"
 import * as Drives from "../drive/Drives.ts"
 import * as Failure from "../Failure.ts"
+import * as Permissions from "./Permissions.ts"
 import * as Sites from "../lists/Sites.ts"
+import { Tokens } from "../login/Tokens.ts"
 import { masked, refusal, rememberedHeaders, throttled, Traffic } from "./Traffic.ts"
 import type { Answer, GraphRequest, IncomingRequest, Reply } from "./Wire.ts"
 
@@ -34,7 +36,10 @@ const walk = (incoming: IncomingRequest, [first, ...rest]: ReadonlyArray<Address
 }
 
 const route = Effect.fnUntraced(function* (request: IncomingRequest) {
-  return yield* walk(request, yield* Effect.fromResult(Address.parse(request.path)))
+  const { settings } = yield* Tokens
+  const segments = yield* Effect.fromResult(Address.parse(request.path))
+  if (settings.enforceScopes) yield* Permissions.check(request, segments)
+  return yield* walk(request, segments)
 })
 
 /** Resource units of a call. */
@@ -69,7 +74,7 @@ export const refuse = (failure: Failure.Failure, ids: Ids, now: number): Reply =
 })
 
 /** Answers one request, in a batch or on its own, and never fails. */
-const answerWith = (run: (request: IncomingRequest) => Answer, ids: Ids) =>
+const answerWith = (run: typeof route, ids: Ids) =>
   Effect.fnUntraced(function* (request: IncomingRequest, failed?: Failure.Failure) {
     const traffic = yield* Traffic
     const budget = failed === undefined ? traffic.spend(cost(request), request.now) : null

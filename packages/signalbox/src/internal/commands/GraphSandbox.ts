@@ -94,6 +94,10 @@ export const graphSandbox = Command.make(
       ),
       Flag.withDefault("refuse" as const)
     ),
+    enforceScopes: Flag.Boolean("enforce-scopes").pipe(
+      Flag.withDescription("Refuse what the scopes of a token, or the roles of an app's, do not permit"),
+      Flag.withDefault(false)
+    ),
     rewriteOffice: Flag.Boolean("rewrite-office").pipe(
       Flag.withDescription("Rewrite Office files that are uploaded to document libraries, as SharePoint does"),
       Flag.withDefault(false)
@@ -103,12 +107,24 @@ export const graphSandbox = Command.make(
       Flag.withDefault(false)
     )
   },
-  Effect.fnUntraced(function* ({ caFile, filesPort, json, port, rewriteOffice, seed, signInAs, tls, tokenOnFiles }) {
+  Effect.fnUntraced(function* ({
+    caFile,
+    enforceScopes,
+    filesPort,
+    json,
+    port,
+    rewriteOffice,
+    seed,
+    signInAs,
+    tls,
+    tokenOnFiles
+  }) {
     const given = Option.isNone(seed) ? undefined : yield* SeedFolder.read(resolve(seed.value))
     const sandbox = GraphSandbox.layer({
       port,
       filesPort,
       tls,
+      enforceScopes,
       rewriteOffice,
       tokenOnFiles,
       ...(given === undefined ? {} : { seed: given }),
