@@ -116,8 +116,8 @@ export const shares = Effect.fnUntraced(function* (rest: ReadonlyArray<Segment>,
     return yield* Failure.invalidRequest("The sharing token must begin with 'u!' or 's!'.", "invalidParameterFormat")
   }
   const url = Buffer.from(key.text.slice(2), "base64url").toString()
-  // A token that is not encoded well decodes to another address, or to none.
-  const isWhole = /^[\w-]+$/.test(key.text.slice(2)) && URL.canParse(url)
+  // A token that is not encoded well decodes to another address, or to none. Clients in use leave padding at its end.
+  const isWhole = /^[\w-]+={0,2}$/.test(key.text.slice(2)) && URL.canParse(url)
   if (!isWhole) return yield* Failure.invalidRequest("The sharing token is not encoded well.", "invalidParameterFormat")
   const target = links.get(url) ?? (yield* byWebUrl([...drives.values()], url))
   const place = Places.place(target, [])
