@@ -14,10 +14,11 @@ export interface DriveItem {
 type Fetch = (url: string, options?: unknown) => Promise<unknown>
 
 declare module "@adobe/helix-onedrive-support" {
-  class OneDriveAuth {
+  export class OneDriveAuth {
     constructor(options: { readonly accessToken: string; readonly log: unknown })
+    authenticate(): Promise<unknown>
   }
-  class OneDrive {
+  export class OneDrive {
     constructor(options: { readonly auth: OneDriveAuth; readonly noShareLinkCache: boolean })
     fetchContext: { readonly fetch: Fetch }
     dispose(): Promise<void>

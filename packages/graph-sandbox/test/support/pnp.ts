@@ -13,6 +13,8 @@ import type { ILists } from "@pnp/graph/lists/index.js"
 import "@pnp/graph/lists/index.js"
 import type { IMembers } from "@pnp/graph/members/index.js"
 import "@pnp/graph/members/index.js"
+import type { IPermissions, IPermissionsInviteInfo } from "@pnp/graph/permissions/index.js"
+import "@pnp/graph/permissions/index.js"
 import type { IShares } from "@pnp/graph/shares/index.js"
 import "@pnp/graph/shares/index.js"
 import type { ISites } from "@pnp/graph/sites/index.js"
@@ -29,6 +31,14 @@ declare module "@pnp/graph/fi.js" {
     readonly sites: ISites
     readonly users: IUsers
     batched(): [GraphFI, () => Promise<void>]
+  }
+}
+
+declare module "@pnp/graph/files/types.js" {
+  interface _DriveItem {
+    readonly permissions: IPermissions
+    addPermissions(info: IPermissionsInviteInfo): Promise<unknown>
+    createSharingLink(info: { readonly type: string }): Promise<{ readonly link: { readonly webUrl: string } }>
   }
 }
 
@@ -56,5 +66,24 @@ declare module "@pnp/graph/lists/types.js" {
     readonly items: IListItems
   }
 }
+
+interface Named {
+  readonly name: string
+}
+
+/** What its delta returns, and its declarations do not tell. */
+export interface Delta {
+  readonly values: ReadonlyArray<Named>
+  /** The next page; `null` where there is none. */
+  readonly next: () => (() => Promise<ReadonlyArray<Named>>) | null
+  /** The next round; `null` where there is another page before. */
+  readonly delta: () => Promise<object> | null
+}
+
+export const deltaOf = (returned: object): Delta => ({
+  values: Reflect.get(returned, "values"),
+  next: Reflect.get(returned, "next"),
+  delta: Reflect.get(returned, "delta")
+})
 
 export { graphfi, type GraphFI } from "@pnp/graph"

@@ -87,9 +87,11 @@ const link = Effect.fnUntraced(function* (place: Place, request: GraphRequest) {
   const there = [...item.permissions.values()].find(({ link }) => link?.type === type && link.scope === scope)
   if (there !== undefined) return ok(Views.permission(there))
   const id = Ids.uuid(`link ${item.id} ${type} ${scope}`)
-  const host = new URL(item.drive.webUrl).origin
+  const { origin, pathname } = new URL(item.drive.webUrl)
+  const [kind, owner = ""] = pathname.slice(1).split("/")
   const code = Buffer.from(id.replaceAll("-", ""), "hex").toString("base64url")
-  const webUrl = `${host}/:${kindLetter(item)}:/g/E${code}?e=${code.slice(0, 6)}`
+  const under = kind === "sites" ? `s/${owner}` : kind === "personal" ? `g/personal/${owner}` : "g"
+  const webUrl = `${origin}/:${kindLetter(item)}:/${under}/E${code}?e=${code.slice(0, 6)}`
   const permission: Permission = {
     id,
     roles: [type === "edit" ? "write" : "read"],

@@ -44,6 +44,9 @@ const link = (request: GraphRequest, option: string, token: string) =>
 const tokenOf = ({ options }: GraphRequest, segment: Segment) =>
   segment.args?.["token"] ?? options.get("token") ?? options.get("deltatoken") ?? options.get("skiptoken")
 
+/** Rows on a page, as some clients ask for them. */
+const preferredSize = ({ headers }: GraphRequest) => /odata\.maxpagesize=(\d+)/i.exec(headers["prefer"] ?? "")?.[1]
+
 /** The page of changes that the request asks for. */
 export const page = Effect.fnUntraced(function* (request: GraphRequest, segment: Segment, changing: Changing) {
   const { changes, gone, of, options, view } = changing
@@ -52,7 +55,7 @@ export const page = Effect.fnUntraced(function* (request: GraphRequest, segment:
   if (from === undefined) {
     return yield* Failure.withHeaders(Failure.resync(), { location: `${request.base}${request.path}` })
   }
-  const size = Math.min(Number(request.options.get("top") ?? 200) || 200, 1000)
+  const size = Math.min(Number(request.options.get("top") ?? preferredSize(request) ?? 200) || 200, 1000)
   const rows: Array<Properties> = []
   let seen = from
   let more = false

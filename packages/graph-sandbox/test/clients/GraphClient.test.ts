@@ -1,0 +1,143 @@
+/**
+ * The graph, as Microsoft's own client uses it.
+ */
+import { assert, layer } from "@effect/vitest"
+import {
+  BatchRequestContent,
+  Client,
+  FileUpload,
+  GraphError,
+  OneDriveLargeFileUploadTask,
+  PageIterator,
+  ResponseType
+} from "@microsoft/microsoft-graph-client"
+import * as Effect from "effect/Effect"
+import { fetched } from "../support/Asking.ts"
+import { Command, patterned } from "../support/command.ts"
+
+const call = <A>(run: () => Promise<A>) => Effect.promise(run)
+
+const connected = Effect.map(Command, ({ ann, origin, ...command }) => ({
+  ...command,
+  client: Client.init({
+    baseUrl: `${origin}/`,
+    customHosts: new Set(["localhost"]),
+    authProvider: (done) => done(null, ann.accessToken)
+  })
+}))
+
+const names = (page: { readonly value: ReadonlyArray<{ readonly name: string }> }) => page.value.map(({ name }) => name)
+
+layer(Command.layer(), { excludeTestServices: true })("microsoft-graph-client, against the command", (it) => {
+  it.effect("lists page by page, uploads, downloads, moves and deletes", () =>
+    Effect.gen(function* () {
+      const { client } = yield* connected
+      for (const n of [1, 2, 3]) {
+        yield* call(() => client.api(`/me/drive/root:/Pages/${n}.txt:/content`).put(`file ${n}`))
+      }
+      const seen: Array<string> = []
+      const first = yield* call(() => client.api("/me/drive/root:/Pages:/children").top(2).get())
+      yield* call(() =>
+        new PageIterator(client, first, (item: { readonly name: string }) => {
+          seen.push(item.name)
+          return true
+        }).iterate()
+      )
+      assert.deepStrictEqual(seen, ["1.txt", "2.txt", "3.txt"])
+      const put = yield* call(() => client.api("/me/drive/root:/Small/a%20%231.txt:/content").put("hello world"))
+      const bytes: ArrayBuffer = yield* call(() =>
+        client.api(`/me/drive/items/${put.id}/content`).responseType(ResponseType.ARRAYBUFFER).get()
+      )
+      assert.strictEqual(Buffer.from(bytes).toString(), "hello world")
+      const moved = yield* call(() =>
+        client
+          .api(`/me/drive/items/${put.id}`)
+          .patch({ name: "b.txt", parentReference: { id: first.value[0].parentReference.id } })
+      )
+      assert.match(moved.parentReference.path, /\/root:\/Pages$/)
+      yield* call(() => client.api(`/me/drive/items/${put.id}`).delete())
+      const gone: unknown = yield* call(() =>
+        client
+          .api("/me/drive/root:/Pages/b.txt")
+          .get()
+          .catch((error: unknown) => error)
+      )
+      assert.instanceOf(gone, GraphError)
+      assert.deepInclude(gone, { statusCode: 404, code: "itemNotFound" })
+    })
+  )
+
+  it.effect("uploads a large file in fragments, and its hash is that of what is stored", () =>
+    Effect.gen(function* () {
+      const { client } = yield* connected
+      const bytes = patterned(327_681)
+      const task = yield* call(() =>
+        OneDriveLargeFileUploadTask.createTaskWithFileObject(client, new FileUpload(bytes, "large.bin", bytes.length), {
+          path: "/Large",
+          fileName: "large.bin",
+          rangeSize: 327_680
+        })
+      )
+      yield* call(() => task.upload())
+      const item = yield* call(() => client.api("/me/drive/root:/Large/large.bin").get())
+      assert.strictEqual(item.file.hashes.quickXorHash, "CFxjLVlWbbPTEZb19KiSkx+BLpI=")
+      const read = yield* fetched(item["@microsoft.graph.downloadUrl"])
+      assert.isTrue(Buffer.from(read.bytes).equals(bytes))
+    })
+  )
+
+  it.effect("shares a file with a person and by a link, and takes both back", () =>
+    Effect.gen(function* () {
+      const { client } = yield* connected
+      const file = "/me/drive/root:/Docs/a%20%231%25.txt:"
+      const invited = yield* call(() =>
+        client.api(`${file}/invite`).post({
+          recipients: [{ email: "joan@contoso.test" }],
+          roles: ["read"],
+          requireSignIn: true,
+          sendInvitation: false
+        })
+      )
+      assert.strictEqual(invited.value[0].grantedToV2.user.displayName, "Joan OneVideo")
+      const { link } = yield* call(() => client.api(`${file}/createLink`).post({ type: "view", scope: "organization" }))
+      const token = `u!${Buffer.from(link.webUrl).toString("base64url")}`
+      assert.strictEqual((yield* call(() => client.api(`/shares/${token}/driveItem`).get())).name, "a #1%.txt")
+      const permissions = yield* call(() => client.api(`${file}/permissions`).get())
+      for (const { id, roles } of permissions.value) {
+        if (!roles.includes("owner")) yield* call(() => client.api(`${file}/permissions/${id}`).delete())
+      }
+      assert.strictEqual((yield* call(() => client.api(`${file}/permissions`).get())).value.length, 1)
+    })
+  )
+
+  it.effect("follows what changes by delta, of a drive, a library's list and the users", () =>
+    Effect.gen(function* () {
+      const { client } = yield* connected
+      const site = "/sites/contoso.sharepoint.test:/sites/team:"
+      const drive = yield* call(() => client.api(`${site}/drive/root/delta`).get())
+      const list = yield* call(() => client.api(`${site}/lists/Documents/items/delta`).expand("fields").get())
+      yield* call(() => client.api(`${site}/drive/root:/Changes.txt:/content`).put("new"))
+      assert.sameMembers(names(yield* call(() => client.api(drive["@odata.deltaLink"]).get())), ["root", "Changes.txt"])
+      const items = yield* call(() => client.api(list["@odata.deltaLink"]).get())
+      assert.strictEqual(items.value[0].fields.FileLeafRef, "Changes.txt")
+      const users = yield* call(() => client.api("/users/delta").get())
+      assert.strictEqual(users.value.length, 2)
+    })
+  )
+
+  it.effect("runs a batch", () =>
+    Effect.gen(function* () {
+      const { client } = yield* connected
+      const requests = new BatchRequestContent([
+        { id: "1", request: new Request("https://graph.microsoft.com/me", { method: "GET" }) },
+        { id: "2", request: new Request("https://graph.microsoft.com/me/drive/root:/none.txt"), dependsOn: ["1"] }
+      ])
+      const content = yield* call(() => requests.getContent())
+      const { responses } = yield* call(() => client.api("/$batch").post(content))
+      assert.deepStrictEqual(
+        responses.map((response: { readonly status: number }) => response.status),
+        [200, 404]
+      )
+    })
+  )
+})
