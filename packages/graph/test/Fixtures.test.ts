@@ -39,7 +39,26 @@ describe("decodes", () => {
     ["uploadStatus", UploadStatus],
     ["jobInProgress", JobStatus],
     ["jobDone", JobStatus],
-    ["permission", Permission]
+    ["permission", Permission],
+    ["groupMember", User],
+    ["selectedUser", User],
+    ["libraryDrive", Drive],
+    ["personalFolder", DriveItem],
+    ["photo", DriveItem],
+    ["video", DriveItem],
+    ["checkedOut", DriveItem],
+    ["sharedFolder", DriveItem],
+    ["subsite", Site],
+    ["libraryList", SiteList],
+    ["choiceColumn", Column],
+    ["lookupColumn", Column],
+    ["personColumn", Column],
+    ["calculatedColumn", Column],
+    ["documentItem", ListItem],
+    ["deletedItemInDelta", ListItem],
+    ["invitedGuest", Permission],
+    ["inheritedPermission", Permission],
+    ["anonymousLink", Permission]
   ]
   it.effect.each(table)("%s", ([name, schema]) =>
     Effect.gen(function* () {

@@ -32,5 +32,42 @@ export const fixtures = {
   jobInProgress: '{"operation": "ItemCopy", "percentageComplete": 27.8, "status": "inProgress"}',
   jobDone: '{"percentageComplete": 100.0, "resourceId": "01NEW", "status": "completed"}',
   permission:
-    '{"id": "p1", "roles": ["write"], "shareId": "u!x", "hasPassword": false, "link": {"type": "edit", "scope": "organization", "webUrl": "https://x/s", "preventsDownload": false}, "grantedToIdentitiesV2": [{"user": {"id": "u", "displayName": "Ann"}}], "grantedToV2": null}'
+    '{"id": "p1", "roles": ["write"], "shareId": "u!x", "hasPassword": false, "link": {"type": "edit", "scope": "organization", "webUrl": "https://x/s", "preventsDownload": false}, "grantedToIdentitiesV2": [{"user": {"id": "u", "displayName": "Ann"}}], "grantedToV2": null}',
+  groupMember:
+    '{"@odata.type": "#microsoft.graph.user", "id": "u2", "displayName": "Bo Jones", "userPrincipalName": "bo@contoso.test", "mail": null, "businessPhones": []}',
+  selectedUser: '{"id": "u3"}',
+  libraryDrive:
+    '{"id": "b!lib", "driveType": "documentLibrary", "name": "Documents", "webUrl": "https://contoso.sharepoint.example/sites/team/Shared%20Documents", "createdDateTime": "2024-01-01T00:00:00Z", "lastModifiedDateTime": "2024-01-01T00:00:00Z", "owner": {"group": {"email": "team@contoso.test", "id": "g1", "displayName": "Team"}}, "quota": {"deleted": 0, "remaining": 0, "state": "exceeded", "total": 0, "used": 0}, "sharePointIds": {"listId": "l1", "siteId": "s1", "siteUrl": "https://contoso.sharepoint.example/sites/team", "webId": "w1"}}',
+  personalFolder:
+    '{"id": "AA00!104", "name": "Pictures", "size": 7, "cTag": "adDpBQTAw", "eTag": "aQUEwMCE", "createdDateTime": "2024-01-01T00:00:00Z", "lastModifiedDateTime": "2024-01-01T00:00:00Z", "webUrl": "https://1drv.example/f/s!A", "reactions": {"commentCount": 0}, "folder": {"childCount": 2, "view": {"viewType": "thumbnails", "sortBy": "takenOrCreatedDateTime", "sortOrder": "ascending"}}, "specialFolder": {"name": "photos"}, "parentReference": {"driveId": "aa00", "driveType": "personal", "id": "AA00!101", "path": "/drive/root:"}, "fileSystemInfo": {"createdDateTime": "2024-01-01T00:00:00Z", "lastModifiedDateTime": "2024-01-01T00:00:00Z"}}',
+  photo:
+    '{"id": "AA00!105", "name": "p.jpg", "size": 3, "file": {"mimeType": "image/jpeg", "hashes": {"quickXorHash": "aCgDG9jwBhDc4Q1yawMZAAAAAAA=", "sha1Hash": "A9993E36", "sha256Hash": "BA7816BF"}}, "image": {"height": 20, "width": 30}, "photo": {"cameraMake": "M", "cameraModel": "X", "exposureDenominator": 1000.0, "exposureNumerator": 1.0, "fNumber": 1.8, "focalLength": 4.2, "iso": 100, "takenDateTime": "2024-01-01T00:00:00Z"}, "location": {"latitude": 47.1, "longitude": 8.5, "altitude": 400.5}, "shared": {"scope": "users", "owner": {"user": {"id": "aa00", "displayName": "Ann"}}}}',
+  video:
+    '{"id": "01V", "name": "v.mp4", "size": 9, "file": {"mimeType": "video/mp4"}, "video": {"bitrate": 2000, "duration": 62000, "height": 720, "width": 1280, "fourCC": "H264"}, "audio": {"album": "A", "track": 2}}',
+  checkedOut:
+    '{"id": "01C", "name": "c.docx", "size": 5, "file": {"mimeType": "application/x"}, "publication": {"level": "checkout", "versionId": "2.1"}, "sharepointIds": {"listItemId": "7", "listItemUniqueId": "n7"}, "lastModifiedBy": {"application": {"id": "a1", "displayName": "App"}}, "createdBy": {"device": {"id": "d1"}, "user": {"displayName": "Ann"}}}',
+  sharedFolder:
+    '{"id": "01SF", "name": "Shared", "folder": {"childCount": 1}, "remoteItem": {"id": "01RF", "name": "Shared", "folder": {"childCount": 1}, "size": 4, "webUrl": "https://x/shared", "shared": {"scope": "users", "sharedDateTime": "2024-01-01T00:00:00Z", "sharedBy": {"user": {"id": "u", "displayName": "Joan"}}}, "parentReference": {"driveId": "b!ccc", "driveType": "business", "id": "01RP"}}}',
+  subsite:
+    '{"id": "contoso.sharepoint.example,c1,w2", "name": "sub", "webUrl": "https://contoso.sharepoint.example/sites/team/sub", "createdDateTime": "2024-01-01T00:00:00Z", "displayName": "Sub"}',
+  libraryList:
+    '{"id": "l1", "name": "Shared Documents", "displayName": "Dokumente", "description": "", "eTag": "\\"l1,3\\"", "webUrl": "https://contoso.sharepoint.example/sites/team/Shared%20Documents", "createdDateTime": "2024-01-01T00:00:00Z", "lastModifiedDateTime": "2024-01-01T00:00:00Z", "lastModifiedBy": {"user": {"displayName": "Ann"}}, "parentReference": {"siteId": "s1"}, "list": {"contentTypesEnabled": true, "hidden": false, "template": "documentLibrary"}}',
+  choiceColumn:
+    '{"id": "c3", "name": "State", "displayName": "State", "columnGroup": "Custom Columns", "readOnly": false, "required": false, "type": "choice", "choice": {"allowTextEntry": false, "choices": ["open", "done"], "displayAs": "dropDownMenu"}, "defaultValue": {"value": "open"}}',
+  lookupColumn:
+    '{"id": "c4", "name": "Order", "displayName": "Order", "readOnly": false, "lookup": {"allowMultipleValues": true, "allowUnlimitedLength": false, "columnName": "Title", "listId": "l2"}, "isDeletable": true, "isReorderable": true, "isSealed": false}',
+  personColumn:
+    '{"id": "c5", "name": "Author", "displayName": "Created By", "readOnly": true, "personOrGroup": {"allowMultipleSelection": false, "chooseFromType": "peopleAndGroups", "displayAs": "nameWithPresence"}}',
+  calculatedColumn:
+    '{"id": "c6", "name": "Sum", "displayName": "Sum", "readOnly": true, "calculated": {"format": "dateOnly", "formula": "=[A]+[B]", "outputType": "number"}}',
+  documentItem:
+    '{"@odata.etag": "\\"e,2\\"", "id": "7", "createdDateTime": "2024-01-01T00:00:00Z", "eTag": "\\"e,2\\"", "lastModifiedDateTime": "2024-01-01T00:00:00Z", "webUrl": "https://x/Shared%20Documents/a.docx", "contentType": {"id": "0x0101", "name": "Document"}, "parentReference": {"id": "p", "siteId": "s"}, "fields": {"@odata.etag": "\\"e,2\\"", "FileLeafRef": "a.docx", "State": "open", "OrderLookupId": "3", "Tags@odata.type": "Collection(Edm.String)", "Tags": ["a", "b"], "id": "7"}}',
+  deletedItemInDelta:
+    '{"id": "8", "deleted": {"state": "deleted"}, "parentReference": {"siteId": "s"}, "contentType": {"id": "0x0100AA"}}',
+  invitedGuest:
+    '{"id": "p2", "roles": ["read"], "hasPassword": false, "invitation": {"email": "guest@other.test", "signInRequired": true, "invitedBy": {"user": {"displayName": "Ann"}}}, "grantedTo": {"user": {"displayName": "guest@other.test"}}}',
+  inheritedPermission:
+    '{"id": "p3", "roles": ["owner"], "grantedTo": {"user": {"id": "u", "displayName": "Ann", "email": "ann@contoso.test"}}, "grantedToV2": {"siteUser": {"id": "3", "displayName": "Ann", "loginName": "i:0#.f|membership|ann@contoso.test"}, "user": {"id": "u", "displayName": "Ann"}}, "inheritedFrom": {"driveId": "b!aaa", "id": "01FOLD", "path": "/drive/root:/Docs"}}',
+  anonymousLink:
+    '{"id": "p4", "roles": ["read"], "expirationDateTime": "2030-01-01T00:00:00Z", "hasPassword": true, "link": {"type": "embed", "scope": "anonymous", "webUrl": "https://x/e", "webHtml": "<IFRAME src=\\"https://x/e\\"></IFRAME>", "application": {"id": "1", "displayName": "App"}}}'
 } as const
