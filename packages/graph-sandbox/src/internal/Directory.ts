@@ -34,8 +34,8 @@ const view =
   (user: User): Properties => {
     const all: Properties = { businessPhones: [], ...user }
     const annotation = typed ? { "@odata.type": "#microsoft.graph.user" } : {}
-    if (request.options.has("select")) return { ...annotation, ...all }
-    return { ...annotation, ...Object.fromEntries(basic.map((name) => [name, all[name] ?? null])) }
+    const shown = Object.fromEntries(basic.map((name) => [name, all[name] ?? null]))
+    return { ...annotation, ...shown, ...(request.options.has("select") ? all : {}) }
   }
 
 const isAdvanced = (request: GraphRequest) => request.headers["consistencylevel"]?.toLowerCase() === "eventual"

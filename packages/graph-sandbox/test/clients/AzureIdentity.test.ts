@@ -44,16 +44,14 @@ const connected = Effect.gen(function* () {
 layer(Command.layer(), { excludeTestServices: true })("@azure/identity, against the command", (it) => {
   it.effect("gets a token for the app by its secret, once for many requests", () =>
     Effect.gen(function* () {
-      const { clientFor, control_url, secret } = yield* connected
-      yield* fetched(`${control_url}/requests`, { method: "DELETE" })
+      const { clientFor, control, secret } = yield* connected
+      yield* control("/requests", { method: "DELETE" })
       const client = clientFor(secret())
       const path = "/users/ann@contoso.test/drive/root:/Docs/a%20%231%25.txt"
       assert.strictEqual((yield* call(() => client.api(path).get())).size, 11)
       const users = yield* call(() => client.api("/users").get())
-      assert.strictEqual(users.value.length, 2)
-      const seen: ReadonlyArray<{ readonly url: string }> = JSON.parse(
-        Buffer.from((yield* fetched(`${control_url}/requests`)).bytes).toString()
-      )
+      assert.strictEqual(users.value.length, 3)
+      const seen: ReadonlyArray<{ readonly url: string }> = (yield* control("/requests")).body
       assert.strictEqual(seen.filter(({ url }) => url.includes("/oauth2/v2.0/token")).length, 1)
     })
   )
@@ -86,7 +84,7 @@ layer(Command.layer(), { excludeTestServices: true })("@azure/identity, against 
 
   it.effect("signs a person in on a device, and only when it may ask", () =>
     Effect.gen(function* () {
-      const { clientFor, control_url, options, tenant } = yield* connected
+      const { clientFor, control, options, tenant } = yield* connected
       const silent = new DeviceCodeCredential({
         ...options,
         tenantId: tenant,
@@ -104,7 +102,7 @@ layer(Command.layer(), { excludeTestServices: true })("@azure/identity, against 
       })
       const waiting = yield* Effect.forkChild(call(() => clientFor(credential).api("/me").get()))
       const json = { userCode: yield* Deferred.await(shown), user: "joan@contoso.test" }
-      yield* fetched(`${control_url}/devices`, { method: "POST", json })
+      yield* control("/devices", { method: "POST", json })
       assert.strictEqual((yield* Fiber.join(waiting)).displayName, "Joan OneVideo")
     })
   )

@@ -17,8 +17,8 @@ import { Command, patterned } from "../support/command.ts"
 
 const call = <A>(run: () => Promise<A>) => Effect.promise(run)
 
-const connected = Effect.map(Command, ({ ann, origin, ...command }) => ({
-  ...command,
+const connected = Effect.map(Command, ({ ann, control, origin }) => ({
+  control,
   client: Client.init({
     baseUrl: `${origin}/`,
     customHosts: new Set(["localhost"]),
@@ -29,6 +29,22 @@ const connected = Effect.map(Command, ({ ann, origin, ...command }) => ({
 const names = (page: { readonly value: ReadonlyArray<{ readonly name: string }> }) => page.value.map(({ name }) => name)
 
 layer(Command.layer(), { excludeTestServices: true })("microsoft-graph-client, against the command", (it) => {
+  it.effect("reads, searches and filters users", () =>
+    Effect.gen(function* () {
+      const { client } = yield* connected
+      assert.strictEqual((yield* call(() => client.api("/me").get())).displayName, "Ann Lee")
+      const found = yield* call(() =>
+        client.api("/users").header("ConsistencyLevel", "eventual").search('"displayName:video"').count(true).get()
+      )
+      assert.strictEqual(found["@odata.count"], 1)
+      assert.strictEqual(found.value[0].displayName, "Joan OneVideo")
+      const filtered = yield* call(() =>
+        client.api("/users").filter("startswith(displayName,'Bo')").select(["id", "mail"]).get()
+      )
+      assert.deepStrictEqual(Object.keys(filtered.value[0]).sort(), ["id", "mail"])
+    })
+  )
+
   it.effect("lists page by page, uploads, downloads, moves and deletes", () =>
     Effect.gen(function* () {
       const { client } = yield* connected
@@ -121,7 +137,7 @@ layer(Command.layer(), { excludeTestServices: true })("microsoft-graph-client, a
       const items = yield* call(() => client.api(list["@odata.deltaLink"]).get())
       assert.strictEqual(items.value[0].fields.FileLeafRef, "Changes.txt")
       const users = yield* call(() => client.api("/users/delta").get())
-      assert.strictEqual(users.value.length, 2)
+      assert.strictEqual(users.value.length, 3)
     })
   )
 
@@ -137,6 +153,21 @@ layer(Command.layer(), { excludeTestServices: true })("microsoft-graph-client, a
       assert.deepStrictEqual(
         responses.map((response: { readonly status: number }) => response.status),
         [200, 404]
+      )
+    })
+  )
+
+  it.effect("waits and tries again when it is throttled", () =>
+    Effect.gen(function* () {
+      const { client, control } = yield* connected
+      const json = { rules: [{ fault: "throttle", path: "/me$", times: 1, seconds: 1 }] }
+      yield* control("/faults", { method: "PUT", json })
+      yield* control("/requests", { method: "DELETE" })
+      assert.strictEqual((yield* call(() => client.api("/me").get())).displayName, "Ann Lee")
+      const seen: ReadonlyArray<{ readonly status: number }> = (yield* control("/requests")).body
+      assert.deepStrictEqual(
+        seen.map(({ status }) => status),
+        [429, 200]
       )
     })
   )

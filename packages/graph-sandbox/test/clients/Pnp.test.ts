@@ -3,8 +3,9 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { encodeSharingUrl } from "@pnp/graph/files/index.js"
+import { ConsistencyLevel } from "@pnp/graph"
 import { GraphDefault } from "@pnp/nodejs"
-import { InjectHeaders } from "@pnp/queryable"
+import { HttpRequestError, InjectHeaders } from "@pnp/queryable"
 import * as Effect from "effect/Effect"
 import { fetched } from "../support/Asking.ts"
 import { Command, patterned } from "../support/command.ts"
@@ -13,7 +14,7 @@ import { deltaOf, graphfi } from "../support/pnp.ts"
 const call = <A>(run: () => Promise<A>) => Effect.promise(run)
 
 const connected = Effect.gen(function* () {
-  const { ann, ask, graph_url } = yield* Command
+  const { ann, ask, control, graph_url } = yield* Command
   const graph = graphfi().using(
     GraphDefault({ baseUrl: graph_url }),
     InjectHeaders({ authorization: `Bearer ${ann.accessToken}` })
@@ -23,13 +24,72 @@ const connected = Effect.gen(function* () {
     const made = yield* call(() => drive.root.children.addFolder({ name }))
     return { id: made.id ?? "", item: drive.getItemById(made.id ?? "") }
   })
-  return { graph, drive, folder, ask }
+  return { graph, drive, folder, ask, control }
 })
 
 // It sends its token along with links to contents and with fragments, which the service itself refuses.
 layer(Command.layer("--token-on-files", "ignore"), { excludeTestServices: true })(
   "PnPjs, against the command",
   (it) => {
+    it.effect("lists users, page by page, and searches among them", () =>
+      Effect.gen(function* () {
+        const { graph } = yield* connected
+        const seen: Array<string> = []
+        yield* call(async () => {
+          for await (const page of graph.users.top(2)) seen.push(...page.map((user) => String(user.displayName)))
+        })
+        assert.sameMembers(seen, ["Ann Lee", "Joan OneVideo", "Bo Jones"])
+        const found = yield* call(() => graph.users.using(ConsistencyLevel()).search('"displayName:lee"')())
+        assert.deepStrictEqual(
+          found.map(({ userPrincipalName }) => userPrincipalName),
+          ["ann@contoso.test"]
+        )
+        const members = yield* call(() => graph.groups.getById("g1").members())
+        assert.strictEqual(members.length, 2)
+      })
+    )
+
+    it.effect("finds a site by its address, and its libraries and subsites", () =>
+      Effect.gen(function* () {
+        const { graph } = yield* connected
+        const site = yield* call(() => graph.sites.getByUrl("contoso.sharepoint.test", "/sites/team"))
+        const shown = yield* call(() => site())
+        assert.strictEqual(shown.displayName, "Team")
+        const drives = yield* call(() => site.drives())
+        assert.deepStrictEqual(
+          drives.map(({ name }) => name),
+          ["Documents"]
+        )
+        const below = yield* call(() => site.sites())
+        assert.deepStrictEqual(
+          below.map(({ displayName }) => displayName),
+          ["Sub"]
+        )
+      })
+    )
+
+    it.effect("creates a list, and adds, changes and deletes an item of it", () =>
+      Effect.gen(function* () {
+        const { graph } = yield* connected
+        const site = yield* call(() => graph.sites.getByUrl("contoso.sharepoint.test", "/sites/team"))
+        const made = yield* call(() => site.lists.add({ displayName: "Books", list: { template: "genericList" } }))
+        const list = site.lists.getById(made.id ?? "")
+        // Its types know no field by name.
+        const emma: object = { Title: "Emma" }
+        const added = yield* call(() => list.items.add({ fields: emma }))
+        const id = added.id ?? ""
+        yield* call(() => list.items.getById(id).update({ fields: { Title: "Persuasion" } }))
+        const items = yield* call(() => list.items.expand("fields")())
+        assert.deepStrictEqual(
+          items.map(({ fields }) => Reflect.get(fields ?? {}, "Title")),
+          ["Persuasion"]
+        )
+        yield* call(() => list.items.getById(id).delete())
+        assert.strictEqual((yield* call(() => list.items())).length, 0)
+        yield* call(() => list.delete())
+      })
+    )
+
     it.effect("lists, uploads, reads, copies, moves and deletes", () =>
       Effect.gen(function* () {
         const { drive, folder } = yield* connected
@@ -140,5 +200,42 @@ layer(Command.layer("--token-on-files", "ignore"), { excludeTestServices: true }
         )
       })
     )
+
+    it.effect("runs a batch", () =>
+      Effect.gen(function* () {
+        const { control, graph } = yield* connected
+        yield* control("/requests", { method: "DELETE" })
+        const [batched, execute] = graph.batched()
+        const results = Promise.all([batched.me(), batched.users(), batched.me.drive()])
+        yield* call(execute)
+        const [me, users, drive] = yield* call(() => results)
+        assert.strictEqual(me.displayName, "Ann Lee")
+        assert.strictEqual(users.length, 3)
+        assert.strictEqual(drive.driveType, "business")
+        const seen: ReadonlyArray<{ readonly batched: boolean; readonly url: string }> = (yield* control("/requests"))
+          .body
+        const sent = seen.filter(({ batched }) => !batched)
+        assert.deepStrictEqual(
+          sent.map(({ url }) => url),
+          ["/v1.0/$batch"]
+        )
+      })
+    )
   }
 )
+
+layer(Command.layer(), { excludeTestServices: true })("PnPjs, as the service treats it", (it) => {
+  it.effect("is told that the host of uploads takes no token", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* connected
+      const { item } = yield* folder("Refused")
+      const { resumableUpload } = yield* call(() =>
+        item.createUploadSession({ item: { name: "resumable.bin" }, conflictBehavior: "replace" })
+      )
+      const error: unknown = yield* call(() =>
+        resumableUpload.upload(4, Buffer.from("1234")).catch((error: unknown) => error)
+      )
+      assert.strictEqual(error instanceof HttpRequestError ? error.status : error, 401)
+    })
+  )
+})

@@ -38,6 +38,9 @@ const seed: Readonly<Record<string, string>> = {
   "users/ann/user.json": JSON.stringify({ displayName: "Ann Lee" }),
   "users/ann/drive/Docs/a #1%.txt": "hello world",
   "users/joan/user.json": JSON.stringify({ displayName: "Joan OneVideo" }),
+  "users/bo/user.json": JSON.stringify({ displayName: "Bo Jones" }),
+  "groups/Team.json": JSON.stringify({ id: "g1", members: ["ann@contoso.test", "bo@contoso.test"] }),
+  "sites/sub/site.json": JSON.stringify({ displayName: "Sub", path: "/sites/team/sub" }),
   "sites/team/site.json": JSON.stringify({ displayName: "Team" }),
   "sites/team/drive/Report.txt": "42"
 }
@@ -98,6 +101,8 @@ const make = Effect.fnUntraced(function* (options: ReadonlyArray<string>) {
     port: Number(new URL(facts.graph_url).port),
     /** The tokens of Ann. */
     ann,
+    /** Asks the sandbox itself: what it was asked, what goes wrong from now on. */
+    control: (path: string, init?: Init) => fetched(`${facts.control_url}${path}`, init),
     /** Asks as Ann, without any client: a path behind the version. */
     ask: (path: string, init: Init = {}) =>
       fetched(`${facts.graph_url}${path}`, {
