@@ -12,32 +12,35 @@ import { contoso } from "./support/contoso.ts"
 
 const site = "/sites/contoso.sharepoint.test:/sites/team:"
 
-layer(GraphSandbox.layer({ seed: contoso }), { excludeTestServices: true })("what is not served", (it) => {
-  it.effect.each([
-    "/subscriptions",
-    "/me/messages",
-    "/me/drive/root/workbook",
-    `${site}/contentTypes`,
-    `${site}/lists/Documents/items/1/versions`
-  ])("is told by name, as of %s", (path) =>
-    Effect.gen(function* () {
-      const ask = yield* Effect.flatMap(GraphSandbox, (sandbox) => asking(sandbox))
-      const { body, status } = yield* ask(path)
-      const name = path.split("/").at(-1) ?? ""
-      assert.deepStrictEqual([status, body.error.code], [501, "notSupported"])
-      assert.include(body.error.message, `does not serve '${name}'`)
-    })
-  )
+layer(GraphSandbox.layer({ seed: contoso }), { excludeTestServices: true })(
+  "a part of the graph that is not served",
+  (it) => {
+    it.effect.each([
+      "/subscriptions",
+      "/me/messages",
+      "/me/drive/root/workbook",
+      `${site}/contentTypes`,
+      `${site}/lists/Documents/items/1/versions`
+    ])("returns 501 with its name, such as %s", (path) =>
+      Effect.gen(function* () {
+        const ask = yield* Effect.flatMap(GraphSandbox, (sandbox) => asking(sandbox))
+        const { body, status } = yield* ask(path)
+        const name = path.split("/").at(-1) ?? ""
+        assert.deepStrictEqual([status, body.error.code], [501, "notSupported"])
+        assert.include(body.error.message, `does not serve '${name}'`)
+      })
+    )
 
-  it.effect("is told apart from what the graph does not know either", () =>
-    Effect.gen(function* () {
-      const ask = yield* Effect.flatMap(GraphSandbox, (sandbox) => asking(sandbox))
-      assert.strictEqual((yield* ask("/me/nonsense")).status, 400)
-      const converted = yield* ask("/me/drive/root:/Docs/a%20%231%25.txt:/content?format=pdf")
-      assert.deepStrictEqual([converted.status, converted.body.error.code], [501, "notSupported"])
-    })
-  )
-})
+    it.effect("differs from a word that the graph does not know", () =>
+      Effect.gen(function* () {
+        const ask = yield* Effect.flatMap(GraphSandbox, (sandbox) => asking(sandbox))
+        assert.strictEqual((yield* ask("/me/nonsense")).status, 400)
+        const converted = yield* ask("/me/drive/root:/Docs/a%20%231%25.txt:/content?format=pdf")
+        assert.deepStrictEqual([converted.status, converted.body.error.code], [501, "notSupported"])
+      })
+    )
+  }
+)
 
 describe("the README", () => {
   it("lists all that is not served", () => {

@@ -45,7 +45,7 @@ const connected = Effect.gen(function* () {
   return { ...command, auth, web, get, signIn, redeem }
 })
 
-layer(Command.layer(), { excludeTestServices: true })("msal-node, against the command", (it) => {
+layer(Command.layer("--enforce-scopes"), { excludeTestServices: true })("msal-node, against the command", (it) => {
   it.effect("signs in by code with PKCE, and gets tokens from its cache and by refresh", () =>
     Effect.gen(function* () {
       const { control, get, redeem, signIn, tenant, web } = yield* connected
@@ -56,6 +56,8 @@ layer(Command.layer(), { excludeTestServices: true })("msal-node, against the co
       if (account === null) return assert.fail("there is no account")
       assert.deepInclude(account, { username: "ann@contoso.test", tenantId: tenant })
       assert.strictEqual((yield* get("/me", first.accessToken)).body.displayName, "Ann Lee")
+      // It asked for no scope of files.
+      assert.strictEqual((yield* get("/me/drive", first.accessToken)).status, 403)
       assert.isTrue((yield* call(() => app.acquireTokenSilent({ account, scopes }))).fromCache)
       const refresh = () => app.acquireTokenSilent({ account, scopes, forceRefresh: true })
       const refreshed = yield* call(refresh)

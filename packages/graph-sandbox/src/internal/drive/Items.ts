@@ -4,6 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Failure from "../Failure.ts"
 import type { Item } from "../Model.ts"
+import * as Names from "./Names.ts"
 import * as OfficeFiles from "./OfficeFiles.ts"
 import * as Pages from "../wire/Pages.ts"
 import * as Places from "./Places.ts"
@@ -99,7 +100,7 @@ const createChild = Effect.fnUntraced(function* (place: Place, request: GraphReq
   const folder = yield* Places.existing(place)
   const { blobs } = yield* World
   const body = yield* request.json
-  const name = yield* Effect.fromResult(Tree.checkName(body["name"]))
+  const name = yield* Effect.fromResult(Names.check(body["name"]))
   const conflict = yield* Places.conflictOf(request, body, "fail")
   if (!("folder" in body) && !("file" in body)) {
     return yield* Failure.invalidRequest("Exactly one of 'folder' and 'file' must be given.", "invalidParameterFormat")

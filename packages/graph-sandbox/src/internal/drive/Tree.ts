@@ -5,6 +5,7 @@
 import * as Result from "effect/Result"
 import * as Failure from "../Failure.ts"
 import * as Ids from "../Ids.ts"
+import * as Names from "./Names.ts"
 import * as Changes from "../Changes.ts"
 import type { Blob, Drive, Identity, Item, RemoteItem } from "../Model.ts"
 
@@ -43,23 +44,8 @@ export function* descendants(folder: Item): Generator<Item> {
   }
 }
 
-const forbidden = /["*:<>?/\\|]/
-
 /** Characters of a path, decoded, that the service takes: from the library on, without its host. */
 const maxPath = 400
-
-/** Why a name cannot be used. */
-export const checkName = (name: unknown): Result.Result<string, Failure.Failure> => {
-  if (typeof name !== "string" || name === "") {
-    return Result.fail(Failure.invalidRequest("The name of an item must be given.", "invalidParameterFormat"))
-  }
-  if (name.length > 255) return Result.fail(Failure.invalidRequest("The name is too long.", "parameterIsTooLong"))
-  return forbidden.test(name) || name.endsWith(".") || name.trim() !== name || name.startsWith("~$")
-    ? Result.fail(
-        Failure.invalidRequest("The provided name cannot contain special characters.", "nameContainsInvalidCharacters")
-      )
-    : Result.succeed(name)
-}
 
 const pathLength = (drive: Drive, names: ReadonlyArray<string>) =>
   [decodeURIComponent(new URL(drive.webUrl).pathname).slice(1), ...names].join("/").length
@@ -72,7 +58,7 @@ const tooLong = Failure.invalidRequest(
 /** Why an item cannot get this path below another one: a name that cannot be used, or too many characters. */
 export const checkPath = (from: Item, names: ReadonlyArray<string>): Result.Result<void, Failure.Failure> => {
   for (const name of names) {
-    const checked = checkName(name)
+    const checked = Names.check(name)
     if (Result.isFailure(checked)) return Result.fail(checked.failure)
   }
   const isTooLong = pathLength(from.drive, [...pathOf(from), ...names]) > maxPath

@@ -37,7 +37,7 @@ export interface IncomingRequest {
 
 /** A request on its way through the graph. */
 export interface GraphRequest extends IncomingRequest {
-  /** Answers from another address, as of something that is a file here and an item of a list there. */
+  /** Routes the request again, from another address of the same thing: a file of a library is an item of a list. */
   readonly at: (segments: ReadonlyArray<Segment>) => Answer
 }
 
