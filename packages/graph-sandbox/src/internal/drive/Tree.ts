@@ -47,13 +47,14 @@ export function* descendants(folder: Item): Generator<Item> {
 /** Characters of a path, decoded, that the service takes: from the library on, without its host. */
 const maxPath = 400
 
-const pathLength = (drive: Drive, names: ReadonlyArray<string>) =>
-  [decodeURIComponent(new URL(drive.webUrl).pathname).slice(1), ...names].join("/").length
-
-const tooLong = Failure.invalidRequest(
-  `The path of the item, with the names of all its folders, is longer than ${maxPath} characters.`,
-  "pathIsTooLong"
-)
+const pathLength = ({ webUrl }: Drive, names: ReadonlyArray<string>) => {
+  const { pathname } = new URL(webUrl)
+  const decoded = Result.getOrElse(
+    Result.try(() => decodeURIComponent(pathname)),
+    () => pathname
+  )
+  return [decoded.slice(1), ...names].join("/").length
+}
 
 /** Why an item cannot get this path below another one: a name that cannot be used, or too many characters. */
 export const checkPath = (from: Item, names: ReadonlyArray<string>): Result.Result<void, Failure.Failure> => {
@@ -61,8 +62,9 @@ export const checkPath = (from: Item, names: ReadonlyArray<string>): Result.Resu
     const checked = Names.check(name)
     if (Result.isFailure(checked)) return Result.fail(checked.failure)
   }
-  const isTooLong = pathLength(from.drive, [...pathOf(from), ...names]) > maxPath
-  return isTooLong ? Result.fail(tooLong) : Result.void
+  if (pathLength(from.drive, [...pathOf(from), ...names]) <= maxPath) return Result.void
+  const message = `The path of the item, with the names of all its folders, is longer than ${maxPath} characters.`
+  return Result.fail(Failure.invalidRequest(message, "pathIsTooLong"))
 }
 
 /** Like `checkPath`, for an item that goes to a folder with all below. */
