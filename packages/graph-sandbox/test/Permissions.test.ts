@@ -69,6 +69,18 @@ layer(GraphSandbox.layer({ seed: { ...contoso, apps }, enforceScopes: true }), {
       })
     )
 
+    it.effect("knows a person's own drive by its id", () =>
+      Effect.gen(function* () {
+        const ask = yield* asAnn("Files.Read")
+        const all = yield* asAnn("Files.Read.All")
+        const { id } = (yield* ask("/me/drive")).body
+        const joans = (yield* all("/users/joan@contoso.test/drive")).body
+        assert.strictEqual((yield* ask(`/drives/${id}/root`)).status, 200)
+        assert.strictEqual((yield* ask(`/drives/${joans.id}/root`)).status, 403)
+        assert.strictEqual((yield* all(`/drives/${joans.id}/root`)).status, 200)
+      })
+    )
+
     it.effect("judges an app by the roles that it was granted, whatever belongs to a person", () =>
       Effect.gen(function* () {
         const sandbox = yield* GraphSandbox

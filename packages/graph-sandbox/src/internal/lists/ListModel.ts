@@ -241,13 +241,16 @@ const ofFile = (file: Item): ListItem => {
   return { id: listItem, file, fields, version, createdAt, createdBy, modifiedAt, modifiedBy }
 }
 
-/** All items. Of a library these are the files and folders; the root is none. */
-export const items = ({ items, library }: List): ReadonlyArray<ListItem> =>
-  library === null
-    ? [...items.values()]
-    : [...library.items.values()].filter(({ parent }) => parent !== null).map(ofFile)
+/** The files and folders of a library; its root is none of them. */
+const filesOf = (library: Drive) => [...library.items.values()].filter(({ parent }) => parent !== null)
 
-export const item = (list: List, id: string): ListItem | undefined => items(list).find((item) => item.id === id)
+export const items = ({ items, library }: List): ReadonlyArray<ListItem> =>
+  library === null ? [...items.values()] : filesOf(library).map(ofFile)
+
+export const item = ({ items, library }: List, id: string): ListItem | undefined => {
+  const file = library === null ? undefined : filesOf(library).find(({ listItem }) => listItem === id)
+  return file === undefined ? items.get(id) : ofFile(file)
+}
 
 /** The item that a change is about; its key is that of the file in a library. */
 export const changedItem = ({ items, library }: List, key: string): ListItem | undefined => {
