@@ -47,18 +47,21 @@ describe("the graph sandbox", () => {
     const file = await fetch(`${facts.graph_url}/users/joan@contoso.test/drive/root:/a.txt`, {
       headers: { authorization: `Bearer ${access_token}` }
     })
-    assert.deepInclude(await file.json(), { name: "a.txt", size: 5 })
-    assert.strictEqual(await stop(), 0)
+    const shown = await file.json()
+    const status = await stop()
     remove()
+    assert.deepInclude(shown, { name: "a.txt", size: 5 })
+    assert.strictEqual(status, 0)
   })
 
   it("writes the certificate as a text file, which ends with a newline", async () => {
     const { folder, remove } = temporaryFolder("graph-sandbox")
     const file = join(folder, "ca.pem")
     const { stop } = await launch(["--tls", "--ca-file", file])
-    assert.match(readFileSync(file, "utf8"), /-----END CERTIFICATE-----\n$/)
+    const certificate = readFileSync(file, "utf8")
     await stop()
     remove()
+    assert.match(certificate, /-----END CERTIFICATE-----\n$/)
   })
 
   it("says what is wrong with what it was given", async () => {
