@@ -2,12 +2,16 @@
  * Who may see and change an item: permissions, links and invitations.
  */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import { type DriveAddress, type ItemAddress, itemPath } from "./Drive.ts"
 import type { Graph } from "./Graph.ts"
 import type { GraphError } from "./GraphError.ts"
-import { json, list, unit } from "./internal/Call.ts"
+import { readError } from "./internal/Answer.ts"
+import { decoder, json, list, parse, request, unit } from "./internal/Call.ts"
+import { asText } from "./internal/Transport.ts"
+import { maybe } from "./model/Common.ts"
 import { Permission } from "./model/Permission.ts"
 import { path } from "./Path.ts"
 
@@ -15,7 +19,8 @@ export { Permission, SharingLink } from "./model/Permission.ts"
 
 const one = json(Permission)
 const many = list(Permission)
-const invited = json(Schema.Struct({ value: Schema.Array(Permission) }))
+const InvitedPermission = Schema.Struct({ ...Permission.fields, error: maybe(Schema.Unknown) })
+const decodeInvited = decoder(Schema.Struct({ value: Schema.Array(InvitedPermission) }))
 
 export type Role = "read" | "write"
 
@@ -70,23 +75,81 @@ export interface Invitation {
   readonly message?: string
 }
 
-/** Gives people access; the permissions that they have now. */
-export const invite = Effect.fn("Sharing.invite")(
-  (drive: DriveAddress, item: ItemAddress, { recipients, ...invitation }: Invitation) =>
-    Effect.map(
-      invited({
-        method: "POST",
-        path: itemPath(drive, item, "invite"),
-        json: {
-          requireSignIn: true,
-          sendInvitation: true,
-          ...invitation,
-          recipients: recipients.map((email) => ({ email }))
-        }
-      }),
-      ({ value }) => value
-    )
-)
+/** Why the service did not do all that was asked for a recipient: the access, or the mail about it. */
+export interface InvitationProblem {
+  /** The codes of the service, from the outermost to the deepest one. */
+  readonly codes: ReadonlyArray<string>
+  readonly message: string
+  /** Where a person can put it right, such as a page that verifies the account. */
+  readonly fixItUrl: string | null
+}
+
+/** What became of one recipient. */
+export interface Invited {
+  /** The mail address as it was given; null if the service does not say whom this is about. */
+  readonly recipient: string | null
+  /** What they have now; without an `id` where nothing was granted. */
+  readonly permission: Permission
+  /** Null: all was done. */
+  readonly problem: InvitationProblem | null
+}
+
+/** Whom a permission is about, among those who were invited. */
+const recipientOf = (permission: Permission, index: number, count: number, recipients: ReadonlyArray<string>) => {
+  const { grantedTo, grantedToV2, invitation } = permission
+  const named = [invitation?.email, grantedToV2?.user?.email, grantedTo?.user?.email]
+    .filter((email) => typeof email === "string")
+    .map((email) => email.toLowerCase())
+  const found = recipients.find((recipient) => named.includes(recipient.toLowerCase()))
+  return found ?? (count === recipients.length ? (recipients[index] ?? null) : null)
+}
+
+/**
+ * Gives people access. It may succeed for some recipients only, or give access without a mail about it: each result has what
+ * became of one of them.
+ *
+ * ```ts
+ * import * as Drive from "@signalbox/graph/Drive"
+ * import * as Sharing from "@signalbox/graph/Sharing"
+ * import * as Effect from "effect/Effect"
+ *
+ * export const notInvited = Effect.map(
+ *   Sharing.invite(Drive.me, { path: "/Reports" }, { recipients: ["joan@contoso.example"], roles: ["read"] }),
+ *   (all) => all.filter(({ problem }) => problem !== null).map(({ recipient }) => recipient)
+ * )
+ * ```
+ */
+export const invite = Effect.fn("Sharing.invite")(function* (
+  drive: DriveAddress,
+  item: ItemAddress,
+  { recipients, ...invitation }: Invitation
+): Effect.fn.Return<ReadonlyArray<Invited>, GraphError, Graph> {
+  const sent = yield* request(
+    {
+      method: "POST",
+      path: itemPath(drive, item, "invite"),
+      json: {
+        requireSignIn: true,
+        sendInvitation: true,
+        ...invitation,
+        recipients: recipients.map((email) => ({ email }))
+      }
+    },
+    asText
+  )
+  const { value } = yield* decodeInvited(yield* parse(sent), sent.request)
+  return value.map(({ error, ...permission }, index): Invited => ({
+    recipient: recipientOf(permission, index, value.length, recipients),
+    permission,
+    problem: problemOf(error, sent.status)
+  }))
+})
+
+const problemOf = (error: unknown, status: number): InvitationProblem | null => {
+  if (!Predicate.isObject(error)) return null
+  const fixItUrl = "fixItUrl" in error && typeof error.fixItUrl === "string" ? error.fixItUrl : null
+  return { ...readError(status, { error }), fixItUrl }
+}
 
 /** Changes what a permission allows. */
 export const updatePermission = Effect.fn("Sharing.updatePermission")(

@@ -206,7 +206,7 @@ describe("sharing", () => {
         yield* faults()
         assert.strictEqual((yield* Drives.item(shared, Drive.root)).name, "a #1%.txt")
         assert.strictEqual((yield* asked)[0]?.headers["prefer"], "redeemSharingLinkIfNecessary")
-        yield* Sharing.removePermission(Drive.me, file, id)
+        yield* Sharing.removePermission(Drive.me, file, id ?? "")
         const error = yield* Effect.flip(Drives.item(shared, Drive.root))
         assert.strictEqual(error.reason._tag, "NotFound")
         assert.notInclude(error.message, Drive.shareToken(link?.webUrl ?? ""))
@@ -219,12 +219,14 @@ describe("sharing", () => {
       Effect.gen(function* () {
         const folder = { path: "/Docs" }
         const [made] = yield* Sharing.invite(Drive.me, folder, { recipients: ["joan@contoso.test"], roles: ["read"] })
-        const changed = yield* Sharing.updatePermission(Drive.me, folder, made?.id ?? "", ["write"])
+        assert.deepInclude(made, { recipient: "joan@contoso.test", problem: null })
+        const id = made?.permission.id ?? ""
+        const changed = yield* Sharing.updatePermission(Drive.me, folder, id, ["write"])
         assert.deepStrictEqual(changed.roles, ["write"])
         const all = yield* Stream.runCollect(Sharing.permissions(Drive.me, folder))
         assert.include(
-          all.map(({ id }) => id),
-          made?.id
+          all.map((permission) => permission.id),
+          id
         )
       })
     )

@@ -401,6 +401,20 @@ describe("pages", () => {
       assert.strictEqual(error.reason._tag, "Malformed")
     })
   )
+  it.effect("pages that lead back to one that came before are an error, and each comes once", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      server.respond((_, index) =>
+        json({ value: [index], "@odata.nextLink": `${server.origin}/v1.0/users?p=${index % 3}` })
+      )
+      const seen: Array<unknown> = []
+      const watched = Stream.runForEach(Raw.stream({ path: "/users" }), (item) => Effect.sync(() => seen.push(item)))
+      const error = yield* settle(server, Effect.flip(Effect.provide(watched, connect(server))))
+      assert.strictEqual(error.reason._tag, "Malformed")
+      assert.deepStrictEqual(seen, [0, 1, 2])
+      assert.lengthOf(server.received(), 4)
+    })
+  )
   it.effect("an answer that the service broke off says with what", () =>
     Effect.gen(function* () {
       const broken = '{"value":[{"error":{"code":"InternalServerError","message":"x"}}'

@@ -43,7 +43,7 @@ export const unsent = (method: Method, shown: string): Reasons.RequestInfo => ({
 export const refused = (request: Reasons.RequestInfo, message: string) =>
   new Reasons.GraphError({ reason: new Reasons.InvalidRequest({ codes: [], message }), request })
 
-const malformed = (request: Reasons.RequestInfo, message: string, codes: ReadonlyArray<string> = []) =>
+export const malformed = (request: Reasons.RequestInfo, message: string, codes: ReadonlyArray<string> = []) =>
   new Reasons.GraphError({ reason: new Reasons.Malformed({ codes, message }), request })
 
 /** Sends a call; `read` makes something of a good answer. */
@@ -89,7 +89,8 @@ const brokenOff = (text: string): ReadonlyArray<string> | undefined => {
 
 const brokenOffMessage = "the service ended its answer with an error of its own; ask for less, or later"
 
-const parse = (sent: Sent<string>): Effect.Effect<unknown, Reasons.GraphError> =>
+/** The JSON of an answer; what is none is `Malformed`. */
+export const parse = (sent: Sent<string>): Effect.Effect<unknown, Reasons.GraphError> =>
   Option.match(parseJson(sent.value), {
     onSome: (body) => Effect.succeed(body),
     onNone: () => {
@@ -148,8 +149,10 @@ const decodePage = decoder(Page)
 export const pages = <S extends Schema.Constraint & { readonly DecodingServices: never }>(schema: S) => {
   const decodeItems = decoder(Schema.Array(schema))
 
+  /** `seen`: the links to pages that were followed or will be. */
   const read = Effect.fnUntraced(function* (
-    sent: Sent<string>
+    sent: Sent<string>,
+    seen: Set<string>
   ): Effect.fn.Return<DecodedPage<S["Type"]>, Reasons.GraphError, Graph> {
     const { origin } = yield* Graph
     const page = yield* decodePage(yield* parse(sent), sent.request)
@@ -161,6 +164,11 @@ export const pages = <S extends Schema.Constraint & { readonly DecodingServices:
     if (next !== null && (!URL.canParse(next) || new URL(next).origin !== origin)) {
       return yield* malformed(sent.request, "the link to the next page leads to another host; it was not followed")
     }
+    // Whoever follows links in a circle never comes to an end.
+    if (next !== null && seen.has(next)) {
+      return yield* malformed(sent.request, "the link to the next page leads back to a page that came before")
+    }
+    if (next !== null) seen.add(next)
     return {
       items: yield* decodeItems(page.value, sent.request),
       next,
@@ -171,16 +179,17 @@ export const pages = <S extends Schema.Constraint & { readonly DecodingServices:
 
   return (call: Call | { readonly link: string; readonly headers?: Readonly<Record<string, string>> }) => {
     const headers = call.headers === undefined ? {} : { headers: call.headers }
-    const follow = (link: string) =>
-      Effect.flatMap(requestAddress(link, { method: "GET", read: asText, ...headers }), read)
-    const first = "link" in call ? follow(call.link) : Effect.flatMap(request(call, asText), read)
-    return Stream.paginate<string | null, DecodedPage<S["Type"]>, Reasons.GraphError, Graph>(null, (link) =>
-      Effect.flatMap(link === null ? first : follow(link), (page) =>
-        page.next !== null && page.next === link
-          ? Effect.fail(malformed(unsent("GET", "the next page"), "a page names itself as the next one"))
-          : Effect.succeed([[page], Option.fromNullOr(page.next)] as const)
+    const follow = (link: string) => requestAddress(link, { method: "GET", read: asText, ...headers })
+    return Stream.suspend(() => {
+      const seen = new Set("link" in call ? [call.link] : [])
+      const first = "link" in call ? follow(call.link) : request(call, asText)
+      return Stream.paginate<string | null, DecodedPage<S["Type"]>, Reasons.GraphError, Graph>(null, (link) =>
+        Effect.map(
+          Effect.flatMap(link === null ? first : follow(link), (sent) => read(sent, seen)),
+          (page) => [[page], Option.fromNullOr(page.next)] as const
+        )
       )
-    )
+    })
   }
 }
 

@@ -17,7 +17,8 @@ export const SharingLink = Schema.Struct({
 })
 
 export const Permission = Schema.Struct({
-  id: Schema.String,
+  /** Absent where the service only says what holds, such as for some invitations. */
+  id: Schema.optionalKey(Schema.String),
   /** `read`, `write`, `owner`. */
   roles: maybe(Schema.Array(Schema.String)),
   shareId: text,
