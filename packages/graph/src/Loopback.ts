@@ -7,9 +7,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import { createServer, type Server } from "node:http"
+import { createServer, type IncomingMessage, type Server } from "node:http"
 import { Expired, InvalidRequest, OAuthError, own } from "./OAuthError.ts"
-import { type AuthorizationOptions, OAuth } from "./OAuth.ts"
+import { type AuthorizationOptions, OAuth, type PendingAuthorization } from "./OAuth.ts"
 
 export interface Options {
   /** Default: a free one. Name one when the app has a redirect URI with a port. */
@@ -22,8 +22,13 @@ export interface Options {
 
 export interface Catcher {
   readonly redirectUri: string
-  /** The address that the browser came back with; it holds a code. */
-  readonly caught: Effect.Effect<Redacted.Redacted, OAuthError>
+  /**
+   * Begins to wait for the answer to this authorization; do so before the user gets its address. The inner effect resolves to the
+   * address that the browser came back with, which holds a code.
+   */
+  readonly expect: (
+    pending: Pick<PendingAuthorization, "state">
+  ) => Effect.Effect<Effect.Effect<Redacted.Redacted, OAuthError>>
 }
 
 const page = (title: string, text: string) =>
@@ -49,18 +54,34 @@ const listen = (server: Server, port: number): Effect.Effect<number, OAuthError>
     })
   })
 
-/** Listens on 127.0.0.1 until the scope closes, and catches one answer; other requests get a 404. */
+/** The address of a request, when it is an answer to the authorization with this state. */
+const answerOf = (request: IncomingMessage, path: string, state: string | undefined): URL | undefined => {
+  const target = request.url ?? ""
+  // Anything on this computer may ask for anything, also for what is no address.
+  if (request.method !== "GET" || !target.startsWith("/") || !URL.canParse(`http://localhost${target}`)) return undefined
+  const url = new URL(`http://localhost${target}`)
+  const { searchParams } = url
+  const isAnswer = searchParams.has("code") || searchParams.has("error")
+  return url.pathname === path && isAnswer && state !== undefined && searchParams.get("state") === state
+    ? url
+    : undefined
+}
+
+/**
+ * Listens on 127.0.0.1 until the scope closes, and catches the answer to one authorization. Other requests, with answers to other
+ * authorizations among them, get a 404, and change nothing.
+ */
 export const listenForRedirect = Effect.fn("Loopback.listenForRedirect")(function* (
   options: Options = {}
 ): Effect.fn.Return<Catcher, OAuthError, Scope.Scope> {
   const path = options.path ?? "/"
   const caught = yield* Deferred.make<Redacted.Redacted>()
+  let state: string | undefined
   const server = yield* Effect.acquireRelease(
     Effect.sync(() =>
       createServer((request, response) => {
-        const url = new URL(request.url ?? "/", "http://localhost")
-        const isAnswer = url.searchParams.has("code") || url.searchParams.has("error")
-        if (request.method !== "GET" || url.pathname !== path || !isAnswer) {
+        const url = answerOf(request, path, state)
+        if (url === undefined) {
           response.writeHead(404, headers).end(page("Nothing here", "This page only waits for a sign-in."))
           return
         }
@@ -82,10 +103,14 @@ export const listenForRedirect = Effect.fn("Loopback.listenForRedirect")(functio
   const tooLate = new OAuthError({ reason: new Expired(own("nobody came back from the sign-in in time: start again")) })
   return {
     redirectUri: `http://localhost:${port}${path}`,
-    caught: Effect.timeoutOrElse(Deferred.await(caught), {
-      duration: options.timeout ?? "5 minutes",
-      orElse: () => Effect.fail(tooLate)
-    })
+    expect: (pending) =>
+      Effect.sync(() => {
+        state = pending.state
+        return Effect.timeoutOrElse(Deferred.await(caught), {
+          duration: options.timeout ?? "5 minutes",
+          orElse: () => Effect.fail(tooLate)
+        })
+      })
   }
 })
 
@@ -104,8 +129,9 @@ export const signIn = Effect.fn("Loopback.signIn")(function* <E, R>(
   options: Options & AuthorizationOptions = {}
 ) {
   const oauth = yield* OAuth
-  const { caught, redirectUri } = yield* listenForRedirect(options)
+  const { expect, redirectUri } = yield* listenForRedirect(options)
   const { pending, url } = yield* oauth.authorize({ ...options, redirectUri, responseMode: "query" })
+  const caught = yield* expect(pending)
   yield* show(url)
   return yield* oauth.exchange(yield* caught, pending)
 }, Effect.scoped)

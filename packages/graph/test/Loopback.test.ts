@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as HttpClient from "effect/http/HttpClient"
+import { connect } from "node:net"
 import * as Loopback from "../src/Loopback.ts"
 import { OAuth } from "../src/OAuth.ts"
 import { TokenStore } from "../src/TokenStore.ts"
@@ -30,6 +31,18 @@ const browse = (answer: (state: string) => string, seen: Array<readonly [number,
       seen.push([response.status, yield* response.text])
       assert.strictEqual(response.headers["cache-control"], "no-store")
     }
+  })
+
+const statusOf = (url: string) => Effect.map(HttpClient.get(url), ({ status }) => status)
+
+/** Sends a line that no client would send; the status of the answer. */
+const raw = ({ hostname, port }: URL, line: string): Effect.Effect<number> =>
+  Effect.callback((resume) => {
+    let answer = ""
+    const socket = connect(Number(port), hostname, () => socket.write(`${line}\r\nHost: localhost\r\n\r\n`))
+    socket.setEncoding("utf8")
+    socket.on("data", (text: string) => (answer += text))
+    socket.once("close", () => resume(Effect.succeed(Number(answer.split(" ")[1]))))
   })
 
 describe("the loopback page", () => {
@@ -55,6 +68,35 @@ describe("the loopback page", () => {
     }).pipe(Effect.scoped)
   )
 
+  const strays: ReadonlyArray<readonly [string, (back: string) => Effect.Effect<number, unknown, HttpClient.HttpClient>]> =
+    [
+      ["a code of another authorization", (back) => statusOf(`${back}?code=X&state=OTHER`)],
+      ["a code without a state", (back) => statusOf(`${back}?code=X`)],
+      ["a refusal of another authorization", (back) => statusOf(`${back}?error=access_denied&state=OTHER`)],
+      ["what is no address", (back) => raw(new URL(back), "GET // HTTP/1.1")],
+      ["an address of elsewhere", (back) => raw(new URL(back), "GET http://[ HTTP/1.1")]
+    ]
+  for (const [what, ask] of strays) {
+    it.live(`answers ${what} with 404 and goes on waiting`, () =>
+      Effect.gen(function* () {
+        const server = yield* make
+        server.script(tokens(1))
+        const pages: Array<readonly [number, string]> = []
+        const seen: Array<number> = []
+        const browser = (url: string) =>
+          Effect.gen(function* () {
+            const back = (new URL(url).searchParams.get("redirect_uri") ?? "").replace("localhost", "127.0.0.1")
+            seen.push(yield* ask(back))
+            yield* browse((state) => `code=CODE-1&state=${state}`, pages)(url)
+          })
+        const got = yield* Effect.provide(Loopback.signIn(browser, { timeout: "5 seconds" }), stack(server))
+        assert.isNotNull(got.refreshToken)
+        assert.deepStrictEqual(seen, [404])
+        assert.strictEqual(formOf(server.received()[0])["code"], "CODE-1")
+      }).pipe(Effect.scoped)
+    )
+  }
+
   it.live("shows a refusal, which the program gets as an error", () =>
     Effect.gen(function* () {
       const server = yield* make
@@ -69,7 +111,8 @@ describe("the loopback page", () => {
 
   it.live("does not wait for ever, and is gone afterwards", () =>
     Effect.gen(function* () {
-      const { caught, redirectUri } = yield* Loopback.listenForRedirect({ timeout: "50 millis", path: "/back" })
+      const { expect, redirectUri } = yield* Loopback.listenForRedirect({ timeout: "50 millis", path: "/back" })
+      const caught = yield* expect({ state: "s" })
       assert.isTrue(redirectUri.endsWith("/back"))
       const error = yield* Effect.flip(caught)
       assert.strictEqual(error.reason._tag, "Expired")

@@ -9,7 +9,7 @@ import type { ItemId } from "../model/Common.ts"
 import { JobStatus } from "../model/Drive.ts"
 import { JobFailed, type TransferError, transferError } from "../TransferError.ts"
 import { bodyOf } from "./Answer.ts"
-import { decoder, requestAddress } from "./Call.ts"
+import { decoder, malformed, requestAddress } from "./Call.ts"
 import { asText, type Sent } from "./Transport.ts"
 
 const Status = Schema.Struct({
@@ -17,6 +17,27 @@ const Status = Schema.Struct({
   error: Schema.optionalKey(Schema.NullOr(Schema.Struct({ code: Schema.optionalKey(Schema.String) })))
 })
 const decode = decoder(Status)
+
+/** What each status means; the service says nothing else. */
+const meanings: Readonly<Record<string, "going" | "done" | "failed">> = {
+  notstarted: "going",
+  inprogress: "going",
+  running: "going",
+  waiting: "going",
+  updating: "going",
+  deletepending: "going",
+  completed: "done",
+  succeeded: "done",
+  failed: "failed",
+  deletefailed: "failed",
+  cancelled: "failed",
+  skipped: "failed"
+}
+
+const meaningOf = (status: string | null | undefined) => {
+  const key = (status ?? "").toLowerCase()
+  return Object.hasOwn(meanings, key) ? meanings[key] : undefined
+}
 
 const firstPauseMillis = 500
 const longestPauseMillis = 10_000
@@ -37,12 +58,16 @@ export const awaitJob = Effect.fnUntraced(function* (
       sent.request
     )
     const { error, resourceId } = status
-    if (status.status === "completed") {
-      return resourceId ?? (yield* failed("the job is done, but the service does not say what it made"))
+    switch (meaningOf(status.status)) {
+      case "done":
+        return resourceId ?? (yield* failed("the job is done, but the service does not say what it made"))
+      case "failed":
+        return yield* failed(`the service could not finish it (${error?.code ?? status.status})`)
+      case undefined:
+        // Whoever waits for a word that never comes waits for ever.
+        return yield* malformed(sent.request, "the service does not say in a known word how far the job is")
+      case "going":
+        yield* Effect.sleep(pause)
     }
-    if (/failed|deleteFailed|cancelled/i.test(status.status ?? "")) {
-      return yield* failed(`the service could not finish it (${error?.code ?? status.status})`)
-    }
-    yield* Effect.sleep(pause)
   }
 })
