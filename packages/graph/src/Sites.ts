@@ -3,14 +3,16 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
+import * as Address from "./Drive.ts"
+import * as Drives from "./Drives.ts"
 import type { Graph } from "./Graph.ts"
-import type { GraphError } from "./GraphError.ts"
-import { json, list } from "./internal/Call.ts"
+import { GraphError, NotFound } from "./GraphError.ts"
+import { json, list, unsent } from "./internal/Call.ts"
 import { type Selection, selection } from "./internal/Options.ts"
 import type { SiteId } from "./model/Common.ts"
 import { Drive } from "./model/Drive.ts"
 import { Site } from "./model/Site.ts"
-import { below, path, type Path } from "./Path.ts"
+import { below, path, type Path, type Query } from "./Path.ts"
 
 export { Site } from "./model/Site.ts"
 
@@ -21,7 +23,8 @@ const driveOf = json(Drive)
 
 /**
  * Which site: `"root"`; an id, `"host,collection,site"`, with blanks or without; a host, for its root site; `"host:/sites/team"`;
- * an `https` address of the site or of a page in it; a host and the path with its `sites` or `teams`; or the three parts of the id.
+ * an `https` address of the site, of a page, a library or a file in it, or a link to share a file or a folder in it; a host and
+ * the path with its `sites` or `teams`; or the three parts of the id.
  */
 export type SiteAddress =
   | SiteId
@@ -29,24 +32,41 @@ export type SiteAddress =
   | readonly [host: string, path: string]
   | readonly [host: string, collection: string, site: string]
 
-/** What may follow the site in the address of a page. */
+/** What may follow the site, or a library of it, in the address of a page. */
 const inside = /\/(SitePages|Shared Documents|Lists|Forms|_layouts)(\/.*)?$/i
+
+/** A link that was made for sharing: it names an item by a secret, and not by a path. */
+const sharing = /^https?:\/\/([^/]+\/:\w:\/|1drv\.ms\/)/i
+
+/** Where collections of sites are: below these, two names are a site, and whatever follows may be in it. */
+const managed = /^\/(sites|teams|personal)\//i
+
+/** Where a site is. */
+interface Place {
+  readonly path: Path
+  /** The address of what may be something in the site: asked for when there is no site at the path. */
+  readonly link: string | null
+}
 
 const byPath = (host: string, names: string): Path => {
   const rest = below(names)
   return rest.encoded === "" && rest.problem === null ? path`/sites/${host}` : path`/sites/${host}:${rest}:`
 }
 
-const byText = (text: string): Path => {
+const byText = (text: string): Place => {
   const address = text.trim()
   const [, host, names] = /^([^/:]+):(\/(?!\/)[^:]+):?$/.exec(address) ?? []
-  if (host !== undefined && names !== undefined) return byPath(host, names)
+  if (host !== undefined && names !== undefined) return { path: byPath(host, names), link: null }
   if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {
     const parts = address.split(",").map((part) => part.trim())
-    return path`/sites/${parts.join(",")}`
+    return { path: path`/sites/${parts.join(",")}`, link: null }
   }
-  const { hostname, pathname } = new URL(address)
-  return byPath(hostname, decoded(pathname).replace(inside, ""))
+  const { hostname, origin, pathname } = new URL(address)
+  const there = decoded(pathname).replace(inside, "")
+  const segments = there.split("/").filter((segment) => segment !== "")
+  const mayBeInside = segments.length > (managed.test(there) ? 2 : 0)
+  const link = [origin, ...segments.map(encodeURIComponent)].join("/")
+  return { path: byPath(hostname, there), link: mayBeInside ? link : null }
 }
 
 /** Percent codes that say nothing stay as they are. */
@@ -56,11 +76,21 @@ const decoded = (text: string): string =>
     return new TextDecoder().decode(bytes)
   })
 
-const addressed = (site: SiteAddress): Path => {
+const addressed = (site: SiteAddress): Place => {
   if (typeof site === "string") return byText(site)
   const [host, second, third] = site.map((part) => part.trim())
-  return third === undefined ? byPath(host ?? "", second ?? "") : path`/sites/${`${host},${second},${third}`}`
+  const there = third === undefined ? byPath(host ?? "", second ?? "") : path`/sites/${`${host},${second},${third}`}`
+  return { path: there, link: null }
 }
+
+/** The site of what a link leads to: libraries have a name in each language, so their names say nothing. */
+const ofLink = Effect.fnUntraced(function* (link: string, query: Query) {
+  const found = yield* Drives.item(Address.link(link), Address.root, { select: ["parentReference"] })
+  const site = found.parentReference?.siteId
+  if (site !== undefined && site !== null) return yield* one({ path: path`/sites/${site}`, query })
+  const reason = new NotFound({ codes: [], message: "the link leads to something that is in no site" })
+  return yield* new GraphError({ reason, request: unsent("GET", "/shares/…") })
+})
 
 /**
  * A site; fails with `NotFound`. Use the id that comes for everything else.
@@ -69,21 +99,31 @@ const addressed = (site: SiteAddress): Path => {
  * import * as Sites from "@signalbox/graph/Sites"
  *
  * export const team = Sites.get(["contoso.sharepoint.com", "/sites/team"])
+ * export const ofAFile = Sites.get("https://contoso.sharepoint.com/sites/team/Freigegebene%20Dokumente/Bericht.docx")
  * ```
  */
-export const get = Effect.fn("Sites.get")(
-  (
-    site: SiteAddress,
-    options: Selection<Site> & {
-      /** Whose site, when it is not addressed as a whole: `groups/<id>`, for `"root"`. */
-      readonly resource?: string
-    } = {}
-  ) =>
-    one({
-      path: path`${below(options.resource ?? "")}${addressed(site)}`,
-      query: { $select: selection(options.select) }
+export const get = Effect.fn("Sites.get")(function* (
+  site: SiteAddress,
+  options: Selection<Site> & {
+    /** Whose site, when it is not addressed as a whole: `groups/<id>`, for `"root"`. */
+    readonly resource?: string
+  } = {}
+): Effect.fn.Return<Site, GraphError, Graph> {
+  const query = { $select: selection(options.select) }
+  if (typeof site === "string" && sharing.test(site.trim())) return yield* ofLink(site, query)
+  const { link, path: there } = addressed(site)
+  const found = one({ path: path`${below(options.resource ?? "")}${there}`, query })
+  if (link === null) return yield* found
+  return yield* Effect.catchReason(found, "GraphError", "NotFound", (_, notFound) => {
+    // What is wrong with the address is that there is no site, whatever the service says of the link.
+    const none = () => Effect.fail(notFound)
+    return Effect.catchReasons(ofLink(link, query), "GraphError", {
+      NotFound: none,
+      Forbidden: none,
+      InvalidRequest: none
     })
-)
+  })
+})
 
 /**
  * The sites that match a text; `*` is all of them.
