@@ -38,12 +38,15 @@ import {
   type LocalOptions,
   resourcePath,
   siteId,
-  type SiteLike
+  type SiteLike,
+  withinOf
 } from "./internal/CompatItems.ts"
 import * as Shapes from "./internal/CompatShapes.ts"
+import { PendingAuthorizations } from "./internal/PendingAuthorizations.ts"
+import { stateOf } from "./internal/Redirect.ts"
 import * as Lists from "./Lists.ts"
 import type { User } from "./model/User.ts"
-import { OAuth, type PendingAuthorization } from "./OAuth.ts"
+import { OAuth } from "./OAuth.ts"
 import { getScopes } from "./Scopes.ts"
 import * as Sites from "./Sites.ts"
 import type { Tokens } from "./Tokens.ts"
@@ -60,8 +63,13 @@ export type {
   CompatUser
 } from "./internal/CompatShapes.ts"
 
+/** Which fields of users come, by the names of the service. Default: the usual ten; all others come only when they are named. */
+export interface SelectOptions {
+  readonly select?: ReadonlyArray<keyof User & string>
+}
+
 /** Where to search, and in which field. */
-export interface SearchOptions {
+export interface SearchOptions extends SelectOptions {
   /** Default `displayName`. */
   readonly search_field?: keyof User & string
   /** Default `users`; such as `groups/<id>/members`. */
@@ -97,7 +105,6 @@ export class GraphLibrary {
   readonly #options: Options
   readonly #place: Connection
   #client: Client | undefined
-  #pending: PendingAuthorization | undefined
   #runtime: ManagedRuntime.ManagedRuntime<Services, unknown> | undefined
 
   /** `place` names a national cloud, or the addresses of a sandbox, and may bring the HTTP client. */
@@ -154,29 +161,32 @@ export class GraphLibrary {
   ): Promise<string> {
     const { client_id, client_secret, redirect_uri, scopes = this.get_scopes() } = options
     if (client_id !== undefined) await this.configure_client(client_id, client_secret, options)
-    const { pending, url } = await this.#run(
-      Effect.flatMap(OAuth, (oauth) =>
-        oauth.authorize({ scopes, ...(redirect_uri === undefined ? {} : { redirectUri: redirect_uri }) })
-      )
+    return this.#run(
+      Effect.gen(function* () {
+        const { pending, url } = yield* (yield* OAuth).authorize({
+          scopes,
+          ...(redirect_uri === undefined ? {} : { redirectUri: redirect_uri })
+        })
+        yield* (yield* PendingAuthorizations).keep(pending)
+        return url
+      })
     )
-    this.#pending = pending
-    return url
   }
 
-  /** The refresh token for the address that the user came back with; tokens are stored and used from now on. */
-  async authorize_and_get_token(authorization_url: string): Promise<string> {
-    const pending = this.#pending
-    const message =
-      "call generate_oauth_authorization_url first, on this object: what the user comes back with belongs to its address"
-    const token = await this.#run(
-      pending === undefined
-        ? Effect.fail(new CompatError({ message }))
-        : Effect.flatMap(OAuth, (oauth) =>
-            Effect.flatMap(oauth.exchange(Redacted.make(authorization_url), pending), needRefreshToken)
-          )
+  /**
+   * The refresh token for the address that the user came back with; tokens are stored and used from now on. What is needed for it
+   * lies beside the token for an hour, so the address may come from another object or process of the same app and place.
+   */
+  authorize_and_get_token(authorization_url: string): Promise<string> {
+    return this.#run(
+      Effect.gen(function* () {
+        const pendings = yield* PendingAuthorizations
+        const pending = yield* pendings.find(yield* stateOf(authorization_url))
+        const tokens = yield* (yield* OAuth).exchange(Redacted.make(authorization_url), pending)
+        yield* pendings.forget(pending.state)
+        return yield* needRefreshToken(tokens)
+      })
     )
-    this.#pending = undefined
-    return token
   }
 
   /** Configures the app; with a refresh token it is renewed, and the new one is returned. */
@@ -198,16 +208,17 @@ export class GraphLibrary {
     return this.#run(Effect.flatMap(OAuth, (oauth) => Effect.flatMap(oauth.refresh(token), needRefreshToken)))
   }
 
-  /** The signed-in account. */
-  get_me(): Promise<Shapes.CompatUser> {
-    return this.#run(Effect.map(Users.me(), Shapes.toUser))
+  /** The signed-in account. Fields such as `about_me` are there when they were selected and have a value. */
+  get_me(options: SelectOptions = {}): Promise<Shapes.CompatUser> {
+    return this.#run(Effect.map(Users.me(options), Shapes.toUser))
   }
 
   /** All users in whose `search_field` (default `displayName`) the text is, in `resource` (default `users`). */
   search_for_users(search_string: string, options: SearchOptions = {}): Promise<ReadonlyArray<Shapes.CompatUser>> {
     const found = Users.search(search_string, {
       field: options.search_field ?? "displayName",
-      resource: options.resource ?? "users"
+      resource: options.resource ?? "users",
+      ...(options.select === undefined ? {} : { select: options.select })
     })
     return this.#run(Effect.map(Stream.runCollect(found), (users) => users.map(Shapes.toUser)))
   }
@@ -247,16 +258,15 @@ export class GraphLibrary {
   }
 
   /**
-   * The files that a text is in. Without `target_folder` all of the drive and what others share; `root`: what is in the drive
-   * itself.
+   * The files that a text is in. Without `target_folder`, or with an empty one, all of the drive and what others share; `root`: what
+   * is in the drive itself.
    */
   find_drive_file(
     search_string: string,
     options: DriveOptions & { readonly target_folder?: ItemLike; readonly include_folders?: boolean } = {}
   ): Promise<ReadonlyArray<Shapes.CompatDriveItem>> {
-    const { target_folder } = options
-    const within = target_folder === undefined ? {} : { within: folderOf(target_folder) }
-    return this.#run(listed(Drives.search(driveOf(options), search_string, within), options.include_folders))
+    const found = Drives.search(driveOf(options), search_string, withinOf(options.target_folder))
+    return this.#run(listed(found, options.include_folders))
   }
 
   /** Downloads a file; the local path. */

@@ -5,16 +5,12 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type { PlatformError } from "effect/PlatformError"
 import * as Schema from "effect/Schema"
-import * as Semaphore from "effect/Semaphore"
-import { uuidV4Unsafe } from "effect/crypto/SecureRandom"
 import { homedir } from "node:os"
-import { dirname, join, resolve } from "node:path"
-import { hold } from "./internal/FileLock.ts"
+import { join, resolve } from "node:path"
+import * as PrivateFile from "./internal/PrivateFile.ts"
 import { TokenStore, TokenStoreError } from "./TokenStore.ts"
 import { fromStored, toStored } from "./Tokens.ts"
 
@@ -34,56 +30,19 @@ export const defaultPath: Effect.Effect<string> = Effect.gen(function* () {
 })
 
 const make = Effect.fnUntraced(function* (options: { readonly path?: string }) {
-  const fs = yield* FileSystem.FileSystem
   const path = resolve(options.path ?? (yield* defaultPath))
-  const permit = yield* Semaphore.make(1)
-
-  const failed = (what: string) => (error: PlatformError) =>
-    new TokenStoreError({ message: `cannot ${what} the token file (${path}): ${error.message}` })
+  const file = yield* PrivateFile.make("the token file", path)
   const unreadable = new TokenStoreError({
     message: `the token file (${path}) does not hold a token: move it away and authorize again`
   })
-  const folder = fs.makeDirectory(dirname(path), { recursive: true, mode: 0o700 })
-
-  const load = fs.readFileString(path).pipe(
-    Effect.asSome,
-    Effect.catchReason("PlatformError", "NotFound", () => Effect.succeedNone),
-    Effect.mapError(failed("read")),
-    Effect.flatMap((text) => {
+  return TokenStore.of({
+    load: Effect.flatMap(file.read, (text) => {
       if (Option.isNone(text)) return Effect.succeedNone
       const found = fromStored(Option.getOrNull(parse(text.value)))
       return found === "unreadable" ? Effect.fail(unreadable) : Effect.succeed(found)
-    })
-  )
-
-  /** Written beside, on the disk, then renamed: a reader sees the old file or the new one. */
-  const replace = Effect.fnUntraced(function* (text: string) {
-    const temporary = `${path}.${uuidV4Unsafe()}.tmp`
-    yield* folder
-    yield* Effect.scoped(
-      Effect.gen(function* () {
-        const file = yield* fs.open(temporary, { flag: "wx", mode: 0o600 })
-        yield* file.writeAll(new TextEncoder().encode(text))
-        yield* file.sync
-      })
-    ).pipe(
-      Effect.andThen(fs.rename(temporary, path)),
-      Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))
-    )
-  })
-
-  return TokenStore.of({
-    load,
-    save: (tokens) => Effect.mapError(replace(`${JSON.stringify(toStored(tokens), null, 1)}\n`), failed("write")),
-    exclusive: (effect) =>
-      permit.withPermits(1)(
-        Effect.scoped(
-          Effect.andThen(
-            Effect.andThen(Effect.mapError(folder, failed("make the folder of")), hold(`${path}.lock`)),
-            effect
-          )
-        )
-      )
+    }),
+    save: (tokens) => file.replace(`${JSON.stringify(toStored(tokens), null, 1)}\n`),
+    exclusive: file.exclusive
   })
 })
 

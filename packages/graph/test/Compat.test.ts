@@ -30,7 +30,15 @@ const token = { access_token: "ANY", expires_at: 9e9 }
 const people: Seed = {
   ...seed,
   users: [
-    ...(seed.users ?? []),
+    ...(seed.users ?? []).map((user) => ({
+      ...user,
+      drive: { ...user.drive, "Root/inside.txt": "in a folder that is called so" },
+      department: "Sales",
+      interests: ["chess"],
+      aboutMe: null,
+      // How the service says that there is none.
+      hireDate: "0001-01-01T00:00:00Z"
+    })),
     ...Array.from({ length: 120 }, (_, n) => ({ userPrincipalName: `p${n}@contoso.test`, displayName: `Pat ${n}` }))
   ]
 }
@@ -141,6 +149,27 @@ describe("authorizing", () => {
     })
   )
 
+  it.live("begins in one object and ends in another, each sign-in by its state", () =>
+    withLibrary(async (_, folder, { origin }) => {
+      const place = { graphUrl: origin, loginUrl: origin }
+      const options = { ...app, file_backend_path: join(folder, "halves") }
+      await using first = new GraphLibrary(options, place)
+      const older = await signIn(await first.generate_oauth_authorization_url())
+      const newer = await signIn(await first.generate_oauth_authorization_url())
+      assert.strictEqual((await stat(join(options.file_backend_path, "auth_pending.json"))).mode & 0o777, 0o600)
+
+      await using second = new GraphLibrary(options, place)
+      for (const back of [older, newer]) assert.notStrictEqual(await second.authorize_and_get_token(back), "")
+      assert.strictEqual((await second.get_me()).display_name, "Ann Lee")
+      // What has ended is forgotten, also by who began it.
+      const again = await rejection(() => first.authorize_and_get_token(newer))
+      assert.strictEqual(again.reason?._tag, "StateMismatch")
+      assert.include(again.message, "begin one")
+      const text = await rejection(() => first.authorize_and_get_token("https://localhost/"))
+      assert.include(text.message, "paste the whole address")
+    })
+  )
+
   it.live("B2: the refresh token that is passed is the one that is used", () =>
     withLibrary(async (graph) => {
       await graph.authorize_and_get_token(await signIn(await graph.generate_oauth_authorization_url()))
@@ -194,8 +223,10 @@ describe("authorizing", () => {
           const options = { ...app, vault_backend: true, vault_secret: "office" }
           const place = { graphUrl: origin, loginUrl: origin }
           await using first = new GraphLibrary(options, place)
-          await first.authorize_and_get_token(await signIn(await first.generate_oauth_authorization_url()))
+          const url = await first.generate_oauth_authorization_url()
+          // The other half of the sign-in, in another object.
           await using second = new GraphLibrary(options, place)
+          await second.authorize_and_get_token(await signIn(url))
           assert.strictEqual((await second.get_me()).display_name, "Ann Lee")
           assert.isString(await second.refresh_oauth_token())
         })
@@ -300,6 +331,17 @@ describe("users and drives", () => {
     })
   )
 
+  it.live("fields beyond the usual ones are there when they are selected and have a value", () =>
+    withLibrary(async (graph) => {
+      assert.notProperty(await graph.get_me(), "department")
+      const me = await graph.get_me({ select: ["displayName", "department", "aboutMe", "hireDate", "interests"] })
+      assert.deepInclude(me, { display_name: "Ann Lee", department: "Sales", interests: ["chess"] })
+      for (const empty of ["about_me", "hire_date", "show_in_address_list"]) assert.notProperty(me, empty)
+      const [found] = await graph.search_for_users("Ann", { select: ["department"] })
+      assert.strictEqual(found?.department, "Sales")
+    })
+  )
+
   it.live("drives, files and folders as objects", () =>
     withLibrary(async (graph) => {
       const drive = await graph.get_drive_instance()
@@ -319,6 +361,9 @@ describe("users and drives", () => {
         const found = await graph.get_folder_instance(root === undefined ? {} : { folder: root })
         assert.strictEqual(found.name, "root")
       }
+      // A name like any other.
+      assert.strictEqual((await graph.get_folder_instance({ folder: "Root" })).child_count, 1)
+      assert.lengthOf(await graph.list_files_in_drive_folder({ target_folder: "Root" }), 1)
       assert.strictEqual((await rejection(() => graph.get_file_instance(drive, "/Docs"))).reason?._tag, "NotAFile")
       const notFolder = await rejection(() => graph.get_folder_instance({ folder: "/nothing.bin" }))
       assert.strictEqual(notFolder.reason?._tag, "NotAFolder")
@@ -341,6 +386,7 @@ describe("users and drives", () => {
         assert.lengthOf(await names(graph.list_files_in_drive_folder({ target_folder: docs })), 2)
         assert.deepStrictEqual(await names(graph.find_drive_file("O'Brien & co")), ["O'Brien & co.txt"])
         assert.include(await names(graph.find_drive_file("plan")), "Plan of Joan.txt")
+        assert.include(await names(graph.find_drive_file("plan", { target_folder: "" })), "Plan of Joan.txt")
         assert.deepStrictEqual(await names(graph.find_drive_file("plan", { target_folder: "root" })), [])
         // By name, and by what is in it.
         assert.deepStrictEqual(await names(graph.find_drive_file("deep", { target_folder: docs })), ["x.txt"])

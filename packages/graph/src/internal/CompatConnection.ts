@@ -23,6 +23,8 @@ import { OAuth } from "../OAuth.ts"
 import { TokenStore, TokenStoreError } from "../TokenStore.ts"
 import { fromRefreshToken, fromStored, type Tokens } from "../Tokens.ts"
 import * as VaultTokenStore from "../VaultTokenStore.ts"
+import { PendingAuthorizations } from "./PendingAuthorizations.ts"
+import * as VaultItems from "./VaultItems.ts"
 
 /** An argument is missing or wrong; the message names it and says what to do. */
 export class CompatError extends Schema.TaggedError<CompatError>()("CompatError", { message: Schema.String }) {}
@@ -81,14 +83,25 @@ const temporaryFolder = Effect.gen(function* () {
 /** The environment as it is now: programs fill it from files after Effect has first read it. */
 const environment = ConfigProvider.layer(Effect.sync(() => ConfigProvider.fromEnv()))
 
-const storeOf = (
-  options: Options
-): Layer.Layer<TokenStore, Config.ConfigError | TokenStoreError, FileSystem.FileSystem | HttpClient.HttpClient> => {
+type Store = TokenStore | PendingAuthorizations
+type Needs = FileSystem.FileSystem | HttpClient.HttpClient
+
+/** Where the token is, and beside it the sign-ins that have begun. */
+const storeOf = (options: Options): Layer.Layer<Store, Config.ConfigError | TokenStoreError, Needs> => {
   if (options.vault_backend === true) {
-    return Layer.provide(VaultTokenStore.layerConfig(options.vault_secret ?? ""), environment)
+    const both = (vault: VaultTokenStore.Options) =>
+      Layer.merge(VaultTokenStore.layer(vault), PendingAuthorizations.layerVault(vault))
+    return Layer.provide(Layer.unwrap(Effect.map(VaultItems.config(options.vault_secret ?? ""), both)), environment)
   }
   const folder = options.file_backend_path === undefined ? temporaryFolder : Effect.succeed(options.file_backend_path)
-  return Layer.unwrap(Effect.map(folder, (path) => FileTokenStore.layer({ path: join(path, "auth_token.txt") })))
+  return Layer.unwrap(
+    Effect.map(folder, (path) =>
+      Layer.merge(
+        FileTokenStore.layer({ path: join(path, "auth_token.txt") }),
+        PendingAuthorizations.layerFile(join(path, "auth_pending.json"))
+      )
+    )
+  )
 }
 
 /** Stores the tokens that were brought along before anything reads them. */
@@ -102,7 +115,7 @@ const seeded = (tokens: Tokens | null) =>
     })
   )
 
-export type Services = Graph | OAuth | FileSystem.FileSystem | Path.Path
+export type Services = Graph | OAuth | PendingAuthorizations | FileSystem.FileSystem | Path.Path
 
 /** Where the service is, and how it is reached. */
 export interface Connection extends Place {
@@ -115,7 +128,7 @@ export const connection = (
   options: Options,
   { httpClient, ...place }: Connection
 ): Layer.Layer<Services, Config.ConfigError | TokenStoreError> => {
-  const store = Layer.provide(seeded(client.initial), storeOf(options))
+  const store = Layer.provideMerge(seeded(client.initial), storeOf(options))
   const oauth = OAuth.layer({
     ...place,
     clientId: client.id,
@@ -125,7 +138,7 @@ export const connection = (
   return Graph.layerHttpClient(place).pipe(
     Layer.provide(OAuth.layerAccessTokens),
     Layer.provideMerge(oauth),
-    Layer.provide(store),
+    Layer.provideMerge(store),
     Layer.provide(httpClient ?? Layer.provide(NodeTransport.layer, environment)),
     Layer.provideMerge(Layer.merge(NodeFileSystem.layer, NodePath.layer))
   )

@@ -63,10 +63,15 @@ export const itemOf = (item: ItemLike): Address.ItemAddress => {
   return { id: object_id ?? item.object_id, parentReference: { driveId } }
 }
 
-const isRoot = (folder: string): boolean => /^([/\\]*|root)$/i.test(folder.trim())
+/** What means the root. Anything else is a path: a folder may well be called `Root`. */
+const roots: ReadonlySet<string> = new Set(["", "/", "\\", "root", "ROOT"])
 
 export const folderOf = (folder: ItemLike | undefined): Address.ItemAddress =>
-  folder === undefined || (typeof folder === "string" && isRoot(folder)) ? Address.root : itemOf(folder)
+  folder === undefined || (typeof folder === "string" && roots.has(folder)) ? Address.root : itemOf(folder)
+
+/** Where a search looks: without a folder, or with an empty one, in all of the drive and in what others share. */
+export const withinOf = (folder: ItemLike | undefined): { readonly within?: Address.ItemAddress } =>
+  folder === undefined || folder === "" ? {} : { within: folderOf(folder) }
 
 const hasFacet = (facet: unknown): boolean => facet !== undefined && facet !== null
 

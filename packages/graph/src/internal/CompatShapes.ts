@@ -18,6 +18,19 @@ const identity = (value: Identity | null | undefined) =>
 /** A person; a group or an app where nobody else did it. */
 const actor = (set: IdentitySet | null | undefined) => identity(set?.user ?? set?.group ?? set?.application)
 
+/** The service has no empty date: it says the first day of all. */
+const moment = (text: string | null | undefined): Date | null => {
+  const at = time(text)
+  return at === null || at.getUTCFullYear() <= 1 ? null : at
+}
+
+/** The fields that have a value. */
+const trimmed = <Fields extends object>(fields: Fields) =>
+  // What is left is a part of what was there.
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)) as {
+    readonly [Name in keyof Fields]?: NonNullable<Fields[Name]>
+  }
+
 export const toUser = (user: User) => ({
   object_id: user.id,
   type: user["@odata.type"] ?? null,
@@ -32,41 +45,43 @@ export const toUser = (user: User) => ({
   mobile_phone: user.mobilePhone ?? null,
   office_location: user.officeLocation ?? null,
   preferred_language: user.preferredLanguage ?? null,
-  // From here on only what was selected has a value.
-  about_me: user.aboutMe ?? null,
-  account_enabled: user.accountEnabled ?? null,
-  age_group: user.ageGroup ?? null,
-  assigned_licenses: user.assignedLicenses ?? [],
-  assigned_plans: user.assignedPlans ?? [],
-  birthday: time(user.birthday),
-  city: user.city ?? null,
-  company_name: user.companyName ?? null,
-  country: user.country ?? null,
-  created: time(user.createdDateTime),
-  department: user.department ?? null,
-  employee_id: user.employeeId ?? null,
-  fax_number: user.faxNumber ?? null,
-  hire_date: time(user.hireDate),
-  im_addresses: user.imAddresses ?? [],
-  interests: user.interests ?? [],
-  is_resource_account: user.isResourceAccount ?? null,
-  last_password_change: time(user.lastPasswordChangeDateTime),
-  mail_nickname: user.mailNickname ?? null,
-  my_site: user.mySite ?? null,
-  other_mails: user.otherMails ?? [],
-  password_policies: user.passwordPolicies ?? null,
-  past_projects: user.pastProjects ?? [],
-  postal_code: user.postalCode ?? null,
-  preferred_name: user.preferredName ?? null,
-  proxy_addresses: user.proxyAddresses ?? [],
-  responsibilities: user.responsibilities ?? [],
-  schools: user.schools ?? [],
-  show_in_address_list: user.showInAddressList ?? true,
-  skills: user.skills ?? [],
-  state: user.state ?? null,
-  street_address: user.streetAddress ?? null,
-  usage_location: user.usageLocation ?? null,
-  user_type: user.userType ?? null
+  // The service says these only when they are selected: who did not ask does not find them empty.
+  ...trimmed({
+    about_me: user.aboutMe,
+    account_enabled: user.accountEnabled,
+    age_group: user.ageGroup,
+    assigned_licenses: user.assignedLicenses,
+    assigned_plans: user.assignedPlans,
+    birthday: moment(user.birthday),
+    city: user.city,
+    company_name: user.companyName,
+    country: user.country,
+    created: moment(user.createdDateTime),
+    department: user.department,
+    employee_id: user.employeeId,
+    fax_number: user.faxNumber,
+    hire_date: moment(user.hireDate),
+    im_addresses: user.imAddresses,
+    interests: user.interests,
+    is_resource_account: user.isResourceAccount,
+    last_password_change: moment(user.lastPasswordChangeDateTime),
+    mail_nickname: user.mailNickname,
+    my_site: user.mySite,
+    other_mails: user.otherMails,
+    password_policies: user.passwordPolicies,
+    past_projects: user.pastProjects,
+    postal_code: user.postalCode,
+    preferred_name: user.preferredName,
+    proxy_addresses: user.proxyAddresses,
+    responsibilities: user.responsibilities,
+    schools: user.schools,
+    show_in_address_list: user.showInAddressList,
+    skills: user.skills,
+    state: user.state,
+    street_address: user.streetAddress,
+    usage_location: user.usageLocation,
+    user_type: user.userType
+  })
 })
 export interface CompatUser extends Readonly<ReturnType<typeof toUser>> {}
 

@@ -47,24 +47,36 @@ const parametersOf = (pasted: string): URLSearchParams => {
   return new URLSearchParams(text.includes("#") ? text.slice(text.indexOf("#") + 1) : text)
 }
 
-/** The code in the address that the user came back with, after its state was checked. */
-export const codeOf = (pasted: string, pending: PendingAuthorization): Effect.Effect<Redacted.Redacted, OAuthError> => {
+/** The parameters of an address with an answer of the identity provider. */
+const answerIn = (pasted: string): Effect.Effect<URLSearchParams, OAuthError> => {
   const parameters = parametersOf(pasted)
-  const code = parameters.get("code")
+  return parameters.has("code") || parameters.has("error")
+    ? Effect.succeed(parameters)
+    : fail(new Reasons.InvalidRequest(own("paste the whole address that the browser shows after signing in")))
+}
+
+/** The state in the address that the user came back with; empty if it has none, as no authorization has. */
+export const stateOf = (pasted: string): Effect.Effect<string, OAuthError> =>
+  Effect.map(answerIn(pasted), (parameters) => parameters.get("state") ?? "")
+
+/** The code in the address that the user came back with, after its state was checked. */
+export const codeOf = Effect.fnUntraced(function* (
+  pasted: string,
+  pending: PendingAuthorization
+): Effect.fn.Return<Redacted.Redacted, OAuthError> {
+  const parameters = yield* answerIn(pasted)
+  const code = parameters.get("code") ?? ""
   const error = parameters.get("error")
-  if (code === null && error === null) {
-    return fail(new Reasons.InvalidRequest(own("paste the whole address that the browser shows after signing in")))
-  }
   if (parameters.get("state") !== pending.state) {
-    return fail(
+    return yield* fail(
       new Reasons.StateMismatch(
         own("this address belongs to another authorization: start again and use its new address")
       )
     )
   }
-  if (error === null) return Effect.succeed(Redacted.make(code ?? ""))
+  if (error === null) return Redacted.make(code)
   const description = parameters.get("error_description")
-  return fail(
-    reasonOfAnswer({ error, ...(description === null ? {} : { error_description: description }) }, [code ?? ""])
+  return yield* fail(
+    reasonOfAnswer({ error, ...(description === null ? {} : { error_description: description }) }, [code])
   )
-}
+})
