@@ -39,6 +39,7 @@ import {
   resourcePath,
   siteId,
   type SiteLike,
+  type VerifyOptions,
   withinOf
 } from "./internal/CompatItems.ts"
 import * as Shapes from "./internal/CompatShapes.ts"
@@ -50,10 +51,11 @@ import { OAuth } from "./OAuth.ts"
 import { getScopes } from "./Scopes.ts"
 import * as Sites from "./Sites.ts"
 import type { Tokens } from "./Tokens.ts"
+import type * as Uploads from "./Uploads.ts"
 import * as Users from "./Users.ts"
 
 export { CompatError, type Connection, type Options } from "./internal/CompatConnection.ts"
-export type { DriveLike, DriveOptions, ItemLike, LocalOptions, SiteLike } from "./internal/CompatItems.ts"
+export type { DriveLike, DriveOptions, ItemLike, LocalOptions, SiteLike, VerifyOptions } from "./internal/CompatItems.ts"
 export type {
   CompatDrive,
   CompatDriveItem,
@@ -62,6 +64,11 @@ export type {
   CompatSite,
   CompatUser
 } from "./internal/CompatShapes.ts"
+
+/** A file that was uploaded. */
+export interface CompatUpload extends Shapes.CompatDriveItem {
+  readonly difference: Uploads.Difference | null
+}
 
 /** Which fields of users come, by the names of the service. Default: the usual ten; all others come only when they are named. */
 export interface SelectOptions {
@@ -277,10 +284,13 @@ export class GraphLibrary {
   /** Downloads what is in a folder and below, directly into `to_path` (default: a folder of its name). Rejects unless all came. */
   download_folder_from_drive(
     target_folder: ItemLike,
-    options: DriveOptions & { readonly to_path?: string } = {}
+    options: DriveOptions & VerifyOptions & { readonly to_path?: string } = {}
   ): Promise<string> {
-    const to = options.to_path === undefined ? {} : { to: options.to_path }
-    const report = Files.downloadFolder(driveOf(options), folderOf(target_folder), to)
+    const { to_path, verify } = options
+    const report = Files.downloadFolder(driveOf(options), folderOf(target_folder), {
+      ...(to_path === undefined ? {} : { to: to_path }),
+      ...(verify === undefined ? {} : { verify })
+    })
     return this.#run(Effect.map(report, ({ path }) => path))
   }
 
@@ -289,11 +299,14 @@ export class GraphLibrary {
     return this.#run(downloadTo(Address.link(share_url), Address.root, options))
   }
 
-  /** Uploads a local file into a folder, by default the root; a file of its name is replaced. */
+  /**
+   * Uploads a local file into a folder, by default the root; a file of its name is replaced. `difference`: how the stored file differs
+   * from it, which libraries of sites do to Office files.
+   */
   upload_file_to_drive(
     file_path: string,
-    options: DriveOptions & { readonly target_folder?: ItemLike } = {}
-  ): Promise<Shapes.CompatDriveItem> {
+    options: DriveOptions & VerifyOptions & { readonly target_folder?: ItemLike } = {}
+  ): Promise<CompatUpload> {
     return this.#run(
       Effect.gen(function* () {
         const paths = yield* Path.Path
@@ -301,7 +314,9 @@ export class GraphLibrary {
         const found = yield* Effect.flatMap(Drives.item(drive, folderOf(options.target_folder)), expectFolder)
         const { id, parentReference } = found.remoteItem ?? found
         const folder = { id: id ?? found.id, path: paths.basename(file_path), parentReference: parentReference ?? null }
-        return Shapes.toDriveItem(yield* Files.upload(drive, folder, file_path))
+        const { verify } = options
+        const uploaded = yield* Files.upload(drive, folder, file_path, verify === undefined ? {} : { verify })
+        return { ...Shapes.toDriveItem(uploaded), difference: uploaded.difference }
       })
     )
   }

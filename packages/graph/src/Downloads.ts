@@ -11,18 +11,26 @@ import type { Graph } from "./Graph.ts"
 import { GraphError, Malformed } from "./GraphError.ts"
 import { request } from "./internal/Call.ts"
 import { contents } from "./internal/Contents.ts"
+import { type Difference, differenceOf, type Here, hereOf, tellOrFail } from "./internal/Difference.ts"
 import { asNothing } from "./internal/Transport.ts"
 import type { DriveItem } from "./model/Drive.ts"
 import * as QuickXorHash from "./QuickXorHash.ts"
-import { Mismatch, NotAFile, NotModified, type TransferError, transferError } from "./TransferError.ts"
+import { Changed, NotAFile, NotModified, type TransferError, transferError } from "./TransferError.ts"
+
+export { Difference } from "./internal/Difference.ts"
 
 export interface DownloadOptions {
   /** Converts on the way, such as `pdf`; what comes then can't be compared with what is stored. */
   readonly format?: string
   /** An `eTag` or `cTag` that was read before: if the file is still the same, it fails as `NotModified`. */
   readonly ifNoneMatch?: string
-  /** Whether size and hash of what arrived are compared. Default true. */
+  /**
+   * Whether size and hash of what arrived are compared. Default true. A difference fails as `Mismatch`; in a document library of a
+   * site, which may say other sizes of Office files than it delivers, it is logged and told to `onDifference`.
+   */
   readonly verify?: boolean
+  /** Gets a difference that is no failure, after the last byte. */
+  readonly onDifference?: (difference: Difference) => Effect.Effect<void>
   /** Gets the bytes that arrived so far. */
   readonly onProgress?: (bytes: number) => Effect.Effect<void>
 }
@@ -65,15 +73,34 @@ export interface Download {
   readonly stream: Stream.Stream<Uint8Array, GraphError | TransferError, Graph>
 }
 
-/** Whether what arrived is what the service keeps; hashes only where it has one. */
-const compare = (item: DriveItem, hash: QuickXorHash.QuickXorHash): TransferError | null => {
-  const differs = (of: "size" | "hash", what: string) =>
-    transferError(new Mismatch({ of, message: `${what}; download it again, or with verify: false` }), item.name)
-  const size = item.size ?? null
-  if (size !== null && size !== hash.size) return differs("size", `${hash.size} bytes arrived, the file has ${size}`)
-  const stored = item.file?.hashes?.quickXorHash ?? null
-  return stored !== null && stored !== hash.digest() ? differs("hash", "what arrived is not what is stored") : null
+const words = {
+  size: ({ here, there }: Difference) => `${here} bytes arrived, the file has ${there}`,
+  hash: "what arrived is not what is stored",
+  remedy: "download it again, or with verify: false"
 }
+
+/** Whether what arrived is what the service keeps. */
+const check = Effect.fnUntraced(function* (
+  drive: DriveAddress,
+  at: ItemAddress,
+  item: DriveItem,
+  here: Here,
+  options: DownloadOptions
+) {
+  if (differenceOf(here, item) === null) return
+  // The item may be older than what arrived.
+  const now = yield* Drives.item(drive, at)
+  const difference = differenceOf(here, now)
+  if (difference === null) return
+  if (now.cTag !== item.cTag) {
+    return yield* transferError(
+      new Changed({ message: "the file changed while it was downloaded; download it again" }),
+      item.name
+    )
+  }
+  yield* tellOrFail(drive, now, difference, words)
+  if (options.onDifference !== undefined) yield* options.onDifference(difference)
+})
 
 const streamOf = (
   drive: DriveAddress,
@@ -101,11 +128,8 @@ const streamOf = (
     const watched =
       onProgress === undefined ? counted : Stream.tap(counted, (chunk) => onProgress((arrived += chunk.length)))
     if (!verify) return watched
-    const check = Stream.suspend(() => {
-      const problem = compare(item, hash)
-      return problem === null ? Stream.empty : Stream.fail(problem)
-    })
-    return Stream.concat(watched, check)
+    const checked = Stream.suspend(() => Stream.fromEffectDrain(check(drive, at, item, hereOf(hash), options)))
+    return Stream.concat(watched, checked)
   })
 
 /**

@@ -36,7 +36,7 @@ export const upload = Effect.fn("Files.upload")(function* (
   item: ItemAddress,
   localPath: string,
   options: Uploads.UploadOptions = {}
-): Effect.fn.Return<DriveItem, GraphError | TransferError, Graph | FileSystem.FileSystem> {
+): Effect.fn.Return<Uploads.Uploaded, GraphError | TransferError, Graph | FileSystem.FileSystem> {
   const fs = yield* FileSystem.FileSystem
   const info = yield* Effect.mapError(fs.stat(localPath), localFailed("read", localPath))
   if (info.type !== "File") {
@@ -56,6 +56,8 @@ export interface DownloadOptions extends Downloads.DownloadOptions {
 export interface Downloaded {
   readonly path: string
   readonly item: DriveItem
+  /** How it differs from what the service says of it, which happens in document libraries. Null: not, or it was not compared. */
+  readonly difference: Downloads.Difference | null
 }
 
 /** How often a file that changes meanwhile is begun anew. */
@@ -87,12 +89,20 @@ export const download = Effect.fn("Files.download")(function* (
       beginnings < mostBeginnings ? begin(beginnings + 1) : Effect.fail(error)
     )
   const attempt = Effect.gen(function* () {
-    const { item, stream } = yield* Downloads.open(drive, address, options)
+    let difference: Downloads.Difference | null = null
+    const { item, stream } = yield* Downloads.open(drive, address, {
+      ...options,
+      onDifference: (found) =>
+        Effect.suspend(() => {
+          difference = found
+          return options.onDifference === undefined ? Effect.void : options.onDifference(found)
+        })
+    })
     const name = localName(options.name ?? item.name ?? "", paths.sep === "\\")
     const path = paths.join(folder, name)
     yield* makeFolder(folder)
     yield* writeWhole(path, stream, modifiedOf(item))
-    const downloaded: Downloaded = { path, item }
+    const downloaded: Downloaded = { path, item, difference }
     return downloaded
   })
   return yield* begin(1)

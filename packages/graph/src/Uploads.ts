@@ -11,11 +11,13 @@ import * as Drives from "./Drives.ts"
 import type { Graph } from "./Graph.ts"
 import { GraphError, InvalidRequest } from "./GraphError.ts"
 import { json, unsent } from "./internal/Call.ts"
+import { type Difference, differenceOf, tellOrFail } from "./internal/Difference.ts"
 import * as Reader from "./internal/Reader.ts"
 import * as Session from "./internal/UploadSession.ts"
 import { DriveItem, UploadSession } from "./model/Drive.ts"
-import { Mismatch, SourceFailed, type TransferError, transferError, UploadLost } from "./TransferError.ts"
+import { SourceFailed, type TransferError, transferError, UploadLost } from "./TransferError.ts"
 
+export { Difference } from "./internal/Difference.ts"
 export type { Progress } from "./internal/UploadSession.ts"
 
 /** Bytes, or a stream of known size that gives the same bytes whenever it is run; `from` lets it begin at an offset. */
@@ -41,7 +43,10 @@ export interface UploadOptions extends Drives.IfMatch {
   readonly fileSystemInfo?: Drives.Times
   /** Bytes per request of a large upload: a multiple of 327,680 below 60 MiB; one is in memory. Default 10 MiB. */
   readonly fragmentBytes?: number
-  /** Whether size and hash of the stored file are compared. Default true; some libraries rewrite office files as they store them. */
+  /**
+   * Whether size and hash of the stored file are compared. Default true. A difference fails as `Mismatch`; in a document library of
+   * a site, which rewrites Office files as it stores them, it is logged and told in the result.
+   */
   readonly verify?: boolean
   readonly onProgress?: (progress: Session.Progress) => Effect.Effect<void>
   /**
@@ -51,6 +56,12 @@ export interface UploadOptions extends Drives.IfMatch {
   readonly keep?: (state: UploadState) => Effect.Effect<void>
   /** The state of an upload of the same bytes to the same place that did not finish. */
   readonly resume?: UploadState
+}
+
+/** A file that was uploaded, as the service has it now. */
+export interface Uploaded extends DriveItem {
+  /** How it differs from what was sent, which document libraries do to Office files. Null: not, or it was not compared. */
+  readonly difference: Difference | null
 }
 
 /** Up to this size one request is enough. */
@@ -117,20 +128,18 @@ const alreadyThere = Effect.fnUntraced(function* ({ drive, item, reader, source 
   return same ? found : undefined
 })
 
-const verified = Effect.fnUntraced(function* ({ options, reader, source }: Job, item: DriveItem) {
-  if (options.verify === false) return item
-  const stored = item.file?.hashes?.quickXorHash ?? null
-  const differs = (of: "size" | "hash", what: string) =>
-    transferError(
-      new Mismatch({ of, message: `the stored file ${what}; check it, or upload with verify: false` }),
-      item.name
-    )
-  if ((item.size ?? source.size) !== source.size) {
-    return yield* differs("size", `has ${item.size} bytes, ${source.size} were sent`)
-  }
-  const hash = reader.hash()
-  if (stored !== null && hash !== null && stored !== hash) return yield* differs("hash", "has other contents")
-  return item
+const words = {
+  size: ({ here, there }: Difference) => `the stored file has ${there} bytes, ${here} were sent`,
+  hash: "the stored file has other contents",
+  remedy: "check it, or upload with verify: false"
+}
+
+const verified = Effect.fnUntraced(function* ({ drive, options, reader, source }: Job, item: DriveItem) {
+  const difference =
+    options.verify === false ? null : differenceOf({ size: source.size, hash: reader.hash() }, item)
+  if (difference !== null) yield* tellOrFail(drive, item, difference, words)
+  const uploaded: Uploaded = { ...item, difference }
+  return uploaded
 })
 
 /** The answer did not come, but the bytes may have arrived. */
@@ -266,7 +275,7 @@ export const upload = Effect.fn("Uploads.upload")(function* (
   item: ItemAddress,
   bytes: UploadSource,
   options: UploadOptions = {}
-): Effect.fn.Return<DriveItem, GraphError | TransferError, Graph> {
+): Effect.fn.Return<Uploaded, GraphError | TransferError, Graph> {
   const fragmentBytes = options.fragmentBytes ?? defaultFragmentBytes
   const source = sourceOf(bytes, nameOf(item))
   const problem =

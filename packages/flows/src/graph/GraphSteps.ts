@@ -16,7 +16,7 @@
  * export const archive = Flow.make("archive", {
  *   version: 1,
  *   input: Schema.Struct({ report: Schema.String }),
- *   success: Steps.DriveFile,
+ *   success: Steps.UploadedFile,
  *   error: Steps.downloadFile.error,
  *   idempotencyKey: ({ report }) => report,
  *   run: Effect.fnUntraced(function* ({ report }) {
@@ -35,6 +35,7 @@ import { isNotUndefined } from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Drive from "@signalbox/graph/Drive"
+import * as Downloads from "@signalbox/graph/Downloads"
 import * as Drives from "@signalbox/graph/Drives"
 import * as Files from "@signalbox/graph/Files"
 import { GraphError, InvalidRequest, transient } from "@signalbox/graph/GraphError"
@@ -43,6 +44,7 @@ import { DriveId, ItemId, ListItemId, SiteId } from "@signalbox/graph/model/Comm
 import { odataText, path } from "@signalbox/graph/Path"
 import * as QuickXorHash from "@signalbox/graph/QuickXorHash"
 import * as Sites from "@signalbox/graph/Sites"
+import * as Uploads from "@signalbox/graph/Uploads"
 import { LocalFailed, TransferError, transferError } from "@signalbox/graph/TransferError"
 import * as Flow from "../Flow.ts"
 import { collect } from "../internal/Collect.ts"
@@ -170,12 +172,19 @@ export const listFolder = ready("listFolder", {
 const transferFailure = Schema.Union([GraphError, TransferError])
 
 /** A file on this machine: its path, its name there and its size in bytes. */
-export const LocalFile = Schema.Struct({ path: Schema.String, name: Schema.String, size: Schema.Finite })
+export const LocalFile = Schema.Struct({
+  path: Schema.String,
+  name: Schema.String,
+  size: Schema.Finite,
+  /** How it differs from what the service says of it, which happens in document libraries. */
+  difference: Schema.optionalKey(Downloads.Difference)
+})
 export type LocalFile = typeof LocalFile.Type
 
 /**
  * Downloads a file into a local folder. `to`: the folder, made when it is
- * missing; `name`: how the file is called there, default like the remote one. Safe to repeat: the file has its name once it is
+ * missing; `name`: how the file is called there, default like the remote one; `verify: false`: what comes is not compared with
+ * what the service says of it. Safe to repeat: the file has its name once it is
  * whole, and an older one is replaced. A durable execution that goes on elsewhere does not find it there: keep what comes
  * after it on the same machine, or take a folder that all machines share.
  */
@@ -184,20 +193,22 @@ export const downloadFile = ready("downloadFile", {
     item: ItemRef,
     drive: Schema.optionalKey(DriveRef),
     to: Schema.String,
-    name: Schema.optionalKey(Schema.String)
+    name: Schema.optionalKey(Schema.String),
+    verify: Schema.optionalKey(Schema.Boolean)
   }),
   success: LocalFile,
   error: transferFailure,
-  run: Effect.fnUntraced(function* ({ drive, item, name, to }) {
+  run: Effect.fnUntraced(function* ({ drive, item, name, to, verify }) {
     const fs = yield* FileSystem.FileSystem
     const { basename } = yield* Path.Path
-    const { path } = yield* Files.download(driveOf(drive), itemOf(item), {
+    const { difference, path } = yield* Files.download(driveOf(drive), itemOf(item), {
       to,
       ...(name === undefined ? {} : { name }),
+      ...(verify === undefined ? {} : { verify }),
       onProgress: (done) => Flow.progress({ done, message: "bytes" })
     })
     const { size } = yield* Effect.mapError(fs.stat(path), unreadable(path))
-    return { path, name: basename(path), size: Number(size) }
+    return { path, name: basename(path), size: Number(size), ...(difference === null ? {} : { difference }) }
   })
 })
 
@@ -216,32 +227,47 @@ const sameFile = Effect.fnUntraced(function* (drive: Drive.DriveAddress, item: D
   return same ? found : undefined
 })
 
+/** A file that was uploaded. */
+export const UploadedFile = Schema.Struct({
+  ...DriveFile.fields,
+  /** How the stored file differs from what was sent, which document libraries do to Office files. */
+  difference: Schema.optionalKey(Uploads.Difference)
+})
+export type UploadedFile = typeof UploadedFile.Type
+
 /**
  * Uploads a local file to where a file is or will be, such as `{ path: "/Reports/May.pdf" }`; folders that are missing are
  * made. A file that is there is replaced; with `conflict: "fail"` the step fails with `GraphError` (`NameAlreadyExists`). Safe to
- * repeat: what is there with the very same bytes is taken for uploaded.
+ * repeat: what is there with the very same bytes is taken for uploaded, which with `conflict: "fail"` is not so for an Office file
+ * that a document library rewrote. `verify: false`: the stored file is not compared.
  */
 export const uploadFile = ready("uploadFile", {
   input: Schema.Struct({
     file: Schema.String,
     item: ItemRef,
     drive: Schema.optionalKey(DriveRef),
-    conflict: Schema.optionalKey(Schema.Literals(["replace", "fail"]))
+    conflict: Schema.optionalKey(Schema.Literals(["replace", "fail"])),
+    verify: Schema.optionalKey(Schema.Boolean)
   }),
-  success: DriveFile,
+  success: UploadedFile,
   error: transferFailure,
-  run: Effect.fnUntraced(function* ({ conflict, drive, file, item }) {
+  run: Effect.fnUntraced(function* ({ conflict, drive, file, item, verify }) {
     const target = driveOf(drive)
     const address = itemOf(item)
     const uploaded = yield* Files.upload(target, address, file, {
       conflict: conflict ?? "replace",
+      ...(verify === undefined ? {} : { verify }),
       onProgress: ({ sent, total }) => Flow.progress({ done: sent, total, message: "bytes" })
     }).pipe(
       Effect.catchReason("GraphError", "NameAlreadyExists", (_, error) =>
-        Effect.filterOrFail(sameFile(target, address, file), isNotUndefined, () => error)
+        sameFile(target, address, file).pipe(
+          Effect.filterOrFail(isNotUndefined, () => error),
+          Effect.map((found) => ({ ...found, difference: null }))
+        )
       )
     )
-    return driveFile(uploaded)
+    const { difference } = uploaded
+    return { ...driveFile(uploaded), ...(difference === null ? {} : { difference }) }
   })
 })
 

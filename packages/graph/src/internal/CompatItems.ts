@@ -25,8 +25,13 @@ export interface DriveOptions {
   readonly drive?: DriveLike
 }
 
+/** Whether size and hash are compared after a transfer; default true. In a library of a site a difference is only logged. */
+export interface VerifyOptions {
+  readonly verify?: boolean
+}
+
 /** Where to, made when it is missing (default: the current folder), and under which name; its extension may be left out. */
-export interface LocalOptions {
+export interface LocalOptions extends VerifyOptions {
   readonly to_path?: string
   readonly name?: string
 }
@@ -93,14 +98,15 @@ export const listed = <E, R>(items: Stream.Stream<DriveItem, E, R>, folders: boo
 export const downloadTo = Effect.fnUntraced(function* (
   drive: Address.DriveAddress,
   item: Address.ItemAddress,
-  { name, to_path }: LocalOptions
+  { name, to_path, verify }: LocalOptions
 ) {
   const found = yield* Drives.item(drive, item)
   const paths = yield* Path.Path
   const called = name === undefined || paths.extname(name) !== "" ? name : `${name}${paths.extname(found.name ?? "")}`
   const { path } = yield* Files.download(drive, found["@microsoft.graph.downloadUrl"] === undefined ? item : found, {
     ...(to_path === undefined ? {} : { to: to_path }),
-    ...(called === undefined ? {} : { name: called })
+    ...(called === undefined ? {} : { name: called }),
+    ...(verify === undefined ? {} : { verify })
   })
   return path
 })

@@ -21,7 +21,7 @@ export interface FolderOptions {
   readonly to?: string
   /** How many files at a time. Default 4. */
   readonly concurrency?: number
-  /** Whether size and hash of each file are compared. Default true. */
+  /** Whether size and hash of each file are compared, as for one file. Default true. */
   readonly verify?: boolean
   /** Called after each file. */
   readonly onProgress?: (done: {
@@ -52,6 +52,8 @@ export const FolderReport = Schema.Struct({
   failures: Schema.Array(Failure),
   /** What is no file and no folder, such as notebooks: it has no contents that could come. */
   left: Schema.Array(Schema.String),
+  /** What came otherwise than the service says, which happens in document libraries. */
+  differing: Schema.Array(Schema.Struct({ path: Schema.String, difference: Downloads.Difference })),
   /** What is called otherwise here, since the platform does not take the name or it is taken. */
   renamed: Schema.Array(Schema.Struct({ path: Schema.String, localPath: Schema.String }))
 })
@@ -160,6 +162,7 @@ export const downloadFolder = Effect.fn("Files.downloadFolder")(function* (
   const report = { files: 0, present: 0, folders: 0, bytes: 0 }
   const failures: Array<typeof Failure.Type> = []
   const left: Array<string> = []
+  const differing: Array<{ readonly path: string; readonly difference: Downloads.Difference }> = []
   const renamed: Array<{ readonly path: string; readonly localPath: string }> = []
 
   const fetch = Effect.fnUntraced(function* ({ item, localPath, path }: Extract<Found, { readonly _tag: "File" }>) {
@@ -168,11 +171,13 @@ export const downloadFolder = Effect.fn("Files.downloadFolder")(function* (
       return
     }
     const attempt = Effect.fnUntraced(function* (address: ItemAddress | DriveItem) {
-      const opened = yield* Downloads.open(
-        drive,
-        address,
-        options.verify === undefined ? {} : { verify: options.verify }
-      )
+      const opened = yield* Downloads.open(drive, address, {
+        ...(options.verify === undefined ? {} : { verify: options.verify }),
+        onDifference: (difference) =>
+          Effect.sync(() => {
+            differing.push({ path, difference })
+          })
+      })
       yield* writeWhole(localPath, opened.stream, modifiedOf(opened.item))
       return opened.item
     })
@@ -218,6 +223,6 @@ export const downloadFolder = Effect.fn("Files.downloadFolder")(function* (
     Stream.mapEffect(take, { concurrency: options.concurrency ?? 4, unordered: true }),
     Stream.runDrain
   )
-  const whole: FolderReport = { path: localPath, ...report, failures, left, renamed }
+  const whole: FolderReport = { path: localPath, ...report, failures, left, differing, renamed }
   return failures.length === 0 ? whole : yield* new FolderIncomplete({ report: whole })
 })
