@@ -1,9 +1,10 @@
 /**
- * Memory does not grow with the file.
+ * Memory does not grow with the file, through a proxy and whatever fails on the way.
  */
 import { assert, it } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { sized } from "@signalbox/testkit/Soak"
+import { startHttpProxy } from "@signalbox/testkit/HttpProxy"
+import { sized, soak } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as ChildProcess from "effect/process/ChildProcess"
@@ -12,36 +13,60 @@ import { askedOfFiles, faults, GraphSandbox, inSandbox } from "./support/Sandbox
 
 const MiB = 1024 * 1024
 /** More than the room between what the program takes anyway and what it may. */
-const size = sized(256 * MiB, 2048 * MiB)
+const size = sized(256 * MiB, 10 * 1024 * MiB)
+/** The service needs its time with so large a file, and is not to be taken for one that stalls. */
+const idleMillis = sized(2_000, 30_000)
 const program = fileURLToPath(new URL("support/BigTransfer.ts", import.meta.url))
 
 it.live(
-  `a file of ${Math.round(size / MiB)} MiB goes up and down in memory of a fixed size, whatever fails on the way`,
+  `a file of ${Math.round(size / MiB)} MiB goes up and down through a proxy in memory of a fixed size, whatever fails on the way`,
   () =>
     inSandbox(
       Effect.gen(function* () {
-        const { accessToken, origin } = yield* GraphSandbox
-        // Every tenth request fails, one way or the other, and the bytes break off twice on their way down.
+        const { accessToken, filesOrigin, origin } = yield* GraphSandbox
+        const [graphPort, filesPort] = [new URL(origin).port, new URL(filesOrigin).port]
+        const proxy = yield* Effect.acquireRelease(
+          Effect.promise(() =>
+            startHttpProxy({ hosts: { "graph.test": Number(graphPort), "files.test": Number(filesPort) } })
+          ),
+          ({ close }) => Effect.promise(close)
+        )
+        const put = { host: "files", method: "PUT" } as const
+        const get = { host: "files", method: "GET", path: "/download/" } as const
         yield* faults(
+          // Every tenth request fails, one way or the other.
           { fault: "drop", every: 20 },
           { fault: "status", status: 503, every: 20, skip: 10 },
-          { fault: "truncate", host: "files", method: "GET", bytes: Math.floor(size / 3), times: 2 }
+          // It stands still once on the way up, once in the middle of the way down, and once before an answer.
+          { fault: "stall", ...put, skip: 4, times: 1 },
+          { fault: "stall", ...get, times: 1, bytes: Math.floor(size / 4) },
+          { fault: "stall", ...get, skip: 1, times: 1 },
+          // And the bytes break off twice on their way down.
+          { fault: "truncate", ...get, skip: 2, times: 2, bytes: Math.floor(size / 5) }
         )
+        const token = yield* accessToken()
         const child = yield* ChildProcess.make(
           process.execPath,
-          ["--max-old-space-size=64", program, origin, yield* accessToken(), String(size)],
-          { stderr: "inherit" }
+          ["--max-old-space-size=64", program, graphPort, filesPort, token, String(size), String(idleMillis)],
+          { stderr: "inherit", env: { HTTP_PROXY: proxy.url, NO_PROXY: "" }, extendEnv: true }
         )
         const output = yield* Stream.mkString(Stream.decodeText(child.stdout))
         assert.strictEqual(Number(yield* child.exitCode), 0)
-        const told: { readonly size: number; readonly memory: number } = JSON.parse(output)
+        const told: { readonly size: number; readonly early: number; readonly most: number } = JSON.parse(output)
         assert.strictEqual(told.size, size)
-        assert.isBelow(told.memory, 320 * MiB)
+        assert.isBelow(told.most, 320 * MiB)
+
         const seen = yield* askedOfFiles
         for (const { authorization } of seen) assert.isFalse(authorization)
-        // The three parts of the download, at the least.
-        assert.isAtLeast(seen.filter(({ method }) => method === "GET").length, 3)
+        const stalls = seen.filter(({ faults }) => faults.includes("stall"))
+        assert.sameMembers(
+          stalls.map(({ method }) => method),
+          ["PUT", "GET", "GET"]
+        )
+        // All of it went through the proxy.
+        assert.isAtLeast(proxy.asked().filter((line) => line.includes("http://files.test/")).length, seen.length)
+        if (soak) yield* Effect.logInfo("memory in bytes", told)
       }).pipe(Effect.provide(NodeServices.layer))
     ),
-  600_000
+  sized(600_000, 3_600_000)
 )
