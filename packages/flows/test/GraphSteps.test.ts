@@ -25,6 +25,7 @@ import * as Steps from "../src/graph/GraphSteps.ts"
 const team = "contoso.sharepoint.test:/sites/team"
 
 const sandbox = GraphSandbox.layer({
+  rewriteOffice: true,
   seed: {
     host: "contoso.sharepoint.test",
     users: [
@@ -197,6 +198,25 @@ layer(world, { excludeTestServices: true })("the graph steps", (it) => {
         const missing = yield* Effect.flip(upload("replace"))
         assert.strictEqual(reasonOf(missing), "LocalFailed")
         assert.include(missing.message, file)
+      })
+    )
+  })
+
+  describe("Office files in a library of a site", () => {
+    it.effect("uploadFile tells how the stored file differs, unless it is not to be compared", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const file = `${yield* folder}/Plan.xlsx`
+        yield* fs.writeFileString(file, "a plan")
+        const site = yield* plainly(Steps.findSite({ site: team }))
+        const upload = { file, drive: { site }, item: { path: "/Plan.xlsx" } }
+        const { difference, size } = yield* plainly(Steps.uploadFile(upload))
+        assert.deepStrictEqual(difference, { of: "size", here: 6, there: size ?? 0 })
+        assert.notProperty(yield* plainly(Steps.uploadFile({ ...upload, verify: false })), "difference")
+        const local = yield* plainly(
+          Steps.downloadFile({ item: upload.item, drive: { site }, to: yield* folder, verify: false })
+        )
+        assert.strictEqual(local.size, size)
       })
     )
   })

@@ -302,6 +302,20 @@ describe("folders", () => {
     )
   )
 
+  it.live("all comes although the service stands still, before an answer and in the middle of one", () =>
+    inSandbox(
+      Effect.gen(function* () {
+        const to = yield* folder
+        yield* faults({ fault: "stall", ...get, times: 1 }, { fault: "stall", ...get, skip: 1, times: 1, bytes: 2 })
+        const report = yield* impatient(Files.downloadFolder(Drive.me, { path: "/Docs" }, { to, concurrency: 1 }))
+        assert.deepStrictEqual([report.files, report.failures], [3, []])
+        const met = (yield* askedOfFiles).flatMap((request) => request.faults)
+        assert.deepStrictEqual(met, ["stall", "stall"])
+        yield* noTokenSent
+      })
+    )
+  )
+
   it.live("a folder that can't be listed is reported too", () =>
     inSandbox(
       Effect.gen(function* () {

@@ -9,12 +9,16 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import { join } from "node:path"
+import * as Downloads from "../src/Downloads.ts"
+import * as Drive from "../src/Drive.ts"
 import * as FileTokenStore from "../src/FileTokenStore.ts"
 import { Graph } from "../src/Graph.ts"
 import { layerConfig, layerWith } from "../src/Node.ts"
 import { OAuth } from "../src/OAuth.ts"
 import { TokenStore } from "../src/TokenStore.ts"
+import * as Uploads from "../src/Uploads.ts"
 import * as Users from "../src/Users.ts"
 
 const environment = (variables: Readonly<Record<string, string>>) =>
@@ -55,7 +59,12 @@ describe("the environment", () => {
     Effect.gen(function* () {
       const sandbox = yield* GraphSandbox
       const { asked, close, url } = yield* Effect.promise(() =>
-        startHttpProxy({ hosts: { "graph.test": Number(new URL(sandbox.origin).port) } })
+        startHttpProxy({
+          hosts: {
+            "graph.test": Number(new URL(sandbox.origin).port),
+            "files.test": Number(new URL(sandbox.filesOrigin).port)
+          }
+        })
       )
       yield* Effect.addFinalizer(() => Effect.promise(close))
       const variables = environment({
@@ -69,6 +78,16 @@ describe("the environment", () => {
       const through = Layer.provide(layerWith(TokenStore.layerMemory()), variables)
       const ann = yield* Effect.provide(Users.get("ann@contoso.test"), through)
       assert.strictEqual(ann.displayName, "Ann Lee")
+      // The sandbox gives addresses of this computer, which never go through a proxy.
+      const contents = yield* Effect.gen(function* () {
+        const drive = Drive.of({ user: "ann@contoso.test" })
+        const item = yield* Uploads.upload(drive, { path: "/a.txt" }, new TextEncoder().encode("through"))
+        const address = Redacted.value(item["@microsoft.graph.downloadUrl"] ?? Redacted.make(""))
+        const elsewhere = Redacted.make(address.replace(sandbox.filesOrigin, "http://files.test"))
+        return yield* Downloads.bytes(drive, { ...item, "@microsoft.graph.downloadUrl": elsewhere })
+      }).pipe(Effect.provide(through))
+      assert.strictEqual(new TextDecoder().decode(contents), "through")
+      assert.isTrue(asked().some((line) => line.startsWith("GET http://files.test/download/")))
       const [token = "", user = ""] = asked()
       assert.match(token, /^POST http:\/\/graph\.test\/.*\/token$/)
       assert.match(user, /^GET http:\/\/graph\.test\/v1\.0\/users\//)

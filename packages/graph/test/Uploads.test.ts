@@ -230,6 +230,21 @@ describe("B10: an upload comes to its end", () => {
     )
   )
 
+  it.live("a small upload is sent again when the service stands still, and ends where that could store it twice", () =>
+    inSandbox(
+      Effect.gen(function* () {
+        const put = { fault: "stall", host: "graph", method: "PUT" } as const
+        yield* faults({ ...put, times: 1 })
+        assert.strictEqual((yield* impatient(upload(someBytes(10)))).size, 10)
+        assert.lengthOf((yield* asked).filter(({ method }) => method === "PUT"), 2)
+        yield* faults(put)
+        const error = yield* Effect.flip(impatient(upload(someBytes(11), { conflict: "fail" })))
+        assert.strictEqual(error.reason._tag, "Timeout")
+        assert.lengthOf((yield* asked).filter(({ method }) => method === "PUT"), 1)
+      })
+    )
+  )
+
   it.live("the lost answer to a small upload is looked for, not repeated", () =>
     inSandbox(
       Effect.gen(function* () {
