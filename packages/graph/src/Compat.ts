@@ -55,7 +55,14 @@ import type * as Uploads from "./Uploads.ts"
 import * as Users from "./Users.ts"
 
 export { CompatError, type Connection, type Options } from "./internal/CompatConnection.ts"
-export type { DriveLike, DriveOptions, ItemLike, LocalOptions, SiteLike, VerifyOptions } from "./internal/CompatItems.ts"
+export type {
+  DriveLike,
+  DriveOptions,
+  ItemLike,
+  LocalOptions,
+  SiteLike,
+  VerifyOptions
+} from "./internal/CompatItems.ts"
 export type {
   CompatDrive,
   CompatDriveItem,

@@ -58,7 +58,8 @@ const listen = (server: Server, port: number): Effect.Effect<number, OAuthError>
 const answerOf = (request: IncomingMessage, path: string, state: string | undefined): URL | undefined => {
   const target = request.url ?? ""
   // Anything on this computer may ask for anything, also for what is no address.
-  if (request.method !== "GET" || !target.startsWith("/") || !URL.canParse(`http://localhost${target}`)) return undefined
+  if (request.method !== "GET" || !target.startsWith("/") || !URL.canParse(`http://localhost${target}`))
+    return undefined
   const url = new URL(`http://localhost${target}`)
   const { searchParams } = url
   const isAnswer = searchParams.has("code") || searchParams.has("error")

@@ -135,8 +135,7 @@ const words = {
 }
 
 const verified = Effect.fnUntraced(function* ({ drive, options, reader, source }: Job, item: DriveItem) {
-  const difference =
-    options.verify === false ? null : differenceOf({ size: source.size, hash: reader.hash() }, item)
+  const difference = options.verify === false ? null : differenceOf({ size: source.size, hash: reader.hash() }, item)
   if (difference !== null) yield* tellOrFail(drive, item, difference, words)
   const uploaded: Uploaded = { ...item, difference }
   return uploaded

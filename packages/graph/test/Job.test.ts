@@ -14,6 +14,8 @@ const copied = (...says: ReadonlyArray<unknown>) =>
     let polls = 0
     server.respond(({ method, url }) => {
       if (method === "POST") return { status: 202, headers: { location: `${server.origin}/monitor/1` } }
+      // Who does not notice what is said does not wait for ever.
+      if (url.startsWith("/monitor/") && polls > 50) return json({ status: "completed", resourceId: "NEW" })
       if (url.startsWith("/monitor/")) return json(says[Math.min(polls++, says.length - 1)])
       return json({ id: url.endsWith("/items/NEW") ? "NEW" : "OLD", name: "Case" })
     })

@@ -68,14 +68,15 @@ describe("the loopback page", () => {
     }).pipe(Effect.scoped)
   )
 
-  const strays: ReadonlyArray<readonly [string, (back: string) => Effect.Effect<number, unknown, HttpClient.HttpClient>]> =
-    [
-      ["a code of another authorization", (back) => statusOf(`${back}?code=X&state=OTHER`)],
-      ["a code without a state", (back) => statusOf(`${back}?code=X`)],
-      ["a refusal of another authorization", (back) => statusOf(`${back}?error=access_denied&state=OTHER`)],
-      ["what is no address", (back) => raw(new URL(back), "GET // HTTP/1.1")],
-      ["an address of elsewhere", (back) => raw(new URL(back), "GET http://[ HTTP/1.1")]
-    ]
+  const strays: ReadonlyArray<
+    readonly [string, (back: string) => Effect.Effect<number, unknown, HttpClient.HttpClient>]
+  > = [
+    ["a code of another authorization", (back) => statusOf(`${back}?code=X&state=OTHER`)],
+    ["a code without a state", (back) => statusOf(`${back}?code=X`)],
+    ["a refusal of another authorization", (back) => statusOf(`${back}?error=access_denied&state=OTHER`)],
+    ["what is no address", (back) => raw(new URL(back), "GET // HTTP/1.1")],
+    ["an address of elsewhere", (back) => raw(new URL(back), "GET http://[ HTTP/1.1")]
+  ]
   for (const [what, ask] of strays) {
     it.live(`answers ${what} with 404 and goes on waiting`, () =>
       Effect.gen(function* () {

@@ -236,11 +236,17 @@ describe("B10: an upload comes to its end", () => {
         const put = { fault: "stall", host: "graph", method: "PUT" } as const
         yield* faults({ ...put, times: 1 })
         assert.strictEqual((yield* impatient(upload(someBytes(10)))).size, 10)
-        assert.lengthOf((yield* asked).filter(({ method }) => method === "PUT"), 2)
+        assert.lengthOf(
+          (yield* asked).filter(({ method }) => method === "PUT"),
+          2
+        )
         yield* faults(put)
         const error = yield* Effect.flip(impatient(upload(someBytes(11), { conflict: "fail" })))
         assert.strictEqual(error.reason._tag, "Timeout")
-        assert.lengthOf((yield* asked).filter(({ method }) => method === "PUT"), 1)
+        assert.lengthOf(
+          (yield* asked).filter(({ method }) => method === "PUT"),
+          1
+        )
       })
     )
   )

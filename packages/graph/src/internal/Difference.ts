@@ -41,7 +41,10 @@ export const hereOf = (hash: QuickXorHash.QuickXorHash): Here => ({ size: hash.s
 const libraryType = "documentLibrary"
 
 /** Sparse answers do not say what kind of drive an item is in. */
-const driveTypeOf = (drive: DriveAddress, { parentReference }: DriveItem): Effect.Effect<string | null, never, Graph> => {
+const driveTypeOf = (
+  drive: DriveAddress,
+  { parentReference }: DriveItem
+): Effect.Effect<string | null, never, Graph> => {
   const { driveId, driveType } = parentReference ?? {}
   if (driveType !== undefined && driveType !== null) return Effect.succeed(driveType)
   const asked = driveId === undefined || driveId === null ? drive : of({ id: driveId })
@@ -69,5 +72,7 @@ export const tellOrFail = Effect.fnUntraced(function* (
   if ((yield* driveTypeOf(drive, item)) !== libraryType) {
     return yield* transferError(new Mismatch({ of: difference.of, message: `${message}; ${words.remedy}` }), item.name)
   }
-  yield* Effect.logWarning(`${item.name ?? "a file"}: ${message}; document libraries change Office files as they store them`)
+  yield* Effect.logWarning(
+    `${item.name ?? "a file"}: ${message}; document libraries change Office files as they store them`
+  )
 })

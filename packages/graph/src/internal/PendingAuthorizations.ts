@@ -49,9 +49,7 @@ const over = ({ exclusive, read, write }: Keeper) => {
     return kept.filter(({ until }) => until > now)
   })
   const change = (update: (kept: Kept) => Kept) =>
-    exclusive(
-      Effect.flatMap(load, (kept) => Effect.flatMap(Effect.orDie(encode(update(kept).slice(-most))), write))
-    )
+    exclusive(Effect.flatMap(load, (kept) => Effect.flatMap(Effect.orDie(encode(update(kept).slice(-most))), write)))
   return PendingAuthorizations.of({
     keep: Effect.fnUntraced(function* (pending) {
       const until = (yield* Clock.currentTimeMillis) + lifeMillis
