@@ -11,7 +11,7 @@ import type { Graph } from "./Graph.ts"
 import { GraphError, Malformed } from "./GraphError.ts"
 import { request } from "./internal/Call.ts"
 import { contents } from "./internal/Contents.ts"
-import { type Difference, differenceOf, type Here, hereOf, tellOrFail } from "./internal/Difference.ts"
+import { type Difference, differenceOf, type Here, hereOf, reportOrFail } from "./internal/Difference.ts"
 import { asNothing } from "./internal/Transport.ts"
 import type { DriveItem } from "./model/Drive.ts"
 import * as QuickXorHash from "./QuickXorHash.ts"
@@ -26,10 +26,10 @@ export interface DownloadOptions {
   readonly ifNoneMatch?: string
   /**
    * Whether size and hash of what arrived are compared. Default true. A difference fails as `Mismatch`; in a document library of a
-   * site, which may say other sizes of Office files than it delivers, it is logged and told to `onDifference`.
+   * site, which may say other sizes of Office files than it delivers, it is logged and reported to `onDifference`.
    */
   readonly verify?: boolean
-  /** Gets a difference that is no failure, after the last byte. */
+  /** Called after the last byte with a difference that is not a failure. */
   readonly onDifference?: (difference: Difference) => Effect.Effect<void>
   /** Gets the bytes that arrived so far. */
   readonly onProgress?: (bytes: number) => Effect.Effect<void>
@@ -98,7 +98,7 @@ const check = Effect.fnUntraced(function* (
       item.name
     )
   }
-  yield* tellOrFail(drive, now, difference, words)
+  yield* reportOrFail(drive, now, difference, words)
   if (options.onDifference !== undefined) yield* options.onDifference(difference)
 })
 

@@ -11,7 +11,7 @@ import * as Drives from "./Drives.ts"
 import type { Graph } from "./Graph.ts"
 import { GraphError, InvalidRequest } from "./GraphError.ts"
 import { json, unsent } from "./internal/Call.ts"
-import { type Difference, differenceOf, tellOrFail } from "./internal/Difference.ts"
+import { type Difference, differenceOf, reportOrFail } from "./internal/Difference.ts"
 import * as Reader from "./internal/Reader.ts"
 import * as Session from "./internal/UploadSession.ts"
 import { DriveItem, UploadSession } from "./model/Drive.ts"
@@ -45,7 +45,7 @@ export interface UploadOptions extends Drives.IfMatch {
   readonly fragmentBytes?: number
   /**
    * Whether size and hash of the stored file are compared. Default true. A difference fails as `Mismatch`; in a document library of
-   * a site, which rewrites Office files as it stores them, it is logged and told in the result.
+   * a site, which rewrites Office files as it stores them, it is logged and returned in `difference`.
    */
   readonly verify?: boolean
   readonly onProgress?: (progress: Session.Progress) => Effect.Effect<void>
@@ -136,7 +136,7 @@ const words = {
 
 const verified = Effect.fnUntraced(function* ({ drive, options, reader, source }: Job, item: DriveItem) {
   const difference = options.verify === false ? null : differenceOf({ size: source.size, hash: reader.hash() }, item)
-  if (difference !== null) yield* tellOrFail(drive, item, difference, words)
+  if (difference !== null) yield* reportOrFail(drive, item, difference, words)
   const uploaded: Uploaded = { ...item, difference }
   return uploaded
 })

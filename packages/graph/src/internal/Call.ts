@@ -164,7 +164,7 @@ export const pages = <S extends Schema.Constraint & { readonly DecodingServices:
     if (next !== null && (!URL.canParse(next) || new URL(next).origin !== origin)) {
       return yield* malformed(sent.request, "the link to the next page leads to another host; it was not followed")
     }
-    // Whoever follows links in a circle never comes to an end.
+    // Links in a circle would be followed without end.
     if (next !== null && seen.has(next)) {
       return yield* malformed(sent.request, "the link to the next page leads back to a page that came before")
     }

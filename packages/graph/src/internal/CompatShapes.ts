@@ -45,7 +45,7 @@ export const toUser = (user: User) => ({
   mobile_phone: user.mobilePhone ?? null,
   office_location: user.officeLocation ?? null,
   preferred_language: user.preferredLanguage ?? null,
-  // The service says these only when they are selected: who did not ask does not find them empty.
+  // The service returns these only when they are selected; those that were not are left out, and not empty.
   ...trimmed({
     about_me: user.aboutMe,
     account_enabled: user.accountEnabled,

@@ -1,6 +1,6 @@
 /**
  * What differs between a file here and the same file on the service. Document libraries of sites rewrite Office files as they store
- * them, and say sizes that are not those of what comes: there a difference is told, elsewhere it is a failure.
+ * them, and say sizes that are not those of what comes: there a difference is reported, elsewhere it is a failure.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -62,7 +62,7 @@ interface Words {
 }
 
 /** Logs a difference in a document library; fails as `Mismatch` in any other drive. */
-export const tellOrFail = Effect.fnUntraced(function* (
+export const reportOrFail = Effect.fnUntraced(function* (
   drive: DriveAddress,
   item: DriveItem,
   difference: Difference,

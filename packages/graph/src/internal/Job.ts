@@ -64,7 +64,7 @@ export const awaitJob = Effect.fnUntraced(function* (
       case "failed":
         return yield* failed(`the service could not finish it (${error?.code ?? status.status})`)
       case undefined:
-        // Whoever waits for a word that never comes waits for ever.
+        // Waiting for a status that never comes would not end.
         return yield* malformed(sent.request, "the service does not say in a known word how far the job is")
       case "going":
         yield* Effect.sleep(pause)

@@ -17,7 +17,7 @@ import { PendingAuthorization } from "./Redirect.ts"
 import * as VaultItems from "./VaultItems.ts"
 
 const lifeMillis = 3_600_000
-/** Who begins more within an hour, and ends none, loses the oldest. */
+/** Of more sign-ins within an hour that were not completed, the oldest are dropped. */
 const most = 20
 
 const Kept = Schema.Array(Schema.Struct({ ...PendingAuthorization.fields, until: Schema.Finite }))
@@ -42,7 +42,7 @@ const unknown = new OAuthError({
 })
 
 const over = ({ exclusive, read, write }: Keeper) => {
-  // What cannot be read costs a person one more sign-in.
+  // Unreadable contents count as none: the person signs in once more.
   const load = Effect.gen(function* () {
     const kept: Kept = Option.getOrElse(decode(yield* read), () => [])
     const now = yield* Clock.currentTimeMillis
