@@ -1,6 +1,6 @@
 /**
- * What a schedule is: when it comes, in which zone and on which days, and what happens to an occurrence that was missed or
- * that meets an earlier run.
+ * Definitions of schedules: their times, zone and calendar, and what happens to an occurrence that was missed or that
+ * overlaps an earlier run.
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -27,18 +27,19 @@ export class InvalidSchedule extends Schema.TaggedError<InvalidSchedule>()("Inva
 }) {}
 
 /**
- * Schema of a valid definition. Its JSON has texts for instants and durations; an instant needs its offset.
+ * Schema of a valid definition. Its JSON has text for instants and durations; an instant needs its offset.
  *
  * - `name`: names the schedule; part of the keys of its occurrences.
- * - One of `cron` (5 fields, or 6 with seconds first), `every` (a duration of at least 1 second, in elapsed time, counted from
- *   `anchor`, which is the first occurrence; default 1970-01-01T00:00Z) and `at` (once).
+ * - One of `cron` (5 fields, or 6 with seconds first), `every` (a duration of at least 1 second, in elapsed time,
+ *   counted from `anchor`, which is the first occurrence; default 1970-01-01T00:00Z) and `at` (once).
  * - `zone`: name in the IANA database, default `UTC`. Local times of `cron` and days of `calendar` are of this zone.
  * - `from`, `until`: no occurrence before `from`, none at or after `until`.
- * - `calendar`: `dates` and `weekdays` that do not count; `otherwise` is `skip` (default), or `before` or `after`, which move an
- *   occurrence to the same local time of the nearest day that counts.
- * - `jitter`: up to this long after its time an occurrence starts, default 0. See `Occurrence.start`.
- * - `missed`: which of the occurrences that passed unnoticed begin: `none`, `last` (default) or `all`.
- * - `overlap`: what an occurrence does that meets an earlier run: `skip` (default), `queue`, `allow` or `stop`.
+ * - `calendar`: excluded `dates` and `weekdays`; `otherwise` is `skip` (default), or `before` or `after`, which move an
+ *   occurrence to the same local time of the nearest day that is not excluded.
+ * - `jitter`: an occurrence starts up to this long after its time, default 0. See `Occurrence.start`.
+ * - `missed`: which of the missed occurrences run: `none`, `last` (default) or `all`.
+ * - `overlap`: what happens to an occurrence while an earlier run is running: `skip` (default), `queue`, `allow` or
+ *   `stop`.
  * - `queue`: how many wait at most with `overlap: "queue"`, 1 to 1000, default 1.
  *
  * ```ts
@@ -69,8 +70,8 @@ const invalid = ({ issue }: Schema.SchemaError): InvalidSchedule => {
 }
 
 /**
- * Creates a definition. Fails with `InvalidSchedule`, which names the first invalid field; a field that does not exist is
- * invalid too.
+ * Creates a definition. Fails with `InvalidSchedule`, which names the first invalid field; an unknown field is invalid
+ * too.
  *
  * ```ts
  * import * as Result from "effect/Result"
@@ -89,8 +90,8 @@ export const make = (input: DefinitionInput): Result.Result<Definition, InvalidS
   Result.mapError(decode(input), invalid)
 
 /**
- * Returns the digest of a definition: SHA-256 of its canonical JSON, 64 hexadecimal digits. Defaults that are written out and
- * the order of keys make no difference.
+ * Returns the digest of a definition: SHA-256 of its canonical JSON, 64 hexadecimal digits. Explicit defaults and the
+ * order of keys make no difference.
  *
  * ```ts
  * import * as Result from "effect/Result"
@@ -102,8 +103,8 @@ export const make = (input: DefinitionInput): Result.Result<Definition, InvalidS
 export const digest = (definition: Definition): string => digestOf(encode(definition))
 
 /**
- * Returns the digest of what decides the times of a definition: everything but its name and its policies `missed`, `overlap` and
- * `queue`. Progress counts from the moment at which it changes.
+ * Returns the digest of the fields that determine the times of a definition: all but its name and its policies
+ * `missed`, `overlap` and `queue`. When it changes, progress restarts from that moment.
  *
  * ```ts
  * import * as Result from "effect/Result"

@@ -1,7 +1,7 @@
 /**
- * Which occurrences of a schedule begin now, which are skipped and why, and the state afterwards. Every function is pure: the
- * caller stores the state and the records in one transaction, and begins a run for each occurrence under its key, so that a
- * repetition after a crash begins nothing twice.
+ * Decides which occurrences of a schedule begin now, which are skipped and why, and the state afterwards. Every
+ * function is pure: the caller stores the state and the records in one transaction, and begins a run for each
+ * occurrence under its key, so that a repetition after a crash begins nothing twice.
  */
 import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
@@ -27,7 +27,7 @@ export interface Pause extends Schema.Schema.Type<typeof Pause> {}
  * ```
  */
 export const State = Schema.Struct({
-  /** Digest of what decided the times up to now. */
+  /** Digest of the fields that determined the times so far. */
   times: Schema.String,
   /** Occurrences up to here have begun, wait in the queue or were skipped. */
   upTo: Instant,
@@ -39,9 +39,9 @@ export interface State extends Schema.Schema.Type<typeof State> {}
 
 /**
  * Why an occurrence did not begin:
- * - `missed`: it passed unnoticed, and the policy for missed ones leaves it out.
- * - `overlap`: an earlier run was still running, or came first among several.
- * - `calendar`: its day does not count.
+ * - `missed`: it was not processed in time, and the policy for missed ones excludes it.
+ * - `overlap`: an earlier run was still running, or began first among several.
+ * - `calendar`: its day is excluded.
  * - `paused`: the schedule was paused.
  *
  * ```ts
@@ -61,7 +61,7 @@ export interface Skipped {
   readonly reason: SkipReason
 }
 
-/** What the caller knows. */
+/** What the caller knows at the time of the call. */
 export interface Moment {
   readonly now: DateTime.Utc
   /** Whether a run of this schedule is still running. A halted one counts. */
@@ -72,20 +72,20 @@ export interface Moment {
 export interface Due {
   /** In the order in which they begin. */
   readonly begin: ReadonlyArray<Occurrence>
-  /** Whether the run that is still running is stopped first. */
+  /** Whether the current run is to be stopped first. */
   readonly stop: boolean
   /** In the order of their times, at most 100 of each kind. */
   readonly skipped: ReadonlyArray<Skipped>
-  /** Between these instants others were skipped as well, too many to be listed one by one. */
+  /** Between these instants others were skipped as well, too many to list one by one. */
   readonly unlisted: { readonly after: DateTime.Utc; readonly before: DateTime.Utc } | undefined
   readonly state: State
   /** When to call `due` again, at the latest; `undefined` when no occurrence is left. Call it when a run ends as well. */
   readonly wakeAt: DateTime.Utc | undefined
 }
 
-/** At most so many occurrences of a kind at a time. */
+/** At most this many occurrences of a kind at a time. */
 const batch = 100
-/** An occurrence noticed within this time was not missed, milliseconds. */
+/** An occurrence processed within this time was not missed, milliseconds. */
 const punctual = 60_000
 
 const utc = (millis: number): DateTime.Utc => DateTime.makeUnsafe(millis)
@@ -96,7 +96,7 @@ const skip = ({ name }: Definition, times: ReadonlyArray<number>, reason: SkipRe
 const millisOf = ({ epochMilliseconds }: DateTime.Utc): number => epochMilliseconds
 
 /**
- * Creates the state of a schedule that begins to exist at `now`: it counts from then on.
+ * Creates the state of a schedule that is created at `now`: earlier occurrences never begin.
  *
  * ```ts
  * import * as DateTime from "effect/DateTime"
@@ -122,8 +122,8 @@ const nothing = (plan: Planned.Plan, state: State): Due => {
 }
 
 /**
- * Applies a changed definition at `now`. When its times differ, they count from `now`: earlier ones never begin, and those that
- * wait in the queue are skipped as `overlap`. `due` does the same when it meets a state of other times.
+ * Applies a changed definition at `now`. When its times differ, they count from `now`: earlier ones never begin, and
+ * those in the queue are skipped as `overlap`. `due` does the same when the state belongs to other times.
  *
  * ```ts
  * import type * as DateTime from "effect/DateTime"
@@ -148,7 +148,7 @@ interface Admitted {
   readonly stop: boolean
 }
 
-/** Which of a line begin: so many are dropped from its front, then so many begin, then so many wait; the rest is dropped. */
+/** Splits a queue: so many are dropped from its front, then so many begin, then so many wait; the rest is dropped. */
 const admit = (
   { overlap, queue }: Pick<Definition, "overlap" | "queue">,
   line: ReadonlyArray<number>,
@@ -174,7 +174,7 @@ interface Passed {
   readonly come: ReadonlyArray<number>
   /** Whether there are others, before these or, in turn, after them. */
   readonly more: boolean
-  /** What has been dealt with then. */
+  /** The occurrences up to here are then processed. */
   readonly upTo: number
 }
 
@@ -183,12 +183,12 @@ const passedOf = (plan: Planned.Plan, inTurn: boolean, after: number, now: numbe
   const { more, times } = pending(plan.timetable.counted, after, now, batch)
   const last = times.at(-1)
   if (last === undefined) return { come: times, more, upTo: now }
-  // With jitter the last one may have come and not started.
+  // With jitter the time of the last one may have passed but not its start.
   if (plan.planned(last).start > now) return { come: times.slice(0, -1), more, upTo: last - 1 }
   return { come: times, more, upTo: inTurn && more ? last : now }
 }
 
-/** Which of the occurrences that have come may begin. */
+/** Which of the past occurrences may begin. */
 const notMissed = ({ missed }: Definition, plan: Planned.Plan, come: ReadonlyArray<number>, now: number) => {
   if (missed === "all") return come
   const last = come.slice(-1)
@@ -196,17 +196,17 @@ const notMissed = ({ missed }: Definition, plan: Planned.Plan, come: ReadonlyArr
 }
 
 /**
- * Returns which occurrences begin now and which are skipped and why. An occurrence begins at its `start`, at most once, whenever
- * and however often this is called: `upTo` of the state only grows.
+ * Returns which occurrences begin now and which are skipped and why. An occurrence begins at its `start`, at most once,
+ * whenever and however often this is called: `upTo` of the state only grows.
  *
  * Of the occurrences that passed since the last call, the policy `missed` lets begin:
  * - `none`: the last one, if it is at most a minute late.
- * - `last`: the last one, until the next has come.
+ * - `last`: the last one, until the time of the next.
  * - `all`: all, at most 100 at a time; `wakeAt` is `now` until all have begun.
  *
- * Of these, and those in the queue, while an earlier run is running, the policy `overlap` lets begin:
- * - `skip`: none; when none is, the first.
- * - `queue`: none; when none is, the first. Others wait, at most `queue` of them.
+ * Of these, and those in the queue, the policy `overlap` lets begin while an earlier run is running:
+ * - `skip`: none; without a running one, the first.
+ * - `queue`: none; without a running one, the first. Others wait, at most `queue` of them.
  * - `allow`: all.
  * - `stop`: the last, and the earlier run is stopped.
  *
@@ -229,7 +229,7 @@ export const due = (definition: Definition, state: State, moment: Moment): Due =
   if (state.times !== timesDigest(definition)) return change(definition, state, moment.now)
   const plan = Planned.make(definition)
   const after = millisOf(state.upTo)
-  // A clock that was set back finds nothing new.
+  // After a clock was set back, nothing new is due.
   const now = Math.max(millisOf(moment.now), after)
   const paused = state.paused !== null
   const inTurn = definition.missed === "all" && !paused
@@ -258,8 +258,8 @@ export const due = (definition: Definition, state: State, moment: Moment): Due =
 }
 
 /**
- * Pauses a schedule: nothing begins until it is resumed, and what comes meanwhile is skipped as `paused`. A schedule that is paused
- * already stays so since when it was, with the new note.
+ * Pauses a schedule: nothing begins until it is resumed, and occurrences until then are skipped as `paused`. A schedule
+ * that is already paused keeps the time of its pause, with the new note.
  *
  * ```ts
  * import type * as DateTime from "effect/DateTime"
@@ -274,8 +274,8 @@ export const pause = (state: State, paused: Pause): State => ({
 })
 
 /**
- * Resumes a schedule: what came during the pause is skipped as `paused`, whatever the policy for missed ones, and what comes from
- * `now` on begins. Changes nothing when the schedule is not paused.
+ * Resumes a schedule: occurrences during the pause are skipped as `paused`, whatever the policy for missed ones, and
+ * those from `now` on begin. Changes nothing when the schedule is not paused.
  *
  * ```ts
  * import type * as DateTime from "effect/DateTime"
@@ -292,8 +292,8 @@ export const resume = (definition: Definition, state: State, now: DateTime.Utc):
 }
 
 /**
- * Begins an occurrence at `now`, whatever the calendar and also when the schedule is paused. A run that is still running is met as
- * `overlap` says.
+ * Begins an occurrence at `now`, whatever the calendar and even when the schedule is paused. The policy `overlap`
+ * applies to a current run.
  *
  * ```ts
  * import type { Definition } from "@signalbox/schedule/Definition"
@@ -307,7 +307,7 @@ export const runNow = (definition: Definition, state: State, { now, running }: M
   const plan = Planned.make(definition)
   const at = millisOf(now)
   const queue = state.queue.map(millisOf)
-  // The queue of a paused schedule stays as it is, behind which this one may wait.
+  // The queue of a paused schedule does not move; this occurrence may wait behind it.
   const [staying, line] = state.paused === null ? [[], [...queue, at]] : [queue, [at]]
   const limits = { overlap: definition.overlap, queue: Math.max(definition.queue - staying.length, 0) }
   const { begin, dropped, stop, waiting } = admit(limits, line, running)

@@ -1,9 +1,9 @@
 /**
- * When a schedule comes. Every function is pure: it reads no clock and keeps nothing.
+ * The times of schedules. Every function is pure: it reads no clock and has no state.
  *
- * A local time that its zone leaves out comes at the first instant that exists; several of them come once. A local time that
- * its zone repeats comes once, the first time, unless the hours of the expression are `*` or steps, which come in each real
- * hour. Years from 1900 to 9999 are covered.
+ * A local time that does not exist in its zone occurs at the first instant that exists; several of them occur once. A
+ * local time that occurs twice in its zone counts once, the first time, unless the hours of the expression are `*` or
+ * steps, which occur in each real hour. Years from 1900 to 9999 are covered.
  */
 import * as DateTime from "effect/DateTime"
 import type { Definition } from "./Definition.ts"
@@ -13,12 +13,12 @@ import { lastInstant } from "./internal/Walk.ts"
 
 /** One time of a schedule. */
 export interface Occurrence {
-  /** Names it for good: the name of the schedule, a space, and `at` as ISO 8601 in UTC with milliseconds. */
+  /** Identifies it permanently: the name of the schedule, a space, and `at` as ISO 8601 in UTC with milliseconds. */
   readonly key: string
   /** Its time. */
   readonly at: DateTime.Utc
   /**
-   * When it starts: `at` and the jitter, which the key decides, so it is always the same. It is earlier than
+   * When it starts: `at` and the jitter, which is derived from the key, so it is always the same. It is earlier than
    * the next occurrence.
    */
   readonly start: DateTime.Utc
@@ -71,8 +71,8 @@ export const previous = (definition: Definition, upTo: DateTime.Utc): Occurrence
 }
 
 /**
- * Returns the occurrences from `from` on and before `to`, in order, at most `limit` of them. This is also what a backfill begins:
- * the keys are those that the occurrences had in their time, so one that has run is known by its key.
+ * Returns the occurrences from `from` on and before `to`, in order, at most `limit` of them. A backfill runs these: the
+ * keys are those that the occurrences had at their time, so one that has run is recognised by its key.
  *
  * ```ts
  * import * as DateTime from "effect/DateTime"

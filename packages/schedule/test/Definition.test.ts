@@ -12,7 +12,7 @@ const refusal = (input: Omit<DefinitionInput, "name"> & Partial<Pick<DefinitionI
 }
 
 const cases: ReadonlyArray<readonly [what: string, input: Parameters<typeof refusal>[0], message: string]> = [
-  ["no rule", {}, "cron: Expected one of cron, every and at: without any of them the schedule never comes"],
+  ["no rule", {}, "cron: Expected one of cron, every and at: without any of them the schedule never runs"],
   [
     "two rules",
     { cron: "* * * * *", every: "1 hour" },
@@ -52,7 +52,7 @@ const cases: ReadonlyArray<readonly [what: string, input: Parameters<typeof refu
   [
     "until before from",
     { cron: "0 6 * * *", from: "2026-11-22T00:00:00Z", until: "2026-11-22T01:00:00+01:00" },
-    "until: Expected to be later than from: the schedule would never come"
+    "until: Expected to be later than from: the schedule would never run"
   ],
   [
     "an instant without an offset",
@@ -83,17 +83,17 @@ const cases: ReadonlyArray<readonly [what: string, input: Parameters<typeof refu
   [
     "a calendar of no days",
     { cron: "0 6 * * *", calendar: { weekdays: ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] } },
-    "calendar.weekdays: Expected at least one weekday that is not listed: no day would count"
+    "calendar.weekdays: Expected at least one weekday that is not listed: all days would be excluded"
   ],
   [
     "a calendar that leaves nothing of a cron",
     { cron: "0 6 * * 6,7", calendar: { weekdays: ["sat", "sun"] } },
-    "calendar.weekdays: Expected a weekday on which the schedule comes: cron names only those that do not count"
+    "calendar.weekdays: Expected a weekday on which the schedule runs: cron names only excluded ones"
   ],
   [
     "a calendar that leaves nothing of every",
     { every: "7 days", anchor: "2026-11-22T09:00:00Z", calendar: { weekdays: ["sun"] } },
-    "calendar.weekdays: Expected a weekday on which the schedule comes: every names only those that do not count"
+    "calendar.weekdays: Expected a weekday on which the schedule runs: every names only excluded ones"
   ],
   [
     "hours that would move to another day",

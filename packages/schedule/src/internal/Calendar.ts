@@ -1,6 +1,4 @@
-/**
- * Days that count. A day is its local midnight, in the milliseconds of `ZoneClock`.
- */
+/** Days that a calendar includes. A day is its local midnight, in the milliseconds of `ZoneClock`. */
 import { day } from "./ZoneClock.ts"
 
 export const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const
@@ -16,9 +14,9 @@ export interface CalendarRules {
 
 export interface Calendar {
   readonly counts: (day: number) => boolean
-  /** The first day that counts, from a day on. */
+  /** The first included day, from a day on. */
   readonly countedFrom: (day: number) => number
-  /** The last day that counts, up to a day. */
+  /** The last included day, up to a day. */
   readonly countedUpTo: (day: number) => number
 }
 
@@ -26,7 +24,7 @@ export const dayOf = (local: number): number => Math.floor(local / day) * day
 
 const isoDate = /^\d{4}-\d{2}-\d{2}$/
 
-/** The local midnight of a date such as `2026-12-25`; `NaN` when no calendar has the date. */
+/** The local midnight of a date such as `2026-12-25`; `NaN` when the date does not exist. */
 export const dayOfDate = (date: string): number => {
   const midnight = isoDate.test(date) ? Date.parse(`${date}T00:00:00Z`) : Number.NaN
   return Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(date) ? Number.NaN : midnight

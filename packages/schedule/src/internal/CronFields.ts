@@ -1,6 +1,6 @@
 /**
- * The fields of a cron expression, and the days and times of day that they name. `effect/Cron` reads the fields and finds the
- * days; what a zone makes of them is in `CronTimes.ts`.
+ * The fields of a cron expression, and the days and times of day that they name. `effect/Cron` parses the fields and
+ * finds the days; `CronTimes.ts` applies the zone.
  */
 import * as Cron from "effect/Cron"
 import * as DateTime from "effect/DateTime"
@@ -18,7 +18,7 @@ export interface CronFields {
 
 const names = ["second", "minute", "hour", "day of month", "month", "day of week"] as const
 
-/** A zone that costs nothing: the fields are about local times. */
+/** Fixed offset, because the fields are about local times. */
 const local = DateTime.zoneMakeOffset(0)
 
 const parse = (expression: string) => Cron.parse(expression, local)
@@ -54,7 +54,7 @@ const timesOfDay = (cron: Cron.Cron): CronFields["timeFrom"] => {
 
 const steps = /\*|\//
 
-/** Fails with what is wrong, such as `hour "25": Expected a value between 0 and 23`. */
+/** Fails with a message such as `hour "25": Expected a value between 0 and 23`. */
 export const make = (expression: string): Result.Result<CronFields, string> => {
   const given = expression.trim().split(/\s+/)
   if (given.length !== 5 && given.length !== 6) {
@@ -68,7 +68,7 @@ export const make = (expression: string): Result.Result<CronFields, string> => {
   return Result.all([parse(`0 0 0 ${days.join(" ")}`), parse(`${seconds} ${minutes} ${hours} * * *`)]).pipe(
     Result.mapError(({ message }) => message),
     Result.flatMap(([daysOnly, timesOnly]) => {
-      // Cron finds what is strictly later.
+      // `Cron.next` is strictly later.
       const dayFrom = (midnight: number) => Cron.next(daysOnly, midnight - second).getTime()
       if (Result.isFailure(Result.try(() => dayFrom(0))))
         return Result.fail("no year has such a day, as with a 30th of February: change day or month")

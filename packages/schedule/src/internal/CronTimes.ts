@@ -1,9 +1,9 @@
 /**
  * The instants of a cron expression in a zone.
  *
- * They are found by walking the stretches of time in which the zone's offset stays the same. Within a stretch, local times
- * follow one another; at a change, a gap runs at its end what it leaves out, and a repetition runs again only what is due in
- * each real hour.
+ * They are found by walking the periods in which the zone's offset is constant. Within a period, local times follow one
+ * another; at a change, the times inside a gap occur at its end, and of those that are repeated only the ones due in
+ * each real hour occur again.
  */
 import { type Calendar, type CalendarRules, dayOf } from "./Calendar.ts"
 import type { CronFields } from "./CronFields.ts"
@@ -13,7 +13,7 @@ import { day, longestShift, type ZoneClock } from "./ZoneClock.ts"
 /** The first day from a local midnight on, up to a limit. */
 type Days = (from: number, limit: number) => number | undefined
 
-/** Days that the expression names and `accepted` lets through. */
+/** Days that the expression names and `accepted` allows. */
 const filtered =
   ({ dayFrom }: CronFields, accepted: (day: number) => boolean): Days =>
   (from, limit) => {
@@ -22,11 +22,11 @@ const filtered =
     return found <= limit ? found : undefined
   }
 
-/** Days that the expression names, those that do not count moved to the day before or after that counts. */
+/** Days that the expression names; excluded ones move to the nearest included day before or after. */
 const moved = ({ dayFrom }: CronFields, calendar: Calendar, to: "before" | "after"): Days => {
   const target = to === "after" ? calendar.countedFrom : calendar.countedUpTo
   return (from, limit) => {
-    // Days that do not count, right before `from`, move to it or beyond.
+    // Excluded days right before `from` move to it or later.
     let named = dayFrom(to === "after" ? calendar.countedUpTo(from - day) + day : from)
     while (target(named) < from) named = dayFrom(named + day)
     const found = target(named)
@@ -34,7 +34,10 @@ const moved = ({ dayFrom }: CronFields, calendar: Calendar, to: "before" | "afte
   }
 }
 
-/** The first local time that matches, from one on, up to a limit. Remembers its last day, as the next time is mostly on it too. */
+/**
+ * The first local time that matches, from one on, up to a limit. Caches its last day, since the next time is mostly on
+ * the same one.
+ */
 const localTimes = ({ timeFrom }: CronFields, days: Days) => {
   let known = Number.NEGATIVE_INFINITY
   return (from: number, limit: number): number | undefined => {
@@ -50,7 +53,7 @@ const localTimes = ({ timeFrom }: CronFields, days: Days) => {
   }
 }
 
-/** The local time up to which the clock has been before, by changes shortly before an instant. */
+/** The local time up to which the clock repeats itself, because of a change shortly before an instant. */
 const repeatedUntil = (clock: ZoneClock, instant: number): number => {
   let until = Number.NEGATIVE_INFINITY
   let after = instant - longestShift
@@ -102,7 +105,7 @@ const walkOf = (fields: CronFields, clock: ZoneClock, days: Days): Walk =>
 
 export interface CronTimes {
   readonly counted: Walk
-  /** Those of days that do not count. */
+  /** Those of excluded days. */
   readonly excluded: Walk
 }
 

@@ -1,6 +1,4 @@
-/**
- * Digests of JSON values that are the same for the same value, whatever the order of its keys.
- */
+/** Digests of JSON values that do not depend on the order of keys. */
 import type * as Schema from "effect/Schema"
 import { createHash } from "node:crypto"
 
@@ -14,6 +12,6 @@ const canonical = (value: Schema.Json): string => {
 /** SHA-256, 64 hexadecimal digits. */
 export const digestOf = (value: Schema.Json): string => createHash("sha256").update(canonical(value)).digest("hex")
 
-/** A fraction in `[0, 1)` that a text decides. */
+/** A fraction in `[0, 1)`, derived from a text. */
 export const fractionOf = (text: string): number =>
   createHash("sha256").update(text).digest().readUIntBE(0, 6) / 2 ** 48

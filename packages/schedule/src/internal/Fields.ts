@@ -1,13 +1,11 @@
-/**
- * The fields of a definition, each for itself. What they must be together is in `Validation.ts`.
- */
+/** The fields of a definition, each by itself. `Validation.ts` checks them together. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { dayOfDate, otherwises, weekdays } from "./Calendar.ts"
 
-/** A text that `codec` accepts, with a message that says what it looks like. */
+/** A text that `codec` accepts, with a message that describes its form. */
 const textOf = <A>(codec: Schema.Codec<A, string>, pattern: RegExp, message: string) => {
   const decode = Schema.decodeUnknownOption(codec)
   return Schema.String.check(

@@ -12,13 +12,13 @@ export interface Grid {
   readonly every: number
 }
 
-/** The first instant of the grid from one on; `Infinity` when there is none. */
+/** The first instant of the grid from one on; `Infinity` when none is left. */
 const firstFrom = ({ anchor, every }: Grid, from: number): number => {
   if (from <= anchor) return anchor
   return every === Number.POSITIVE_INFINITY ? every : anchor + Math.ceil((from - anchor) / every) * every
 }
 
-/** Instants whose day is accepted; from another one, it goes on with the next that is. */
+/** Instants whose day is accepted; an excluded start continues with the next accepted one. */
 const filtered = (grid: Grid, clock: ZoneClock, accepted: (day: number) => boolean): Walk =>
   function* (after, limit) {
     let instant = firstFrom(grid, after + 1)
@@ -35,14 +35,14 @@ const filtered = (grid: Grid, clock: ZoneClock, accepted: (day: number) => boole
     }
   }
 
-/** Instants, those of days that do not count moved to the same local time of the day before or after that counts. */
+/** Instants; those of excluded days move to the same local time of the included day before or after. */
 const moved = (grid: Grid, clock: ZoneClock, calendar: Calendar, to: "before" | "after"): Walk => {
   const target = to === "after" ? calendar.countedFrom : calendar.countedUpTo
   return function* (after, limit) {
     const today = dayOf(after + clock.offsetAt(after))
     const from = to === "after" ? calendar.countedUpTo(today - day) : today
     let instant = firstFrom(grid, from - 2 * longestShift)
-    // Days are reached in order, times of one day perhaps not.
+    // Days are visited in order, but the times of one day may not be.
     let waiting: ReadonlyArray<number> = []
     let settled = Number.NEGATIVE_INFINITY
     let last = after

@@ -1,5 +1,6 @@
 /**
- * The occurrences that passed between two instants, bounded: a schedule of every second that was away for a year passes millions.
+ * The occurrences between two instants, bounded: a schedule of every second that was not processed for a year has
+ * millions.
  */
 import type { Walk } from "./Walk.ts"
 

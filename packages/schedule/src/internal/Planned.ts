@@ -1,6 +1,4 @@
-/**
- * Occurrences of a definition, in milliseconds: what the public functions count with.
- */
+/** Occurrences of a definition in milliseconds, for the public functions. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
@@ -30,7 +28,7 @@ export const occurrenceOf = (name: string, { at, start }: Planned) => ({
   start: DateTime.makeUnsafe(start)
 })
 
-/** A definition has been validated, so it has times. */
+/** A validated definition always has times. */
 const timetableOf = (definition: Definition): Timetable.Timetable => {
   const times = timesOf(definition)
   return Result.getOrThrow(times === undefined ? Result.fail("no rule") : Timetable.make(times))

@@ -1,6 +1,4 @@
-/**
- * The instants of a definition: which count, and which the calendar leaves out.
- */
+/** The instants of a definition: included ones, and those that the calendar excludes. */
 import * as Result from "effect/Result"
 import * as Calendar from "./Calendar.ts"
 import * as CronFields from "./CronFields.ts"
@@ -9,7 +7,7 @@ import * as GridTimes from "./GridTimes.ts"
 import { firstInstant, lastInstant, type Walk } from "./Walk.ts"
 import * as ZoneClock from "./ZoneClock.ts"
 
-/** What decides the times; instants and durations in milliseconds. */
+/** The fields that determine the times; instants and durations in milliseconds. */
 export interface Times {
   readonly rule:
     | { readonly cron: string }
@@ -32,7 +30,7 @@ const bounded =
 
 const none: Walk = function* () {}
 
-/** Fails with what is wrong with a cron expression. */
+/** Fails with the fault of a cron expression. */
 export const make = (times: Times): Result.Result<Timetable, string> => {
   const clock = ZoneClock.make(times.zone)
   const calendar = Calendar.make(times.calendar)
@@ -62,7 +60,7 @@ export const firstAfter = (walk: Walk, after: number): number | undefined =>
 
 const firstStep = 60_000
 
-/** The last instant of a walk up to another: found from earlier and earlier starts, then between the last two. */
+/** The last instant of a walk up to another: searched from earlier and earlier starts, then between the last two. */
 export const lastUpTo = (walk: Walk, upTo: number): number | undefined => {
   const firstIn = (after: number) => walk(after, upTo).next().value ?? undefined
   let found: number | undefined

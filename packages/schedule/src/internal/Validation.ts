@@ -1,6 +1,4 @@
-/**
- * What the fields of a definition must be together.
- */
+/** Checks the fields of a definition together. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
@@ -15,7 +13,7 @@ const rules = ["cron", "every", "at"] as const
 
 const millisOf = (instant: DateTime.Utc | undefined): number | undefined => instant?.epochMilliseconds
 
-/** What decides the times of a definition; `undefined` when it has no rule. */
+/** The fields that determine the times of a definition; `undefined` when it has no rule. */
 export const timesOf = (fields: Fields): Timetable.Times | undefined => {
   const { anchor, at, calendar, cron, every, from, until, zone } = fields
   const rule =
@@ -32,7 +30,7 @@ export const timesOf = (fields: Fields): Timetable.Times | undefined => {
 /** Each weekday meets each day of the year within these years, the 29th of February included. */
 const cycle = { from: Date.UTC(2000, 0, 1), until: Date.UTC(2060, 0, 1) }
 
-/** Whether weekdays that do not count leave nothing over. Dates are few, so they never do. */
+/** Whether the excluded weekdays exclude every occurrence. Dates are few, so they never do. */
 const neverCounts = (times: Timetable.Times): boolean => {
   const calendar = { ...times.calendar, dates: [] }
   const anchor = "anchor" in times.rule ? times.rule.anchor : cycle.from
@@ -49,12 +47,12 @@ type Fault = { readonly path: ReadonlyArray<string>; readonly issue: string }
 
 const fault = (path: string, issue: string): Fault => ({ path: path.split("."), issue })
 
-/** The first fault of fields that are valid each for itself. */
+/** The first fault of fields that are each valid. */
 export const faultOf = (fields: Fields): Schema.FilterOutput => {
   const { anchor, calendar, cron, every, from, jitter, until, zone } = fields
   const given = rules.filter((rule) => fields[rule] !== undefined)
   if (given.length === 0)
-    return fault("cron", "Expected one of cron, every and at: without any of them the schedule never comes")
+    return fault("cron", "Expected one of cron, every and at: without any of them the schedule never runs")
   if (given.length > 1) return fault(given[1] ?? "", `Expected one of cron, every and at, not ${given.join(" and ")}`)
   if (anchor !== undefined && every === undefined)
     return fault("anchor", "Expected only with every: it is the first of the even times")
@@ -65,9 +63,9 @@ export const faultOf = (fields: Fields): Schema.FilterOutput => {
   if (!(Duration.toMillis(jitter) >= 0 && Number.isFinite(Duration.toMillis(jitter))))
     return fault("jitter", "Expected 0 or more, and finite")
   if (from !== undefined && until !== undefined && !DateTime.isLessThan(from, until))
-    return fault("until", "Expected to be later than from: the schedule would never come")
+    return fault("until", "Expected to be later than from: the schedule would never run")
   if (weekdays.every((name) => calendar.weekdays.includes(name)))
-    return fault("calendar.weekdays", "Expected at least one weekday that is not listed: no day would count")
+    return fault("calendar.weekdays", "Expected at least one weekday that is not listed: all days would be excluded")
   if (every !== undefined && calendar.otherwise !== "skip" && Duration.toMillis(every) < day)
     return fault("calendar.otherwise", `Expected skip where every is less than a day, not ${calendar.otherwise}`)
   const times = timesOf(fields)
@@ -77,7 +75,7 @@ export const faultOf = (fields: Fields): Schema.FilterOutput => {
   if (calendar.weekdays.length > 0 && neverCounts(times))
     return fault(
       "calendar.weekdays",
-      `Expected a weekday on which the schedule comes: ${cron === undefined ? "every" : "cron"} names only those that do not count`
+      `Expected a weekday on which the schedule runs: ${cron === undefined ? "every" : "cron"} names only excluded ones`
     )
   return undefined
 }

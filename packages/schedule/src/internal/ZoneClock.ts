@@ -10,20 +10,18 @@ export const minute = 60 * second
 export const hour = 60 * minute
 export const day = 24 * hour
 
-/** Zones change by at most a day (Apia 2011), and lie at most 15 hours from UTC. */
+/** Zones change by at most a day (Apia 2011), and are at most 15 hours from UTC. */
 export const longestShift = 26 * hour
 
-/** No zone since 1970 has two changes closer than 6.5 days, so no change is missed between two readings. */
+/** No zone since 1970 has two changes closer than 6.5 days, so two readings this far apart miss none. */
 const step = 5 * day
 
 export interface ZoneClock {
   /** Local time minus UTC at an instant. */
   readonly offsetAt: (instant: number) => number
-  /** The first instant in `(after, limit]` whose offset is another than `offset`, which holds just after `after`. */
+  /** The first instant in `(after, limit]` whose offset differs from `offset`, which applies just after `after`. */
   readonly nextChange: (offset: number, after: number, limit: number) => number | undefined
-  /**
-   * The first instant that shows a local time. A local time that the zone leaves out gives the first instant after the gap.
-   */
+  /** The first instant with a local time. For a local time that does not exist, the first instant after the gap. */
   readonly instantOf: (local: number) => number
 }
 
