@@ -1,6 +1,4 @@
-/**
- * Where SQL of SQLite and of Postgres differ. On SQLite one transaction writes at a time, so nothing needs to be locked.
- */
+/** Where the SQL of SQLite and Postgres differ. SQLite has one writer at a time, so it needs no row locks. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -15,34 +13,39 @@ const onPostgres = (sql: Sql, text: string) =>
 export const isPostgres = (sql: Sql): boolean => sql.onDialectOrElse({ pg: () => true, orElse: () => false })
 
 /**
- * Until the transaction ends, nobody else changes, deletes or locks the rows; others may refer to them. (Postgres checks a
- * reference also when a row that has one is changed twice in a transaction, which would wait here in the wrong order.)
+ * Locks the rows until the transaction ends: no other transaction changes, deletes or locks them; others may refer to
+ * them. (`FOR UPDATE` would block the foreign key checks of Postgres, in the wrong order of locks.)
  */
 export const forUpdate = (sql: Sql) => onPostgres(sql, "FOR NO KEY UPDATE")
 
-/** As above, and nobody refers to them: for those who will delete them. */
+/** Like `forUpdate`, and no other transaction refers to the rows: before deleting them. */
 export const forDelete = (sql: Sql) => onPostgres(sql, "FOR UPDATE")
 
-/** Until the transaction ends, nobody changes or deletes the rows; others may hold them so too. */
+/**
+ * Locks the rows until the transaction ends: no other transaction changes or deletes them; others may share the lock.
+ */
 export const forShare = (sql: Sql) => onPostgres(sql, "FOR SHARE")
 
-/** Until the transaction ends, nobody deletes the rows. */
+/** Locks the rows until the transaction ends: no other transaction deletes them. */
 export const forKey = (sql: Sql) => onPostgres(sql, "FOR KEY SHARE")
 
-/** As `forUpdate`, of the rows of one table of a join. */
+/** Like `forUpdate`, for the rows of one table of a join. */
 export const forUpdateOf = (sql: Sql, table: string) => onPostgres(sql, `FOR NO KEY UPDATE OF ${table}`)
 
-/** As `forUpdate`, without the rows of `table` that somebody else has locked. */
+/** Like `forUpdate`, without the rows of `table` that another transaction has locked. */
 export const skipLocked = (sql: Sql, table: string) => onPostgres(sql, `FOR NO KEY UPDATE OF ${table} SKIP LOCKED`)
 
-/** Waits until no other transaction holds this name, and holds it until the end of the one at hand. */
+/** Waits until no other transaction has locked this name, and locks it until the current transaction ends. */
 export const holdName = (sql: Sql, name: string) =>
   sql.onDialectOrElse({
     pg: () => Effect.asVoid(sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`),
     orElse: () => Effect.void
   })
 
-/** Texts compare by their bytes and integers have 64 bits, as on SQLite; `SEQUENCE` is a key that counts the rows. */
+/**
+ * Translates types: text compares by bytes and integers have 64 bits, as on SQLite; `SEQUENCE` is a key that numbers
+ * the rows.
+ */
 export const definition = (sql: Sql, statement: string): string =>
   isPostgres(sql)
     ? statement
@@ -52,7 +55,10 @@ export const definition = (sql: Sql, statement: string): string =>
         .replaceAll(/\bSEQUENCE\b/g, "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
     : statement.replaceAll(/\bSEQUENCE\b/g, "INTEGER PRIMARY KEY")
 
-/** Runs what may fail inside of a transaction that goes on: on Postgres a failed statement ends it otherwise. */
+/**
+ * Runs a statement that may fail inside a transaction that continues: on Postgres a failed statement aborts it
+ * otherwise.
+ */
 export const guarded = (sql: Sql) =>
   sql.onDialectOrElse({
     pg:
@@ -67,14 +73,14 @@ export const guarded = (sql: Sql) =>
         effect
   })
 
-/** Two transactions stood in each other's way, and one of them was ended: done again it succeeds. */
+/** Whether two transactions conflicted and one was aborted: a retry succeeds. */
 const isClash = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some((reason) => {
     const error = Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
     return isSqlError(error) && (error.reason._tag === "DeadlockError" || error.reason._tag === "SerializationError")
   })
 
-/** Does a transaction a few times more when others stood in its way; one inside of another is up to that one. */
+/** Retries a transaction a few times after conflicts with others; a nested one is left to the outer. */
 export const persistent = <A, E, R>(sql: Sql, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   sql.onDialectOrElse({
     pg: () =>
@@ -94,14 +100,14 @@ export const persistent = <A, E, R>(sql: Sql, effect: Effect.Effect<A, E, R>): E
   })
 
 /**
- * How many milliseconds the clock of the database is ahead of this machine's; none when it is less than what the question
- * took, and none on SQLite, which has no clock of its own.
+ * Returns by how many milliseconds the clock of the database is ahead of this machine's; 0 when that is less than the
+ * round trip, and on SQLite, which has no clock of its own.
  */
 export const clockOffset = (sql: Sql): Effect.Effect<number, SqlError> =>
   sql.onDialectOrElse({
     pg: () =>
       Effect.gen(function* () {
-        // The machine's own clock: tests may run on a virtual one.
+        // The system clock, since the `Clock` of tests may be virtual.
         const machine = Effect.sync(() => performance.timeOrigin + performance.now())
         const asked = yield* machine
         const [row] = yield* sql<{ readonly millis: number }>`
@@ -113,7 +119,7 @@ export const clockOffset = (sql: Sql): Effect.Effect<number, SqlError> =>
     orElse: () => Effect.succeed(0)
   })
 
-/** What a row refers to was deleted between the look for it and the write. */
+/** Whether a row that the statement refers to was deleted between the read and the write. */
 export const isGone = ({ reason: { cause } }: SqlError): boolean => {
   if (typeof cause !== "object" || cause === null) return false
   return ("code" in cause && cause.code === "23503") || ("errno" in cause && cause.errno === 787)

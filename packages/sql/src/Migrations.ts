@@ -7,11 +7,11 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as Dialect from "./Dialect.ts"
 import { unhurried } from "./QueryDeadline.ts"
 
-/** In the words of SQLite, which `Dialect.definition` translates; or in those of each, where that cannot. */
+/** In the dialect of SQLite, which `Dialect.definition` translates; or one for each, where that cannot. */
 export type Statement = string | { readonly sqlite: string; readonly postgres: string }
 
 export interface Options {
-  /** The table that records which migrations have run. */
+  /** The table of applied migrations. */
   readonly table: string
   /** Statements by `0001_name`. */
   readonly migrations: Readonly<Record<string, ReadonlyArray<Statement>>>
@@ -29,7 +29,7 @@ const run = (statements: ReadonlyArray<Statement>) =>
   })
 
 /**
- * Runs the migrations that have not run yet, each once however many processes start. Does nothing when all of them have.
+ * Creates the effect that runs the migrations not applied yet, each once however many processes start concurrently.
  *
  * ```ts
  * import * as Migrations from "@signalbox/sql/Migrations"

@@ -1,6 +1,4 @@
-/**
- * effect/sql's `SqlClient` on Postgres, with the types and errors that SQLite gives too, and its notifications.
- */
+/** The `SqlClient` of `effect/sql` on Postgres, with the same types and errors as on SQLite, and its notifications. */
 import * as PgConnection from "@effect/sql-pg/PgConnection"
 import * as PgPool from "@effect/sql-pg/PgPool"
 import { makeCompiler } from "@effect/sql-pg/PgClient"
@@ -26,16 +24,16 @@ import { QueryDeadline, unhurried } from "./QueryDeadline.ts"
 export interface Options {
   /** `postgres://user:password@host:port/database`. */
   readonly url: Redacted.Redacted
-  /** Where the tables are; created when it is missing. Default: `signalbox`. */
+  /** The schema of the tables; created when missing. Default: `signalbox`. */
   readonly schema?: string
-  /** What the server calls the connections. Default: `signalbox`. */
+  /** The `application_name` of the connections. Default: `signalbox`. */
   readonly applicationName?: string
 }
 
 /** Connections of one node, besides the one that listens. */
 const maxConnections = 20
 
-/** What `BIGINT` and `count(*)` give: numbers, as on SQLite. */
+/** Parses `BIGINT` and `count(*)` as numbers, as on SQLite. */
 const numbers = () => {
   const types = PgTypes.makeRegistry()
   types.register<number | bigint>(PgTypes.OID.int8, {
@@ -51,7 +49,7 @@ const numbers = () => {
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
-/** Of every connection. */
+/** The settings of every connection. */
 const settings = ({ applicationName = "signalbox", schema = "signalbox", url }: Options): PgConnection.Config => ({
   url,
   types: numbers(),
@@ -60,9 +58,9 @@ const settings = ({ applicationName = "signalbox", schema = "signalbox", url }: 
   startupParameters: {
     search_path: quoted(schema),
     client_min_messages: "warning",
-    // Whoever waits longer than this for a lock is told to come back.
+    // A statement that waits longer for a lock fails, and can be retried.
     lock_timeout: "30s",
-    // A node that is gone without a word holds its locks no longer than this.
+    // Ends the transaction of a node that died without closing its connections, and with it its locks.
     idle_in_transaction_session_timeout: "60s",
     tcp_keepalives_idle: "15",
     tcp_keepalives_interval: "5",
@@ -71,8 +69,8 @@ const settings = ({ applicationName = "signalbox", schema = "signalbox", url }: 
 })
 
 /**
- * Postgres keeps no NUL in texts and refuses statements that name one. No stored text has one, so what is looked for is not
- * found; a character that is none stands in for it.
+ * Postgres stores no NUL in text and refuses parameters with one. No stored text has one, so a search for it must find
+ * nothing: a noncharacter replaces it.
  */
 const storable = (params: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
   params.some((value) => typeof value === "string" && value.includes("\0"))
@@ -81,7 +79,7 @@ const storable = (params: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
 
 type Bounded = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError, R>
 
-/** When any connection has answered last, by the clock of `performance.now()`. */
+/** The time of the last response of any connection, by `performance.now()`. */
 interface Answers {
   last: number
 }
@@ -90,14 +88,14 @@ const overdue = new SqlError({
   reason: new StatementTimeoutError({
     message: "the database did not answer in time",
     operation: "query",
-    cause: new Error("no answer within the deadline of the statement")
+    cause: new Error("no response within the deadline of the statement")
   })
 })
 
 /**
- * Fails what takes longer than its deadline, at once; what was begun is cancelled in the background, which closes a
- * connection that does not answer. `onSilence` runs when no connection has answered since it began. Timers are those of the
- * machine, since tests may run on a virtual clock, which does not wait for a server.
+ * Fails a statement immediately when its deadline has passed, and cancels it in the background, which closes a
+ * connection that does not respond. `onSilence` runs when no connection has responded since the statement began. Timers
+ * use real time, since a virtual clock of tests does not wait for a server.
  */
 const makeBounded =
   (answers: Answers, onSilence: (since: number) => Effect.Effect<void, SqlError>): Bounded =>
@@ -114,7 +112,7 @@ const makeBounded =
         }, limit)
         fiber.addObserver((exit) => {
           clearTimeout(timer)
-          // Who waits for a connection is interrupted when the pool is closed.
+          // Interrupted when the pool is closed while the statement waits for a connection.
           resume(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? Effect.fail(overdue) : exit)
         })
         return Effect.suspend(() => {
@@ -149,7 +147,7 @@ const makeConnection = (connection: PgConnection.PgConnection, bounded: Bounded,
   }
 }
 
-/** A transaction that failed before ends with a rollback, whatever it is asked for. */
+/** After a failed statement, Postgres turns COMMIT into a rollback without an error. */
 const commit = (connection: Connection) =>
   Effect.flatMap(connection.executeRaw("COMMIT", []), (result) =>
     typeof result === "object" && result !== null && "command" in result && result.command === "ROLLBACK"
@@ -165,7 +163,7 @@ const makeClient = Effect.fnUntraced(function* (options: Options) {
     return { pool, openedAt: performance.now(), close: Scope.close(own, Exit.void) }
   })
   let current = yield* openPool
-  // Each of its connections would take a deadline of its own to be found out.
+  // Otherwise each dead connection would be discovered by another deadline.
   const replacePool = Effect.fnUntraced(function* (silentSince: number) {
     const old = current
     if (old.openedAt > silentSince) return
@@ -175,7 +173,7 @@ const makeClient = Effect.fnUntraced(function* (options: Options) {
   const answers: Answers = { last: 0 }
   const bounded = makeBounded(answers, replacePool)
   const each = (connection: PgConnection.PgConnection) => makeConnection(connection, bounded, answers)
-  // The deadline of a single statement has the wait for a connection in it.
+  // The deadline of a single statement includes the wait for a connection.
   const whole = (connection: PgConnection.PgConnection) => makeConnection(connection, unbounded, answers)
   const client = yield* Client.make({
     acquirer: Effect.map(bounded(Effect.suspend(() => current.pool.get)), each),
@@ -188,7 +186,7 @@ const makeClient = Effect.fnUntraced(function* (options: Options) {
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
     spanAttributes: [["db.system.name", "postgresql"]]
   })
-  // Nodes that start together make it once.
+  // Nodes that start concurrently create it once.
   yield* client
     .withTransaction(
       Effect.andThen(
@@ -200,16 +198,19 @@ const makeClient = Effect.fnUntraced(function* (options: Options) {
   return client
 })
 
-/** How often the connection that listens is tried, and how long the server has to answer. */
+/** The interval of checking the listening connection, and the time limit of a check. */
 const heartbeat = "5 seconds"
 
-/** Notifications of a channel. Fails when the server no longer answers, which TCP alone would not show behind a proxy. */
+/**
+ * Notifications of a channel. Fails when the server no longer responds, which TCP alone would not detect behind a
+ * proxy.
+ */
 const listen = (options: Options): (typeof Listening.Service)["texts"] =>
   Effect.fnUntraced(function* (channel, begun) {
     const connection = yield* Effect.flatMap(PgConnection.make(settings(options)), ({ pin }) => pin)
     const queue = yield* connection.listen(channel)
     yield* begun
-    // The statement that is there already, since it is what tells the connections of nodes from others.
+    // Repeats LISTEN as the check, since that statement identifies the connections of nodes in `pg_stat_activity`.
     const alive = connection.query(`LISTEN ${quoted(channel)}`).pipe(
       makeBounded({ last: 0 }, () => Effect.void),
       Effect.provideService(QueryDeadline, heartbeat),
@@ -220,10 +221,10 @@ const listen = (options: Options): (typeof Listening.Service)["texts"] =>
     return Stream.merge(texts, Stream.fromEffectDrain(alive), { haltStrategy: "either" })
   }, Stream.unwrap)
 
-/** A connection of its own, apart from the pool. */
+/** A separate connection, outside the pool. */
 export const connect = (options: Options) => PgConnection.make(settings(options))
 
-/** A `SqlClient` whose tables are in the schema, and what listens beside it. */
+/** A `SqlClient` whose tables are in the schema, and `Listening`. */
 export const layer = (options: Options) =>
   Layer.mergeAll(
     Layer.effectContext(Effect.map(makeClient(options), (client) => Context.make(Client.SqlClient, client))).pipe(

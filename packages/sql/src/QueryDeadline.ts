@@ -1,6 +1,7 @@
 /**
- * How long a statement may take on Postgres, with the wait for a connection. Then it is cancelled, and the request is a
- * 503: without a limit a server that is gone without closing its connections would hold every request.
+ * The time limit of a statement on Postgres, including the wait for a connection. After it the statement is cancelled
+ * and the request gets a 503: without a limit, a server that died without closing its connections would block every
+ * request.
  */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -10,5 +11,5 @@ export const QueryDeadline = Context.Reference<Duration.Input>("@signalbox/sql/Q
   defaultValue: () => Duration.seconds(10)
 })
 
-/** For work whose statements take as long as there are rows: migrations, sweeps, checks. */
+/** For work whose statements take time in proportion to the rows: migrations, sweeps, checks. */
 export const unhurried = Effect.provideService(QueryDeadline, Duration.hours(1))

@@ -1,7 +1,7 @@
 /**
- * effect/sql's `SqlClient` over `node:sqlite`. Thin on purpose: prepared statements, the errors and types that the Postgres
- * client gives too, one connection that writes in turns, and one that reads what is committed, at any time. (The official
- * driver does not fit effect 4.1 yet; this one gives way to it.)
+ * The `SqlClient` of `effect/sql` over `node:sqlite`. Deliberately thin: prepared statements, the same errors and types
+ * as on Postgres, one connection whose writers take turns, and one for reads of committed data at any time. (The
+ * official driver does not support effect 4.1 yet; this one will be replaced by it.)
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -21,7 +21,7 @@ import * as Checkpoints from "./internal/Checkpoints.ts"
 import * as Reads from "./internal/Reads.ts"
 import * as Turns from "./internal/Turns.ts"
 
-/** The database file cannot be opened: another process uses it, its disk is full, or it is no database. */
+/** The database file cannot be opened: another process uses it, its disk is full, or it is not a database. */
 export class SqliteOpenError extends Schema.TaggedError<SqliteOpenError>()("SqliteOpenError", {
   filename: Schema.String,
   message: Schema.String
@@ -39,7 +39,7 @@ const preparedLimit = 500
 
 const errorText = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
-/** `node:sqlite` names the code `errcode`; a primary-key clash must be a unique violation, as on Postgres. */
+/** `node:sqlite` names the code `errcode`; a primary key conflict must be a unique violation, as on Postgres. */
 const toSqlError = (cause: unknown, operation: string): SqlError => {
   const code = typeof cause === "object" && cause !== null && "errcode" in cause ? cause.errcode : undefined
   const known =
@@ -73,14 +73,14 @@ const toInput = (value: unknown): SQLInputValue => {
 interface Prepared {
   readonly statement: StatementSync
   readonly returnsRows: boolean
-  /** How the statement gives its rows just now. */
+  /** Whether the statement currently returns rows as arrays. */
   arrays: boolean
   bigInts: boolean
 }
 
-/** Runs statements on one connection, at once; `before` each of them. */
+/** Runs statements synchronously on one connection; `before` runs before each of them. */
 const runnerOf = (db: DatabaseSync, before: () => void = () => {}) => {
-  // The least recently used statement goes first: a Map keeps the order of insertion.
+  // Least recently used first: a Map keeps the order of insertion.
   const prepared = new Map<string, Prepared>()
   const prepare = (sql: string): Prepared => {
     let entry = prepared.get(sql)
@@ -97,7 +97,7 @@ const runnerOf = (db: DatabaseSync, before: () => void = () => {}) => {
     prepared.set(sql, entry)
     return entry
   }
-  // The type of a row is the word of the one who wrote the statement, as everywhere in SQL.
+  // The caller of a statement states the type of its rows, as everywhere in SQL.
   return <Row>(
     sql: string,
     params: ReadonlyArray<unknown>,
@@ -142,7 +142,7 @@ const connectionOf = (run: Run): Connection => {
   }
 }
 
-/** What to do, by the primary result code of SQLite. */
+/** The remedy, by primary result code of SQLite. */
 const remedies: Readonly<Record<number, string>> = {
   5: "another process uses it: stop it first, or choose another data folder",
   8: "it is read-only: give this user write access to the file and its folder",
@@ -150,7 +150,7 @@ const remedies: Readonly<Record<number, string>> = {
   11: "it is damaged: restore a backup",
   13: "its disk is full: free space",
   14: "check that its folder exists and that this user may write there, free space, and raise the limit of open files",
-  26: "it is no database, or it is damaged: restore a backup"
+  26: "it is not a database, or it is damaged: restore a backup"
 }
 
 const openError = (filename: string) => (cause: unknown) => {
@@ -161,8 +161,8 @@ const openError = (filename: string) => (cause: unknown) => {
 }
 
 /**
- * Files that only their owner reads. SQLite creates the log and its index with the mode of the database. An existing file
- * is not opened for it: closing it would release the locks of this process.
+ * Makes the files readable for their owner only. SQLite creates the log and its index with the mode of the database. An
+ * existing file is not opened here: closing it would release the locks of this process.
  */
 const protect = (filename: string) =>
   Effect.try({
@@ -182,8 +182,8 @@ const open = (filename: string, readOnly = false) =>
   )
 
 /**
- * Holds an exclusive lock beside the database file, so that two processes never write one file. The operating system
- * lets it go when the process ends, however it ends.
+ * Holds an exclusive lock on a file beside the database, so that two processes never write one database. The operating
+ * system releases it when the process ends, however it ends.
  */
 const lock = Effect.fnUntraced(function* (filename: string) {
   yield* protect(`${filename}.lock`)
@@ -201,9 +201,9 @@ const lock = Effect.fnUntraced(function* (filename: string) {
 })
 
 /**
- * Commits do not wait for the disk, nor copy the log into the database: that is done beside the event loop, and every
- * commit is on the disk before anyone is told of it. The log is cut back to 64 MB after it was longer. The cache has 16 MB
- * (not 2).
+ * Commits neither wait for the disk nor copy the log into the database: both happen outside the event loop, and a
+ * commit is reported only when it is on the disk. The log is truncated to 64 MB after it was longer. The cache has 16
+ * MB instead of 2.
  */
 const settings = `
   PRAGMA journal_mode = WAL;
@@ -216,7 +216,7 @@ const settings = `
 /** Pages of the log (of 4 KB) after which writers wait until it is copied. */
 const restartAfter = 16_000
 
-/** Syncs the log, outside of the event loop. It is opened when it is needed first, because it is there then. */
+/** Syncs the log outside the event loop. Opens it on first use, because it exists only then. */
 const syncOf = Effect.fnUntraced(function* (filename: string) {
   const scope = yield* Scope.Scope
   const attempt = <A>(use: () => Promise<A>) =>
@@ -228,7 +228,7 @@ const syncOf = Effect.fnUntraced(function* (filename: string) {
   return Effect.flatMap(log, (handle) => attempt(() => handle.datasync()))
 })
 
-/** A statement that can only read; any other is taken for one that writes. */
+/** Matches statements that certainly only read; all others count as writes. */
 const isRead = /^\s*SELECT\b/i
 
 const make = Effect.fnUntraced(function* ({ filename }: Options) {
@@ -256,7 +256,7 @@ const make = Effect.fnUntraced(function* ({ filename }: Options) {
   const turns = yield* Turns.make({
     run: (sql) => Effect.asVoid(write(sql, [], false)),
     isTransaction: () => db.isTransaction,
-    // In memory there is no disk to wait for.
+    // In memory no commit waits for a disk.
     shared: !inMemory,
     whyLost: () => lost,
     beforeCommit: Effect.try({ try: () => reads?.pin(), catch: (cause) => toSqlError(cause, "commit") }),
@@ -278,7 +278,7 @@ const make = Effect.fnUntraced(function* ({ filename }: Options) {
   const outside = connectionOf((sql, params, arrays) =>
     isRead.test(sql) ? read(sql, params, arrays) : turns.once(write(sql, params, arrays))
   )
-  // After SQLite has rolled the transaction back by itself, a statement would be committed alone.
+  // After SQLite has rolled the transaction back by itself, a further statement would be committed alone.
   const inside = connectionOf((sql, params, arrays) =>
     Effect.suspend(() => (db.isTransaction ? write(sql, params, arrays) : Effect.fail(lost)))
   )
@@ -299,9 +299,9 @@ const make = Effect.fnUntraced(function* ({ filename }: Options) {
 })
 
 const makeReadOnly = Effect.fnUntraced(function* ({ filename }: Options) {
-  // SQLite reports a missing file as one that cannot be opened, for whatever reason.
+  // SQLite reports a missing file as one that cannot be opened.
   if (!existsSync(filename)) {
-    return yield* new SqliteOpenError({ filename, message: `there is no ${filename}: give the right data folder` })
+    return yield* new SqliteOpenError({ filename, message: `${filename} does not exist: give the right data folder` })
   }
   const connection = connectionOf(runnerOf(yield* open(filename, true)))
   return yield* Client.make({
@@ -313,7 +313,7 @@ const makeReadOnly = Effect.fnUntraced(function* ({ filename }: Options) {
   })
 })
 
-/** A `SqlClient` that reads a file which another process may be using; every statement that writes fails. */
+/** A `SqlClient` that reads a file which another process may be using; every write fails. */
 export const layerReadOnly = (options: Options): Layer.Layer<Client.SqlClient, SqliteOpenError> =>
   Layer.provide(
     Layer.effectContext(Effect.map(makeReadOnly(options), (client) => Context.make(Client.SqlClient, client))),
@@ -321,7 +321,7 @@ export const layerReadOnly = (options: Options): Layer.Layer<Client.SqlClient, S
   )
 
 /**
- * A `SqlClient` on one file, which no other process may open meanwhile.
+ * A `SqlClient` on one file, which no other process may open at the same time.
  *
  * ```ts
  * import * as Effect from "effect/Effect"

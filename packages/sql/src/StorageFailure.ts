@@ -1,17 +1,15 @@
-/**
- * What storage fails by, and what the service answers then: one table for SQLite, Postgres and the disk.
- */
+/** How storage fails, and how the service responds: one table for SQLite, Postgres and the disk. */
 import * as Cause from "effect/Cause"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
-/** A failure of the storage as responses, `/readyz` and logs tell of it. */
+/** A failure of the storage as it appears in responses, `/readyz` and logs. */
 export interface StorageFailure {
   readonly kind: Kind
   readonly status: 500 | 503 | 507
   readonly code: "UNAVAILABLE" | "UNEXPECTED_ERROR"
-  /** For clients and operators; names neither paths nor statements. */
+  /** For clients and operators; contains neither paths nor statements. */
   readonly message: string
-  /** Seconds until it is worth trying again; null: not before somebody has acted. */
+  /** Seconds until a retry may succeed; null: not before an operator has acted. */
   readonly retryAfter: number | null
 }
 
@@ -21,7 +19,7 @@ const unavailable = (message: string, status: 503 | 507, retryAfter: number) =>
 const kinds = {
   unavailable: unavailable("the database is unavailable; try again in a moment", 503, 1),
   full: unavailable(
-    "the disk is full: free space on the disk of the data folder or of the database; the service then resumes by itself",
+    "the disk is full: free space on the disk of the data folder or of the database; the service then resumes automatically",
     507,
     10
   ),
@@ -88,13 +86,13 @@ const ofSystem: Readonly<Record<string, Kind>> = {
 const property = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
 
-/** The first code on the way down from an error to its causes. */
+/** The first code in the chain of causes. */
 const codeOf = (error: unknown): string | number | undefined => {
   let at = error
   for (let depth = 0; depth < 6 && at !== undefined; depth++) {
     for (const name of ["errcode", "errno", "code"]) {
       const value = property(at, name)
-      // The system's errors have both; their `errno` is negative.
+      // Errors of the system have a code and a negative `errno`.
       if (typeof value === "string" || (typeof value === "number" && value > 0)) return value
     }
     at = property(at, "reason") ?? property(at, "cause")
@@ -113,7 +111,7 @@ const kindOfSql = (tag: string, code: string | number | undefined): Kind | null 
     : null
 }
 
-/** What the storage failed by; null when the error is none of the storage's. */
+/** The kind of a storage failure; null when the error is not one of the storage. */
 export const of = (error: unknown): StorageFailure | null => {
   const kind = isSqlError(error)
     ? kindOfSql(error.reason._tag, codeOf(error))
@@ -133,7 +131,7 @@ export const ofCause = (cause: Cause.Cause<unknown>): StorageFailure | null => {
   return null
 }
 
-/** What the driver or the system said, for the log: storage failures name no values of rows. */
+/** The message of the driver or the system, for the log: storage failures contain no values of rows. */
 export const reasonOf = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)
   const underlying = isSqlError(error) ? property(error.reason.cause, "message") : undefined
@@ -141,7 +139,9 @@ export const reasonOf = (cause: Cause.Cause<unknown>): string => {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Whether a statement may succeed when it is repeated: the storage is away or full, or another transaction was in the way. */
+/**
+ * Whether a retry of the statement may succeed: the storage is unavailable or full, or another transaction conflicted.
+ */
 export const isPassing = (error: SqlError): boolean => {
   const failure = of(error)
   return failure === null ? error.isRetryable : failure.kind !== "damaged"

@@ -135,7 +135,7 @@ describe("a commit", () => {
       yield* Deferred.fail(yield* sync, diskError)
       assert.isTrue(Exit.isFailure(yield* Fiber.join(first)))
       const refused = yield* Effect.flip(write(2))
-      assert.match(refused.message, /the disk failed to store a commit.*started again/)
+      assert.match(refused.message, /the disk failed to store a commit.*restarted/)
     }).pipe(Effect.scoped)
   )
 

@@ -1,6 +1,6 @@
 /**
- * Copies the write-ahead log into the database in a thread of its own. SQLite would do it inside of a commit, and hold
- * the event loop until the disk has all of it.
+ * Copies the write-ahead log into the database in a separate thread. SQLite would do it inside a commit, and block the
+ * event loop until the disk has all of it.
  */
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
@@ -11,13 +11,15 @@ export interface Options {
   readonly filename: string
   /** Milliseconds from a commit to the checkpoint. */
   readonly delay: number
-  /** From this many pages in the log on, writers wait for a checkpoint, after which the log begins anew. */
+  /**
+   * From this many pages in the log on, writers wait for a checkpoint, after which the log restarts from its beginning.
+   */
   readonly restartAfter: number
-  /** Runs an effect while nothing writes. */
+  /** Runs an effect while no transaction writes. */
   readonly exclusively: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }
 
-/** Not of a file, whose name would differ between sources and builds, and which a bundler would leave out. */
+/** Inline, because the name of a file would differ between sources and builds, and a bundler would leave it out. */
 const source = `
   const { parentPort, workerData } = require("node:worker_threads")
   const { DatabaseSync } = require("node:sqlite")
@@ -51,7 +53,7 @@ export const make = Effect.fnUntraced(function* ({ delay, exclusively, filename,
   yield* Effect.addFinalizer(() =>
     Effect.callback<void>((resume) => {
       if (worker === null) return resume(Effect.void)
-      // A program with nothing else to do would end before the database is closed.
+      // A program with nothing else to do would exit before the database is closed.
       worker.ref()
       worker.once("exit", () => resume(Effect.void))
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
@@ -59,11 +61,11 @@ export const make = Effect.fnUntraced(function* ({ delay, exclusively, filename,
     })
   )
 
-  /** The thread is started when it is needed first: many databases live for less than a moment. */
+  /** The thread is started on first use: many databases are closed within milliseconds. */
   const running = () => {
     if (worker !== null) return worker
     const started = new Worker(source, { eval: true, workerData: filename })
-    // Nothing ends later because of it.
+    // The thread does not keep the process alive.
     started.unref()
     started.once("exit", () => {
       worker = null
@@ -94,7 +96,7 @@ export const make = Effect.fnUntraced(function* ({ delay, exclusively, filename,
       )
     )
 
-  // Of the machine, not of a clock that may be virtual: it is about the disk.
+  // Real time, since this is about the disk; `Clock` may be virtual.
   const pause = Effect.callback<void>((resume) => {
     const timer = setTimeout(() => resume(Effect.void), delay)
     timer.unref()
@@ -107,7 +109,7 @@ export const make = Effect.fnUntraced(function* ({ delay, exclusively, filename,
     yield* written.close
     const { checkpointed, log } = yield* checkpoint("PASSIVE")
     if (log > restartAfter) yield* exclusively(checkpoint("RESTART"))
-    // What was read or written meanwhile.
+    // Something was read or written concurrently.
     else if (checkpointed < log) yield* written.open
   }).pipe(
     Effect.catchCause((cause) => Effect.logWarning(`the write-ahead log of ${filename} was not copied`, cause)),
@@ -116,7 +118,7 @@ export const make = Effect.fnUntraced(function* ({ delay, exclusively, filename,
   )
 
   return {
-    /** To be called after each commit. */
+    /** Must be called after each commit. */
     committed: () => written.openUnsafe()
   }
 })

@@ -1,13 +1,13 @@
 /**
- * Reads of what is committed and on the disk. Those that come together are one transaction, so that the file is locked once
- * for all of them.
+ * Reads of data that is committed and on the disk. Concurrent reads share one transaction, so that the file is locked
+ * once for all of them.
  */
 import * as Effect from "effect/Effect"
 import type { DatabaseSync } from "node:sqlite"
 
 const SQLITE_BUSY = 5
 
-/** A failure that passes, like that of a busy database: callers may try again. */
+/** A transient failure, like that of a busy database: callers may retry. */
 const snapshotLost = () =>
   Object.assign(new Error("a read failed while a commit was on its way to the disk; try again when it is stored"), {
     errcode: SQLITE_BUSY
@@ -20,7 +20,7 @@ export const make = Effect.fnUntraced(function* (db: DatabaseSync) {
   const end = () => {
     clearImmediate(scheduled ?? undefined)
     scheduled = null
-    // A failed read can have ended it already.
+    // A failed read may have ended it already.
     if (pinned || !db.isTransaction) return
     try {
       db.exec("COMMIT")
@@ -30,12 +30,12 @@ export const make = Effect.fnUntraced(function* (db: DatabaseSync) {
   }
   const begin = () => {
     if (pinned) {
-      // An error of the disk has ended the transaction: another one would see a commit that can still be lost.
+      // A disk error has ended the transaction: a new one would see a commit that can still be lost.
       if (!db.isTransaction) throw snapshotLost()
       return
     }
     if (db.isTransaction && scheduled !== null) return
-    // One that is open although nothing will end it could not be ended.
+    // A transaction that should have ended could not be.
     db.exec(db.isTransaction ? "ROLLBACK; BEGIN" : "BEGIN")
     scheduled ??= setImmediate(end)
   }
@@ -45,17 +45,17 @@ export const make = Effect.fnUntraced(function* (db: DatabaseSync) {
   }
   yield* Effect.addFinalizer(() => Effect.sync(unpin))
   return {
-    /** To be called before each read. Throws while what `pin` has promised cannot be kept, until `unpin`. */
+    /** Must be called before each read. Throws while the snapshot of `pin` is lost, until `unpin`. */
     begin,
-    /** From now until `unpin`, reads see what is committed now, although more is. */
+    /** From now until `unpin`, reads see what is committed now and no later commits. */
     pin: () => {
       end()
       begin()
-      // A transaction sees what is committed when it reads first.
+      // A transaction takes its snapshot at its first read.
       look.get()
       pinned = true
     },
-    /** From now on reads see everything that is committed, as whoever is told of a commit expects. */
+    /** From now on reads see every commit; a writer whose commit was confirmed expects that. */
     unpin
   }
 })

@@ -1,9 +1,10 @@
 /**
- * Group commit. Whoever writes takes its turn on the one connection as a savepoint of a transaction that stays open until
- * nobody else has come, and is answered after its commit is on the disk: writers that come together wait for it once.
+ * Group commit. Each writer takes its turn on the one connection, as a savepoint of a transaction that stays open until
+ * no other writer is waiting; its write is confirmed when the commit is on the disk. Concurrent writers thus wait for
+ * the disk once.
  *
- * The disk is waited for outside of the event loop: SQLite commits without a sync of the log, and `sync` does it. Until it
- * is done, reads do not see the commit, the next one waits, and its writers already write.
+ * The event loop does not wait for the disk: SQLite commits without syncing the log, and `sync` does that. Until it is
+ * done, reads do not see the commit, and the next commit waits, while its writers already write.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -15,14 +16,14 @@ import { ConnectionError, SqlError } from "effect/sql/SqlError"
 export const savepoint = "turn"
 
 export interface Options {
-  /** Runs a statement that gives no rows. */
+  /** Runs a statement without result rows. */
   readonly run: (sql: string) => Effect.Effect<void, SqlError>
   readonly isTransaction: () => boolean
-  /** Whether turns share a commit; each has its own otherwise. */
+  /** Whether turns share a commit; otherwise each has a separate one. */
   readonly shared: boolean
-  /** From here to `synced`, reads see what is committed before. */
+  /** From here to `synced`, reads see only earlier commits. */
   readonly beforeCommit: Effect.Effect<void, SqlError>
-  /** Resolves when what is committed is on the disk. */
+  /** Resolves when all commits are on the disk. */
   readonly sync: Effect.Effect<void, SqlError>
   /** Called when a commit is on the disk, or has failed. */
   readonly synced: () => void
@@ -32,13 +33,13 @@ export interface Options {
 
 const notStored = new SqlError({
   reason: new ConnectionError({
-    message: "the disk failed to store a commit; nothing is written until the service is started again",
+    message: "the disk failed to store a commit; nothing more is written until the service is restarted",
     operation: "commit",
     cause: new Error("the sync of the write-ahead log failed")
   })
 })
 
-/** What has been written since the last event was handled is committed once all that came with it are handled too. */
+/** Writes are committed once all events of the same turn of the event loop are handled. */
 const afterOthers = Effect.callback<void>((resume) => {
   const handle = setImmediate(() => resume(Effect.void))
   return Effect.sync(() => clearImmediate(handle))
@@ -55,22 +56,22 @@ export const make = Effect.fnUntraced(function* ({
 }: Options) {
   const scope = yield* Scope.Scope
   const turn = yield* Semaphore.make(1)
-  /** Done when the transaction that is open is committed, or lost. */
+  /** Completed when the open transaction is committed, or lost. */
   let batch: Deferred.Deferred<void, SqlError> | null = null
 
-  /** Why nothing can be written any more: after a failed sync it is unknown what the disk has. */
+  /** Why nothing can be written any more: after a failed sync the content of the disk is unknown. */
   let broken: SqlError | null = null
 
-  /** One commit at a time is on its way to the disk. Taken before the turn. */
+  /** One commit at a time waits for the disk. Acquired before the turn. */
   const flushing = yield* Semaphore.make(1)
 
-  /** For the one whose turn it is. */
+  /** For the holder of the turn. */
   const commitBatch = Effect.suspend(() => {
     const settled = batch
     batch = null
     if (settled === null) return Effect.succeed(null)
     const rollback = Effect.suspend(() => (isTransaction() ? Effect.ignore(run("ROLLBACK")) : Effect.void))
-    // Whatever fails here, everyone who waits for the commit gets an answer.
+    // Whatever fails here, everyone who waits for the commit gets a result.
     return Effect.suspend(() =>
       isTransaction() ? Effect.andThen(beforeCommit, run("COMMIT")) : Effect.fail(whyLost())
     ).pipe(
@@ -80,7 +81,7 @@ export const make = Effect.fnUntraced(function* ({
     )
   })
 
-  /** For the one that flushes. */
+  /** For the holder of `flushing`. */
   const storeBatch = Effect.fnUntraced(function* (committed: Effect.Success<typeof commitBatch>) {
     if (committed === null) return
     const { exit, settled } = committed
@@ -90,7 +91,10 @@ export const make = Effect.fnUntraced(function* ({
     yield* Deferred.done(settled, stored)
   })
 
-  /** Commits, lets the next ones write, and waits for the disk. What is committed is stored, also when it is interrupted. */
+  /**
+   * Commits, lets the next writers start, and waits for the disk. Uninterruptible from the commit on, so that a commit
+   * is always stored.
+   */
   const flush = flushing.withPermit(
     Effect.uninterruptibleMask((restore) =>
       restore(turn.take(1)).pipe(
@@ -102,19 +106,19 @@ export const make = Effect.fnUntraced(function* ({
 
   const commitSoon = Effect.andThen(afterOthers, flush).pipe(Effect.forkIn(scope))
 
-  /** For the one whose turn it is and that flushes, or in memory, where there is nothing to wait for. */
+  /** For the holder of the turn and of `flushing`, or in memory, where no disk is waited for. */
   const commitNow = Effect.flatMap(commitBatch, storeBatch)
 
-  /** Opens the transaction when there is none; whoever holds the turn is a part of it then. */
+  /** Opens the transaction when none is open; the holder of the turn then belongs to it. */
   const join = Effect.suspend(() => {
     if (broken !== null) return Effect.fail(broken)
     if (batch !== null && isTransaction()) return Effect.succeed(batch)
-    // An error such as a full disk ends the transaction of all.
+    // An error such as a full disk ends the transaction of all writers.
     const gone = batch === null ? Effect.void : Deferred.fail(batch, whyLost())
     const opened = Deferred.makeUnsafe<void, SqlError>()
     batch = null
     return gone.pipe(
-      // One whose rollback failed.
+      // Left open by a failed rollback.
       Effect.andThen(Effect.suspend(() => (isTransaction() ? run("ROLLBACK") : Effect.void))),
       Effect.andThen(run("BEGIN IMMEDIATE")),
       Effect.andThen(
@@ -127,7 +131,7 @@ export const make = Effect.fnUntraced(function* ({
     )
   })
 
-  /** Nothing may wait for a commit that does not come. */
+  /** No writer may wait for a commit that will never happen. */
   yield* Effect.addFinalizer(() => flush)
 
   const finished = (joined: Deferred.Deferred<void, SqlError>) =>
@@ -144,7 +148,7 @@ export const make = Effect.fnUntraced(function* ({
         holder = mine
         yield* Effect.addFinalizer(() => {
           if (mine.left) return Effect.void
-          // What was rolled back to the savepoint, or never came to it.
+          // Releases the savepoint after a rollback to it, if it was created.
           const forget = isTransaction() ? Effect.ignore(run(`RELEASE ${savepoint}`)) : Effect.void
           return forget.pipe(Effect.andThen(shared ? Effect.void : commitNow), Effect.andThen(turn.release(1)))
         })
@@ -161,7 +165,7 @@ export const make = Effect.fnUntraced(function* ({
         })
       )
     }),
-    /** One statement that is a transaction by itself. */
+    /** Runs one statement as a transaction. */
     once: <A>(statement: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
       Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(restore(turn.take(1)), () =>
@@ -170,16 +174,16 @@ export const make = Effect.fnUntraced(function* ({
             onSuccess: (joined) =>
               Effect.flatMap(Effect.exit(statement), (exit) =>
                 Effect.andThen(Effect.exit(finished(joined)), (committed) =>
-                  // A statement that failed changed nothing, and its error says more than that of the commit.
+                  // A failed statement changed nothing, and its error says more than that of the commit.
                   Exit.isFailure(exit) || Exit.isSuccess(committed) ? exit : Effect.failCause(committed.cause)
                 )
               )
           })
         )
       ),
-    /** Outside every turn, for what must not see the half of one. */
+    /** Runs an effect between turns, so that it never sees part of a transaction. */
     between: turn.withPermit,
-    /** While everything that was written is on the disk, and nothing more is written. */
+    /** Runs an effect while everything written is on the disk, and no transaction writes. */
     exclusively: <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
       flushing.withPermit(
         Effect.uninterruptibleMask((restore) =>
