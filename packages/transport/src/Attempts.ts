@@ -1,5 +1,5 @@
 /**
- * Sends one request until it is answered: attempts, pauses, limits of time. Knows nothing of credentials, or of what the
+ * Sends one request until it gets a response: attempts, pauses, time limits. Does not know credentials, nor what the
  * responses of a service mean beyond whether it acted.
  */
 import * as Clock from "effect/Clock"
@@ -17,27 +17,29 @@ import { type Headers, retryAfterMillis } from "./RetryAfter.ts"
 
 /** Statuses below 500 after which the same request may succeed later. */
 const passing: Readonly<Record<number, Acted>> = { 408: "maybe", 425: "no", 429: "no" }
-/** The service does not have the operation, or does not speak this HTTP; any other 5xx may pass. */
+/** The service does not have the operation, or does not speak this HTTP; any other 5xx may be transient. */
 const permanent: ReadonlySet<number> = new Set([501, 505])
 
 /**
- * Returns whether the service may have acted on a request that it answered with this status, and null when the same request
- * would be answered in the same way again.
+ * Returns whether the service may have acted on a request that got this status; null when a retry would get the same.
  */
 export const actedOn = (status: number): Acted | null =>
   passing[status] ?? (status >= 500 && !permanent.has(status) ? "maybe" : null)
 
-/** Whether a request that failed may be sent again; `repeatable`: also when the service may have acted on it. */
+/** Whether a failed request may be sent again; `repeatable`: also when the service may have acted on it. */
 export const mayRepeat = (acted: Acted | null, repeatable: boolean): boolean =>
   acted === "no" || (acted === "maybe" && repeatable)
 
-/** The way to a service: an HTTP client, the gate that its calls pass, and what the statuses of this service mean. */
+/**
+ * The connection to a service: an HTTP client, the gate that its calls pass, and what the statuses of this service
+ * mean.
+ */
 export interface Link {
   readonly client: HttpClient.HttpClient
   readonly gate: Gate
-  /** As `actedOn`; `retryAfter` is the time that the response names, in milliseconds. */
+  /** Like `actedOn`; `retryAfter` is the time that the response names, in milliseconds. */
   readonly acted: (status: number, retryAfter: number | null) => Acted | null
-  /** Statuses that pause all calls over this link, not only the one that got it. */
+  /** Statuses that pause all calls over this link, not only the one that received it. */
   readonly pausing: ReadonlySet<number>
 }
 
@@ -46,13 +48,16 @@ export interface DeliverOptions<A> {
   readonly repeatable: () => boolean
   /** Each attempt has the time limit of the policy; else it has the idle limit. */
   readonly timed: boolean
-  /** Reads a response below 400, as a part of the attempt: one that breaks off counts as none. */
+  /** Reads a response below 400, as part of the attempt: a response that is cut off counts as none. */
   readonly read: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<A, HttpClientError.HttpClientError>
   /** Called with each response, before its body is read. */
   readonly onAnswer?: (status: number, headers: Headers) => void
 }
 
-/** A response: below 400 as it was read, else with its text and the time it asks to wait (in milliseconds, null: none). */
+/**
+ * A response: below 400 as `read` returned it, else with its text and the wait it asks for (in milliseconds, null:
+ * none).
+ */
 export type Answer<A> =
   | { readonly _tag: "Good"; readonly status: number; readonly headers: Headers; readonly value: A }
   | {
@@ -63,7 +68,7 @@ export type Answer<A> =
       readonly retryAfterMillis: number | null
     }
 
-/** A request that got no response, however often it was sent. */
+/** No attempt of the request got a response. */
 export class Undelivered extends Data.TaggedError("Undelivered")<{
   readonly reason: NoAnswer
   readonly attempts: number
@@ -73,7 +78,7 @@ export class Undelivered extends Data.TaggedError("Undelivered")<{
   }
 }
 
-/** The response, and how often the request was sent. */
+/** The response, and the number of attempts. */
 export type Delivered<A> = Answer<A> & { readonly attempts: number }
 
 const attemptOnce = Effect.fnUntraced(function* <A>(
@@ -94,7 +99,8 @@ const attemptOnce = Effect.fnUntraced(function* <A>(
 })
 
 /**
- * Sends a request by a policy and returns the last response, whatever its status. Fails with `Undelivered` when there is none.
+ * Sends a request by a policy and returns the last response, whatever its status. Fails with `Undelivered` when there
+ * was none.
  *
  * ```ts
  * import * as Effect from "effect/Effect"

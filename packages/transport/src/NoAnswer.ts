@@ -1,6 +1,4 @@
-/**
- * Why a request has no response, or not all of it.
- */
+/** Why a request has no response, or only part of one. */
 import type * as HttpClientError from "effect/http/HttpClientError"
 
 /** Whether the service acted on a request that failed. */
@@ -8,17 +6,17 @@ export type Acted = "no" | "maybe"
 
 interface Common {
   readonly message: string
-  /** Whether the service acted on the request; null: the next attempt would fail in the same way. */
+  /** Whether the service acted on the request; null: a retry would fail in the same way. */
   readonly acted: Acted | null
 }
 
-/** It did not come in time: the whole response, or the next byte. */
+/** The whole response, or the next byte, did not arrive in time. */
 export interface Timeout extends Common {
   readonly _tag: "Timeout"
   readonly afterMillis: number
 }
 
-/** There is no connection, or it broke. `sent: "no"`: nothing reached the service; `"maybe"`: it may have acted. */
+/** No connection was made, or it broke. `sent: "no"`: nothing reached the service; `"maybe"`: it may have acted. */
 export interface Unreachable extends Common {
   readonly _tag: "Unreachable"
   readonly sent: Acted
@@ -31,7 +29,7 @@ export interface Unsendable extends Common {
 
 export type NoAnswer = Timeout | Unreachable | Unsendable
 
-/** Something did not come within a time. */
+/** Creates the timeout of `what`. */
 export const timeout = (afterMillis: number, what: string): NoAnswer => ({
   _tag: "Timeout",
   message: `no ${what} within ${afterMillis} ms`,
@@ -51,11 +49,11 @@ const certificate = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/
 const notConnected =
   /^(E(CONNREFUSED|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH)|UND_ERR_(CONNECT_TIMEOUT|PRX_CONN)|PROXY_ANSWERED_\d+)$/
 
-/** Returns what an error of the HTTP client means. `idleMillis` is the limit under which the request was sent. */
+/** Translates an error of the HTTP client. `idleMillis` is the limit under which the request was sent. */
 export const noAnswer = ({ reason }: HttpClientError.HttpClientError, idleMillis: number | null): NoAnswer => {
   const tag = reason._tag
   if (tag === "EncodeError" || tag === "InvalidUrlError") {
-    return { _tag: "Unsendable", message: `the request could not be made (${tag})`, acted: null }
+    return { _tag: "Unsendable", message: `the request could not be sent (${tag})`, acted: null }
   }
   const code = codeOf("cause" in reason ? reason.cause : undefined)
   if (idleMillis !== null && /^UND_ERR_(HEADERS|BODY)_TIMEOUT$/.test(code)) {
@@ -66,7 +64,7 @@ export const noAnswer = ({ reason }: HttpClientError.HttpClientError, idleMillis
   const what = distrusted
     ? "the certificate of this address is not trusted"
     : sent === "no"
-      ? "nothing answers at this address"
+      ? "no server responds at this address"
       : "the connection broke"
   const message = code === "" ? what : `${what} (${code})`
   return { _tag: "Unreachable", message, sent, acted: distrusted ? null : sent }

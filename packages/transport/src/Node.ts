@@ -1,6 +1,4 @@
-/**
- * The HTTP client of programs on Node: over undici, through the proxies of the environment, with idle limits.
- */
+/** The HTTP client of programs on Node: over undici, through the proxies of the environment, with idle limits. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -13,7 +11,7 @@ import * as Proxies from "./internal/Proxies.ts"
 
 type Response = ReturnType<HttpClient.HttpClient["execute"]>
 
-/** Hands the idle limit over to the dispatcher. */
+/** Passes the idle limit to the dispatcher. */
 const withIdleLimit = HttpClient.transform((response: Response) =>
   Effect.flatMap(IdleLimit, (idleMillis) =>
     idleMillis === null
@@ -25,13 +23,13 @@ const withIdleLimit = HttpClient.transform((response: Response) =>
   )
 )
 
-/** A proxy that does not connect has an error code too: undici gives its status in the message alone. */
+/** A proxy that refuses to connect gets an error code here: undici has its status in the message only. */
 const withProxyCodes = HttpClient.transform((response: Response, request) =>
   Effect.mapError(response, (error) => {
     const cause = "cause" in error.reason ? error.reason.cause : undefined
     const status = cause instanceof Error ? Proxies.refusal.exec(cause.message)?.[1] : undefined
     if (status === undefined) return error
-    const coded = Object.assign(new Error(`the proxy answered ${status}`, { cause }), {
+    const coded = Object.assign(new Error(`the proxy responded with ${status}`, { cause }), {
       code: `PROXY_ANSWERED_${status}`
     })
     return new HttpClientError.HttpClientError({
@@ -45,9 +43,10 @@ const layerDispatcher = Layer.effect(NodeHttpClient.Dispatcher, Effect.flatMap(P
 /**
  * An `HttpClient` over undici that
  *
- * - sends through the proxies that `HTTPS_PROXY` and `HTTP_PROXY` name, except to the hosts in `NO_PROXY` and to this computer
- *   itself (`localhost`, `127.0.0.0/8`, `::1`); in lower case the variables win. A proxy for HTTP alone is used for HTTPS too;
- * - honours `IdleLimit`: a request fails when no byte goes in either direction for that time.
+ * - sends through the proxies of `HTTPS_PROXY` and `HTTP_PROXY`, except to the hosts in `NO_PROXY` and to this computer
+ *   itself (`localhost`, `127.0.0.0/8`, `::1`); lower-case variables take precedence. A proxy for HTTP only is used for
+ *   HTTPS too;
+ * - applies `IdleLimit`: a request fails when no byte is transferred in either direction for that time.
  *
  * Fails with a `ConfigError` that names the variable when it is not the address of a proxy.
  *

@@ -6,26 +6,28 @@ import * as Random from "effect/Random"
 
 /** Each client has its own defaults. */
 export interface Policy {
-  /** How often a request is sent in all; 1 turns retries off. */
+  /** The total number of attempts; 1 turns retries off. */
   readonly attempts: number
-  /** The longest first pause; the limit doubles with each attempt, and each pause is random below it (full jitter). */
+  /**
+   * The upper limit of the first pause; it doubles with each attempt, and each pause is random below it (full jitter).
+   */
   readonly baseMillis: number
   /** The longest pause, unless the service names one. */
   readonly capMillis: number
-  /** A longer `Retry-After` is not waited for: the call fails at once. */
+  /** A longer `Retry-After` is not waited for: the call fails immediately. */
   readonly maxRetryAfterMillis: number
   /** How long one attempt may take. Uploads and downloads have `idleTimeoutMillis` instead. */
   readonly attemptTimeoutMillis: number
-  /** How long a call may take with all its attempts and pauses; null: as long as these take. */
+  /** How long a call may take with all its attempts and pauses; null: no limit. */
   readonly totalTimeoutMillis: number | null
   /**
-   * How long an upload or a download may go without a byte in either direction; null: without limit. A caller that is slow
-   * to provide or to consume bytes does not count. Applies to clients that honour `IdleLimit`, such as that of `node`.
+   * How long an upload or a download may go without a byte in either direction; null: no limit. A caller that is slow
+   * to provide or to consume bytes does not count. Applies to clients that support `IdleLimit`, such as that of `node`.
    */
   readonly idleTimeoutMillis: number | null
 }
 
-/** Returns the pause after an attempt that failed, in milliseconds; the first attempt is 1. */
+/** Returns the pause after a failed attempt, in milliseconds; the first attempt is 1. */
 export const pauseAfter = (
   { baseMillis, capMillis }: Pick<Policy, "baseMillis" | "capMillis">,
   attempt: number

@@ -116,7 +116,7 @@ describe("a proxy", () => {
       const variables = { HTTPS_PROXY: address, HTTP_PROXY: address }
       for (const scheme of ["https", "http"]) {
         const reason = yield* Effect.flip(get(`${scheme}://room.test/`, variables))
-        assert.strictEqual(reason.message, "nothing answers at this address (PROXY_ANSWERED_407)")
+        assert.strictEqual(reason.message, "no server responds at this address (PROXY_ANSWERED_407)")
         assert.strictEqual(reason._tag === "Unreachable" ? reason.sent : "", "no")
         assert.notInclude(JSON.stringify(reason), "WRONGSECRET")
       }

@@ -1,6 +1,4 @@
-/**
- * The dispatcher of undici behind the HTTP client: which way a request takes, and how long it may stand still.
- */
+/** The dispatcher of undici behind the HTTP client: which proxy a request uses, and its idle limit. */
 import type * as Undici from "@effect/platform-node/Undici"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -10,7 +8,7 @@ import { isLoopback, type Proxies } from "./Proxies.ts"
 /** How long a proxy may take to open a tunnel. */
 const tunnelMillis = 30_000
 
-/** Bodies in memory are written in pieces of this size, so that undici sees whether the peer takes them. */
+/** Bodies in memory are written in pieces of this size, so that undici notices when the peer stops reading. */
 const pieceBytes = 64 * 1024
 
 /** The options of a request with an idle limit. */
@@ -25,9 +23,10 @@ function* pieces(bytes: Uint8Array) {
 type Options = Undici.Dispatcher.DispatchOptions
 
 /**
- * Applies the idle limit of a request. For bodies that are streams, undici restarts `headersTimeout` whenever the peer takes
- * bytes, ignores it while it waits for the source, and counts it again when all is sent; `bodyTimeout` does not count while the
- * consumer does not read. For bodies in memory it would count from the beginning, so they become streams.
+ * Applies the idle limit of a request. For bodies that are streams, undici restarts `headersTimeout` whenever the peer
+ * takes bytes, ignores it while it waits for the source, and counts it again when all is sent; `bodyTimeout` does not
+ * count while the consumer does not read. For bodies in memory it would count from the beginning, so they are converted
+ * to streams.
  */
 const limitIdle: Undici.Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options: Options, handler) => {
   const idle = "idleMillis" in options ? options.idleMillis : undefined
@@ -45,7 +44,7 @@ const scoped = <D extends Undici.Dispatcher>(create: () => D): Effect.Effect<D, 
 export const make = Effect.fnUntraced(function* (
   proxies: Proxies
 ): Effect.fn.Return<Undici.Dispatcher, never, Scope.Scope> {
-  // Loaded on demand: it is most of what the client costs to import.
+  // Loaded on demand, because it is most of the client's import cost.
   const undici = yield* Effect.promise(() => import("@effect/platform-node/Undici"))
   const direct = yield* scoped(() => new undici.Agent())
   if (proxies.httpProxy === "" && proxies.httpsProxy === "") return direct.compose(limitIdle)

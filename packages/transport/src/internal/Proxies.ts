@@ -1,6 +1,4 @@
-/**
- * The proxies that the environment names.
- */
+/** The proxies of the environment. */
 import * as Config from "effect/Config"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -15,7 +13,7 @@ export interface Proxies {
 
 const schemes: ReadonlySet<string> = new Set(["http:", "https:", "socks5:", "socks:"])
 
-/** `proxy.example.com:3128` is meant as http, as other programs read it. */
+/** `proxy.example.com:3128` is read as http, as in other programs. */
 const withScheme = (address: string) => (address === "" || address.includes("://") ? address : `http://${address}`)
 
 const isProxy = (address: string) => {
@@ -24,12 +22,12 @@ const isProxy = (address: string) => {
   return URL.canParse(url) && schemes.has(new URL(url).protocol)
 }
 
-// Errors do not repeat the value, which may hold a password.
+// Errors do not contain the value, which may include a password.
 const ProxyAddress = Schema.Trim.check(
   Schema.makeFilter(isProxy, { message: "expected the address of a proxy, such as http://proxy.example.com:3128" })
 )
 
-/** A variable that programs know in lower and in upper case; empty when neither is set. */
+/** A variable in lower or upper case; empty when neither is set. */
 const variable = <S extends Schema.Codec<string, string>>(name: string, schema: S) =>
   Config.all([name, name.toUpperCase()].map((spelling) => Config.option(Config.schema(schema, spelling)))).pipe(
     Config.map((found) => Option.getOrElse(Option.firstSomeOf(found), () => ""))
@@ -46,7 +44,7 @@ const loopback = new BlockList()
 loopback.addSubnet("127.0.0.0", 8)
 loopback.addAddress("::1", "ipv6")
 
-/** Whether a URL leads to this computer by its name: `localhost`, a name below it, or a loopback address. */
+/** Whether the host of a URL is this computer: `localhost`, a name below it, or a loopback address. */
 export const isLoopback = (url: string | URL): boolean => {
   const host = new URL(url).hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "")
   const version = isIP(host)
@@ -54,5 +52,5 @@ export const isLoopback = (url: string | URL): boolean => {
   return loopback.check(host, version === 6 ? "ipv6" : "ipv4")
 }
 
-/** What undici says when a proxy does not connect, with its status. */
+/** Undici's message, with the status, when a proxy does not connect. */
 export const refusal = /^Proxy (?:response|Authentication Required) \((\d+)\)/
