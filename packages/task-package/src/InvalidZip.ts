@@ -1,6 +1,4 @@
-/**
- * Why a zip is not taken as a task package.
- */
+/** Why a zip is refused as a task package. */
 import * as Schema from "effect/Schema"
 
 /**

@@ -1,6 +1,4 @@
-/**
- * How large a task package may be.
- */
+/** The limits of task packages. */
 
 /** What a task package may have at most. */
 export interface PackageLimits {
@@ -19,7 +17,7 @@ export interface PackageLimits {
 }
 
 /**
- * The limits of every task package, for the service that takes it and the worker that unpacks it alike.
+ * The limits of every task package, for both the service that receives it and the worker that unpacks it.
  *
  * ```ts
  * import { packageLimits } from "@signalbox/task-package/PackageLimits"

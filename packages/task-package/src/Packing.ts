@@ -1,6 +1,4 @@
-/**
- * Zips of task packages, made so that the same files give the same bytes, wherever and whenever that is done.
- */
+/** Packs task packages reproducibly: the same files give the same bytes, wherever and whenever they are packed. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
@@ -10,7 +8,7 @@ import ignore, { type Ignore } from "ignore"
 import { basename, join, sep } from "node:path"
 import { ignoreFilesOf } from "./RobotYaml.ts"
 
-/** A folder cannot be made into a task package. The message names the file and the remedy. */
+/** A folder cannot be packed as a task package. The message names the file and the remedy. */
 export class PackingError extends Schema.TaggedError<PackingError>()("PackingError", { message: Schema.String }) {}
 
 /** A file of a package. */
@@ -19,15 +17,15 @@ export interface PackageFile<E = never, R = never> {
   readonly name: string
   /** In bytes; the body must have as many. */
   readonly size: number
-  /** Its mode; only whether its owner may execute it is kept. */
+  /** Its mode; only whether its owner may execute it is preserved. */
   readonly mode: number
   readonly body: Stream.Stream<Uint8Array, E, R>
 }
 
 /**
- * Zips files in the order in which they come. All get the time of the first day that a zip knows.
+ * Zips files in the order of the stream. All get the earliest time that a zip can express.
  *
- * The stream fails with `ZipError` when a name cannot be in a zip, or a body has another size than it should.
+ * The stream fails with `ZipError` when a name cannot be in a zip, or a body has another size than declared.
  *
  * ```ts
  * import * as Packing from "@signalbox/task-package/Packing"
@@ -56,25 +54,25 @@ interface Found {
   readonly info: FileSystem.File.Info
 }
 
-/** What the files named under `ignoreFiles` leave out; the patterns are those of a `.gitignore`. */
+/** Builds a filter of the files that `ignoreFiles` exclude; the patterns are those of a `.gitignore`. */
 const ignoredBy = Effect.fnUntraced(function* (root: string) {
   const fs = yield* FileSystem.FileSystem
   const text = yield* Effect.mapError(
     fs.readFileString(join(root, "robot.yaml")),
-    () => new PackingError({ message: `there is no robot.yaml in ${root}; a task package needs one` })
+    () => new PackingError({ message: `robot.yaml is missing in ${root}; a task package needs one` })
   )
   const patterns = ignore({ ignorecase: false })
   const files = yield* Effect.mapError(ignoreFilesOf(text), ({ message }) => {
     return new PackingError({ message: `${root}${sep}${message}` })
   })
   for (const file of files) {
-    const message = `robot.yaml: ignoreFiles: cannot read ${join(root, file)}; make it, or take it out`
+    const message = `robot.yaml: ignoreFiles: cannot read ${join(root, file)}; create it, or remove it from the list`
     patterns.add(yield* Effect.mapError(fs.readFileString(join(root, file)), () => new PackingError({ message })))
   }
   return patterns
 })
 
-/** The files of a package in the order of their names. Folders that are ignored are not looked into. */
+/** The files of a package, ordered by name. Ignored folders are not read. */
 const walk = Effect.fnUntraced(function* (root: string, ignored: Ignore) {
   const fs = yield* FileSystem.FileSystem
   const found: Array<Found> = []
@@ -89,7 +87,7 @@ const walk = Effect.fnUntraced(function* (root: string, ignored: Ignore) {
       else if (info.type === "File") found.push({ name, info })
       else {
         return yield* new PackingError({
-          message: `${join(root, name)} is a link or a special file, which a task package may not have; put the file itself there, or name it in a file of ignoreFiles`
+          message: `${join(root, name)} is a link or a special file, which task packages must not contain; put the file itself there, or name it in a file of ignoreFiles`
         })
       }
     }
@@ -98,10 +96,11 @@ const walk = Effect.fnUntraced(function* (root: string, ignored: Ignore) {
 })
 
 /**
- * Zips a folder, without what `ignoreFiles` of its `robot.yaml` leaves out, and resolves to the path of the zip, which
- * exists as long as the scope.
+ * Zips a folder, without the files that `ignoreFiles` of its `robot.yaml` exclude, and resolves to the path of the zip,
+ * which exists as long as the scope.
  *
- * Fails with `PackingError` when there is no `robot.yaml`, the folder has links or special files, or it changes meanwhile.
+ * Fails with `PackingError` when `robot.yaml` is missing, the folder has links or special files, or it changes while it
+ * is read.
  *
  * ```ts
  * import * as Packing from "@signalbox/task-package/Packing"
@@ -140,7 +139,7 @@ export const pack = Effect.fn("Packing.pack")(
       Effect.catchTag("ZipError", (error) =>
         Effect.fail(
           new PackingError({
-            message: `cannot zip ${root}: ${error.message}; try again when nothing changes the folder`
+            message: `cannot zip ${root}: ${error.message}; try again when no other program changes the folder`
           })
         )
       )

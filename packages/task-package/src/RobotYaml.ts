@@ -1,6 +1,4 @@
-/**
- * `robot.yaml`: what a task package says of its tasks.
- */
+/** Parses `robot.yaml`, which describes the tasks of a package. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
@@ -9,8 +7,8 @@ import { split } from "shlex"
 import { shown } from "./internal/Refusal.ts"
 
 /**
- * The file cannot be used. `field` is the one at fault, null when it is about the file; the message names both and the
- * remedy.
+ * The file cannot be used. `field` is the invalid one, null when it is about the whole file; the message names both and
+ * the remedy.
  */
 export class InvalidRobotYaml extends Schema.TaggedError<InvalidRobotYaml>()("InvalidRobotYaml", {
   field: Schema.NullOr(Schema.String),
@@ -20,7 +18,7 @@ export class InvalidRobotYaml extends Schema.TaggedError<InvalidRobotYaml>()("In
 /** A program and its arguments. */
 export type Command = readonly [program: string, ...args: ReadonlyArray<string>]
 
-/** What is needed to run one task of a package. Paths are as the file has them, relative to its folder. */
+/** What is needed to run one task of a package. Paths are as in the file, relative to its folder. */
 export interface Robot {
   readonly command: Command
   /** `artifactsDir`; default `output`. */
@@ -29,9 +27,9 @@ export interface Robot {
   readonly path: ReadonlyArray<string>
   /** Folders for the variable `PYTHONPATH`. */
   readonly pythonPath: ReadonlyArray<string>
-  /** Those meant for this machine. */
+  /** Scripts for this machine. */
   readonly preRunScripts: ReadonlyArray<Command>
-  /** The files that describe an environment for the task. */
+  /** The files that describe an environment for the task, in the order of the file. */
   readonly environments: ReadonlyArray<string>
 }
 
@@ -79,7 +77,7 @@ const describe = (error: Schema.SchemaError) => {
 const fault = (field: string | null, message: string) =>
   new InvalidRobotYaml({ field, message: `robot.yaml: ${message}` })
 
-/** As `fault`, where the message goes on from the name of the file. */
+/** Like `fault`, for a message that begins with the name of the file. */
 const whole = (field: string | null, message: string) =>
   new InvalidRobotYaml({ field, message: `robot.yaml ${message}` })
 
@@ -98,8 +96,8 @@ export const textOf = (bytes: Uint8Array) =>
   })
 
 /**
- * Resolves to the names below `tasks`, in their order. Looks at nothing else, so that a package may be for a newer worker
- * than this version knows.
+ * Resolves to the names below `tasks`, in their order. Ignores everything else, so that a package may be for a newer
+ * worker than this version knows.
  *
  * Fails with `InvalidRobotYaml` unless there is a task, and each has a name of 1 to 255 characters and a command.
  *
@@ -117,7 +115,7 @@ export const tasksOf = Effect.fnUntraced(function* (text: string) {
   const names = Object.keys(tasks)
   if (names.length === 0) return yield* whole("tasks", "names no task under `tasks`; name one, with its command")
   for (const name of names) {
-    if (!isTaskName(name)) return yield* fault("tasks", `tasks: ${shown(name)} is no name of 1 to 255 characters`)
+    if (!isTaskName(name)) return yield* fault("tasks", `tasks: ${shown(name)} is not a name of 1 to 255 characters`)
     if (!isTask(tasks[name])) {
       return yield* fault("tasks", `tasks: ${shown(name)} needs robotTaskName, shell or command`)
     }
@@ -126,9 +124,9 @@ export const tasksOf = Effect.fnUntraced(function* (text: string) {
 })
 
 /**
- * Resolves to the files named under `ignoreFiles`, whose patterns say what stays out of the zip.
+ * Resolves to the files named under `ignoreFiles`, whose patterns exclude files from the zip.
  *
- * Fails with `InvalidRobotYaml` when the file is no YAML, or has no list of names there.
+ * Fails with `InvalidRobotYaml` when the file is not YAML, or has no list of names there.
  *
  * ```ts
  * import * as RobotYaml from "@signalbox/task-package/RobotYaml"
@@ -147,8 +145,8 @@ const systems: Readonly<Record<string, string>> = { win32: "windows", darwin: "d
 const machines: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" }
 
 /**
- * Whether a script may run on a system and processor, as `process.platform` and `process.arch` name them: one whose name
- * has those of others in it is for these alone.
+ * Whether a script may run on a system and processor, named as in `process.platform` and `process.arch`: a script whose
+ * name contains the names of some systems or processors runs only on those.
  *
  * ```ts
  * import * as RobotYaml from "@signalbox/task-package/RobotYaml"
@@ -165,7 +163,7 @@ export const isMeantFor = (script: string, platform: string, arch: string): bool
 const isInside = (path: string) =>
   !path.startsWith("/") && !path.startsWith("\\") && !/^[a-z]:/i.test(path) && !path.split(/[/\\]/).includes("..")
 
-/** Splits a line into words as a shell would; nothing in it is expanded. */
+/** Splits a line into words like a shell; nothing is expanded. */
 const commandOf = Effect.fnUntraced(function* (line: string, field: string, where = field) {
   const words = yield* Effect.try({
     try: () => split(line),
@@ -194,7 +192,7 @@ const taskCommand = Effect.fnUntraced(function* (task: string, entry: unknown, a
 /**
  * Reads the file for one of its tasks, on this machine.
  *
- * Fails with `InvalidRobotYaml` when there is no such task, or a field that running it needs is not valid.
+ * Fails with `InvalidRobotYaml` when the task does not exist, or a field that is needed to run it is invalid.
  *
  * ```ts
  * import * as RobotYaml from "@signalbox/task-package/RobotYaml"
@@ -211,7 +209,7 @@ export const read = Effect.fnUntraced(function* (text: string, task: string) {
   if (!names.includes(task)) {
     return yield* fault(
       "tasks",
-      `there is no task "${task}"; its tasks: ${names.map((name) => `"${name}"`).join(", ")}`
+      `the task "${task}" does not exist; its tasks: ${names.map((name) => `"${name}"`).join(", ")}`
     )
   }
   const artifactsFolder = file.artifactsDir ?? "output"

@@ -1,6 +1,4 @@
-/**
- * Zips of task packages, read without trust. Service and workers refuse the same ones.
- */
+/** Reads zips of task packages, which are untrusted. Service and workers refuse the same ones. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Stream from "effect/Stream"
@@ -11,7 +9,7 @@ import { type ArchiveEntry, open } from "./internal/Archive.ts"
 import { packageLimits } from "./PackageLimits.ts"
 import * as RobotYaml from "./RobotYaml.ts"
 
-/** What is known of a task package once it was read whole. */
+/** What reading a task package completely has found. */
 export interface Inspected {
   /** The names of its tasks, in the order of `robot.yaml`. */
   readonly tasks: ReadonlyArray<string>
@@ -34,10 +32,10 @@ const digestOf = Effect.fnUntraced(function* (path: string) {
 })
 
 /**
- * Reads a zip from its first byte to its last, and resolves to its tasks and its digest. Nothing is written.
+ * Reads a zip from its first byte to its last, and resolves to its tasks and its digest. Writes nothing.
  *
- * Fails with `InvalidZip` for a zip that no worker should unpack, with `InvalidRobotYaml` when there is no usable
- * `robot.yaml` at its root, and with `PlatformError` when the file cannot be read.
+ * Fails with `InvalidZip` for a zip that no worker should unpack, with `InvalidRobotYaml` when its root has no usable
+ * `robot.yaml`, and with `PlatformError` when the file cannot be read.
  *
  * ```ts
  * import * as TaskPackage from "@signalbox/task-package/TaskPackage"
@@ -56,7 +54,7 @@ export const inspect = Effect.fn("TaskPackage.inspect")(function* (path: string,
   if (robotYaml === undefined || robotYaml.length === 0) {
     return yield* new RobotYaml.InvalidRobotYaml({
       field: null,
-      message: "there is no robot.yaml at the root of the zip, or it is empty"
+      message: "robot.yaml is missing at the root of the zip, or it is empty"
     })
   }
   const tasks = yield* RobotYaml.tasksOf(yield* RobotYaml.textOf(robotYaml))
@@ -65,8 +63,8 @@ export const inspect = Effect.fn("TaskPackage.inspect")(function* (path: string,
 }, Effect.scoped)
 
 /**
- * Unpacks a zip into `target`, a folder that it creates, and resolves to the bytes that its files have. Files that are
- * executable in the zip stay so. When it fails or is interrupted, it removes the folder.
+ * Unpacks a zip into `target`, a folder that it creates, and resolves to the total bytes of its files. Files that are
+ * executable in the zip remain so. When it fails or is interrupted, it deletes the folder.
  *
  * Fails with `InvalidZip` for a zip that `inspect` refuses, and with `PlatformError` when the file cannot be read, the
  * folder exists, or the disk is full.

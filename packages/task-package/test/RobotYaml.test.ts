@@ -37,7 +37,7 @@ condaConfigFile: conda.yaml
 
   const bad: ReadonlyArray<readonly [what: string, text: string, field: string | null, message: RegExp]> = [
     ["no YAML", "tasks: [", null, /not valid YAML/],
-    ["no such task", "tasks: { b: { shell: x } }", "tasks", /there is no task "a"; its tasks: "b"/],
+    ["no such task", "tasks: { b: { shell: x } }", "tasks", /the task "a" does not exist; its tasks: "b"/],
     ["a task without a command", "tasks: { a: {} }", "tasks", /tasks: a needs robotTaskName, shell or command/],
     ["a command that is a line", "tasks: { a: { command: python x.py } }", "tasks", /tasks: a: command: Expected/],
     ["an open quote", 'tasks: { a: { shell: "x \'y" } }', "tasks", /a quote is not closed/],

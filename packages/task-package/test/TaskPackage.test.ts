@@ -41,7 +41,7 @@ withLayer(NodeServices.layer)("a zip of a task package", (it) => {
   const small = { ...packageLimits, unpacked: 4000, entries: 3, robotYaml: 100 }
   const large: ReadonlyArray<readonly [what: string, entries: ReadonlyArray<RawZip.Entry>, says: RegExp]> = [
     ["bytes", [robot, { name: "a", content: "x".repeat(5000), deflate: true }], /more than the 4000 bytes/],
-    ["entries", [robot, { name: "a" }, { name: "b" }, { name: "c" }], /4 entries are more than the 3/]
+    ["entries", [robot, { name: "a" }, { name: "b" }, { name: "c" }], /4 entries exceed the 3/]
   ]
   for (const [what, entries, says] of large) {
     it.effect(`with more ${what} than it may have is refused`, () =>
@@ -55,7 +55,7 @@ withLayer(NodeServices.layer)("a zip of a task package", (it) => {
   }
 
   const withoutRobot: ReadonlyArray<readonly [what: string, entries: ReadonlyArray<RawZip.Entry>, says: RegExp]> = [
-    ["none at its root", [{ name: "p/robot.yaml", content: robot.content ?? "" }], /no robot\.yaml at the root/],
+    ["none at its root", [{ name: "p/robot.yaml", content: robot.content ?? "" }], /robot\.yaml is missing at the root/],
     ["an empty one", [{ name: "robot.yaml" }], /or it is empty/],
     ["one that is no UTF-8", [{ name: "robot.yaml", content: Buffer.of(0xff, 0xfe) }], /not valid UTF-8/],
     ["one that is too large", [{ name: "robot.yaml", content: "x".repeat(101) }], /more than 100 bytes/]

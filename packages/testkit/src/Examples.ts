@@ -1,6 +1,4 @@
-/**
- * Whether the examples in documentation compile, as a user of the packages would write them.
- */
+/** Compiles the examples in documentation, as a user of the packages would. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Stream from "effect/Stream"
@@ -10,7 +8,7 @@ import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
-/** The blocks of a file, without the asterisks of a comment. */
+/** The code blocks of a file, without the asterisks of a comment. */
 const examplesOf = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(/^( \* |)```ts\n(.*?)^\1```/gms)].map(([, prefix = "", block = ""]) =>
     block
@@ -27,23 +25,23 @@ const settings = {
 export interface Documentation {
   /** The files whose examples are compiled. */
   readonly files: ReadonlyArray<string>
-  /** A folder inside of which they are: what the package of that folder can import, they can. */
+  /** A folder that contains them: they can import what the package of that folder can. */
   readonly within: string
 }
 
-/** Writes the examples of some files into a folder of their own. */
+/** Writes the examples of some files into a new folder. */
 const write = Effect.fnUntraced(function* ({ files, within }: Documentation) {
   const fs = yield* FileSystem.FileSystem
   const examples = (yield* Effect.forEach(files, (file) => fs.readFileString(file))).flatMap(examplesOf)
-  // A leading dot keeps it out of every other tool's sight.
+  // The leading dot hides it from other tools.
   const folder = yield* fs.makeTempDirectoryScoped({ directory: within, prefix: ".examples-" })
   yield* Effect.forEach(examples, (example, n) => fs.writeFileString(join(folder, `example${n}.ts`), example))
   return { folder, examples: examples.length }
 })
 
 /**
- * Compiles every example of several packages as one program, since most of what that costs are the sources that they import.
- * Gives how many examples each has, and what the compiler says; nothing when all is well.
+ * Compiles every example of several packages as one program, since most of the cost is the sources that they import.
+ * Returns how many examples each has, and the errors of the compiler; none when all compile.
  */
 export const compileAll = Effect.fnUntraced(function* (packages: ReadonlyArray<Documentation>) {
   const fs = yield* FileSystem.FileSystem
@@ -51,7 +49,7 @@ export const compileAll = Effect.fnUntraced(function* (packages: ReadonlyArray<D
   const project = yield* fs.makeTempDirectoryScoped({ directory: root, prefix: ".examples-" })
   const include = written.map(({ folder }) => join(folder, "*.ts"))
   yield* fs.writeFileString(join(project, "tsconfig.json"), JSON.stringify({ ...settings, include }))
-  // Each thread would check by itself much of what all examples import.
+  // Each thread would repeat much of the work for what all examples import.
   const args = ["-p", project, "--singleThreaded"]
   const child = yield* ChildProcess.make(join(root, "node_modules", ".bin", "tsc"), args)
   const output = yield* Stream.mkString(Stream.decodeText(child.all))

@@ -3,7 +3,7 @@
  */
 import { createServer } from "node:net"
 
-/** A port of this machine that nobody listens on just now. */
+/** A port of this machine that no process is listening on. */
 export const freePort = () =>
   new Promise<number>((resolve, reject) => {
     const server = createServer()

@@ -25,7 +25,7 @@ export interface Change {
   readonly files?: Readonly<Record<string, string | Uint8Array>>
   readonly links?: Readonly<Record<string, string>>
   readonly branch?: string
-  /** The commit that it comes after; default: the last. */
+  /** Its parent commit; default: the last of the branch. */
   readonly after?: string
 }
 
@@ -67,15 +67,15 @@ const backend = (root: string, request: IncomingMessage, response: ServerRespons
   response.on("close", () => child.kill())
 }
 
-/** What the server does at a path instead of answering it. */
+/** Handles requests instead of git; false passes them on. */
 export type Intercept = (request: IncomingMessage, response: ServerResponse) => boolean
 
-/** Serves repositories while the scope lasts. */
+/** Serves repositories until the scope closes. */
 export const gitServer = Effect.acquireRelease(
   Effect.callback<{
     readonly origin: string
     readonly requests: Array<string>
-    /** A repository of this name with its first commit. */
+    /** Creates a repository of this name with its first commit. */
     readonly repository: (name: string, first: Change) => Repository
     readonly intercept: (handler: Intercept) => void
     readonly close: () => void
@@ -110,7 +110,7 @@ export const gitServer = Effect.acquireRelease(
 
 export interface Repository {
   readonly url: string
-  /** Adds a commit to a branch, by force, and answers its hash. */
+  /** Adds a commit to a branch, by force, and returns its hash. */
   readonly commit: (change: Change) => string
   readonly git: (...args: ReadonlyArray<string>) => string
 }

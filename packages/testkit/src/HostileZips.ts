@@ -1,15 +1,13 @@
-/**
- * Zips that are no task packages, for everything that takes one.
- */
+/** Zips that must be refused as task packages, for every reader of packages. */
 import { crc32 } from "node:zlib"
 import * as RawZip from "./RawZip.ts"
 
 export interface HostileZip {
   readonly what: string
   readonly zip: Uint8Array
-  /** What the refusal says: the entry, if it is about one. */
+  /** Matches the message of the refusal: the entry, if it is about one. */
   readonly says: RegExp
-  /** What it says is to be done. */
+  /** Matches the remedy in the message. */
   readonly remedy: RegExp
 }
 
@@ -27,11 +25,11 @@ const otherName = (name: string, other: string) =>
     Buffer.concat([Buffer.of(1), RawZip.numbers(4, crc32(Buffer.from(name))), Buffer.from(other)])
   )
 
-/** Sizes after the data of `content`, as they should be unless said otherwise. */
+/** Sizes after the data of `content`; correct unless given. */
 const descriptor = (content: string, { crc = crcOf(content), size = content.length } = {}) =>
   Buffer.concat([Buffer.from("PK\u0007\u0008"), RawZip.numbers(4, crc, size, size)])
 
-const again = /make the zip again/
+const again = /create the zip again/
 
 type Row = readonly [what: string, zip: Uint8Array, says: RegExp, remedy: RegExp]
 
@@ -65,8 +63,8 @@ const paths: ReadonlyArray<Row> = [
 ]
 
 const names: ReadonlyArray<Row> = [
-  ["a name twice", zipOf({ name: "a" }, { name: "a" }), /"a" is there twice/, /leave one out/],
-  ["robot.yaml twice", zipOf(robot), /twice/, /leave one out/],
+  ["a name twice", zipOf({ name: "a" }, { name: "a" }), /"a" appears twice/, /remove one/],
+  ["robot.yaml twice", zipOf(robot), /twice/, /remove one/],
   ["names that differ in case", zipOf({ name: "A" }, { name: "a" }), /"A" and "a"/, /rename one/],
   ["folders that differ in case", zipOf({ name: "A/x" }, { name: "a/y" }), /"A" and "a"/, /rename one/],
   ["a second Robot.yaml", zipOf({ name: "Robot.YAML" }), /would be one/, /rename one/],
@@ -140,7 +138,7 @@ const ends: ReadonlyArray<Row> = [
   [
     "two ends that differ",
     RawZip.make([robot, { name: "a" }], { wide: 0, narrow: 1 }),
-    /two ends say different things/,
+    /two end records differ/,
     again
   ],
   [
@@ -178,7 +176,7 @@ const bomb = Buffer.alloc(4 * 1024 * 1024)
 const contents: ReadonlyArray<Row> = [
   ["encryption", zipOf({ name: "a", content: "x", flags: 0x801 }), /"a" is encrypted/, /without a password/],
   ["strong encryption", zipOf({ name: "a", content: "x", flags: 0x841 }), /encryption/, again],
-  ["a compression that is not known", zipOf({ name: "a", method: 12 }), /compressed in a way/, /with deflate/],
+  ["a compression that is not known", zipOf({ name: "a", method: 12 }), /compressed with an unknown method/, /with deflate/],
   [
     "bytes behind compressed data",
     zipOf({ name: "a", content: "x", deflate: true, padding: Buffer.from("more") }),
@@ -193,7 +191,7 @@ const contents: ReadonlyArray<Row> = [
   ["a size above 5 GB", zipOf(...["a", "b"].map((name) => ({ name, size: 4_000_000_000 }))), /5368709120/, /leave out/]
 ]
 
-/** What must be taken neither by the service nor by a worker. All but their faults is well. */
+/** Zips that both the service and a worker must refuse. Each is valid except for its fault. */
 export const hostileZips: ReadonlyArray<HostileZip> = [...paths, ...names, ...layouts, ...ends, ...contents].map(
   ([what, zip, says, remedy]) => ({ what, zip, says, remedy })
 )

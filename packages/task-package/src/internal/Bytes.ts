@@ -7,10 +7,10 @@ import type { PlatformError } from "effect/PlatformError"
 import type { InvalidZip } from "../InvalidZip.ts"
 import { damaged } from "./Refusal.ts"
 
-/** Reads so many bytes from a position. Fails when the file ends before. */
+/** Reads this many bytes from a position. Fails when the file ends before that. */
 export type ReadAt = (position: number, size: number) => Effect.Effect<DataView, InvalidZip | PlatformError>
 
-/** Opens a file for as long as the scope lasts. */
+/** Opens a file until the scope closes. */
 export const open = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const file = yield* fs.open(path, { flag: "r" })

@@ -1,12 +1,12 @@
 /**
- * The end of a zip, which says where its directory is. Read before yauzl opens the zip: yauzl takes positions of ZIP64 as
- * they are, and one that no file can have ends the process.
+ * Reads the end record of a zip, which locates its directory. Checked before yauzl opens the zip: yauzl does not
+ * validate positions of ZIP64, and an impossible one ends the process.
  */
 import * as Effect from "effect/Effect"
 import { damaged } from "./Refusal.ts"
 import type { ReadAt } from "./Bytes.ts"
 
-/** What the end says of the directory. */
+/** The directory according to the end record. */
 export interface EndRecord {
   readonly count: number
   /** In bytes. */
@@ -20,7 +20,7 @@ const wideLength = 56
 const max16 = 0xffff
 const max32 = 0xffffffff
 
-/** The end records of ZIP64, between the directory and the other one, null when there are none. */
+/** The end record of ZIP64, before the other one; null when it has none. */
 const wideOf = Effect.fnUntraced(function* (readAt: ReadAt, endAt: number) {
   if (endAt < locatorLength) return null
   const locator = yield* readAt(endAt - locatorLength, locatorLength)
@@ -36,7 +36,7 @@ const wideOf = Effect.fnUntraced(function* (readAt: ReadAt, endAt: number) {
   return { at, count, size, offset }
 })
 
-/** Reads the end of a zip of so many bytes. Refuses one for which a second reading is possible. */
+/** Reads the end record of a zip of this many bytes. Refuses a zip that can be read in two ways. */
 export const read = Effect.fnUntraced(function* (readAt: ReadAt, length: number) {
   const tailLength = Math.min(length, endLength + max16)
   const tail = yield* readAt(length - tailLength, tailLength)
@@ -53,13 +53,13 @@ export const read = Effect.fnUntraced(function* (readAt: ReadAt, length: number)
   }
   const wide = yield* wideOf(readAt, endAt)
   const { count, offset, size } = wide ?? narrow
-  // Some readers take the wide fields always, others only in place of fields that are full.
+  // Some readers always use the wide fields, others only for fields that are full.
   const agree =
     (narrow.count === max16 || narrow.count === count) &&
     (narrow.size === max32 || narrow.size === size) &&
     (narrow.offset === max32 || narrow.offset === offset)
-  if (!agree) return yield* damaged("its two ends say different things")
-  if (offset + size !== (wide?.at ?? endAt)) return yield* damaged("its directory is not where it says")
+  if (!agree) return yield* damaged("its two end records differ")
+  if (offset + size !== (wide?.at ?? endAt)) return yield* damaged("its directory is not where it declares")
   const record: EndRecord = { count, offset, size }
   return record
 })

@@ -1,20 +1,20 @@
 /**
- * Which entries may be unpacked: inside the folder, as files and folders only, each a file of its own on any file system.
+ * Which entries may be unpacked: inside the folder, as files and folders only, each a separate file on any file system.
  */
 import * as Effect from "effect/Effect"
 import { InvalidZip } from "../InvalidZip.ts"
 import type { PackageLimits } from "../PackageLimits.ts"
 import { shown } from "./Refusal.ts"
 
-/** What the directory of a zip says of an entry. */
+/** An entry according to the directory of the zip. */
 export interface Entry {
   readonly name: string
   /** Unpacked, in bytes. */
   readonly size: number
-  /** Mode in the sense of Unix, 0 when the zip does not say. */
+  /** The Unix mode, 0 when the zip has none. */
   readonly mode: number
   readonly isEncrypted: boolean
-  /** How it is compressed: 0 not at all, 8 deflate. */
+  /** The compression: 0 none, 8 deflate. */
   readonly method: number
 }
 
@@ -30,7 +30,7 @@ const typeOf = (entry: Entry) => entry.mode & kind.mask
 
 const partsOf = (name: string) => name.replace(/\/$/, "").split("/")
 
-/** What is wrong with an entry by itself, and what to do about it. The first that holds is said. */
+/** What is wrong with an entry by itself, and the remedy. The first match is reported. */
 const faults: ReadonlyArray<
   readonly [isThere: (entry: Entry, limits: PackageLimits) => boolean, what: string, remedy: string]
 > = [
@@ -63,15 +63,15 @@ const faults: ReadonlyArray<
     "use shorter names and fewer folders"
   ],
   [({ isEncrypted }) => isEncrypted, "is encrypted", "zip without a password"],
-  [({ method }) => method !== 0 && method !== 8, "is compressed in a way that is not known", "zip with deflate"]
+  [({ method }) => method !== 0 && method !== 8, "is compressed with an unknown method", "zip with deflate"]
 ]
 
-/** A name as a file system sees it that ignores case and the form of accents. */
+/** A name as a file system compares it that ignores case and the form of accents. */
 const folded = (name: string) => name.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC")
 
 const refuse = (message: string) => new InvalidZip({ message })
 
-/** Fails with the first entry that may not be unpacked. */
+/** Fails with the first entry that must not be unpacked. */
 export const check = Effect.fnUntraced(function* (entries: ReadonlyArray<Entry>, limits: PackageLimits) {
   const known = new Map<string, { readonly path: string; readonly isFile: boolean }>()
   const listed = new Set<string>()
@@ -82,7 +82,7 @@ export const check = Effect.fnUntraced(function* (entries: ReadonlyArray<Entry>,
     total += entry.size
     const parts = partsOf(entry.name)
     const whole = parts.join("/")
-    if (listed.has(whole)) return yield* refuse(`the entry ${shown(entry.name)} is there twice; leave one out`)
+    if (listed.has(whole)) return yield* refuse(`the entry ${shown(entry.name)} appears twice; remove one`)
     listed.add(whole)
     let path = ""
     for (const [index, part] of parts.entries()) {

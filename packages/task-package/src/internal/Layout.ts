@@ -1,7 +1,7 @@
 /**
- * Whether the entries of a zip stand one after the other, from its first byte to its directory, and say of themselves what
- * the directory says of them: so readers that go through the directory and those that go from the start see the same
- * files, no byte belongs to two entries, and nothing hides between them. yauzl reads, and checks none of this.
+ * Checks that the entries of a zip follow one another, from its first byte to its directory, and that their headers
+ * equal the directory: then readers that use the directory and those that read from the start see the same files, no
+ * byte belongs to two entries, and nothing hides between them. yauzl checks none of this.
  */
 import * as Effect from "effect/Effect"
 import type { PlatformError } from "effect/PlatformError"
@@ -23,7 +23,7 @@ interface Fields {
   readonly data: Buffer
 }
 
-/** Size and packed size in the header before the data of an entry, where ZIP64 may have moved them. */
+/** Size and packed size in the header before the data of an entry, from the ZIP64 field if they are there. */
 const sizesOf = (header: LocalFileHeader, extra: ReadonlyArray<Fields>) => {
   const wide = extra.find(({ id }) => id === 1)?.data ?? Buffer.alloc(0)
   let field = 0
@@ -35,11 +35,14 @@ const sizesOf = (header: LocalFileHeader, extra: ReadonlyArray<Fields>) => {
   return { size, packed }
 }
 
-/** Some tools write a second name, which other tools take in place of the first. */
+/** Some tools write a second name, which other tools use instead of the first. */
 const hasOtherName = (name: Buffer, extra: ReadonlyArray<Fields>) =>
   extra.some(({ data, id }) => id === 0x7075 && !data.subarray(5).equals(name))
 
-/** What follows the data of a streamed entry: a signature, if it likes, its checksum, and its sizes in 8 or 16 bytes. */
+/**
+ * The descriptor after the data of a streamed entry: an optional signature, its checksum, and its sizes in 8 or 16
+ * bytes.
+ */
 const hasDescriptor = (bytes: DataView, entry: Entry) => {
   const isSigned = bytes.byteLength === 16 || bytes.byteLength === 24
   if (isSigned && bytes.getUint32(0, true) !== 0x08074b50) return false
@@ -52,7 +55,7 @@ const hasDescriptor = (bytes: DataView, entry: Entry) => {
   )
 }
 
-/** Fails unless the entries, in the order in which they stand, fill the zip up to its directory. */
+/** Fails unless the entries, in the order of their data, fill the zip up to its directory. */
 export const check = Effect.fnUntraced(function* (
   entries: ReadonlyArray<Entry>,
   directoryAt: number,

@@ -1,17 +1,15 @@
-/**
- * How refusals of zips are worded.
- */
+/** The messages of refused zips. */
 import * as PlatformError from "effect/PlatformError"
 import { InvalidZip } from "../InvalidZip.ts"
 
-/** A refusal of a zip that a tool may have broken, or somebody who wants two readers to see different files. */
+/** The refusal of a zip that a tool may have broken, or that was made so that two readers see different files. */
 export const damaged = (what: string) =>
-  new InvalidZip({ message: `not a usable zip: ${what}; make the zip again, with another tool if need be` })
+  new InvalidZip({ message: `not a usable zip: ${what}; create the zip again, with another tool if need be` })
 
-/** A name as a message shows it. */
+/** A name in the form for messages. */
 export const shown = (name: string) => JSON.stringify(name.length > 200 ? `${name.slice(0, 200)}…` : name)
 
-/** Tells a file that cannot be read from one that holds no good zip. `part` is the part that is read. */
+/** Distinguishes a file that cannot be read from an invalid zip. `part` is the part that is read. */
 export const failureOf =
   (path: string, part = "") =>
   (error: unknown): InvalidZip | PlatformError.PlatformError => {
