@@ -21,7 +21,7 @@ interface Row {
   readonly created_at: string
 }
 
-/** A key as requests are checked against it. */
+/** A key with what authentication needs. */
 export interface ApiKey {
   readonly id: ApiKeyId
   readonly workspaceId: WorkspaceId
@@ -29,9 +29,9 @@ export interface ApiKey {
   readonly permissions: ReadonlySet<Permission>
 }
 
-/** How many keys are remembered between requests; those used least recently go first. */
+/** How many keys are cached between requests; those used least recently are dropped first. */
 const remembered = 10_000
-/** For how long, where other nodes may revoke a key. */
+/** How long they are cached where other nodes may revoke a key. */
 const rememberedMillis = 5000
 
 const parse = (row: Row): ApiKey => ({
@@ -51,7 +51,7 @@ const view = (row: Row): ApiKeyView => ({
 export class ApiKeys extends Context.Service<
   ApiKeys,
   {
-    /** The key with this text, null when it is unknown or revoked. Reads the database once for a key. */
+    /** Returns the key of a token, null when it is unknown or revoked. Reads the database once per key. */
     readonly authenticate: (token: Tokens.Token) => Effect.Effect<ApiKey | null>
     readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<ApiKeyView>>
     /** Creates a key; its text is returned only here. */
@@ -72,7 +72,7 @@ export class ApiKeys extends Context.Service<
       const known = new Map<string, { readonly key: ApiKey; readonly until: number }>()
       let revocations = 0
 
-      // The nodes tell each other of revocations; one that could not be told asks again soon.
+      // Nodes notify each other of revocations; after a lost connection, keys are read again soon.
       yield* notifier.subscribe("key revoked", (id) =>
         Effect.sync(() => {
           revocations++
@@ -97,7 +97,7 @@ export class ApiKeys extends Context.Service<
         const before = revocations
         const key = yield* find(token.id)
         if (key === null || !Tokens.matches(token.secret, key.secretHash)) return null
-        // A key that was read before a revocation may be the one revoked: it serves this request and is forgotten.
+        // A key that was read before a revocation may be the one revoked: it serves this request and is not cached.
         if (revocations === before) remember(key, time + rememberedMillis)
         return key
       })

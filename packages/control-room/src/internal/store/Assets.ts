@@ -1,6 +1,4 @@
-/**
- * Assets and the uploads of their content. The content itself is a file whose owner is the asset.
- */
+/** Assets and the uploads of their content. The content is a file whose owner is the asset. */
 import type { Asset, AssetUpload } from "@signalbox/api/contract/Assets"
 import { AssetId, AssetUploadId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Context from "effect/Context"
@@ -35,14 +33,14 @@ export interface StoredAsset {
   readonly contentType: string | null
 }
 
-/** Bytes that are on disk already. */
+/** Bytes that are already on disk. */
 export interface NewContent {
   readonly size: number
   readonly blob: string
 }
 
 /** The refusal of an upload that no longer accepts content. */
-export const uploadGone = "the upload has failed or its asset was deleted; ask for a new upload"
+export const uploadGone = "the upload has failed or its asset was deleted; request a new upload"
 
 const parse = (row: Row): StoredAsset => ({
   id: AssetId.make(row.id),
@@ -62,27 +60,27 @@ export class Assets extends Context.Service<
     /** By id, or with `name:` by name. */
     readonly get: (workspace: WorkspaceId, ref: string) => Effect.Effect<StoredAsset | null>
     readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<Pick<Asset, "id" | "name">>>
-    /** Null when the name is taken. */
+    /** Null when the name is in use. */
     readonly create: (workspace: WorkspaceId, name: string) => Effect.Effect<StoredAsset | null>
-    /** Deletes an asset, and returns the blobs that nothing needs any more. */
+    /** Deletes an asset, and returns the blobs that no row names any more. */
     readonly remove: (asset: AssetId) => Effect.Effect<ReadonlyArray<string>>
     /** A pending upload, for as long as its address is valid. */
     readonly createUpload: (asset: AssetId, contentType: string, expiresAt: string) => Effect.Effect<AssetUploadId>
     readonly getUpload: (asset: AssetId, upload: string) => Effect.Effect<AssetUpload | null>
-    /** The asset of an upload that may still be sent: not failed, and its asset is there. */
+    /** The asset of an upload that may still be sent: the upload has not failed, and the asset exists. */
     readonly ofUpload: (workspace: WorkspaceId, upload: string) => Effect.Effect<StoredAsset | null>
     /**
-     * Ends an upload well: from now on the asset has this content. Answers the blob that it had before, if any; refused
-     * when the upload failed, or the asset was deleted, in between.
+     * Completes an upload: from now on the asset has this content. Returns the blob of the previous content, if any;
+     * refused when the upload failed, or the asset was deleted, in between.
      */
     readonly complete: (
       workspace: WorkspaceId,
       upload: string,
       content: NewContent
     ) => Effect.Effect<string | null, Refused>
-    /** Ends a pending upload badly; one that has ended stays as it is. */
+    /** Fails a pending upload; one that has ended does not change. */
     readonly fail: (upload: string, reason: string) => Effect.Effect<void>
-    /** Ends the uploads that did not come in time. */
+    /** Fails the uploads that have expired. */
     readonly expireUploads: Effect.Effect<void>
   }
 >()("@signalbox/control-room/store/Assets") {

@@ -14,9 +14,9 @@ import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
 import { secondsBetween } from "./ProcessRuns.ts"
 
-/** How often the machine that runs an assistant must be heard of, in seconds. */
+/** The interval of heartbeats of the machine that runs an assistant, in seconds. */
 export const heartbeatSeconds = 10
-/** After this many milliseconds of silence, three heartbeats, its run has failed. */
+/** After this many milliseconds without a heartbeat, three intervals, its run has failed. */
 export const silentAfter = 3 * heartbeatSeconds * 1000
 
 interface Row {
@@ -39,7 +39,7 @@ interface RunRow {
   readonly run_token_hash: string
 }
 
-/** What a run's token is checked against. */
+/** A run with what authentication of its token needs. */
 export interface StoredAssistantRun {
   readonly id: AssistantRunId
   readonly workspaceId: WorkspaceId
@@ -75,7 +75,7 @@ export class Assistants extends Context.Service<
   {
     readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<Assistant | null>
     readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<Assistant>>
-    /** Refused when there is no such package, or the name is taken. */
+    /** Refused when the package does not exist, or the name is in use. */
     readonly create: (
       workspace: WorkspaceId,
       name: string,
@@ -87,13 +87,13 @@ export class Assistants extends Context.Service<
       assistant: string | null,
       page: PageRequest
     ) => Effect.Effect<Rows<AssistantRun>>
-    /** A run in progress, and the text of its token, which is returned only here. */
+    /** Creates a run in progress; the text of its token is returned only here. */
     readonly start: (
       workspace: WorkspaceId,
       assistant: Assistant
     ) => Effect.Effect<{ readonly id: AssistantRunId; readonly token: string }>
     readonly findRun: (id: string) => Effect.Effect<StoredAssistantRun | null>
-    /** Null when there is no such run; refused when it has ended. */
+    /** Records a heartbeat. Null when the run does not exist; refused when it has ended. */
     readonly seen: (workspace: WorkspaceId, id: string) => Effect.Effect<AssistantRun | null, Refused>
     /** Ends a run; null when it does not exist, refused when it has ended differently. */
     readonly complete: (
@@ -103,7 +103,7 @@ export class Assistants extends Context.Service<
     ) => Effect.Effect<AssistantRun | null, Refused>
     /** Deletes some runs that ended before `cutoff`, the oldest first, and returns how many. */
     readonly removeEndedBefore: (cutoff: string, limit: number) => Effect.Effect<number>
-    /** Ends the runs that were last seen before `cutoff`. */
+    /** Fails the runs whose last heartbeat was before `cutoff`. */
     readonly failSilent: (cutoff: string) => Effect.Effect<void>
   }
 >()("@signalbox/control-room/store/Assistants") {
@@ -149,7 +149,7 @@ export class Assistants extends Context.Service<
           if (found.length === 0) {
             return yield* new Refused({
               code: "NOT_FOUND",
-              message: `task.package_id: there is no task package ${task.package_id} in this workspace`
+              message: `task.package_id: this workspace has no task package ${task.package_id}`
             })
           }
           const created = yield* insert(workspace, name, task)
@@ -157,7 +157,7 @@ export class Assistants extends Context.Service<
             created ??
             (yield* new Refused({
               code: "CONFLICT",
-              message: `name: an assistant "${name}" exists already; choose another name`
+              message: `name: an assistant "${name}" already exists; choose another name`
             }))
           )
         }, transaction),

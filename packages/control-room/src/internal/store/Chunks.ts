@@ -1,6 +1,7 @@
 /**
- * Commands on very many rows, in chunks: `node:sqlite` is synchronous, so a statement holds the event loop for as long as it
- * takes. Between two chunks the event loop continues, also in a transaction, where other writers wait and reads do not.
+ * Commands on very many rows, in chunks: `node:sqlite` is synchronous, so a statement blocks the event loop while it
+ * runs. The event loop continues between chunks, even inside a transaction, for which other writers wait and readers do
+ * not.
  */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -17,14 +18,14 @@ export const forEach = <A, B, E, R>(
     index === 0 ? use(chunk) : Effect.andThen(Effect.yieldNow, use(chunk))
   )
 
-/** As `forEach`, with what all chunks return in one array. */
+/** Like `forEach`, and returns the results of all chunks in one array. */
 export const flatMap = <A, B, E, R>(
   values: ReadonlyArray<A>,
   use: (chunk: Arr.NonEmptyReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E, R>
 ): Effect.Effect<ReadonlyArray<B>, E, R> => Effect.map(forEach(values, use), (chunks) => chunks.flat())
 
 /**
- * Repeats `use` until it returns fewer ids than `rowsPerChunk`, and returns all of them. It gets the last id that it
+ * Repeats `use` until it returns fewer ids than `rowsPerChunk`, and returns all of them. `use` receives the last id it
  * returned, at first the empty string, and continues after it.
  */
 export const walk = <Id extends string, E, R>(
@@ -40,7 +41,7 @@ export const walk = <Id extends string, E, R>(
     }
   })
 
-/** Repeats what deletes up to `limit` rows until there were fewer. */
+/** Repeats a deletion of up to `limit` rows until it deletes fewer. */
 export const sweep = <E, R>(some: (limit: number) => Effect.Effect<number, E, R>): Effect.Effect<void, E, R> =>
   Effect.asVoid(
     Effect.repeat(Effect.tap(some(rowsPerChunk), Effect.yieldNow), { while: (count) => count >= rowsPerChunk })

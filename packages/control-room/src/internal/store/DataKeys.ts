@@ -1,6 +1,6 @@
 /**
- * Data keys: one of 32 random bytes for each thing that is encrypted, stored wrapped under a key that comes from the
- * master key. A new master key therefore touches these rows and nothing else.
+ * Data keys: 32 random bytes for each thing that is encrypted, stored wrapped under a key that is derived from the
+ * master key. A new master key therefore changes only these rows.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -24,7 +24,7 @@ export class DataKeys extends Context.Service<
   {
     /** Returns the key of this id; creates it when it does not exist. */
     readonly get: (id: string) => Effect.Effect<Buffer>
-    /** A fresh key in the place of the one of this id, if any: what was encrypted under that one is lost. */
+    /** Replaces the key of this id by a new one: values encrypted under the old one are lost. */
     readonly renew: (id: string) => Effect.Effect<Buffer>
     readonly remove: (id: string) => Effect.Effect<void>
     /**
@@ -61,10 +61,12 @@ export class DataKeys extends Context.Service<
         get: Effect.fnUntraced(function* (id) {
           const found = yield* find(id)
           if (found !== null) return found
-          // Two may arrive concurrently: both use the key of the first.
+          // Concurrent callers all use the key of the first.
           const row = { id, wrapped: wrap(randomBytes(32), id) }
           yield* sql`INSERT INTO data_key ${sql.insert(row)} ON CONFLICT DO NOTHING`
-          return (yield* find(id)) ?? (yield* Effect.die(new Error(`the data key ${id} was removed meanwhile`)))
+          return (
+            (yield* find(id)) ?? (yield* Effect.die(new Error(`the data key ${id} was deleted by another transaction`)))
+          )
         }, Effect.orDie),
         renew: Effect.fnUntraced(function* (id) {
           const key = randomBytes(32)

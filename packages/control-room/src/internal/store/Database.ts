@@ -1,6 +1,4 @@
-/**
- * What all repositories share: transactions, time, new ids, pages.
- */
+/** What all repositories share: transactions, time, new ids, pages. */
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -13,23 +11,23 @@ import { randomBytes } from "node:crypto"
 import { limits } from "../Limits.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
 
-/** Where a page of a list starts and how long it is. */
+/** The start of a page of a list, and its length. */
 export interface PageRequest {
-  /** The id of the last item of the page before, null for the first page. */
+  /** The id of the last item of the previous page, null for the first page. */
   readonly after: string | null
   readonly limit: number
   /** Waits for memory for this many bytes. Called before they are read, and only for a page that is not small. */
   readonly reserve?: (bytes: number) => Effect.Effect<void>
 }
 
-/** What a page is read from, where rows can be long. The others give a whole `SELECT`. */
+/** Where the rows of a page can be long; other pages pass a whole `SELECT`. */
 export interface Wide {
   readonly table: string
   /** Read of every row. */
   readonly columns: string
   /** Columns with texts of any length. */
   readonly long: ReadonlyArray<string>
-  /** Whether these are plain text, which grows when it becomes JSON, and not JSON as it is. */
+  /** Whether these are plain text, which grows when it is encoded as JSON, and not JSON already. */
   readonly plain?: boolean
   /** SQL for the bytes that a row adds to its page besides these; selected as `extra_bytes`. */
   readonly extraBytes?: string
@@ -42,7 +40,7 @@ interface Measured {
   readonly extra_bytes?: number
 }
 
-/** About what the other fields of a row take as JSON. */
+/** The approximate JSON size of the other fields of a row. */
 const rowBytes = 512
 
 /** A page of rows, and whether more follow. */
@@ -51,10 +49,10 @@ export interface Rows<A> {
   readonly hasMore: boolean
 }
 
-/** Milliseconds by which a clock may jump ahead before uploads are refused as late. */
+/** Milliseconds by which a clock may jump ahead before uploads are refused as expired. */
 export const clockTolerance = 5 * 60 * 1000
 
-/** The beginning of a page that is no larger than a page may be, and its bytes; the first row is always in it. */
+/** The prefix of a page that fits into the maximum size, and its bytes; always with the first row. */
 const cut = <A>(page: Rows<A>, bytesOf: (row: A) => number): Rows<A> & { readonly bytes: number } => {
   let bytes = 0
   const end = page.rows.findIndex((row, index) => {
@@ -66,7 +64,7 @@ const cut = <A>(page: Rows<A>, bytesOf: (row: A) => number): Rows<A> & { readonl
   return end === -1 ? { ...page, bytes } : { rows: page.rows.slice(0, end), hasMore: true, bytes }
 }
 
-/** The ids of rows in parts of about a megabyte of long texts each. */
+/** Groups the ids of rows into parts with about a megabyte of long texts each. */
 const partsOf = (rows: ReadonlyArray<Measured>): ReadonlyArray<ReadonlyArray<string>> => {
   const parts: Array<Array<string>> = []
   let bytes = Infinity
@@ -90,35 +88,37 @@ const layerRandom = Layer.sync(SecureRandom.SecureRandom, () => {
     if (size > poolSize) return randomBytes(size)
     if (pool.length < size) pool = randomBytes(poolSize)
     const bytes = pool.subarray(0, size)
-    // Given to one alone, who may write on it.
+    // Each part is returned once, so its receiver may write to it.
     pool = pool.subarray(size)
     return bytes
   })
 })
 
 /**
- * A failing statement is a defect here: the edge turns an unavailable database into a 503 and all else into a 500.
- * What callers act on (a name that is taken) the repositories catch themselves.
+ * A failing statement is a defect here: the edge turns an unavailable database into a 503 and everything else into a
+ * 500. Repositories catch what callers act on (a name in use).
  */
 export class Database extends Context.Service<
   Database,
   {
     readonly sql: SqlClient.SqlClient
-    /** All or nothing. Holds statements only: no HTTP and no disk inside. */
+    /** Runs an effect atomically. It must contain statements only: neither HTTP nor disk access. */
     readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    /** Now in milliseconds since 1970, by the clock of the database where it has one: the same on all nodes. */
+    /**
+     * The current time in milliseconds since 1970, by the clock of the database if it has one: the same on all nodes.
+     */
     readonly millis: Effect.Effect<number>
-    /** Now, as stored. */
+    /** The current time in its stored form. */
     readonly now: Effect.Effect<string>
     /** A new UUIDv7, greater than all before it. */
     readonly newId: Effect.Effect<string>
-    /** Fails as reads do while the database cannot be reached. */
+    /** Fails like reads while the database cannot be reached. */
     readonly probeRead: Effect.Effect<void, SqlError>
-    /** Fails as writes do while the database has no room for them; leaves nothing behind. */
+    /** Fails like writes while the database has no space for them; leaves nothing behind. */
     readonly probeWrite: Effect.Effect<void, SqlError>
     /**
-     * One page by key, ordered by id. A page of a `Wide` table ends where it would be larger than `limits.page`, but has one
-     * row at least; long texts are read only once it is known how many bytes they are.
+     * One page by key, ordered by id. A page of a `Wide` table ends before it would exceed `limits.page`, but has at
+     * least one row; long texts are read only once their size is known.
      */
     readonly page: <A extends object>(
       from: Fragment | Wide,
@@ -126,11 +126,12 @@ export class Database extends Context.Service<
       order: "oldest first" | "newest first",
       request: PageRequest
     ) => Effect.Effect<Rows<A>>
-    /** Null instead of a unique violation. */
+    /** Returns null instead of a unique violation. */
     readonly nullWhenTaken: <A, R>(effect: Effect.Effect<A, SqlError, R>) => Effect.Effect<A | null, never, R>
     /**
-     * A page filtered by what `parents` looks up, empty when there is no such row. That one belongs to the workspace is
-     * then known, and no condition of the page: with two that have an index, a database may walk the wrong one.
+     * A page filtered by what `parents` looks up; empty when that row does not exist. The lookup shows that it belongs
+     * to the workspace, so the page needs no second condition: with two indexed ones, a database may choose the wrong
+     * index.
      */
     readonly below: <A>(parents: Fragment, rows: Effect.Effect<Rows<A>>) => Effect.Effect<Rows<A>>
   }
@@ -151,7 +152,7 @@ export class Database extends Context.Service<
       const millis = Effect.map(Clock.currentTimeMillis, (local) => local + offset)
       const empty = { rows: [], hasMore: false }
 
-      /** Selects rows without texts that are longer than `short`, but with their lengths. */
+      /** Selects rows with their lengths, without texts longer than `short`. */
       const measuring = ({ columns, extraBytes, long, table }: Wide, short: number) => {
         const texts = long.map((name) => `CASE WHEN octet_length(${name}) <= ${short} THEN ${name} END AS ${name}`)
         const lengths = long.map((name) => `octet_length(${name})`)
@@ -163,7 +164,7 @@ export class Database extends Context.Service<
 
       const extra = (bytes: string | undefined) => (bytes === undefined ? "" : `, ${bytes} AS extra_bytes`)
 
-      /** Cuts a page where it is large enough, and reads the texts that were left out. */
+      /** Cuts a page at its maximum size, and reads the texts that were left out. */
       const wholeOf = <A extends object>(
         { columns, extraBytes, long, plain = false, table }: Wide,
         short: number,
@@ -175,7 +176,7 @@ export class Database extends Context.Service<
         const left = fitting.rows.filter((row) => (row.long_bytes ?? 0) > short)
         if (bytes <= limits.smallAnswer && left.length === 0) return Effect.succeed(fitting)
         const select = sql.literal(`SELECT ${columns}, ${long.join(", ")}${extra(extraBytes)} FROM ${table}`)
-        // Others have their turn in between: megabytes take a while to read.
+        // Reading megabytes takes a while: other fibers run in between.
         const texts = Effect.forEach(partsOf(left), (part) =>
           Effect.tap(sql<A & Measured>`${select} WHERE ${sql.in("id", part)}`, Effect.yieldNow)
         )
@@ -184,7 +185,7 @@ export class Database extends Context.Service<
           Effect.map(texts, (parts) => {
             const whole = new Map<string, A>(parts.flat().map((row) => [row.id, row]))
             const isLeft = new Set(left.map((row) => row.id))
-            // One that was deleted between the two queries is no part of the page any more.
+            // A row that was deleted between the two queries is no longer part of the page.
             const read: Rows<A> = {
               hasMore: fitting.hasMore,
               rows: fitting.rows.flatMap((row): ReadonlyArray<A> => {
@@ -210,7 +211,7 @@ export class Database extends Context.Service<
         now: Effect.map(millis, (time) => new Date(time).toISOString()),
         newId: random.uuidV7(),
         probeRead: Effect.asVoid(sql`SELECT 1`),
-        // A table takes a new page, which an update would not.
+        // Creating a table needs a new page of the file, which an update may not.
         probeWrite: sql.withTransaction(
           Effect.andThen(
             sql.unsafe(`CREATE TABLE "write probe" (n INTEGER)`),
@@ -234,11 +235,12 @@ export class Database extends Context.Service<
               (rows): Rows<Row> => ({ rows: rows.slice(0, limit), hasMore: rows.length > limit })
             )
           if (!("table" in from)) return Effect.orDie(walk<A>(from))
-          // So many bytes of each text are read at once that a page of them is small.
+          // How much of each text is read in the first query, so that the whole page is small.
           const short = Math.floor(limits.smallAnswer / limit)
           const wide: Effect.Effect<Rows<A>, SqlError> = walk<A & Measured>(measuring(from, short)).pipe(
             Effect.flatMap((found) => wholeOf(from, short, found, request)),
-            // All of them were deleted before they were whole: a page that does not say where the next one starts.
+            // All rows were deleted before their texts were read, so the page has no position for the next one: start
+            // again.
             Effect.flatMap((read) => (read.rows.length === 0 && read.hasMore ? wide : Effect.succeed(read)))
           )
           return Effect.orDie(wide)

@@ -1,6 +1,6 @@
 /**
  * Deliveries: an event on its way to a webhook, over all attempts. An attempt is claimed before it is made, so that no
- * two are made concurrently; a claim whose owner is gone expires.
+ * two are concurrent; the claim of a killed node expires.
  */
 import { EventId, ProcessRunId, WebhookDeliveryId, WebhookId } from "@signalbox/api/contract/Ids"
 import type { DeliveryState, WebhookDelivery } from "@signalbox/api/contract/Webhooks"
@@ -16,7 +16,7 @@ import type { SealedSecrets } from "./StoredWebhook.ts"
 const perEndpoint = 4
 /** Longer than any attempt takes. */
 const claimTime = Duration.seconds(30)
-/** How long the log is kept. */
+/** The retention of the log. */
 const keepTime = Duration.days(14)
 
 interface Row {
@@ -51,7 +51,7 @@ export interface NewDelivery {
   readonly body: string
 }
 
-/** A delivery whose next attempt is the caller's to make. */
+/** A delivery whose next attempt the caller has claimed. */
 export interface Claimed {
   readonly id: WebhookDeliveryId
   readonly claim: string
@@ -63,16 +63,16 @@ export interface Claimed {
   readonly sealed: SealedSecrets
 }
 
-/** What came of an attempt. */
+/** The result of an attempt. */
 export interface Attempted {
   readonly status: number | null
   /** Null: it was delivered. */
   readonly error: string | null
-  /** When it is tried again; null: not any more. */
+  /** The time of the next attempt; null: none. */
   readonly nextAttemptAt: string | null
 }
 
-/** All that a delivery shows but its body, which may be large. */
+/** The columns of a delivery but its body, which may be large. */
 const viewColumns = [
   "id",
   "event_id",
@@ -112,17 +112,17 @@ export class Deliveries extends Context.Service<
       state: DeliveryState | null,
       page: PageRequest
     ) => Effect.Effect<Rows<WebhookDelivery>>
-    /** Due immediately. */
+    /** Creates a delivery that is due immediately. */
     readonly create: (delivery: NewDelivery) => Effect.Effect<WebhookDelivery>
     /** Claims deliveries that are due, the oldest of each endpoint first. */
     readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<Claimed>>
-    /** Gives a claim back: no attempt was made. */
+    /** Releases a claim without an attempt. */
     readonly release: (claimed: Claimed) => Effect.Effect<void>
-    /** Lets every claim go: for the start of a service that has the database to itself. */
+    /** Releases every claim: for the start of a service that is alone on the database. */
     readonly releaseAll: Effect.Effect<void>
-    /** Writes an attempt down; without effect when the claim has gone to another. */
+    /** Records an attempt; does nothing when another node has claimed the delivery since. */
     readonly record: (claimed: Claimed, attempted: Attempted) => Effect.Effect<void>
-    /** Deletes some deliveries that are older than 14 days; returns how many. */
+    /** Deletes some deliveries older than 14 days; returns how many. */
     readonly sweep: (limit: number) => Effect.Effect<number>
   }
 >()("@signalbox/control-room/store/Deliveries") {
@@ -133,7 +133,7 @@ export class Deliveries extends Context.Service<
       const forUpdate = Dialect.forUpdate(sql)
       const skipLocked = Dialect.skipLocked(sql, "webhook_delivery")
 
-      /** Endpoints that something waits for: one step in the index for each, however much waits. */
+      /** Endpoints with pending deliveries: one step in the index for each, however many are pending. */
       const endpoints = sql<{ readonly endpoint: string }>`
         WITH RECURSIVE waiting (endpoint) AS (
           SELECT min(endpoint) FROM webhook_delivery WHERE state = 'pending'
@@ -145,7 +145,7 @@ export class Deliveries extends Context.Service<
         SELECT endpoint FROM waiting WHERE endpoint IS NOT NULL`
 
       const claimAt = Effect.fnUntraced(function* (endpoint: string, limit: number) {
-        // Of the nodes that claim there concurrently, each counts what the one before has claimed.
+        // Nodes that claim concurrently count each other's claims on the endpoint one after another.
         yield* Dialect.holdName(sql, `deliveries ${endpoint}`)
         const time = yield* millis
         const at = new Date(time).toISOString()
@@ -248,7 +248,7 @@ export class Deliveries extends Context.Service<
               SELECT * FROM webhook_delivery WHERE id = ${id} AND claim = ${claim} ${forUpdate}`
             if (row === undefined) return
             const failed = error !== null
-            // A delivery that was given up concurrently stays so, unless it has arrived after all.
+            // A delivery that was failed concurrently stays so, unless this attempt succeeded.
             const givenUp = failed && row.state === "failed"
             const again = failed && !givenUp && nextAttemptAt !== null
             yield* sql`UPDATE webhook_delivery SET ${sql.update({

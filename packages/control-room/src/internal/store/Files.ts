@@ -1,6 +1,6 @@
 /**
- * Files: of work items and outputs, and the content of assets, task packages and artifacts. The bytes are blobs; a row is
- * written after its bytes are whole.
+ * Files: of work items and outputs, and the content of assets, task packages and artifacts. The bytes are blobs; a row
+ * is written after its blob is committed.
  */
 import { FileId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Context from "effect/Context"
@@ -20,7 +20,7 @@ interface Row {
 
 export interface StoredFile {
   readonly id: FileId
-  /** The work item, output, asset, task package or step run that has it. */
+  /** The work item, output, asset, task package or step run that owns it. */
   readonly ownerId: string
   readonly name: string
   readonly size: number
@@ -41,9 +41,9 @@ export class Files extends Context.Service<
     readonly find: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredFile | null>
     /** The files of all these owners, by name. */
     readonly ofOwners: (owners: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredFile>>
-    /** How many files with other names than this the owner has. */
+    /** How many files the owner has under other names. */
     readonly countOthers: (owner: string, name: string) => Effect.Effect<number>
-    /** Adds a file or replaces the one of its name, and returns the blob that nothing needs any more. */
+    /** Adds a file or replaces the one with its name, and returns the blob that no row names any more. */
     readonly put: (workspace: WorkspaceId, file: StoredFile) => Effect.Effect<string | null>
     /** Like `put`, with a new id. */
     readonly putNew: (workspace: WorkspaceId, file: Omit<StoredFile, "id">) => Effect.Effect<string | null>
@@ -55,7 +55,7 @@ export class Files extends Context.Service<
     readonly removeOwners: (owners: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>
     /** Deletes the rows of some files of these owners, and returns their blobs. */
     readonly removeSome: (owners: ReadonlyArray<string>, limit: number) => Effect.Effect<ReadonlyArray<string>>
-    /** Of these blobs, those that a file has. */
+    /** Returns which of these blobs a file names. */
     readonly referenced: (blobs: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
   }
 >()("@signalbox/control-room/store/Files") {

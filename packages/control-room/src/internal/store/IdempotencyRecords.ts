@@ -17,12 +17,12 @@ interface Row {
 }
 
 export interface IdempotencyRecord {
-  /** Of the method, the path and the body. */
+  /** Hash of the method, the path and the body. */
   readonly fingerprint: string
   readonly status: number
-  /** Sealed: a response may hold a key. */
+  /** Sealed: a response may contain a key. */
   readonly body: string
-  /** Seconds from when it was first kept until it expires. */
+  /** Seconds from its creation until it expires. */
   readonly lifetime: number
 }
 

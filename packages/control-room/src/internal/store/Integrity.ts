@@ -1,6 +1,4 @@
-/**
- * What a check of the whole database asks. Reads only.
- */
+/** The queries of a check of the whole database. Read-only. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -8,11 +6,11 @@ import type { SqlError } from "effect/sql/SqlError"
 import { Database } from "./Database.ts"
 import * as MasterKeyRecord from "./MasterKeyRecord.ts"
 
-/** A file as its row has it. */
+/** A file according to its row. */
 export interface NamedBlob {
   readonly id: string
   readonly workspace: string
-  /** The work item, output, asset, task package or step run that has it. */
+  /** The work item, output, asset, task package or step run that owns it. */
   readonly owner: string
   readonly name: string
   /** In bytes. */
@@ -20,7 +18,7 @@ export interface NamedBlob {
   readonly blob: string
 }
 
-/** Problems that one check reports at most. */
+/** How many problems one check reports at most. */
 const maxProblems = 20
 
 export class Integrity extends Context.Service<
@@ -28,7 +26,7 @@ export class Integrity extends Context.Service<
   {
     /** Whether the tables of the service exist. */
     readonly hasTables: Effect.Effect<boolean, SqlError>
-    /** What SQLite finds wrong with its pages, indexes and references; nothing on Postgres, which checks pages itself. */
+    /** What SQLite finds wrong with its pages, indexes and references; empty on Postgres, which checks pages itself. */
     readonly problems: Effect.Effect<ReadonlyArray<string>, SqlError>
     /** The fingerprint of the master key that the database belongs to; null before the first start. */
     readonly fingerprint: Effect.Effect<string | null, SqlError>

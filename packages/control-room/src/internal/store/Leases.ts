@@ -1,6 +1,4 @@
-/**
- * Which worker has which step run: leases are handed out, expire, and are lost with their worker.
- */
+/** Which worker has leased which step run: leases are created, expire, and are lost with their worker. */
 import type { StepRunId, WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Dialect from "@signalbox/sql/Dialect"
 import * as Context from "effect/Context"
@@ -11,7 +9,7 @@ import { Database } from "./Database.ts"
 import { StepRuns } from "./StepRuns.ts"
 import { parseStepRun, type StepRunRow, type StoredStepRun } from "./StoredStepRun.ts"
 
-/** A step run handed to a worker, with the texts of its tokens. */
+/** A step run leased to a worker, with the texts of its tokens. */
 export interface Leased {
   readonly stepRun: StoredStepRun
   readonly leaseToken: string
@@ -22,7 +20,7 @@ export class Leases extends Context.Service<
   Leases,
   {
     /**
-     * Hands out the oldest step runs that wait for one of these tasks or, with `packages`, for a task of a package, and
+     * Leases the oldest step runs that wait for one of these tasks or, with `packages`, for a task of a package, and
      * are not bound to a group without this worker.
      */
     readonly lease: (
@@ -35,8 +33,8 @@ export class Leases extends Context.Service<
     /** Expires leases that were not started in time, and returns how many. */
     readonly expire: Effect.Effect<number>
     /**
-     * Of the step runs that the worker says it has, what it must stop and what is no longer its own; and what it has
-     * `dropped`: started before `cutoff`, and not among them.
+     * Compares the step runs that the worker names with its leases: those it must stop, those it no longer owns, and
+     * those it has `dropped`: started before `cutoff`, and not named.
      */
     readonly ofWorker: (
       worker: WorkerId,
@@ -49,7 +47,7 @@ export class Leases extends Context.Service<
     }>
     /** Started step runs whose worker was last seen before `cutoff`. */
     readonly withLostWorker: (cutoff: string) => Effect.Effect<ReadonlyArray<StoredStepRun>>
-    /** Started step runs that have run longer than they may. */
+    /** Started step runs that have exceeded their time limit. */
     readonly overdue: Effect.Effect<ReadonlyArray<StoredStepRun>>
   }
 >()("@signalbox/control-room/store/Leases") {
@@ -69,7 +67,7 @@ export class Leases extends Context.Service<
             ...(packages ? [sql`package_id IS NOT NULL`] : [])
           ]
           if (takes.length === 0) return []
-          // Nobody deletes the worker until it has its leases; one that is deleted gets none.
+          // Locks the worker against deletion until it has its leases; a deleted one gets none.
           const known = yield* sql`SELECT id FROM worker WHERE id = ${worker.id} ${forKey}`
           if (known.length === 0) return []
           const rows = yield* sql<StepRunRow>`

@@ -11,7 +11,7 @@ export const known = Effect.gen(function* () {
   return row?.fingerprint ?? null
 })
 
-/** Binds the database to this key unless it has one already; returns the fingerprint that it then has. */
+/** Binds the database to this key unless it is bound already; returns the fingerprint of its key. */
 export const claim = Effect.fnUntraced(function* (fingerprint: string) {
   const { sql } = yield* Database
   yield* sql`INSERT INTO master_key ${sql.insert({ id: 1, fingerprint })} ON CONFLICT DO NOTHING`

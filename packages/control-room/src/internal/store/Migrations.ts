@@ -38,7 +38,7 @@ const migrations = {
   "0014_process_steps": ProcessSteps.statements
 }
 
-/** Brings the database to the newest schema; does nothing when it is there already. */
+/** Brings the database to the newest schema; does nothing when it has it already. */
 export const migrate = make({ table: "migration", migrations })
 
 /** Returns the newest migration of the database; null for a new database. */
@@ -49,7 +49,7 @@ export const newest = Effect.gen(function* () {
   return row === undefined ? null : ([row.migration_id, row.name] as const)
 })
 
-/** The name of a migration as it stands in the list above. */
+/** The name of a migration as in the list above. */
 export const label = ([id, name]: readonly [id: number, name: string]) => `${String(id).padStart(4, "0")}_${name}`
 
 export const layer = Layer.effectDiscard(migrate)

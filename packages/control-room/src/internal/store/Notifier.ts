@@ -1,6 +1,6 @@
 /**
- * Notifies every node of the service that there is work, or that a key was revoked. Notifications may be lost: each
- * subscriber also polls, a little later.
+ * Notifies every node of the service that there is work, or that a key was revoked. Notifications may be lost, so each
+ * subscriber also polls.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -19,7 +19,9 @@ export type Topic = "work" | "key revoked"
 /** Runs for each notification; null: some may have been missed. */
 type Handler = (about: string | null) => Effect.Effect<void>
 
-/** The channel of the nodes of a schema. Channels belong to the database, and their names are short. */
+/**
+ * The channel of the nodes of a schema. Channels are shared by all schemas of a database, and their names are short.
+ */
 const channelOf = (schema = "signalbox"): string =>
   `signalbox_${createHash("sha256").update(schema).digest("hex").slice(0, 32)}`
 
@@ -34,7 +36,7 @@ export class Notifier extends Context.Service<
     readonly shared: boolean
   }
 >()("@signalbox/control-room/store/Notifier") {
-  /** For a database that one process has to itself. */
+  /** For a database that only this process uses. */
   static readonly layerLocal = Layer.effect(
     Notifier,
     Effect.gen(function* () {
@@ -44,7 +46,9 @@ export class Notifier extends Context.Service<
     })
   )
 
-  /** Over the notifications of Postgres, which come with the commit. The node itself does not wait for them. */
+  /**
+   * Over the notifications of Postgres, which arrive with the commit. This node's own subscribers do not wait for them.
+   */
   static readonly layerPostgres = ({ schema }: { readonly schema?: string }) =>
     Layer.effect(
       Notifier,
@@ -69,7 +73,7 @@ export class Notifier extends Context.Service<
           Effect.suspend(() => {
             const log = connected ? Effect.logWarning : Effect.logDebug
             connected = false
-            return log(`no connection to hear the other nodes, trying again: ${error.message}`)
+            return log(`the connection for notifications of other nodes failed, retrying: ${error.message}`)
           })
         yield* Effect.suspend(() => Stream.runForEach(listening.texts(channel, begun), received)).pipe(
           Effect.catch(lost),
@@ -89,7 +93,7 @@ export class Notifier extends Context.Service<
     )
 }
 
-/** Returns how many nodes listen to each other in this database; 0 on SQLite, which one process has to itself. */
+/** Returns how many nodes listen to each other in this database; 0 on SQLite, which only one process uses. */
 export const nodesListening = Effect.gen(function* () {
   const { sql } = yield* Database
   const [nodes] = yield* sql.onDialectOrElse({

@@ -1,5 +1,5 @@
 /**
- * Outputs of work items: kept until their step run releases them, then work items of the next step or outputs of the run.
+ * Outputs of work items: unreleased until their step run ends, then work items of the next step or outputs of the run.
  */
 import { ProcessId, ProcessRunId, StepRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Context from "effect/Context"
@@ -33,16 +33,16 @@ export interface StoredOutput {
   readonly stepRunId: StepRunId
   readonly createdAt: string
   readonly payload: Schema.Json
-  /** As of a work item. */
+  /** As in `StoredItem`. */
   readonly mayHaveFiles: boolean
 }
 
-/** An output as a page shows it, with its payload like that of an item. */
+/** An output as a page shows it, with its payload as JSON text like that of an item. */
 export interface StoredPageOutput extends Omit<StoredOutput, "payload"> {
   readonly payload: string
 }
 
-/** An output that is to be created. */
+/** An output to create. */
 export interface NewOutput {
   readonly item: WorkItemId
   readonly stepRun: StepRunId
@@ -78,7 +78,7 @@ export class Outputs extends Context.Service<
     readonly create: (run: Run, outputs: ReadonlyArray<NewOutput>) => Effect.Effect<ReadonlyArray<WorkItemId>>
     /** An output that is not released yet. */
     readonly open: (id: string) => Effect.Effect<StoredOutput | null>
-    /** Replaces the payload of an output that its step run has not released; false when it is none of these. */
+    /** Replaces the payload of an unreleased output of the step run; false when it has no such output. */
     readonly setPayload: (stepRun: StepRunId, id: string, payload: Schema.Json) => Effect.Effect<boolean>
     /** How many outputs a step run has not released: of the item that it processes, and of the others. */
     readonly count: (

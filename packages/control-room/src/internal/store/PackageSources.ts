@@ -1,6 +1,4 @@
-/**
- * Where task packages from git come from, and when they are polled next.
- */
+/** The git repositories of task packages, and when they are polled next. */
 import { TaskPackageId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { TaskPackageType } from "@signalbox/api/contract/TaskPackages"
 import * as Context from "effect/Context"
@@ -12,9 +10,9 @@ import { Database } from "./Database.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
 import { type NewContent, TaskPackages } from "./TaskPackages.ts"
 
-/** How long after one look at a branch the next one is due. */
+/** The interval of polling a branch. */
 const lookEvery = Duration.minutes(1)
-/** Longer than a poll takes: after that another node polls, if the one that began is gone. */
+/** Longer than a poll takes: after that another node polls, in case the one that claimed it was killed. */
 const claimTime = Duration.minutes(10)
 
 interface Row {
@@ -33,7 +31,7 @@ interface Row {
   readonly failed_at: string | null
 }
 
-/** What people say of a source. */
+/** The settings of a source. */
 export interface SourceSettings {
   readonly repository: string
   readonly directory: string | null
@@ -47,7 +45,7 @@ export interface SourceSettings {
 export interface Source extends SourceSettings {
   readonly packageId: TaskPackageId
   readonly workspaceId: WorkspaceId
-  /** Rises with every change of the settings: who began before one writes nothing after it. */
+  /** Increases with every change of the settings, so that a poll of older settings stores nothing. */
   readonly version: number
   readonly commit: string
   readonly fetchedAt: string
@@ -69,7 +67,7 @@ const parse = (row: Row): Source => ({
   error: row.error === null || row.failed_at === null ? null : { message: row.error, failedAt: row.failed_at }
 })
 
-/** What the files of a commit are: the package's new content. */
+/** The files of a commit: the package's new content. */
 export interface Fetched {
   readonly commit: string
   readonly content: NewContent
@@ -79,7 +77,7 @@ export class PackageSources extends Context.Service<
   PackageSources,
   {
     readonly get: (taskPackage: string) => Effect.Effect<Source | null>
-    /** Gives a package its source with what was fetched from there, and returns the blob that nothing needs any more. */
+    /** Stores the source of a package and what was fetched from it, and returns the blob that no row names any more. */
     readonly configure: (
       taskPackage: { readonly id: TaskPackageId; readonly workspaceId: WorkspaceId },
       type: Exclude<TaskPackageType, "zip">,
@@ -89,11 +87,11 @@ export class PackageSources extends Context.Service<
     /** Claims the sources due for polling; other nodes skip them. */
     readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<Source>>
     /**
-     * Stores the result of polling a claimed source; does nothing when the source was changed. Returns the blob that
-     * nothing needs any more: the old content's, or the new one's when it is not used; null when there is no such blob.
+     * Stores the result of polling a claimed source; does nothing when the source was changed. Returns the blob that no
+     * row names any more: the old content's, or the new one's when it is not used; null when there is none.
      */
     readonly deploy: (source: Source, type: TaskPackageType, fetched: Fetched) => Effect.Effect<string | null, Refused>
-    /** The branch has not moved, or (`error`) could not be read. */
+    /** Records a poll without new content: the branch has not moved, or (`error`) could not be read. */
     readonly looked: (source: Source, error: string | null) => Effect.Effect<void>
   }
 >()("@signalbox/control-room/store/PackageSources") {
@@ -137,7 +135,7 @@ export class PackageSources extends Context.Service<
             failed_at: null,
             look_at: settings.automatic ? yield* inFuture(lookEvery) : null
           }
-          // The row of the package is locked, so no other transaction adds one in between.
+          // The row of the package is locked, so no other transaction inserts one in between.
           const changed = yield* Effect.orDie(
             sql`UPDATE package_source SET ${sql.update(values)}, version = version + 1
               WHERE package_id = ${id} RETURNING package_id`

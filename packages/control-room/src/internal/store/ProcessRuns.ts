@@ -28,11 +28,11 @@ interface Row {
   readonly stop: string | null
 }
 
-/** Seconds between two stored times; 0 when the clock was set back in between. */
+/** Seconds between two stored times; 0 when the clock was set back. */
 export const secondsBetween = (from: string | null, to: string | null): number | null =>
   from === null || to === null ? null : Math.max(0, Date.parse(to) - Date.parse(from)) / 1000
 
-/** What a run shows: its steps may be large. */
+/** The columns that a run shows: its steps may be large. */
 const viewColumns = [
   "id",
   "state",
@@ -78,7 +78,7 @@ const moving = (run: Run) => ({
   stop: run.stop === null ? null : JSON.stringify(run.stop)
 })
 
-/** Which of the runs that are being deleted. */
+/** Which of the deleted runs whose rows still exist. */
 export type DeletedOf = { readonly run: ProcessRunId } | { readonly process: ProcessId } | "all"
 
 export class ProcessRuns extends Context.Service<
@@ -94,17 +94,17 @@ export class ProcessRuns extends Context.Service<
     /** Loads a run for a change, and locks the row until the transaction ends. */
     readonly lock: (id: ProcessRunId) => Effect.Effect<Run | null>
     readonly save: (run: Run) => Effect.Effect<void>
-    /** Counts an event of a run; returns its number, and the name of the process. */
+    /** Increments the event counter of a run; returns it, and the name of the process. */
     readonly nextEvent: (id: ProcessRunId) => Effect.Effect<{ readonly seq: number; readonly processName: string }>
-    /** Marks it as deleted: it no longer exists for readers. */
+    /** Marks it as deleted: for readers it no longer exists. */
     readonly markDeleted: (id: ProcessRunId) => Effect.Effect<void>
     /** Marks runs that ended before `cutoff`, the oldest first, and returns how many. */
     readonly markEndedBefore: (cutoff: string, limit: number) => Effect.Effect<number>
     /** Marks runs of a process, and returns how many. */
     readonly markOf: (process: ProcessId, limit: number) => Effect.Effect<number>
     /**
-     * Marked runs that still have rows; each is locked by one transaction. A query for all skips those that others
-     * have locked.
+     * Runs marked as deleted that still have rows; each is locked by one transaction. A query for all skips those that
+     * others have locked.
      */
     readonly deleted: (only: DeletedOf, limit: number) => Effect.Effect<ReadonlyArray<ProcessRunId>>
     /** Deletes runs without step runs, items and outputs. */
@@ -175,7 +175,7 @@ export class ProcessRuns extends Context.Service<
           ),
         save: Effect.fnUntraced(function* (run) {
           yield* sql`UPDATE process_run SET ${sql.update(moving(run))} WHERE id = ${run.id}`
-          // Its end is final: whatever its steps named may go.
+          // A completed run is final, so what its steps name may be deleted.
           if (run.state === "completed") yield* ProcessSteps.removeOfRun(sql, run.id, run.steps)
         }, Effect.orDie),
         nextEvent: Effect.fnUntraced(function* (id) {

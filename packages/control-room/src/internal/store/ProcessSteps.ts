@@ -1,6 +1,4 @@
-/**
- * What the steps of processes and runs name: the rows of `process_step`.
- */
+/** The task packages and worker groups that steps of processes and runs name: the rows of `process_step`. */
 import type { ProcessId, ProcessRunId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
@@ -10,7 +8,7 @@ import * as Chunks from "./Chunks.ts"
 const named = (step: RunStep): boolean =>
   step.task.package_id !== undefined || (step.worker_group !== undefined && step.worker_group !== null)
 
-/** Inserts what the steps of a process name, or those of a run that starts with them. */
+/** Inserts the names of the steps of a process, or of a run that starts with them. */
 export const insert = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   process: ProcessId,
@@ -27,7 +25,7 @@ export const insert = Effect.fnUntraced(function* (
   yield* Chunks.forEach(rows, (some) => sql`INSERT INTO process_step ${sql.insert(some)}`)
 })
 
-/** Puts what the steps of a process name in the place of what they named before. */
+/** Replaces the names of the steps of a process. */
 export const replace = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   process: ProcessId,
@@ -37,6 +35,6 @@ export const replace = Effect.fnUntraced(function* (
   yield* insert(sql, process, null, steps)
 })
 
-/** Deletes what the steps of a run name. */
+/** Deletes the names of the steps of a run. */
 export const removeOfRun = (sql: SqlClient.SqlClient, run: ProcessRunId, steps: ReadonlyArray<RunStep>) =>
   steps.some(named) ? sql`DELETE FROM process_step WHERE process_run_id = ${run}` : Effect.void

@@ -21,7 +21,7 @@ interface Row {
   readonly default_work_item: string | null
 }
 
-/** A process as the service works with it. */
+/** A process as stored. */
 export interface StoredProcess {
   readonly view: Process
   readonly steps: ReadonlyArray<RunStep>
@@ -50,7 +50,7 @@ export class Processes extends Context.Service<
     readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<ProcessSummary>>
     /** Null when the name is in use. */
     readonly create: (workspace: WorkspaceId, definition: ProcessDefinition) => Effect.Effect<StoredProcess | null>
-    /** Null when the name is in use. A step keeps its id while its name stays. */
+    /** Null when the name is in use. A step whose name does not change keeps its id. */
     readonly update: (
       workspace: WorkspaceId,
       existing: StoredProcess,
@@ -60,9 +60,9 @@ export class Processes extends Context.Service<
     readonly lock: (workspace: WorkspaceId, id: string, how: "share" | "update") => Effect.Effect<StoredProcess | null>
     /** How many live runs and waiting items it has. */
     readonly inUse: (id: ProcessId) => Effect.Effect<{ readonly live: number; readonly waiting: number }>
-    /** Marks it as deleted: it no longer exists for readers, and its name is free. */
+    /** Marks it as deleted: for readers it no longer exists, and its name can be used again. */
     readonly markDeleted: (id: ProcessId) => Effect.Effect<void>
-    /** Processes that are marked so and still have their row. */
+    /** Processes marked as deleted that still have their row. */
     readonly deleted: Effect.Effect<ReadonlyArray<ProcessId>>
     /** Deletes a process, unless it still has runs. */
     readonly remove: (id: ProcessId) => Effect.Effect<void>

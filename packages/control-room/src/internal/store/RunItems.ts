@@ -1,5 +1,6 @@
 /**
- * Work items as runs process them: how they come into a run, wait, are reserved, and move. `WorkItems` has the items themselves.
+ * Work items as runs process them: how they are added to a run, wait, are reserved, and move. `WorkItems` has the items
+ * themselves.
  */
 import { type ProcessId, ProcessRunId, type StepRunId, type WorkItemId } from "@signalbox/api/contract/Ids"
 import * as Dialect from "@signalbox/sql/Dialect"
@@ -29,7 +30,7 @@ import {
 export type ItemMove = Extract<Change, { readonly _tag: "ItemMoved" }>
 export type WaitingSettled = Extract<Change, { readonly _tag: "WaitingSettled" }>
 
-/** Nearly all moves are of two kinds, of which many are written in one statement. */
+/** Nearly all moves are of two kinds, each written for many items in one statement. */
 const kindOf = ({ attempts: _, exception, notBefore, releasedBy, stepRun, to }: ItemMove) =>
   stepRun === null || notBefore !== null
     ? "other"
@@ -44,28 +45,28 @@ export class RunItems extends Context.Service<
   {
     /** Creates pending items in the first step of a run. */
     readonly create: (run: Run, payloads: ReadonlyArray<Schema.Json>) => Effect.Effect<void>
-    /** Moves these `new` items of the process into the first step of a run; returns how many there were. */
+    /** Moves these `new` items of the process into the first step of a run; returns how many it moved. */
     readonly take: (run: Run, items: ReadonlyArray<WorkItemId>) => Effect.Effect<number>
     /** Ids of the `new` items of a process, the oldest first, locked until the transaction ends. */
     readonly queued: (process: ProcessId) => Effect.Effect<ReadonlyArray<WorkItemId>>
     /**
-     * Items of a step that wait and are due, locked until the transaction ends: first those whose retry is due, in the
-     * order of that time, then the others, the oldest first. For callers that have locked the run.
+     * Items of a step that are pending and due, locked until the transaction ends: first those whose retry is due, by
+     * that time, then the others, the oldest first. For callers that have locked the run.
      */
     readonly due: (run: ProcessRunId, step: number, limit: number) => Effect.Effect<ReadonlyArray<StoredItem>>
     /** The ids of the same items: payloads may be large. */
     readonly dueIds: (run: ProcessRunId, step: number, limit: number) => Effect.Effect<ReadonlyArray<WorkItemId>>
     /** The item that a step run processes. */
     readonly held: (stepRun: StepRunId) => Effect.Effect<StoredState | null>
-    /** The exception of the item of a run that failed last; null when none has one. */
+    /** The exception of the item of a run that failed last; null when no item has one. */
     readonly lastException: (run: ProcessRunId) => Effect.Effect<Exception | null>
     /** Runs with items whose delay is over. */
     readonly runsWithDelayOver: Effect.Effect<ReadonlyArray<ProcessRunId>>
-    /** Moves all items of a run that wait, in any step. */
+    /** Settles all waiting items of a run, in any step. */
     readonly settleWaiting: (run: Run, change: WaitingSettled) => Effect.Effect<void>
-    /** Writes moves of different items. */
+    /** Writes moves; each of another item. */
     readonly move: (moves: ReadonlyArray<ItemMove>) => Effect.Effect<void>
-    /** Replaces the payload of the item that a step run processes; false when it is another one. */
+    /** Replaces the payload of the reserved item of a step run; false when it is another item. */
     readonly setPayload: (stepRun: StepRunId, id: string, payload: Schema.Json) => Effect.Effect<boolean>
   }
 >()("@signalbox/control-room/store/RunItems") {
@@ -113,7 +114,7 @@ export class RunItems extends Context.Service<
       const reserve = (moves: ReadonlyArray<ItemMove>, at: string) =>
         Chunks.forEach(moves, (some) => {
           const pairs = sql.csv(some.map(({ id, stepRun }) => sql`(${id}, ${stepRun})`))
-          // One more attempt: that is what taking an item is.
+          // Reserving an item begins an attempt.
           return sql`
             UPDATE work_item
             SET state = 'in_progress', state_updated_at = ${at}, attempts = attempts + 1, not_before = NULL,
@@ -154,7 +155,7 @@ export class RunItems extends Context.Service<
             state_updated_at: yield* now
           }
           const rows = yield* Chunks.flatMap(
-            // Sorted, because all lock items in one order.
+            // Sorted, because all transactions lock items in this order.
             items.toSorted(),
             Effect.fnUntraced(function* (some) {
               if (Dialect.isPostgres(sql)) yield* lockNew(run.processId, some)

@@ -1,5 +1,5 @@
 /**
- * Seals texts that rows of other tables hold and that must not be readable there: secrets of webhooks, tokens of
+ * Seals texts in rows of other tables that must not be readable in the database: secrets of webhooks, tokens of
  * repositories, stored responses.
  */
 import * as Context from "effect/Context"
@@ -9,8 +9,8 @@ import { DataKeys } from "./DataKeys.ts"
 import { decrypt, encrypt } from "../vault/Encryption.ts"
 
 /**
- * The context says where a sealed text belongs, such as `webhook secret ${id}`; it is no secret and opens the text only
- * together with the key. Pure computation: fit for transactions.
+ * The context says where a sealed text belongs, such as `webhook secret ${id}`; it is not secret, and opens the text
+ * only together with the key. Pure computation, so it may run inside transactions.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -27,7 +27,7 @@ export class Seal extends Context.Service<
   Seal,
   {
     readonly seal: (text: string, context: string) => Effect.Effect<string>
-    /** A text that does not open was changed or moved in the database: a defect, which names the context alone. */
+    /** A text that does not open was changed or moved in the database: a defect, which names the context only. */
     readonly open: (sealed: string, context: string) => Effect.Effect<string>
   }
 >()("@signalbox/control-room/store/Seal") {

@@ -1,6 +1,6 @@
 /**
- * Secrets: their items encrypted under a separate data key, which is new with every write. Workspace, name and
- * version are authenticated with them, so that no row can pass for another or for an older one.
+ * Secrets: their items are encrypted under a separate data key, which is new with every write. Workspace, name and
+ * version are authenticated with them, so that no row can be replaced by another or by an older one.
  */
 import { SecretName, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { Secret } from "@signalbox/api/contract/Secrets"
@@ -22,11 +22,11 @@ interface Row {
   readonly items: string
 }
 
-/** What is written of a secret. */
+/** The content of a secret to write. */
 export interface Content {
   /** A JSON object. */
   readonly items: Redacted.Redacted
-  /** Undefined: stays as it is, null in a new secret. */
+  /** Undefined: unchanged, null in a new secret. */
   readonly description: string | null | undefined
 }
 
@@ -42,11 +42,11 @@ export class Secrets extends Context.Service<
   Secrets,
   {
     readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<Secret & { readonly id: string }>>
-    /** Null when the name is taken. */
+    /** Null when the name is in use. */
     readonly create: (workspace: WorkspaceId, name: string, content: Content) => Effect.Effect<Secret | null>
     /** Replaces all items. Null when the secret does not exist. */
     readonly update: (workspace: WorkspaceId, name: string, content: Content) => Effect.Effect<Secret | null>
-    /** Creates the secret, or replaces all of it. */
+    /** Creates the secret, or replaces its items and description. */
     readonly put: (workspace: WorkspaceId, name: string, content: Content) => Effect.Effect<Secret>
     /** False when the secret does not exist. */
     readonly remove: (workspace: WorkspaceId, name: string) => Effect.Effect<boolean>
@@ -105,7 +105,7 @@ export class Secrets extends Context.Service<
         Effect.gen(function* () {
           const whole = { items: content.items, description: content.description ?? null }
           const written = (yield* update(workspace, name, whole)) ?? (yield* create(workspace, name, whole))
-          // Somebody else made it in between.
+          // Another transaction created it in between.
           return written ?? (yield* put(workspace, name, content))
         })
 
@@ -133,7 +133,7 @@ export class Secrets extends Context.Service<
         ),
         read: Effect.fnUntraced(
           function* (workspace, name) {
-            // Row and key belong together: no other transaction writes between the two.
+            // Row and key belong together: the lock keeps other transactions from writing between the two.
             const [row] = yield* sql<Row>`
             SELECT * FROM secret WHERE workspace_id = ${workspace} AND name = ${name} ${forShare}`
             if (row === undefined) return null

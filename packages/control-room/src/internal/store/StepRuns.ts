@@ -1,6 +1,4 @@
-/**
- * Step runs and their events. `Leases` has which worker has them.
- */
+/** Step runs and their events. `Leases` has which worker has leased them. */
 import { StepRunId, type ProcessRunId, type WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { StepRun as StepRunView, StepRunEvent } from "@signalbox/api/contract/StepRuns"
 import * as Dialect from "@signalbox/sql/Dialect"
@@ -30,7 +28,7 @@ export type StepRunChange = Extract<
   { readonly _tag: "StepRunCreated" | "StepRunsQueued" | "StepRunMoved" | "StopRequested" }
 >
 
-/** An event that is still to be written. */
+/** An event to write. */
 export type NewEvent = Pick<Extract<Change, { readonly _tag: "Event" }>, "stepRun" | "type" | "item">
 
 export class StepRuns extends Context.Service<
@@ -46,22 +44,22 @@ export class StepRuns extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Rows<StepRunEvent & { readonly id: string }>>
     readonly lockLive: (run: ProcessRunId) => Effect.Effect<ReadonlyArray<StoredStepRun>>
-    /** Those of these step runs that exist, with their reserved items. The caller has locked the run. */
+    /** The step runs of these ids that exist, with their reserved items. The caller has locked the run. */
     readonly reserved: (
       run: ProcessRunId,
       ids: ReadonlyArray<StepRunId>
     ) => Effect.Effect<ReadonlyMap<StepRunId, Reserved>>
     /** Whether a step run has settled this item before. */
     readonly hasSettled: (stepRun: StepRunId, item: WorkItemId) => Effect.Effect<boolean>
-    /** Writes a change, and returns the events that go with it. */
+    /** Writes a change, and returns its events. */
     readonly apply: (run: Run, change: StepRunChange) => Effect.Effect<ReadonlyArray<NewEvent>>
-    /** Writes events in this order. */
+    /** Writes events, in this order. */
     readonly addEvents: (events: ReadonlyArray<NewEvent>) => Effect.Effect<void>
-    /** Some that ended before `cutoff` and have their details still; each is locked by one transaction. */
+    /** Some step runs that ended before `cutoff` and still have their details; each is locked by one transaction. */
     readonly withOldDetails: (cutoff: string, limit: number) => Effect.Effect<ReadonlyArray<StepRunId>>
-    /** Writes down that their details are gone. */
+    /** Records that their details are deleted. */
     readonly detailsGone: (ids: ReadonlyArray<StepRunId>) => Effect.Effect<void>
-    /** Deletes some events of these, and returns how many. */
+    /** Deletes some events of these step runs, and returns how many. */
     readonly removeEvents: (ids: ReadonlyArray<StepRunId>, limit: number) => Effect.Effect<number>
     readonly someOf: (runs: ReadonlyArray<ProcessRunId>, limit: number) => Effect.Effect<ReadonlyArray<StepRunId>>
     /** Deletes step runs without events and console messages. */

@@ -30,7 +30,7 @@ export interface StateRow extends Pick<
 
 export interface ItemRow extends SummaryRow, StateRow {
   readonly payload: string
-  /** Only where it is selected: whether a file names the item as its owner. */
+  /** Only where selected: whether a file names the item as its owner. */
   readonly has_files?: unknown
   /** Only in pages: bytes that its files take in its view. */
   readonly extra_bytes?: number
@@ -44,14 +44,17 @@ export const selectState =
 export const selectItem =
   "SELECT id, workspace_id, process_id, process_run_id, step, step_id, step_run_id, state, state_updated_at, created_at, payload, attempts, released_by, exception, EXISTS (SELECT 1 FROM file WHERE file.owner_id = work_item.id) AS has_files FROM work_item"
 
-/** SQL for the bytes that the files of a row take in its view: of each its name, also encoded in its address, and a signature. */
+/**
+ * SQL for the bytes that the files of a row take in its view: for each its name, once more encoded in its address, and
+ * a signature.
+ */
 export const fileBytes = (owner: "work_item" | "output") => {
   const files = `FROM file WHERE file.owner_id = ${owner}.id`
-  // Most have none, and a sum costs more than to see that.
+  // Most have none, and EXISTS is cheaper than a sum.
   return `CASE WHEN EXISTS (SELECT 1 ${files}) THEN (SELECT sum(640 + 4 * octet_length(file.name)) ${files}) ELSE 0 END`
 }
 
-/** A work item as stored, without its payload and without what only runs need to know. */
+/** A work item as stored, without its payload and without what only runs need. */
 export interface StoredSummary {
   readonly id: WorkItemId
   readonly workspaceId: WorkspaceId
@@ -78,11 +81,13 @@ export interface StoredItem extends Item, StoredSummary {
   readonly stepRun: StepRunId | null
   readonly state: WorkItemState
   readonly payload: Schema.Json
-  /** False when it is certain that the item has no files, so that they need not be looked for. */
+  /** False when the item certainly has no files, so that they need not be queried. */
   readonly mayHaveFiles: boolean
 }
 
-/** A work item as a page shows it; its payload is JSON text, so that megabytes of it are neither parsed nor written again. */
+/**
+ * A work item as a page shows it; its payload is JSON text, so that megabytes of it are neither parsed nor stringified.
+ */
 export interface StoredPageItem extends StoredSummary {
   readonly payload: string
   readonly mayHaveFiles: boolean
@@ -101,7 +106,7 @@ export const parseSummary = (row: SummaryRow): StoredSummary => ({
   exception: parseException(row.exception)
 })
 
-/** Where nothing was selected that says so, it may. */
+/** True where the query did not select it. */
 export const mayHaveFiles = (selected: unknown) => selected === undefined || Boolean(selected)
 
 export const parseState = (row: StateRow): StoredState => ({
@@ -116,7 +121,7 @@ export const parseState = (row: StateRow): StoredState => ({
   releasedBy: row.released_by === null ? null : StepRunId.make(row.released_by)
 })
 
-/** An item of a row, with the payload that the row has as text. */
+/** The item of a row, with its parsed payload. */
 const itemOf = (row: ItemRow, payload: Schema.Json): StoredItem => ({
   ...parseSummary(row),
   step: row.step ?? 0,
@@ -128,7 +133,7 @@ const itemOf = (row: ItemRow, payload: Schema.Json): StoredItem => ({
 
 export const parseItem = (row: ItemRow): StoredItem => itemOf(row, JSON.parse(row.payload))
 
-/** The item of a row that was just made of this payload, which is not parsed again. */
+/** The item of a row that was just built from this payload, so that the payload is not parsed again. */
 export const createdItem = (row: NewRow, payload: Schema.Json): StoredItem =>
   itemOf({ ...row, step_run_id: null, released_by: null, exception: null }, payload)
 
@@ -141,13 +146,13 @@ export const parsePageItem = (row: ItemRow): StoredPageItem => ({
 export const parseIds = (rows: ReadonlyArray<{ readonly id: string }>): ReadonlyArray<WorkItemId> =>
   rows.map(({ id }) => WorkItemId.make(id))
 
-/** The exception in a column of work items. */
+/** Parses the exception in a column of work items. */
 export const parseException = (text: string | null): Exception | null => (text === null ? null : JSON.parse(text))
 
-/** An exception as a column of work items. */
+/** The text of an exception for a column of work items. */
 export const exceptionText = (exception: Exception | null) => (exception === null ? null : JSON.stringify(exception))
 
-/** The row of an item that is created: `new`, or pending in the first step of a run. */
+/** The row of an item to create: `new`, or pending in the first step of a run. */
 export const newRow = ({
   at,
   id,

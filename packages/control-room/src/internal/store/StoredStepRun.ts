@@ -1,6 +1,4 @@
-/**
- * Step runs as rows have them, and as they are read from there.
- */
+/** Rows of step runs, and parsing them. */
 import { ProcessId, ProcessRunId, StepId, StepRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { StepRun as StepRunView, StepRunErrorCode, StepRunState } from "@signalbox/api/contract/StepRuns"
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
@@ -45,7 +43,7 @@ export interface StoredStepRun extends StepRun {
   readonly workerId: string | null
   readonly leaseHash: string | null
   readonly runTokenHash: string | null
-  /** Null for a task that workers bring with them. */
+  /** Null for a task that workers define themselves. */
   readonly packageId: string | null
 }
 
@@ -66,7 +64,7 @@ export const parseStepRun = (row: StepRunRow): StoredStepRun => ({
   packageId: row.package_id
 })
 
-/** What a step run shows: its environment may be large. */
+/** The columns that a step run shows: its environment may be large. */
 export const viewColumns = [
   "id",
   "state",
@@ -90,11 +88,11 @@ export const view = (row: ViewRow): StepRunView => ({
   step: { id: StepId.make(row.step_id), name: row.step_name }
 })
 
-/** The ids of rows. */
+/** Parses the ids of rows. */
 export const parseStepRunIds = (rows: ReadonlyArray<{ readonly id: string }>): ReadonlyArray<StepRunId> =>
   rows.map(({ id }) => StepRunId.make(id))
 
-/** A step run, the worker that owns it, and the item that it has reserved. */
+/** A step run, the worker that owns it, and its reserved item. */
 export interface Reserved {
   readonly stepRun: StepRun & Pick<StoredStepRun, "workerId" | "leaseHash">
   readonly item: Item | null

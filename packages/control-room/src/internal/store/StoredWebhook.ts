@@ -1,6 +1,4 @@
-/**
- * Webhooks as rows have them, and what they are made of.
- */
+/** Rows of webhooks, and parsing them. */
 import { ProcessId, type ProcessRunId, WebhookId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { WebhookEventType, WebhookListed } from "@signalbox/api/contract/Webhooks"
 
@@ -51,7 +49,7 @@ export interface NewCallback extends Omit<NewWebhook, "process"> {
   readonly id: WebhookId
 }
 
-/** Who is to be told of an event. */
+/** A webhook that receives an event. */
 export interface Listener {
   readonly id: WebhookId
   readonly endpoint: string

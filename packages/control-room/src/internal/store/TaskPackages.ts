@@ -27,7 +27,7 @@ export interface PackageContent {
   readonly digest: string
 }
 
-/** A zip that was read to its end, and is kept as this blob. */
+/** A zip that was read completely, and its committed blob. */
 export interface NewContent {
   readonly tasks: ReadonlyArray<string>
   readonly digest: string
@@ -40,12 +40,12 @@ export interface StoredPackage {
   readonly workspaceId: WorkspaceId
   readonly name: string
   readonly type: TaskPackageType
-  /** The names of its tasks; none while it has no content. */
+  /** The names of its tasks; empty while it has no content. */
   readonly tasks: ReadonlyArray<string>
   readonly content: PackageContent | null
 }
 
-/** What is said to who would upload a zip to a package that has a repository. */
+/** The message of the refusal of an upload to a package with a repository. */
 export const notUploaded = (name: string) =>
   `the task package "${name}" takes its content from a git repository; change it there, or upload to another package`
 
@@ -53,14 +53,14 @@ export class TaskPackages extends Context.Service<
   TaskPackages,
   {
     readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredPackage | null>
-    /** Whether it exists; until the transaction ends, no other transaction deletes it. */
+    /** Returns whether it exists; until the transaction ends, no other transaction deletes it. */
     readonly lock: (workspace: WorkspaceId, id: string) => Effect.Effect<boolean>
     readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<TaskPackageSummary>>
     /** Null when the name is in use. */
     readonly create: (workspace: WorkspaceId, name: string) => Effect.Effect<StoredPackage | null>
     /**
-     * Gives a package its zip, from a repository or (`zip`) from an upload, which one that has a repository does not take;
-     * returns the blob of the old one, if any.
+     * Stores the zip of a package, from a repository or (`zip`) from an upload, which is refused for a package with a
+     * repository; returns the blob of the old one, if any.
      */
     readonly put: (
       workspace: WorkspaceId,
@@ -68,9 +68,9 @@ export class TaskPackages extends Context.Service<
       type: TaskPackageType,
       content: NewContent
     ) => Effect.Effect<string | null, Refused>
-    /** Deletes a package that no step and no assistant names, and returns the blobs that nothing needs any more. */
+    /** Deletes a package that no step and no assistant names, and returns the blobs that no row names any more. */
     readonly remove: (taskPackage: StoredPackage) => Effect.Effect<ReadonlyArray<string>, Refused>
-    /** The package with its content, if it has the task; what is missing is a conflict that names it. */
+    /** The package with its content, if it has the task; a missing part is a conflict that names it. */
     readonly forTask: (
       workspace: WorkspaceId,
       id: string,
@@ -104,7 +104,7 @@ export class TaskPackages extends Context.Service<
           content: file === undefined || row.digest === null ? null : { file, digest: row.digest }
         }
       })
-      /** Whether a step of a process, or of a run that may still go on, names the package. */
+      /** Whether a step of a process, or of a run that is not completed, names the package. */
       const userOf = Effect.fnUntraced(function* (id: string) {
         const [used] = yield* sql<{ readonly what: string }>`
           SELECT 'the process ' || name AS what FROM process WHERE deleted_at IS NULL AND id IN (
@@ -156,7 +156,7 @@ export class TaskPackages extends Context.Service<
             sql<Row>`SELECT * FROM task_package WHERE id = ${id} AND workspace_id = ${workspace} ${forUpdate}`
           )
           if (known === undefined) {
-            return yield* new Refused({ code: "NOT_FOUND", message: `there is no task package ${id} any more` })
+            return yield* new Refused({ code: "NOT_FOUND", message: `the task package ${id} no longer exists` })
           }
           if (type === "zip" && known.type !== "zip") {
             return yield* new Refused({ code: "CONFLICT", message: notUploaded(known.name) })
@@ -184,7 +184,7 @@ export class TaskPackages extends Context.Service<
           if (taskPackage === null || content === null || content === undefined) {
             return yield* new Refused({
               code: "CONFLICT",
-              message: `the task package "${taskPackage?.name ?? id}" has no content; upload its zip, or take it from a git repository, first`
+              message: `the task package "${taskPackage?.name ?? id}" has no content; first upload its zip, or configure a git repository`
             })
           }
           if (!taskPackage.tasks.includes(task)) {

@@ -1,6 +1,6 @@
 /**
- * The RSA keys of the vault, for which robots encrypt what they write: one pair for each workspace, so that what was
- * written for one is nothing in another. Made when it is first asked for; the private half is sealed.
+ * The RSA keys of the vault, with which robots encrypt what they write: one pair for each workspace, so that a value
+ * encrypted for one cannot be read in another. Created on first use; the private half is sealed.
  */
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Context from "effect/Context"
@@ -41,7 +41,7 @@ export class TransitKeys extends Context.Service<
           public_key: publicKey.toString("base64"),
           private_key: yield* seal(privateKey.toString("base64"), contextOf(workspace))
         }
-        // Two may arrive concurrently: both use the pair of the first.
+        // Concurrent callers all use the pair of the first.
         yield* sql`INSERT INTO transit_key ${sql.insert(row)} ON CONFLICT DO NOTHING`
         return (yield* find(workspace)) ?? row
       }, Effect.orDie)

@@ -7,11 +7,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "./Database.ts"
 
-/** What some step runs of a workspace wait for, all the same. */
+/** Step runs of a workspace that wait for the same worker, group and task. */
 export interface Need {
   readonly workspaceId: WorkspaceId
   readonly task: string
-  /** Null for a task that workers bring with them. */
+  /** Null for a task that workers define themselves. */
   readonly taskPackage: { readonly id: string; readonly name: string } | null
   readonly group: { readonly id: string; readonly name: string } | null
 }
@@ -25,11 +25,11 @@ interface NeedRow {
   readonly group_name: string | null
 }
 
-/** What a worker takes. */
+/** What a worker can take. */
 export interface Offer {
   readonly tasks: ReadonlyArray<string>
   readonly packages: boolean
-  /** The ids of the groups that it is in. */
+  /** The ids of its groups. */
   readonly groups: ReadonlyArray<string>
 }
 
@@ -43,11 +43,11 @@ interface OfferRow {
 export class Waits extends Context.Service<
   Waits,
   {
-    /** What step runs have waited for since `cutoff`, without those already reported. */
+    /** What step runs have been waiting for since `cutoff`, without those already reported. */
     readonly needs: (cutoff: string) => Effect.Effect<ReadonlyArray<Need>>
-    /** What the workers of a workspace take that were heard of since `cutoff`. */
+    /** What the workers of a workspace with a heartbeat since `cutoff` can take. */
     readonly offers: (workspace: WorkspaceId, cutoff: string) => Effect.Effect<ReadonlyArray<Offer>>
-    /** Records once what the step runs that have needed this since `cutoff` lack, and returns their number. */
+    /** Records once what the step runs with this need since `cutoff` lack, and returns their number. */
     readonly tell: (need: Need, cutoff: string, message: string) => Effect.Effect<number>
   }
 >()("@signalbox/control-room/store/Waits") {

@@ -25,7 +25,7 @@ import {
 } from "./StoredWebhook.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
 
-/** How long deliveries are signed with the secret before the last one too. */
+/** How long deliveries are also signed with the previous secret after a rotation. */
 const rotationTime = Duration.hours(24)
 
 const contextOf = (webhook: WebhookId) => `webhook/${webhook}`
@@ -39,7 +39,7 @@ export class Webhooks extends Context.Service<
     readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<WebhookListed>>
     /** Creates a webhook with its own secret. */
     readonly create: (workspace: WorkspaceId, webhook: NewWebhook) => Effect.Effect<StoredWebhook>
-    /** Null when it is gone. */
+    /** Null when it does not exist. */
     readonly update: (
       workspace: WorkspaceId,
       id: WebhookId,
@@ -51,8 +51,8 @@ export class Webhooks extends Context.Service<
     readonly sealCallback: (secret: Redacted.Redacted<string>) => Effect.Effect<Pick<NewCallback, "id" | "secret">>
     readonly createCallback: (workspace: WorkspaceId, callback: NewCallback) => Effect.Effect<void>
     /**
-     * Who is to be told of an event of a run: enabled webhooks of the workspace and of the process, and callbacks. Until the
-     * transaction ends, none of them is disabled, moved or deleted.
+     * The webhooks that receive an event of a run: enabled webhooks of the workspace and of the process, and callbacks.
+     * Until the transaction ends, none of them is disabled, moved or deleted.
      */
     readonly listening: (
       run: { readonly id: ProcessRunId; readonly workspaceId: WorkspaceId; readonly processId: ProcessId },
@@ -62,9 +62,9 @@ export class Webhooks extends Context.Service<
     readonly secrets: (
       sealed: SealedSecrets
     ) => Effect.Effect<readonly [Redacted.Redacted, ...ReadonlyArray<Redacted.Redacted>]>
-    /** Nothing more is sent; what was to be delivered has failed. */
+    /** Disables a webhook: nothing more is sent, and pending deliveries fail. */
     readonly disable: (id: WebhookId, reason: string) => Effect.Effect<void>
-    /** Deletes the callbacks of deleted runs that have nothing left to deliver. */
+    /** Deletes the callbacks of deleted runs that have no pending deliveries. */
     readonly sweepCallbacks: Effect.Effect<void>
   }
 >()("@signalbox/control-room/store/Webhooks") {
@@ -182,7 +182,7 @@ export class Webhooks extends Context.Service<
               SELECT id FROM webhook
               WHERE workspace_id = ${workspace} AND id = ${id} AND process_run_id IS NULL ${Dialect.forDelete(sql)}`
             if (found.length === 0) return false
-            // Its log may be long: the reference alone would delete it in one statement.
+            // Its log may be long: the foreign key alone would delete it in one statement.
             yield* Chunks.sweep((limit) =>
               Effect.map(
                 sql`

@@ -1,6 +1,4 @@
-/**
- * Work items, alone and in pages. `RunItems` has what a run does with its items, `Outputs` what becomes of them.
- */
+/** Work items, alone and in pages. `RunItems` has how runs process them, `Outputs` their outputs. */
 import { type ProcessId, ProcessRunId, type WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
 import * as Dialect from "@signalbox/sql/Dialect"
@@ -58,23 +56,23 @@ export class WorkItems extends Context.Service<
   {
     readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredItem | null>
     readonly getMany: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredItem>>
-    /** The runs that these are in. */
+    /** The runs of these items. */
     readonly runsOf: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<ProcessRunId>>
-    /** Locks these until the transaction ends, and returns them as they are then. */
+    /** Locks these items until the transaction ends, and returns them. */
     readonly lockMany: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<StoredState>>
     /** Like `get`, and locks the row until the transaction ends. For callers that have locked its run. */
     readonly lock: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredItem | null>
     readonly list: (workspace: WorkspaceId, filter: ItemFilter, page: PageRequest) => Effect.Effect<Rows<StoredSummary>>
-    /** The same with payloads, which may be large. */
+    /** Like `list`, with payloads, which may be large. */
     readonly listWhole: (
       workspace: WorkspaceId,
       filter: ItemFilter,
       page: PageRequest
     ) => Effect.Effect<Rows<StoredPageItem>>
     readonly create: (workspace: WorkspaceId, process: ProcessId, payload: Schema.Json) => Effect.Effect<StoredItem>
-    /** Changes the payload of an item that no run works on; false when it is in another state. */
+    /** Changes the payload of an item that no step run processes; false when it is in another state. */
     readonly updatePayload: (id: WorkItemId, payload: Schema.Json) => Effect.Effect<boolean>
-    /** Deletes these, whatever they are in. */
+    /** Deletes these items, whatever run they are in. */
     readonly remove: (ids: ReadonlyArray<WorkItemId>) => Effect.Effect<void>
     /** Some items of these runs. */
     readonly someOf: (runs: ReadonlyArray<ProcessRunId>, limit: number) => Effect.Effect<ReadonlyArray<WorkItemId>>
@@ -125,7 +123,7 @@ export class WorkItems extends Context.Service<
           )
           return new Set(rows.map((row) => ProcessRunId.make(row.process_run_id)))
         }, Effect.orDie),
-        // Sorted, because all lock items in one order.
+        // Sorted, because all transactions lock items in this order.
         lockMany: (ids) =>
           Effect.orDie(
             Chunks.flatMap(ids.toSorted(), (some) =>

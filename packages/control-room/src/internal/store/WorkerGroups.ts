@@ -43,10 +43,13 @@ export class WorkerGroups extends Context.Service<
     readonly create: (workspace: WorkspaceId, name: string) => Effect.Effect<WorkerGroup | null>
     /** Null when the name is in use. */
     readonly rename: (group: WorkerGroup, name: string) => Effect.Effect<WorkerGroup | null>
-    /** With its link tokens and memberships. Refused while a step of a process, or of a run that may go on, names it. */
+    /**
+     * Deletes a group with its link tokens and memberships. Refused while a step of a process, or of a run that is not
+     * completed, names it.
+     */
     readonly remove: (workspace: WorkspaceId, id: WorkerGroupId) => Effect.Effect<void, Refused>
 
-    /** The groups of a worker, in the order in which they were created. */
+    /** The groups of a worker, oldest first. */
     readonly ofWorker: (worker: WorkerId) => Effect.Effect<ReadonlyArray<WorkerGroup>>
     readonly addWorker: (group: WorkerGroupId, worker: WorkerId) => Effect.Effect<void>
     /** False when the worker is not in the group. */
@@ -78,7 +81,7 @@ export class WorkerGroups extends Context.Service<
           sql`SELECT id FROM worker_group WHERE workspace_id = ${workspace} AND id = ${id} ${Dialect.forDelete(sql)}`
         )
         if (groups.length === 0) {
-          return yield* new Refused({ code: "NOT_FOUND", message: `there is no worker group ${id} in this workspace` })
+          return yield* new Refused({ code: "NOT_FOUND", message: `this workspace has no worker group ${id}` })
         }
         const [process] = yield* Effect.orDie(
           sql<{ readonly name: string }>`
@@ -89,7 +92,7 @@ export class WorkerGroups extends Context.Service<
         if (process !== undefined) {
           return yield* new Refused({
             code: "CONFLICT",
-            message: `a step of the process "${process.name}" names this worker group; take it out of there first`
+            message: `a step of the process "${process.name}" names this worker group; remove it there first`
           })
         }
         const [run] = yield* Effect.orDie(
@@ -102,7 +105,7 @@ export class WorkerGroups extends Context.Service<
         if (run !== undefined) {
           return yield* new Refused({
             code: "CONFLICT",
-            message: `a step of the process run ${run.id}, which is ${run.state}, names this worker group; it has to be completed or deleted first`
+            message: `a step of the process run ${run.id}, which is ${run.state}, names this worker group; complete or delete that run first`
           })
         }
         yield* Effect.orDie(sql`DELETE FROM worker_group WHERE id = ${id}`)

@@ -1,6 +1,6 @@
 /**
- * What workers report of their step runs besides start and end. Reports are numbered, so that what is sent again is
- * kept once.
+ * What workers report of their step runs besides start and end. Reports are numbered, so that a repeated one is stored
+ * once.
  */
 import type { StepRunId } from "@signalbox/api/contract/Ids"
 import type { ConsoleMessage } from "@signalbox/api/contract/StepRuns"
@@ -50,7 +50,7 @@ export class WorkerReports extends Context.Service<
       const { newId, page, sql, transaction } = yield* Database
       const forUpdate = Dialect.forUpdate(sql)
 
-      /** Of what was sent, the part that has not come before. */
+      /** The part of a report that was not received before. */
       const fresh = Effect.fnUntraced(function* <A>(
         known: StoredStepRun,
         offset: number,
@@ -72,7 +72,7 @@ export class WorkerReports extends Context.Service<
         if (offset > received) {
           return yield* new Refused({
             code: "CONFLICT",
-            message: `offset: ${received} were received before; send what comes after these`
+            message: `offset: ${received} were received before; send those that follow`
           })
         }
         return sent.slice(received - offset)

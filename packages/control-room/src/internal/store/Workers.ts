@@ -11,7 +11,7 @@ import * as Tokens from "../Tokens.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
 
-/** A worker that was not heard of for this long is offline, and lost if it was at work. */
+/** A worker without a heartbeat for this long is offline, and its step runs are lost. */
 export const lostAfter = Duration.seconds(10)
 
 interface LinkRow {
@@ -49,11 +49,11 @@ export class Workers extends Context.Service<
     readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<Worker | null>
     readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<Worker>>
     readonly rename: (id: WorkerId, name: string) => Effect.Effect<void>
-    /** Deletes a worker that holds no lease; false when it holds one, or is gone. */
+    /** Deletes a worker that holds no lease; false when it holds one, or does not exist. */
     readonly remove: (id: WorkerId) => Effect.Effect<boolean>
     /**
-     * Creates the worker; null when the token is unknown, used or expired. A worker's link token is used up; that of
-     * a group puts the worker into the group.
+     * Creates the worker; null when the token is unknown, used or expired. A worker's link token is then used up; that
+     * of a group adds the worker to the group.
      */
     readonly link: (
       token: Tokens.Token,
@@ -63,7 +63,7 @@ export class Workers extends Context.Service<
     /** Deletes some expired link tokens, and returns how many. */
     readonly sweepLinkTokens: (limit: number) => Effect.Effect<number>
     readonly find: (id: string) => Effect.Effect<StoredWorker | null>
-    /** It was heard of, and takes this now; written only when that is new. */
+    /** Records a heartbeat and what the worker can take; written only when that has changed. */
     readonly seen: (
       id: WorkerId,
       takes?: { readonly tasks: ReadonlyArray<string>; readonly packages: boolean }
@@ -89,9 +89,9 @@ export class Workers extends Context.Service<
         }))
       })
 
-      /** What a link token is good for. */
+      /** Redeems a link token: its workspace and group. */
       const redeem = Effect.fnUntraced(function* (token: Tokens.Token, at: string) {
-        // A wrong secret uses the token of a worker up too: guessing at one burns it.
+        // A wrong secret also uses up the token of a worker, against guessing.
         const [single] = yield* sql<LinkRow>`
           DELETE FROM link_token WHERE id = ${token.id} AND expires_at > ${at} RETURNING *`
         const [group] = yield* sql<GroupLinkRow>`
@@ -123,7 +123,7 @@ export class Workers extends Context.Service<
         rename: (id, name) => Effect.orDie(sql`UPDATE worker SET name = ${name} WHERE id = ${id}`),
         remove: Effect.fnUntraced(
           function* (id) {
-            // Who is about to lease has its leases before they are counted.
+            // Waits for concurrent leasing, so that the new leases are counted.
             yield* sql`SELECT id FROM worker WHERE id = ${id} ${forDelete}`
             const rows = yield* sql`DELETE FROM worker WHERE id = ${id} AND ${leasesOf} = 0 RETURNING id`
             return rows.length === 1

@@ -22,9 +22,9 @@ export class Workspaces extends Context.Service<
     readonly get: (id: WorkspaceId) => Effect.Effect<Workspace | null>
     /** The oldest workspace, null in an empty database. */
     readonly first: Effect.Effect<Workspace | null>
-    /** The oldest workspace; made, with this name, by the first who asks. */
+    /** Returns the oldest workspace; the first caller creates it with this name. */
     readonly firstOr: (name: string) => Effect.Effect<Workspace>
-    /** Without an organization, in a new one of the same name. */
+    /** Without an organization, creates one of the same name. */
     readonly create: (name: string, organization?: Workspace["organization"]) => Effect.Effect<Workspace>
   }
 >()("@signalbox/control-room/store/Workspaces") {

@@ -1,6 +1,4 @@
-/**
- * Until when each idempotency key is kept: a request may ask for longer than 24 hours, which all had before.
- */
+/** The expiry of each idempotency key: a request may ask for more than the 24 hours that all had before. */
 import type { Statement } from "@signalbox/sql/Migrations"
 
 const iso = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
@@ -8,7 +6,7 @@ const iso = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
 export const statements: ReadonlyArray<Statement> = [
   {
     sqlite: `ALTER TABLE idempotency_key ADD COLUMN expires_at TEXT NOT NULL DEFAULT ''`,
-    // Nodes that are still to be updated insert rows without it.
+    // Nodes that are not updated yet insert rows without it.
     postgres: `ALTER TABLE idempotency_key ADD COLUMN expires_at TEXT NOT NULL
       DEFAULT to_char((now() AT TIME ZONE 'UTC') + interval '1 day', ${iso})`
   },

@@ -1,6 +1,4 @@
-/**
- * What the service looks for every second is found in indexes of what lives, however much has ended.
- */
+/** Indexes of live rows for the queries that the service repeats every second, however many rows have ended. */
 export const statements: ReadonlyArray<string> = [
   `CREATE INDEX step_run_leased ON step_run (lease_expires_at) WHERE state = 'awaiting_worker' AND worker_id IS NOT NULL`,
   `CREATE INDEX step_run_running ON step_run (worker_id) WHERE state = 'in_progress'`,

@@ -1,17 +1,17 @@
 /**
- * Which task package and which worker group the steps of processes and of their runs name, so that who wants to delete one
+ * Which task package and which worker group the steps of processes and of their runs name, so that the deletion of one
  * finds its users in an index. Before, the steps were searched as text.
  */
 import type { Statement } from "@signalbox/sql/Migrations"
 
 /**
- * JSON without its `\u` escapes, which no id has: Postgres cannot read those of NUL and of halves of a character. After a
- * backslash that is itself escaped, `\u` is no escape.
+ * JSON without its `\u` escapes, which no id contains: Postgres cannot read those of NUL and of lone surrogates. After
+ * a backslash that is itself escaped, `\u` is not an escape.
  */
 const withoutEscapes = (column: string) =>
   String.raw`regexp_replace(${column}, '(?<!\\)((?:\\\\)*)\\u[0-9a-fA-F]{4}', '\1', 'g')`
 
-/** Fills the table from the steps of `process` or `process_run`; `run`: what the rows have as their run. */
+/** Fills the table from the steps of `process` or `process_run`; `run`: the SQL of their run column. */
 const filled = (table: "process" | "process_run", process: string, run: string, where: string): Statement => ({
   sqlite: `INSERT INTO process_step (process_id, process_run_id, step_id, package_id, worker_group_id)
     SELECT ${process}, ${run}, json_extract(step.value, '$.id'), json_extract(step.value, '$.task.package_id'),
@@ -26,7 +26,7 @@ const filled = (table: "process" | "process_run", process: string, run: string, 
 })
 
 export const statements: ReadonlyArray<Statement> = [
-  // One row for each step that names either. Those of a run are of the definition that it was started with.
+  // One row for each step that names either. Those of a run belong to the definition that it was started with.
   `CREATE TABLE process_step (
     process_id TEXT NOT NULL REFERENCES process (id) ON DELETE CASCADE,
     process_run_id TEXT REFERENCES process_run (id) ON DELETE CASCADE,

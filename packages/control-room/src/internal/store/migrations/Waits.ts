@@ -1,6 +1,4 @@
-/**
- * What workers can do, and who was told that a step run waits for one that is not there.
- */
+/** What workers can take, and whether an unassigned step run was reported. */
 export const statements: ReadonlyArray<string> = [
   `ALTER TABLE worker ADD COLUMN tasks TEXT NOT NULL DEFAULT '[]'`,
   `ALTER TABLE worker ADD COLUMN packages INTEGER NOT NULL DEFAULT 0`,

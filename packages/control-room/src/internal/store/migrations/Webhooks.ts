@@ -4,7 +4,7 @@
 export const statements: ReadonlyArray<string> = [
   // How many events a run has had.
   `ALTER TABLE process_run ADD COLUMN event_seq BIGINT NOT NULL DEFAULT 0`,
-  // No reference to the run: what is still to be delivered outlives it.
+  // No reference to the run: pending deliveries outlive it.
   `CREATE TABLE webhook (
     id TEXT PRIMARY KEY,
     workspace_id TEXT NOT NULL REFERENCES workspace (id),
