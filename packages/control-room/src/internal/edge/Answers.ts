@@ -1,6 +1,6 @@
 /**
- * The memory for large responses: what is being built or not yet sent, counted for the whole process. Small responses
- * are not counted.
+ * Limits the memory of large responses: those being built or not yet sent, counted for the whole process. Small
+ * responses are not counted.
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -14,10 +14,10 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { limits } from "../Limits.ts"
 import { dieWith } from "./Failures.ts"
 
-/** How long a response waits for others to be sent. */
+/** How long a response waits until others have been sent. */
 const patience: Duration.Input = "10 seconds"
 
-const busy = dieWith(503, "UNAVAILABLE", "too many large answers are being sent; try again in a moment", {
+const busy = dieWith(503, "UNAVAILABLE", "too many large responses are being sent; try again in a moment", {
   "retry-after": "1"
 })
 
@@ -25,14 +25,14 @@ export class Answers extends Context.Service<
   Answers,
   {
     /**
-     * Counts at least so many bytes for a request until its scope closes, which is when its response was sent. Waits
-     * while there is no room for them; after 10 seconds, or when too many wait already, the request gets a 503. After a
+     * Reserves at least this many bytes for a request until its scope closes, which is when its response was sent.
+     * Waits while too few are free; after 10 seconds, or when too many wait already, the request gets a 503. After a
      * burst, large responses are built at a rate that leaves time for small ones.
      */
     readonly reserve: (bytes: number, scope: Scope.Scope) => Effect.Effect<void>
     /**
      * A response that stays counted until it was sent, if it is large. A request that has changed something is not
-     * refused any more: its response is sent although there is no room.
+     * refused any more: its response is sent even when no memory is free.
      */
     readonly sending: (
       response: HttpServerResponse.HttpServerResponse,
@@ -47,11 +47,11 @@ export class Answers extends Context.Service<
       const reserved = new WeakMap<Scope.Scope, number>()
       let waiting = 0
 
-      /** False: there was no room in time. */
+      /** False: not enough memory was free in time. */
       const take = (bytes: number, scope: Scope.Scope): Effect.Effect<boolean> =>
         Effect.suspend(() => {
           const known = reserved.get(scope) ?? 0
-          // One alone may be larger than all that is there.
+          // A single one may exceed the whole budget.
           const more = Math.min(bytes, limits.answers) - known
           if (more <= 0) return Effect.succeed(true)
           if (waiting + more > limits.answers) return Effect.succeed(false)
@@ -74,14 +74,14 @@ export class Answers extends Context.Service<
       /** When the responses so far would have been sent at the rate of large ones, in milliseconds of the process. */
       let pacedTo = 0
 
-      /** Waits for the turn of so many bytes: a response of this size takes the time of hundreds of small ones. */
+      /** Delays large responses to the rate: one of this size takes the time of hundreds of small ones. */
       const pace = (bytes: number) =>
         Effect.callback<void>((resume) => {
           const now = performance.now()
           pacedTo = Math.max(pacedTo, now) + bytes / limits.answersPerMilli
           const wait = pacedTo - now - limits.answers / limits.answersPerMilli
           if (wait <= 0) return resume(Effect.void)
-          // Of the machine, whose event loop it is about, and not of a clock that may be virtual.
+          // Real time, since this is about the event loop of the machine; `Clock` may be virtual.
           const timer = setTimeout(() => resume(Effect.void), wait)
           return Effect.sync(() => clearTimeout(timer))
         })
@@ -95,7 +95,7 @@ export class Answers extends Context.Service<
           const { body } = response
           if (body._tag !== "Uint8Array" || body.contentLength <= limits.smallAnswer) return Effect.succeed(response)
           const { contentLength, contentType } = body
-          // The scope of a request with a stream stays open until the last byte was taken over by the client's side.
+          // The scope of a request with a stream stays open until the client's side has taken the last byte.
           const streamed = HttpServerResponse.stream(
             Stream.suspend(() => Stream.succeed(body.body)),
             { status: response.status, headers: response.headers, contentLength, contentType }

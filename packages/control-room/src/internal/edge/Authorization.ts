@@ -39,7 +39,7 @@ import { Strangers } from "./Strangers.ts"
 
 const malformed = () =>
   unauthenticated("no usable key: send the header `Authorization: RC-WSKEY <key>` with a key of this control room")
-const unknown = () => forbidden("the key is unknown or was revoked; make a new one with `keys create`")
+const unknown = () => forbidden("the key is unknown or was revoked; create a new one with `keys create`")
 
 /** Both schemes run the same check on the raw header, so that a scheme never hides the result of the other. */
 const tokenOf = (request: HttpServerRequest.HttpServerRequest): Tokens.Token | null => {
@@ -47,7 +47,7 @@ const tokenOf = (request: HttpServerRequest.HttpServerRequest): Tokens.Token | n
   return match?.[1] === undefined ? null : Tokens.parse(match[1])
 }
 
-/** The step run whose token this is, dead or alive. */
+/** The step run that this token belongs to, live or ended. */
 const principalOfRun = (stepRun: StoredStepRun | null, token: Tokens.Token): Principal | null =>
   stepRun === null || stepRun.runTokenHash === null || !Tokens.matches(token.secret, stepRun.runTokenHash)
     ? null
@@ -61,7 +61,7 @@ const principalOfRun = (stepRun: StoredStepRun | null, token: Tokens.Token): Pri
 type TokenRefusal = ForbiddenResponse | ConflictResponse
 type Refusal = UnauthenticatedResponse | TokenRefusal
 
-/** Who calls on `/api/v1` and `/secrets-v1`, and what it may do. */
+/** The caller on `/api/v1` and `/secrets-v1`, and its permissions. */
 interface Caller {
   readonly principal: Principal
   readonly permissions: ReadonlySet<Permission>
@@ -69,10 +69,10 @@ interface Caller {
 
 const ofRuns: ReadonlySet<Permission> = new Set(runPermissions)
 
-/** Why a caller may not use an endpoint of the workspace that the path names; null when it may. */
+/** Why a caller may not use an endpoint of the workspace in the path; null when it may. */
 const refusalBy = (endpoint: HttpApiEndpoint.Top) => {
   const needed = Context.getOrUndefined(endpoint.annotations, RequiredPermission)
-  // The one path without a workspace makes a new one.
+  // The only path without a workspace creates one.
   const ofWorkspace = endpoint.path.includes(":workspace_id")
   return (
     { permissions, principal }: Caller,
@@ -118,8 +118,8 @@ const callerOfToken = Effect.gen(function* () {
       return yield* forbidden("the step run of this token has not started; start it first")
     }
     if (stepRun.state !== "in_progress") {
-      // As on the robot side: whoever still works for it learns that there is nothing left to work for.
-      const message = `the step run of this token is ${stepRun.state}: the token is dead; stop the task`
+      // As on the robot side: a task that still works for it learns that its work is no longer wanted.
+      const message = `the step run of this token is ${stepRun.state}: the token has expired; stop the task`
       return yield* answering("LEASE_LOST")(new Refused({ code: "LEASE_LOST", message }))
     }
     return { principal, permissions: ofRuns }
@@ -146,7 +146,7 @@ const openBody = ByteSize.fromInputUnsafe(limits.strangerBody)
 
 type Guarded<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 
-/** A form is read as JSON, once it is known who sent it. */
+/** A form is read as JSON, once the caller is authenticated. */
 const withForm = <E, R>(
   endpoint: HttpApiEndpoint.Top,
   handler: Guarded<E, R>,
@@ -162,7 +162,7 @@ const withForm = <E, R>(
 export class Authorization extends Context.Service<
   Authorization,
   {
-    /** Lets a request of an endpoint through to its handler when its key or token may make it. */
+    /** Runs the handler of an endpoint when the key or token of the request permits it. */
     readonly guard: <E>(
       endpoint: HttpApiEndpoint.Top,
       group: HttpApiGroup.Top,
@@ -175,7 +175,7 @@ export class Authorization extends Context.Service<
     Effect.gen(function* () {
       const rateLimits = yield* RateLimits
       const strangers = yield* Strangers
-      /** Refuses a request without anything that could be a key. */
+      /** Refuses a request that carries nothing in the form of a key. */
       const withoutKey = (request: HttpServerRequest.HttpServerRequest, refused: UnauthenticatedResponse) =>
         Effect.andThen(strangers.charge(request), Effect.fail(refused))
       const { replayOrRun } = yield* Idempotency
@@ -183,7 +183,7 @@ export class Authorization extends Context.Service<
       const callerOf = yield* callerOfToken
       const principalOf = yield* principalOfToken
 
-      /** What holds for a request with a key: its permission, its rate, forms read as JSON, and idempotency keys. */
+      /** Checks of a request with a key: its permission, its rate, forms read as JSON, and idempotency keys. */
       const workspace = <E>(
         endpoint: HttpApiEndpoint.Top,
         handler: Guarded<E, CurrentPrincipal | HttpRouter.Provided>
@@ -204,7 +204,7 @@ export class Authorization extends Context.Service<
             : handled(received)
         }
         return Effect.withFiber<HttpServerResponse.HttpServerResponse, E | Refusal, HttpRouter.Provided>((fiber) => {
-          // The router has put there what it provides.
+          // The router and this guard have provided these services to the fiber.
           const context = fiber.context as Context.Context<HttpRouter.Provided>
           const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
           const token = tokenOf(request)

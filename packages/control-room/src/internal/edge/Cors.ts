@@ -1,6 +1,4 @@
-/**
- * Lets pages of other origins call the service: preflights, and headers on every response, refusals too.
- */
+/** Lets pages of other origins call the service: preflights, and headers on every response, including refusals. */
 import { basePath } from "@signalbox/api/contract/Api"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -10,7 +8,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { transferPrefix } from "../transfers/FileLinks.ts"
 import { pathOf } from "./Incoming.ts"
 
-/** What a page may read besides the headers that every page may read. */
+/** Headers that a page may read besides those that every page may read. */
 export const exposedHeaders = [
   "x-request-id",
   "retry-after",
@@ -31,7 +29,7 @@ export const exposedHeaders = [
 
 const isOpen = (path: string) => [basePath, "/v1", transferPrefix].some((prefix) => path.startsWith(`${prefix}/`))
 
-/** For these origins; `*` among them is all. */
+/** For these origins; `*` allows all. */
 export const layer = (origins: ReadonlyArray<string>) => {
   const all = origins.includes("*")
   const cors = HttpMiddleware.cors({
@@ -41,7 +39,9 @@ export const layer = (origins: ReadonlyArray<string>) => {
     maxAge: 600
   })
   const warned = all
-    ? Effect.logWarning("CORS is open to every origin: keys that pages hold can be read by whoever gets into the page")
+    ? Effect.logWarning(
+        "CORS is open to every origin: a script injected into a page can read the keys that the page has"
+      )
     : Effect.void
   const middleware = HttpRouter.middleware(
     (effect) =>

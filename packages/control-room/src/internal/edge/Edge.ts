@@ -1,6 +1,6 @@
 /**
- * What holds for every request and response: the form of the contract on the way in, a request id and the envelope on
- * whatever failed on the way out.
+ * Applies to every request and response: the form of the contract on requests, a request id and the envelope on
+ * responses.
  */
 import { Api, basePath } from "@signalbox/api/contract/Api"
 import {
@@ -38,16 +38,16 @@ import { canonical, pathOf, wantsBareForm } from "./Incoming.ts"
 import * as Probes from "./Probes.ts"
 import { ResponseHeaders } from "./ResponseHeaders.ts"
 
-/** The router's settings; the look-up of methods below must agree with them. */
+/** The router's settings; the lookup of methods below must agree with them. */
 export const routerConfig = { maxParamLength: 512, caseSensitive: true, ignoreTrailingSlash: true } as const
 
-/** Where the OpenAPI document and the page made from it lie. */
+/** The paths of the OpenAPI document and of the page generated from it. */
 export const openApiPath = `${basePath}/openapi.json`
 export const docsPath = "/docs"
 
 const security = [WorkspaceAuthorization, IntegrationAuthorization, TokenAuthorization].map(({ key }) => key)
 
-/** Whether an endpoint takes requests without any key. */
+/** Whether an endpoint accepts requests without a key. */
 const isOpen = (endpoint: HttpApiEndpoint.Top) => ![...endpoint.middlewares].some(({ key }) => security.includes(key))
 
 /** Which methods each path has, and how large the body of each may be. */
@@ -67,7 +67,8 @@ const methodsByPath = (() => {
     }
   })
   add(`${transferPrefix}/uploads`, "POST", limits.file + limits.uploadForm)
-  // Whoever holds the address is told so, and the upload has failed.
+  // A PUT without a length limit here, so that the transfer endpoint can refuse it with its own message and record the
+  // upload as failed.
   add(`${transferPrefix}/assets/:upload_id`, "PUT", Infinity)
   add(`${transferPrefix}/files/:file_id/:name`, "GET")
   add(openApiPath, "GET")
@@ -83,7 +84,7 @@ const respond = (status: number, code: ErrorCode, message: string, headers: Reco
 
 const allowedAt = (path: string) => methodsByPath.find("GET", path)?.handler
 
-/** An update may come as PUT too; what is PUT by the contract stays so. */
+/** An update may also be a PUT; what is a PUT in the contract remains one. */
 const methodFor = (path: string, method: string): string => {
   const allowed = method === "PUT" ? allowedAt(path) : undefined
   return allowed?.has("PUT") === true && allowed.has("POST") ? "POST" : method
@@ -92,14 +93,14 @@ const methodFor = (path: string, method: string): string => {
 const noRoute = (request: HttpServerRequest.HttpServerRequest) => {
   const path = pathOf(request.url)
   const allowed = allowedAt(path)
-  if (allowed === undefined) return respond(404, "NOT_FOUND", `there is nothing at ${path}`)
+  if (allowed === undefined) return respond(404, "NOT_FOUND", `nothing exists at ${path}`)
   const allow = [...allowed.keys()].sort().join(", ")
   return respond(405, "METHOD_NOT_ALLOWED", `${request.method} is not allowed here; use ${allow}`, { allow })
 }
 
 const sendBytes = "send bytes to upload_url or upload.url instead"
 
-/** Refuses a body that says itself that it is too large, before any of it is read; null for all others. */
+/** Refuses a body whose declared length is too large, before any of it is read; null for all others. */
 const refuseLength = (request: HttpServerRequest.HttpServerRequest) => {
   const declared = Number(request.headers["content-length"] ?? 0)
   if (!(declared > limits.strangerBody)) return null
@@ -114,7 +115,7 @@ const refuseLength = (request: HttpServerRequest.HttpServerRequest) => {
   )
 }
 
-/** The names of hosts differ from what the service knows itself by. */
+/** A `Host` that is not a name of the service. */
 const misdirected = (host: string | undefined) =>
   respond(
     421,
@@ -135,7 +136,12 @@ const unexpected = Effect.fnUntraced(function* (
   const gone = cause.reasons.some(
     (reason) => Cause.isDieReason(reason) && isSqlError(reason.defect) && isGone(reason.defect)
   )
-  if (gone) return respond(409, "CONFLICT", "what the request refers to was deleted meanwhile; nothing was changed")
+  if (gone)
+    return respond(
+      409,
+      "CONFLICT",
+      "something that the request refers to was deleted at the same time; nothing was changed"
+    )
   const failure = StorageFailure.ofCause(cause)
   if (failure !== null) {
     const { code, message, retryAfter, status } = failure
@@ -147,7 +153,11 @@ const unexpected = Effect.fnUntraced(function* (
     return respond(status, code, message, retryAfter === null ? {} : { "retry-after": String(retryAfter) })
   }
   yield* Effect.logError("a request failed", cause).pipe(Effect.annotateLogs({ requestId }))
-  return respond(500, "UNEXPECTED_ERROR", `something went wrong on our side; the log has it as request ${requestId}`)
+  return respond(
+    500,
+    "UNEXPECTED_ERROR",
+    `an unexpected error occurred in the service; the log has it as request ${requestId}`
+  )
 })
 
 const toResponse = (
@@ -179,7 +189,7 @@ const requestSeconds = Metric.histogram("signalbox_http_request_seconds", {
   boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 })
 
-/** Older clients expect the form for a file itself. */
+/** Older clients expect the upload form for a file without an object around it. */
 const bareForm = (response: HttpServerResponse.HttpServerResponse) => {
   if (response.status !== 200 || response.body._tag !== "Uint8Array") return response
   const { upload }: { readonly upload: Schema.Json } = JSON.parse(new TextDecoder().decode(response.body.body))
@@ -189,7 +199,7 @@ const bareForm = (response: HttpServerResponse.HttpServerResponse) => {
 const edge = Effect.gen(function* () {
   const health = yield* StorageHealth
   const hosts = yield* Hosts
-  // There are few methods and statuses: the histogram of each is made once.
+  // Methods and statuses are few, so each histogram is created once and cached.
   const histograms = new Map<string, Metric.Metric<number, unknown>>()
   const secondsOf = (method: string, status: number) => {
     const name = `${method} ${status}`
@@ -217,7 +227,7 @@ const edge = Effect.gen(function* () {
         const whole = wantsBareForm(received.url) ? bareForm(response) : response
         const seconds = Number(clock.monotonicTimeNanosUnsafe() - started) / 1e9
         secondsOf(request.method, whole.status).updateUnsafe(seconds, fiber.context)
-        // Most are made with these headers at once.
+        // Most responses are created with these headers already.
         if (whole.headers["x-request-id"] === requestId) return whole
         const kept = whole.headers["cache-control"]
         return HttpServerResponse.setHeaders(

@@ -1,7 +1,7 @@
 /**
  * Serves the contract: each endpoint is one route, which checks the key, decodes what the endpoint declares, calls the
- * handler and encodes its result. It does what `HttpApiBuilder` does for the endpoints that the contract has (JSON in
- * and out, one status of success) at a fraction of the cost of a request; decoders are made at the first call.
+ * handler and encodes its result. It does what `HttpApiBuilder` does for the endpoints of this contract (JSON in and
+ * out, one success status) at a fraction of the cost per request; decoders are created at the first call.
  */
 import { Api } from "@signalbox/api/contract/Api"
 import type { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
@@ -39,12 +39,12 @@ export type HandlersOf<G extends keyof Groups> = {
   >
 }
 
-/** What every error that an endpoint declares is made of. */
+/** What the errors of all endpoints have in common. */
 interface Failure extends ErrorBody {
   readonly status: number
 }
 
-/** A handler without its types: the contract has checked them, and checks its input and output again as it runs. */
+/** A handler without its types: the contract has checked them, and validates its input and output at run time. */
 type Handler = (input: unknown) => Effect.Effect<unknown, Failure, CurrentPrincipal | HttpRouter.Provided>
 
 type Decode = (input: unknown) => Result.Result<unknown, Schema.SchemaError>
@@ -61,7 +61,7 @@ const compile = (endpoint: HttpApiEndpoint.Top) => {
     headers: decoder(endpoint.headers),
     query: decoder(query === undefined ? undefined : Schema.toCodecArrayFromSingle(query)),
     payload: decoder(payload === undefined ? undefined : Schema.Union(payload.schemas)),
-    // As JSON has it, where a payload may be absent.
+    // The value of an absent payload, which JSON cannot express.
     absent:
       payload?.schemas.some((schema) => SchemaAST.isNull(SchemaAST.toEncoded(schema.ast))) === true ? null : undefined,
     encode: Context.get(endpoint.annotations, SentAsStored)
@@ -80,7 +80,10 @@ interface Input {
   payload?: unknown
 }
 
-/** What the endpoint declares, decoded from the parts of the request one after the other; the first that is wrong counts. */
+/**
+ * The input that the endpoint declares, decoded from the parts of the request in order; the first invalid one is
+ * reported.
+ */
 const inputOf = (
   compiled: Compiled,
   context: Context.Context<HttpRouter.Provided>
@@ -113,7 +116,7 @@ const parsed = (text: string): Result.Result<unknown, Failure> =>
     catch: () => invalidRequest("Expected a valid JSON body")
   })
 
-/** The body of a request, decoded. */
+/** The decoded body of a request. */
 const payloadOf = (
   request: HttpServerRequest.HttpServerRequest,
   decode: Decode,
@@ -121,7 +124,7 @@ const payloadOf = (
 ): Effect.Effect<unknown, Failure> => {
   const type = request.headers["content-type"]
   if (!isJson(type)) {
-    return dieWith(415, "UNSUPPORTED_MEDIA_TYPE", `content-type: ${type} is not taken here; send application/json`)
+    return dieWith(415, "UNSUPPORTED_MEDIA_TYPE", `content-type: ${type} is not accepted here; send application/json`)
   }
   return Effect.flatMap(Effect.orDie(request.text), (text) => {
     const json = text === "" ? Result.succeed(absent) : parsed(text)
@@ -148,7 +151,7 @@ const routeOf = (
   >((fiber) => {
     const decoders = compiled()
     const { absent, encode, payload } = decoders
-    // The router and the guard have put there what a handler may ask for.
+    // The router and the guard have provided to the fiber what a handler may require.
     const context = fiber.context as Context.Context<HttpRouter.Provided>
     const decoded = inputOf(decoders, context)
     if (Result.isFailure(decoded)) return Effect.fail(refusal(decoded.failure))
@@ -164,7 +167,7 @@ const routeOf = (
     const write = (value: unknown) => {
       if (HttpServerResponse.isHttpServerResponse(value)) return value
       const response = HttpServerResponse.jsonUnsafe(value)
-      // Nobody else has it yet: its headers are completed in place, not copied.
+      // The response is not shared yet, so its headers are completed in place, not copied.
       Object.assign(response.headers, headers)
       return response
     }
@@ -173,12 +176,12 @@ const routeOf = (
       : Effect.flatMap(answered, (value) =>
           HttpServerResponse.isHttpServerResponse(value)
             ? Effect.succeed(value)
-            : // What does not encode is our own bug: a 500.
+            : // A result that does not encode is a bug of the service: a 500.
               Effect.map(Effect.orDie(encode(value)), write)
         )
   })
 
-  // Outside the guard, so that a transaction that it holds around the handler is rolled back.
+  // Outside the guard, so that a transaction that the guard opens around the handler is rolled back.
   const handled = Effect.catch(guard(endpoint, group, answer), (failure) => Effect.succeed(failed(failure)))
   const sent = Effect.flatMap(handled, (response) => sending(response, endpoint.method === "GET"))
   return HttpRouter.route(endpoint.method, endpoint.path as HttpRouter.PathInput, sent)
@@ -195,7 +198,7 @@ export const group = <const G extends keyof Groups, E, R>(
       const answers = yield* Answers
       const router = yield* HttpRouter.HttpRouter
       const handlers: Readonly<Record<string, unknown>> = yield* build({ handleAll: (all) => all })
-      // One of many types that share no name for what they have in common.
+      // The groups are a union without a common supertype that TypeScript finds.
       const group: HttpApiGroup.Top = Api.groups[name] as unknown as HttpApiGroup.Top
       const endpoints: ReadonlyArray<HttpApiEndpoint.Top> = Object.values(group.endpoints)
       yield* router.addAll(
@@ -206,7 +209,7 @@ export const group = <const G extends keyof Groups, E, R>(
     })
   )
 
-/** The contract as clients find it at an address. */
+/** The contract with the address under which clients reach it. */
 const servedAt = (url: string) => Api.annotate(OpenApi.Servers, [{ url }])
 
 /** The OpenAPI document of the contract. */
@@ -225,7 +228,7 @@ export const layerDocument = (path: HttpRouter.PathInput) =>
 
 const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`
 
-/** What a page may load and run: its own scripts, and what they draw; it may call this service, and is in no frame. */
+/** Content security policy of the page: it may run its own scripts and call this service, and must not be framed. */
 const policyOf = (page: string, url: string) => {
   const scripts = Array.from(page.matchAll(/<script>(.*?)<\/script>/gs), ([, script = ""]) => hashOf(script))
   return [
@@ -241,7 +244,7 @@ const policyOf = (page: string, url: string) => {
   ].join("; ")
 }
 
-/** The page for people, which holds all that it needs: megabytes, so that it is loaded only when it is requested. */
+/** The HTML documentation. It has megabytes, since it loads nothing else, so it is built only when it is requested. */
 export const layerPage = (path: `/${string}`) =>
   Layer.unwrap(
     Effect.map(PublicUrl, (url) =>

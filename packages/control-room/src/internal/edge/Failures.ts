@@ -1,6 +1,4 @@
-/**
- * Error responses, in one place: every one names what is wrong and what to do.
- */
+/** Error responses, in one place: each says what is wrong and what to do. */
 import {
   ConflictResponse,
   type ErrorBody,
@@ -24,17 +22,19 @@ export const forbidden = (message: string) => new ForbiddenResponse(body("FORBID
 export const conflict = (message: string) => new ConflictResponse(body("CONFLICT", message))
 export const tooLarge = (message: string) => new PayloadTooLargeResponse(body("PAYLOAD_TOO_LARGE", message))
 
-/** Ends a request with a response that no endpoint declares, such as what holds for all of them. */
+/** Ends a request with a response that no endpoint declares, such as one that all endpoints share. */
 export const dieWith = (status: number, code: ErrorCode, message: string, headers: Record<string, string> = {}) =>
   Effect.die(HttpServerResponse.jsonUnsafe(body(code, message), { status, headers }))
 
-/** 404 for a resource that this workspace does not have; `field`: where the request names it, if not in its path. */
+/**
+ * 404 for a resource that does not exist in this workspace; `field`: where the request names it, if not in its path.
+ */
 export const notFound = (what: string, id: string, field?: string) =>
   new NotFoundResponse(
-    body("NOT_FOUND", `${field === undefined ? "" : `${field}: `}there is no ${what} ${id} in this workspace`)
+    body("NOT_FOUND", `${field === undefined ? "" : `${field}: `}this workspace has no ${what} ${id}`)
   )
 
-/** The resource, or a 404. */
+/** Returns the resource, or fails with a 404. */
 export const orNotFound = <A>(
   what: string,
   id: string,
@@ -56,7 +56,7 @@ const responses = {
 
 type ResponseOf<C extends Refused["code"]> = ReturnType<(typeof responses)[C]>
 
-/** Turns the refusals that an endpoint can give into its responses; another one is a bug. */
+/** Maps the refusals that an endpoint declares to its responses; any other is a bug. */
 export const answering =
   <const C extends Refused["code"]>(...codes: ReadonlyArray<C>) =>
   <A, R>(effect: Effect.Effect<A, Refused, R>): Effect.Effect<A, ResponseOf<C>, R> =>
@@ -64,6 +64,6 @@ export const answering =
       const code = codes.find((candidate) => candidate === refused.code)
       if (code === undefined) return Effect.die(refused)
       const respond: (message: string) => ResponseOf<Refused["code"]> = responses[code]
-      // `code` is one of C, which the compiler can not see through the table.
+      // `code` is one of C, which the compiler cannot conclude from the table.
       return Effect.fail(respond(refused.message) as ResponseOf<C>)
     })

@@ -1,6 +1,6 @@
 /**
  * Form bodies: `application/x-www-form-urlencoded` with brackets, as the interface describes requests, decoded by the
- * payload's own schema. A form becomes the JSON that it stands for, before the payload is decoded.
+ * payload's own schema. A form is converted to the JSON that it represents before the payload is decoded.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -12,22 +12,22 @@ import { limits } from "../Limits.ts"
 import { dieWith } from "./Failures.ts"
 import { withText } from "./Incoming.ts"
 
-/** A form as a tree: scalars are text. */
+/** A form as a tree: scalars are strings. */
 type Tree = string | null | Array<Tree> | { [key: string]: Tree }
 
-/** Fields that hold any JSON: given as one value they are parsed, with brackets their leaves stay text. */
+/** Fields that hold any JSON: a single value is parsed as JSON, with brackets the leaves remain strings. */
 const freeJson = new Set(["payload", "items"])
 
-/** `a[b][]` as `["a", "b", ""]`; null when the brackets do not fit. */
+/** `a[b][]` as `["a", "b", ""]`; null when the brackets do not match. */
 const segmentsOf = (name: string): ReadonlyArray<string> | null => {
   const match = /^([^[\]]+)((?:\[[^[\]]*\])*)$/.exec(name)
   if (match?.[1] === undefined) return null
   return [match[1], ...[...(match[2] ?? "").matchAll(/\[([^[\]]*)\]/g)].map(([, key = ""]) => key)]
 }
 
-/** Reads a form; text that says what is wrong with it otherwise. */
+/** Parses a form; fails with a message that says what is wrong with it. */
 export const parse = (form: string): Result.Result<Tree, string> => {
-  // No prototype: `__proto__` is a name like any other.
+  // No prototype, so that `__proto__` is a name like any other.
   const root: { [key: string]: Tree } = Object.create(null)
   const parameters = form === "" ? [] : form.split("&")
   if (parameters.length > limits.formParameters) {
@@ -39,7 +39,7 @@ export const parse = (form: string): Result.Result<Tree, string> => {
     const value = unescape(rest.join("="))
     if (name === null || value === null) return Result.fail("the form is not valid percent-encoded UTF-8")
     const segments = segmentsOf(name)
-    if (segments === null) return Result.fail(`${name}: the brackets do not fit; write a[b] or a[]`)
+    if (segments === null) return Result.fail(`${name}: the brackets do not match; write a[b] or a[]`)
     if (segments.length > limits.jsonDepth) return Result.fail(`the form nests deeper than ${limits.jsonDepth} levels`)
     const clash = put(root, segments, value)
     if (clash) return Result.fail(`${name}: given twice, or both as a value and with brackets`)
@@ -47,7 +47,7 @@ export const parse = (form: string): Result.Result<Tree, string> => {
   return Result.succeed(listed(root))
 }
 
-/** `a[0]`, `a[1]` and so on make a list, like `a[]` repeated. */
+/** `a[0]`, `a[1]` and so on form a list, like a repeated `a[]`. */
 const listed = (tree: Tree): Tree => {
   if (typeof tree === "string" || tree === null) return tree
   if (Array.isArray(tree)) return tree.map(listed)
@@ -65,7 +65,7 @@ const unescape = (text: string): string | null =>
     () => null
   )
 
-/** Whether the value could not be put there. */
+/** Whether the value conflicts with an earlier one. */
 const put = (root: { [key: string]: Tree }, segments: ReadonlyArray<string>, value: string): boolean => {
   let at: Array<Tree> | { [key: string]: Tree } = root
   for (const [index, key] of segments.entries()) {
@@ -90,7 +90,7 @@ const put = (root: { [key: string]: Tree }, segments: ReadonlyArray<string>, val
   return false
 }
 
-/** Free JSON that was given as one value, parsed in place; the name of a field that is no JSON. */
+/** Parses free JSON given as one value, in place; returns the name of a field that is not JSON. */
 const parseFreeJson = (tree: Tree): string | null => {
   if (typeof tree === "string" || tree === null) return null
   for (const [key, value] of Object.entries(tree)) {
@@ -108,7 +108,7 @@ const parseFreeJson = (tree: Tree): string | null => {
 
 type Decoder = (tree: unknown) => Effect.Effect<unknown, Schema.SchemaError>
 
-/** Gives texts the types that the payload has: `true`, numbers, null. Made once per endpoint. */
+/** Converts strings to the types of the payload: `true`, numbers, null. Created once per endpoint. */
 const decoders = new WeakMap<HttpApiEndpoint.Top, Decoder>()
 
 const decoderOf = (endpoint: HttpApiEndpoint.Top): Decoder | undefined => {
@@ -143,7 +143,7 @@ const read = Effect.fnUntraced(function* (
   if (bad !== null) {
     return yield* dieWith(400, "INVALID_REQUEST", `${bad}: Expected JSON; a text is JSON in quotes`)
   }
-  // What does not decode goes on as text: the payload's own decoder then names the field.
+  // What does not decode is passed on as text: the payload's own decoder then names the field.
   const typed = body === "any JSON" ? tree : yield* Effect.orElseSucceed(decode(tree), () => tree)
   const text = form === "" ? "" : JSON.stringify(typed)
   return withText(request, Effect.succeed(text), {
@@ -152,8 +152,8 @@ const read = Effect.fnUntraced(function* (
 })
 
 /**
- * The request with a JSON body when it came with a form, else as it is. Where the body as a whole is any JSON, no field is
- * known to hold JSON: all stays text.
+ * Replaces the form of a request by a JSON body; other requests are returned unchanged. Where the body as a whole is
+ * any JSON, no field is known to hold JSON: all values remain strings.
  */
 export const asJson = (
   request: HttpServerRequest.HttpServerRequest,

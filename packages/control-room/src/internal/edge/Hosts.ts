@@ -1,6 +1,6 @@
 /**
  * Which `Host` a request may name. A page of any site can make a browser resolve that site's name to a loopback address
- * (DNS rebinding) and so call a service that only this machine should reach; the name in `Host` gives it away.
+ * (DNS rebinding) and so call a service that only this machine should reach; the `Host` header reveals it.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -9,7 +9,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as NetAddress from "effect/net/NetAddress"
 import { PublicUrl } from "../PublicUrl.ts"
 
-/** The name in a `Host` header without its port, in lower case; null when it is none. */
+/** The name in a `Host` header without its port, in lower case; null when it is invalid. */
 const nameOf = (host: string): string | null =>
   /^(\[[0-9a-f:.]+\]|[^\s:/@[\]]+)(?::\d*)?$/i.exec(host)?.[1]?.toLowerCase().replace(/\.$/, "") ?? null
 
@@ -26,7 +26,7 @@ export class Hosts extends Context.Service<
   static readonly layerAny = Layer.succeed(Hosts, { admits: () => true })
 
   /**
-   * Names of this machine, that of the public address, and these. Checked when the service listens on loopback, or when
+   * Names of this machine, of the public address, and `allowed`. Checked when the service listens on loopback, or when
    * names are given.
    */
   static readonly layer = (allowed: ReadonlyArray<string> = []) =>
@@ -37,10 +37,10 @@ export class Hosts extends Context.Service<
         const isLocal = NetAddress.isInetAddress(address) && NetAddress.isLoopback(address.address)
         if (!isLocal && allowed.length === 0) return Hosts.of({ admits: () => true })
         const names = new Set([...allowed.map(nameOf), nameOf(new URL(yield* PublicUrl).host)])
-        // Without the header nothing was resolved by a browser.
+        // A request without the header does not come from a browser.
         let last: string | undefined
         const admits = (host: string | undefined) => {
-          // Nearly all requests name the same.
+          // Nearly all requests name the same host.
           if (host === undefined || host === last) return true
           const name = nameOf(host)
           if (name === null || !(loopback.test(name) || names.has(name))) return false

@@ -25,11 +25,11 @@ interface Keyed {
   readonly workspace: WorkspaceId
   readonly key: string
   readonly fingerprint: string
-  /** Seconds for which the key is kept if this is the first request with it. */
+  /** Seconds until the key expires if this is the first request with it. */
   readonly lifetime: number
 }
 
-/** The seconds that a request asks for its key to be kept; null when its header is not such a number. */
+/** The lifetime that a request asks for, in seconds; null when its header is invalid. */
 const lifetimeOf = (given: string | undefined): number | null => {
   if (given === undefined) return keyLifetime.default
   return /^[1-9]\d*$/.test(given) && Number(given) <= keyLifetime.max ? Number(given) : null
@@ -123,7 +123,7 @@ export class Idempotency extends Context.Service<
             return dieWith(400, "INVALID_REQUEST", `Idempotency-Key-TTL: Expected whole seconds, ${range}`)
           }
           return Effect.flatMap(Effect.orDie(request.text), (body) => {
-            // The body was read here; the handler gets it from here.
+            // The body has been read; the handler reads it from memory.
             const view = withText(request, Effect.succeed(body))
             const handler = Effect.provideService(effect, HttpServerRequest.HttpServerRequest, view)
             const fingerprint = fingerprintOf(request.method, pathOf(request.url), body)

@@ -1,6 +1,6 @@
 /**
- * Brings what clients send into the form of the contract before it is routed: one spelling of each path, the methods
- * and paths of older clients, and JSON that is safe to parse whatever content type it came with.
+ * Normalises requests to the form of the contract before they are routed: one spelling of each path, the methods and
+ * paths of older clients, and JSON that is safe to parse whatever its content type.
  */
 import { basePath } from "@signalbox/api/contract/Api"
 import * as Effect from "effect/Effect"
@@ -16,7 +16,7 @@ export const pathOf = (url: string): string => url.split("?", 1)[0] ?? ""
 
 const oneSlash = (path: string): string => path.replace(/\/{2,}/g, "/").replace(/(.)\/$/, "$1")
 
-/** What stands below a resource in older generations, and where it is now: a list with that resource as its filter. */
+/** Lists below a resource in older generations, and their current path: a list with that resource as its filter. */
 const listsBelow = [
   { path: /^(.*\/workspaces\/[^/]+)\/process-runs\/([^/]+)\/outputs$/, list: "outputs?process_run_id" },
   { path: /^(.*\/workspaces\/[^/]+)\/assistants\/([^/]+)\/assistant-runs$/, list: "assistant-runs?assistant_id" }
@@ -24,13 +24,13 @@ const listsBelow = [
 
 const oldFileForm = /^(\/(?:api\/)?v1\/workspaces\/[^/]+\/work-items\/[^/]+\/files)\/upload$/
 
-/** Whether the request is for a file form of the older generation, whose response is the form itself. */
+/** Whether the request is for an upload form of the older generation, whose response is the form itself. */
 export const wantsBareForm = (url: string): boolean =>
   url.includes("/upload") && oldFileForm.test(oneSlash(pathOf(url)))
 
 /**
- * The name of an asset as one part of the path, whatever slashes it has: all that follows `name:`, but for a slash at
- * the end, and for `uploads` when something is posted there.
+ * The name of an asset as one segment of the path, whatever slashes it contains: everything after `name:`, except a
+ * trailing slash, and except `uploads` in a POST.
  */
 const assetByName = (path: string, method: string): string | null => {
   const [, before, rest = ""] =
@@ -43,10 +43,10 @@ const assetByName = (path: string, method: string): string | null => {
   return `${oneSlash(before)}/name%3A${name.replaceAll("/", "%2F")}${uploads}`
 }
 
-/** What `canonicalUrl` may have to change; hardly any request has it. */
+/** Matches every path that `canonicalUrl` may have to change; hardly any request has one. */
 const unusual = /\/\/|\/(?:\?|$)|^\/v1\/|\/name(?::|%3[Aa])|\/(?:outputs|assistant-runs|upload)(?:\?|$)/
 
-/** One slash where several came, none at the end, and the paths that older clients use as those of the contract. */
+/** Collapses repeated slashes, removes a trailing one, and maps the paths of older clients to those of the contract. */
 const canonicalUrl = (url: string, method: string): string => {
   if (!unusual.test(url)) return url
   const given = pathOf(url)
@@ -64,7 +64,7 @@ const canonicalUrl = (url: string, method: string): string => {
 
 const jsonType = "application/json"
 
-/** JSON without a content type, or as plain text, is read as JSON; of an empty body the type says nothing. */
+/** JSON without a content type, or as plain text, is read as JSON; the type of an empty body is ignored. */
 const jsonHeaders = (headers: Headers.Headers): Headers.Headers => {
   const type = headers["content-type"]?.trim().toLowerCase() ?? ""
   const empty =
@@ -75,7 +75,7 @@ const jsonHeaders = (headers: Headers.Headers): Headers.Headers => {
     : headers
 }
 
-/** Whether brackets stand deeper in each other than allowed: to be known before anything walks the tree. */
+/** Whether brackets nest deeper than allowed, checked before anything recurses into the tree. */
 const tooDeep = (json: string): boolean => {
   let depth = 0
   let quoted = false
@@ -104,7 +104,7 @@ const textOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<str
     return tooDeep(text) ? unreadable(`the body nests deeper than ${limits.jsonDepth} levels`) : Effect.succeed(text)
   })
 
-/** The request with another body, and whatever else is another. */
+/** The request with another body, and other changes. */
 export const withText = (
   request: HttpServerRequest.HttpServerRequest,
   text: HttpServerRequest.HttpServerRequest["text"],
@@ -113,10 +113,10 @@ export const withText = (
     ...changes
   }: { readonly method?: string; readonly url?: string; readonly headers?: Headers.Headers } = {}
 ): HttpServerRequest.HttpServerRequest =>
-  // `modify` can change neither of the two, and an object made with the request as its prototype makes both slow.
+  // `modify` can change neither of the two, and an object with the request as its prototype is slow to read.
   Object.defineProperties(request.modify(changes), { method: { value: method }, text: { value: text } })
 
-/** The request as the contract has it. Its body is read only when an endpoint asks for it. */
+/** The request in the form of the contract. Its body is read only when an endpoint needs it. */
 export const canonical = (
   request: HttpServerRequest.HttpServerRequest,
   methodFor: (path: string, method: string) => string

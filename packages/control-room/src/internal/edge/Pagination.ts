@@ -25,7 +25,7 @@ interface ListQuery {
   readonly cursor?: string | undefined
 }
 
-/** What a cursor is bound to: the path and the filters, in one order. Unknown parameters do not count. */
+/** What a cursor is bound to: the path and the filters, sorted. Unknown parameters are ignored. */
 const scopeOf = (path: string, query: ListQuery): string => {
   const filters = Object.entries(query).filter(
     ([name, value]) => name !== "cursor" && name !== "limit" && value !== undefined
@@ -36,7 +36,7 @@ const scopeOf = (path: string, query: ListQuery): string => {
 export class Pagination extends Context.Service<
   Pagination,
   {
-    /** Fetches a page and wraps it in the envelope. */
+    /** Fetches a page and wraps it in the envelope of lists. */
     readonly page: <A extends { readonly id: string }, B>(
       request: HttpServerRequest.HttpServerRequest,
       query: ListQuery,
@@ -45,7 +45,7 @@ export class Pagination extends Context.Service<
       /** The size of every page of a list that takes no `limit`. */
       size?: number
     ) => Effect.Effect<Page<B>, InvalidRequestResponse, Scope.Scope>
-    /** Like `page`, where the rows are viewed as JSON texts. */
+    /** Like `page`, for rows rendered as JSON text. */
     readonly pageOfTexts: <A extends { readonly id: string }>(
       request: HttpServerRequest.HttpServerRequest,
       query: ListQuery,
@@ -71,7 +71,7 @@ export class Pagination extends Context.Service<
         const after = query.cursor === undefined ? null : read(query.cursor, scope)
         if (query.cursor !== undefined && after === null) {
           return yield* invalidRequest(
-            "cursor: not one of this list with these filters; start again without it, or follow `next` as it is"
+            "cursor: does not belong to this list with these filters; start again without it, or use `next` unchanged"
           )
         }
         const limit = size ?? Math.min(query.limit ?? defaultLimit, maxLimit)
@@ -97,7 +97,7 @@ export class Pagination extends Context.Service<
           const parts: Array<Uint8Array> = []
           for (const [index, text] of data.entries()) {
             parts.push(Buffer.from(`${index === 0 ? '{"data":[' : ","}${text}`))
-            // Others have their turn: megabytes take a while.
+            // Rendering megabytes takes a while: other fibers run in between.
             if (text.length > limits.smallAnswer) yield* Effect.yieldNow
           }
           parts.push(Buffer.from(end))

@@ -1,6 +1,4 @@
-/**
- * What operators and their machines ask: whether the process lives, whether it can serve, and its metrics.
- */
+/** Endpoints for operators and their machines: whether the process is alive, whether it can serve, and its metrics. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as HttpRouter from "effect/http/HttpRouter"

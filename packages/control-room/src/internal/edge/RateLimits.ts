@@ -1,6 +1,4 @@
-/**
- * How many requests a key may make a second, counted by this process.
- */
+/** Limits the requests of a key per second, counted by this process. */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -15,7 +13,9 @@ export const defaultRateLimit: RateLimit = { perSecond: 100, burst: 500 }
 export class RateLimits extends Context.Service<
   RateLimits,
   {
-    /** Counts a request of a key, reports the limits in the response, and refuses with a 429 what is too much. */
+    /**
+     * Counts a request of a key, reports the limits in the response, and refuses a request over the limit with a 429.
+     */
     readonly admit: (key: string) => Effect.Effect<void>
   }
 >()("@signalbox/control-room/edge/RateLimits") {

@@ -1,6 +1,4 @@
-/**
- * Headers that are known before there is a response. The edge sets them on whatever the response becomes.
- */
+/** Headers that are known before the response exists. The edge sets them on whatever the response becomes. */
 import * as Context from "effect/Context"
 
 export const ResponseHeaders = Context.Reference<Record<string, string>>(

@@ -1,6 +1,6 @@
 /**
- * Pages that are the same for everybody: made and compressed once, when they are first asked for, and not sent again to who
- * has them already.
+ * Pages that are the same for every client: built and compressed once, on the first request, and not sent again to a
+ * client that has them in its cache.
  */
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -26,7 +26,7 @@ const encoders = {
 } as const
 type Encoding = keyof typeof encoders
 
-/** The first of our encodings that a client takes; one with `q=0` it does not. */
+/** The first of our encodings that a client accepts; `q=0` refuses one. */
 const encodingFor = (accepted: string | undefined): Encoding | null => {
   const taken = new Set(
     (accepted ?? "")
@@ -38,7 +38,7 @@ const encodingFor = (accepted: string | undefined): Encoding | null => {
   return taken.has("br") ? "br" : taken.has("gzip") ? "gzip" : null
 }
 
-/** Whether `If-None-Match` names this tag, whichever encoding it was got in. */
+/** Whether `If-None-Match` names this tag, in whichever encoding. */
 const isKnown = (tags: string | undefined, tag: string) =>
   (tags ?? "").split(",").some((known) => [tag, "*"].includes(known.trim().replace(/^W\//, "")))
 
@@ -50,7 +50,7 @@ const answers = Effect.fnUntraced(function* (made: Effect.Effect<Page>) {
     ...headers,
     etag: `W/${tag}`,
     vary: "accept-encoding",
-    // Kept, and asked for anew each time: a newer service has newer pages.
+    // Cached, and revalidated each time: a newer service has newer pages.
     "cache-control": "public, no-cache"
   }
   const unchanged = HttpServerResponse.empty({ status: 304, headers: common })
@@ -71,7 +71,7 @@ const answers = Effect.fnUntraced(function* (made: Effect.Effect<Page>) {
   }
 })
 
-/** Serves a page at a path. It needs no key, so it counts for the address that asks. */
+/** Serves a page at a path. It needs no key, so it counts against the budget of the client's address. */
 export const layer = (path: HttpRouter.PathInput, made: Effect.Effect<Page>) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {

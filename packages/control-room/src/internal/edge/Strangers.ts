@@ -1,6 +1,6 @@
 /**
- * What requests without a valid key may cost: a budget for each address that they come from. Keys and tokens that were
- * valid lately are known, and cost their address nothing.
+ * Limits the cost of requests without a valid key: a budget for each address they come from. Keys and tokens that were
+ * valid recently are remembered, and cost their address nothing.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -17,21 +17,23 @@ import type { RateLimit } from "../../Options.ts"
 import * as Buckets from "./Buckets.ts"
 import { dieWith } from "./Failures.ts"
 
-/** Generous, since all who come through one proxy share one address. */
+/** Generous, since all clients behind one proxy share one address. */
 const defaultBudget: RateLimit = { perSecond: 100, burst: 1000 }
 
-/** How long the refusal of a request over the budget is held back: who asks again at once after each gets no more of them. */
+/**
+ * How long the refusal of a request over the budget is delayed: a client that repeats immediately gets no more of them.
+ */
 const defaultHoldMillis = 1000
-/** How many refusals are held back concurrently; further ones are sent immediately. */
+/** How many refusals are delayed concurrently; further ones are sent immediately. */
 const mostWaiting = 1000
 
-/** How many keys and tokens are known. */
+/** How many keys and tokens are remembered. */
 const mostKnown = 10_000
 
 /** Parses an IP address, without the zone that an IPv6 one may have. */
 export const ipOf = (address: string) => NetAddress.ipFromString(address.replace(/%.*$/, ""))
 
-/** Who shares a budget: an IPv4 address, or the /64 network of an IPv6 one, which is what one subscriber has. */
+/** What shares a budget: an IPv4 address, or the /64 network of an IPv6 one, which is what one subscriber has. */
 export const subscriberOf = (address: string): string => {
   const parsed = ipOf(address)
   if (Result.isFailure(parsed)) return address
@@ -44,22 +46,22 @@ type Request = HttpServerRequest.HttpServerRequest
 export class Strangers extends Context.Service<
   Strangers,
   {
-    /** Counts a request that came without a valid key, and refuses with a 429 what is over the budget of its address. */
+    /** Counts a request without a valid key, and refuses it with a 429 when its address is over the budget. */
     readonly charge: (request: Request) => Effect.Effect<void>
     /**
-     * Runs the look-up of a key or token, which is null when it is unknown. Over the budget of its address, one that was
-     * not valid lately is not looked up.
+     * Runs the lookup of a key or token, which returns null when it is unknown. When the address is over its budget,
+     * only keys that were valid recently are looked up.
      */
     readonly lookUp: <A, E, R>(
       request: Request,
       token: Tokens.Token,
       find: Effect.Effect<A | null, E, R>
     ) => Effect.Effect<A | null, E, R>
-    /** Runs what anyone may ask for; when it succeeds, the budget has what it had before. */
+    /** Runs an effect that needs no key and charges the budget; a success is refunded. */
     readonly attempt: <A, E, R>(request: Request, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("@signalbox/control-room/edge/Strangers") {
-  /** `null`: no budget. `holdMillis`: how long refusals are held back. */
+  /** `null`: no budget. `holdMillis`: how long refusals are delayed. */
   static readonly layer = (budget: RateLimit | null = defaultBudget, holdMillis = defaultHoldMillis) =>
     Layer.sync(Strangers, () => {
       if (budget === null) {
@@ -72,7 +74,7 @@ export class Strangers extends Context.Service<
       const buckets = Buckets.make(budget)
       const known = new Set<string>()
 
-      /** Null: the server around the service does not say it, and has to guard itself. */
+      /** Null: the server around the service does not provide it, and has to limit such requests itself. */
       const addressOf = (request: Request) => Option.getOrNull(Option.map(request.remoteAddress, subscriberOf))
 
       const charge = (request: Request) =>
@@ -91,7 +93,7 @@ export class Strangers extends Context.Service<
         })
 
       let waiting = 0
-      /** Of the machine, whose event loop it is about, and not of a clock that may be virtual. */
+      /** Real time, since this is about the event loop of the machine; `Clock` may be virtual. */
       const hold = Effect.callback<void>((resume) => {
         waiting++
         const timer = setTimeout(() => resume(Effect.void), holdMillis)
@@ -114,7 +116,7 @@ export class Strangers extends Context.Service<
         charge,
         attempt: (request, effect) => Effect.andThen(charge(request), Effect.tap(effect, refund(request))),
         lookUp: (request, token, find) => {
-          // Not the text itself: what opens something is not kept.
+          // A hash, so that no usable key stays in memory.
           const name = hash("sha256", `${token.id} ${token.secret}`, "base64url")
           if (known.has(name)) {
             return Effect.tap(find, (found) => {

@@ -1,6 +1,4 @@
-/**
- * The service as a function of web requests, which do not say where they come from.
- */
+/** The service as a function of web requests, which carry no client address. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -13,17 +11,18 @@ import { ipOf } from "./Strangers.ts"
 
 export interface Options {
   /**
-   * Returns the IP address that a request comes from, null where it is unknown; called once for each request, before anything
-   * else. Requests without a valid key have a budget for each address, against guessing; those of unknown addresses have
+   * Returns the IP address of the client, null where it is unknown; called once per request, before anything else.
+   * Requests without a valid key have a budget for each address, against guessing; those of unknown addresses have
    * none. Default: all are unknown.
    *
-   * Take it from the server, or from a header that your proxy sets itself: with one that clients can set, they have as many
-   * budgets as they like. The handler rejects with a `TypeError` what is not an IP address, such as one with a port.
+   * Take it from the server, or from a header that your proxy sets itself: clients that can set the header have as many
+   * budgets as they like. The handler rejects with a `TypeError` when the result is not an IP address, such as one with
+   * a port.
    */
   readonly clientAddress?: (request: Request) => string | null | undefined
 }
 
-/** Answers a web request. */
+/** Handles a web request. */
 export type WebHandler = (request: Request) => Promise<Response>
 
 const ClientAddress = Context.Reference<string | null>("@signalbox/control-room/edge/WebHandler/ClientAddress", {
@@ -38,7 +37,7 @@ const checked = (address: string | null): string | null => {
 }
 
 /**
- * Creates a handler of web requests from the service at hand.
+ * Creates a handler of web requests from the service in the context.
  *
  * ```ts
  * import * as Mounted from "@signalbox/control-room/Mounted"
@@ -61,6 +60,6 @@ export const make = <E>(
       )
     )
   )
-  // Async, so that what is wrong with the address rejects.
+  // Async, so that an invalid address rejects.
   return async (request) => handler(request, Context.make(ClientAddress, checked(clientAddress(request) ?? null)))
 }

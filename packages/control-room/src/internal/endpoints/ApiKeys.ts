@@ -1,6 +1,6 @@
 /**
- * API keys over HTTP. A key that manages keys may revoke any key of its workspace, itself too: whoever finds a key that
- * leaked can always kill it.
+ * API keys over HTTP. A key that manages keys may revoke any key of its workspace, including itself, so that a leaked
+ * key can always be revoked by whatever key is at hand.
  */
 import { CurrentPrincipal, type Permission } from "@signalbox/api/contract/Authorization"
 import * as Effect from "effect/Effect"
@@ -10,7 +10,9 @@ import * as Endpoints from "../edge/Endpoints.ts"
 import { forbidden, notFound } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 
-/** May be granted by every key that manages keys: the first key of a workspace lacks it, so none could have it else. */
+/**
+ * Every key that manages keys may grant it: the first key of a workspace lacks it, so no key could have it otherwise.
+ */
 const freelyGiven: Permission = "Vault.read_secret_values"
 
 export const layer = Endpoints.group(
@@ -27,7 +29,7 @@ export const layer = Endpoints.group(
         const missing = payload.permissions.filter((permission) => permission !== freelyGiven && !own.has(permission))
         if (missing.length > 0) {
           return yield* forbidden(
-            `permissions: a key can give only what it has itself, and this one lacks ${[...new Set(missing)].join(", ")}`
+            `permissions: a key can grant only permissions that it has, and this one lacks ${[...new Set(missing)].join(", ")}`
           )
         }
         const { key, view } = yield* store.create(params.workspace_id, payload.name, payload.permissions)

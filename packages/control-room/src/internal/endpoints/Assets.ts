@@ -42,7 +42,7 @@ export const layer = Endpoints.group(
         page(request, query, (from) => store.list(params.workspace_id, from), Effect.succeed),
       createAsset: Effect.fnUntraced(function* ({ params, payload: { name } }) {
         const created = yield* store.create(params.workspace_id, name)
-        if (created === null) return yield* conflict(`name: an asset "${name}" exists already; choose another name`)
+        if (created === null) return yield* conflict(`name: an asset "${name}" already exists; choose another name`)
         return { id: created.id, name, payload: { type: "empty" } } as const
       }),
       createAssetUpload: Effect.fnUntraced(function* ({ params, payload: { content_type, data } }) {

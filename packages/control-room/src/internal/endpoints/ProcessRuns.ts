@@ -1,6 +1,4 @@
-/**
- * Process runs: start, watch, stop and delete them.
- */
+/** Process runs: start, read, stop and delete them. */
 import type { ProcessId, ProcessRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { Started } from "@signalbox/api/contract/ProcessRuns"
 import * as Effect from "effect/Effect"

@@ -24,7 +24,7 @@ export const layer = Endpoints.group(
     const runs = yield* Runs
     const { transaction } = yield* Database
     const { page } = yield* Pagination
-    /** Writes a definition once the worker groups that it names are known to be there, in the transaction around it. */
+    /** Stores a definition after checking that the worker groups it names exist, in the transaction around it. */
     const written = <A, E>(workspace: WorkspaceId, { steps }: ProcessDefinition, write: Effect.Effect<A, E>) =>
       Effect.gen(function* () {
         const known = yield* groups.lock(workspace, [...new Set(steps.flatMap((step) => step.worker_group?.id ?? []))])
@@ -37,7 +37,7 @@ export const layer = Endpoints.group(
       })
     const find = (params: Parameters<typeof findIn>[1]) => findIn(store, params)
     const taken = (name: string) =>
-      conflict(`name: a process "${name}" exists already; choose another name or change that one`)
+      conflict(`name: a process "${name}" already exists; choose another name or change that one`)
     return handlers.handleAll({
       getProcess: ({ params }) => Effect.map(find(params), (process) => process.view),
       listProcesses: ({ params, query, request }) =>
@@ -86,7 +86,9 @@ const checkDefinition = Effect.fnUntraced(function* (
   const names = new Set<string>()
   for (const [index, step] of steps.entries()) {
     if (names.has(step.name)) {
-      return yield* invalidRequest(`steps.${index}.name: "${step.name}" is the name of another step; names are unique`)
+      return yield* invalidRequest(
+        `steps.${index}.name: "${step.name}" is already the name of another step; names are unique`
+      )
     }
     names.add(step.name)
     const id = step.task.package_id

@@ -1,6 +1,4 @@
-/**
- * The robot side: what a task may do while its step run lives.
- */
+/** The robot side: what a task may do while its step run is in progress. */
 import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import type { Settlement } from "@signalbox/api/contract/Robot"
 import type { NotFoundResponse } from "@signalbox/api/contract/Responses"
@@ -34,13 +32,16 @@ const stepRunOfToken = Effect.map(StepRuns, (store) => {
     return stepRun ?? (yield* notFound("step run", "of this token"))
   })
   return {
-    /** Alive: with an ended step run its token can not even read. */
+    /** A token of an ended step run cannot even read. */
     live: Effect.gen(function* () {
       const stepRun = yield* own
       const ended = Engine.notRunning(stepRun)
       return ended === null ? stepRun : yield* answering("LEASE_LOST")(new Refused(ended))
     }),
-    /** Dead or alive, as the engine refuses what a dead one asks for; when the URL names that one and no other. */
+    /**
+     * The step run of the token, live or ended, if the URL names that one; the engine refuses the commands of an ended
+     * one.
+     */
     named: Effect.fnUntraced(function* (params: {
       readonly process_id: string
       readonly process_run_id?: string
@@ -62,7 +63,7 @@ const stepRunOfToken = Effect.map(StepRuns, (store) => {
 
 const exceptionTypes = { BUSINESS: "business", APPLICATION: "application" } as const
 
-/** What an item failed with, null when it is completed. */
+/** The exception of a failed item, null when it is completed. */
 export const exceptionOf = ({ exception, state }: Settlement): Exception | null =>
   state === "COMPLETED"
     ? null
@@ -118,10 +119,10 @@ const data = Endpoints.group(
     const runs = yield* ProcessRuns
     const blobs = yield* BlobStore
     const { transaction } = yield* Database
-    const notReserved = () => conflict("the work item is not in the hand of this step run; reserve it first")
+    const notReserved = () => conflict("the work item is not reserved by this step run; reserve it first")
     const files = yield* Files
     const links = yield* FileLinks
-    /** An item of the run, or an output that this step run is making. */
+    /** An item of the run, or an output that this step run is creating. */
     const find = Effect.fnUntraced(function* (stepRun: StoredStepRun, id: string) {
       const item = yield* items.get(stepRun.workspaceId, id)
       if (item !== null && item.processRunId === stepRun.processRunId) {

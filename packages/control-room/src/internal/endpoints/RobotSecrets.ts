@@ -1,6 +1,4 @@
-/**
- * The vault as robots speak it.
- */
+/** The vault in the protocol of robots. */
 import { SecretItems } from "@signalbox/api/contract/Secrets"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -15,7 +13,7 @@ import { checkItems } from "./Secrets.ts"
 
 const decodeItems = Schema.decodeEffect(Schema.fromJsonString(SecretItems))
 
-/** What does not decrypt, as a 400 that names the field. */
+/** Reports a value that does not decrypt as a 400 that names the field. */
 const at =
   (field: string) =>
   <A>(effect: Effect.Effect<A, Transit.TransitError>) =>
@@ -33,7 +31,7 @@ export const layer = Endpoints.group(
         const { items, secret } = yield* orNotFound("secret", secret_name, store.read(workspace_id, secret_name))
         return { ...secret, ...(yield* at("publicKey")(Transit.sealFor(reader, items))) }
       }),
-      // Text without quotes, and no JSON.
+      // Text without quotes, not JSON.
       getVaultPublicKey: ({ params }) => Effect.map(keys.publicKey(params.workspace_id), HttpServerResponse.text),
       putSealedSecret: Effect.fnUntraced(function* ({ params, payload }) {
         if (payload.name !== params.secret_name) {
@@ -41,7 +39,7 @@ export const layer = Endpoints.group(
         }
         const json = yield* at("value")(Transit.open(yield* keys.privateKey(params.workspace_id), payload))
         const items = yield* Effect.mapError(decodeItems(Redacted.value(json)), () =>
-          invalidRequest("value: must be a JSON object once it is decrypted")
+          invalidRequest("value: must be a JSON object after decryption")
         )
         const content = { items: yield* checkItems(items, "value"), description: payload.description }
         return yield* store.put(params.workspace_id, payload.name, content)

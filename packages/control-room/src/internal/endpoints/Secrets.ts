@@ -1,6 +1,4 @@
-/**
- * Secrets over the public interface: items go in and never come out.
- */
+/** Secrets over the public interface: items can be written and never read. */
 import type { SecretName } from "@signalbox/api/contract/Ids"
 import type { SecretItems } from "@signalbox/api/contract/Secrets"
 import * as Effect from "effect/Effect"
@@ -13,13 +11,13 @@ import { Pagination } from "../edge/Pagination.ts"
 
 const pageSize = 1000
 
-/** The items as they are stored, if they are not too large; `field` is where they stand in the request. */
+/** The items in their stored form, or a refusal if they are too large; `field` is their path in the request. */
 export const checkItems = Effect.fnUntraced(function* (items: SecretItems, field: string) {
   const json = JSON.stringify(Redacted.value(items))
   const size = Buffer.byteLength(json)
   if (size > limits.secret) {
     return yield* tooLarge(
-      `${field}: ${size} bytes of JSON are more than the ${limits.secret} allowed; split them into several secrets`
+      `${field}: ${size} bytes of JSON exceed the ${limits.secret} allowed; split them into several secrets`
     )
   }
   return Redacted.make(json)
@@ -48,7 +46,7 @@ export const layer = Endpoints.group(
         const created = yield* store.create(params.workspace_id, name, content)
         return (
           created ??
-          (yield* conflict(`name: a secret "${name}" exists already; choose another name or change that one`))
+          (yield* conflict(`name: a secret "${name}" already exists; choose another name or change that one`))
         )
       }),
       updateSecret: Effect.fnUntraced(function* ({ params, payload: { description, items } }) {

@@ -12,7 +12,7 @@ import { notFound, orNotFound } from "../edge/Failures.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
 import { Pagination } from "../edge/Pagination.ts"
 
-/** Console messages in a page. */
+/** Console messages per page. */
 const messagesInPage = 1000
 
 const listed = ({ id, name, size }: StoredFile) => ({ id: ArtifactId.make(id), name, size })

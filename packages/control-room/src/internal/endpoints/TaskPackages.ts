@@ -14,7 +14,7 @@ import { answering, conflict, orNotFound } from "../edge/Failures.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
 import { Pagination } from "../edge/Pagination.ts"
 
-/** Where the zip of a package is fetched, and its digest. */
+/** The download address of a package's zip, and its digest. */
 export const locate = (
   links: FileLinks["Service"],
   { name, workspaceId }: StoredPackage,
@@ -64,7 +64,7 @@ export const layer = Endpoints.group(
       createTaskPackage: Effect.fnUntraced(function* ({ params, payload: { name } }) {
         const created = yield* store.create(params.workspace_id, name)
         if (created === null) {
-          return yield* conflict(`name: a task package "${name}" exists already; choose another name`)
+          return yield* conflict(`name: a task package "${name}" already exists; choose another name`)
         }
         return yield* view(created)
       }),

@@ -1,5 +1,5 @@
 /**
- * Bytes in and out: uploads to signed forms, downloads from signed addresses. They carry no key; the signature is the
+ * Bytes of uploads to signed forms and of downloads from signed addresses. They need no key; the signature is the
  * permission.
  */
 import * as Effect from "effect/Effect"
@@ -31,7 +31,7 @@ const statuses = {
 const toResponse = (refused: Refused) =>
   HttpServerResponse.jsonUnsafe(body(refused.code, refused.message), { status: statuses[refused.code] })
 
-/** The row is there, so it was not this service that deleted them. */
+/** The row exists, so something other than this service deleted the bytes. */
 const bytesMissing =
   "the bytes of this file are missing from the data folder of the service: restore them from a backup; `signalbox check` lists what is missing"
 
@@ -60,7 +60,7 @@ const uploads = HttpRouter.use(
             if (staged !== undefined) {
               return yield* refuse(
                 "INVALID_REQUEST",
-                "the form goes on after its file; send one file, as the last part"
+                "the form has parts after its file; send one file, as the last part"
               )
             }
             if (part._tag === "Field") {
@@ -71,23 +71,23 @@ const uploads = HttpRouter.use(
                 yield* strangers.charge(request)
                 return yield* refuse(
                   "PAYLOAD_TOO_LARGE",
-                  `the fields of the form are larger than ${limits.strangerBody} bytes; send those of the form and the file`
+                  `the fields of the form exceed ${limits.strangerBody} bytes; send only those of the form, and the file`
                 )
               }
               fields.set(part.key, part.value)
               return
             }
-            // All fields come before the bytes, so nothing is written for a form that is not ours.
+            // All fields arrive before the bytes, so nothing is written for a form that is not signed.
             const policy = yield* links.readForm(fields)
             if (policy === null) {
               yield* strangers.charge(request)
               return yield* refuse(
                 "INVALID_REQUEST",
-                "the form is not signed by this service, or it has expired; ask for a new one"
+                "the form is not signed by this service, or it has expired; request a new one"
               )
             }
             if (part.key !== "file") {
-              return yield* refuse("INVALID_REQUEST", `${part.key}: the part with the file is named "file"`)
+              return yield* refuse("INVALID_REQUEST", `${part.key}: the part with the file must be named "file"`)
             }
             let size = 0
             const counted = Stream.tap(part.content, (chunk) => {
@@ -96,7 +96,7 @@ const uploads = HttpRouter.use(
                 ? Effect.void
                 : refuse(
                     "PAYLOAD_TOO_LARGE",
-                    `file: larger than the ${policy.size} bytes ${policy.kind === "package" ? "allowed" : "declared in file_size"}; nothing was kept`
+                    `file: larger than the ${policy.size} bytes ${policy.kind === "package" ? "allowed" : "declared in file_size"}; nothing was stored`
                   )
             })
             staged = { policy, file: yield* blobs.stage(counted) }
@@ -105,7 +105,7 @@ const uploads = HttpRouter.use(
         Effect.provideContext(
           Multipart.limitsServices({
             maxParts: 50,
-            // Whatever type a file part has, it is a file.
+            // A file part may have any content type.
             fieldMimeTypes: [],
             maxFieldSize: "64 KiB",
             maxFileSize: limits.file + 1,
@@ -113,7 +113,7 @@ const uploads = HttpRouter.use(
           })
         )
       )
-      // Only now was the whole request read: a part that broke off ends like one that is whole.
+      // Only now is it known that the whole request was read: a part that was cut off ends like a complete one.
       if (staged === undefined) {
         return yield* refuse("INVALID_REQUEST", "file: missing; send it as the last part of the form")
       }
@@ -121,7 +121,7 @@ const uploads = HttpRouter.use(
       if (policy.kind !== "package" && file.size !== policy.size) {
         return yield* refuse(
           "INVALID_REQUEST",
-          `file: ${file.size} bytes came and file_size declared ${policy.size}; nothing was kept`
+          `file: ${file.size} bytes were received, but file_size declared ${policy.size}; nothing was stored`
         )
       }
       yield* uploadCompletion.form(policy, file)
@@ -131,10 +131,10 @@ const uploads = HttpRouter.use(
       Effect.catchTag("MultipartError", (error) =>
         Effect.fail(
           error.reason._tag === "InternalError"
-            ? new Refused({ code: "INVALID_REQUEST", message: "the upload broke off; nothing was kept" })
+            ? new Refused({ code: "INVALID_REQUEST", message: "the upload was cut off; nothing was stored" })
             : new Refused({
                 code: error.reason._tag === "Parse" ? "INVALID_REQUEST" : "PAYLOAD_TOO_LARGE",
-                message: `the form could not be read (${error.reason._tag}); nothing was kept`
+                message: `the form could not be read (${error.reason._tag}); nothing was stored`
               })
         )
       ),
@@ -144,7 +144,7 @@ const uploads = HttpRouter.use(
   })
 )
 
-/** One range of `Range`: `bytes=0-4`, `bytes=5-`, `bytes=-5`. Null: none that we know; undefined: not within the file. */
+/** One range of `Range`: `bytes=0-4`, `bytes=5-`, `bytes=-5`. Null: no known form; undefined: outside the file. */
 const parseRange = (header: string | undefined, size: number) => {
   const match = /^bytes=(\d*)-(\d*)$/i.exec(header?.trim() ?? "")
   const [, first = "", last = ""] = match ?? []
@@ -154,7 +154,7 @@ const parseRange = (header: string | undefined, size: number) => {
   return from <= to ? { from, to } : undefined
 }
 
-/** A value as `filename*` takes it: nothing but letters, digits and percent signs that could end or split it. */
+/** Encodes a value for `filename*`: only letters, digits and percent signs, so that it can neither end nor split it. */
 const encodeName = (name: string) =>
   encodeURIComponent(name).replace(/['()*!]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 
@@ -174,7 +174,10 @@ const downloads = HttpRouter.use(
       if (link === null) {
         yield* strangers.charge(request)
         return HttpServerResponse.jsonUnsafe(
-          body("FORBIDDEN", "the address is not signed by this service, or it has expired; fetch the item anew"),
+          body(
+            "FORBIDDEN",
+            "the address is not signed by this service, or it has expired; get the item again for a new one"
+          ),
           { status: 403 }
         )
       }
@@ -207,7 +210,7 @@ const downloads = HttpRouter.use(
               bytesToRead: range.to - range.from + 1,
               headers: { ...headers, "content-range": `bytes ${range.from}-${range.to}/${file.size}` }
             })
-      // Bytes that are not there although their row is: replaced or deleted just now, or else lost.
+      // The bytes are missing although their row exists: replaced or deleted just now, or else lost.
       return yield* Effect.catch(response, (error) =>
         Effect.flatMap(files.find(link.workspace, id), (still) => {
           if (still === null) return Effect.succeed(deleted)
@@ -223,7 +226,7 @@ const downloads = HttpRouter.use(
   })
 )
 
-/** The content of assets: raw bytes, as often as the sender likes until the address expires. */
+/** The content of assets: raw bytes, any number of times until the address expires. */
 const assets = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const blobs = yield* BlobStore
@@ -239,7 +242,7 @@ const assets = HttpRouter.use(
       if (workspace === null) {
         yield* strangers.charge(request)
         return HttpServerResponse.jsonUnsafe(
-          body("FORBIDDEN", "the address is not signed by this service, or it has expired; ask for a new upload"),
+          body("FORBIDDEN", "the address is not signed by this service, or it has expired; request a new upload"),
           { status: 403 }
         )
       }
@@ -248,7 +251,7 @@ const assets = HttpRouter.use(
       }
       const tooLarge = Effect.suspend(() => {
         const reason = `the content is larger than the ${limits.asset} bytes that an asset may have`
-        return Effect.andThen(store.fail(upload, reason), refuse("PAYLOAD_TOO_LARGE", `${reason}; nothing was kept`))
+        return Effect.andThen(store.fail(upload, reason), refuse("PAYLOAD_TOO_LARGE", `${reason}; nothing was stored`))
       })
       const declared = request.headers["content-length"]
       if (declared !== undefined && Number(declared) > limits.asset) return yield* tooLarge
@@ -261,7 +264,7 @@ const assets = HttpRouter.use(
       if (declared !== undefined && Number(declared) !== staged.size) {
         return yield* refuse(
           "INVALID_REQUEST",
-          `${staged.size} bytes came and content-length said ${declared}; nothing was kept`
+          `${staged.size} bytes were received, but content-length declared ${declared}; nothing was stored`
         )
       }
       yield* uploadCompletion.asset(workspace, upload, staged)
@@ -270,7 +273,7 @@ const assets = HttpRouter.use(
       Effect.scoped,
       Effect.catchTag("HttpServerError", () =>
         Effect.fail(
-          new Refused({ code: "INVALID_REQUEST", message: "the upload broke off; nothing was kept, send it again" })
+          new Refused({ code: "INVALID_REQUEST", message: "the upload was cut off; nothing was stored, send it again" })
         )
       ),
       Effect.catchTag("Refused", (refused) => Effect.succeed(toResponse(refused)))

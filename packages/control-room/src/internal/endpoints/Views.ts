@@ -1,6 +1,4 @@
-/**
- * Work items and outputs as the interface shows them, with their files.
- */
+/** Work items and outputs in the form of the interface, with their files. */
 import type { File } from "@signalbox/api/contract/Files"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { WorkItem, WorkItemListed } from "@signalbox/api/contract/WorkItems"
@@ -31,7 +29,7 @@ export const whole = (item: StoredItem, files: ReadonlyArray<File>): WorkItem =>
   files
 })
 
-/** The JSON text of an object with two more members, of which the payload is JSON text already. */
+/** The JSON text of an object with payload and files added; the payload is JSON text already. */
 const withData = (head: object, payload: string, files: ReadonlyArray<File>): string =>
   `${JSON.stringify(head).slice(0, -1)},"payload":${payload},"files":${JSON.stringify(files)}}`
 
@@ -50,7 +48,7 @@ export class Views extends Context.Service<
     Effect.gen(function* () {
       const files = yield* Files
       const links = yield* FileLinks
-      /** The files of a page of owners, with one query. */
+      /** The files of a page of owners, in one query. */
       const filesOf = Effect.fnUntraced(function* (
         owners: ReadonlyArray<{
           readonly id: string

@@ -35,7 +35,7 @@ export const layer = Endpoints.group(
       return { ...view, secret }
     })
 
-    /** What a webhook names must be there, and be a target. */
+    /** The process that a webhook names must exist, and its endpoint must be an allowed target. */
     const check = Effect.fnUntraced(function* (
       workspace: WorkspaceId,
       given: { readonly endpoint?: string; readonly process?: { readonly id: ProcessId } | null }

@@ -32,7 +32,7 @@ export const layer = Endpoints.group(
       const group = yield* find(params)
       return yield* orNotFound("link token", params.token_id, store.getLinkToken(group.id, params.token_id))
     })
-    const taken = (name: string) => conflict(`name: a worker group "${name}" exists already; choose another name`)
+    const taken = (name: string) => conflict(`name: a worker group "${name}" already exists; choose another name`)
     const membership = (id: WorkerId) =>
       Effect.map(store.ofWorker(id), (worker_groups) => ({ worker: { id }, worker_groups }))
     return handlers.handleAll({
@@ -58,7 +58,7 @@ export const layer = Endpoints.group(
             const worker = yield* workers.get(params.workspace_id, id)
             if (worker === null) return yield* notFound("worker", id, "worker.id")
             yield* store.addWorker(group.id, worker.id)
-            // It may wait for work that is bound to this group.
+            // The worker may be waiting for work that is bound to this group.
             yield* signal.afterCommit
             return yield* membership(worker.id)
           })

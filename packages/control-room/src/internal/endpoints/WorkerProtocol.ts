@@ -1,6 +1,4 @@
-/**
- * The workers' own interface: link, lease, report.
- */
+/** The interface of workers: link, lease, report. */
 import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import type { StepRunId, WorkerId } from "@signalbox/api/contract/Ids"
 import type { Lease, nextItems as nextEndpoint } from "@signalbox/api/contract/WorkerProtocol"
@@ -30,14 +28,14 @@ import { holdsLease } from "./Workers.ts"
 
 type NextPayload = HttpApiEndpoint.Payload<typeof nextEndpoint>["Type"]
 
-/** How often a worker must be heard of. */
+/** How often a worker must send a heartbeat. */
 const heartbeatSeconds = 3
 
-/** A time in the form in which all are stored. */
+/** A time in the form in which all times are stored. */
 const timeOf = (text: string, field: string) => {
   const time = Date.parse(text)
   return Number.isNaN(time)
-    ? Effect.fail(invalidRequest(`${field}: there is no such time`))
+    ? Effect.fail(invalidRequest(`${field}: is not a valid time`))
     : Effect.succeed(new Date(time).toISOString())
 }
 
@@ -45,11 +43,11 @@ const ownWorker = Effect.gen(function* () {
   const principal = yield* CurrentPrincipal
   return principal._tag === "Worker"
     ? { id: principal.workerId, workspaceId: principal.workspaceId }
-    : // Only a worker's token gets here by the contract; a run's token has no business on this interface.
+    : // The contract admits only a worker's token here, never a run's.
       yield* Effect.die(forbidden("this needs the token of a worker"))
 })
 
-/** What a step run asks for, as `nextWorkItems` has it. */
+/** The request of a step run, as `nextWorkItems` takes it. */
 const askOf = ({ lease_token, reserve, settled, step_run_id }: NextPayload["step_runs"][number]): Ask => ({
   stepRun: step_run_id,
   leaseToken: lease_token,
@@ -172,7 +170,7 @@ export const layer = Endpoints.group(
         const named = new Set<string>()
         for (const [index, { step_run_id }] of payload.step_runs.entries()) {
           if (named.has(step_run_id)) {
-            return yield* invalidRequest(`step_runs.${index}.step_run_id: a step run is named twice; ask once for each`)
+            return yield* invalidRequest(`step_runs.${index}.step_run_id: a step run is named twice; name each once`)
           }
           named.add(step_run_id)
         }
@@ -218,7 +216,7 @@ export const layer = Endpoints.group(
         if (state === "awaiting_worker") return yield* conflict("the step run has not started; start it first")
         if (state !== "in_progress") return yield* answering("LEASE_LOST")(LeaseHolder.lost())
         if (size > limits.file) {
-          return yield* tooLarge(`size: ${size} bytes are more than the ${limits.file} allowed`)
+          return yield* tooLarge(`size: ${size} bytes exceed the ${limits.file} allowed`)
         }
         const owner = { workspace: workspaceId, id, stepRun: id, kind: "artifact" } as const
         return { upload: yield* links.uploadForm(owner, { file_name: name, file_size: size }) }

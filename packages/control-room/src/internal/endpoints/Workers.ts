@@ -50,7 +50,7 @@ export const layer = Endpoints.group(
       deleteWorker: Effect.fnUntraced(function* ({ params }) {
         const worker = yield* find(params)
         if (!(yield* store.remove(worker.id))) {
-          // Gone meanwhile, or at work.
+          // Deleted concurrently, or processing a step run.
           yield* find(params)
           return yield* conflict(holdsLease)
         }

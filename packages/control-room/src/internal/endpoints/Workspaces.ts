@@ -1,6 +1,6 @@
 /**
- * Workspaces over HTTP. Whoever manages the keys of one may make another: it starts empty, and the key that made it opens
- * nothing of it.
+ * Workspaces over HTTP. A key that manages keys may create another workspace: it starts empty, and that key gives no
+ * access to it.
  */
 import { CurrentPrincipal, firstKeyPermissions } from "@signalbox/api/contract/Authorization"
 import * as Effect from "effect/Effect"
@@ -11,7 +11,7 @@ import { Workspaces } from "../store/Workspaces.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { forbidden, orNotFound } from "../edge/Failures.ts"
 
-/** `mayCreate`: whether further workspaces may be made over HTTP. */
+/** `mayCreate`: whether further workspaces may be created over HTTP. */
 export const layer = (mayCreate: boolean) =>
   Endpoints.group(
     "workspaces",
@@ -23,7 +23,7 @@ export const layer = (mayCreate: boolean) =>
         getWorkspace: ({ params }) => orNotFound("workspace", params.workspace_id, store.get(params.workspace_id)),
         createWorkspace: Effect.fnUntraced(function* ({ payload }) {
           if (!mayCreate) {
-            return yield* forbidden("this control room makes no further workspaces; ask its operator for one")
+            return yield* forbidden("this control room does not allow further workspaces; ask its operator for one")
           }
           const own = yield* store.get((yield* CurrentPrincipal).workspaceId)
           const workspace = yield* store.create(payload.name, own?.organization)

@@ -1,6 +1,6 @@
 /**
- * Signed addresses and forms: a download address says which file until when; an upload form says which owner may get
- * which file of which size.
+ * Signed addresses and forms: a download address allows one file until a time; an upload form allows one owner one file
+ * of a given size.
  */
 import type { File, NewFile, UploadForm } from "@signalbox/api/contract/Files"
 import { type AssetUploadId, type StepRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
@@ -13,13 +13,13 @@ import { clockTolerance, Database } from "../store/Database.ts"
 import type { StoredFile } from "../store/Files.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 
-/** Byte transfers live under a prefix of their own. */
+/** Byte transfers have a separate prefix. */
 export const transferPrefix = "/transfer/v1"
 
 /** How long addresses and forms are valid. */
 export const validMillis = 60 * 60 * 1000
 
-/** The last part of a name that may have slashes, as a path in an address can have it. */
+/** The last segment of a name that may contain slashes, encoded for a path. */
 const lastPart = (name: string) => {
   const last = name.slice(name.lastIndexOf("/") + 1)
   return last === "" || last === "." || last === ".." ? "content" : last
@@ -29,7 +29,7 @@ export class FileLinks extends Context.Service<
   FileLinks,
   {
     readonly file: (workspace: WorkspaceId, file: StoredFile) => Effect.Effect<File>
-    /** Where the bytes of a file are fetched, under this name and with this content type. */
+    /** The address from which a file is downloaded, under this name and with this content type. */
     readonly download: (
       workspace: WorkspaceId,
       file: { readonly id: string; readonly name: string; readonly type: string }
@@ -44,13 +44,13 @@ export class FileLinks extends Context.Service<
       },
       file: NewFile
     ) => Effect.Effect<UploadForm>
-    /** Where the content of an asset is put until then (milliseconds since 1970). */
+    /** The address to which the content of an asset is uploaded until `expires` (milliseconds since 1970). */
     readonly assetUpload: (workspace: WorkspaceId, upload: AssetUploadId, expires: number) => string
-    /** The workspace of such an address, null when it is not ours or has expired. */
+    /** The workspace of such an address, null when its signature is invalid or it has expired. */
     readonly readAssetUpload: (upload: string, query: URLSearchParams) => Effect.Effect<WorkspaceId | null>
-    /** The policy of a form, null when it is not ours or has expired. */
+    /** The policy of a form, null when its signature is invalid or it has expired. */
     readonly readForm: (fields: ReadonlyMap<string, string>) => Effect.Effect<UploadPolicy.UploadPolicy | null>
-    /** The workspace and content type of a download address, null when it is not ours or has expired. */
+    /** The workspace and content type of a download address, null when its signature is invalid or it has expired. */
     readonly readDownload: (
       fileId: string,
       name: string,
@@ -64,7 +64,7 @@ export class FileLinks extends Context.Service<
       const signer = yield* Signer
       const { millis } = yield* Database
       const publicUrl = yield* PublicUrl
-      // As JSON, so that no name can pass for the fields after it.
+      // As JSON, so that no name can contain the fields after it.
       const downloadText = (id: string, name: string, type: string, workspace: string, expires: string) =>
         `download\n${JSON.stringify(["GET", id, name, type, workspace, expires])}`
       const assetText = (upload: string, workspace: string, expires: string) =>

@@ -1,6 +1,4 @@
-/**
- * Signs what the service hands out and takes back: download addresses, upload forms, cursors.
- */
+/** Signs what the service issues and later accepts: download addresses, upload forms, cursors. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -46,7 +46,7 @@ export class UploadCompletion extends Context.Service<
       const packages = yield* TaskPackages
       const { transaction } = yield* Database
 
-      /** Whether the owner may still get the file: it may have moved on while the bytes were under way. */
+      /** Whether the owner may still get the file: its state may have changed during the upload. */
       const checkOwner = Effect.fnUntraced(function* (policy: UploadPolicy) {
         const item = yield* items.get(policy.workspace, policy.owner)
         const maker = policy.step_run === null ? null : yield* stepRuns.find(policy.step_run)
@@ -55,18 +55,18 @@ export class UploadCompletion extends Context.Service<
         const now = yield* items.lock(policy.workspace, policy.owner)
         if (policy.step_run === null) {
           if (now === null || isGone)
-            return yield* refuse("NOT_FOUND", `there is no work item ${policy.owner} any more`)
+            return yield* refuse("NOT_FOUND", `the work item ${policy.owner} no longer exists`)
           const free =
             now.state === "new" || now.state === "failed" || (now.state === "pending" && now.stepRun === null)
           return free
             ? undefined
-            : yield* refuse("CONFLICT", `the work item is ${now.state} by now; its files can not change`)
+            : yield* refuse("CONFLICT", `the work item is ${now.state} now; its files can no longer change`)
         }
         const stepRun = yield* stepRuns.find(policy.step_run)
         const isReserved = now !== null && now.state === "in_progress" && now.stepRun === policy.step_run
         const open = isReserved || (yield* outputs.open(policy.owner))?.stepRunId === policy.step_run
         if (stepRun?.state !== "in_progress" || !open) {
-          return yield* refuse("LEASE_LOST", "the step run has ended or gave the work item back; stop the task")
+          return yield* refuse("LEASE_LOST", "the step run has ended or released the work item; stop the task")
         }
       })
 
@@ -85,7 +85,7 @@ export class UploadCompletion extends Context.Service<
         const run = known === null ? null : yield* runs.lock(known.processRunId)
         const stepRun = yield* stepRuns.lock(id)
         if (run === null || stepRun?.state !== "in_progress") {
-          return yield* refuse("LEASE_LOST", "the step run has ended; its artifacts can not change")
+          return yield* refuse("LEASE_LOST", "the step run has ended; its artifacts can no longer change")
         }
         yield* stepRuns.addEvents([{ stepRun: id, type: "ARTIFACT_ADDED", item: null }])
         const { name, size, workspace } = policy
@@ -104,7 +104,7 @@ export class UploadCompletion extends Context.Service<
                 Effect.provideService(FileSystem.FileSystem, fs),
                 Effect.catchTag("PlatformError", Effect.die),
                 Effect.mapError(({ message }) => {
-                  return new Refused({ code: "INVALID_REQUEST", message: `file: ${message}; nothing was kept` })
+                  return new Refused({ code: "INVALID_REQUEST", message: `file: ${message}; nothing was stored` })
                 })
               )
               return yield* keep(staged, (blob) =>

@@ -8,16 +8,16 @@ export const UploadPolicy = Schema.Struct({
   /** A file of a work item or output, an artifact of a step run, or the zip of a task package. */
   kind: Schema.Literals(["file", "artifact", "package"]),
   workspace: WorkspaceId,
-  /** The work item, output, step run or task package that gets the file. */
+  /** The work item, output, step run or task package that owns the file. */
   owner: Schema.String,
   /** The step run that writes it; null: the holder of a workspace key. */
   step_run: Schema.NullOr(StepRunId),
   name: Schema.String,
-  /** In bytes: of a package the most that it may have, else what it must have. */
+  /** In bytes: the maximum for a package, else the exact size. */
   size: Schema.Finite,
   expires: Schema.Finite
 })
 export interface UploadPolicy extends Schema.Schema.Type<typeof UploadPolicy> {}
 
-/** Parses the JSON of a form's policy; none when it is not one. */
+/** Parses the JSON of a form's policy; none when it is invalid. */
 export const parse = Schema.decodeUnknownOption(Schema.fromJsonString(UploadPolicy))
