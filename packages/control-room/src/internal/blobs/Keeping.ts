@@ -1,13 +1,11 @@
-/**
- * How a blob gets the row that names it.
- */
+/** Commits blobs together with the rows that name them. */
 import * as Effect from "effect/Effect"
 import { BlobStore, type Staged } from "../../BlobStore.ts"
 import { Database } from "../store/Database.ts"
 
 /**
- * Creates a function that commits a staged blob and lets `write` name it, which returns the blob that nothing needs any
- * more. The blob is removed when `write` fails. It is not interrupted, or a blob could be removed although its row exists.
+ * Creates a function that commits a staged blob and lets `write` name it; `write` returns the blob that it replaced.
+ * The blob is deleted when `write` fails. Uninterruptible, or a blob could be deleted although its row exists.
  */
 export const make = Effect.gen(function* () {
   const blobs = yield* BlobStore

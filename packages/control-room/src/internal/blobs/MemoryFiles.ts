@@ -1,6 +1,6 @@
 /**
- * A `FileSystem` in memory, of what the service uses: files that are written once, then read, renamed and removed. All of
- * it is done at once, so that virtual time never runs ahead of a file.
+ * A `FileSystem` in memory, with the part that the service uses: files that are written once, then read, renamed and
+ * removed. Everything is synchronous, so that virtual time never runs ahead of a file.
  */
 import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { systemError } from "effect/PlatformError"
 
-/** Bytes that grow at their end. */
+/** Bytes that are appended to. */
 interface Content {
   bytes: Uint8Array
   size: number
@@ -82,7 +82,7 @@ const handleOf = (content: Content): FileSystem.File => {
           got === 0 ? Option.none() : Option.some(buffer.subarray(0, got))
         )
       }),
-    truncate: () => Effect.die(new Error("files in memory are not truncated")),
+    truncate: () => Effect.die(new Error("files in memory cannot be truncated")),
     write,
     writeAll: (chunk) => Effect.asVoid(write(chunk))
   }
@@ -98,7 +98,7 @@ const make = Effect.sync(() => {
   return FileSystem.make({
     ...FileSystem.makeNoop({}),
     access: (path) => Effect.asVoid(find("access", path)),
-    // Folders are what the paths of files say.
+    // Folders exist by the paths of files.
     makeDirectory: () => Effect.void,
     readDirectory: (path) =>
       Effect.sync(() => {
@@ -125,5 +125,5 @@ const make = Effect.sync(() => {
   })
 })
 
-/** Empty, and gone with the layer. */
+/** Empty, and lost when the layer is released. */
 export const layer = Layer.effect(FileSystem.FileSystem, make)

@@ -1,6 +1,4 @@
-/**
- * Delivers what the outbox holds: at least once, with the same bytes in every attempt, and tried again for two days.
- */
+/** Delivers what the outbox holds: at least once, with the same bytes in every attempt, retried for two days. */
 import { standardContent, standardKey, webhookHeaders } from "@signalbox/api/contract/WebhookEvents"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -36,7 +34,7 @@ const delays = [
 ]
 const jitter = 0.2
 
-/** Concurrent attempts, to all endpoints together. */
+/** Concurrent attempts, over all endpoints. */
 const maxAtOnce = 1000
 
 const hmac = (key: Uint8Array, content: Uint8Array) => createHmac("sha256", key).update(content)
@@ -65,11 +63,12 @@ export const headersOf = (
 
 const errorOf = (status: number): string | null => {
   if (status >= 200 && status < 300) return null
-  if (status === 410) return "the endpoint answered 410, so the webhook was disabled; enable it to send to it again"
+  if (status === 410)
+    return "the endpoint responded with 410, so the webhook was disabled; enable it to send to it again"
   if (status >= 300 && status < 400) {
-    return `the endpoint answered ${status}: redirects are not followed, set the final address as endpoint`
+    return `the endpoint responded with ${status}: redirects are not followed, set the final address as endpoint`
   }
-  return `the endpoint answered ${status}; 2xx is expected`
+  return `the endpoint responded with ${status}; 2xx is expected`
 }
 
 export class Deliverer extends Context.Service<
@@ -124,7 +123,7 @@ export class Deliverer extends Context.Service<
         }
         const record = deliveries.record(claimed, attempted)
         const disable = gone && error !== null ? webhooks.disable(claimed.sealed.webhook, error) : Effect.void
-        // The webhook before its deliveries, as everywhere: who locks in one order does not wait for ever.
+        // The webhook before its deliveries, as everywhere: one order of locks cannot deadlock.
         yield* transaction(Effect.andThen(disable, record))
         const log = error === null ? Effect.logDebug("webhook delivered") : Effect.logInfo("webhook not delivered")
         yield* Effect.annotateLogs(log, {
@@ -162,7 +161,7 @@ export class Deliverer extends Context.Service<
       const outbox = yield* Outbox
       const deliveries = yield* Deliveries
       const sql = yield* SqlClient.SqlClient
-      // One process has a SQLite file to itself: what is claimed at its start was claimed by one that is gone.
+      // A SQLite file belongs to one process: claims found at its start were made by one that has ended.
       yield* sql.onDialectOrElse({ pg: () => Effect.void, orElse: () => deliveries.releaseAll })
       const next = yield* outbox.listen
       const interval = yield* PollInterval
@@ -176,7 +175,7 @@ export class Deliverer extends Context.Service<
         }
       })
       yield* look.pipe(
-        steady("looking for deliveries"),
+        steady("polling deliveries"),
         Effect.andThen(Effect.timeoutOption(next, interval)),
         Effect.forever,
         Effect.forkScoped

@@ -16,10 +16,10 @@ export const attemptTime = "15 seconds"
 /** Bytes of a response that are read, and discarded, before the connection is closed. */
 const answerLimit = 64 * 1024
 
-/** There was no response. */
+/** No response was received. */
 export class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly message: string }> {}
 
-/** What is said of a failed connection: never the address, which may hold a key. */
+/** The message for a failed connection: never the address, which may contain a key. */
 const said = (error: NodeJS.ErrnoException): string =>
   refusalOf(error) ?? `no connection: ${error.code ?? "the endpoint does not speak HTTP"}`
 
@@ -66,7 +66,7 @@ export const send = (options: DeliveryRequest): Effect.Effect<number, NoAnswer> 
   }).pipe(
     Effect.timeoutOrElse({
       duration: attemptTime,
-      orElse: () => Effect.fail(new NoAnswer({ message: `no answer within ${attemptTime}` }))
+      orElse: () => Effect.fail(new NoAnswer({ message: `no response within ${attemptTime}` }))
     })
   )
 

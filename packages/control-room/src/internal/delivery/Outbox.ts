@@ -23,21 +23,21 @@ import type { StoredWebhook } from "../store/StoredWebhook.ts"
 
 const bodyOf = Schema.encodeSync(Schema.fromJsonString(Schema.toCodecJson(WebhookEvent)))
 
-/** The id of no process and no run. */
+/** An id of no process and no run. */
 const nobody = "00000000-0000-0000-0000-000000000000"
 
 export class Outbox extends Context.Service<
   Outbox,
   {
-    /** Records an event of a run, in its current state, for every webhook that wants it, in the same transaction. */
+    /** Records an event of a run, in its current state, for every webhook subscribed to it, in the same transaction. */
     readonly notify: (run: Run, action: ProcessRunAction) => Effect.Effect<void>
-    /** Sends an event of no run to one webhook, also when it is not enabled. */
+    /** Sends an event that belongs to no run to one webhook, even if it is disabled. */
     readonly test: (webhook: StoredWebhook) => Effect.Effect<WebhookDelivery>
-    /** The same event once more, as a new delivery. */
+    /** Creates a new delivery of the same event. */
     readonly redeliver: (webhook: StoredWebhook, delivery: WebhookDelivery) => Effect.Effect<WebhookDelivery, Refused>
-    /** Signals that there may be something to deliver. */
+    /** Signals that deliveries may be due. */
     readonly wake: Effect.Effect<void>
-    /** From now on, no signal is missed: the inner effect waits for the next one. */
+    /** Subscribes: from now on no signal is missed. The inner effect waits for the next one. */
     readonly listen: Effect.Effect<Effect.Effect<void>, never, Scope.Scope>
   }
 >()("@signalbox/control-room/delivery/Outbox") {

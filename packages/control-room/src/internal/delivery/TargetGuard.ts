@@ -1,7 +1,7 @@
 /**
- * Keeps deliveries away from machines that only this one can reach: loopback, private networks, link-local and metadata
- * addresses. What is checked is the address that is connected to, after the name was resolved; so a name that resolves
- * differently the next time gains nothing.
+ * Keeps deliveries from machines that only this one can reach: loopback, private networks, link-local and metadata
+ * addresses. The address that is checked, after resolving the name, is the one that is connected to, so a name that
+ * resolves differently the next time gains nothing.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -47,10 +47,10 @@ const refusedIpv6 = networks({
   "ff00::/8": "a multicast address"
 })
 
-/** Of IPv6 only this is the public network. */
+/** The only public network of IPv6. */
 const publicIpv6 = IpNetwork.fromStringUnsafe("2000::/3")
 
-/** Networks whose addresses carry one of IPv4, and where in their eight segments it stands. */
+/** IPv6 networks whose addresses contain an IPv4 address, and at which of their eight segments. */
 const carriers = [
   { network: IpNetwork.fromStringUnsafe("::/96"), at: 6 },
   { network: IpNetwork.fromStringUnsafe("::ffff:0:0/96"), at: 6 },
@@ -74,38 +74,38 @@ const refusedAddress = (address: NetAddress.IpAddress): string | null => {
   return IpNetwork.contains(publicIpv6, address) ? null : "a reserved address"
 }
 
-/** Why an IP address is no target, null when it is one. A zone (`%eth0`) makes it a local one. */
+/** Why an IP address is refused as a target; null when it is allowed. A zone (`%eth0`) makes it a local one. */
 export const refusedIp = (text: string): string | null => {
   if (text.includes("%")) return "an address of a local network"
   const address = NetAddress.ipFromString(text)
-  return Result.isSuccess(address) ? refusedAddress(address.success) : "no IP address"
+  return Result.isSuccess(address) ? refusedAddress(address.success) : "not an IP address"
 }
 
-/** The host of an address as it will be resolved: `URL` has turned every spelling of an IPv4 address into one. */
+/** The host of an address as it will be resolved: `URL` has normalised every spelling of an IPv4 address. */
 const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.+$/, "")
 
-/** Why the host is no target by its very text, null when that is not known before it is resolved. */
+/** Why the host is refused by its text alone; null when that is not known before it is resolved. */
 const refusedHost = (host: string): string | null => {
   if (host === "" || host === "localhost" || host.endsWith(".localhost")) return "this machine"
   return Result.isSuccess(NetAddress.ipFromString(host)) ? refusedIp(host) : null
 }
 
-/** The host was resolved, and is no target. */
+/** The host was resolved, and is refused as a target. */
 class RefusedTarget extends Error {}
 
 export class TargetGuard extends Context.Service<
   TargetGuard,
   {
-    /** Why nothing is ever sent to this address, null when it may be tried. */
+    /** Why nothing is ever sent to this address; null when it may be tried. */
     readonly refuses: (endpoint: string) => string | null
-    /** For the connection: resolves a host, and fails when any of its addresses is no target. */
+    /** For the connection: resolves a host, and fails when any of its addresses is refused. */
     readonly lookup: LookupFunction
   }
 >()("@signalbox/control-room/delivery/TargetGuard") {
-  /** For a service that listens nowhere itself. */
+  /** For a service without its own server. */
   static readonly layerOf = (allowPrivate: boolean) => Layer.sync(TargetGuard, () => make(allowPrivate))
 
-  /** `allowPrivate` by default only when the service itself can be reached from this machine alone. */
+  /** `allowPrivate` defaults to true only when the service itself is reachable from this machine alone. */
   static readonly layer = (allowPrivate?: boolean) =>
     Layer.effect(
       TargetGuard,
@@ -117,7 +117,7 @@ export class TargetGuard extends Context.Service<
 
 const make = (allowPrivate: boolean): TargetGuard["Service"] => ({
   refuses: (endpoint) => {
-    if (!URL.canParse(endpoint)) return "is no valid address"
+    if (!URL.canParse(endpoint)) return "is not a valid address"
     const url = new URL(endpoint)
     if (url.protocol !== "http:" && url.protocol !== "https:") return "must begin with http:// or https://"
     const what = allowPrivate ? null : refusedHost(hostOf(url))
@@ -138,5 +138,5 @@ const make = (allowPrivate: boolean): TargetGuard["Service"] => ({
   }
 })
 
-/** The message of a failed connection that says that the target was refused. */
+/** The message of a failed connection if its target was refused. */
 export const refusalOf = (error: unknown): string | null => (error instanceof RefusedTarget ? error.message : null)

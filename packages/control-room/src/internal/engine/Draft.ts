@@ -1,6 +1,4 @@
-/**
- * How an outcome of the engine is put together: every move goes through here, and is checked against the tables of moves.
- */
+/** Builds an outcome of the engine: every move is made here, and checked against the tables of moves. */
 import type { StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import type { ProcessRunState } from "@signalbox/api/contract/ProcessRuns"
 import type { StepRunErrorCode, StepRunEventType, StepRunState } from "@signalbox/api/contract/StepRuns"
@@ -9,10 +7,13 @@ import * as Result from "effect/Result"
 import { allows, type Move, processRunMoves, stepRunMoves, workItemMoves } from "./Moves.ts"
 import type { Change, Decision, Exception, Item, Run, StepCounts, StepRun } from "./State.ts"
 
-/** A step run that takes longer than its step allows is ended by its worker, so long later by the service. */
+/**
+ * A step run that exceeds the time limit of its step is ended by its worker; if not, so many seconds later by the
+ * service.
+ */
 const timeoutGraceSeconds = 10
 
-/** A change in the making: the run moves along with the changes, so that the counters can not part from the rows. */
+/** A change under construction: the run is updated with each change, so that its counters always match the rows. */
 export class Draft {
   run: Run
   readonly changes: Array<Change> = []
@@ -87,7 +88,7 @@ export class Draft {
       this.count(stepRun.step, { live: -1, held: stepRun.state === "new" ? -1 : 0 })
     }
     const limit = to === "in_progress" ? this.run.steps[stepRun.step]?.timeout_seconds : undefined
-    // The worker ends the task in time, and then reports what it has said and left behind.
+    // The worker ends the task in time, and then reports its messages and artifacts.
     const timeoutAt = limit === undefined ? null : this.later(limit + timeoutGraceSeconds)
     this.changes.push({ _tag: "StepRunMoved", id: stepRun.id, to, error, timeoutAt })
   }
@@ -96,7 +97,7 @@ export class Draft {
     this.changes.push({ _tag: "Event", stepRun, type, item })
   }
 
-  /** An attempt went wrong: back to the queue when the step retries such failures, else failed. */
+  /** An attempt failed: the item is queued again if the step retries such failures, else it fails. */
   failItem(item: Item, stepRun: StepRun, exception: Exception): void {
     const retry = this.run.steps[item.step]?.retry
     const again =
@@ -120,6 +121,6 @@ export class Draft {
 }
 
 const mustAllow = <S extends string>(moves: ReadonlyArray<Move<S>>, from: S, to: S): void => {
-  // A caller has checked the state before: getting here with another is a bug of this module, not of the input.
+  // The caller has checked the state: another one here is a bug of this module, not of the input.
   if (!allows(moves, from, to)) throw new Error(`no move from ${from} to ${to}`)
 }

@@ -1,7 +1,7 @@
 /**
- * How a run moves: pure functions from what a command touches to the run as it is then and the changes to write, or a
- * refusal. Nothing here knows of a database, a clock or HTTP. A caller applies the changes and the run in one
- * transaction in which no one else changes this run.
+ * How a run moves: pure functions from the state that a command touches to the new run and the changes to write, or a
+ * refusal. They know neither database nor clock nor HTTP. The caller applies the changes and the run in one transaction
+ * that has the run locked.
  */
 import type { StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
@@ -15,7 +15,7 @@ const zero: StepCounts = { waiting: 0, open: 0, live: 0, held: 0 }
 const refuse = (code: Refusal["code"], message: string): Result.Result<never, Refusal> => Result.fail({ code, message })
 
 const leaseLost = (stepRun: StepRun): Result.Result<never, Refusal> =>
-  refuse("LEASE_LOST", `the step run is ${stepRun.state}: it is no longer this worker's; stop the task`)
+  refuse("LEASE_LOST", `the step run is ${stepRun.state}: this worker's lease has ended; stop the task`)
 
 /** The refusal for the task of a step run that is not in progress; null for one that is. */
 export const notRunning = ({ state }: StepRun): Refusal | null =>
@@ -23,7 +23,7 @@ export const notRunning = ({ state }: StepRun): Refusal | null =>
 
 const notReserved = (item: Item): Refusal => ({
   code: "CONFLICT",
-  message: `the work item is ${item.state} and not in the hand of this step run; reserve it first`
+  message: `the work item is ${item.state} and not reserved by this step run; reserve it first`
 })
 
 const stopped = (stop: Stop): Exception => ({ code: "STOPPED", type: "orchestrator", message: stop.reason })
@@ -42,12 +42,12 @@ export const begin = (
   endedAt: null
 })
 
-/** Whether a step may start: at once, or when all that comes before it is settled. */
+/** Whether a step may start: immediately, or when everything before it is settled. */
 const gateOpen = (run: Run, step: number): boolean =>
   run.steps[step]?.start_after !== "previous_step" ||
   run.counts.slice(0, step).every((counts) => counts.open === 0 && counts.live === 0)
 
-/** How many more step runs each step could have at this moment, if that many items are due. */
+/** How many more step runs each step could have now, given enough due items. */
 export const capacity = (run: Run): ReadonlyArray<number> =>
   run.counts.map((counts, step) =>
     run.state === "new" || run.state === "in_progress"
@@ -56,7 +56,7 @@ export const capacity = (run: Run): ReadonlyArray<number> =>
   )
 
 /**
- * What follows from any command: step runs for waiting items, open gates, and the end of the run. `due` holds, per
+ * The consequences of any command: step runs for waiting items, open gates, and the end of the run. `due` has, per
  * step, the oldest waiting items that are due, at most its `capacity`.
  */
 export const settle = (run: Run, due: ReadonlyArray<ReadonlyArray<WorkItemId>>, now: string): Outcome => {
@@ -92,7 +92,7 @@ export const startStepRun = (run: Run, stepRun: StepRun, item: Item | null, now:
   return draft.result()
 }
 
-/** A task asks for a further item; `held` is the reserved one, which is then returned. */
+/** Reserves a further item for a task; `held` is an item that is already reserved, which is then returned. */
 export const reserveNext = (
   run: Run,
   stepRun: StepRun,
@@ -110,7 +110,7 @@ export const reserveNext = (
   return Result.succeed({ run: draft.run, changes: draft.changes, item: next.id })
 }
 
-/** A task settles its reserved item; `exception` null: done. Saying the same again changes nothing. */
+/** Releases the reserved item of a task; `exception` null: done. Repeating it changes nothing. */
 export const release = (run: Run, stepRun: StepRun, item: Item, exception: Exception | null, now: string): Decision => {
   if (stepRun.state !== "in_progress") return leaseLost(stepRun)
   if (item.state !== "in_progress" || item.stepRun !== stepRun.id) {
@@ -129,7 +129,7 @@ export const release = (run: Run, stepRun: StepRun, item: Item, exception: Excep
   return draft.result()
 }
 
-/** The event of an output that a step run has made of an item. */
+/** The event of an output that a step run created from an item. */
 export const outputCreated = (stepRun: StepRunId, item: WorkItemId): OutputCreated => ({
   _tag: "Event",
   stepRun,
@@ -154,7 +154,7 @@ export const createOutput = (
 
 const settledByPlatform = new Set<StepRunErrorCode>(["TIMEOUT", "TERMINATED", "WORKER_LOST"])
 
-/** A task ended. `outputs` are those of its done items, `heldOutputs` those of the item that is still reserved. */
+/** Ends a step run. `outputs` are those of its done items, `heldOutputs` those of the item that is still reserved. */
 export const finish = (
   run: Run,
   stepRun: StepRun,
@@ -197,7 +197,10 @@ export interface StopCommand {
   readonly reason: string
 }
 
-/** Stops a run: what waits is settled, what has not started ends, what runs is asked to end or finishes its item. */
+/**
+ * Stops a run: waiting items are settled, step runs that have not started end, running ones are asked to end or finish
+ * their item.
+ */
 export const stop = (
   run: Run,
   live: ReadonlyArray<{ readonly stepRun: StepRun; readonly item: Item | null }>,
@@ -234,14 +237,14 @@ export const stop = (
   return { run: draft.run, changes: draft.changes, accepted: true }
 }
 
-/** The states from which an operation by hand starts, and those in which it has been done already. */
+/** The states from which an operation by hand starts, and those in which it has already happened. */
 export const batchStates = {
   retry: { from: ["failed"], already: ["pending", "in_progress"] },
   mark_as_done: { from: ["failed"], already: ["done"] },
   delete: { from: ["new", "failed", "done"], already: [] }
 } as const satisfies Record<string, { from: ReadonlyArray<WorkItemState>; already: ReadonlyArray<WorkItemState> }>
 
-/** Retries, marks as done or deletes failed and done items of one run by hand. The states were checked before. */
+/** Retries, marks as done or deletes failed and done items of one run by hand. The caller has checked the states. */
 export const batch = (
   run: Run,
   operation: keyof typeof batchStates,

@@ -1,6 +1,6 @@
 /**
- * The state machines of a run as data: every move that exists, and when it happens. Tests and docs are made from these
- * tables; any other move is refused.
+ * The state machines of a run as data: every move that exists, and when it happens. Tests and docs are generated from
+ * these tables; any other move is refused.
  */
 import type { ProcessRunState } from "@signalbox/api/contract/ProcessRuns"
 import type { StepRunState } from "@signalbox/api/contract/StepRuns"

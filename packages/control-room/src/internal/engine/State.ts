@@ -1,6 +1,4 @@
-/**
- * What the engine knows of a run, and what it can decide: the changes that a caller writes, or a refusal.
- */
+/** What the engine knows of a run, and what it can decide: the changes to write, or a refusal. */
 import type { ProcessId, ProcessRunId, StepId, StepRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { StepDefinition } from "@signalbox/api/contract/Processes"
 import type { ProcessRunAction, ProcessRunState } from "@signalbox/api/contract/ProcessRuns"
@@ -13,7 +11,7 @@ export interface RunStep extends StepDefinition {
   readonly id: StepId
 }
 
-/** What is where in one step of a run. Always equal to a recount of the rows. */
+/** The counters of one step of a run. Always equal to a recount of the rows. */
 export interface StepCounts {
   /** Pending items without a step run. */
   readonly waiting: number
@@ -62,7 +60,7 @@ export interface Item {
   readonly step: number
   readonly state: WorkItemState
   readonly stepRun: StepRunId | null
-  /** Attempts begun since the item came or was last retried by hand. */
+  /** Attempts begun since the item was created or last retried by hand. */
   readonly attempts: number
   /** The step run that released it last. */
   readonly releasedBy: StepRunId | null
@@ -82,7 +80,7 @@ export type Change =
       readonly exception: Exception | null | undefined
     }
   | { readonly _tag: "ItemDeleted"; readonly id: WorkItemId }
-  /** All items of all steps that wait without a step run. */
+  /** All items of all steps that are pending without a step run. */
   | { readonly _tag: "WaitingSettled"; readonly to: "done" | "failed"; readonly exception: Exception | null }
   | { readonly _tag: "StepRunCreated"; readonly step: number; readonly item: WorkItemId; readonly state: StepRunState }
   /** All step runs of a step that are `new`. */
@@ -92,13 +90,13 @@ export type Change =
       readonly id: StepRunId
       readonly to: StepRunState
       readonly error: StepRunErrorCode | null
-      /** When it starts: how long it may run; null: as long as it takes. */
+      /** Set when it starts: the end of its time limit; null: no limit. */
       readonly timeoutAt: string | null
     }
   | { readonly _tag: "StopRequested"; readonly stepRun: StepRunId }
-  /** What an attempt made that did not end well. */
+  /** The outputs of an attempt that failed. */
   | { readonly _tag: "OutputsDropped"; readonly stepRun: StepRunId; readonly item: WorkItemId }
-  /** The outputs of a step run go on: to a step as items, or, with `step` null, to the outputs of the run. */
+  /** The outputs of a step run are passed on: to a step as items, or, with `step` null, to the outputs of the run. */
   | {
       readonly _tag: "OutputsReleased"
       readonly stepRun: StepRunId
@@ -120,7 +118,7 @@ export interface Notification {
   readonly action: ProcessRunAction
 }
 
-/** Why nothing was changed. */
+/** Why the command was refused. */
 export interface Refusal {
   readonly code: "CONFLICT" | "LEASE_LOST"
   readonly message: string

@@ -1,6 +1,6 @@
 /**
- * The `git` program, kept apart from everything on the machine that could change what it does: no configuration but ours,
- * no hooks, no prompts, no helpers, no protocol but HTTP, no redirects.
+ * The `git` program, isolated from everything on the machine that could change its behaviour: no configuration but
+ * ours, no hooks, no prompts, no helpers, no protocol but HTTP, no redirects.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -10,9 +10,12 @@ import * as ChildProcess from "effect/process/ChildProcess"
 import { devNull } from "node:os"
 import { failureOf, GitFailure } from "./Failure.ts"
 
-/** What git is told about a remote, besides its address. */
+/** What git needs to reach a remote, besides its address. */
 export interface Access {
-  /** `host:port:addresses`: connected to are these, whatever the name resolves to by then. Null for an address as host. */
+  /**
+   * `host:port:addresses`: the connection uses these, whatever the name resolves to by then. Null when the host is an
+   * address.
+   */
   readonly resolve: string | null
   /** The value of the header `Authorization`. */
   readonly authorization: Redacted.Redacted | null
@@ -33,13 +36,13 @@ const settings: ReadonlyArray<readonly [key: string, value: string]> = [
   ["submodule.recurse", "false"],
   ["gc.auto", "0"],
   ["maintenance.auto", "false"],
-  // What comes stays packed, large files never lie in memory, and one processor is enough.
+  // Objects stay packed, large files never lie in memory, and one processor is enough.
   ["fetch.unpackLimit", "1"],
   ["core.bigFileThreshold", "1m"],
   ["pack.threads", "1"]
 ]
 
-/** Of the environment of the service git gets where programs and trusted certificates are, and nothing else. */
+/** Git gets these variables of the service's environment, for programs and trusted certificates, and no others. */
 const inherited = ["PATH", "SystemRoot", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO"] as const
 
 const environment = (folder: string, access: Access | null) => {
@@ -76,7 +79,7 @@ const environment = (folder: string, access: Access | null) => {
   }
 }
 
-/** Of what git writes besides files, this much is read, and the rest thrown away. */
+/** How much of git's messages is read; the rest is discarded. */
 const maxText = 64 * 1024
 
 const textOf = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) =>
@@ -89,22 +92,22 @@ const textOf = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) =>
     (text) => text.trim()
   )
 
-/** Why no repository can be read here at all. */
+/** Why no repository can be read on this machine. */
 export const noGit = (why: string) =>
   new GitFailure({
     message: `${why} on the machine of the control room; install git 2.37 or newer there, or upload the zip of the package instead`
   })
 
 export interface Invocation {
-  /** The repository that it works in; home of nothing else. */
+  /** The repository that git works in, also its home. */
   readonly folder: string
   readonly args: ReadonlyArray<string>
   readonly access?: Access
-  /** Texts that no failure may show. */
+  /** Texts that must not appear in any failure. */
   readonly confidential?: ReadonlyArray<string>
 }
 
-/** Starts git; it dies with the scope, with all that it has started. */
+/** Starts git; the process and its children are killed when the scope closes. */
 export const start = Effect.fnUntraced(function* ({ access, args, confidential = [], folder }: Invocation) {
   const command = ChildProcess.make("git", args, {
     cwd: folder,
@@ -122,7 +125,7 @@ export const start = Effect.fnUntraced(function* ({ access, args, confidential =
   return { stdout: child.stdout, ended }
 })
 
-export const endedOutside = new GitFailure({ message: "git was ended from outside" })
+export const endedOutside = new GitFailure({ message: "git was terminated by another process" })
 
 /** Runs git to its end and returns what it wrote. */
 export const run = (invocation: Invocation) =>

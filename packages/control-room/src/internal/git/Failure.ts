@@ -1,12 +1,10 @@
-/**
- * What a failed git says, in words of ours: with the remedy, and without what it was told in confidence.
- */
+/** Translates a failure of git into a message with the remedy, without confidential parts of its input. */
 import * as Data from "effect/Data"
 
 /** A repository could not be read; nothing was changed. */
 export class GitFailure extends Data.TaggedError("GitFailure")<{ readonly message: string }> {}
 
-/** The first that git's words match counts. */
+/** The first pattern that matches git's output wins. */
 const meanings: ReadonlyArray<readonly [says: RegExp, meaning: string]> = [
   [
     /returned error: 30\d|redirect/i,
@@ -18,25 +16,25 @@ const meanings: ReadonlyArray<readonly [says: RegExp, meaning: string]> = [
   ],
   [
     /returned error: 404|repository .*not found/i,
-    "there is no repository at this address, or none that may be seen; check `repository` and `credentials_secret`"
+    "no repository exists at this address, or these credentials may not see it; check `repository` and `credentials_secret`"
   ],
   [
     /not our ref|unadvertised object|couldn't find remote ref/i,
-    "there is no such commit in the repository; give the whole hash, or the name of a branch or tag"
+    "the repository has no such commit; give the whole hash, or the name of a branch or tag"
   ],
   [
     /is this a git repository|not valid|protocol error|bad line length|dumb http/i,
-    "at this address there is no git repository that speaks the smart protocol; check `repository`"
+    "no git repository at this address speaks the smart protocol; check `repository`"
   ],
   [/certificate|SSL|TLS/, "the certificate of the repository's host is not trusted by the machine of the control room"],
   [
     /could not resolve|failed to connect|couldn't connect|connection (?:refused|reset|timed out)|timed out|timeout|too slow|empty reply/i,
-    "the host of the repository cannot be reached, or does not answer; check `repository`"
+    "the host of the repository cannot be reached, or does not respond; check `repository`"
   ],
   [/no space left/i, "the disk of the control room is full"]
 ]
 
-/** `confidential`: texts that must not appear, whoever said them. */
+/** `confidential`: texts that must not appear in the message. */
 export const failureOf = (code: number, stderr: string, confidential: ReadonlyArray<string>): GitFailure => {
   const known = meanings.find(([says]) => says.test(stderr))
   if (known !== undefined) return new GitFailure({ message: known[1] })

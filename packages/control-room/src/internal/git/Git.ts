@@ -1,6 +1,6 @@
 /**
- * Reads repositories over HTTP: which commit a branch is at, and the files of a commit as a zip. Nothing of a repository is
- * ever checked out or run here.
+ * Reads repositories over HTTP: the commit of a branch, and the files of a commit as a zip. Nothing of a repository is
+ * ever checked out or executed here.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { packageLimits } from "@signalbox/task-package/PackageLimits"
@@ -35,7 +35,7 @@ export interface Wanted {
 
 export interface Snapshot {
   readonly commit: string
-  /** The same files give the same bytes. To be read once, while the scope lasts. */
+  /** Identical bytes for identical files. Can be read once, while the scope is open. */
   readonly zip: Stream.Stream<Uint8Array, GitFailure>
 }
 
@@ -48,9 +48,9 @@ export const GitLimits = Context.Reference<{ readonly bytes: number; readonly ti
 export class Git extends Context.Service<
   Git,
   {
-    /** The commit that is meant now. Asks, and fetches nothing. */
+    /** Returns the commit that the reference names now. Fetches nothing. */
     readonly head: (remote: Remote, wanted: Wanted) => Effect.Effect<string, GitFailure>
-    /** The files of that commit below a folder, null for all. Fetches that commit alone, without submodules. */
+    /** Returns the files of that commit below a folder, null for all. Fetches that commit only, without submodules. */
     readonly snapshot: (
       remote: Remote,
       wanted: Wanted,
@@ -58,7 +58,7 @@ export class Git extends Context.Service<
     ) => Effect.Effect<Snapshot, GitFailure, Scope.Scope>
   }
 >()("@signalbox/control-room/git/Git") {
-  /** Works on the disk of this machine, also where all else is in memory. */
+  /** Works on the disk of this machine, even when all other storage is in memory. */
   static readonly layer = Layer.effect(
     Git,
     Effect.gen(function* () {
@@ -70,7 +70,7 @@ export class Git extends Context.Service<
       const folder = Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "signalbox-git-" }))
 
       let isChecked = false
-      /** Older ones know no addresses to connect to, and could be led elsewhere. */
+      /** Older versions cannot be given the addresses to connect to, so DNS could lead them elsewhere. */
       const checkVersion = Effect.fnUntraced(function* (path: string) {
         if (isChecked) return
         const said = yield* run({ folder: path, args: ["version"] })
@@ -79,7 +79,7 @@ export class Git extends Context.Service<
         isChecked = true
       })
 
-      /** Resolves the host, and refuses where nothing is sent. */
+      /** Resolves the host, and refuses targets that are not allowed. */
       const accessTo = Effect.fnUntraced(function* ({ credentials, repository }: Remote) {
         const refusal = guard.refuses(repository)
         if (refusal !== null) return yield* new GitFailure({ message: `the address of the repository ${refusal}` })
@@ -102,7 +102,7 @@ export class Git extends Context.Service<
         return { resolve: `${hostname}:${number}:${addresses.join(",")}`, authorization } satisfies Access
       })
 
-      /** An empty repository, and git for this remote in it. */
+      /** Creates an empty repository, and git for this remote in it. */
       const open = Effect.fnUntraced(function* (remote: Remote) {
         const path = yield* folder
         yield* checkVersion(path)
@@ -131,7 +131,7 @@ export class Git extends Context.Service<
           .map((line) => line.split("\t"))
         const of = (name: string) => lines.find(([, known]) => known === name)?.[0]
         for (const name of names) {
-          // A tag with a text is an object of its own; what it is of stands beside it.
+          // An annotated tag is its own object; the commit that it names is listed beside it.
           const commit = of(`${name}^{}`) ?? of(name)
           if (commit !== undefined) return { commit, name }
         }
@@ -142,7 +142,7 @@ export class Git extends Context.Service<
       const sizeOf = Effect.fnUntraced(function* (path: string) {
         let size = 0
         for (const name of yield* fs.readDirectory(path, { recursive: true })) {
-          // Git renames and deletes while this looks.
+          // Git renames and deletes files while this runs.
           const info = yield* Effect.option(fs.stat(join(path, name)))
           if (info._tag === "Some" && info.value.type === "File") size += Number(info.value.size)
         }
@@ -166,7 +166,7 @@ export class Git extends Context.Service<
         if ((yield* Effect.orElseSucceed(sizeOf(path), () => 0)) > bytes) return yield* tooLarge
       })
 
-      /** Ends with a failure when the folder has grown too large, else never. */
+      /** Fails when the folder has grown too large; otherwise it never ends. */
       const watch = (path: string) => Effect.forever(Effect.delay(checkSize(path), "100 millis"))
 
       /** The files of a tree, as git writes them to an archive. */
@@ -182,10 +182,10 @@ export class Git extends Context.Service<
               Stream.concat(Stream.drain(Stream.fromEffect(ended))),
               Stream.pipeThroughChannel(Tar.decode()),
               Stream.mapEffect(({ body, header: { mode, path: name, size, type } }) => {
-                // A folder by itself is a submodule.
+                // A folder entry in git's archive is a submodule.
                 if (type === "Directory") return Effect.succeed([])
                 if (type !== "File") {
-                  const message = `${JSON.stringify(name)} in the repository is a link, which a task package may not have`
+                  const message = `${JSON.stringify(name)} in the repository is a link, which task packages must not contain`
                   return Effect.fail(new GitFailure({ message }))
                 }
                 return Effect.succeed([{ name, size, mode, body }])
@@ -196,7 +196,9 @@ export class Git extends Context.Service<
                 Stream.fail(
                   error._tag === "PlatformError"
                     ? endedOutside
-                    : new GitFailure({ message: `the files of the repository make no zip: ${error.message}` })
+                    : new GitFailure({
+                        message: `the files of the repository cannot be packed as a zip: ${error.message}`
+                      })
                 )
               )
             )

@@ -1,6 +1,6 @@
 /**
- * Task packages from git: what is fetched goes through the same checks as an upload, and replaces the content whole or not
- * at all.
+ * Task packages from git: a fetched package passes the same checks as an upload, and replaces the content as a whole or
+ * not at all.
  */
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { GitConfiguration } from "@signalbox/api/contract/TaskPackages"
@@ -28,7 +28,7 @@ import { type StoredPackage, TaskPackages } from "../store/TaskPackages.ts"
 
 type Host = "github" | "gitlab"
 
-/** What the hosts take as the name of who comes with a token alone. */
+/** The user names that hosts expect with a token. */
 const usernames: Readonly<Record<Host, string>> = { github: "x-access-token", gitlab: "oauth2" }
 
 const decodeCredentials = Schema.decodeUnknownOption(
@@ -38,17 +38,20 @@ const decodeCredentials = Schema.decodeUnknownOption(
 /** Concurrent polls of one node, and how many sources it claims at a time. */
 const atOnce = 4
 const claimed = 20
-/** How often a node asks what is due; a branch is looked at a minute after the last time. */
+/** How often a node checks for due sources; each branch is polled every minute. */
 const interval = "20 seconds"
 
 const field = (name: string, message: string) =>
   new Refused({ code: "INVALID_REQUEST", message: `configuration.${name}: ${message}` })
 
-/** What was asked, over what is there. */
+/** The requested settings, with the stored ones as defaults. */
 const settingsOf = Effect.fnUntraced(function* (configuration: GitConfiguration, known: Source | null) {
   const repository = configuration.repository ?? known?.repository
   if (repository === undefined) {
-    return yield* field("repository", "the address of the repository is needed the first time; it is kept from then on")
+    return yield* field(
+      "repository",
+      "the address of the repository is required the first time; it is stored from then on"
+    )
   }
   const { credentials_secret: secret, directory, mode } = configuration
   const settings: SourceSettings = {
@@ -65,13 +68,13 @@ const settingsOf = Effect.fnUntraced(function* (configuration: GitConfiguration,
 export class GitPackages extends Context.Service<
   GitPackages,
   {
-    /** Fetches what is asked for, and makes it the source and the content of the package. */
+    /** Fetches the repository, and stores it as the source and the content of the package. */
     readonly configure: (
       taskPackage: StoredPackage,
       type: Host,
       configuration: GitConfiguration
     ) => Effect.Effect<void, Refused>
-    /** One look at the branches that are due. */
+    /** Polls the branches that are due once. */
     readonly tick: Effect.Effect<void>
   }
 >()("@signalbox/control-room/git/GitPackages") {
@@ -91,7 +94,7 @@ export class GitPackages extends Context.Service<
         if (secret === null) return null
         const found = yield* secrets.read(workspace, secret)
         if (found === null) {
-          const message = `configuration.credentials_secret: there is no secret "${secret}" in this workspace`
+          const message = `configuration.credentials_secret: this workspace has no secret "${secret}"`
           return yield* new Refused({ code: "NOT_FOUND", message })
         }
         const items = Option.getOrNull(decodeCredentials(Redacted.value(found.items)))
@@ -121,7 +124,7 @@ export class GitPackages extends Context.Service<
         })
       }
 
-      /** Fetches, checks as an upload is checked, and has the result kept. */
+      /** Fetches, checks like an upload, and stores the result. */
       const take = (
         remote: Remote,
         settings: SourceSettings,
@@ -137,7 +140,7 @@ export class GitPackages extends Context.Service<
               Effect.mapError(({ message }) => {
                 const where = settings.directory === null ? "" : ` below ${settings.directory}`
                 return new GitFailure({
-                  message: `the files of the commit ${commit}${where} are no task package: ${message}; nothing was kept`
+                  message: `the files of the commit ${commit}${where} are not a task package: ${message}; nothing was stored`
                 })
               })
             )
@@ -175,10 +178,10 @@ export class GitPackages extends Context.Service<
           Effect.catch(({ message }) =>
             Effect.andThen(
               sources.looked(source, message),
-              // The same failure is said once, not every minute.
+              // The same failure is logged once, not every minute.
               source.error?.message === message
                 ? Effect.void
-                : Effect.logWarning(`a task package could not be taken from git: ${message}`)
+                : Effect.logWarning(`a task package could not be updated from git: ${message}`)
             )
           ),
           Effect.annotateLogs({ package: source.packageId, name: taskPackage.name })

@@ -1,6 +1,4 @@
-/**
- * The operation by hand on many work items: retry, mark as done, delete.
- */
+/** Operations by hand on many work items: retry, mark as done, delete. */
 import type { ProcessRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { BatchOperation } from "@signalbox/api/contract/WorkItems"
 import * as Effect from "effect/Effect"
@@ -17,7 +15,7 @@ import { processGone } from "./RunCommands.ts"
 import { decided, Transitions } from "./Transitions.ts"
 
 export interface BatchCommand {
-  /** Does it with all of these items or with none. */
+  /** Applies the operation to all of these items or to none. */
   readonly batch: (
     workspace: WorkspaceId,
     operation: BatchOperation,
@@ -44,8 +42,8 @@ export const make = Effect.gen(function* () {
       names.slice(0, 10).join(", ") + (names.length > 10 ? ` and ${names.length - 10} more` : "")
     const unused = yield* transaction(
       Effect.gen(function* () {
-        // Runs are locked before their items, and both before they are read for good, so that the states checked here
-        // are those that change.
+        // Runs are locked before their items, and both before the states are read that are checked here, so that the
+        // checked states are those that change.
         const runIds = yield* items.runsOf(ids)
         const lockedRuns = new Map<ProcessRunId, State.Run>()
         for (const id of [...runIds].sort()) {
@@ -71,20 +69,18 @@ export const make = Effect.gen(function* () {
         if (wrong.length > 0) {
           return yield* new Refused({
             code: "CONFLICT",
-            message: `${operation} takes work items that are ${allowed.from.join(" or ")}; not so: ${firstTen(
-              wrong.map((item) => `${item.id} (${item.state})`)
-            )}; nothing was changed`
+            message: `${operation} requires work items that are ${allowed.from.join(" or ")}; these are not: ${firstTen(wrong.map((item) => `${item.id} (${item.state})`))}; nothing was changed`
           })
         }
         const taken = found.find(({ processRunId }) => processRunId !== null && !lockedRuns.has(processRunId))
         if (taken !== undefined) {
           return yield* new Refused({
             code: "CONFLICT",
-            message: `the work item ${taken.id} was just taken into a run; nothing was changed, try again`
+            message: `the work item ${taken.id} was just added to a run; nothing was changed, try again`
           })
         }
         const todo = found.filter((item) => isIn(allowed.from, item))
-        // A run that goes on again keeps its process from being deleted, and the other way round.
+        // A run that resumes keeps its process from being deleted, and vice versa.
         if (operation === "retry") {
           for (const id of [...new Set(todo.map((item) => item.processId))].sort()) {
             if ((yield* processes.lock(workspace, id, "share")) === null) return yield* processGone(id)

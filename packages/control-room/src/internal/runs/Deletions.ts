@@ -1,6 +1,6 @@
 /**
- * Deletes runs and processes that are marked as deleted, with everything that is theirs, and what step runs leave behind.
- * However much there is, each transaction is short; one that was killed is gone on with by the next look.
+ * Deletes runs and processes that are marked as deleted, with everything that belongs to them, and details of step
+ * runs. Each transaction is short, however much there is to delete; the next poll continues an interrupted deletion.
  */
 import type { ProcessId, ProcessRunId, StepRunId } from "@signalbox/api/contract/Ids"
 import * as Context from "effect/Context"
@@ -17,12 +17,12 @@ import { StepRuns } from "../store/StepRuns.ts"
 import { WorkerReports } from "../store/WorkerReports.ts"
 import { WorkItems } from "../store/WorkItems.ts"
 
-/** Runs, or step runs, that a transaction works on at most. */
+/** How many runs, or step runs, one transaction deletes at most. */
 export const runsAtOnce = 100
 
-/** What a transaction has done. */
+/** The result of one transaction. */
 interface Part {
-  /** Of files that are no more. */
+  /** Blobs that no row names any more. */
   readonly blobs: ReadonlyArray<string>
   /** Whether there may be more to do. */
   readonly more: boolean
@@ -55,8 +55,8 @@ export class Deletions extends Context.Service<
       const stepRuns = yield* StepRuns
 
       /**
-       * Does a part at a time until nothing is left. The blobs go when it is certain that no row names them; a part is not
-       * interrupted, or they would stay until the next start.
+       * Repeats a part until nothing is left. Blobs are deleted after the commit, when no row names them; a part is
+       * uninterruptible, or they would stay until the next start.
        */
       const inParts = (part: Effect.Effect<Part>): Effect.Effect<void> =>
         Effect.gen(function* () {
@@ -113,7 +113,7 @@ export class Deletions extends Context.Service<
 
       const process = Effect.fnUntraced(function* (id: ProcessId) {
         while ((yield* processRuns.markOf(id, runsAtOnce)) > 0) yield* runs({ process: id })
-        // Those that were marked already, when this resumes what was interrupted.
+        // Runs that were already marked, when this resumes an interrupted deletion.
         yield* runs({ process: id })
         yield* processes.remove(id)
       })

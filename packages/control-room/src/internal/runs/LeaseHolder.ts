@@ -1,16 +1,14 @@
-/**
- * Whose step run it is: the worker's that leased it, with the token of that lease.
- */
+/** Whether a worker holds the lease of a step run, with the token of that lease. */
 import type { WorkerId } from "@signalbox/api/contract/Ids"
 import { Refused } from "../Refused.ts"
 import type { StoredStepRun } from "../store/StoredStepRun.ts"
 import * as Tokens from "../Tokens.ts"
 
-/** The refusal for who does not have the lease, or has it no more. */
+/** The refusal for a caller that does not hold the lease, or no longer. */
 export const lost = () =>
-  new Refused({ code: "LEASE_LOST", message: "this worker does not hold this step run any more; stop the task" })
+  new Refused({ code: "LEASE_LOST", message: "this worker no longer holds the lease of this step run; stop the task" })
 
-/** The refusal for a worker that does not have the lease, or another token; null for the one that has it. */
+/** The refusal for a worker or token that does not match the lease; null when both match. */
 export const refusalOf = (
   { leaseHash, workerId }: Pick<StoredStepRun, "leaseHash" | "workerId">,
   worker: WorkerId,

@@ -1,6 +1,6 @@
 /**
- * Settles the reserved items of several step runs of one run, with their outputs, and gives each its next one, in one
- * transaction.
+ * Settles the reserved items of several step runs of one run, with their outputs, and reserves the next one for each,
+ * in one transaction.
  */
 import type { ProcessRunId, StepRunId, WorkerId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Arr from "effect/Array"
@@ -24,27 +24,27 @@ import { WorkItems } from "../store/WorkItems.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
 import { Transitions } from "./Transitions.ts"
 
-/** What one step run says of its reserved item. */
+/** How one step run ends its reserved item. */
 export interface Settled {
   readonly item: WorkItemId
-  /** That of the item when it was reserved. */
+  /** The attempt of the item when it was reserved. */
   readonly attempt: number
   /** Null: done. */
   readonly exception: State.Exception | null
   readonly outputs: ReadonlyArray<Schema.Json>
 }
 
-/** What one step run asks for. */
+/** The request of one step run. */
 export interface Ask {
   readonly stepRun: StepRunId
   readonly leaseToken: string
-  /** Null: it only asks for its reserved item. */
+  /** Null: it only reads its reserved item. */
   readonly settled: Settled | null
-  /** Whether it takes a further item when it has settled one. */
+  /** Whether it reserves a further item after it has settled one. */
   readonly reserve: boolean
 }
 
-/** A reserved item, with all that its task may see. */
+/** A reserved item, with everything its task may see. */
 export interface Given {
   readonly id: WorkItemId
   readonly attempt: number
@@ -54,24 +54,24 @@ export interface Given {
 
 type Worker = { readonly id: WorkerId; readonly workspaceId: WorkspaceId }
 
-/** Whether a worker may speak for a step run. */
+/** Whether a worker may act for a step run. */
 const refusalOf = (worker: Worker, ask: Ask, found: Reserved | undefined): Refused | null => {
   if (found === undefined) {
-    return new Refused({ code: "NOT_FOUND", message: `there is no step run ${ask.stepRun} in this run` })
+    return new Refused({ code: "NOT_FOUND", message: `this run has no step run ${ask.stepRun}` })
   }
   const ended = Engine.notRunning(found.stepRun)
   return LeaseHolder.refusalOf(found.stepRun, worker.id, ask.leaseToken) ?? (ended === null ? null : new Refused(ended))
 }
 
-/** The reserved item of each step run, or why nothing of what it asks for is done. */
+/** The reserved item of each step run, or the refusal of its request. */
 type Reservations = Map<StepRunId, WorkItemId | Refused | null>
 
 export class NextItems extends Context.Service<
   NextItems,
   {
     /**
-     * Returns results in the order of the asks, one for each step run: its reserved item, null when it has none,
-     * or why nothing of it was done. Null when the workspace has no such run.
+     * Returns results in the order of the requests, one for each step run: its reserved item, null when it has none, or
+     * the refusal. Null when the workspace has no such run.
      *
      * Safe to repeat: it then settles nothing, creates no outputs, and returns the item reserved before. An item is
      * settled only by the attempt that reserved it, and only a step run that settles one takes the next.
@@ -95,7 +95,7 @@ export class NextItems extends Context.Service<
       const files = yield* Files
       const { apply, commit } = yield* Transitions
 
-      /** The oldest waiting items of the steps, for so many step runs of each. */
+      /** The oldest waiting items of the steps, as many as each step has step runs that reserve one. */
       const waiting = Effect.fnUntraced(function* (run: State.Run, takers: ReadonlyArray<Reserved["stepRun"]>) {
         const found = new Map<number, Array<StoredItem>>()
         for (const [step, of] of Map.groupBy(takers, ({ step }) => step)) {
@@ -115,14 +115,14 @@ export class NextItems extends Context.Service<
         )
       })
 
-      /** Settles what the step runs say of their items; `takers` are those that take a further one. */
+      /** Settles the reserved items as the step runs report; `takers` are those that reserve a further one. */
       const settle = Effect.fnUntraced(function* (
         locked: State.Run,
         worker: Worker,
         asks: ReadonlyArray<Ask>,
         at: string
       ) {
-        // No other transaction moves these: the run is locked.
+        // The run is locked, so no other transaction moves these.
         const reserved = yield* stepRuns.reserved(
           locked.id,
           asks.map(({ stepRun }) => stepRun)
@@ -144,9 +144,9 @@ export class NextItems extends Context.Service<
           reservations.set(stepRun.id, item?.id ?? null)
           if (settled === null) continue
           if (item === null || item.id !== settled.item || item.attempts !== settled.attempt) {
-            // Repeated, because the response was lost, or an item that it never reserved.
+            // A repeated request, because the response was lost, or an item that it never reserved.
             if (yield* stepRuns.hasSettled(stepRun.id, settled.item)) continue
-            const message = `the work item ${settled.item} is not in the hand of this step run; settle the one that is`
+            const message = `the work item ${settled.item} is not reserved by this step run; settle the one that is`
             reservations.set(stepRun.id, new Refused({ code: "CONFLICT", message }))
             continue
           }
@@ -155,7 +155,7 @@ export class NextItems extends Context.Service<
             reservations.set(stepRun.id, new Refused(decision.failure))
             continue
           }
-          // Those of an item that failed would be dropped.
+          // Outputs of a failed item would be deleted.
           for (const payload of settled.exception === null ? settled.outputs : []) {
             created.push({ item: item.id, stepRun: stepRun.id, payload })
             changes.push(Engine.outputCreated(stepRun.id, item.id))
@@ -168,7 +168,7 @@ export class NextItems extends Context.Service<
         return { run, changes, created, takers, reservations }
       })
 
-      /** Gives each of these step runs the oldest item that waits for it; returns the items as they then are. */
+      /** Reserves the oldest waiting item for each of these step runs; returns the items after that. */
       const take = Effect.fnUntraced(function* (
         settled: State.Run,
         takers: ReadonlyArray<Reserved["stepRun"]>,

@@ -1,6 +1,6 @@
 /**
- * Deletes what is older than it is kept: on every node, at its start and every hour. Nodes skip
- * what another has locked, so any number of them may run concurrently.
+ * Deletes what has exceeded its retention: on every node, at its start and every hour. Nodes skip what another has
+ * locked, so any number of them may run concurrently.
  */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -18,17 +18,20 @@ import { WorkerGroups } from "../store/WorkerGroups.ts"
 import { unhurried } from "@signalbox/sql/QueryDeadline"
 import { Workers } from "../store/Workers.ts"
 
-/** Console messages, events and artifacts of a step run, after its end; link tokens of groups, after they expired. */
+/**
+ * Retention of console messages, events and artifacts after the end of their step run, and of link tokens of groups
+ * after they expired.
+ */
 const keepDetails = Duration.days(90)
 
 export class Retention extends Context.Service<
   Retention,
   {
-    /** One look for what is too old; done when nothing is. */
+    /** Deletes everything that has exceeded its retention now. */
     readonly tick: Effect.Effect<void>
   }
 >()("@signalbox/control-room/runs/Retention") {
-  /** `retainRuns`: how long runs are kept after their end; nothing: for ever. */
+  /** `retainRuns`: how long runs are stored after their end; undefined: for ever. */
   static readonly layer = (retainRuns?: Duration.Input) =>
     Layer.effect(
       Retention,
@@ -55,7 +58,7 @@ export class Retention extends Context.Service<
           yield* Chunks.sweep(idempotencyRecords.sweep)
           yield* Chunks.sweep(workers.sweepLinkTokens)
           yield* Chunks.sweep((limit) => groups.sweepLinkTokens(cutoff, limit))
-          // What a killed process has left undone.
+          // Deletions that a killed process has not finished.
           yield* deletions.processes(null)
           yield* deletions.runs("all")
           if (retainRuns !== undefined) yield* oldRuns(Duration.fromInputUnsafe(retainRuns))
@@ -69,7 +72,11 @@ export class Retention extends Context.Service<
   static readonly layerTicking = Layer.effectDiscard(
     Effect.gen(function* () {
       const { tick } = yield* Retention
-      yield* tick.pipe(steady("deleting what is too old"), Effect.repeat(Schedule.spaced("1 hour")), Effect.forkScoped)
+      yield* tick.pipe(
+        steady("deleting data past its retention"),
+        Effect.repeat(Schedule.spaced("1 hour")),
+        Effect.forkScoped
+      )
     })
   )
 }

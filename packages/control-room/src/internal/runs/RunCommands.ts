@@ -1,6 +1,4 @@
-/**
- * Commands on whole runs and processes: they start, they are stopped, and they are deleted.
- */
+/** Commands on whole runs and processes: start, stop, delete. */
 import { type ProcessId, ProcessRunId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { Callback, StartInput } from "@signalbox/api/contract/ProcessRuns"
 import * as Effect from "effect/Effect"
@@ -20,7 +18,7 @@ import { Deletions } from "./Deletions.ts"
 import { Transitions } from "./Transitions.ts"
 
 export interface RunCommands {
-  /** Null when a start with the waiting inputs found none. `callback` is told of the run. */
+  /** Null when a start with the waiting inputs found none. `callback` receives the events of the run. */
   readonly start: (
     workspace: WorkspaceId,
     process: StoredProcess,
@@ -33,9 +31,9 @@ export interface RunCommands {
   readonly removeProcess: (workspace: WorkspaceId, process: ProcessId) => Effect.Effect<void, Refused>
 }
 
-/** The refusal for a process that the workspace does not have. */
+/** The refusal when the workspace has no such process. */
 export const processGone = (id: ProcessId) =>
-  new Refused({ code: "NOT_FOUND", message: `there is no process ${id} in this workspace` })
+  new Refused({ code: "NOT_FOUND", message: `this workspace has no process ${id}` })
 
 export const make = Effect.gen(function* () {
   const { newId, now, transaction } = yield* Database
@@ -54,7 +52,7 @@ export const make = Effect.gen(function* () {
     input: StartInput,
     callback: Omit<NewCallback, "processRun"> | null
   ) {
-    // As it is now: it may have been changed or deleted since it was looked up.
+    // Read again under the lock: it may have been changed or deleted since it was looked up.
     const process = yield* processes.lock(workspace, known.view.id, "share")
     if (process === null) return yield* processGone(known.view.id)
     const conflict = (message: string) => new Refused({ code: "CONFLICT", message })

@@ -1,5 +1,5 @@
 /**
- * Carries out commands on runs: loads what a command touches, asks the engine, and writes what it decides, each in one
+ * Executes commands on runs: loads what a command touches, asks the engine, and writes its outcome, each in one
  * transaction.
  */
 import * as Context from "effect/Context"
@@ -21,7 +21,9 @@ export class Runs extends Context.Service<
   RunCommands.RunCommands &
     BatchCommand.BatchCommand &
     Omit<StepRunCommands.StepRunCommands, "end"> & {
-      /** One look for what time has brought: leases not started, lost workers, overdue step runs, delays that are over. */
+      /**
+       * Handles everything that is due now: leases not started, lost workers, overdue step runs, delays that are over.
+       */
       readonly tick: Effect.Effect<void>
     }
 >()("@signalbox/control-room/runs/Runs") {
@@ -41,7 +43,7 @@ export class Runs extends Context.Service<
     Effect.gen(function* () {
       const { tick } = yield* Runs
       yield* tick.pipe(
-        steady("looking for lost workers and delays"),
+        steady("checking for lost workers and delays"),
         Effect.repeat(Schedule.spaced(yield* PollInterval)),
         Effect.forkScoped
       )

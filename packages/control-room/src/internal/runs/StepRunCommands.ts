@@ -1,5 +1,5 @@
 /**
- * Commands of workers, and of the tasks that they run: step runs are leased, started and ended, and their items reserved and
+ * Commands of workers and of their tasks: step runs are leased, started and ended, and their items reserved and
  * released.
  */
 import type { StepRunId, WorkerId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
@@ -21,10 +21,10 @@ import { lostAfter } from "../store/Workers.ts"
 import { WorkItems } from "../store/WorkItems.ts"
 import { decided, Transitions } from "./Transitions.ts"
 
-/** A lease that is not started within this goes back. */
+/** A lease that is not started within this time expires. */
 const leaseTime = Duration.seconds(30)
 
-/** How a step run ended that did not end well. */
+/** Why a step run failed. */
 export interface StepRunError {
   readonly code: StepRunErrorCode
   readonly message: string
@@ -51,14 +51,14 @@ export interface StepRunCommands {
   ) => Effect.Effect<WorkItemId, Refused>
   readonly finish: (stepRun: StoredStepRun, error: StepRunError | null) => Effect.Effect<void, Refused>
   /**
-   * A worker was heard of, with these step runs: which of them it must stop, and which it no longer owns. One
-   * that it had and does not name any more is lost, as if the worker were: it was killed, and has started again.
+   * Records a heartbeat of a worker with these step runs: which of them it must stop, and which it no longer owns. A
+   * step run that the worker has started and no longer names is lost: the worker was killed and has restarted.
    */
   readonly heard: (
     worker: WorkerId,
     stepRuns: ReadonlyArray<StepRunId>
   ) => Effect.Effect<{ readonly stop: ReadonlyArray<StepRunId>; readonly lost: ReadonlyArray<StepRunId> }>
-  /** Ends a step run for a reason of the platform; one that has just ended by itself is fine. */
+  /** Ends a step run for a reason of the platform; does nothing if it has just ended itself. */
   readonly end: (stepRun: StoredStepRun, error: StepRunError) => Effect.Effect<void>
 }
 
@@ -84,7 +84,7 @@ export const make = Effect.gen(function* () {
   const startStepRun = (known: StoredStepRun) =>
     Effect.asVoid(
       change(known, (run, stepRun, at) =>
-        // Repeated by the same lease, because the response was lost: nothing more to do.
+        // Repeated by the same lease, because the response was lost: already done.
         stepRun.state === "in_progress"
           ? Effect.succeed(Result.succeed({ run, changes: [] }))
           : Effect.map(runItems.held(stepRun.id), (item) => Engine.startStepRun(run, stepRun, item, at))
@@ -107,7 +107,7 @@ export const make = Effect.gen(function* () {
   const itemOf = Effect.fnUntraced(function* (stepRun: StoredStepRun, id: WorkItemId) {
     const item = yield* items.get(stepRun.workspaceId, id)
     if (item !== null && item.processRunId === stepRun.processRunId) return item
-    return yield* new Refused({ code: "NOT_FOUND", message: `no work item ${id} in this run` })
+    return yield* new Refused({ code: "NOT_FOUND", message: `this run has no work item ${id}` })
   })
 
   const release = (known: StoredStepRun, id: WorkItemId, exception: State.Exception | null) =>
@@ -123,7 +123,7 @@ export const make = Effect.gen(function* () {
     const { changes } = yield* decided(Engine.createOutput(run, stepRun, item))
     const [output] = yield* outputs.create(run, [{ item: item.id, stepRun: stepRun.id, payload }])
     yield* stepRuns.addEvents(changes)
-    return output ?? (yield* Effect.die(new Error("an output was not made")))
+    return output ?? (yield* Effect.die(new Error("an output was not created")))
   }, transaction)
 
   const finish = (known: StoredStepRun, error: StepRunError | null) =>
@@ -142,11 +142,11 @@ export const make = Effect.gen(function* () {
     Effect.catchTag(finish(stepRun, error), "Refused", () => Effect.void)
 
   const heard = Effect.fnUntraced(function* (worker: WorkerId, ids: ReadonlyArray<StepRunId>) {
-    // What was just started may not have been known to the worker when it called.
+    // A step run started after the worker sent the heartbeat may be missing in it.
     const cutoff = new Date((yield* millis) - Duration.toMillis(lostAfter)).toISOString()
     const { dropped, lost, stop } = yield* leases.ofWorker(worker, ids, cutoff)
     for (const stepRun of dropped) {
-      yield* end(stepRun, { code: "WORKER_LOST", message: "the worker has started again without it" })
+      yield* end(stepRun, { code: "WORKER_LOST", message: "the worker has restarted without this step run" })
     }
     return { stop, lost }
   })

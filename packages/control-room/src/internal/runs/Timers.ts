@@ -1,6 +1,4 @@
-/**
- * What time brings: leases that were not started, lost workers, overdue step runs, delays that are over.
- */
+/** What becomes due with time: leases that were not started, lost workers, overdue step runs, delays that are over. */
 import type { ProcessRunId } from "@signalbox/api/contract/Ids"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -16,7 +14,7 @@ import { Transitions } from "./Transitions.ts"
 import { UnassignedStepRuns } from "./UnassignedStepRuns.ts"
 import { WorkSignal } from "./WorkSignal.ts"
 
-/** Creates the effect that does once what is due. */
+/** Creates the effect that handles everything due now. */
 export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
   const { millis, transaction } = yield* Database
   const assets = yield* Assets
@@ -38,15 +36,16 @@ export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
   return Effect.gen(function* () {
     const asked = yield* millis
     if ((yield* leases.expire) > 0) yield* signal.afterCommit
-    // Behind a long transaction heartbeats wait too.
+    // Heartbeats wait behind a long transaction too.
     const waited = (yield* millis) - asked > Duration.toMillis(lostAfter) / 4
     if (failed || waited) upSince = yield* millis
     failed = false
     const cutoff = (yield* millis) - Duration.toMillis(lostAfter)
-    // While service or database were away no worker could be heard: each gets its time to call again.
+    // While the service or its database was unavailable no worker could send a heartbeat: each gets the full time
+    // again.
     if (cutoff >= upSince) {
       for (const stepRun of yield* leases.withLostWorker(new Date(cutoff).toISOString())) {
-        yield* end(stepRun, { code: "WORKER_LOST", message: "the worker was not heard of any more" })
+        yield* end(stepRun, { code: "WORKER_LOST", message: "the worker has sent no heartbeat in time" })
       }
       yield* unassigned.report(new Date(cutoff).toISOString())
     }
@@ -54,7 +53,7 @@ export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
     if (silent >= upSince) yield* assistants.failSilent(new Date(silent).toISOString())
     yield* assets.expireUploads
     for (const stepRun of yield* leases.overdue) {
-      yield* end(stepRun, { code: "TIMEOUT", message: "the step run took longer than the step allows" })
+      yield* end(stepRun, { code: "TIMEOUT", message: "the step run exceeded the time limit of its step" })
     }
     for (const run of yield* runItems.runsWithDelayOver) yield* wake(run)
   }).pipe(

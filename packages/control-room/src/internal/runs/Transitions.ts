@@ -1,6 +1,4 @@
-/**
- * What all commands on runs share: the run, locked, and how the decision of the engine is written.
- */
+/** What all commands on runs share: the locked run, and writing the decision of the engine. */
 import type { ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -21,23 +19,23 @@ import type { StoredStepRun } from "../store/StoredStepRun.ts"
 import { WorkItems } from "../store/WorkItems.ts"
 import { WorkSignal } from "./WorkSignal.ts"
 
-/** What the engine decided, or its refusal. */
+/** Converts a decision of the engine: its outcome, or its refusal as an error. */
 export const decided = <A extends State.Outcome>(decision: Result.Result<A, State.Refusal>) =>
   Result.isSuccess(decision) ? Effect.succeed(decision.success) : Effect.fail(new Refused(decision.failure))
 
-/** For transactions of the caller, but for `change`. */
+/** All but `change` run in the caller's transaction. */
 export class Transitions extends Context.Service<
   Transitions,
   {
-    /** The run for a change. */
+    /** Loads and locks the run for a change. */
     readonly locked: (id: ProcessRunId) => Effect.Effect<State.Run, Refused>
-    /** The run for a change, and the step run as it is now. */
+    /** Loads and locks the run for a change, and reads the step run after that. */
     readonly lockedStepRun: (
       known: StoredStepRun
     ) => Effect.Effect<{ readonly run: State.Run; readonly stepRun: StoredStepRun }, Refused>
     /**
-     * Changes a run by what the engine decides of one of its step runs, and returns that; in a transaction of its own. `at`:
-     * the time of the change.
+     * Changes a run as the engine decides for one of its step runs, in a separate transaction, and returns the
+     * decision. `at`: the time of the change.
      */
     readonly change: <A extends State.Outcome>(
       known: StoredStepRun,
@@ -47,11 +45,11 @@ export class Transitions extends Context.Service<
         at: string
       ) => Effect.Effect<Result.Result<A, State.Refusal>, Refused>
     ) => Effect.Effect<A, Refused>
-    /** Writes changes, and returns the events that go with them, which `commit` writes. */
+    /** Writes changes, and returns their events, which `commit` writes. */
     readonly apply: (run: State.Run, changes: ReadonlyArray<State.Change>) => Effect.Effect<ReadonlyArray<NewEvent>>
-    /** Writes an outcome and what follows from it, after the events of what was applied before. */
+    /** Writes an outcome and its consequences, after the events of the changes applied before. */
     readonly commit: (outcome: State.Outcome, before?: ReadonlyArray<NewEvent>) => Effect.Effect<void>
-    /** Removes bytes once no row can name them: when the transaction is committed, or immediately outside of one. */
+    /** Deletes blobs once no row can name them: when the transaction is committed, or immediately outside of one. */
     readonly dropBlobs: (unused: ReadonlyArray<string>) => Effect.Effect<void>
   }
 >()("@signalbox/control-room/runs/Transitions") {
@@ -81,7 +79,7 @@ export class Transitions extends Context.Service<
         const run = yield* locked(known.processRunId)
         const stepRun = yield* stepRuns.lock(known.id)
         if (stepRun === null || stepRun.leaseHash !== known.leaseHash) {
-          return yield* new Refused({ code: "LEASE_LOST", message: "the lease was taken back; stop the task" })
+          return yield* new Refused({ code: "LEASE_LOST", message: "the lease was revoked; stop the task" })
         }
         return { run, stepRun }
       })

@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import { Database } from "../store/Database.ts"
 import { type Need, type Offer, Waits } from "../store/Waits.ts"
 
-/** How long a step run waits without a matching worker before it is reported. */
+/** How long a step run may be unassigned before it is reported. */
 const gracePeriod = Duration.seconds(10)
 
 const takes =
@@ -16,7 +16,7 @@ const takes =
   ({ packages, tasks }: Offer) =>
     taskPackage === null ? tasks.includes(task) : packages
 
-/** Returns what is missing, and the remedy; null when an online worker could take it. */
+/** Returns what is missing, and the remedy; null when a worker that is online matches. */
 export const missing = (need: Need, offers: ReadonlyArray<Offer>): string | null => {
   const { group, task, taskPackage } = need
   const members = group === null ? offers : offers.filter(({ groups }) => groups.includes(group.id))
@@ -29,14 +29,14 @@ export const missing = (need: Need, offers: ReadonlyArray<Offer>): string | null
     return `no worker${ofGroup} is online, and ${what} waits for one; ${remedy}`
   }
   return taskPackage === null
-    ? `no worker${ofGroup} that is online brings ${what}; start one with a tasks file that has it`
+    ? `no worker${ofGroup} that is online has ${what}; start one with a tasks file that defines it`
     : `no worker${ofGroup} that is online runs task packages, and ${what} waits for one; start one that does`
 }
 
 export class UnassignedStepRuns extends Context.Service<
   UnassignedStepRuns,
   {
-    /** Reports the unassigned step runs, once. Workers heard of since `heardSince` count as online. */
+    /** Reports each unassigned step run once. Workers with a heartbeat since `heardSince` count as online. */
     readonly report: (heardSince: string) => Effect.Effect<void>
   }
 >()("@signalbox/control-room/runs/UnassignedStepRuns") {

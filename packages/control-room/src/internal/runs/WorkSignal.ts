@@ -15,7 +15,7 @@ export class WorkSignal extends Context.Service<
   {
     /** Wakes the waiters when the current transaction commits; without one, immediately. */
     readonly afterCommit: Effect.Effect<void>
-    /** From now on, no signal is missed: the inner effect waits for the next one. */
+    /** Subscribes: from now on no signal is missed. The inner effect waits for the next one. */
     readonly listen: Effect.Effect<Effect.Effect<void>, never, Scope.Scope>
   }
 >()("@signalbox/control-room/runs/WorkSignal") {
@@ -27,7 +27,7 @@ export class WorkSignal extends Context.Service<
       const signals = yield* PubSub.sliding<void>(1)
       const wake = Effect.asVoid(PubSub.publish(signals, undefined))
       yield* notifier.subscribe("work", () => wake)
-      // Another node may have been killed before it notified.
+      // A node may be killed after a commit and before its notification.
       if (notifier.shared) yield* Effect.forkScoped(Effect.schedule(wake, Schedule.spaced(yield* WakeInterval)))
       return WorkSignal.of({
         afterCommit: notifier.notify("work", ""),

@@ -1,11 +1,9 @@
-/**
- * The folder that holds what the service stores on disk.
- */
+/** The folder of everything that the service stores on disk. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 
-/** Revokes the access of all but the owner, and from the group too unless the folder is shared. */
+/** Revokes the access of everyone but the owner; the group keeps its access if the folder is shared. */
 const restrict = Effect.fnUntraced(function* (folder: string, shared: boolean) {
   const fs = yield* FileSystem.FileSystem
   const { mode } = yield* fs.stat(folder)
@@ -17,8 +15,8 @@ const restrict = Effect.fnUntraced(function* (folder: string, shared: boolean) {
 })
 
 /**
- * Creates the folder and the one of the bytes in it, for their owner alone (0700); those that exist lose the access of
- * others. `shared`: nodes may run as several users of one group, which keeps its access. Returns the folder of the bytes.
+ * Creates the folder and the one for bytes in it, for their owner alone (0700); existing ones lose the access of
+ * others. `shared`: nodes may run as several users of one group, which keeps its access. Returns the folder for bytes.
  */
 export const prepare = Effect.fnUntraced(function* (folder: string, shared: boolean) {
   const fs = yield* FileSystem.FileSystem

@@ -13,8 +13,8 @@ import { fingerprint, MasterKey, MasterKeyError, masterKeyLength } from "../vaul
 export const fileName = "master.key"
 
 /**
- * From a file of 32 bytes that only its owner reads; made at the first start. A change of the key that was killed is
- * brought to its end.
+ * Reads a file of 32 bytes that only its owner can read; creates it at the first start. Completes a change of the key
+ * that was interrupted.
  */
 export const layer = (path: string) =>
   Layer.effect(
@@ -24,7 +24,7 @@ export const layer = (path: string) =>
       yield* finishChange(path)
       if (!(yield* fs.exists(path))) {
         yield* refuseIfSealed(path)
-        // Written under a temporary name and renamed: a start that is killed leaves no partial key.
+        // Written under a temporary name and renamed, so that a killed start leaves no partial key.
         const temporary = `${path}.${randomBytes(4).toString("hex")}`
         yield* fs.writeFile(temporary, randomBytes(masterKeyLength), { mode: 0o600, flag: "wx" })
         yield* fs.rename(temporary, path)
@@ -33,16 +33,16 @@ export const layer = (path: string) =>
       const master = yield* fs.readFile(path)
       if (master.length !== masterKeyLength) {
         return yield* new MasterKeyError({
-          message: `${path} must hold ${masterKeyLength} bytes and holds ${master.length}: restore it from a backup`
+          message: `${path} must have ${masterKeyLength} bytes and has ${master.length}: restore it from a backup`
         })
       }
       return MasterKey.fromBytes(master)
     })
   )
 
-/** A database whose values were sealed under a key that is missing opens under no new one. */
+/** No new key opens values that were sealed under a missing one. */
 const refuseIfSealed = Effect.fnUntraced(function* (path: string) {
-  // What is not sealed yet is not lost.
+  // A database without sealed values loses nothing.
   if (!(yield* MasterKeyRecord.forget)) {
     return yield* new MasterKeyError({
       message: `${path} is missing, and the database has secrets that only this key opens: restore it from a backup. Nothing was changed`
@@ -50,10 +50,10 @@ const refuseIfSealed = Effect.fnUntraced(function* (path: string) {
   }
 })
 
-/** Where the next key of a file waits until the database has changed to it. */
+/** Path of the next key until the database has changed to it. */
 const nextOf = (path: string) => `${path}.new`
 
-/** Gives the next key its name if the database has changed to it already. */
+/** Renames the next key if the database has already changed to it. */
 const finishChange = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   if (!(yield* fs.exists(nextOf(path)))) return
@@ -65,8 +65,8 @@ const finishChange = Effect.fnUntraced(function* (path: string) {
 })
 
 /**
- * Changes the key of a file. `change` is told the next key once that is safe on disk, and makes the database use it, all or
- * nothing; the file gets its name after that. Killed at any moment, it leaves a file that opens the database.
+ * Replaces the key of a file. `change` receives the next key once that is on disk, and makes the database use it
+ * atomically; the file is renamed after that. Killed at any moment, it leaves a file that opens the database.
  */
 export const replace = Effect.fnUntraced(function* <A, E, R>(
   path: string,
@@ -75,14 +75,14 @@ export const replace = Effect.fnUntraced(function* <A, E, R>(
   const fs = yield* FileSystem.FileSystem
   const folder = (yield* Path.Path).dirname(path)
   const next = randomBytes(masterKeyLength)
-  // One that a killed change left, and that the database does not use: else it had its name by now.
+  // Left by an interrupted change that the database does not use, or `finishChange` would have renamed it.
   yield* fs.remove(nextOf(path), { force: true })
   yield* Effect.scoped(
     Effect.gen(function* () {
       const file = yield* fs.open(nextOf(path), { flag: "wx", mode: 0o600 })
       yield* file.writeAll(next)
       yield* file.sync
-      // Its name has to be on disk too. Not every system lets folders be opened.
+      // The rename has to be on disk too. Not every system lets folders be opened.
       yield* Effect.ignore(Effect.flatMap(fs.open(folder, { flag: "r" }), (opened) => opened.sync))
     })
   )

@@ -1,6 +1,4 @@
-/**
- * Opens what storage options name: the database with its tables, and the master key.
- */
+/** Opens the storage of the options: the database with its tables, and the master key. */
 import * as SqliteClient from "@signalbox/sql/SqliteClient"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -20,7 +18,7 @@ import * as MasterKeyFile from "./MasterKeyFile.ts"
 
 const databaseFile = ({ data }: StorageOptions) => join(data, "control-room.db")
 
-/** Where the master key is when it is a file. */
+/** The path of the master key when it is a file. */
 export const keyFile = ({ data }: StorageOptions) => join(data, MasterKeyFile.fileName)
 
 /** Whether the master key is a file of the data folder. */
@@ -29,7 +27,7 @@ export const hasKeyFile = ({ database, masterKey }: StorageOptions) => database 
 export const layerMasterKey = (options: StorageOptions) =>
   hasKeyFile(options) ? MasterKeyFile.layer(keyFile(options)) : MasterKey.layerText(options.masterKey)
 
-/** What speaks to Postgres is loaded only where there is one. */
+/** The Postgres client is loaded only when it is needed. */
 const driver = Effect.promise(() => import("@signalbox/sql/PostgresClient"))
 
 /** The tables at the newest schema in an SQLite file, for one process. */
@@ -58,7 +56,7 @@ export const layerTables = (options: StorageOptions) =>
 
 type Client<R> = Layer.Layer<SqlClient.SqlClient, SqlError | SqliteClient.SqliteOpenError | PlatformError, R>
 
-/** The database as it is; fails while another process has the folder of an SQLite one open. */
+/** The database without migration; fails while another process has the folder of an SQLite one open. */
 export const layerClient = (options: StorageOptions): Client<FileSystem.FileSystem> => {
   const { data, database } = options
   if (database !== undefined) return Layer.unwrap(Effect.map(driver, (postgres) => postgres.layer(database)))
@@ -66,7 +64,7 @@ export const layerClient = (options: StorageOptions): Client<FileSystem.FileSyst
   return Layer.provideMerge(SqliteClient.layer({ filename: databaseFile(options) }), Layer.effectDiscard(folder))
 }
 
-/** What a check reads, while the service may be running. */
+/** The database for a check, which may run while the service does. */
 export const layerReading = (options: StorageOptions) => {
   const { database } = options
   const client: Client<never> =

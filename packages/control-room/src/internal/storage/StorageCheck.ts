@@ -1,6 +1,6 @@
 /**
- * Checks all that a control room has stored: the database, the master key, and the bytes of files. Changes nothing, and
- * may run beside the service.
+ * Checks everything a control room has stored: the database, the master key, and the bytes of files. Changes nothing,
+ * and may run beside the service.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -14,7 +14,7 @@ import { unhurried } from "@signalbox/sql/QueryDeadline"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
 import { fingerprint, MasterKey } from "../vault/MasterKey.ts"
 
-/** A file whose bytes are not there, or are not those that were stored. */
+/** A file whose bytes are missing, or have another size than its row. */
 export interface LostFile extends NamedBlob {
   /** How many bytes are on disk; null: none at all. */
   readonly found: number | null
@@ -29,7 +29,7 @@ export interface Finding {
   readonly files?: ReadonlyArray<LostFile>
 }
 
-/** Rows and names that are looked at in one step. */
+/** Rows and names that are checked in one step. */
 const stepSize = 500
 
 const wrong = (check: Finding["check"], message: string): Finding => ({ check, ok: false, message })
@@ -37,7 +37,7 @@ const right = (check: Finding["check"], message: string): Finding => ({ check, o
 
 const damaged = (how: string) => wrong("database", `is damaged: ${how}. Stop the service and restore a backup`)
 
-/** What keeps the database from being checked; null: it cannot be reached, or it is not the storage that failed. */
+/** Why the database could not be checked; null: it cannot be reached, or the failure is not one of the storage. */
 export const findingOf = (cause: Cause.Cause<unknown>): Finding | null => {
   const failure = StorageFailure.ofCause(cause)
   if (failure === null || failure.kind === "unavailable") return null
@@ -47,7 +47,7 @@ export const findingOf = (cause: Cause.Cause<unknown>): Finding | null => {
 const checkDatabase = Effect.gen(function* () {
   const { problems } = yield* Integrity
   const found = yield* problems
-  return found.length === 0 ? right("database", "can be read, and is sound") : damaged(found.join("; "))
+  return found.length === 0 ? right("database", "is readable and not damaged") : damaged(found.join("; "))
 }).pipe(
   Effect.catchCause((cause) => {
     const finding = findingOf(cause)
@@ -67,10 +67,10 @@ const checkMasterKey = Effect.fnUntraced(function* ({ data, masterKey }: Storage
   const given =
     masterKey === undefined ? MasterKey.fromBytes(yield* fs.readFile(file)) : yield* MasterKey.fromText(masterKey)
   return fingerprint(given) === known
-    ? right("master key", "is that of the database")
+    ? right("master key", "belongs to the database")
     : wrong(
         "master key",
-        `${masterKey === undefined ? file : "SIGNALBOX_MASTER_KEY"} is not that of the database: restore the right one from a backup`
+        `${masterKey === undefined ? file : "SIGNALBOX_MASTER_KEY"} does not belong to the database: restore the right one from a backup`
       )
 })
 
@@ -97,7 +97,7 @@ const checkFiles = Effect.fnUntraced(function* (folder: string) {
       { concurrency: 16 }
     )
     const suspects = found.filter(({ found: bytes, size }) => bytes !== size)
-    // Replaced or deleted while they were looked at.
+    // Replaced or deleted during the check.
     const still = yield* files.referenced(suspects.map(({ blob }) => blob))
     lost.push(...suspects.filter(({ blob }) => still.has(blob)))
     count += rows.length
@@ -108,11 +108,11 @@ const checkFiles = Effect.fnUntraced(function* (folder: string) {
   const message =
     lost.length === 0
       ? `all ${count} have their bytes`
-      : `${lost.length} of ${count} lack their bytes: restore the folder \`files\` from a backup, or delete what has them`
+      : `${lost.length} of ${count} lack their bytes: restore the folder \`files\` from a backup, or delete their owners`
   return { check: "files" as const, ok: lost.length === 0, message, files: lost }
 })
 
-/** Of bytes that no row names: those of uploads that were cut off, and of files that were deleted while the service died. */
+/** Counts blobs that no row names: of uploads that were cut off, and of files whose deletion was interrupted. */
 const countOrphans = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -128,7 +128,7 @@ const countOrphans = Effect.fnUntraced(function* (folder: string) {
   }
   return right(
     "orphans",
-    `${count} files of bytes that nothing names; uploads under way are among them, and the next start removes the others`
+    `${count} blobs that no row names; uploads in progress are among them, and the next start deletes the others`
   )
 })
 
@@ -146,7 +146,7 @@ export const run = Effect.fn("StorageCheck.run")(function* (options: StorageOpti
   findings.push(yield* checkMasterKey(options))
   const folder = path.join(options.data, "files")
   if (!(yield* fs.exists(folder))) {
-    findings.push(wrong("files", `there is no folder ${folder}: give the data folder of the control room`))
+    findings.push(wrong("files", `the folder ${folder} does not exist: give the data folder of the control room`))
   } else {
     findings.push(yield* checkFiles(folder), yield* countOrphans(folder))
   }

@@ -1,6 +1,4 @@
-/**
- * Whether the storage can be used, as `/readyz` asks.
- */
+/** Whether the storage can be used, for `/readyz`. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -9,13 +7,13 @@ import { Database } from "../store/Database.ts"
 import { QueryDeadline } from "@signalbox/sql/QueryDeadline"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
 
-/** Of a probe: its callers wait no longer. */
+/** The time limit of a probe. */
 const deadline = "2 seconds"
 
 export class StorageHealth extends Context.Service<
   StorageHealth,
   {
-    /** To be called with what a request failed by: the next checks also write to the database until that succeeds. */
+    /** Reports the failure of a request: the next checks also write to the database until that succeeds. */
     readonly report: (failure: StorageFailure.StorageFailure) => Effect.Effect<void>
     /** Reads from the database and writes to the folder of files. Null: both can be used. Takes 2 s at most. */
     readonly check: Effect.Effect<StorageFailure.StorageFailure | null>
@@ -35,7 +33,7 @@ export class StorageHealth extends Context.Service<
       const writable = Effect.suspend(() => (reported ? probeWrite : Effect.void)).pipe(
         Effect.tap(() => Effect.sync(() => (reported = false)))
       )
-      // Anybody may ask, and each write waits for the disk.
+      // Anyone may call it, and each write waits for the disk.
       const folder = yield* Effect.cachedWithTTL(failureOf(Effect.timeout(blobs.probe, deadline), "disk"), "1 second")
       const check = failureOf(Effect.andThen(probeRead, writable), "unavailable").pipe(
         Effect.filterOrElse(

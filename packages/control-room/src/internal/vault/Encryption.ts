@@ -1,14 +1,14 @@
 /**
- * AES-256-GCM as the vault stores it: base64 of nonce (12 bytes), ciphertext and tag (16 bytes). The context is
- * authenticated, not stored: what was moved elsewhere does not open there.
+ * AES-256-GCM in the stored form: base64 of nonce (12 bytes), ciphertext and tag (16 bytes). The context is
+ * authenticated, not stored, so that a value moved elsewhere does not open there.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto"
 
 /**
- * A stored ciphertext does not open: it was changed, moved, or encrypted under another key. Nobody who calls the service
- * can help that, so it is a defect wherever the service itself wrote the ciphertext.
+ * A stored ciphertext does not open: it was changed, moved, or encrypted under another key. No caller can recover from
+ * that, so it is a defect wherever the service itself wrote the ciphertext.
  */
 export class CannotOpen extends Schema.TaggedError<CannotOpen>()("CannotOpen", { message: Schema.String }) {}
 
@@ -23,7 +23,7 @@ export const encrypt = (key: Uint8Array, plaintext: Uint8Array, context: string)
   return Buffer.concat([nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]).toString("base64")
 }
 
-/** The plaintext, if nothing was changed and the context is the one it was encrypted for. */
+/** Returns the plaintext, if nothing was changed and the context is the one it was encrypted with. */
 export const decrypt = (key: Uint8Array, stored: string, context: string): Effect.Effect<Buffer, CannotOpen> =>
   Effect.try({
     try: () => {

@@ -1,6 +1,4 @@
-/**
- * The one key from which all others of a data folder come.
- */
+/** The key from which all others of a data folder are derived. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -8,7 +6,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { hkdfSync, randomBytes } from "node:crypto"
 
-/** The master key of a data folder is not what it should be. */
+/** The master key of a data folder is missing, invalid, or another database's. */
 export class MasterKeyError extends Schema.TaggedError<MasterKeyError>()("MasterKeyError", {
   message: Schema.String
 }) {}
@@ -19,7 +17,7 @@ export const masterKeyLength = 32
 export class MasterKey extends Context.Service<
   MasterKey,
   {
-    /** A key of 32 bytes for one purpose; keys of different purposes say nothing about each other. */
+    /** Derives a key of 32 bytes for one purpose; keys of different purposes reveal nothing about each other. */
     readonly derive: (purpose: string) => Buffer
   }
 >()("@signalbox/control-room/vault/MasterKey") {
@@ -31,13 +29,13 @@ export class MasterKey extends Context.Service<
   /** An ephemeral key, for in-memory storage. */
   static readonly layerRandom = Layer.sync(MasterKey, () => MasterKey.fromBytes(randomBytes(masterKeyLength)))
 
-  /** From base64 of 32 bytes, as configuration has it. */
+  /** From base64 of 32 bytes, the form in configuration. */
   static readonly fromText = Effect.fnUntraced(function* (text: Redacted.Redacted) {
     const given = Redacted.value(text).trim()
     const master = Buffer.from(given, "base64")
     if (master.length !== masterKeyLength || master.toString("base64") !== given) {
       return yield* new MasterKeyError({
-        message: `the master key (SIGNALBOX_MASTER_KEY) must be base64 of ${masterKeyLength} bytes; restore it from a backup, or make the first one with \`openssl rand -base64 ${masterKeyLength}\``
+        message: `the master key (SIGNALBOX_MASTER_KEY) must be base64 of ${masterKeyLength} bytes; restore it from a backup, or create the first one with \`openssl rand -base64 ${masterKeyLength}\``
       })
     }
     return MasterKey.fromBytes(master)
@@ -58,5 +56,5 @@ export class MasterKey extends Context.Service<
     )
 }
 
-/** By this the database knows its master key; it says nothing of the key. */
+/** Identifies the master key of a database without revealing anything about it. */
 export const fingerprint = (master: MasterKey["Service"]) => master.derive("fingerprint/v1").toString("hex")

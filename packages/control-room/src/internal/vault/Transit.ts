@@ -1,7 +1,8 @@
 /**
- * How values of secrets travel to and from robots, `robocloud-vault-transit-v2`: JSON under AES-256-GCM, that key under
- * RSA-OAEP (SHA-256) for the reader. `iv` has 16 bytes. The nonce is the `iv` itself in what a robot writes, and the ASCII
- * bytes of its lower-case hex in what a robot reads; robots in the world do it so.
+ * The transport encryption of secret values between vault and robots, `robocloud-vault-transit-v2`: JSON under
+ * AES-256-GCM, that key under RSA-OAEP (SHA-256) for the reader. `iv` has 16 bytes. The nonce is the `iv` itself in
+ * what a robot writes, and the ASCII bytes of its lower-case hex in what a robot reads, for compatibility with existing
+ * robots.
  */
 import type { SealedSecret } from "@signalbox/api/contract/RobotSecrets"
 import * as Effect from "effect/Effect"
@@ -19,7 +20,7 @@ import {
   randomBytes
 } from "node:crypto"
 
-/** What came does not decrypt, or is not a key; the message says which, never the content. */
+/** The input does not decrypt, or is not a key; the message says which, never the content. */
 export class TransitError extends Schema.TaggedError<TransitError>()("TransitError", { message: Schema.String }) {}
 
 type Sealed = Pick<SealedSecret, "value" | "encryption">
@@ -28,7 +29,7 @@ const algorithm = "aes-256-gcm"
 const oaep = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: "sha256" } as const
 const ivLength = 16
 const tagLength = 16
-/** Of the vault's own keys. */
+/** Of the vault's own keys, in bits. */
 const modulusLength = 3072
 
 /** The public key of a reader, if it is RSA of 2048 to 8192 bits. */
@@ -46,7 +47,7 @@ export const readerKey = (der: Uint8Array): Effect.Effect<KeyObject, TransitErro
     )
   )
 
-/** For a robot that reads. */
+/** Encrypts for a robot that reads. */
 export const sealFor = (reader: KeyObject, json: Redacted.Redacted): Effect.Effect<Sealed, TransitError> =>
   Effect.try({
     try: () => {
@@ -64,10 +65,10 @@ export const sealFor = (reader: KeyObject, json: Redacted.Redacted): Effect.Effe
         }
       }
     },
-    catch: () => new TransitError({ message: "this key does not encrypt" })
+    catch: () => new TransitError({ message: "this key cannot encrypt" })
   })
 
-/** What a robot wrote, as text. Every way of not being readable looks the same from outside. */
+/** Decrypts what a robot wrote. All causes of failure look the same to the caller. */
 export const open = (own: KeyObject, { encryption, value }: Sealed): Effect.Effect<Redacted.Redacted, TransitError> =>
   Effect.try({
     try: () => {
@@ -79,11 +80,11 @@ export const open = (own: KeyObject, { encryption, value }: Sealed): Effect.Effe
     catch: () =>
       new TransitError({
         message:
-          "does not decrypt: encrypt it for the key at `publicKey` of this workspace, with the 16 bytes of iv as nonce"
+          "does not decrypt: encrypt it with the key at `publicKey` of this workspace, and the 16 bytes of iv as nonce"
       })
   })
 
-/** A new key pair of the vault, in DER. */
+/** Generates a key pair of the vault, in DER. */
 export const generate: Effect.Effect<{ readonly publicKey: Buffer; readonly privateKey: Buffer }> = Effect.callback(
   (resume) => {
     generateKeyPair(
