@@ -77,7 +77,7 @@ export class Administration extends Context.Service<
     readonly createLinkToken: (workspace: WorkspaceId, expiresAt: string) => Effect.Effect<Redacted.Redacted>
   }
 >()("@signalbox/control-room/Administration") {
-  /** The administration of the repositories at hand. */
+  /** Administration on the repositories in the context. */
   static readonly layer = Layer.effect(
     Administration,
     Effect.gen(function* () {
@@ -175,7 +175,7 @@ export class CannotRotate extends Schema.TaggedError<CannotRotate>()("CannotRota
 /** Whether the master key is a file of the data folder, and not in the options. */
 export const hasMasterKeyFile: (options: StorageOptions) => boolean = Opening.hasKeyFile
 
-/** A node that still had the old key would seal under it what nothing opens later. */
+/** A node that still had the old key would seal values under a key that no longer opens them. */
 const noNodes = Effect.gen(function* () {
   const nodes = yield* nodesListening
   if (nodes > 0) return yield* new CannotRotate({ message: `${nodes} nodes use this database: stop them first` })
@@ -198,7 +198,7 @@ export const rotateMasterKeyFile = Effect.fn("Administration.rotateMasterKeyFile
   const file = Opening.keyFile(options)
   if (!(yield* (yield* FileSystem.FileSystem).exists(file))) {
     return yield* new CannotRotate({
-      message: `there is no ${file}: give the folder of the control room with --data (\`data\` in code)`
+      message: `${file} does not exist: give the folder of the control room with --data (\`data\` in code)`
     })
   }
   const changed = Effect.flatMap(DataKeys, ({ rewrap }) => MasterKeyFile.replace(file, rewrap))
@@ -206,9 +206,9 @@ export const rotateMasterKeyFile = Effect.fn("Administration.rotateMasterKeyFile
 })
 
 /**
- * Changes the master key of the options to `next`, base64 of 32 bytes, all or nothing; from then on only `next` opens the
- * database. Stop all nodes first. Returns how many data keys are wrapped under the new key. Fails with `CannotRotate` while nodes use the database, and with `MasterKeyError` when
- * either key is not one.
+ * Replaces the master key of the options by `next`, base64 of 32 bytes, atomically; from then on only `next` opens the
+ * database. Stop all nodes first. Returns how many data keys are wrapped under the new key. Fails with `CannotRotate`
+ * while nodes use the database, and with `MasterKeyError` when either key is invalid.
  */
 export const rotateMasterKey = Effect.fn("Administration.rotateMasterKey")(function* (
   options: StorageOptions,

@@ -1,6 +1,6 @@
 /**
- * The bytes of files. A blob is written to a temporary name, synced, and renamed when it is whole; only then may a row
- * name it. What no row names is swept away.
+ * The bytes of files. A blob is written under a temporary name, synced, and renamed when it is complete; only then may
+ * a row name it. Blobs that no row names are swept.
  */
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Clock from "effect/Clock"
@@ -16,14 +16,14 @@ import * as Stream from "effect/Stream"
 import type { PlatformError } from "effect/PlatformError"
 import { shardOf } from "./internal/Shards.ts"
 
-/** Of the file that shows whether there is room. */
+/** Size of the file that is written to find out whether there is space. */
 const probeBytes = 65_536
 
-/** Bytes on the way in: counted as they come, gone with the scope unless kept. */
+/** Bytes of an upload: counted as they arrive, deleted with the scope unless committed. */
 export interface Staged {
   /** Bytes received. */
   readonly size: number
-  /** Where they lie until they are kept or gone. */
+  /** Path of the temporary file until it is committed or deleted. */
   readonly path: string
   /** Commits the blob and returns its name. */
   readonly keep: Effect.Effect<string>
@@ -32,7 +32,7 @@ export interface Staged {
 export class BlobStore extends Context.Service<
   BlobStore,
   {
-    /** Writes a stream down. `E` is how the stream fails; a disk that fails is a defect. */
+    /** Writes a stream to a temporary file. `E` is how the stream fails; a failure of the disk is a defect. */
     readonly stage: <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) => Effect.Effect<Staged, E, R | Scope.Scope>
     /** The path of a blob on disk, for serving ranges of it. */
     readonly pathOf: (blob: string) => string
@@ -40,8 +40,8 @@ export class BlobStore extends Context.Service<
     /** Writes a temporary file and removes it; fails as an upload would. */
     readonly probe: Effect.Effect<void, PlatformError>
     /**
-     * Deletes blobs and temporary files that nothing names and that are as old as the store wants them, and returns how
-     * many. `named` returns those of some blobs that a row names.
+     * Deletes blobs and temporary files that no row names and that are older than the store's limit, and returns how
+     * many. `named` returns those of the given blobs that a row names.
      */
     readonly sweep: (
       named: (blobs: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
@@ -49,8 +49,8 @@ export class BlobStore extends Context.Service<
   }
 >()("@signalbox/control-room/BlobStore") {
   /**
-   * Blobs as files below a folder, which several nodes may share. `sweepAfter`: how old a file must be before it is known
-   * that no transaction is about to name it; nothing for a folder of one process, which sweeps before it serves.
+   * Blobs as files below a folder, which several nodes may share. `sweepAfter`: how old a file must be before no open
+   * transaction can be about to name it; zero for a folder of one process, which sweeps before it serves.
    */
   static readonly layerDisk = (folder: string, sweepAfter: Duration.Duration = Duration.zero) =>
     Layer.effect(
@@ -82,7 +82,7 @@ export class BlobStore extends Context.Service<
           return { size, path: temporary, keep } satisfies Staged
         })
 
-        /** A blob that is already gone was swept by another node. */
+        /** Another node has swept it. */
         const removeOld = Effect.fnUntraced(function* (file: string) {
           const cutoff = (yield* Clock.currentTimeMillis) - Duration.toMillis(sweepAfter)
           const { mtime } = yield* fs.stat(file)

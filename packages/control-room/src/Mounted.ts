@@ -1,7 +1,4 @@
-/**
- * The service without a server of its own: below a path of one that is there already, whatever it is made with, or in the
- * process alone.
- */
+/** The service without its own server: below a path of an existing server of any framework, or in the process alone. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Context from "effect/Context"
@@ -34,12 +31,12 @@ export { make as makeWebHandler, type Options as WebOptions, type WebHandler } f
 export interface Options extends Omit<ServiceOptions, "publicUrl" | "allowedHosts"> {
   /**
    * The address under which clients reach the service, with the path that it is mounted at, such as
-   * `https://example.com/automation`. All addresses that the service gives out begin with it.
+   * `https://example.com/automation`. All addresses that the service returns begin with it.
    */
   readonly publicUrl: string
   /**
-   * What the paths of requests begin with, taken away before they are routed unless the server around the service, or a
-   * proxy, has done so already; default: the path of `publicUrl`.
+   * The prefix of request paths, removed before routing unless the server around the service, or a proxy, has done so
+   * already; default: the path of `publicUrl`.
    */
   readonly prefix?: string
   /** Whether webhooks, callbacks and git repositories may lead to loopback, private and link-local addresses; default false. */
@@ -52,7 +49,7 @@ const isBelow = (url: string, prefix: string) => {
   return path === prefix || path.startsWith(`${prefix}/`)
 }
 
-/** The request as the service would have got it on a server of its own. */
+/** The request as the service would receive it on its own server. */
 const withoutPrefix = (request: HttpServerRequest.HttpServerRequest, prefix: string) => {
   if (prefix === "" || !isBelow(request.url, prefix)) return request
   const rest = request.url.slice(prefix.length)
@@ -78,7 +75,7 @@ const build = Effect.fnUntraced(function* (options: Options) {
     )
   ).pipe(
     Effect.provideService(HttpRouter.RouterConfig, Edge.routerConfig),
-    // A router of its own, also where the program around it has one.
+    // A separate router, even when the program around it has one.
     Effect.provideServiceEffect(Layer.CurrentMemoMap, Layer.makeMemoMap),
     Effect.provideContext(settings)
   )
@@ -97,7 +94,7 @@ const build = Effect.fnUntraced(function* (options: Options) {
 export class Mounted extends Context.Service<
   Mounted,
   {
-    /** Answers the request at hand. */
+    /** Handles the request of the context. */
     readonly httpEffect: Effect.Effect<
       HttpServerResponse.HttpServerResponse,
       HttpServerError.HttpServerError,
@@ -107,12 +104,13 @@ export class Mounted extends Context.Service<
     readonly tick: Effect.Effect<void>
   }
 >()("@signalbox/control-room/Mounted") {
-  /** The service on the storage at hand. */
+  /** The service on the storage of the context. */
   static readonly layer = (options: Options) => Layer.effect(Mounted, build(options))
 }
 
 /**
- * The service below a path of an Effect server: added to the router at hand, beside your own routes, which it leaves alone.
+ * The service below a path of an Effect server: added to the router of the context, beside your own routes, which it
+ * leaves unchanged.
  *
  * ```ts
  * import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -145,7 +143,7 @@ export const layerRoutes = (options: Options) =>
 /** A service that runs until it is disposed of. */
 export interface Running<Handler> extends AsyncDisposable {
   readonly handler: Handler
-  /** Ends the service: requests that wait for work get their response, and the storage is closed. */
+  /** Stops the service: requests that wait for work get their response, and the storage is closed. */
   readonly dispose: () => Promise<void>
 }
 
@@ -175,10 +173,10 @@ const running = <Handler>(
 }
 
 /**
- * Starts the service and gives a handler of web requests, for servers that have those (Hono, Next, Bun, Deno). Rejects when
- * the service cannot start, such as on a data folder that another process uses. Bodies are streamed both ways; a request
- * whose signal aborts is given up. A web request has no address, so the budget of requests without a valid key holds only
- * with `clientAddress`. `signalbox/Mounted` has the same with a first key and local workers.
+ * Starts the service and returns a handler of web requests, for servers that use those (Hono, Next, Bun, Deno). Rejects
+ * when the service cannot start, such as on a data folder that another process uses. Bodies are streamed both ways; a
+ * request whose signal aborts is interrupted. A web request has no address, so the budget of requests without a valid
+ * key holds only with `clientAddress`. `signalbox/Mounted` has the same with a first key and local workers.
  *
  * ```ts
  * import * as Mounted from "@signalbox/control-room/Mounted"
@@ -198,7 +196,7 @@ export const toWebHandler = (
   running(options, (app) => Effect.sync(() => WebHandler.make(app, options)))
 
 /**
- * As `toWebHandler`, for `node:http` and what is made on it (Express, Fastify, Connect).
+ * Like `toWebHandler`, for `node:http` and frameworks based on it (Express, Fastify, Connect).
  *
  * ```ts
  * import * as Mounted from "@signalbox/control-room/Mounted"

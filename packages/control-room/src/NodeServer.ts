@@ -1,6 +1,6 @@
 /**
- * The Node server under the service. What Node's parser refuses by itself never reaches the routes, so its responses
- * get the envelope here.
+ * The Node server under the service. Requests that Node's parser refuses never reach the routes, so their responses get
+ * the envelope here.
  */
 import type { ErrorCode } from "@signalbox/api/contract/Responses"
 import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http"
@@ -27,8 +27,8 @@ const malformed: Refusal = ["400 Bad Request", "INVALID_REQUEST", "this is not a
 const stalled: Refusal = ["408 Request Timeout", "INVALID_REQUEST", "the body stopped arriving; send the request again"]
 
 /**
- * Where the length of a body is checked, Node writes another, empty chunk after it, and with it takes a way to the socket
- * that costs half as much again. A body that is given as text is whole, and as long as its header says.
+ * Where the length of a body is checked, Node writes another, empty chunk after it, on a path to the socket that costs
+ * half as much again. A body given as text is complete, and its length is that of its header.
  */
 class Answer extends ServerResponse {
   override end(...given: [chunk?: unknown, encoding?: unknown, callback?: () => void]): this {
@@ -39,11 +39,11 @@ class Answer extends ServerResponse {
   }
 }
 
-/** How long the server waits for the other side, in milliseconds. */
+/** How long the server waits for the client, in milliseconds. */
 export interface Times {
-  /** Until the headers of a request are there. */
+  /** Until the headers of a request have arrived. */
   readonly headers: number
-  /** While neither a byte of a body comes in nor one of a response goes out. */
+  /** While no byte of a body arrives and none of a response is sent. */
   readonly stalled: number
   /** Between two requests on a connection. */
   readonly idle: number
@@ -51,7 +51,7 @@ export interface Times {
 
 const defaultTimes: Times = { headers: 10_000, stalled: 30_000, idle: 75_000 }
 
-/** Answers on a connection with no request that the routes know of, and closes it. */
+/** Sends a response on a connection without a request that the routes know of, and closes it. */
 const refuse = (socket: Duplex, [status, code, message]: Refusal) => {
   const json = JSON.stringify(body(code, message))
   const head = `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(json)}`
@@ -60,8 +60,8 @@ const refuse = (socket: Duplex, [status, code, message]: Refusal) => {
 }
 
 /**
- * For `NodeHttpServer.layer`. A body of any length may take any time, as long as it moves: there is no limit for a whole
- * request.
+ * For `NodeHttpServer.layer`. A body of any length may take any time as long as bytes keep arriving: a whole request
+ * has no limit.
  */
 export const create = (times: Times = defaultTimes): Server => {
   const server = createServer({
@@ -70,7 +70,7 @@ export const create = (times: Times = defaultTimes): Server => {
     headersTimeout: times.headers,
     requestTimeout: 0,
     keepAliveTimeout: times.idle,
-    // How often Node looks for headers that are late.
+    // How often Node checks for late headers.
     connectionsCheckingInterval: Math.max(50, times.headers / 2)
   })
   const last = new WeakMap<Socket, { readonly request: IncomingMessage; readonly response: ServerResponse }>()
@@ -80,11 +80,11 @@ export const create = (times: Times = defaultTimes): Server => {
   server.on("checkContinue", remember)
   server.setTimeout(times.stalled, (socket) => {
     const exchange = last.get(socket)
-    // Between requests, refused before, or the client does not read what it asked for.
+    // Between requests, already refused, or the client does not read the response it requested.
     if (exchange === undefined || exchange.response.writableEnded) return socket.destroy()
     if (socket.writableEnded || socket.writableLength > 0) return socket.destroy()
     const { request, response } = exchange
-    // What came and was not read yet, the service is slow to take: the client did its part.
+    // Bytes that arrived and were not read yet: the service is slow, not the client.
     const awaited = !request.complete && request.readableLength === 0
     if (!awaited) return socket.setTimeout(times.stalled)
     return response.headersSent ? socket.destroy() : refuse(socket, stalled)

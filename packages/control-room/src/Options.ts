@@ -1,22 +1,23 @@
-/**
- * What a control room can be told when it starts.
- */
+/** The options of a control room. */
 import type * as Postgres from "@signalbox/sql/PostgresClient"
 import type * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
 
 export { PollInterval } from "./internal/PollInterval.ts"
 
-/** Where a control room keeps what it stores. */
+/** Where a control room stores its state. */
 export interface StorageOptions {
   /**
-   * The folder of the files; made when it is missing. With SQLite, also of the database and the master key, for one process
-   * at a time; with Postgres, one folder that all nodes share.
+   * The folder of the files; created when missing. With SQLite, also of the database and the master key, for one
+   * process at a time; with Postgres, one folder that all nodes share.
    */
   readonly data: string
   /** Postgres, for any number of nodes; default: SQLite in the data folder. */
   readonly database?: Postgres.Options
-  /** Base64 of 32 bytes. Needed with Postgres; default with SQLite: a file in the data folder, made at the first start. */
+  /**
+   * Base64 of 32 bytes. Needed with Postgres; default with SQLite: a file in the data folder, created at the first
+   * start.
+   */
   readonly masterKey?: Redacted.Redacted
 }
 
@@ -26,7 +27,7 @@ export interface RateLimit {
   readonly burst: number
 }
 
-/** What the service does for whom. */
+/** The behaviour of the service: addresses, limits, access, retention. */
 export interface ServiceOptions {
   /** The address under which clients reach the service; default: where it listens. */
   readonly publicUrl?: string
@@ -40,11 +41,11 @@ export interface ServiceOptions {
    * service itself listens on loopback.
    */
   readonly allowPrivateTargets?: boolean
-  /** How long runs are kept after their end, with all that is theirs; default: for ever. */
+  /** How long runs are stored after their end, with everything that belongs to them; default: for ever. */
   readonly retainRuns?: Duration.Input
   /** Origins whose pages may call `/api/v1` and transfer files, `*` for all; default: none. */
   readonly cors?: ReadonlyArray<string>
-  /** Whether keys that manage keys may make further workspaces; default true. */
+  /** Whether keys that manage keys may create further workspaces; default true. */
   readonly createWorkspaces?: boolean
   /**
    * Names that requests may have in their `Host` besides those of this machine and of `publicUrl`, without ports. Checked

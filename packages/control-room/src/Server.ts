@@ -1,6 +1,6 @@
 /**
- * The service as layers: routes over a database, blobs and a key. It listens where the `HttpServer` that it is given
- * listens, and runs no tasks itself.
+ * The service as layers: routes over a database, blobs and a key. It listens on the `HttpServer` that it is given, and
+ * runs no tasks itself.
  */
 import type { SqliteOpenError } from "@signalbox/sql/SqliteClient"
 import * as Effect from "effect/Effect"
@@ -55,8 +55,8 @@ export const layerStorage: (
 > = StorageLayers.layerStorage
 
 /**
- * State that is gone with the layer, and never on a disk: SQLite in memory, and files in memory behind a `FileSystem` that
- * it provides to the service too.
+ * State in memory, lost when the layer is released: SQLite in memory, and files in memory behind a `FileSystem` that it
+ * also provides to the service.
  */
 export const layerMemory: Layer.Layer<
   Storage | Administration | BlobStore | FileSystem.FileSystem | Path.Path | Etag.Generator | HttpPlatform.HttpPlatform,
@@ -64,8 +64,8 @@ export const layerMemory: Layer.Layer<
 > = StorageLayers.layerMemory
 
 /**
- * The whole service on the storage and the `HttpServer` at hand. Routes of your own that are added to the same router
- * are served beside it. `Mounted` has the service under a path of another server.
+ * The whole service on the storage and the `HttpServer` of the context. Your own routes, added to the same router, are
+ * served beside it. `Mounted` has the service under a path of another server.
  */
 export const layer = (options: ServiceOptions = {}) =>
   Layer.unwrap(

@@ -52,7 +52,7 @@ const ofTheEdge = (status: number, { error }: ErrorBody): boolean =>
   status === 413 ||
   status === 415 ||
   status === 431 ||
-  (status === 404 && error.message.startsWith("there is nothing at ")) ||
+  (status === 404 && error.message.startsWith("nothing exists at ")) ||
   error.code === "IDEMPOTENCY_KEY_REUSED"
 
 /** What is wrong with an answer, null when nothing is. */

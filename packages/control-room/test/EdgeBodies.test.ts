@@ -54,7 +54,7 @@ const bad: ReadonlyArray<Bad> = [
 const badForms: ReadonlyArray<Bad> = [
   ["a name given twice", form, "name=a&name=b", 400, /name: given twice/],
   ["a name with and without brackets", form, "name=a&name[b]=c", 400, /given twice, or both/],
-  ["brackets that do not fit", form, "name[=a", 400, /brackets/],
+  ["brackets that do not match", form, "name[=a", 400, /brackets/],
   ["a bad escape", form, "name=%zz", 400, /percent-encoded/],
   ["half an escape", form, "name=%", 400, /percent-encoded/],
   ["invalid UTF-8 in escapes", form, "name=%ff%fe", 400, /percent-encoded/],

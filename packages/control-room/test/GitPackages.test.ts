@@ -105,7 +105,7 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
       yield* lookIn(3.3)
       const kept = yield* TaskPackages.get(id)
       assert.deepStrictEqual(kept.tasks, [{ name: "Forced" }])
-      assert.match(kept.git?.error?.message ?? "", /are no task package: robot\.yaml names no task/)
+      assert.match(kept.git?.error?.message ?? "", /are not a task package: robot\.yaml names no task/)
       assert.isNotEmpty(yield* Stream.mkUint8Array(TaskPackages.download(id)))
 
       repo.git("push", "--quiet", "origin", "--delete", "main")
@@ -232,16 +232,16 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
         [
           404,
           { ...detached, credentials_secret: "nobody" },
-          /configuration\.credentials_secret: there is no secret "nobody"/
+          /configuration\.credentials_secret: this workspace has no secret "nobody"/
         ],
-        [409, detached, /are no task package: there is no robot\.yaml/],
+        [409, detached, /are not a task package: robot\.yaml is missing at the root of the zip/],
         [409, { ...detached, directory: "nowhere" }, /directory: the commit [0-9a-f]{40} has no folder "nowhere"/],
         [409, { ...detached, directory: "file.txt" }, /no folder "file\.txt"/],
         [409, { ...detached, reference: "linked" }, /"secret" in the repository is a link/],
         [409, { ...detached, reference: "nothing" }, /no branch, tag or full commit hash "nothing"/],
         [409, { ...detached, reference: "0".repeat(39) + "1" }, /no such commit/],
         [409, { ...attached, branch: "gone" }, /no branch "gone"/],
-        [409, { ...detached, repository: `${origin}/nobody.git` }, /no repository at this address/],
+        [409, { ...detached, repository: `${origin}/nobody.git` }, /no repository exists at this address/],
         [409, { ...detached, repository: "http://127.0.0.1:1/a.git" }, /cannot be reached/],
         [409, { ...detached, repository: "http://nowhere.invalid/a.git" }, /host of the repository cannot be found/]
       ]

@@ -57,7 +57,7 @@ it.live(
         })
         assert.strictEqual((yield* raw("POST", "assets", { json: { name: "away" } })).status, 200)
         // The loops look again and again while it is gone, and tell of it once.
-        const losses = logged.filter((line) => line.includes("looking for lost workers and delays failed"))
+        const losses = logged.filter((line) => line.includes("checking for lost workers and delays failed"))
         assert.lengthOf(losses, 1, losses.join("\n"))
         for (const line of logged) assert.notMatch(line, /^(Error|Fatal)/)
       }).pipe(

@@ -284,7 +284,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("secrets",
       )
 
       yield* end
-      assertError(yield* get("from_robot"), 409, "LEASE_LOST", /token is dead/)
+      assertError(yield* get("from_robot"), 409, "LEASE_LOST", /token has expired/)
       assert.strictEqual((yield* call("PUT", "from_robot", {})).status, 409)
       yield* Secrets.remove("from_robot")
     })

@@ -125,7 +125,7 @@ describe("the guard of targets", () => {
     Effect.gen(function* () {
       const guard = yield* guardOf("0.0.0.0")
       for (const url of refusedUrls) assert.match(guard.refuses(url) ?? "", /^leads to /, url)
-      for (const url of notAddresses) assert.strictEqual(guard.refuses(url), "is no valid address", url)
+      for (const url of notAddresses) assert.strictEqual(guard.refuses(url), "is not a valid address", url)
       for (const url of otherSchemes) assert.match(guard.refuses(url) ?? "", /http/, url)
       for (const url of allowedUrls) assert.isNull(guard.refuses(url), url)
     })
@@ -197,7 +197,7 @@ describe("an attempt", () => {
         yield* TestClock.adjust("14 seconds")
         assert.isUndefined(waiting.pollUnsafe())
         yield* TestClock.adjust("1 second")
-        assert.strictEqual((yield* Fiber.join(waiting)).message, "no answer within 15 seconds")
+        assert.strictEqual((yield* Fiber.join(waiting)).message, "no response within 15 seconds")
       }
     })
   )

@@ -134,7 +134,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task pack
         assert.strictEqual(answer.status, 400, `${what}: ${answer.status} ${answer.text}`)
         const { error } = errorOf(answer)
         assert.strictEqual(error.code, "INVALID_REQUEST", what)
-        assert.match(error.message, /^file: .*; nothing was kept$/, what)
+        assert.match(error.message, /^file: .*; nothing was stored$/, what)
         assert.match(error.message, says, what)
       }
       assert.deepStrictEqual({ rows: yield* rows, blobs: yield* blobs }, before)

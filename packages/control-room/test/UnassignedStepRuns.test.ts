@@ -21,7 +21,7 @@ const offer = { tasks: ["write"], packages: false, groups: [] as ReadonlyArray<s
 describe("what is missing", () => {
   const cases: ReadonlyArray<readonly [string, Parameters<typeof missing>, RegExp | null]> = [
     ["no worker", [need, []], /^no worker is online, and the task "read" waits for one; start one with/],
-    ["no worker with the task", [need, [offer]], /^no worker that is online brings the task "read"; start one/],
+    ["no worker with the task", [need, [offer]], /^no worker that is online has the task "read"; start one/],
     ["nothing: one brings it", [need, [offer, { ...offer, tasks: ["read"] }]], null],
     [
       "no worker that takes packages, though one brings a task of the name",
@@ -37,7 +37,7 @@ describe("what is missing", () => {
     [
       "no worker of the group with the task",
       [{ ...need, group }, [{ ...offer, groups: ["g"] }]],
-      /^no worker of the group "linux" that is online brings the task "read"/
+      /^no worker of the group "linux" that is online has the task "read"/
     ],
     [
       "nothing: one of the group brings it",
@@ -148,7 +148,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a step ru
       assert.deepStrictEqual(yield* told(stepRun), [])
       yield* heardIn(identity.workerId, 14_000, { tasks: ["another"], packages: false })
       yield* tickIn(15_000)
-      assert.match((yield* told(stepRun)).join(), new RegExp(`that is online brings the task "${task}"`))
+      assert.match((yield* told(stepRun)).join(), new RegExp(`that is online has the task "${task}"`))
     })
   )
 

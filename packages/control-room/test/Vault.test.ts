@@ -264,7 +264,7 @@ describe("the vault", () => {
       assert.isFalse(yield* fs.exists(file))
       yield* fs.writeFile(file, kept.subarray(1))
       const short = yield* Effect.flip(during(folder, Effect.void))
-      assert.match(short.message, /must hold 32 bytes and holds 31/)
+      assert.match(short.message, /must have 32 bytes and has 31/)
       yield* fs.writeFile(file, kept)
       assert.strictEqual(yield* during(folder, valueOf("one")), '{"value":"first-value"}')
     }).pipe(Effect.provide(NodeServices.layer))

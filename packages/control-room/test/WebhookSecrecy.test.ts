@@ -127,7 +127,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("logs and 
         const all = said.join("\n")
         assert.include(all, "webhook not delivered")
         assert.include(all, "webhook delivered")
-        assert.match(all, /"attempt":1,"status":500,"error":"the endpoint answered 500[^"]*","milliseconds":\d+/)
+        assert.match(all, /"attempt":1,"status":500,"error":"the endpoint responded with 500[^"]*","milliseconds":\d+/)
         assert.match(all, /"attempt":2,"status":200,"error":null,"milliseconds":\d+/)
         for (const hidden of [
           secret,

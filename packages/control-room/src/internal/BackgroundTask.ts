@@ -6,8 +6,9 @@ import * as Effect from "effect/Effect"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
 
 /**
- * Turns a task that will be repeated into one that never fails. A failure is logged when it is another one than last time,
- * not at every repetition; so is the success after it. `name`: what the task does, such as "looking for deliveries".
+ * Turns a task that will be repeated into one that never fails. A failure is logged when it differs from the previous
+ * one, not at every repetition; so is the first success after it. `name`: what the task does, such as "polling
+ * deliveries".
  */
 export const steady = (name: string) => {
   let failing: string | null = null

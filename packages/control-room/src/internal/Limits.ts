@@ -1,6 +1,4 @@
-/**
- * How large things may be.
- */
+/** The limits of sizes. */
 
 /** Bytes; `jsonDepth` in levels, `formParameters` in number. */
 export const limits = {
@@ -8,30 +6,30 @@ export const limits = {
   jsonDepth: 256,
   formBody: 1024 * 1024,
   formParameters: 1000,
-  /** A body that is read before it is known who sent it. */
+  /** A body that is read before the caller is authenticated. */
   strangerBody: 64 * 1024,
   itemPayload: 1024 * 1024,
   /** A page of a list, unless one row alone is larger. */
   page: 8 * 1024 * 1024,
-  /** Answers up to this size are not counted. */
+  /** Responses up to this size are not counted. */
   smallAnswer: 256 * 1024,
-  /** What one statement reads of long texts, but for the row that goes beyond. */
+  /** How much long text one statement reads, plus the row that exceeds it. */
   readAtOnce: 1024 * 1024,
   /** All other responses of a process that are being built or not sent yet. */
   answers: 64 * 1024 * 1024,
-  /** Bytes of pages a millisecond, once a burst of as many as fit into `answers` is used up. */
+  /** Bytes of pages per millisecond, once a burst of as many as fit into `responses` is used up. */
   answersPerMilli: 32 * 1024,
   file: 1024 * 1024 * 1024,
-  /** What an upload has besides its file. */
+  /** The fields of an upload besides its file. */
   uploadForm: 1024 * 1024,
   secret: 64 * 1024,
   asset: 5 * 1024 * 1024 * 1024,
-  /** A git repository on its way into a task package: one commit of it, packed. */
+  /** One packed commit of a git repository that becomes a task package. */
   repository: 1024 * 1024 * 1024
 } as const
 
 /** Files of one work item or output. */
 export const maxFilesPerItem = 100
 
-/** What is said when an item has all the files it may have. */
+/** The message of the refusal when an item has the maximum of files. */
 export const tooManyFiles = `the work item has ${maxFilesPerItem} files, the most it may have; replace or leave out one`

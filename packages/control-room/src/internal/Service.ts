@@ -1,6 +1,4 @@
-/**
- * The service over its storage: the routes, what runs beside them, and what holds while requests are handled.
- */
+/** The service over its storage: routes, background tasks, and the settings of request handling. */
 import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -85,7 +83,7 @@ const routes = ({ cors = [], createWorkspaces = true, metrics = false }: Routed)
     cors.length === 0 ? Layer.empty : Cors.layer(cors)
   )
 
-/** Spans are made only where somebody collects them. */
+/** Spans are created only when a tracer collects them. */
 const quietTracer = Layer.unwrap(
   Effect.map(Tracer.Tracer, (tracer) =>
     tracer === Tracer.nativeTracer ? Layer.succeed(References.TracerEnabled, false) : Layer.empty
@@ -95,7 +93,7 @@ const quietTracer = Layer.unwrap(
 /** Task packages from git repositories. */
 const gitPackages = GitPackages.layer.pipe(Layer.provide(Git.layer))
 
-/** Runs, deliveries, packages that follow a branch and what is old, with the loops that let time pass for them. */
+/** Runs, deliveries, packages that follow a branch and retention, with their background loops. */
 export const running = ({ retainRuns }: Pick<ServiceOptions, "retainRuns">) =>
   Layer.mergeAll(
     Runs.layerTicking,
@@ -107,7 +105,7 @@ export const running = ({ retainRuns }: Pick<ServiceOptions, "retainRuns">) =>
     Layer.provideMerge(WorkSignal.layer)
   )
 
-/** The routes of the whole service with what only they use. */
+/** The routes of the whole service with the services that only they use. */
 export const application = (options: Routed) =>
   routes(options).pipe(
     Layer.provide(
@@ -123,7 +121,7 @@ export const application = (options: Routed) =>
     Layer.provide(FileLinks.layer)
   )
 
-/** What holds while requests are handled. */
+/** The settings of request handling. */
 export const settings = Layer.mergeAll(
   quietTracer,
   // Keys and signatures in addresses stay out of spans.

@@ -1,6 +1,4 @@
-/**
- * The storage put together: repositories over the database, the vault, and the bytes of files.
- */
+/** Composes the storage: repositories over the database, the vault, and the bytes of files. */
 import { unhurried } from "@signalbox/sql/QueryDeadline"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -70,7 +68,7 @@ const repositories = Layer.mergeAll(
 
 const vault = Seal.layer.pipe(Layer.provideMerge(DataKeys.layer))
 
-/** What keeps its bytes as files. */
+/** Repositories whose rows name blobs. */
 const content = Layer.mergeAll(Assets.layer, PackageSources.layer.pipe(Layer.provideMerge(TaskPackages.layer)))
 
 type Stored =
@@ -82,7 +80,10 @@ type Stored =
   | Signer
   | SqlClient.SqlClient
 
-/** What the service needs of a storage besides the `BlobStore`, as one: the public layers name nothing of its inside. */
+/**
+ * Everything the service needs of a storage besides the `BlobStore`, as one service, so that public layers name no
+ * internals.
+ */
 export class Storage extends Context.Service<Storage, Context.Context<Stored>>()("@signalbox/control-room/Storage") {}
 
 /** Deletes what a killed process left behind, before anything is served. */
@@ -90,14 +91,14 @@ const sweep = Layer.effectDiscard(
   Effect.gen(function* () {
     const { referenced } = yield* Files
     const swept = yield* unhurried((yield* BlobStore).sweep(referenced))
-    if (swept > 0) yield* Effect.logInfo(`swept ${swept} unfinished uploads away`)
+    if (swept > 0) yield* Effect.logInfo(`deleted ${swept} unfinished uploads`)
   })
 )
 
-/** An upload takes less time than this. */
+/** Longer than any upload takes. */
 const sweepAfter = Duration.days(1)
 
-/** What all storage has above its tables and its key. */
+/** What every storage has above its tables and its key. */
 const repositoriesOn = <E, R, E2, R2>(
   blobs: Layer.Layer<BlobStore, E, R>,
   keyAndTables: Layer.Layer<MasterKey | Database | Notifier | SqlClient.SqlClient, E2, R2>
@@ -116,7 +117,7 @@ const repositoriesOn = <E, R, E2, R2>(
     )
   )
 
-/** All that a control room stores, on disk or in Postgres. */
+/** Everything a control room stores, on disk or in Postgres. */
 export const layerStorage = (options: StorageOptions) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -129,7 +130,7 @@ export const layerStorage = (options: StorageOptions) =>
     })
   )
 
-/** All that a control room stores, in memory. */
+/** Everything a control room stores, in memory. */
 export const layerMemory = repositoriesOn(
   BlobStore.layerDisk("/files"),
   Layer.merge(MasterKey.layerRandom, Opening.layerSqlite(":memory:"))

@@ -19,13 +19,13 @@ export interface Token {
 
 const hash = (secret: string): string => digest("sha256", secret)
 
-/** A new token for a row: the text to hand out once, and the hash to store. */
+/** A new token for a row: the text to show once, and the hash to store. */
 export const make = (kind: TokenKind, id: string): { readonly token: string; readonly hash: string } => {
   const secret = randomBytes(32).toString("base64url")
   return { token: `${kinds[kind]}_${id}_${secret}`, hash: hash(secret) }
 }
 
-/** Null when the text is no token of ours. */
+/** Null when the text is not a token of a control room. */
 export const parse = (text: string): Token | null => {
   const match = /^(sb[kwral])_([0-9a-f-]{36})_([A-Za-z0-9_-]{43})$/.exec(text)
   if (match === null) return null

@@ -267,13 +267,13 @@ export class World {
       if (worker !== undefined && worker.seen < this.clock - lostMillis) {
         this.finishIn(model, stepRun.id, {
           code: "WORKER_LOST",
-          message: "the worker was not heard of any more"
+          message: "the worker has sent no heartbeat in time"
         })
       }
     }
     for (const { model, stepRun } of of("in_progress")) {
       if (stepRun.timeoutAt !== null && stepRun.timeoutAt < model.now) {
-        this.finishIn(model, stepRun.id, { code: "TIMEOUT", message: "the step run took longer than the step allows" })
+        this.finishIn(model, stepRun.id, { code: "TIMEOUT", message: "the step run exceeded the time limit of its step" })
       }
     }
     for (const model of models) {
