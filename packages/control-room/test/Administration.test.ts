@@ -1,6 +1,4 @@
-/**
- * A program that uses the package through its public modules alone.
- */
+/** A program that uses only the public modules of the package. */
 import { assert, describe, it } from "@effect/vitest"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"

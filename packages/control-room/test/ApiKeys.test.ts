@@ -67,7 +67,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("API keys"
       assert.deepStrictEqual(yield* rows, before)
 
       const made = bodyAs(ApiKeyCreated, yield* create(["Vault.read_secrets", "Vault.read_secret_values"]))
-      // What it was given it can use, and not give on: it manages no keys.
+      // The key can use what it was granted, but not grant it: it does not manage keys.
       const given = Redacted.value(made.key)
       assert.strictEqual((yield* raw("GET", "secrets", { key: given })).status, 200)
       assert.strictEqual((yield* raw("GET", "api-keys", { key: given })).status, 403)
@@ -94,14 +94,14 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("API keys"
     Effect.gen(function* () {
       const { workspaceId } = yield* Service
       const sql = yield* SqlClient.SqlClient
-      // A store of its own, whose queries are counted.
+      // A separate store, whose queries are counted.
       const store = Context.get(yield* Layer.build(Layer.fresh(Store.layer).pipe(Layer.provide(Database.layer))), Store)
       const { key, view } = yield* store.create(workspaceId, "cached", ["Vault.read_secrets"])
       const token = Tokens.parse(key)
       if (token === null) return assert.fail("no token")
       assert.strictEqual((yield* store.authenticate(token))?.id, view.id)
       assert.isNull(yield* store.authenticate({ ...token, secret: token.secret.toLowerCase() }))
-      // Behind its back: what it remembers still serves.
+      // Without notifying it: its cached key still works.
       yield* sql`UPDATE api_key SET permissions = '[]' WHERE id = ${view.id}`
       assert.deepStrictEqual([...((yield* store.authenticate(token))?.permissions ?? [])], ["Vault.read_secrets"])
       assert.isTrue(yield* store.remove(workspaceId, view.id))
@@ -115,7 +115,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("API keys"
       const { workspaceId } = yield* Service
       const database = yield* Effect.provide(Database, Database.layer)
       const [read, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-      // A database whose answers to look-ups arrive when the test says so.
+      // A database whose lookups return when the test allows it.
       const slow = new Proxy(database.sql, {
         apply: (target, self, given) => {
           const statement: Effect.Effect<unknown> = Reflect.apply(target, self, given)

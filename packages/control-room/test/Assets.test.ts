@@ -17,7 +17,7 @@ const Pending = Schema.Struct({ id: Schema.String, status: Schema.Literal("pendi
 const bytesOf = (asset: Assets.AssetRef) => Stream.mkUint8Array(Assets.download(asset))
 const textOf = (asset: Assets.AssetRef) => Effect.map(bytesOf(asset), (bytes) => new TextDecoder().decode(bytes))
 
-/** Asks where the content of an asset goes. */
+/** Creates an upload of an asset and returns its address. */
 const pending = Effect.fnUntraced(function* (asset: string, type = "text/plain") {
   const { raw } = yield* Service
   const answer = yield* raw("POST", `assets/${asset}/uploads`, { json: { content_type: type } })
@@ -261,7 +261,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("assets", 
       yield* put(done.upload_url, "done")
       yield* tickIn(59 * 60 * 1000)
       assert.strictEqual((yield* uploadOf(id, upload.id)).status, "pending")
-      // A clock that jumps ahead, and back, ends no upload early.
+      // A clock that jumps ahead, and back, fails no upload early.
       yield* tickIn(64 * 60 * 1000)
       assert.strictEqual((yield* uploadOf(id, upload.id)).status, "pending")
       yield* tickIn(66 * 60 * 1000)
@@ -273,7 +273,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("assets", 
       assert.strictEqual((yield* uploadOf(id, done.id)).status, "completed")
       assert.strictEqual((yield* put(upload.upload_url, "late")).status, 404)
       assert.strictEqual(yield* textOf(id), "done")
-      // The address itself is dead after an hour, whatever became of the upload.
+      // The address itself expires after an hour, whatever the state of the upload.
       const signer = yield* Effect.provide(Signer, Layer.provide(Signer.layer, masterKeyIn(folder)))
       const past = String(Date.now() - 6 * 60 * 1000)
       const signature = signer.sign(`asset\n${JSON.stringify(["PUT", done.id, workspaceId, past])}`)

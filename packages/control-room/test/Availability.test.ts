@@ -1,6 +1,4 @@
-/**
- * While the database is away: a 503 that says when to come again, and nothing half done.
- */
+/** While the database is unavailable: a 503 with the time of a retry, and no partial change. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -11,13 +9,13 @@ import { assertError } from "./support/Http.ts"
 import { quiet } from "./support/Seed.ts"
 import { Service } from "./support/Service.ts"
 
-/** Somebody else has the file of the database to himself. */
+/** Another connection has locked the file of the database. */
 const locked = Effect.acquireRelease(
   Effect.map(Service, ({ folder }) => new DatabaseSync(join(folder, "control-room.db"))),
   (db) => Effect.sync(() => db.close())
 ).pipe(
   Effect.tap((db) =>
-    // What the service writes at its start may still be on its way to the disk.
+    // Writes of the service's start may not be on the disk yet.
     Effect.retry(
       Effect.try(() => db.exec("BEGIN IMMEDIATE")),
       { schedule: Schedule.spaced("1 millis"), times: 10_000 }

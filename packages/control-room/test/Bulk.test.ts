@@ -1,6 +1,6 @@
 /**
- * Commands on very many rows: all of them are done, and no statement takes more than a chunk of them, between which the event
- * loop goes on. It is counted, not timed: rows of each statement, and how much is done in one turn of the loop.
+ * Commands on very many rows: all of them are processed, and no statement takes more than a chunk, between which the
+ * event loop continues. Counted, not timed: rows of each statement, and the work in one turn of the loop.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { type ProcessRunId, WebhookId, WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
@@ -32,10 +32,10 @@ import { database, runsOn, sqlite } from "./support/Storage.ts"
 /** More than three chunks. */
 const many = 3 * Chunks.rowsPerChunk + 200
 
-/** Statements of a turn of the loop that may each take a chunk: what is looked up, changed and deleted together. */
+/** Statements in one turn of the loop that may each take a chunk: what is read, changed and deleted together. */
 const perTurn = 4
 
-/** What the statements of an effect did to the event loop, on SQLite. */
+/** The work of an effect's statements in each turn of the event loop, on SQLite. */
 const watching = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.acquireUseRelease(
     Effect.sync(() => {
@@ -74,10 +74,10 @@ const watching = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     ({ end }) => Effect.sync(end)
   )
 
-/** Runs a command on `many` rows, and asserts that the loop goes on between its chunks. */
+/** Runs a command on `many` rows, and asserts that the loop continues between its chunks. */
 const inChunks = <A, E, R>(command: Effect.Effect<A, E, R>) =>
   Effect.map(watching(command), ({ busiest, largest, result, turns }) => {
-    // There the statements are made by another process.
+    // On Postgres another process executes the statements.
     if (onPostgres) return result
     assert.isAtMost(largest, Chunks.rowsPerChunk)
     assert.isAtMost(busiest, perTurn)
@@ -126,7 +126,7 @@ const filledWith = Effect.fnUntraced(function* (count: number, parallel: number)
 
 const filled = filledWith(many, 1)
 
-/** A worker with step runs that have begun. */
+/** A worker with started step runs. */
 const working = Effect.fnUntraced(function* (workspace: WorkspaceId, task: string, count: number) {
   const runs = yield* Runs
   const workers = yield* Workers
@@ -172,7 +172,7 @@ const countOf = Effect.fnUntraced(function* (table: string) {
   return row?.n
 })
 
-/** A step run that works, with `many` outputs of the item that it has. */
+/** A started step run, with `many` outputs of its reserved item. */
 const withOutputs = Effect.gen(function* () {
   const { process, task, workspace } = yield* filled
   const runs = yield* Runs
@@ -398,7 +398,7 @@ withLayer(runsOn(database), { excludeTestServices: true, timeout: "4 minutes" })
   )
 })
 
-// On Postgres nobody waits for a transaction that touches other rows.
+// On Postgres a transaction does not block those on other rows.
 withLayer(runsOn(sqlite), { timeout: "4 minutes" })("behind a long transaction", (it) => {
   it.effect.skipIf(onPostgres)("no worker is lost because its heartbeat waits", () =>
     Effect.gen(function* () {
@@ -420,7 +420,7 @@ withLayer(runsOn(sqlite), { timeout: "4 minutes" })("behind a long transaction",
       yield* Fiber.join(tick)
       const stateNow = Effect.map((yield* StepRuns).find(leased.stepRun.id), (found) => found?.state)
       assert.strictEqual(yield* stateNow, "in_progress")
-      // It had its time to call again, and did not.
+      // It had time for another heartbeat, and sent none.
       yield* TestClock.adjust("11 seconds")
       yield* runs.tick
       assert.strictEqual(yield* stateNow, "failed")

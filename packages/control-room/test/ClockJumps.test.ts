@@ -1,6 +1,4 @@
-/**
- * A wall clock that is set while the service runs.
- */
+/** A system clock that is changed while the service runs. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
@@ -49,7 +47,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a clock t
         Buffer.from(bodyAs(Forms, answer).upload.form_data["policy"] ?? "", "base64url").toString()
       )
       const signer = yield* Effect.provide(Signer, Layer.provide(Signer.layer, masterKeyIn(folder)))
-      /** The form, as it is when the clock is this much past its end. */
+      /** The form, when the clock is this much past its expiry. */
       const uploadAfter = (millis: number) => {
         const encoded = Buffer.from(JSON.stringify({ ...policy, expires: Date.now() - millis })).toString("base64url")
         return send(

@@ -1,6 +1,4 @@
-/**
- * How long the server waits for a client, and how much it reads from one: with short times, over real sockets.
- */
+/** How long the server waits for a client, and how much it reads from one: with short times, over real sockets. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as Processes from "@signalbox/api/Processes"
 import * as Effect from "effect/Effect"
@@ -25,7 +23,7 @@ const serving = (times?: NodeServer.Times, sockets = new Map<number | undefined,
     )
   )
 
-/** The server's ends of all connections, by the port of the other end. */
+/** The server's sockets of all connections, by the port of the client. */
 const ends = new Map<number | undefined, Socket>()
 const short = serving({ headers: 150, stalled: 500, idle: 300 }, ends)
 
@@ -147,7 +145,7 @@ withLayer(serving(), { excludeTestServices: true, timeout: "4 minutes" })("a bod
       ]
       for (const [method, path, limit] of lengths) {
         const head = `${method} ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: RC-WSKEY ${key}\r\n`
-        // Not a byte of the body is sent: the answer does not wait for one.
+        // No byte of the body is sent: the response does not wait for it.
         const answer = yield* sendRaw(origin, `${head}content-length: ${limit + 1}\r\n\r\n`)
         assert.match(answer, /^HTTP\/1\.1 413 .*connection: close.*"PAYLOAD_TOO_LARGE"/is, path)
         const asking = yield* sendRaw(origin, `${head}expect: 100-continue\r\ncontent-length: ${limit + 1}\r\n\r\n`)

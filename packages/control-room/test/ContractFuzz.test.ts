@@ -1,9 +1,10 @@
 /**
- * Requests made from the contract's own schemas, for every endpoint: whatever comes, the answer is one that the contract
- * names for that endpoint, and it has the shape that the contract gives it.
+ * Requests generated from the contract's own schemas, for every endpoint: each response is one that the contract
+ * declares for that endpoint, with its shape.
  *
- * `SIGNALBOX_FUZZ_RUNS` requests go to each endpoint (default 6, in the long form 300), made from `SIGNALBOX_FUZZ_SEED`. A failure shows the
- * request, and the token that makes it again with `SIGNALBOX_FUZZ_REPLAY`.
+ * `SIGNALBOX_FUZZ_RUNS` requests go to each endpoint (default 6, in the long form 300), generated from
+ * `SIGNALBOX_FUZZ_SEED`. A failure shows the request, and the token that generates it again with
+ * `SIGNALBOX_FUZZ_REPLAY`.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { ProcessId } from "@signalbox/api/contract/Ids"
@@ -46,7 +47,7 @@ const codes: Readonly<Record<number, ReadonlyArray<string>>> = {
 
 const strict = { onExcessProperty: "error" } as const
 
-/** What the edge may answer although no endpoint declares it. */
+/** Statuses of the edge that no endpoint declares. */
 const ofTheEdge = (status: number, { error }: ErrorBody): boolean =>
   status === 405 ||
   status === 413 ||
@@ -55,7 +56,7 @@ const ofTheEdge = (status: number, { error }: ErrorBody): boolean =>
   (status === 404 && error.message.startsWith("nothing exists at ")) ||
   error.code === "IDEMPOTENCY_KEY_REUSED"
 
-/** What is wrong with an answer, null when nothing is. */
+/** What is wrong with a response, null when nothing is. */
 const faultOf = (endpoint: Endpoint, answer: Answer): string | null => {
   const { headers, status, text } = answer
   if (headers["x-request-id"] === undefined) return "no x-request-id"
@@ -87,7 +88,7 @@ const shown = ({ body, headers, method, path }: FuzzRequest): string =>
     ...(body === undefined ? [] : ["", typeof body === "string" ? body.slice(0, 1000) : `bytes ${[...body].join(" ")}`])
   ].join("\n")
 
-/** Requests change and delete what there is: after so many of them all is made anew. */
+/** Requests change and delete resources: after this many of them, all are created again. */
 const requestsOfSeed = 60
 
 const current = Ref.makeUnsafe<{ readonly seed: Seed; readonly used: number } | null>(null)
@@ -121,12 +122,12 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("whatever 
             {
               runs: options.runs,
               seed: `${options.seed} ${endpoint.identifier}`,
-              // A request that changed something is not the same when it is made again: few are worth a try.
+              // Repeating a request that changed something has another effect, so few shrinking steps are worth it.
               maxShrinks: 20,
               replay: Option.getOrUndefined(options.replay)
             }
           )
-          // What is gone now is there again for the next endpoint.
+          // Restores for the next endpoint what was deleted.
           if (endpoint.method === "DELETE") yield* Ref.set(current, null)
           const failure = Arbitrary.formatCheckFailure(result)
           if (failure !== undefined) assert.fail(`${failure}\nSeed: ${options.seed}`)

@@ -1,6 +1,4 @@
-/**
- * What a browser asks and reads before it lets a page of another origin call the service.
- */
+/** What a browser requests and checks before it lets a page of another origin call the service. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { exposedHeaders } from "../src/internal/edge/Cors.ts"
@@ -69,7 +67,7 @@ describe("CORS", () => {
           assert.match(answer.headers["vary"] ?? "", /Origin/)
           const exposed = (answer.headers["access-control-expose-headers"] ?? "").split(",")
           for (const name of exposedHeaders) assert.include(exposed, name)
-          // What a client of ours reads can be read.
+          // Headers that our client reads are exposed.
           for (const name of Object.keys(answer.headers)) {
             if (/^(x-request|ratelimit-|retry-|idempot|allow$)/.test(name)) assert.include(exposed, name)
           }

@@ -1,6 +1,4 @@
-/**
- * Deliveries when the service dies: nothing that happened is left untold, and nothing is told that did not happen.
- */
+/** Deliveries when the service is killed: every event is delivered, and none that did not happen. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, it } from "@effect/vitest"
@@ -39,7 +37,7 @@ it.live("attempts that were under way when the service was killed are made again
     yield* child.kill
     yield* target.on("/hook", (received) => received.answer(204))
     yield* Effect.gen(function* () {
-      // With Postgres nobody knows that the process is gone: what it had claimed is taken over after 30 seconds.
+      // With Postgres no node knows that the process has ended: its claims expire after 30 seconds.
       if (onPostgres) yield* (yield* Service).deliverIn(31_000)
       yield* target.take("/hook", 11)
       const all = target.at("/hook")
@@ -89,7 +87,7 @@ it.live("what was committed before the service was killed is told, and nothing e
       )
       yield* target.take("/runs", 60)
       yield* child.kill
-      // Nobody answers any more, and the callers try on: enough of them.
+      // The process is dead and callers keep retrying: enough of them.
       yield* Fiber.interrupt(burst)
       return { process, secret }
     }).pipe(Effect.provide(child.client))

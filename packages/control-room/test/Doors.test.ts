@@ -1,6 +1,6 @@
 /**
- * What stands behind which door: keys in the query, tokens of workers and of runs, signatures, and what is open to all.
- * (`Permissions.test.ts` has the keys of a workspace.) Every endpoint of the contract stands behind one of these.
+ * Authentication of every endpoint: keys in the query, tokens of workers and of runs, signatures, and open endpoints.
+ * (`Permissions.test.ts` has the keys of a workspace.) Every endpoint of the contract belongs to one of these.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Permission, runPermissions } from "@signalbox/api/contract/Authorization"
@@ -22,7 +22,7 @@ import { type RawRequest, Service } from "./support/Service.ts"
 const nobody = "01900000-0000-7000-8000-000000000000"
 const Identified = Schema.Struct({ id: Schema.String })
 
-/** A workspace with one of everything, another one, and tokens that were good once. */
+/** A workspace with one of each resource, a second one, and tokens that were valid once. */
 class Setting extends Context.Service<
   Setting,
   {
@@ -47,7 +47,7 @@ class Setting extends Context.Service<
       assert.strictEqual((yield* raw("POST", finish, finished)).status, 200)
       const unlinked = yield* raw("DELETE", "/worker-v1/link", bearer(ended.tokens.worker))
       assert.strictEqual(unlinked.status, 200)
-      // What comes by itself would be taken for what a request has changed.
+      // Scheduled work would be mistaken for an effect of the request.
       for (const { ids } of [own, ended]) yield* raw("DELETE", `webhooks/${ids["webhook_id"]}`)
       const alive = [
         raw("POST", "/worker-v1/heartbeat", {
@@ -69,7 +69,7 @@ type Text = string | null
 /** The same token with another secret. */
 const wrongSecret = (token: string) => token.slice(0, -43) + token.slice(-43).split("").toReversed().join("")
 
-/** Tokens that open nothing anywhere. */
+/** Tokens that are valid nowhere. */
 const useless = (good: string): ReadonlyArray<readonly [what: string, status: number, token: Text]> => [
   ["nothing", 401, null],
   ["an empty text", 401, ""],
@@ -85,7 +85,7 @@ const bearing = (token: Text): RawRequest => ({
   headers: token === null ? {} : { authorization: `Bearer ${token}` }
 })
 
-/** A body that no endpoint takes: who gets past the door gets as far as a 400 or a 404, and changes nothing. */
+/** A body that no endpoint accepts: an authenticated request gets a 400 or a 404, and changes nothing. */
 const withBody = ({ method }: Endpoint, request: RawRequest): RawRequest =>
   method === "GET" || method === "DELETE" ? request : { ...request, body: '"', headers: { ...request.headers } }
 
@@ -114,7 +114,7 @@ withLayer(Layer.provideMerge(Setting.layer, quiet), { excludeTestServices: true,
           behind("keyInQuery").map(({ identifier }) => identifier),
           ["startProcessRunFromIntegration"]
         )
-        // Tokens of runs and workers are all that their endpoints ask for: these have no permissions.
+        // These endpoints need only the token of a run or a worker, which have no permissions.
         assert.deepStrictEqual([...behind("worker"), ...behind("run")].map(({ needed }) => needed).filter(Boolean), [])
       })
     )
@@ -136,7 +136,7 @@ withLayer(Layer.provideMerge(Setting.layer, quiet), { excludeTestServices: true,
         for (const path of [openApiPath, docsPath, paths.health, paths.ready]) {
           const answer = yield* raw("GET", path, { key: null })
           assert.strictEqual(answer.status, 200, path)
-          // They say the same to everybody.
+          // Their response is the same for everyone.
           assert.strictEqual((yield* raw("GET", path, { key })).text, answer.text, path)
           assert.notInclude(answer.text, key.slice(-43), path)
         }
@@ -254,7 +254,7 @@ withLayer(Layer.provideMerge(Setting.layer, quiet), { excludeTestServices: true,
           for (const [what, token] of wrong) assertRefused(yield* ask(token), 403, what)
           assertRefused(yield* ask(own.tokens.run, own, otherWorkspace), 403, "in another workspace")
           assertRefused(yield* ask(own.tokens.run, own, nobody), 403, "in a workspace that is not there")
-          // What is of another run is not there, and what is dead is told so.
+          // A resource of another run is a 404, and an ended step run is reported.
           if (endpoint.method !== "DELETE") {
             const ofAnother = yield* ask(own.tokens.run, ended)
             assert.include([400, 404], ofAnother.status, ofAnother.text)
@@ -273,7 +273,7 @@ withLayer(Layer.provideMerge(Setting.layer, quiet), { excludeTestServices: true,
         Effect.gen(function* () {
           const { raw, rows, workspaceId } = yield* Service
           const { ended, otherWorkspace, own } = yield* Setting
-          // Made when it is first asked for.
+          // Created on first use.
           yield* raw("GET", `/secrets-v1/workspaces/${workspaceId}/secrets/publicKey`)
           const before = yield* rows
           const ask = (token: string, workspace: string = workspaceId) =>
@@ -312,7 +312,7 @@ withLayer(Layer.provideMerge(Setting.layer, quiet), { excludeTestServices: true,
         )
         assert.isAtLeast(below.length, 45)
         for (const endpoint of below) {
-          // Writing a secret makes it, and a name is no id: it is the name of another one there.
+          // Writing a secret creates it, and the same name identifies a different one there.
           if (endpoint.identifier === "putSealedSecret") continue
           const samples = yield* Arbitrary.sampleEffect(samplesOf(endpoint), { count: 5, seed: 1 })
           for (const sample of samples) {
@@ -343,7 +343,7 @@ withLayer(Layer.provideMerge(Setting.layer, quiet), { excludeTestServices: true,
           ["artifacts", { name: "x", size: 1 }]
         ]
         for (const [call, json] of calls) {
-          // With its lease token even, which only its worker can know.
+          // Even with its lease token, which only its worker has.
           for (const lease_token of [own.leaseToken, stranger.leaseToken, own.tokens.run]) {
             const path = `/worker-v1/step-runs/${own.ids["step_run_id"]}/${call}`
             const answer = yield* raw("POST", path, {

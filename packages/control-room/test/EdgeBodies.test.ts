@@ -1,6 +1,4 @@
-/**
- * Bodies that no endpoint takes, at every endpoint that takes a body: a clear 4xx, and nothing is changed.
- */
+/** Bodies that no endpoint accepts, at every endpoint with a body: a clear 4xx, and nothing is changed. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -50,7 +48,7 @@ const bad: ReadonlyArray<Bad> = [
   ["more than 8 MB in chunks", json, Buffer.alloc(9 * 1024 * 1024, 0x20), 413, /larger/, true]
 ]
 
-/** Forms are read at every POST. */
+/** Every POST accepts forms. */
 const badForms: ReadonlyArray<Bad> = [
   ["a name given twice", form, "name=a&name=b", 400, /name: given twice/],
   ["a name with and without brackets", form, "name=a&name[b]=c", 400, /given twice, or both/],
@@ -87,9 +85,9 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("a body th
         const query = endpoint.door === "keyInQuery" ? `?token=${of.tokens.keyInQuery}` : ""
         const path = fill(endpoint.path, (name) => ids[name] ?? "") + query
         const forms = endpoint.method === "POST" ? badForms : []
-        // Where the body is any JSON, no field of a form is JSON.
+        // Where the body is any JSON, no form field is parsed as JSON.
         const anyJson = endpoint.identifier === "startProcessRunFromIntegration"
-        // Large bodies take their time: enough to see them refused by some.
+        // Large bodies take time: some are enough.
         const large = [
           "createWorkItem",
           "createSecret",

@@ -1,6 +1,4 @@
-/**
- * Headers: which hosts are served, what may be kept by whom, what pages may do, and that documents are sent once.
- */
+/** Headers: which hosts are served, what may be cached, what pages may do, and that documents are sent once. */
 import { assert, describe, it, layer as withLayer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -150,7 +148,7 @@ describe("the host that a request names", () => {
         assert.include(refused.text, "--allowed-host")
         const listed = yield* raw("GET", "processes")
         assert.deepStrictEqual(bodyAs(Schema.Struct({ data: Schema.Array(Made) }), listed).data, [])
-        // HTTP/1.0 needs none, and no browser speaks it.
+        // HTTP/1.0 requires none, and no browser uses it.
         assert.match(yield* sendRaw(origin, "GET /healthz HTTP/1.0\r\n\r\n"), /^HTTP\/1\.[01] 200 /)
       })
     )

@@ -1,6 +1,4 @@
-/**
- * What the edge does with addresses and methods, at every endpoint of the contract.
- */
+/** How the edge treats addresses and methods, at every endpoint of the contract. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { basePath } from "@signalbox/api/contract/Api"
 import * as Effect from "effect/Effect"
@@ -9,11 +7,14 @@ import { type Answer, assertError, sendRaw } from "./support/Http.ts"
 import { headersOf, quiet, seed, type Seed } from "./support/Seed.ts"
 import { Service } from "./support/Service.ts"
 
-/** The address of an endpoint in a seeded workspace; queries that it asks for are left out. */
+/** The address of an endpoint in a seeded workspace, without required queries. */
 const addressOf = (endpoint: Endpoint, of: Seed): string =>
   fill(endpoint.path, (name) => (endpoint.door === "run" ? of.robotIds : of.ids)[name] ?? "")
 
-/** Answers without what is new with every answer, such as signatures with a time, and without how deliveries go on. */
+/**
+ * Responses without values that differ each time, such as signatures with a time, and without the progress of
+ * deliveries.
+ */
 const comparable = ({ status, text }: Answer) => {
   const moving = /"(url|next|policy|signature|state|attempts|error|[a-z]+_attempt_at)":("[^"]*"|[0-9]+|null)/g
   return `${status} ${text.replace(moving, "")}`
@@ -57,7 +58,7 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("at every 
       const of = yield* seed
       for (const endpoint of endpoints) {
         const path = addressOf(endpoint, of)
-        // The first part, and the last one that is no parameter.
+        // The first segment, and the last one that is not a parameter.
         const last = endpoint.path.split("/").findLast((part) => !part.startsWith(":")) ?? ""
         const at = endpoint.path.split("/").lastIndexOf(last)
         const others = [
@@ -69,7 +70,7 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("at every 
         ]
         for (const other of others) {
           const answer = yield* raw(endpoint.method, other)
-          // A name in capitals may be an id of something: then it is nothing that is there.
+          // A name in upper case may be read as an id, which then does not exist.
           assert.include([400, 404, 405], answer.status, `${endpoint.method} ${other}: ${answer.text}`)
         }
       }
@@ -117,7 +118,7 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("at every 
       for (const endpoint of endpoints.filter(({ method }) => method === "POST")) {
         if (puts.has(endpoint.path)) continue
         const path = addressOf(endpoint, of)
-        // A body that nothing takes.
+        // A body that no endpoint accepts.
         const answer = yield* raw("PUT", path, { body: "[1", headers: { "content-type": "application/json" } })
         const isUpdate = updates.includes(endpoint)
         assert.strictEqual(answer.status, isUpdate ? 400 : 405, `PUT ${path}: ${answer.text}`)

@@ -21,7 +21,7 @@ const only = <A>(values: ReadonlyArray<A>): A => {
   return value ?? assert.fail("nothing there")
 }
 
-/** Starts the step run that waits, as a worker does. */
+/** Starts the waiting step run, like a worker. */
 const start = (model: Model) => {
   const stepRun = only(model.live())
   model.commit(succeed(Engine.startStepRun(model.run, stepRun, model.held(stepRun.id), model.now)))
@@ -417,7 +417,7 @@ describe("whatever happens in whatever order", () => {
         const ended = model.run.state === "completed" || model.run.state === "unresolved"
         assert.strictEqual(ended, quiet, `${model.run.state} while ${JSON.stringify(counts)}`)
         if (ended) assert.strictEqual(model.run.state === "unresolved", failed > 0)
-        // The world knows what there is to know: whether the run has started, once, and how it ended, each time.
+        // The events are complete: one start, and each end.
         const { notified } = model
         const starts = notified.filter((action) => action === "started").length
         assert.strictEqual(starts, model.run.startedAt === null ? 0 : 1)

@@ -1,6 +1,4 @@
-/**
- * Form bodies on every POST, decoded by the payload's own schema; and what holds for every request with a key.
- */
+/** Form bodies on every POST, decoded by the payload's own schema; and the checks of every request with a key. */
 import { assert, describe, it, layer as withLayer } from "@effect/vitest"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
@@ -16,7 +14,7 @@ import { layer, layerIn, linkWorker, Service, temporaryFolder } from "./support/
 
 const parsed = (form: string): unknown => {
   const result = Forms.parse(form)
-  // Without the null prototypes, which deep equality would see.
+  // Without the null prototypes, which deep equality would compare.
   return Result.isSuccess(result) ? JSON.parse(JSON.stringify(result.success)) : result.failure
 }
 
@@ -180,7 +178,7 @@ withLayer(limited, { excludeTestServices: true, timeout: "4 minutes" })("the rat
         assert.match(answer.headers["ratelimit-remaining"] ?? "", /^[0-5]$/)
         assert.strictEqual(answer.headers["ratelimit-reset"], "1")
       }
-      // Another key has a bucket of its own.
+      // Another key has a separate bucket.
       const other = yield* makeKey(["Processes.read_processes"])
       assert.strictEqual((yield* raw("GET", "processes", { key: other })).status, 200)
     })

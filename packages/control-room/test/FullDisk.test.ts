@@ -1,6 +1,6 @@
 /**
- * A disk that is full, a file that is damaged: which error a request gets, what `/readyz` says, and that the service goes
- * on by itself. The disk is a real file system of a few megabytes.
+ * A full disk, a damaged file: which error a request gets, the result of `/readyz`, and that the service resumes. The
+ * disk is a real file system of a few megabytes.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

@@ -24,7 +24,7 @@ import { layer, movedBy, Service } from "./support/Service.ts"
 
 const open = TargetGuard.layerOf(true)
 
-/** The same work as that of the service, for looks at a moment of the test's choice. */
+/** The same code as in the service, polled when the test decides. */
 const gitPackages = (guard: Layer.Layer<TargetGuard>, limits?: Context.Service.Shape<typeof GitLimits>) =>
   Layer.fresh(GitPackages.layer).pipe(
     Layer.provide(Layer.fresh(Git.layer)),
@@ -39,7 +39,7 @@ class Repositories extends Context.Service<Repositories, Effect.Success<typeof g
 
 const world = Layer.merge(gitPackages(open), Repositories.layer).pipe(Layer.provideMerge(layer))
 
-/** A look as if this many minutes had gone by. */
+/** A poll as if this many minutes had passed. */
 const lookIn = Effect.fnUntraced(function* (minutes: number) {
   const clock = yield* Clock.Clock
   const { tick } = yield* GitPackages
@@ -138,7 +138,7 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
       requests.length = 0
       yield* Effect.all([node, node, node], { concurrency: "unbounded" })
       assert.deepStrictEqual(yield* tasksOf(id), ["Two"])
-      // One to see that the branch has moved, one to find it and one to fetch it.
+      // One request to detect the new commit, one to find it and one to fetch it.
       const conversations = requests.filter((line) => line.includes("/shared.git/info/refs"))
       assert.strictEqual(conversations.length, 3)
     })
@@ -161,7 +161,7 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
       assert.deepStrictEqual(yield* detached("v1"), ["First", first, "v1"])
       assert.deepStrictEqual(yield* detached("main"), ["Second", second, "main"])
       assert.deepStrictEqual(yield* detached(first), ["First", first, first])
-      // What was said once is kept.
+      // A password given once is stored.
       yield* TaskPackages.configureGit(id, "gitlab", { mode: "attached", branch: "main", automatic_deployment: false })
       assert.deepStrictEqual(yield* tasksOf(id), ["Second"])
       repo.commit({ files: withRobot("Third") })
@@ -200,7 +200,7 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
       const zip = yield* Stream.mkUint8Array(TaskPackages.download(id))
       const listed = Buffer.from(zip).lastIndexOf("run.sh") - 46
       assert.strictEqual(Buffer.from(zip).readUInt32LE(listed + 38) >>> 16, 0o100755)
-      // The same files give the same bytes, whichever commit they are of.
+      // The same files give the same bytes, whatever their commit.
       repo.commit({ files: { "README.md": "y" } })
       yield* TaskPackages.configureGit(id, "github", configuration)
       assert.deepStrictEqual(yield* Stream.mkUint8Array(TaskPackages.download(id)), zip)
@@ -351,7 +351,7 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
       const { id } = yield* TaskPackages.create("named")
       const stored = yield* Effect.flatMap(Store, (store) => store.get(workspaceId, id))
       if (stored === null) return assert.fail("no package")
-      // No resolver knows this name but the guard.
+      // No resolver knows this name but the one of the guard.
       const guard = Layer.succeed(TargetGuard, {
         refuses: () => null,
         lookup: (_host, _options, callback) => callback(null, [{ address: "127.0.0.1", family: 4 }])
@@ -390,7 +390,7 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
       assert.match(large.message, /more than the 1048576 bytes/)
       const late = yield* refused(`${origin}/hangs.git`, { bytes: 1024 * 1024, time: "1 second" })
       assert.match(late.message, /could not be read within 1s/)
-      // Git is gone, and its connection with it.
+      // Git was killed, and its connection closed.
       yield* Effect.promise(() => hungUp.promise)
       assert.deepStrictEqual(yield* blobs, before)
     })

@@ -1,6 +1,4 @@
-/**
- * A Postgres that is gone without closing its connections, behind a proxy that stops to forward.
- */
+/** A Postgres that disappears without closing its connections, behind a proxy that stops forwarding. */
 import { assert, it } from "@effect/vitest"
 import { startProxy } from "@signalbox/testkit/TcpProxy"
 import * as Effect from "effect/Effect"
@@ -30,7 +28,7 @@ it.live(
       const logger = Logger.make(({ logLevel, message }) => void logged.push(`${logLevel} ${String(message)}`))
       yield* Effect.gen(function* () {
         const { raw } = yield* Service
-        // Several connections, which would each take a deadline to be found out.
+        // Several connections, each of which would take a deadline to be detected.
         yield* Effect.all(
           Array.from({ length: 40 }, () => raw("GET", "work-items")),
           { concurrency: "unbounded" }
@@ -43,7 +41,7 @@ it.live(
         )
         for (const answer of answers) assertError(answer, 503, "UNAVAILABLE", /the database is unavailable/)
         assert.strictEqual((yield* raw("GET", "/healthz")).status, 200)
-        // But for the one that listens to other nodes, which has a deadline of its own.
+        // Except the one that listens to other nodes, which has a separate deadline.
         yield* Effect.repeat(
           Effect.delay(
             Effect.sync(() => proxy.stale()),
@@ -56,7 +54,7 @@ it.live(
           until: ({ status }) => status === 200
         })
         assert.strictEqual((yield* raw("POST", "assets", { json: { name: "away" } })).status, 200)
-        // The loops look again and again while it is gone, and tell of it once.
+        // The loops keep polling while it is unavailable, and log it once.
         const losses = logged.filter((line) => line.includes("checking for lost workers and delays failed"))
         assert.lengthOf(losses, 1, losses.join("\n"))
         for (const line of logged) assert.notMatch(line, /^(Error|Fatal)/)

@@ -25,7 +25,7 @@ const codes: Record<number, string> = {
   415: "UNSUPPORTED_MEDIA_TYPE"
 }
 
-/** The answer is this failure, in the envelope. */
+/** Asserts that the response is this failure, in the envelope. */
 const assertFailure = (answer: Answer, status: number, what: string) => {
   assert.strictEqual(answer.status, status, `${what}: ${answer.text}`)
   assert.match(answer.headers["content-type"] ?? "", /^application\/json/, what)
@@ -38,7 +38,7 @@ const assertFailure = (answer: Answer, status: number, what: string) => {
 
 const nested = (depth: number, open = "[", close = "]") => open.repeat(depth) + close.repeat(depth)
 
-/** A process with one item, and what the tables below need to know of them. */
+/** A process with one item, and the values that the tables below need. */
 const seed = Effect.gen(function* () {
   const process = yield* Processes.create({
     name: `edge ${crypto.randomUUID()}`,
@@ -54,7 +54,7 @@ interface Case {
   readonly path: string
   readonly request?: RawRequest
   readonly status: number
-  /** What the message must name. */
+  /** Matches the message. */
   readonly says?: RegExp
 }
 
@@ -396,8 +396,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the edge"
       yield* raw("POST", `processes/${process.id}/process-runs`)
       const { lease } = yield* worker.take
       yield* worker.stayAlive()
-      // Each interface with a token that it takes: the requests must get past the door. That of a worker with nothing in
-      // hand, as one that does not name what it has loses it.
+      // Each interface with a valid token, so that requests are authenticated. That of a worker without step runs,
+      // since one that omits a step run in its heartbeat loses it.
       const idle = yield* linkWorker([task])
       const credentials = (path: string) =>
         path.startsWith("/worker-v1")
@@ -442,7 +442,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the edge"
         "?process_run_id=%00&process_id=%00",
         "?=&&=%zz"
       ]
-      // Made when it is first asked for.
+      // Created on first use.
       yield* raw("GET", `/secrets-v1/workspaces/${workspaceId}/secrets/publicKey`)
       const before = yield* rows
       for (const { method, path } of endpoints) {
@@ -459,7 +459,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the edge"
         ]
         for (const [index, [url, request]] of requests.entries()) {
           for (const authorization of [credentials(path), ...(soak || index === 0 ? ["Bearer \u00ff"] : [])]) {
-            // The calls that take one of these, for they need nothing, or a name.
+            // The calls that accept one of these, since they need nothing, or only a name.
             if (/\/(link-tokens|assets)$/.test(path) && authorization.includes(key)) continue
             // A worker group, and a workspace, needs nothing but a name.
             if (
@@ -641,7 +641,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the edge"
       const next = first.next ?? assert.fail("no next")
       assert.isTrue(next.startsWith(`${origin}/api/v1/workspaces/`), next)
       assert.isTrue(first.has_more)
-      // Items that come meanwhile shift nothing.
+      // Items created concurrently do not shift pages.
       yield* WorkItems.create({ process: process.id, payload: "late" })
       const second = page(yield* raw("GET", next))
       const third = page(yield* raw("GET", second.next ?? assert.fail("no next")))
@@ -650,7 +650,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the edge"
       const walked = [first, second, third].flatMap(({ data }) => data.map(({ id }) => id))
       assert.strictEqual(walked.length, 7)
       assert.deepStrictEqual(walked.toSorted().toReversed(), walked)
-      // The same cursor with another limit, with unknown parameters and under other spellings of the path is fine.
+      // The same cursor with another limit, with unknown parameters and under other spellings of the path is accepted.
       const cursor = encodeURIComponent(new URL(next).searchParams.get("cursor") ?? "")
       assert.deepStrictEqual(
         page(yield* raw("GET", `work-items/?limit=1&cursor=${cursor}&${mine}&x=1`)).data,
@@ -723,10 +723,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the edge"
         const answer = yield* sendRaw(origin, head(body.length + 10) + body, how)
         assert.notMatch(answer, /^HTTP\/1\.1 [25]/, how)
       }
-      // Shorter than the body: the rest is no request of its own.
+      // Shorter than the body: the rest is not parsed as a request.
       const short = yield* sendRaw(origin, head(body.length - 5) + body)
       assert.match(short, /^HTTP\/1\.1 400 /)
-      // What Node refuses by itself has the envelope too.
+      // Refusals by Node itself have the envelope too.
       assert.include(short, '"error":{"code":"INVALID_REQUEST"')
       const large = yield* sendRaw(
         origin,

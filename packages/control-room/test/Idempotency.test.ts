@@ -1,6 +1,4 @@
-/**
- * Idempotency keys: a POST with a key is carried out once.
- */
+/** Idempotency keys: a POST with a key is executed once. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import { WithoutRecord } from "@signalbox/api/contract/IdempotencyKeys"
@@ -16,7 +14,7 @@ import { endpoints, fill } from "./support/Endpoints.ts"
 import { assertError, errorOf } from "./support/Http.ts"
 import { layer, Service } from "./support/Service.ts"
 
-/** An id that nothing has. */
+/** An id that does not exist. */
 const nobody = "01900000-0000-7000-8000-000000000000"
 
 let made = 0
@@ -68,7 +66,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a POST wi
       const without: Array<string> = []
       for (const { identifier, path } of posts) {
         const filled = fill(path, (name) => (name === "workspace_id" ? workspaceId : nobody))
-        // A body that no endpoint takes: nothing is done, and whether there is a record is said all the same.
+        // A body that no endpoint accepts: nothing is changed, and the response still says whether a record exists.
         const asked = { "idempotency-key": identifier, "idempotency-key-ttl": "3600" }
         const { headers } = yield* raw("POST", filled, { json: [], headers: asked })
         if (headers["idempotency-key-ttl"] !== "3600") without.push(identifier)

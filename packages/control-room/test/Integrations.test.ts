@@ -20,7 +20,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the start
     return yield* Processes.create({ name, steps: [{ name: "only", task: { name } }] })
   })
 
-  /** A start with the key in the address and nothing else, as other products do it. */
+  /** Starts with the key in the address and nothing else, as other products send them. */
   const startAs = Effect.fnUntraced(function* (
     process: string,
     token: string | null,
@@ -54,7 +54,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the start
         ["", json, null],
         ['{"a":1}', {}, { a: 1 }],
         ['{"a":1}', { "content-type": "text/plain" }, { a: 1 }],
-        // What comes as a form is text, whatever it looks like.
+        // Values of a form are strings, whatever they look like.
         ["", { "content-type": "application/x-www-form-urlencoded" }, null],
         [
           "payload=hello&items=5&user[id]=7&user[active]=true&tags[]=a&tags[]=null",
@@ -98,7 +98,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the start
       assert.strictEqual(shaken.headers["x-hook-secret"], hook["x-hook-secret"])
       assert.strictEqual(shaken.text, '{"started":false}')
       assert.deepStrictEqual(yield* Stream.runCollect(ProcessRuns.stream({ process })), [])
-      // What comes later has no such header; and without the handshake the header means nothing.
+      // Later requests have no such header; and without the handshake the header is ignored.
       const event = yield* startAs(process, key, '{"events":[]}', {}, "with_handshake=asana")
       assert.isTrue(bodyAs(Started, event).started)
       assert.isUndefined(event.headers["x-hook-secret"])
@@ -106,7 +106,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the start
       assert.isTrue(bodyAs(Started, plain).started)
       assert.isUndefined(plain.headers["x-hook-secret"])
       assert.strictEqual((yield* startAs(process, key, "{}", hook, "with_handshake=other")).status, 400)
-      // Nobody learns anything without a key.
+      // Without a key nothing is revealed.
       assert.strictEqual((yield* startAs(process, null, "{}", hook, "with_handshake=asana")).status, 401)
       assert.strictEqual((yield* startAs(unknownId, key, "{}", hook, "with_handshake=asana")).status, 404)
     })
@@ -138,7 +138,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the start
       }
       const path = `processes/${process}/process-runs-integrations`
       assert.strictEqual((yield* raw("POST", path, { json: {} })).status, 401)
-      // The key in the address opens this endpoint and no other.
+      // The key in the address is accepted by this endpoint only.
       const elsewhere = yield* raw("POST", `processes/${process}/process-runs?token=${key}`, { key: null })
       assert.strictEqual(elsewhere.status, 401)
       assert.strictEqual((yield* startAs(unknownId, key, "{}")).status, 404)

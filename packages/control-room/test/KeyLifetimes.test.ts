@@ -1,6 +1,4 @@
-/**
- * How long idempotency records are kept, in virtual time.
- */
+/** The lifetime of idempotency records, in virtual time. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
@@ -15,7 +13,7 @@ const workspace = WorkspaceId.make("01900000-0000-7000-8000-000000000000")
 const record = (lifetime: number) => ({ fingerprint: "f", status: 200, body: "b", lifetime })
 const start = Date.parse("2026-02-28T23:59:59.123Z")
 
-/** From a moment on that the test moves itself. */
+/** A clock that the test advances. */
 const inVirtualTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.andThen(TestClock.setTime(start), effect).pipe(Effect.provide(TestClock.layer()))
 
@@ -58,7 +56,7 @@ withLayer(database, { excludeTestServices: true, timeout: "4 minutes" })("an ide
   )
 })
 
-/** The table as it was while all keys were kept for 24 hours. */
+/** The table as it was when all keys expired after 24 hours. */
 const before = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DROP INDEX idempotency_key_by_expiry`
@@ -68,7 +66,7 @@ const before = Effect.gen(function* () {
   yield* sql`DELETE FROM migration WHERE migration_id >= 13`
 })
 
-/** As a node writes it that knows of no expiry. */
+/** As an older node writes it, without an expiry. */
 const insertOld = Effect.fnUntraced(function* (key: string, created: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`INSERT INTO idempotency_key ${sql.insert({
@@ -95,7 +93,7 @@ withLayer(database, { excludeTestServices: true, timeout: "4 minutes" })("a reco
     })
   )
 
-  // On SQLite there is one process alone, which migrates before it serves.
+  // On SQLite one process migrates before it serves.
   it.effect.skipIf(!onPostgres)("that a node writes which is still to be updated has 24 hours too", () =>
     Effect.gen(function* () {
       yield* insertOld("late", new Date().toISOString())

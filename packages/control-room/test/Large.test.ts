@@ -1,6 +1,4 @@
-/**
- * What must not depend on size: the memory of client and service.
- */
+/** Independence of size: the memory of client and service. */
 import { assert, describe, it } from "@effect/vitest"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -21,7 +19,7 @@ import { onPostgres, storageIn, temporaryFolder } from "./support/Service.ts"
 
 const script = fileURLToPath(new URL("support/largeClient.ts", import.meta.url))
 
-/** Runs the client with a heap of 64 MB, in which nothing large fits. */
+/** Runs the client with a heap of 64 MB, which nothing large fits into. */
 const client = Effect.fnUntraced(function* <S extends Schema.ConstraintDecoder<unknown>>(
   schema: S,
   connection: { readonly key: string; readonly origin: string; readonly workspaceId: string },
@@ -58,7 +56,7 @@ const megabytesOf = (pid: number) => Number(execFileSync("ps", ["-o", "rss=", "-
 
 /** Work items; a page of 500 of them is half a megabyte. */
 const many = sized(20_000, 100_000)
-/** Bytes: more than the room above what either process has anyway. */
+/** Bytes: more than the memory that either process may use for other things. */
 const size = sized(250_000_000, 1_000_000_000)
 
 describe("memory stays flat", () => {
@@ -73,7 +71,7 @@ describe("memory stays flat", () => {
       }).pipe(Effect.provide(first.client))
       if (!run.started) return assert.fail("not started")
       yield* first.kill
-      // A hundred thousand calls would take longer than what is measured: the rows are copied.
+      // A hundred thousand calls would take longer than the measurement: the rows are copied.
       yield* Effect.flatMap(
         SqlClient.SqlClient,
         (sql) => sql`
@@ -91,7 +89,7 @@ describe("memory stays flat", () => {
     }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped)
   )
 
-  // Bytes never pass through the database: one is enough.
+  // Bytes never pass through the database, so one database is enough.
   it.live.skipIf(onPostgres)(`for client and service while ${size / 1e6} MB go up and down`, () =>
     Effect.gen(function* () {
       const service = yield* Child.start(yield* temporaryFolder)

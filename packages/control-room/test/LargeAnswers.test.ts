@@ -1,6 +1,4 @@
-/**
- * Answers have an end in bytes: a page, and all large answers of a process together.
- */
+/** Limits of responses in bytes: of a page, and of all large responses of a process together. */
 import { assert, describe, it, layer as withLayer } from "@effect/vitest"
 import type { ProcessId } from "@signalbox/api/contract/Ids"
 import * as ProcessRunsClient from "@signalbox/api/ProcessRuns"
@@ -41,7 +39,7 @@ const makeProcess = Effect.gen(function* () {
   return { id, task: name }
 })
 
-/** All pages of a list, each as it came. */
+/** All pages of a list, each as received. */
 const walk = Effect.fnUntraced(function* (path: string) {
   const { raw } = yield* Service
   const pages: Array<{ readonly bytes: number; readonly data: (typeof Page.Type)["data"]; readonly more: boolean }> = []
@@ -70,7 +68,7 @@ const started = Effect.fnUntraced(function* (process: ProcessId) {
 const idsOf = (pages: ReadonlyArray<{ readonly data: ReadonlyArray<Readonly<Record<string, unknown>>> }>) =>
   pages.flatMap(({ data }) => data.map(({ id }) => id))
 
-/** A little more than the rows: brackets and the address of the next page. */
+/** Slightly more than the rows: brackets and the address of the next page. */
 const pageBytes = 8 * 1024 * 1024 + 1024
 
 withLayer(quiet, { timeout: 60_000 })("a page", (it) => {
@@ -228,7 +226,7 @@ withLayer(quiet, { timeout: 60_000 })("clients that do not read", (it) => {
       yield* createItems(process.id, 7)
       const path = `/api/v1/workspaces/${workspaceId}/work-items?process_id=${process.id}&include_data=true`
       const stalled: Array<Socket> = []
-      // Nine of 7 MB have no room for a tenth.
+      // Nine of 7 MB leave no memory for a tenth.
       for (let n = 0; n < 9; n++) stalled.push(yield* stalledAt(origin, path, key))
       const answer = yield* Effect.forkChild(raw("GET", path))
       for (let n = 0; n < 40; n++) {

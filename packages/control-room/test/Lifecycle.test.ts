@@ -11,7 +11,7 @@ import * as Stream from "effect/Stream"
 import { layer, linkWorker, Service } from "./support/Service.ts"
 
 let made = 0
-/** A process of its own for each test, so that no test leases what belongs to another. */
+/** A separate process for each test, so that no test leases a step run of another. */
 const newProcess = (steps = 1, options: object = {}) => {
   const id = ++made
   const tasks = Array.from({ length: steps }, (_, index) => `task-${id}-${index}`)
@@ -54,7 +54,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the life 
       assert.isNull(
         yield* Effect.andThen(first.session.release(item.id, { state: "COMPLETED" }), first.session.reserveNext)
       )
-      // The outputs travel on when the step run ends.
+      // The outputs are passed on when the step run ends.
       assert.strictEqual((yield* itemsOf(run)).length, 1)
       yield* worker.protocol.finish(first.lease, null)
       assert.strictEqual((yield* itemsOf(run)).length, 3)
@@ -162,7 +162,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the life 
       if (a === undefined || b === undefined) return assert.fail("two failed items expected")
       yield* WorkItems.markAsDone([a.id])
       assert.strictEqual((yield* ProcessRuns.get(run)).state, "unresolved")
-      // Marking it again is fine: it is where the operation leads.
+      // Marking it again is allowed: it has that state already.
       yield* WorkItems.markAsDone([a.id])
       yield* WorkItems.retry([b.id])
       assert.strictEqual((yield* ProcessRuns.get(run)).state, "in_progress")
@@ -180,7 +180,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the life 
       const waiting = yield* Effect.forkChild(worker.protocol.lease({ free: 1, tasks, waitSeconds: 20 }))
       yield* Effect.sleep("100 millis")
       yield* started(process.id)
-      // A lease that nothing wakes is empty after its 20 seconds.
+      // A lease without work responds with an empty list after its 20 seconds.
       assert.strictEqual((yield* Fiber.join(waiting)).length, 1)
     })
   )

@@ -1,6 +1,6 @@
 /**
- * What holds for every list of the contract: limits, cursors, parents and filters. (`PageWalks.test.ts` has order and walks,
- * `HttpEdge.test.ts` the pages of work items.)
+ * The rules of every list of the contract: limits, cursors, parents and filters. (`PageWalks.test.ts` has order and
+ * walks, `HttpEdge.test.ts` the pages of work items.)
  */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Page } from "@signalbox/api/contract/Common"
@@ -15,10 +15,10 @@ import { layerIn, Service, temporaryFolder } from "./support/Service.ts"
 const nobody = "01900000-0000-7000-8000-000000000000"
 const anyPage = Page(Schema.Record(Schema.String, Schema.Json))
 
-/** Lists of what belongs to a run are asked for with the run in the query. */
+/** Lists of resources of a run take the run in the query. */
 const inQuery: Readonly<Record<string, string>> = { listOutputs: "process_run_id", listStepRuns: "process_run_id" }
 
-/** Their pages have 1,000, and they know no limit. */
+/** Their pages have 1,000 items, and they have no `limit`. */
 const withoutLimit = new Set(["listSecrets", "listStepRunConsoleMessages"])
 
 const addressOf = (list: Endpoint, of: Seed, query: Readonly<Record<string, string>> = {}): string => {

@@ -15,7 +15,7 @@ it.live("a request that fails on our side is logged with its id and the id of it
       const { key, raw } = yield* Service
       const sql = yield* SqlClient.SqlClient
       yield* sql`ALTER TABLE webhook RENAME TO webhook_gone`
-      // The secret may hold the character that comes before it.
+      // The secret may contain the character before it.
       const [, id = "", ...secret] = key.split("_")
       for (const given of [key, null]) {
         const headers = { "x-request-id": `request-${given === null ? "without" : "with"}` }

@@ -1,6 +1,4 @@
-/**
- * One call for what step runs have settled and what they do next.
- */
+/** One call in which step runs settle their items and reserve the next. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as Outputs from "@signalbox/api/Outputs"
 import * as Processes from "@signalbox/api/Processes"
@@ -15,7 +13,7 @@ import { layer, linkWorker, Service } from "./support/Service.ts"
 
 let made = 0
 
-/** A run with so many items, of a process of its own, and step runs of a worker that have begun. */
+/** A run of a new process with this many items, and started step runs of a worker. */
 const begun = Effect.fnUntraced(function* (items: number, stepRuns = 1, step: object = {}) {
   const task = `next-${++made}`
   const process = yield* Processes.create({
@@ -121,7 +119,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("one call 
       const second = yield* one(asked)
       assert.strictEqual(second.item?.work_item_id, first.work_item_id)
       assert.strictEqual(second.item?.attempt, 2)
-      // The answer was lost: the second attempt goes on.
+      // The response was lost: the second attempt continues.
       assert.deepStrictEqual(yield* one(asked), second)
       yield* one({ lease, settled: settledAs(second.item ?? assert.fail("none")), reserve: true })
       const [item] = yield* Stream.runCollect(WorkItems.stream({ processRun: run }))
@@ -184,7 +182,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("one call 
       const stolen = { ...mine, lease_token: other.lease_token }
       assert.strictEqual(yield* codeOf({ lease: stolen, settled: settledAs(item), reserve: true }), "LEASE_LOST")
       assert.deepStrictEqual(yield* rows, before)
-      // One with an output that is too large keeps its item; the other goes on.
+      // A step run with an output that is too large keeps its item; the other one continues.
       const large = settledAs(item, { outputs: ["x".repeat(1024 * 1024)] })
       const [refused, answered] = yield* ask([
         { lease: mine, settled: large, reserve: true },

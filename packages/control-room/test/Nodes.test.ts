@@ -1,5 +1,6 @@
 /**
- * Several nodes on one Postgres: any of them serves any request, none does what another has done, and either may die.
+ * Several nodes on one Postgres: any of them serves any request, none repeats what another has done, and either may be
+ * killed.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, it } from "@effect/vitest"
@@ -34,7 +35,7 @@ const newProcess = (task: string, maxParallel: number, attempts: number) =>
     ]
   })
 
-/** A worker that makes one output of each item, until nothing has come for a second; tells which step runs it got. */
+/** A worker that creates one output of each item, until two polls return nothing; reports its step runs. */
 const work = Effect.fnUntraced(function* (origin: string, task: string, taken: Array<string>) {
   const worker = yield* linkWorkerAt(origin, [task])
   for (;;) {
@@ -67,7 +68,7 @@ const payloadsOf = (run: Parameters<typeof Outputs.stream>[0]) =>
 
 const items = sized(40, 500)
 
-/** A node in this process, as one in a process of its own is seen. */
+/** A node in this process, with the interface of one in a separate process. */
 const nodeClient = ({ context, origin, workspaceId }: Effect.Success<ReturnType<typeof node>>) => ({
   origin,
   workspaceId,
@@ -130,7 +131,7 @@ it.live("either node may be killed in the middle: all is done, and told, by thos
     const payloads = Array.from({ length: sized(40, 90) }, (_, n) => n)
     let left = yield* Child.start(folder)
     const { process, run, secret } = yield* Effect.gen(function* () {
-      // The step runs of the dead live on for 10 seconds: hence room for those of three crews.
+      // The step runs of killed workers remain for 10 seconds: hence room for those of three crews.
       const process = yield* newProcess("killed", 30, 100)
       const { secret } = yield* Webhooks.create({ endpoint: `${target.origin}/runs`, events, process: process.id })
       const run = yield* ProcessRuns.start(process.id, { payloads })
@@ -148,7 +149,7 @@ it.live("either node may be killed in the middle: all is done, and told, by thos
           )
         )
         yield* Effect.repeat(Effect.delay(countOf, "20 millis"), { until: (done) => done >= share, times: 4000 })
-        // More runs begin while one of the two dies.
+        // More runs begin while one of the two is killed.
         const starts = yield* Effect.forkChild(
           Effect.forEach(
             Array.from({ length: 10 }, (_, n) => n),
@@ -163,7 +164,7 @@ it.live("either node may be killed in the middle: all is done, and told, by thos
     }
     yield* Effect.gen(function* () {
       const { deliverIn, origin, tickIn } = yield* Service
-      // The workers are lost, and what they had leased and not started goes back.
+      // The workers are lost, and leases that were not started expire.
       yield* tickIn(31_000)
       yield* work(origin, "killed", [])
       assert.strictEqual((yield* ProcessRuns.get(run)).state, "completed")
@@ -278,7 +279,7 @@ it.live("looks for what time has brought do no harm on all nodes at once", () =>
       return run.started ? run.id : yield* Effect.die(new Error("not started"))
     }).pipe(Effect.provide(first.context))
     yield* Effect.forEach(nodes, ({ tickIn }) => tickIn(11_000), { concurrency: "unbounded" })
-    // Each item was given back once: three attempts are allowed, and one was used.
+    // Each item was released once: three attempts are allowed, and one was used.
     const rows = (yield* first.rows)["work_item"] ?? []
     assert.lengthOf(rows, 20)
     for (const row of rows) {

@@ -1,6 +1,6 @@
 /**
- * How lists are read: every list, with each combination of its filters and at any depth, walks one index that has all its
- * filters and its order. So a page costs the same whatever else the tables hold.
+ * How lists are read: every list, with each combination of its filters and at any depth, walks one index that has all
+ * its filters and its order, so a page costs the same however many other rows exist.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { AssetId, WebhookId, WorkerGroupId } from "@signalbox/api/contract/Ids"
@@ -45,7 +45,7 @@ type List = (page: PageRequest) => Effect.Effect<unknown>
 /** The columns that a list is filtered by, and the list. */
 type Variant = readonly [filters: ReadonlyArray<string>, list: List]
 
-/** Every way to ask for each list, by the endpoint that asks. */
+/** Every query of each list, by its endpoint. */
 const makeLists = Effect.gen(function* () {
   const workspace = (yield* (yield* Workspaces).create("pages")).id
   const definition = { name: "p", steps: [{ name: "s", task: { name: "t" } }] }
@@ -121,7 +121,7 @@ const makeLists = Effect.gen(function* () {
     listGroupLinkTokens: [[["worker_group_id"], (page) => groups.listLinkTokens(WorkerGroupId.make(nobody), page)]],
     listApiKeys: inWorkspace((page) => apiKeys.list(workspace, page))
   }
-  // With `include_data` the files of the items on the page are read besides.
+  // With `include_data` the files of the items on the page are also read.
   return { lists: ways, filesOf: files.ofOwners([AssetId.make(nobody), nobody]) }
 })
 
@@ -134,7 +134,7 @@ const planOf = Effect.fnUntraced(function* (statement: string) {
   return (yield* sql.unsafe<PlanRow>(`EXPLAIN QUERY PLAN ${statement}`)).map(({ detail }) => detail)
 })
 
-/** The statements of a list, but for the look at what its filters name. */
+/** The statements of a list, without the lookups of its filters. */
 const statementsOf = Effect.fnUntraced(function* (effect: Effect.Effect<unknown>) {
   statements.length = 0
   yield* effect
@@ -168,7 +168,7 @@ withLayer(Layer.provideMerge(runsOn(sqlite), recording), { excludeTestServices: 
               }
               const [walk = ""] = yield* planOf(page)
               for (const filter of filters) {
-                // The index of webhooks holds those of one workspace that are of no run.
+                // The index of webhooks has those of one workspace without a run.
                 assert.include(walk, `${filter}=?`, `${what}\n${page}`)
               }
               if (after !== null) assert.match(walk, / id[<>]\?|AND id[<>]\?/, `${what}\n${page}`)
@@ -187,7 +187,7 @@ withLayer(Layer.provideMerge(runsOn(sqlite), recording), { excludeTestServices: 
         for (const statement of yield* statementsOf(tick)) {
           if (!/^\s*(SELECT|UPDATE|DELETE)/.test(statement)) continue
           const plan = (yield* planOf(statement)).join("\n")
-          // A scan of a partial index is one of what lives.
+          // A scan of a partial index covers live rows only.
           assert.notMatch(
             plan,
             /SCAN (?!\w+ USING (COVERING )?INDEX (step_run_running|assistant_run_live))/,

@@ -1,6 +1,6 @@
 /**
- * A walk through the pages of a list sees everything exactly once, while others insert and delete: what is there all the
- * time is seen once, what goes meanwhile at most once, and nothing twice.
+ * A walk through the pages of a list returns everything exactly once, while others insert and delete: what exists all
+ * the time once, what is deleted at most once, and nothing twice.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { StepRunId, WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
@@ -25,13 +25,13 @@ const anyPage = Schema.Struct({
   next: Schema.NullOr(Schema.String)
 })
 
-/** A list, how something comes into it, and how it goes, if it can. Things are known by one field. */
+/** A list, how something is added, and how it is deleted, if possible. One field identifies things. */
 interface Walk {
   readonly path: string
   readonly field: string
   readonly make: Effect.Effect<string, unknown, Service | HttpClient.HttpClient>
   readonly remove?: (name: string) => Effect.Effect<unknown, unknown, Service>
-  /** How many are there before; the size of a page is fixed for some. */
+  /** How many exist before; the size of a page is fixed for some. */
   readonly before?: number
   readonly makeMany?: (
     count: number
@@ -98,14 +98,14 @@ const walksIn = Effect.fnUntraced(function* (of: Seed) {
     assert.strictEqual(uploaded.status, 204)
     return name
   })
-  /** Step runs of one run, one after the other: each fails, and its item is tried again. */
+  /** Step runs of one run, one after the other: each fails, and its item is retried. */
   const nextStepRun = Effect.gen(function* () {
     const { lease } = yield* worker.take
     yield* worker.protocol.finish(lease, { code: "ROBOT_FAILURE", message: "once more" })
     yield* ask("POST", "work-items/batch", { batch_operation: "retry", work_item_ids: [lease.work_item_id] })
     return lease.step_run_id
   })
-  /** Outputs appear when the step run that made them ends: some runs of the process, each with its own. */
+  /** Outputs appear when their step run ends: some runs of the process, each with one. */
   const outputsOf = Effect.gen(function* () {
     const name = unique()
     const made = yield* post("processes", { name, steps: [{ name: "s", task: { name }, max_parallel: 100 }] })
@@ -250,10 +250,10 @@ const walksIn = Effect.fnUntraced(function* (of: Seed) {
   return walks
 })
 
-/** All others give the newest first. */
+/** All other lists return the newest first. */
 const oldestFirst = new Set(["listOutputs", "listStepRunEvents", "listStepRunConsoleMessages"])
 
-/** Walks a list while things come and go between its pages. */
+/** Walks a list while things are added and deleted between its pages. */
 const walk = Effect.fnUntraced(function* (name: string, { before = 11, field, make, makeMany, path, remove }: Walk) {
   const { raw } = yield* Service
   const made =
@@ -275,15 +275,15 @@ const walk = Effect.fnUntraced(function* (name: string, { before = 11, field, ma
     assert.strictEqual(page.has_more, page.next !== null, name)
     next = page.next
     if (pages > 100) assert.fail(`${name}: the walk does not end`)
-    // What comes must not make an oldest-first walk endless.
+    // New items must not make an oldest-first walk endless.
     if (pages < 5) yield* make
-    // One that was seen goes, the last of the page at times, and one that was not.
+    // Deletes one that was returned, sometimes the last of the page, and one that was not.
     const mine = seen.filter((one) => staying.has(one))
     yield* take(pages % 2 === 0 ? mine.at(-1) : mine[0])
     yield* take([...staying].find((one) => !seen.includes(one)))
   }
   assert.isAtLeast(pages, before > 100 ? 2 : 4, name)
-  // In the order in which they were made, or the other way round.
+  // In the order of their creation, or reversed.
   const order = oldestFirst.has(name) ? made : made.toReversed()
   assert.deepStrictEqual(
     seen.filter((one) => made.includes(one)),
@@ -294,7 +294,7 @@ const walk = Effect.fnUntraced(function* (name: string, { before = 11, field, ma
   for (const one of seen) counted.set(one, (counted.get(one) ?? 0) + 1)
   for (const one of staying) assert.strictEqual(counted.get(one), 1, `${name}: ${one} is there all the time`)
   for (const one of gone) assert.isAtMost(counted.get(one) ?? 0, 1, name)
-  // Events of the service have no names of their own.
+  // Events of the service have no names.
   if (field !== "event_type") assert.strictEqual(counted.size, seen.length, `${name}: something was seen twice`)
 })
 

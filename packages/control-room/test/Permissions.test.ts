@@ -6,10 +6,10 @@ import { bodyAs, errorOf } from "./support/Http.ts"
 import { layer, linkWorker, Service } from "./support/Service.ts"
 import * as Schema from "effect/Schema"
 
-/** Every endpoint that a workspace key opens. */
+/** Every endpoint that accepts a workspace key. */
 const ofKeys = endpoints.filter(({ door }) => door === "key")
 
-/** An id that nothing has: whoever gets past the keys finds nothing, and nothing happens. */
+/** An id that does not exist: authorized requests find nothing, and nothing happens. */
 const nobody = "01900000-0000-7000-8000-000000000000"
 
 const pathIn = (workspace: string, { path }: Endpoint) =>
@@ -44,13 +44,13 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("permissio
         const others = yield* makeKey(Permission.literals.filter((permission) => permission !== needed))
         const only = yield* makeKey(needed === undefined ? [] : [needed])
         const secret = key.slice(-43)
-        // The body is one that no endpoint takes: a key that opens must get as far as a 400 or a 404.
+        // The body is one that no endpoint accepts: an authorized request gets a 400 or a 404.
         const ask = (given: string | null, workspace: string = workspaceId) =>
           raw(method, pathIn(workspace, endpoint), {
             key: given,
             ...(method === "GET" || method === "DELETE" ? {} : { json: [] })
           })
-        // Made when it is first asked for.
+        // Created on first use.
         yield* raw("GET", `/secrets-v1/workspaces/${workspaceId}/secrets/publicKey`)
         const before = yield* rows
         const refused: ReadonlyArray<readonly [string, number, string | null, string?]> = [

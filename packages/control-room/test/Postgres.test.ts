@@ -1,6 +1,4 @@
-/**
- * What is about Postgres itself: its schema, its errors, its absence, and what several nodes must agree on.
- */
+/** Specifics of Postgres: its schema, its errors, its unavailability, and what several nodes must agree on. */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, it } from "@effect/vitest"
@@ -123,7 +121,7 @@ it.live("types and errors are those of SQLite", () =>
         })}`
       )
       assert.isTrue(Dialect.isGone(orphan))
-      // By bytes, whatever the database was made with.
+      // By bytes, whatever the collation of the database.
       const [order] = yield* sql<{ readonly first: string }>`
         SELECT min(name) AS first FROM (SELECT name FROM workspace UNION SELECT 'a' UNION SELECT 'B') AS names`
       assert.strictEqual(order?.first, "B")
@@ -195,7 +193,7 @@ it.live("starts with the waiting inputs take each of them once, on whatever node
       const runs = yield* Stream.runCollect(ProcessRuns.stream({ process: id }))
       assert.lengthOf(runs, 5)
       const rows = (yield* a.rows)["process_run"] ?? []
-      // What the runs count is what they have.
+      // The counters of the runs equal their rows.
       for (const { id: run } of runs) {
         const items = yield* Stream.runCollect(WorkItems.stream({ processRun: run }))
         const row = rows.find((one) => typeof one === "object" && one !== null && "id" in one && one.id === run)
@@ -205,7 +203,9 @@ it.live("starts with the waiting inputs take each of them once, on whatever node
   }).pipe(Effect.scoped)
 )
 
-/** Keeps what is logged while a database is away on purpose: in the output of the tests it would look like a fault. */
+/**
+ * Captures logs while a database is unavailable on purpose: in the output of the tests they would look like a fault.
+ */
 const keeping = (logged: Array<string>) =>
   Logger.layer([Logger.make((options) => void logged.push(Logger.formatJson.log(options)))])
 
@@ -236,7 +236,7 @@ it.live("a server that has no connection left is a 503, and all goes on when it 
       const { raw } = yield* Service
       assert.strictEqual((yield* raw("GET", "work-items")).status, 200)
       yield* limit(0)
-      // A connection that is being ended may still answer.
+      // A connection that is being closed may still respond.
       const ended = admin`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = ${role}`
       yield* Effect.repeat(Effect.delay(ended, "10 millis"), { until: (ending) => ending.length === 0 })
       const answers = yield* Effect.all(
@@ -296,7 +296,7 @@ it.live(
         })
         assert.strictEqual((yield* raw("GET", "work-items", { key })).status, 403)
         assert.strictEqual((yield* raw("GET", "api-keys", { key })).status, 200)
-        // The nodes hear each other again.
+        // The nodes receive notifications again.
         yield* Effect.sleep("1 second")
         const { raw: rawThere } = yield* Effect.provide(Service, other)
         assert.strictEqual((yield* rawThere("DELETE", `api-keys/${key.split("_")[1]}`)).status, 200)

@@ -1,6 +1,4 @@
-/**
- * What steps name, in the rows that are made of a database from before they existed.
- */
+/** The rows of what steps name, filled from a database that is older than them. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { ProcessRunId, TaskPackageId, WorkerGroupId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
@@ -30,7 +28,7 @@ const steps = [
   { name: "neither", task: { name: "t" }, worker_group: null }
 ]
 
-/** Back to the schema in which steps were text alone. */
+/** Back to the schema in which steps were only text. */
 const before = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DROP TABLE process_step`

@@ -16,7 +16,7 @@ const Started = Schema.Struct({ started: Schema.Boolean, id: Schema.optionalKey(
 
 const exception = { type: "APPLICATION", code: "E", message: "m" } as const
 
-/** A process with one step for a task of its own. */
+/** A process with one step for a separate task. */
 const newProcess = Effect.suspend(() => {
   const task = `task ${crypto.randomUUID()}`
   const definition = { name: `process of ${task}`, steps: [{ name: "s", task: { name: task } }] }
@@ -63,7 +63,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the end o
       assert.strictEqual((yield* raw("GET", `step-runs/${lease.step_run_id}`)).status, 404)
       assert.strictEqual((yield* raw("POST", `${path}/process-runs`)).status, 404)
       assert.strictEqual((yield* raw("POST", "work-items", { json: { process: { id: process.id } } })).status, 404)
-      // What was another's is untouched, and nothing else is left.
+      // Other processes are unchanged, and nothing else is left.
       assert.strictEqual((yield* blobs).kept.length, 1)
       assert.deepStrictEqual(
         (yield* WorkItems.get(kept.id)).files.map(({ name }) => name),
@@ -73,7 +73,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the end o
       for (const table of ["process_run", "step_run", "step_run_event", "output"]) {
         assert.deepStrictEqual(left[table], empty[table], table)
       }
-      // Its name is free again.
+      // Its name can be used again.
       yield* Processes.create({ name: process.name, steps: [] })
     })
   )
@@ -124,7 +124,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the end o
   it.effect("comes between no start and its run", () =>
     Effect.gen(function* () {
       const { raw, workspaceId } = yield* Service
-      // A start that looked the process up just before it went.
+      // A start that looked the process up just before its deletion.
       const { process: gone } = yield* newProcess
       const known = yield* (yield* ProcessStore).get(workspaceId, gone.id)
       if (known === null) return assert.fail("no process")

@@ -1,6 +1,4 @@
-/**
- * Requests that come at once: whatever the order in which they are served, each is carried out whole or not at all.
- */
+/** Concurrent requests: in whatever order they are executed, each is executed completely or not at all. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
@@ -109,7 +107,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("at once",
         )
         const begun = exits.filter(({ _tag }) => _tag === "Success").length
         assert.lengthOf(yield* rowsWhere("step_run", { process_run_id: run, state: "in_progress", worker_id: null }), 0)
-        // By that time the worker of those that had started was lost, too.
+        // By that time the worker of the started ones was lost too.
         const live = yield* rowsWhere("step_run", { process_run_id: run, state: "in_progress" })
         const lost = yield* rowsWhere("step_run", { process_run_id: run, error_code: "WORKER_LOST" })
         assert.strictEqual(live.length + lost.length, begun)

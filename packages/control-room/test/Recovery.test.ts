@@ -74,7 +74,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("what time
       yield* lost.session.createOutput(lost.lease.work_item_id, "half done")
       yield* tickIn(9_000)
       assert.strictEqual((yield* StepRuns.get(lost.lease.step_run_id)).state, "in_progress")
-      // As if this one had been heard of a moment before the look.
+      // As if this one had sent a heartbeat just before the poll.
       const heard = new Date(Date.now() + 9_000).toISOString()
       yield* sql`UPDATE worker SET last_seen_at = ${heard} WHERE id = ${alive.identity.workerId}`
       yield* tickIn(11_000)
@@ -86,7 +86,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("what time
       assert.strictEqual(item.state, "failed")
       assert.strictEqual(item.exception?.type, "orchestrator")
       assert.strictEqual(item.exception?.code, "WORKER_LOST")
-      // Whatever still holds its tokens is told so.
+      // Users of its tokens get this error.
       yield* leaseLost(lost.session.release(item.id, { state: "COMPLETED" }))
       yield* leaseLost(lost.session.createOutput(item.id, 1))
       yield* leaseLost(lost.session.reserveNext)
@@ -266,7 +266,7 @@ it.live("goes on after SIGKILL with all it had answered, and sweeps what was hal
         headers: { authorization: `RC-WSKEY ${child.key}`, "content-type": "application/json" },
         body: JSON.stringify(body)
       })
-    // An upload that is under way when the process dies.
+    // An upload in progress when the process is killed.
     const other = bodyAs(
       Schema.Struct({ id: WorkItemId }),
       yield* call("POST", "work-items", { process: { id: process.id } })
@@ -288,7 +288,7 @@ it.live("goes on after SIGKILL with all it had answered, and sweeps what was hal
     })
     assert.strictEqual((yield* blobsIn(folder)).staged.length, 1)
 
-    // Items made until it dies: those it answered must be there.
+    // Items created until it is killed: the confirmed ones must exist.
     const answered: Array<WorkItemId> = []
     const create = Effect.gen(function* () {
       const answer = yield* call("POST", "work-items", { process: { id: process.id }, payload: "burst" })
@@ -315,13 +315,13 @@ it.live("goes on after SIGKILL with all it had answered, and sweeps what was hal
     yield* Effect.gen(function* () {
       const { blobs, origin, tickIn } = yield* Service
       const sql = yield* SqlClient.SqlClient
-      // Another node might still write what lies there: with Postgres it is swept when it is old.
+      // Another node might still write files there: with Postgres they are swept when they are old.
       assert.lengthOf((yield* blobs).staged, onPostgres ? 1 : 0)
       assert.strictEqual((yield* blobs).kept.length, 1)
       const stored = new Set((yield* Stream.runCollect(WorkItems.stream({ process: process.id }))).map(({ id }) => id))
       for (const id of answered) assert.isTrue(stored.has(id), `${id} was answered and is gone`)
       assert.deepStrictEqual((yield* WorkItems.get(other.id)).files, [])
-      // The worker outlived the service: it was silent for longer than 10 seconds because nobody listened.
+      // The worker survived the service: it sent no heartbeat for more than 10 seconds because no service was running.
       assert.strictEqual((yield* ProcessRuns.get(run)).state, "in_progress")
       yield* sql`UPDATE worker SET last_seen_at = ${new Date(Date.now() - 3_600_000).toISOString()}`
       yield* tickIn(5_000)
@@ -339,7 +339,7 @@ it.live("goes on after SIGKILL with all it had answered, and sweeps what was hal
       assert.strictEqual((yield* ProcessRuns.awaitEnd(run)).state, "completed")
       const outputs = yield* Stream.runCollect(Outputs.stream(run))
       assert.deepStrictEqual(outputs.map(({ payload }) => payload).sort(), ["from after", "from before"])
-      // Addresses and keys of before still hold.
+      // Addresses and keys from before remain valid.
       const url = before.file.download.url.replace(child.origin, origin)
       const file = { ...before.file, download: { url } }
       assert.strictEqual(yield* Stream.mkString(Stream.decodeText(Files.download(file))), "hello")
@@ -351,7 +351,7 @@ it.live("goes on after SIGKILL with all it had answered, and sweeps what was hal
   }).pipe(Effect.scoped, Effect.provide(http))
 )
 
-// On Postgres the nodes that are killed (Nodes.test.ts) show it, in the short form.
+// On Postgres the killed nodes of Nodes.test.ts show it, in the short form.
 it.live.skipIf(onPostgres && !soak)(
   "makes one output of each item, however often the service and its workers are killed meanwhile",
   () =>
@@ -359,7 +359,7 @@ it.live.skipIf(onPostgres && !soak)(
       const folder = yield* temporaryFolder
       const shares = soak ? [8, 25] : [5, 12]
       const payloads = Array.from({ length: sized(30, 60) }, (_, n) => n)
-      /** A worker that makes one output of each item, until nothing is left to do. */
+      /** A worker that creates one output of each item, until none is left. */
       const work = Effect.fnUntraced(function* (origin: string, tasks: ReadonlyArray<string>) {
         const worker = yield* linkWorkerAt(origin, tasks)
         for (;;) {
@@ -384,8 +384,8 @@ it.live.skipIf(onPostgres && !soak)(
         return { tasks, run: yield* started(process.id, { payloads }) }
       }).pipe(Effect.provide(first.client))
       const countOf = Effect.map(itemsOf(run), (items) => items.filter(({ state }) => state === "done").length)
-      // The step runs of the dead live on for 10 seconds: hence room for those of three crews.
-      // Each time a share of the items is done, everything is killed at once: nobody says goodbye.
+      // The step runs of killed workers remain for 10 seconds: hence room for those of three crews. Each time a share
+      // of the items is done, everything is killed together, without a shutdown.
       for (const [round, share] of shares.entries()) {
         const child = round === 0 ? first : yield* Child.start(folder)
         yield* Effect.gen(function* () {
@@ -433,7 +433,7 @@ it.live.skipIf(onPostgres)("refuses a second process on the folder of a SQLite f
       headers: { authorization: `RC-WSKEY ${child.key}` }
     })
     assert.strictEqual(answer.status, 200)
-    // The lock goes with the process that held it, however that ended.
+    // The lock is released when the process ends, however it ends.
     yield* child.kill
     const next = yield* Child.start(folder)
     assert.strictEqual(next.workspaceId, child.workspaceId)

@@ -1,5 +1,5 @@
 /**
- * Two nodes over a Postgres that is restarted under load: clients see 503s, and nothing is lost or done twice. Twice in
+ * Two nodes over a Postgres that is restarted under load: clients get 503s, and nothing is lost or done twice. Twice in
  * the short form, eight times in the long one.
  */
 import { assert, it } from "@effect/vitest"
@@ -17,7 +17,7 @@ import { bodyAs } from "./support/Http.ts"
 import { layerIn, linkWorkerAt, masterKey, Service, temporaryFolder } from "./support/Service.ts"
 
 const restarts = sized(2, 8)
-/** That go through between two restarts. */
+/** Calls that succeed between two restarts. */
 const requestsBetween = 60
 
 const Created = Schema.Struct({ id: Schema.String })
@@ -69,7 +69,7 @@ it.live(
             }
           }
         })
-      // Long polls hold on while the database is away.
+      // Long polls keep waiting while the database is unavailable.
       const worker = yield* Effect.provide(linkWorkerAt(nodes[1].origin, ["nothing"]), nodes[1].context)
       const lease = Effect.ignore(worker.protocol.lease({ free: 1, tasks: ["nothing"], waitSeconds: 2 }))
       const leasing = yield* Effect.forkChild(Effect.forever(Effect.andThen(lease, Effect.sleep("10 millis"))))
@@ -97,7 +97,7 @@ it.live(
         yield* until(() => ids.length >= before + requestsBetween)
         yield* Deferred.succeed(stopping, undefined)
       })
-      // A client that was refused otherwise ends the drill.
+      // A client that gets another error ends the drill.
       yield* Effect.raceFirst(drill, Effect.andThen(Fiber.join(clients), Effect.never))
       yield* Fiber.join(clients)
       yield* Fiber.interrupt(leasing)

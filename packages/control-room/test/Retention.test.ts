@@ -1,6 +1,4 @@
-/**
- * What is old goes, what is young stays, and whoever works meanwhile does not notice.
- */
+/** Old data is deleted, recent data remains, and concurrent work is not affected. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
@@ -41,7 +39,7 @@ const withWorker = Effect.gen(function* () {
   return { process, worker, reports: yield* WorkerProtocol.makeReports(origin, worker.identity) }
 })
 
-/** A run with all that a run can leave behind; `ends`: how, null for one that goes on. */
+/** A run with every resource that a run can have; `ends`: how, null for one that continues. */
 const ran = Effect.fnUntraced(function* (
   { process, reports, worker }: Effect.Success<typeof withWorker>,
   ends: "completed" | "unresolved" | null
@@ -68,7 +66,7 @@ const detailsOf = Effect.fnUntraced(function* (stepRun: Effect.Success<ReturnTyp
   }
 })
 
-/** Ended runs of a process as if they had been there, each with an item, a step run, an event and messages. */
+/** Ended runs of a process, written into the tables, each with an item, a step run, an event and messages. */
 const manyRuns = Effect.fnUntraced(function* (process: string, count: number, endedAt: string) {
   const sql = yield* SqlClient.SqlClient
   const { workspaceId } = yield* Service
@@ -111,7 +109,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("without a
       if (artifact === undefined) return assert.fail("no artifact")
       const { url } = yield* StepRuns.getArtifact(old.stepRun, artifact.id)
       const live = yield* ran(made, null)
-      // Of the failed item no output is left, nor its file.
+      // No output of the failed item is left, nor its file.
       assert.strictEqual((yield* blobs).kept.length, 5)
 
       yield* retainIn(days(89.9))
@@ -147,7 +145,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("without a
       yield* sql`
         INSERT INTO step_run_event (id, step_run_id, event_type, created_at)
         ${counter} SELECT id || '-' || n, id, 'X', ended_at FROM counter, step_run WHERE id = ${old.stepRun}`
-      // The nodes at once, each a part at a time.
+      // The nodes concurrently, one part at a time.
       const ticks = Array.from({ length: 3 }, () => retainIn(days(91)))
       yield* Effect.all(ticks, { concurrency: "unbounded", discard: true })
       assert.deepStrictEqual(yield* detailsOf(old.stepRun), { messages: 0, events: 0, artifacts: [] })
@@ -229,7 +227,7 @@ withLayer(retaining, { excludeTestServices: true, timeout: "4 minutes" })("with 
       yield* retainIn(days(199.9))
       for (const { id } of [...ended, live]) assert.strictEqual((yield* raw("GET", `process-runs/${id}`)).status, 200)
       assert.strictEqual((yield* rows)["assistant_run"]?.length, 2)
-      // These have their own times, which are over by now.
+      // These have separate times, which have passed.
       assert.deepStrictEqual((yield* rows)["link_token"], [])
       assert.deepStrictEqual((yield* rows)["idempotency_key"], [])
 

@@ -1,6 +1,4 @@
-/**
- * How what is old or marked as deleted is found: by an index, however much else there is.
- */
+/** How retention finds data that is old or marked as deleted: by an index, however much other data exists. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { ProcessId, ProcessRunId, StepRunId, WebhookId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
@@ -96,7 +94,7 @@ withLayer(Layer.provideMerge(sqlite, recording), { excludeTestServices: true, ti
         statements.length = 0
         yield* Effect.all(looks, { discard: true })
         assert.isAtLeast(statements.length, looks.length)
-        // Those that ask for the plans are recorded too.
+        // The queries for the plans are recorded too.
         for (const statement of statements.splice(0)) {
           const plan = yield* sql.unsafe<{ readonly detail: string }>(`EXPLAIN QUERY PLAN ${statement}`)
           assert.notMatch(plan.map(({ detail }) => detail).join("\n"), /SCAN|TEMP B-TREE/, statement)

@@ -1,13 +1,11 @@
-/**
- * The rooms of the service: which one may use which, and who speaks SQL.
- */
+/** The rooms of the service: which may import which, and which have SQL. */
 import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize, relative } from "node:path"
 
 const root = join(import.meta.dirname, "..", "src")
 
-/** From the ground up: each imports from those before it. `ground` and `doors` are the files that stand in no folder. */
+/** From the bottom up: each imports from those before it. `ground` and `doors` are the files outside of folders. */
 const order = [
   "ground",
   "engine",
@@ -36,7 +34,7 @@ const placed: Readonly<Record<string, (typeof order)[number]>> = {
   "internal/Tokens.ts": "ground"
 }
 
-/** The height of a file in the order. */
+/** The position of a file's room in the order. */
 const heightOf = (file: string): number => {
   const parts = file.split("/")
   const room = placed[file] ?? (parts[0] === "internal" && parts.length > 2 ? parts[1] : "doors")

@@ -1,8 +1,8 @@
 /**
- * Many clients at once, on each database: whatever they do to the same runs, afterwards the counters are a recount of the
- * rows, every run ends when what it has is executed, and no item was completed twice.
+ * Many concurrent clients, on each database: whatever they do to the same runs, afterwards the counters equal a recount
+ * of the rows, every run ends once its work is executed, and no item was completed twice.
  *
- * `SIGNALBOX_CLIENT_SEED` is where it begins.
+ * `SIGNALBOX_CLIENT_SEED` sets the first seed.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
@@ -27,7 +27,7 @@ import { database, runsOn } from "./support/Storage.ts"
 
 const tasks = ["a", "b", "c"]
 
-/** A process of three steps with a webhook, and so many workers. */
+/** A process of three steps with a webhook, and this many workers. */
 const makeProcess = Effect.fnUntraced(function* (workerCount: number) {
   const workspace = (yield* (yield* Workspaces).create("clients")).id
   const process = yield* (yield* Processes).create(workspace, {
@@ -59,7 +59,7 @@ type Made = Effect.Success<ReturnType<typeof makeProcess>>
 
 const refusable = <A>(effect: Effect.Effect<A, Refused>) => Effect.orElseSucceed(effect, () => null)
 
-/** One client: so many commands of its own choice. What is refused is refused. */
+/** One client: this many commands of its choice. Refusals are ignored. */
 const client = Effect.fnUntraced(function* (
   { process, workers, workspace }: Made,
   index: number,
@@ -119,7 +119,7 @@ const client = Effect.fnUntraced(function* (
         yield* refusable(runs.startStepRun(one.stepRun))
       }
     }
-    // All of one run at once, and the same once more, as if the answer had been lost.
+    // All step runs of one run in one call, and the same call again, as if the response had been lost.
     if (kind === "next" && stepRun !== undefined) {
       const asks = mine
         .filter(({ processRunId }) => processRunId === stepRun.processRunId)
@@ -137,7 +137,7 @@ const client = Effect.fnUntraced(function* (
         answers?.map((answer) => (answer === null || answer instanceof Refused ? null : answer.id))
       for (const [at, id] of (ids(first) ?? []).entries()) {
         const then = ids(again)?.[at] ?? null
-        // Another client may have finished the step run meanwhile.
+        // Another client may have finished the step run in between.
         if (id !== null && then !== null) assert.strictEqual(then, id)
       }
     }
@@ -177,7 +177,7 @@ const client = Effect.fnUntraced(function* (
         )
       )
     }
-    // Another one's step run is finished under its hands, as by a lost worker.
+    // Finishes the step run of another client, like a lost worker.
     if (kind === "steal") {
       const other = rows.stepRuns.find(({ state }) => state === "in_progress")
       const stored = other === undefined ? null : yield* (yield* StepRuns).find(other.id)
@@ -186,14 +186,14 @@ const client = Effect.fnUntraced(function* (
   }
 })
 
-/** Executes what there is until no run is left that has not ended. */
+/** Executes everything until all runs have ended. */
 const drain = Effect.fnUntraced(function* ({ process, workers }: Made) {
   const runs = yield* Runs
   const stepRuns = yield* StepRuns
   for (let round = 0; round < 1000; round++) {
     const rows = yield* rowsOf(process.view.id)
     if (rows.runs.every(hasEnded)) return
-    // What other clients leased and left.
+    // What other clients have leased and left.
     for (const row of rows.stepRuns) {
       const stored =
         row.state === "awaiting_worker" || row.state === "in_progress" ? yield* stepRuns.find(row.id) : null

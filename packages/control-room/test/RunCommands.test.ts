@@ -1,8 +1,8 @@
 /**
- * Commands in any order, on the service's own database and on a model of it in memory: after each of them the rows are
- * those that the model has, and the counters are a recount of the rows.
+ * Commands in any order, on the service's own database and on a model of it in memory: after each of them the rows
+ * equal those of the model, and the counters a recount of the rows.
  *
- * `SIGNALBOX_COMMAND_SEED` is where the sequences begin.
+ * `SIGNALBOX_COMMAND_SEED` sets the first seed.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
 import type { ProcessRunId, StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
@@ -104,10 +104,10 @@ const exceptions = {
   application: { code: "A", type: "application", message: "broken" }
 } as const satisfies Record<string, Exception>
 
-/** The names of rows: the same in the database and in the model, whatever ids they have. */
+/** Names of rows: the same in the database and in the model, whatever their ids. */
 const names = (ids: Iterable<string>) => {
   const known = new Map([...ids].sort().map((id, index) => [id, index]))
-  // What is deleted may still be named by others.
+  // Deleted rows may still be named by others.
   return (id: string | null) => (id === null ? null : (known.get(id) ?? "gone"))
 }
 
@@ -241,7 +241,7 @@ const predicted = (world: World): ReturnType<typeof picture> => {
   }
 }
 
-/** A process with a webhook and two workers, in a workspace of its own, and its model. */
+/** A process with a webhook and two workers, in a new workspace, and its model. */
 const begin = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Type>) {
   const workspace = (yield* (yield* Workspaces).create("commands")).id
   const definition = definitionOf(steps)
@@ -269,14 +269,14 @@ interface Known {
   readonly worker: number
 }
 
-/** Carries out a sequence on both sides. */
+/** Executes a sequence on both sides. */
 const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Type>, commands: ReadonlyArray<Command>) {
   const runs = yield* Runs
   const nextItems = yield* NextItems
   const items = yield* WorkItems
   const workerStore = yield* Workers
   const { process, workers, workspace, world } = yield* begin(steps)
-  /** Every lease that was ever given: also those that are nothing any more are used. */
+  /** Every lease that was ever created: expired ones are used too. */
   const leases: Array<Known> = []
 
   const outcome = (effect: Effect.Effect<unknown, Refused>): Effect.Effect<string> =>
@@ -285,7 +285,7 @@ const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Ty
       onFailure: ({ code }) => code
     })
 
-  /** The ids of the database for those of the model, both sides being the same so far. */
+  /** Maps ids of the model to those of the database, as both sides are equal so far. */
   const translation = (rows: ProcessRows) => {
     const pair = (model: Iterable<string>, stored: ReadonlyArray<{ readonly id: string }>) => {
       const inOrder = stored.map(({ id }) => id).sort()
@@ -314,7 +314,7 @@ const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Ty
       values.filter((_, index) => ((pick >> (index % 8)) & 1) === 1)
     const to = translation(before)
     const models = [...world.runs.values()]
-    /** Mostly a lease that is good for something, now and then any. */
+    /** Mostly a valid lease, sometimes any. */
     const lease = (state: string) => {
       const good = leases.filter(({ model, version }) => {
         const current = world.leases.get(model)?.version === version
@@ -343,7 +343,7 @@ const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Ty
         return yield* both(start, () => world.startWith(payloads.length))
       }
       case "start with items": {
-        // Now and then with one that a run has taken already.
+        // Sometimes one that a run already has.
         const taken = pick % 5 === 0 ? models.flatMap((model) => [...model.items.keys()].slice(0, 1)) : []
         const chosen = [...some([...world.queue]), ...taken]
         if (chosen.length === 0) return
@@ -405,7 +405,7 @@ const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Ty
         const first = lease("in_progress")
         const model = first === undefined ? undefined : world.runOf(first.model)
         if (first === undefined || model === undefined) return
-        // Also what the same worker has of the same run, each once.
+        // Also those of the same worker and run, each once.
         const all = [first, ...leases.filter((one) => one.worker === first.worker && world.runOf(one.model) === model)]
         const asking = all.filter((one, at) => all.findIndex(({ model }) => model === one.model) === at)
         const asks = asking.flatMap((one, at): ReadonlyArray<Ask & { readonly known: Known }> => {
@@ -447,7 +447,7 @@ const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Ty
           )
         )
         assert.deepStrictEqual<ReadonlyArray<string>>(yield* codes, world.next(asks), "next")
-        // Said again, it changes nothing.
+        // Repeating it changes nothing.
         if (pick % 3 === 0)
           assert.deepStrictEqual<ReadonlyArray<string>>(yield* codes, world.next(asks), "next, said again")
         return
@@ -520,7 +520,7 @@ withLayer(runsOn(sqlite), { timeout: "4 minutes" })("commands in any order", (it
     () =>
       Effect.gen(function* () {
         const options = yield* settings
-        // The service has been up for a while.
+        // The service has been running for a while.
         yield* TestClock.adjust("1 hour")
         const result = yield* Arbitrary.checkEffect(
           sequences,

@@ -28,7 +28,7 @@ import { layer, linkWorker, Service } from "./support/Service.ts"
 
 const scheme = "robocloud-vault-transit-v2"
 const oaep = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: "sha256" } as const
-/** What the real client makes for itself. */
+/** Keys that the real client generates itself. */
 const reader = generateKeyPairSync("rsa", { modulusLength: sized(2048, 4096) })
 const derOf = (key: KeyObject) => key.export({ type: "spki", format: "der" }).toString("base64")
 
@@ -46,7 +46,7 @@ const Sealed = Schema.Struct({
 
 const bytes = (text: string) => Buffer.from(text, "base64")
 
-/** As the robots' library does it: the nonce is the hex of the iv, as ASCII. */
+/** Like the library of robots: the nonce is the hex of the iv, as ASCII. */
 const decrypted = (answer: Answer): unknown => {
   assert.strictEqual(answer.status, 200, answer.text)
   const { encryption, value } = bodyAs(Sealed, answer)
@@ -59,7 +59,7 @@ const decrypted = (answer: Answer): unknown => {
   return JSON.parse(Buffer.concat([decipher.update(bytes(value)), decipher.final()]).toString())
 }
 
-/** As the robots' library does it: the nonce is the iv itself. */
+/** Like the library of robots: the nonce is the iv itself. */
 const encrypted = (vaultKey: string, name: string, text: string, description: string | null = null) => {
   const key = randomBytes(32)
   const iv = randomBytes(16)
@@ -96,7 +96,7 @@ const robot = (token: string) =>
     }
   })
 
-/** The token of a step run that has started, and what ends it. */
+/** The token of a started step run, and an effect that ends it. */
 const running = Effect.gen(function* () {
   const name = `secrets ${crypto.randomUUID()}`
   const process = yield* Processes.create({ name, steps: [{ name: "s", task: { name } }] })
@@ -132,7 +132,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("secrets",
       assert.strictEqual(kept.description, "back office")
       assert.deepStrictEqual(decrypted(yield* get("shop_1")), { token: { nested: [1, null, "ż"] } })
       assert.strictEqual((yield* Secrets.update("shop_1", { items: {}, description: null })).description, null)
-      // PUT is an older client's POST.
+      // PUT is a POST of older clients.
       const put = yield* raw("PUT", "secrets/shop_1", { json: { items: { a: "b" }, description: "again" } })
       assert.strictEqual(put.text, '{"name":"shop_1","description":"again"}')
 
@@ -198,7 +198,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("secrets",
       assert.notInclude(nan.text, canary)
       assert.deepStrictEqual(yield* rows, before)
 
-      // Just as much as allowed.
+      // Exactly the maximum.
       const most = "x".repeat(64 * 1024 - '{"a":""}'.length)
       assert.strictEqual((yield* raw("POST", "secrets", { json: { name: "most", items: { a: most } } })).status, 200)
       yield* Secrets.remove("most")
@@ -235,9 +235,9 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("secrets",
       assert.include((yield* there("GET", "secrets")).text, '"data":[]')
       assert.strictEqual((yield* there("POST", "secrets/mine", { items: {} })).status, 404)
       assert.strictEqual((yield* there("DELETE", "secrets/mine")).status, 404)
-      // The same name is free there.
+      // Another workspace can use the same name.
       assert.strictEqual((yield* there("POST", "secrets", { name: "mine", items: {} })).status, 200)
-      // What was encrypted for one vault opens in no other.
+      // A value encrypted for one vault cannot be decrypted by another.
       const { token } = yield* running
       const sealed = encrypted(yield* (yield* robot(token)).publicKey, "moved", '{"a":"1"}')
       const moved = yield* raw("PUT", `/secrets-v1/workspaces/${other}/secrets/moved`, { key, json: sealed })
@@ -270,12 +270,12 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("secrets",
       )
       assert.strictEqual(made.text, '{"name":"from_robot","description":"by a robot"}')
       assert.deepStrictEqual(decrypted(yield* get("from_robot")), items)
-      // Whatever is written next replaces all of it.
+      // The next write replaces all items.
       yield* call("PUT", "from_robot", encrypted(vaultKey, "from_robot", '{"only":"this"}'))
       const read = yield* get("from_robot")
       assert.deepStrictEqual(decrypted(read), { only: "this" })
       assert.isNull(bodyAs(Sealed, read).description)
-      // Each answer is encrypted afresh, and only for the reader.
+      // Each response is encrypted anew, and only for the reader.
       assert.notStrictEqual(bodyAs(Sealed, yield* get("from_robot")).value, bodyAs(Sealed, read).value)
       assert.notInclude(read.text, Buffer.from('{"only"').toString("base64").slice(0, 8))
       assert.include(
@@ -302,7 +302,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("secrets",
       const put = encrypted(yield* writer.publicKey, "guarded", '{"c":"d"}')
       assert.strictEqual((yield* writer.call("PUT", "guarded", put)).status, 200)
       assert.strictEqual((yield* writer.get("guarded")).status, 403)
-      // On the public interface a run's token may write secrets, and nothing that is not a robot's.
+      // On the public interface a run's token may write secrets, and do nothing else that robots do not do.
       const { token } = yield* running
       const asRun = { key: null, headers: { authorization: `Bearer ${token}` } }
       assert.strictEqual((yield* raw("POST", "secrets/guarded", { ...asRun, json: { items: {} } })).status, 200)
@@ -354,7 +354,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("secrets",
         ["encrypted for another", other, /value: does not decrypt/],
         ["changed", { ...good, value: flipped.toString("base64") }, /value: does not decrypt/],
         ["a tag of another", withEncryption({ authTag: other.encryption.authTag }), /does not decrypt/],
-        // Eight bytes of a tag are easier to guess than sixteen.
+        // A tag of eight bytes is easier to guess than one of sixteen.
         [
           "a tag cut short",
           withEncryption({ authTag: bytes(good.encryption.authTag).subarray(0, 8).toString("base64") }),

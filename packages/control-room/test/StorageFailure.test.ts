@@ -1,6 +1,4 @@
-/**
- * Which answer each failure of a database or a disk gets, and how background tasks tell of it.
- */
+/** The response for each failure of a database or a disk, and how background tasks log it. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -10,13 +8,13 @@ import { ConnectionError, SqlError, UnknownError } from "effect/sql/SqlError"
 import { steady } from "../src/internal/BackgroundTask.ts"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
 
-/** As the driver of SQLite reports it. */
+/** In the form of the SQLite driver. */
 const sqlite = (errcode: number) => {
   const cause = { message: "", errno: errcode, cause: { code: "ERR_SQLITE_ERROR", errcode } }
   return new SqlError({ reason: new UnknownError({ cause, message: "", operation: "execute" }) })
 }
 
-/** As the driver of Postgres reports what it classifies no further. */
+/** In the form of the Postgres driver for failures that it does not classify. */
 const postgres = (code: string) =>
   new SqlError({ reason: new UnknownError({ cause: { code }, message: "", operation: "query" }) })
 

@@ -1,6 +1,4 @@
-/**
- * What requests without a valid key cost: a budget for each address, and no query for what cannot be a key.
- */
+/** Limits of requests without a valid key: a budget for each address, and no query for text that cannot be a key. */
 import { assert, describe, it, layer as withLayer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -19,7 +17,7 @@ import { layerIn, linkWorker, Service, temporaryFolder } from "./support/Service
 const requestFrom = (address: string | null) =>
   HttpServerRequest.fromWeb(new Request("http://localhost/")).modify({ remoteAddress: Option.fromNullOr(address) })
 
-/** The statuses that a number of requests from an address get. */
+/** The statuses of a number of requests from an address. */
 const charge = Effect.fnUntraced(function* (address: string | null, count: number) {
   const strangers = yield* Strangers
   const statuses: Array<number> = []
@@ -69,7 +67,7 @@ describe("the budget of an address", () => {
       for (let n = 0; n < 10; n++) assert.strictEqual(yield* lookUp(request, token(), Effect.succeed(n)), n)
       assert.deepStrictEqual(yield* charge("192.0.2.1", 4), [200, 200, 200, 429])
       assert.strictEqual(yield* lookUp(request, known, Effect.succeed("it")), "it")
-      // Over the budget, what is not known is not even looked up.
+      // Over the budget, unknown keys are not even looked up.
       assert.strictEqual(yield* statusOf(lookUp(request, other, Effect.die("looked up"))), 429)
       // Once it is revoked, it is as unknown as any other.
       assert.strictEqual(yield* statusOf(lookUp(request, known, Effect.succeed(null))), 429)
@@ -120,7 +118,7 @@ withLayer(serving, { excludeTestServices: true, timeout: "4 minutes" })("over HT
   it.effect("what cannot be a key costs no query, and one that could be costs one", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
-      // The service looks for what time has brought meanwhile: only what asks for keys counts.
+      // The service polls in the background: only queries for keys count.
       const queries = () =>
         statements.filter((statement) => /FROM (api_key|worker|link_token) WHERE id = /.test(statement))
       const before = queries()

@@ -25,7 +25,7 @@ const guardOf = (listensAt: string, allowPrivate?: boolean) =>
     )
   )
 
-/** Every spelling here leads to this machine or to a network that only it can reach. */
+/** Every spelling here resolves to this machine or to a network that only it can reach. */
 const refusedUrls = [
   "http://127.0.0.1/",
   "http://127.0.0.1./",

@@ -32,7 +32,7 @@ const withTasks = Effect.fnUntraced(function* (name: string, ...tasks: ReadonlyA
   return id
 })
 
-/** Sends a zip as a form, and answers what comes back. */
+/** Sends a zip as a form, and returns the response. */
 const post = Effect.fnUntraced(function* (id: string, zip: Uint8Array) {
   const { origin, raw } = yield* Service
   const { form_data, url } = bodyAs(Form, yield* raw("GET", `task-packages/${id}/upload`))
@@ -144,7 +144,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task pack
     })
   )
 
-  // What a zip holds is no matter of the database: in the short form one is enough.
+  // The content of a zip does not depend on the database: in the short form one is enough.
   it.effect.skipIf(onPostgres && !soak)("take every zip that is well made", () =>
     Effect.gen(function* () {
       const { id } = yield* TaskPackages.create("fine")
@@ -201,7 +201,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task pack
       const zip = yield* zipped("Run")
       yield* TaskPackages.upload(id, zip)
       assert.isTrue((yield* ProcessRuns.start(process.id)).started)
-      // A worker that brings a task of this name with it is not meant, nor one that takes no packages.
+      // Neither a worker with its own task of this name matches, nor one that takes no packages.
       const { protocol } = yield* linkWorker(["Run"])
       assert.deepStrictEqual(yield* protocol.lease({ free: 5, tasks: ["Run"], waitSeconds: 0 }), [])
       const foreign = yield* workerElsewhere
@@ -216,7 +216,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task pack
       yield* protocol.start(lease)
       yield* protocol.finish(lease, null)
       assert.strictEqual((yield* ProcessRuns.get(lease.process_run_id)).state, "completed")
-      // A task that workers bring with them goes to those that bring it, whatever packages they take.
+      // A worker's own task goes to the workers that have it, whatever packages they take.
       const own = yield* Processes.create({ name: "own", steps: [{ name: "s", task: { name: "Run" } }] })
       yield* ProcessRuns.start(own.id)
       assert.deepStrictEqual(yield* protocol.lease({ free: 1, tasks: [], packages: true, waitSeconds: 0 }), [])

@@ -51,7 +51,7 @@ const filesOf = Effect.fnUntraced(function* (item: string) {
   return bodyAs(WorkItem, yield* raw("GET", `work-items/${item}`)).files
 })
 
-/** Uploads and answers the file. */
+/** Uploads a file and returns it. */
 const uploaded = Effect.fnUntraced(function* (item: string, name: string, value: string | Uint8Array) {
   const form = yield* formFor(item, name, Buffer.byteLength(value))
   const answer = yield* post([...fieldsOf(form), file(value)])
@@ -60,7 +60,7 @@ const uploaded = Effect.fnUntraced(function* (item: string, name: string, value:
   return found ?? assert.fail(`no file ${name}`)
 })
 
-/** What signs for the service in this folder. */
+/** The signer of the service in this folder. */
 const signerOf = (folder: string) => Effect.provide(Signer, Signer.layer.pipe(Layer.provide(masterKeyIn(folder))))
 
 const sign = Effect.fnUntraced(function* (policy: object) {
@@ -140,7 +140,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("uploads",
         assert.deepStrictEqual(yield* blobs, before.blobs, what)
       }
       assert.deepStrictEqual(yield* rows, before.rows)
-      // The form itself is still good.
+      // The form itself is still valid.
       assert.strictEqual((yield* post([...fields, file("hello")])).status, 204)
     })
   )
@@ -187,13 +187,13 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("uploads",
           assert.notMatch(answer, /^HTTP\/1\.1 2/, `${how} after ${share}`)
         }
       }
-      // The last boundary is cut although the body is as long as it says; at 24 all bytes of the file are there.
+      // The last boundary is cut although the body has its declared length; at 24 all bytes of the file have arrived.
       for (const missing of [4, 6, 15, 24]) {
         const body = whole.body.subarray(0, whole.body.length - missing)
         const answer = yield* send(origin, "POST", "/transfer/v1/uploads", { headers: whole.headers, body })
         assert.include([400, 413], answer.status, `${missing}: ${answer.text}`)
       }
-      // The service notices a reset a moment later.
+      // The service detects a reset a moment later.
       yield* Effect.repeat(Effect.delay(blobs, "20 millis"), { until: ({ staged }) => staged.length === 0, times: 200 })
       assert.deepStrictEqual({ rows: yield* rows, blobs: yield* blobs }, before)
     })
@@ -216,7 +216,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("uploads",
       assert.strictEqual(old.status, 404, old.text)
       const again = yield* send(origin, "GET", second.download.url.slice(origin.length))
       assert.strictEqual(again.text, "three")
-      // Two at once under one name: one of them stays, whole.
+      // Two concurrent uploads under one name: one of them remains, complete.
       const short = yield* formFor(item.id, "b", 3)
       const long = yield* formFor(item.id, "b", 4)
       const answers = yield* Effect.all(

@@ -68,7 +68,7 @@ const told = (stepRun: Effect.Success<ReturnType<typeof started>>) =>
     events.flatMap(({ event_type, message }) => (event_type === "NO_WORKER" ? [message ?? ""] : []))
   )
 
-/** The worker is heard of so many milliseconds from now. */
+/** A heartbeat of the worker this many milliseconds from now. */
 const heardIn = Effect.fnUntraced(function* (
   worker: WorkerId,
   millis: number,

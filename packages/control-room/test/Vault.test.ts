@@ -20,7 +20,7 @@ import { MasterKey } from "../src/internal/vault/MasterKey.ts"
 import { Seal } from "../src/internal/store/Seal.ts"
 import { temporaryFolder } from "./support/Service.ts"
 
-/** One life of the storage in a folder. */
+/** Runs an effect on the storage in a folder, from opening to closing it. */
 const during = <A, E, R>(folder: string, effect: Effect.Effect<A, E, R>) =>
   Effect.provide(effect, StorageLayers.layerStorage({ data: folder }).pipe(Layer.provide(NodeServices.layer)))
 
@@ -86,19 +86,19 @@ describe("the vault", () => {
           yield* sql`UPDATE secret SET items = '' WHERE id = ${two.id}`
           assert.include(yield* deathOf(valueOf("two")), "does not open in its place")
 
-          // An older version does not come back with its row, for its key is gone.
+          // An older version cannot be restored with its row, because its key was deleted.
           yield* sql`UPDATE secret SET items = ${two.items} WHERE id = ${two.id}`
           yield* (yield* Secrets).update(workspace, "two", content("newer"))
           yield* sql`UPDATE secret SET items = ${two.items}, version = 1 WHERE id = ${two.id}`
           assert.include(yield* deathOf(valueOf("two")), "does not open in its place")
-          // A data key serves in its own place alone.
+          // A data key works only for its own secret.
           const { get, renew } = yield* DataKeys
           const a = yield* renew("a")
           assert.isTrue(a.equals(yield* get("a")))
           assert.isFalse(a.equals(yield* renew("b")))
           yield* sql`UPDATE data_key SET wrapped = (SELECT wrapped FROM data_key WHERE id = 'b') WHERE id = 'a'`
           assert.include(yield* deathOf(get("a")), "does not open in its place: data key a")
-          // A deleted secret takes its key with it.
+          // Deleting a secret deletes its key.
           yield* (yield* Secrets).remove(workspace, "two")
           assert.deepStrictEqual(yield* sql`SELECT * FROM data_key WHERE id = ${two.id}`, [])
         })
@@ -155,7 +155,7 @@ describe("the vault", () => {
             keys.map(({ id }) => id)
           )
           for (const [index, { wrapped }] of after.entries()) assert.notStrictEqual(wrapped, keys[index]?.wrapped)
-          // What the keys encrypt is not touched.
+          // Values encrypted under the data keys do not change.
           assert.deepStrictEqual(yield* sql`SELECT * FROM secret ORDER BY id`, secrets)
           return { workspace, publicKey, sealed }
         })
@@ -198,7 +198,7 @@ describe("the vault", () => {
       yield* during(folder, seeded)
       const first = yield* bytes
 
-      // Before the database knows of the next key.
+      // Before the database has changed to the next key.
       assert.isTrue(Exit.isFailure(yield* rotated(() => () => Effect.die("killed"))))
       assert.isTrue(existsSync(`${file}.new`))
       yield* opens
@@ -209,7 +209,7 @@ describe("the vault", () => {
       yield* opens
       assert.strictEqual(yield* bytes, first)
 
-      // After the database has changed, before the file has its name.
+      // After the database has changed, before the file is renamed.
       assert.isTrue(
         Exit.isFailure(yield* rotated((rewrap) => (next) => Effect.andThen(rewrap(next), Effect.die("killed"))))
       )
@@ -219,7 +219,7 @@ describe("the vault", () => {
       assert.notStrictEqual(second, first)
       assert.isFalse(existsSync(`${file}.new`))
 
-      // Not killed at all.
+      // Not killed.
       assert.isTrue(Exit.isSuccess(yield* rotated((rewrap) => rewrap)))
       assert.notInclude([first, second], yield* bytes)
       assert.strictEqual(statSync(file).mode & 0o777, 0o600)
@@ -258,7 +258,7 @@ describe("the vault", () => {
       const fs = yield* FileSystem.FileSystem
       const kept = yield* fs.readFile(file)
       yield* fs.remove(file)
-      // A lost key is not quietly replaced by one that opens nothing.
+      // A lost key is not replaced silently by one that opens nothing.
       const lost = yield* Effect.flip(during(folder, Effect.void))
       assert.match(lost.message, /master\.key is missing.*restore it from a backup/)
       assert.isFalse(yield* fs.exists(file))

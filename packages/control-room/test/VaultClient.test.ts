@@ -1,6 +1,4 @@
-/**
- * The client of the vault, against the service: with a workspace key and with the token of a run.
- */
+/** The client of the vault, against the service: with a workspace key and with the token of a run. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
@@ -17,7 +15,7 @@ const vaultWith = Effect.fnUntraced(function* (permissions: Parameters<Service["
   return yield* Vault.make({ url: `${origin}/`, token: Redacted.make(yield* makeKey(permissions)), workspaceId })
 })
 
-/** The session of a step run that lives, and how it ends. */
+/** The session of a live step run, and an effect that ends it. */
 const liveSession = Effect.gen(function* () {
   const worker = yield* linkWorker(["vault-task"])
   const process = yield* Processes.put({ name: "vault", steps: [{ name: "one", task: { name: "vault-task" } }] })

@@ -15,7 +15,7 @@ import { send } from "./support/Http.ts"
 import { receiver } from "./support/Receiver.ts"
 import { layerIn, linkWorker, Service, temporaryFolder } from "./support/Service.ts"
 
-/** The text of a value however deep it goes; what was named before is not named again. */
+/** The text of a value at any depth; references that were printed are not printed again. */
 const textOf = (value: unknown): string => {
   const seen = new Set<unknown>()
   return (
@@ -31,7 +31,7 @@ const textOf = (value: unknown): string => {
   )
 }
 
-/** What a service logs and traces, as text, and the layer that records it: to be provided below the service. */
+/** The logs and traces of a service, as text, and the layer that records them, to be provided to the service. */
 const makeRecording = () => {
   const said: Array<string> = []
   const tracer = Tracer.make({

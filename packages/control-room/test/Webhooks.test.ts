@@ -46,7 +46,7 @@ const ended = Effect.fnUntraced(function* (
   return run
 })
 
-/** A webhook of one process at a path of its own. */
+/** A webhook of one process at a separate path. */
 const hookTo = Effect.fnUntraced(function* (
   target: Receiver,
   process: Effect.Success<ReturnType<typeof newProcess>> | null,
@@ -64,7 +64,7 @@ const hookTo = Effect.fnUntraced(function* (
 const read = (received: Received, secret: string | Redacted.Redacted | ReadonlyArray<Redacted.Redacted>) =>
   Webhooks.receive({ ...received, secret, scheme: "standard", toleranceSeconds: 30 * 24 * 3600 })
 
-/** Both signatures hold under the secret; answers the event. */
+/** Checks both signatures under the secret; returns the event. */
 const genuine = Effect.fnUntraced(function* (received: Received | undefined, secret: string | Redacted.Redacted) {
   if (received === undefined) return assert.fail("nothing was received")
   assert.strictEqual(received.method, "POST")
@@ -83,10 +83,10 @@ const lastOf = Effect.fnUntraced(function* (webhook: WebhookId) {
   return last ?? assert.fail("no delivery")
 })
 
-/** Another look, soon: without a pause the looks would be what the service is busy with. */
+/** The next poll, after a short pause, so that polling does not keep the service busy. */
 const soon = { while: (error: unknown) => error === "not yet", schedule: Schedule.spaced("20 millis") }
 
-/** Waits until no delivery of the webhook is under way or due. */
+/** Waits until no delivery of the webhook is in progress or due. */
 const settled = (webhook: WebhookId, attempts: number) =>
   Effect.gen(function* () {
     const delivery = yield* lastOf(webhook)
@@ -244,7 +244,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("webhooks"
             }
           ]
         )
-        // The same event, byte for byte, for all who listen; each under a secret of its own.
+        // The same event, byte for byte, for all receivers; each signed with a separate secret.
         const ofAll = yield* target.take(all.path, 2)
         yield* genuine(ofAll[0], all.secret)
         assert.strictEqual((yield* Effect.flip(read(ofAll[0] ?? assert.fail(), one.secret)))._tag, "InvalidSignature")
@@ -315,7 +315,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("webhooks"
         yield* genuine(during, secret)
         assert.strictEqual((yield* read(during ?? assert.fail(), old)).action, "test")
         assert.strictEqual(String(during?.headers["webhook-signature"]).split(" ").length, 2)
-        // As if the test event was sent when a day had gone by.
+        // As if the test event had been sent a day later.
         yield* target.on(path, (received, index) => received.answer(index === 1 ? 503 : 200))
         yield* Webhooks.test(webhook.id)
         yield* settled(webhook.id, 1)
@@ -346,7 +346,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("webhooks"
           assert.match(delivery.error ?? "", /500/)
           const last = Date.parse(delivery.last_attempt_at ?? "")
           const next = Date.parse(delivery.next_attempt_at ?? "")
-          // A moment passes between the choice of the next time and the writing of this one.
+          // Time passes between choosing the next attempt and recording this one.
           assert.isAtLeast(next - last, wait * 0.8 - 200)
           assert.isAtMost(next - last, wait * 1.2)
           yield* deliverIn(next - 2 * seconds - Date.now())
@@ -432,7 +432,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("webhooks"
         yield* ended(process)
         yield* deliverIn(3 * days)
         assert.strictEqual((yield* deliveriesOf(webhook.id)).length, 2)
-        // By hand it may still be tried.
+        // A manual redelivery is still possible.
         const tested = yield* Webhooks.test(webhook.id)
         assert.strictEqual((yield* settled(webhook.id, 1)).id, tested.id)
         yield* Webhooks.update(webhook.id, { enabled: true })
@@ -552,7 +552,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("webhooks"
           yield* target.take(quick.path, index)
         }
         assert.strictEqual(target.at(slow.path).length, 4)
-        // Each answer lets one more in, and never more than four wait for theirs.
+        // Each response admits one more, and never more than four are in progress.
         for (let index = 0; index < 12; index++) {
           yield* target.take(slow.path, Math.min(12, 4 + index))
           assert.isAtMost(held.length - index, 4)
@@ -590,7 +590,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("callbacks
           ["started", "completed"]
         )
         assert.deepStrictEqual([...new Set(events.map(({ payload }) => payload.processRunId))], [run])
-        // It is no webhook of the workspace, and its secret is nowhere to be read.
+        // It is not listed as a webhook of the workspace, and its secret cannot be read.
         assert.strictEqual((yield* raw("GET", "webhooks")).text, '{"data":[],"has_more":false,"next":null}')
         const stored = yield* rows
         assert.strictEqual(stored["webhook"]?.length, 1)
@@ -691,7 +691,7 @@ withLayer(guarded, { excludeTestServices: true, timeout: "4 minutes" })("a servi
         const { deliverIn } = yield* Service
         const sql = yield* SqlClient.SqlClient
         const made = yield* Webhooks.create({ endpoint: "http://public.example/", events: everything })
-        // As if it had been allowed when it was made.
+        // As if it had been allowed when it was created.
         yield* sql`UPDATE webhook SET endpoint = ${target.origin + "/refused"} WHERE id = ${made.id}`
         yield* Webhooks.test(made.id)
         const refused = yield* settled(made.id, 1)

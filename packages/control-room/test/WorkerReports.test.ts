@@ -52,7 +52,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("console m
       assert.match(gap.message, /20 were received/)
       yield* reports.sendConsole(lease, 20, lines(20, 10))
       assert.deepStrictEqual(yield* consoleOf(lease), expected)
-      // Many at once, all the same: one of them writes.
+      // Many concurrent identical reports: one of them is stored.
       const again = reports.sendConsole(lease, 30, lines(30, 100))
       yield* Effect.all([again, again, again, again], { concurrency: 4, discard: true })
       assert.strictEqual((yield* consoleOf(lease)).length, 130)
@@ -231,7 +231,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("reports o
       yield* fail("LEASE_LOST", all(stranger.reports, lease))
       yield* fail("LEASE_LOST", all(reports, { ...lease, lease_token: stranger.lease.lease_token }))
       yield* fail("LEASE_LOST", all(reports, { ...lease, lease_token: lease.run_token }))
-      // A form that was made while the step run lived is no good once it has ended.
+      // A form created while the step run was in progress is refused once it has ended.
       const form = yield* raw("POST", `/worker-v1/step-runs/${lease.step_run_id}/artifacts`, {
         key: null,
         headers: { authorization: `Bearer ${Redacted.value(identity.token)}` },

@@ -21,7 +21,7 @@ const nobody = "01900000-0000-7000-8000-000000000000"
 
 const unique = (what: string) => `${what} ${crypto.randomUUID()}`
 
-/** A process with one step for a task of its own, perhaps bound to a group. */
+/** A process with one step for a separate task, optionally bound to a group. */
 const newProcess = Effect.fnUntraced(function* (group: WorkerGroups.WorkerGroup | null = null) {
   const task = unique("task")
   const steps = [{ name: "s", task: { name: task }, worker_group: group === null ? null : { id: group.id } }]
@@ -33,7 +33,7 @@ const started = Effect.fnUntraced(function* (process: Processes.Process) {
   return run.started ? run.id : yield* Effect.die(new Error("not started"))
 })
 
-/** Links through the workers' own interface, raw. */
+/** Links through the interface of workers, without the client. */
 const link = (token: string, name = "linked") =>
   Effect.flatMap(Service, ({ raw }) =>
     raw("POST", "/worker-v1/link", { key: null, json: { link_token: token, name, tasks: [] } })
@@ -121,7 +121,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("workers",
       yield* Workers.remove(worker.identity.workerId)
       yield* started(process)
       assert.deepStrictEqual(yield* Fiber.join(waiting), [])
-      // Another one finds it.
+      // Another one can use it.
       const other = yield* linkWorker([task])
       assert.strictEqual((yield* other.lease).process_id, process.id)
     })
@@ -217,7 +217,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("worker gr
       assertError(yield* raw("DELETE", `${path}/${worker}`), 404, "NOT_FOUND", /member/)
       yield* WorkerGroups.remove(two.id)
       assert.strictEqual((yield* Workers.get(worker)).id, worker)
-      // And a group loses a worker that is deleted.
+      // And a group loses a deleted worker.
       yield* WorkerGroups.addWorker(one.id, worker)
       yield* Workers.remove(worker)
       assertError(yield* raw("DELETE", `${path}/${worker}`), 404, "NOT_FOUND", /member/)
@@ -251,7 +251,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("worker gr
       for (const { worker_id } of workers) {
         assert.deepStrictEqual((yield* WorkerGroups.addWorker(group.id, worker_id)).worker_groups, [group])
       }
-      // A guess does not use it up.
+      // A wrong secret does not use it up.
       const wrong = text.slice(0, -43) + secret.split("").toReversed().join("")
       assertError(yield* link(wrong), 403, "FORBIDDEN", /link_token/)
       assert.strictEqual((yield* link(text)).status, 200)
@@ -280,7 +280,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("worker gr
       assertError(yield* link(text), 403, "FORBIDDEN", /link_token/)
       assert.strictEqual((yield* raw("DELETE", `${path}/${made.id}`)).status, 404)
 
-      // A group takes its tokens with it.
+      // Deleting a group deletes its tokens.
       const last = bodyAs(GroupLinkTokenCreated, yield* raw("POST", path, { json: { name: "n", expires_at: null } }))
       yield* WorkerGroups.remove(group.id)
       assert.strictEqual((yield* link(Redacted.value(last.link_token))).status, 403)
@@ -300,7 +300,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("worker gr
       const insider = yield* linkedWith(link_token, [task])
       assert.strictEqual((yield* ask(insider)).length, 1)
 
-      // A worker that waits gets it as soon as it is in the group.
+      // A waiting worker gets it as soon as it is in the group.
       yield* started(process)
       const waiting = yield* Effect.forkChild(
         outsider.protocol.lease({ free: 1, tasks: [task], waitSeconds: 20 }).pipe(Effect.timeout("10 seconds"))
@@ -343,7 +343,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("worker gr
       assert.deepStrictEqual(definition.steps[0]?.worker_group, { id: group.id })
       const path = `worker-groups/${group.id}`
       assertError(yield* raw("DELETE", path), 409, "CONFLICT", new RegExp(bound.process.name))
-      // A run goes on with the steps that it started with.
+      // A run keeps the steps that it started with.
       const { link_token } = yield* WorkerGroups.createLinkToken(group.id, { name: "n" })
       const worker = yield* linkedWith(link_token, [bound.task])
       const run = yield* started(bound.process)

@@ -19,14 +19,14 @@ export class Ended extends Schema.TaggedError<Ended>()("Ended", {
   output: Schema.String
 }) {}
 
-/** A disk of this size for the folder of a process, of its own and in memory. */
+/** Gives the folder of a process a separate disk of this size, in memory. */
 export interface Disk {
   readonly megabytes: number
   /** Whether it is full when the process starts. */
   readonly full?: boolean
 }
 
-/** Runs a command that sees the disk; needs Linux, and no more rights than those of a user. */
+/** Runs a command that sees the disk; needs Linux, and only the rights of a user. */
 const onDisk = ({ full = false, megabytes }: Disk, folder: string, command: ReadonlyArray<string>) => [
   "unshare",
   "--map-root-user",
@@ -38,7 +38,7 @@ const onDisk = ({ full = false, megabytes }: Disk, folder: string, command: Read
   ...command
 ]
 
-/** Whether this machine lets a process have a disk of its own. */
+/** Whether this machine lets a process have a separate disk. */
 export const disksOfTheirOwn =
   spawnSync("unshare", ["--map-root-user", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0
 
@@ -70,9 +70,9 @@ export const start = Effect.fnUntraced(function* (folder: string, disk?: Disk) {
     pid: child.pid ?? 0,
     /** The folder, as the process sees it. */
     folder: disk === undefined ? folder : `/proc/${child.pid}/root${folder}`,
-    /** What it has logged so far. */
+    /** Its log so far. */
     output: () => said,
-    /** Ends the process without giving it a chance to do anything, and waits until it is gone. */
+    /** Kills the process, and waits until it has ended. */
     kill: Effect.callback<void>((resume) => {
       child.on("close", () => resume(Effect.void))
       child.kill("SIGKILL")

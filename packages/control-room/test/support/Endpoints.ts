@@ -1,6 +1,6 @@
 /**
- * Every endpoint of the contract as a value, with the door that it stands behind. Tests that go over this list hold for
- * endpoints that do not exist yet.
+ * Every endpoint of the contract as a value, with its authentication. Tests over this list cover endpoints that do not
+ * exist yet.
  */
 import { Api } from "@signalbox/api/contract/Api"
 import {
@@ -16,8 +16,8 @@ import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as Schema from "effect/Schema"
 
 /**
- * What opens an endpoint: a key of the workspace in the header, the same key in the query, the token of a worker, the
- * token of a step run, or nothing at all.
+ * The authentication of an endpoint: a key of the workspace in the header, the same key in the query, the token of a
+ * worker, the token of a step run, or none.
  */
 export type Door = "key" | "keyInQuery" | "worker" | "run" | "none"
 
@@ -28,7 +28,7 @@ export interface Endpoint {
   readonly method: string
   readonly path: string
   readonly door: Door
-  /** Undefined: any key, or none is asked for. */
+  /** Undefined: any key, or none is needed. */
   readonly needed: Permission | undefined
   readonly declared: HttpApiEndpoint.Top
   readonly successes: Answers
@@ -69,7 +69,7 @@ export const endpoints: ReadonlyArray<Endpoint> = (() => {
 export const parametersOf = (path: string): ReadonlyArray<string> =>
   [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name)
 
-/** The path with its parameters filled in as they are. */
+/** The path with its parameters filled in unencoded. */
 export const fill = (path: string, valueOf: (parameter: string) => string): string =>
   path.replace(/:(\w+)/g, (_, name: string) => valueOf(name))
 

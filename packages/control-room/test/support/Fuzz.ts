@@ -1,12 +1,10 @@
-/**
- * Makes requests for any endpoint out of its own schemas: valid ones, ones that are nearly so, and hostile ones.
- */
+/** Generates requests for any endpoint from its schemas: valid ones, nearly valid ones, and hostile ones. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import { type Endpoint, fill, parametersOf } from "./Endpoints.ts"
 import { headersOf, type Seed } from "./Seed.ts"
 
-/** A source of choices; the same seed makes the same choices. */
+/** A source of choices; the same seed gives the same choices. */
 export const chooser = (seed: number) => {
   let state = seed >>> 0
   const next = (): number => {
@@ -21,7 +19,7 @@ export const chooser = (seed: number) => {
 }
 type Chooser = ReturnType<typeof chooser>
 
-/** JSON, and what only looks like it. */
+/** JSON, and text that only looks like it. */
 type Tree = string | number | boolean | null | Array<Tree> | { [key: string]: Tree }
 
 const nobody = "01900000-0000-7000-8000-000000000000"
@@ -185,7 +183,7 @@ const contentTypes: readonly [string, ...Array<string>] = [
   "application/json; charset=\u00ff"
 ]
 
-/** The ids of the seed at the members that hold them; what a request waits for does not take long. */
+/** Replaces ids by those of the seed; shortens waits. */
 const realAt = (seed: Seed): Readonly<Record<string, Tree>> => ({
   "process.id": seed.ids["process_id"] ?? "",
   "worker.id": seed.ids["worker_id"] ?? "",
@@ -220,7 +218,7 @@ const withReal = (tree: Tree, seed: Seed, choose: Chooser): Tree => {
   return visit(tree, "", "")
 }
 
-/** Something of the tree dropped, retyped, extended, or of no known value. */
+/** Drops, retypes or extends a part of the tree, or gives it an unknown value. */
 const broken = (tree: Tree, choose: Chooser): Tree => {
   const how = choose.oneOf(["drop", "retype", "extend", "enum", "deeper", "deeper", "deeper"])
   if (Array.isArray(tree) && how === "deeper" && tree.length > 0) {
@@ -288,7 +286,7 @@ const schemasOf = ({ declared }: Endpoint) => {
 const secretNames = Schema.Literals(["a", "A_1", "x".repeat(255), "constructor", "__proto__"])
 const bytes = Schema.Literals(["", "AAAA", "c2VlZA=="])
 
-/** Payloads that can not be made out of their schema alone, since some part has a form that no generator finds. */
+/** Payloads that cannot be generated from their schema alone, since some part has a form that no generator finds. */
 const handmade: Readonly<Record<string, Arbitrary.Arbitrary<unknown>>> = {
   createSecret: Arbitrary.schema(
     Schema.Struct({
@@ -320,7 +318,7 @@ const handmade: Readonly<Record<string, Arbitrary.Arbitrary<unknown>>> = {
   )
 }
 
-/** What requests to an endpoint are made of. */
+/** The parts of a request to an endpoint. */
 export const samplesOf = (endpoint: Endpoint): Arbitrary.Arbitrary<Sample> => {
   const { headers, params, payload, query } = schemasOf(endpoint)
   const of = (schema: AnySchema | undefined) =>
@@ -328,7 +326,7 @@ export const samplesOf = (endpoint: Endpoint): Arbitrary.Arbitrary<Sample> => {
   return Arbitrary.all({
     mode: Arbitrary.schema(Schema.Literals(["valid", "near", "hostile"])),
     pick: Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 31 }))),
-    // The names of new secrets are the one parameter of a path that must have a form.
+    // The names of new secrets are the one path parameter with a required form.
     params: endpoint.identifier === "putSealedSecret" ? Arbitrary.Constant({}) : of(params),
     query: of(query),
     headers: of(headers),
@@ -360,14 +358,14 @@ const encode = (schema: AnySchema | undefined, value: unknown): Tree =>
 const recordOf = (tree: Tree): Readonly<Record<string, Tree>> =>
   typeof tree === "object" && tree !== null && !Array.isArray(tree) ? tree : {}
 
-/** The request that a sample stands for, in a workspace that has what the seed made. */
+/** The request of a sample, in a workspace with the resources of the seed. */
 export const requestOf = (endpoint: Endpoint, sample: Sample, seed: Seed): FuzzRequest => {
   const choose = chooser(sample.pick)
   const { mode } = sample
   const schemas = schemasOf(endpoint)
   const ids = endpoint.door === "run" ? seed.robotIds : seed.ids
   const generated = recordOf(endpoint.identifier === "putSealedSecret" ? {} : encode(schemas.params, sample.params))
-  // The workspace stays: what is behind another one is for the keys to say, and these are another test's.
+  // The workspace is not varied: keys decide about others, which another test covers.
   const path = fill(endpoint.path, (name) => {
     if (name !== "workspace_id" && mode === "hostile" && choose.chance(0.4)) return choose.oneOf(nastySegments)
     if (name !== "workspace_id" && choose.chance(0.15)) return segment(String(generated[name] ?? ""))
@@ -380,7 +378,7 @@ export const requestOf = (endpoint: Endpoint, sample: Sample, seed: Seed): FuzzR
     name,
     name in seed.ids && choose.chance(0.8) ? (seed.ids[name] ?? "") : String(value)
   ])
-  // A generated cursor is never one; without it the list goes on.
+  // A generated cursor is never valid; without it the list continues.
   const query = (mode === "valid" ? pairs.filter(([name]) => name !== "cursor") : pairs)
     .filter(() => mode === "valid" || choose.chance(0.9))
     .flatMap((pair) => (mode !== "valid" && choose.chance(0.1) ? [pair, pair] : [pair]))

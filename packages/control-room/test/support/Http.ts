@@ -1,6 +1,4 @@
-/**
- * HTTP as any client could speak it: every method, path, header and byte as given, and what comes back as text.
- */
+/** HTTP at the level of any client: every method, path, header and byte as given, and the response as text. */
 import { assert } from "@effect/vitest"
 import { ErrorBody, type ErrorCode } from "@signalbox/api/contract/Responses"
 import * as Effect from "effect/Effect"
@@ -20,7 +18,7 @@ export interface Request {
   readonly body?: string | Uint8Array
 }
 
-/** Sends one request on a connection of its own. */
+/** Sends one request on a separate connection. */
 export const send = (origin: string, method: string, path: string, { body, headers = {} }: Request = {}) =>
   Effect.callback<Answer>((resume) => {
     const { hostname, port } = new URL(origin)
@@ -51,7 +49,7 @@ export const send = (origin: string, method: string, path: string, { body, heade
     return Effect.sync(() => outgoing.destroy())
   })
 
-/** Writes bytes to a socket, hangs up if asked, and answers all that came back until the other side closed. */
+/** Writes bytes to a socket, closes it if requested, and returns everything received until the other side closes. */
 export const sendRaw = (origin: string, bytes: string | Uint8Array, how: "half-close" | "wait" | "reset" = "wait") =>
   Effect.callback<string>((resume) => {
     const { hostname, port } = new URL(origin)
@@ -68,14 +66,14 @@ export const sendRaw = (origin: string, bytes: string | Uint8Array, how: "half-c
     return Effect.sync(() => socket.destroy())
   })
 
-/** The body of an answer, as the contract has it. */
+/** The body of a response, decoded by the contract. */
 export const bodyAs = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, answer: Answer): S["Type"] =>
   Schema.decodeSync(Schema.fromJsonString(schema))(answer.text)
 
-/** The envelope of a failure; fails the test when the body is another. */
+/** Returns the envelope of a failure; fails the test when the body is something else. */
 export const errorOf = (answer: Answer) => bodyAs(ErrorBody, answer)
 
-/** The answer is this failure, in the envelope, with a message that says so. */
+/** Asserts that the response is this failure, in the envelope, with a matching message. */
 export const assertError = (answer: Answer, status: number, code: ErrorCode, says: RegExp) => {
   assert.strictEqual(answer.status, status, answer.text)
   assert.strictEqual(errorOf(answer).error.code, code)

@@ -5,11 +5,11 @@ import * as Secrets from "@signalbox/api/Secrets"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 
-/** So many secrets, oldest first: copies of one, since a request for each would take longer than what is tested. */
+/** This many secrets, oldest first: copies of one, since a request for each would take longer than the test. */
 export const manySecrets = Effect.fnUntraced(function* (name: string, count: number) {
   const sql = yield* SqlClient.SqlClient
   yield* Secrets.create(name, { items: {} })
-  // Numbers of one length, so that the ids are in their order.
+  // Numbers of one length, so that ids sort in order.
   const first = 10_000
   yield* sql`
     INSERT INTO secret (id, workspace_id, name, description, version, items, created_at, updated_at)

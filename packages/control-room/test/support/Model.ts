@@ -17,7 +17,7 @@ interface ModelStepRun extends State.StepRun {
   readonly stopRequested: boolean
   readonly error: string | null
   readonly timeoutAt: string | null
-  /** What happened to it, each with the item that it happened with. */
+  /** Its events, each with its item. */
   readonly events: ReadonlyArray<readonly [type: string, item: WorkItemId | null]>
 }
 
@@ -56,7 +56,7 @@ export class Model {
   private ids = 0
   private readonly nextId: () => string
 
-  /** `items`: how many new ones, or which of those that wait. */
+  /** `items`: how many new ones, or which of the waiting ones. */
   constructor(
     steps: ReadonlyArray<Partial<State.RunStep>>,
     items: number | ReadonlyArray<WorkItemId>,
@@ -219,7 +219,7 @@ export class Model {
     return { held: ofHeld, done: own.length - ofHeld }
   }
 
-  /** Writes an outcome without what follows from it. */
+  /** Writes an outcome without its consequences. */
   write(outcome: State.Outcome): void {
     outcome.changes.forEach((change) => this.apply(change))
     this.run = outcome.run

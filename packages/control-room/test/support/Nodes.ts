@@ -1,6 +1,5 @@
 /**
- * Several nodes of the service on one Postgres: each a service of its own in this process, with a folder of files that
- * all share.
+ * Several nodes of the service on one Postgres: each a separate service in this process, with a shared folder of files.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -8,7 +7,7 @@ import * as Layer from "effect/Layer"
 import { WakeInterval } from "../../src/internal/PollInterval.ts"
 import { layerIn, Service } from "./Service.ts"
 
-/** One more node on the folder; it ends with the scope. Its leases wake by notifications alone. */
+/** Starts one more node on the folder; it ends with the scope. Its leases wake by notifications only. */
 export const node = Effect.fnUntraced(function* (folder: string) {
   const context = yield* Layer.build(Layer.provide(Layer.fresh(layerIn(folder)), Layer.succeed(WakeInterval, "1 hour")))
   return { ...Context.get(context, Service), context }

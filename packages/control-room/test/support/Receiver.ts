@@ -1,6 +1,4 @@
-/**
- * A receiver of webhooks on a real socket. What a path answers is up to the test; by default 200.
- */
+/** A receiver of webhooks on a real socket. The test decides the response of a path; default 200. */
 import * as Effect from "effect/Effect"
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -11,11 +9,11 @@ export interface Received {
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
   readonly answer: (status: number, headers?: Record<string, string>) => void
-  /** Answers a status and some bytes, and never ends. */
+  /** Responds with a status and some bytes, and never ends. */
   readonly answerForever: (status: number) => void
 }
 
-/** What a path does with a request; `index` counts from 0. Without an answer the request hangs. */
+/** Handles a request at a path; `index` counts from 0. Without a response the request hangs. */
 export type Behaviour = (received: Received, index: number) => void
 
 export const receiver = Effect.gen(function* () {
@@ -69,7 +67,7 @@ export const receiver = Effect.gen(function* () {
     on: (path: string, behaviour: Behaviour) => Effect.sync(() => behaviours.set(path, behaviour)),
     /** What a path has received so far. */
     at,
-    /** Waits until a path has received this many requests, and answers them. */
+    /** Waits until a path has received this many requests, and returns them. */
     take: (path: string, count: number) =>
       Effect.callback<ReadonlyArray<Received>>((resume) => {
         const check = () => {
@@ -81,7 +79,7 @@ export const receiver = Effect.gen(function* () {
         check()
         return Effect.sync(() => waiting.delete(check))
       }),
-    /** Requests that have not been answered yet. */
+    /** Requests without a response so far. */
     open: () => open.size
   }
 })

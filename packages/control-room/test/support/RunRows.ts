@@ -1,6 +1,4 @@
-/**
- * The rows of one process and what must always be true of them.
- */
+/** The rows of one process and their invariants. */
 import { assert } from "@effect/vitest"
 import type { ProcessId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
@@ -62,7 +60,7 @@ export interface DeliveryRow {
   readonly event_type: string
 }
 
-/** All rows of a process, oldest first, without the events that say that no worker is there: the model has none. */
+/** All rows of a process, oldest first, without the events about missing workers: the model has none. */
 export const rowsOf = Effect.fnUntraced(function* (process: ProcessId) {
   const sql = yield* SqlClient.SqlClient
   const [items, runs, stepRuns, outputs, events, deliveries] = yield* Effect.all([
@@ -105,13 +103,15 @@ export const recount = (rows: ProcessRows, run: RunRow) => {
   }
 }
 
-/** How the life of a step run may read: each event of the service in the order in which it may come. */
+/** Valid sequences of the service's events of a step run. */
 const life =
   /^CREATED (QUEUED )?(LEASED )*(START (ITEM_RESERVED |ITEM_RELEASED |ITEM_FAILED |OUTPUT_CREATED |STOP_REQUESTED )*)?(END )?$/
 
 const ends: Readonly<Record<string, boolean>> = { completed: true, failed: true }
 
-/** The counters are a recount of the rows, and a run has ended exactly when nothing is open and nothing lives. */
+/**
+ * The counters equal a recount of the rows, and a run has ended exactly when no item is open and no step run is live.
+ */
 export const assertCounted = (rows: ProcessRows): void => {
   for (const run of rows.runs) {
     const { counts, failed } = recount(rows, run)
@@ -125,8 +125,8 @@ export const assertCounted = (rows: ProcessRows): void => {
 }
 
 /**
- * What holds at every moment between two transactions, however many clients there are; of a process whose webhook is told
- * of everything, and whose workers report no events of their own.
+ * Invariants between any two transactions, with any number of clients; for a process whose webhook receives all events,
+ * and whose workers report no events.
  */
 export const assertSound = (rows: ProcessRows): void => {
   assertCounted(rows)
@@ -146,7 +146,7 @@ export const assertSound = (rows: ProcessRows): void => {
     if (stepRun.state === "in_progress") assert.include(text, "START ", stepRun.id)
     const held = rows.items.filter((item) => item.step_run_id === stepRun.id && isOpen(item))
     assert.isAtMost(held.length, 1, stepRun.id)
-    // Only what lives has a reserved item, and what has not started yet always has one.
+    // Only live step runs have a reserved item, and one that has not started always has one.
     if (!isLive(stepRun)) assert.strictEqual(held.length, 0, stepRun.id)
     if (stepRun.state === "new" || stepRun.state === "awaiting_worker") assert.strictEqual(held.length, 1, stepRun.id)
   }

@@ -1,6 +1,6 @@
 /**
- * One of each resource, made over HTTP, and the credentials that open each door: what a test needs to get past the
- * 404 of any endpoint.
+ * One of each resource, created over HTTP, and the credentials of each kind: what a test needs so that no endpoint
+ * returns a 404.
  */
 import { assert } from "@effect/vitest"
 import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
@@ -23,24 +23,24 @@ export interface Seed {
   readonly ids: Readonly<Record<string, string>>
   /** The same for the robot side, whose work item is the reserved one. */
   readonly robotIds: Readonly<Record<string, string>>
-  /** The text that opens a door; for `none` an empty one. */
+  /** The credentials of a kind; empty for `none`. */
   readonly tokens: Readonly<Record<Door, string>>
   readonly leaseToken: string
-  /** Of an assistant run that goes on. */
+  /** Of an assistant run in progress. */
   readonly assistantToken: string
   readonly linkToken: string
-  /** What a worker says that it runs. */
+  /** The tasks of the worker. */
   readonly task: string
   readonly names: { readonly process: string; readonly asset: string }
 }
 
-/** The service; what its deliveries to nobody say is of no interest, a 5xx says why. */
+/** The service; failures of its deliveries are not logged, causes of a 5xx are. */
 export const quiet = Layer.provideMerge(
   layer,
   Layer.mergeAll(Layer.succeed(References.MinimumLogLevel, "Error"), Layer.succeed(PollInterval, "1 hour"))
 )
 
-/** The header of a door; the door of the query has none. */
+/** The header of a kind of authentication; the query key has none. */
 export const headersOf = (door: Door, token: string): Readonly<Record<string, string>> =>
   door === "none" || door === "keyInQuery"
     ? {}

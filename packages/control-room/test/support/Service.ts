@@ -1,6 +1,6 @@
 /**
- * The real service for tests: a real HTTP server on a free port over a real database. Which one it is, the vitest project
- * says: a file of SQLite in the folder, or a schema of Postgres that belongs to the folder.
+ * The real service for tests: a real HTTP server on a free port over a real database, chosen by the vitest project: a
+ * file of SQLite in the folder, or a schema of Postgres for the folder.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -43,7 +43,7 @@ export interface RawRequest {
   readonly key?: string | null
   /** Sent as JSON. */
   readonly json?: unknown
-  /** Sent as it is, without a content type unless the headers have one. */
+  /** Sent unchanged, without a content type unless the headers have one. */
   readonly body?: string | Uint8Array
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -60,15 +60,15 @@ export class Service extends Context.Service<
     readonly makeWorkspace: Effect.Effect<WorkspaceId>
     /** A request as any client could make it; paths without a leading slash are below the workspace. */
     readonly raw: (method: string, path: string, request?: RawRequest) => Effect.Effect<Answer>
-    /** Every row of every table, but for when workers were last seen: equal before and after if nothing was changed. */
+    /** Every row of every table, except when workers were last seen: equal before and after if nothing was changed. */
     readonly rows: Effect.Effect<Readonly<Record<string, ReadonlyArray<unknown>>>>
     /** The names of all files of bytes on disk, finished and staged. */
     readonly blobs: Effect.Effect<{ readonly kept: ReadonlyArray<string>; readonly staged: ReadonlyArray<string> }>
-    /** One look of the service for what time has brought, as if this many milliseconds had gone by. */
+    /** One poll of the service for due timers, as if this many milliseconds had passed. */
     readonly tickIn: (millis: number) => Effect.Effect<void>
-    /** One look of the service for what is too old, as if this many milliseconds had gone by. */
+    /** One run of retention, as if this many milliseconds had passed. */
     readonly retainIn: (millis: number) => Effect.Effect<void>
-    /** All deliveries that are due, as if this many milliseconds had gone by. */
+    /** All due deliveries, as if this many milliseconds had passed. */
     readonly deliverIn: (millis: number) => Effect.Effect<void>
   }
 >()("test/Service") {}
@@ -105,10 +105,10 @@ export const blobsIn = (folder: string) =>
     }
   })
 
-/** Where the tests have a Postgres; undefined where they run on SQLite. */
+/** The Postgres of the tests; undefined when they run on SQLite. */
 export const postgresUrl = process.env[urlVariable]
 
-/** What is about files of SQLite, or differs on purpose, asks. */
+/** For tests that are about files of SQLite, or differ on purpose. */
 export const onPostgres = postgresUrl !== undefined
 
 /** Of every node on Postgres. */
@@ -182,7 +182,7 @@ const service = (folder: string) =>
     })
   )
 
-/** Everything, in a folder that stays. */
+/** The service with its storage, in a folder that is not deleted. */
 export const layerIn = (
   folder: string,
   options: Parameters<typeof Server.layer>[0] = { rateLimit: null },
@@ -205,7 +205,7 @@ export const layerIn = (
     Layer.provideMerge(NodeHttpServer.layer(server, { port: 0, host: "127.0.0.1", gracefulShutdownTimeout: 0 }))
   )
 
-/** Everything, in a folder of its own. */
+/** The service with its storage, in a new folder. */
 export const layer = Layer.unwrap(Effect.map(temporaryFolder, (folder) => layerIn(folder)))
 
 /** The calls of a linked worker and of its step runs. */
@@ -225,7 +225,7 @@ export const workerAt = Effect.fnUntraced(function* (
       processRunId: lease.process_run_id,
       stepRunId: lease.step_run_id
     })
-  /** Leases one step run; fails the test when none comes. */
+  /** Leases one step run; fails the test when there is none. */
   const lease = Effect.gen(function* () {
     const [lease] = yield* protocol.lease({ free: 1, tasks, waitSeconds: 5 })
     return lease ?? (yield* Effect.die(new Error("no step run to lease")))
@@ -237,7 +237,10 @@ export const workerAt = Effect.fnUntraced(function* (
     taken.add(leased.step_run_id)
     return { lease: leased, session: yield* session(leased) }
   })
-  /** Beats, with all that it has taken and these step runs, so that nothing is lost however long a test takes. */
+  /**
+   * Sends a heartbeat with everything it has leased and these step runs, so that nothing is lost however long a test
+   * takes.
+   */
   const stayAlive = (others: ReadonlyArray<StepRunId> = []) =>
     Effect.forkChild(
       Effect.repeat(
@@ -248,13 +251,13 @@ export const workerAt = Effect.fnUntraced(function* (
   return { identity, protocol, session, lease, take, stayAlive }
 })
 
-/** A worker that does what the test says, through the workers' own interface. */
+/** A worker controlled by the test, through the interface of workers. */
 export const linkWorkerAt = Effect.fnUntraced(function* (origin: string, tasks: ReadonlyArray<string>) {
   const { link_token } = yield* WorkersClient.createLinkToken()
   const identity = yield* WorkerProtocol.link({ origin, linkToken: Redacted.make(link_token), name: "test", tasks })
   return yield* workerAt(origin, identity, tasks)
 })
 
-/** A worker of the service at hand. */
+/** A worker of the current service. */
 export const linkWorker = (tasks: ReadonlyArray<string>) =>
   Effect.flatMap(Service, ({ origin }) => linkWorkerAt(origin, tasks))

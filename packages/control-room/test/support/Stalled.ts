@@ -1,10 +1,8 @@
-/**
- * A client that asks and then reads no more.
- */
+/** A client that sends a request and then stops reading. */
 import * as Effect from "effect/Effect"
 import { connect, type Socket } from "node:net"
 
-/** Asks for a path, sees the first bytes of the answer, and reads none after them. */
+/** Requests a path, reads the first bytes of the response, and none after them. */
 export const stalledAt = (origin: string, path: string, key: string) =>
   Effect.acquireRelease(
     Effect.callback<Socket>((resume) => {

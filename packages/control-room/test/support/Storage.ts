@@ -1,6 +1,4 @@
-/**
- * The storages that the rules of runs are tested on, with the commands on runs and nothing that listens or ticks.
- */
+/** The storages for tests of runs, with the commands on runs and without servers or timers. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -14,12 +12,12 @@ import { storageIn, temporaryFolder } from "./Service.ts"
 export const runsOn = <A, E, R>(storage: Layer.Layer<A, E, R>) =>
   Layer.merge(Runs.layer, NextItems.layer).pipe(Layer.provideMerge(WorkSignal.layer), Layer.provideMerge(storage))
 
-/** A SQLite file in a folder of its own. */
+/** A SQLite file in a new folder. */
 export const sqlite = Layer.unwrap(
   Effect.map(temporaryFolder, (folder) => StorageLayers.layerStorage({ data: folder }))
 ).pipe(Layer.provide(NodeServices.layer))
 
-/** The database of the project at hand, with a place of its own in it. */
+/** The database of the current project, in a separate schema or file. */
 export const database = Layer.unwrap(
   Effect.map(temporaryFolder, (folder) => StorageLayers.layerStorage(storageIn(folder)))
 ).pipe(Layer.provide(NodeServices.layer))

@@ -1,6 +1,6 @@
 /**
- * A process with its queue and all its runs in memory: what the service should do with each command, as the engine
- * decides it and without a database.
+ * A process with its queue and all its runs in memory: the expected result of each command, decided by the engine
+ * without a database.
  */
 import { type StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import type { BatchOperation } from "@signalbox/api/contract/WorkItems"
@@ -9,13 +9,13 @@ import * as Engine from "../../src/internal/engine/Engine.ts"
 import type * as State from "../../src/internal/engine/State.ts"
 import { Model } from "./Model.ts"
 
-/** What a command comes to: a code when it was refused. */
+/** The result of a command: a code when it was refused. */
 export type Prediction = "ok" | "nothing" | "CONFLICT" | "LEASE_LOST" | "NOT_FOUND"
 
 interface Lease {
   readonly worker: number
   readonly until: number
-  /** Which lease of the step run it is: an old one opens nothing. */
+  /** Which lease of the step run it is: an old one is refused. */
   readonly version: number
 }
 
@@ -94,7 +94,7 @@ export class World {
     return this.startTaking([...this.queue])
   }
 
-  /** The step runs that a worker gets, oldest first. */
+  /** The step runs that a worker leases, oldest first. */
   lease(worker: number, limit: number): ReadonlyArray<StepRunId> {
     const waiting = [...this.runs.values()].flatMap((model) =>
       model.live().flatMap(({ id, state }) => (state === "awaiting_worker" && !this.leases.has(id) ? [id] : []))
@@ -107,7 +107,7 @@ export class World {
     return taken
   }
 
-  /** What stands behind a lease, if it is still the lease that it was. */
+  /** The step run of a lease, if the lease is still valid. */
   private leased(id: StepRunId, version: number) {
     const model = this.runOf(id)
     const stepRun = model?.stepRuns.get(id)
@@ -154,7 +154,7 @@ export class World {
     return "ok"
   }
 
-  /** What several step runs of one run settle at once: for each whether it has a reserved item then, or why not. */
+  /** Settles items of several step runs of one run: for each its reserved item afterwards, or the refusal. */
   next(asks: ReadonlyArray<Ask>): ReadonlyArray<Prediction> {
     const takers: Array<StepRunId> = []
     const answers = asks.map((ask): Prediction | null => {
@@ -234,7 +234,7 @@ export class World {
       const own = items.flatMap((item) => model.items.get(item) ?? []).filter((item) => from.includes(item.state))
       return own.length === 0 ? [] : [{ model, decision: Engine.batch(model.run, operation, own, model.now) }]
     })
-    // All or nothing: one run that refuses is enough.
+    // Atomic: one run that refuses is enough.
     for (const { decision } of decisions) if (Result.isFailure(decision)) return decision.failure.code
     for (const { decision, model } of decisions) this.commit(model, decision)
     if (operation === "delete") for (const item of items) this.queue.delete(item)
@@ -249,7 +249,7 @@ export class World {
     return "ok"
   }
 
-  /** Lets time pass and looks what it has brought. */
+  /** Advances time and handles everything due. */
   pass(millis: number): void {
     this.clock += millis
     for (const worker of this.workers) if (!worker.silent) worker.seen = this.clock
@@ -273,7 +273,10 @@ export class World {
     }
     for (const { model, stepRun } of of("in_progress")) {
       if (stepRun.timeoutAt !== null && stepRun.timeoutAt < model.now) {
-        this.finishIn(model, stepRun.id, { code: "TIMEOUT", message: "the step run exceeded the time limit of its step" })
+        this.finishIn(model, stepRun.id, {
+          code: "TIMEOUT",
+          message: "the step run exceeded the time limit of its step"
+        })
       }
     }
     for (const model of models) {

@@ -1,6 +1,6 @@
 /**
- * A client in a process of its own with a small heap, for what must not depend on size. Arguments: the connection as
- * JSON, then `walk RUN`, `transfer ITEM BYTES` or `asset NAME BYTES`. Prints one line of JSON.
+ * A client in a separate process with a small heap, for tests of memory. Arguments: the connection as JSON, then `walk
+ * RUN`, `transfer ITEM BYTES` or `asset NAME BYTES`. Prints one line of JSON.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"

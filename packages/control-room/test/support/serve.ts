@@ -1,6 +1,4 @@
-/**
- * The service as a process of its own, on the folder given as argument. Writes one line of JSON when it is ready.
- */
+/** The service as a separate process, on the folder given as argument. Writes one line of JSON when it is ready. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -11,7 +9,7 @@ const announce = Layer.effectDiscard(
   Effect.flatMap(Service, ({ key, origin, workspaceId }) =>
     Effect.sync(() => {
       process.stdout.write(`${JSON.stringify({ key, origin, workspaceId })}\n`)
-      // As when it ends: most of these processes are killed.
+      // As at its end: most of these processes are killed.
       flushCompileCache()
     })
   )
