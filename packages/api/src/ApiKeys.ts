@@ -17,14 +17,14 @@ const call = {
   remove: inWorkspace(contract.remove)
 }
 
-/** One page, newest first. */
+/** Returns one page, newest first. */
 export const list = Effect.fn("ApiKeys.list")((options: ListOptions = {}) => call.list({ query: options }))
 
-/** All keys, newest first. */
+/** Emits all keys, newest first. */
 export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
   pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
 
-/** Makes a key; `key` is shown only here. It can have no permission that the caller's own key lacks. */
+/** Creates a key; `key` is shown only here. It cannot have a permission that the caller's own key lacks. */
 export const create = Effect.fn("ApiKeys.create")((name: string, permissions: ReadonlyArray<Permission>) =>
   call.create({ payload: { name, permissions } })
 )

@@ -1,6 +1,4 @@
-/**
- * Assets: named values of any content type. An asset is meant by its id, or by `name:` and its name.
- */
+/** Assets: named values of any content type. An asset is referred to by its id, or by `name:` and its name. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -16,9 +14,9 @@ import { type OnProgress, open, sendRaw, type UploadSource } from "./Upload.ts"
 
 export type { Asset, AssetRef, AssetSummary, AssetUpload } from "./contract/Assets.ts"
 
-/** The content of an asset did not get through; the asset keeps what it had. */
+/** The upload of an asset's content failed; the asset keeps its old content. */
 export class AssetUploadFailed extends Schema.TaggedError<AssetUploadFailed>()("AssetUploadFailed", {
-  /** Why, in the words of the service. */
+  /** The reason given by the service. */
   reason: Schema.String
 }) {
   override get message(): string {
@@ -39,14 +37,14 @@ const isByName = Schema.is(contract.AssetNameRef)
 
 export const get = Effect.fn("Assets.get")((asset: contract.AssetRef) => call.get({ params: { asset_id: asset } }))
 
-/** One page, newest first. */
+/** Returns one page, newest first. */
 export const list = Effect.fn("Assets.list")((options: ListOptions = {}) => call.list({ query: options }))
 
-/** All assets, newest first. */
+/** Emits all assets, newest first. */
 export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
   pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
 
-/** Makes an asset without content; fails with `Conflict` when the name is taken. */
+/** Creates an asset without content; fails with `Conflict` when the name is in use. */
 export const create = Effect.fn("Assets.create")((name: string) => call.create({ payload: { name } }))
 
 /** Deletes an asset. Irreversible. */
@@ -75,7 +73,7 @@ export const awaitUpload = Effect.fn("Assets.awaitUpload")(function* (
   return ended
 })
 
-/** Below this many characters of base64, content goes with the request. */
+/** Content with fewer characters of base64 is sent with the request. */
 const maxDirectCharacters = 5_000_000
 
 const base64Characters = (bytes: number) => Math.ceil(bytes / 3) * 4
@@ -87,8 +85,8 @@ export interface UploadOptions {
 }
 
 /**
- * Gives an asset its content. Up to some 3.7 MB go with one request; more is sent to a signed address with flat memory, and
- * this waits until the service has it whole. The old content stays until then.
+ * Uploads the content of an asset. Up to about 3.7 MB are sent with one request; more is sent to a signed address with
+ * flat memory, and this waits until the service has all of it. The old content remains until then.
  */
 export const upload = Effect.fn("Assets.upload")(function* (
   asset: contract.AssetRef,
@@ -113,7 +111,7 @@ export const upload = Effect.fn("Assets.upload")(function* (
 })
 
 /**
- * Makes the asset if there is none of this name, and gives it its content. Safe to repeat.
+ * Creates the asset if none has this name, and uploads its content. Safe to repeat.
  *
  * ```ts
  * import * as Assets from "@signalbox/api/Assets"
@@ -125,14 +123,14 @@ export const upload = Effect.fn("Assets.upload")(function* (
 export const put = Effect.fn("Assets.put")(function* (name: string, source: UploadSource, options: UploadOptions = {}) {
   const found = yield* get(`name:${name}`).pipe(
     Effect.catchTag("NotFound", () => create(name)),
-    // Somebody else made it in between.
+    // Another client created it in between.
     Effect.catchTag("Conflict", () => get(`name:${name}`))
   )
   yield* upload(found.id, source, options)
   return found.id
 })
 
-/** The content of an asset, as it arrives; none of an asset without content. */
+/** Emits the content of an asset as it arrives; nothing for an asset without content. */
 export const download = (asset: contract.AssetRef): Stream.Stream<Uint8Array, DownloadError, ControlRoom> =>
   Stream.unwrap(
     Effect.gen(function* () {
@@ -140,7 +138,7 @@ export const download = (asset: contract.AssetRef): Stream.Stream<Uint8Array, Do
       const { payload } = yield* get(asset)
       if ("url" in payload) return fetchSigned(room.transport, payload.url)
       if (payload.type === "empty") return Stream.empty
-      const reason = new Malformed({ message: `the content is of the unknown type ${payload.type}` })
+      const reason = new Malformed({ message: `the content has the unknown type ${payload.type}` })
       return yield* new ControlRoomError({
         reason,
         request: { method: "GET", path: "/assets", attempts: 1, requestId: null }

@@ -32,14 +32,14 @@ export const get = Effect.fn("Assistants.get")((assistant: AssistantId) =>
   call.get({ params: { assistant_id: assistant } })
 )
 
-/** One page, newest first. */
+/** Returns one page, newest first. */
 export const list = Effect.fn("Assistants.list")((options: ListOptions = {}) => call.list({ query: options }))
 
-/** All assistants, newest first. */
+/** Emits all assistants, newest first. */
 export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
   pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
 
-/** Makes an assistant of a task; fails with `Conflict` when the name is taken. */
+/** Creates an assistant for a task; fails with `Conflict` when the name is in use. */
 export const create = Effect.fn("Assistants.create")(
   (input: { readonly name: string; readonly task: string; readonly taskPackage: TaskPackageId }) =>
     call.create({ payload: { name: input.name, task: { name: input.task, package_id: input.taskPackage } } })
@@ -53,12 +53,12 @@ export const getRun = Effect.fn("Assistants.getRun")((run: AssistantRunId) =>
   call.getRun({ params: { assistant_run_id: run } })
 )
 
-/** One page of runs, newest first. */
+/** Returns one page of runs, newest first. */
 export const listRuns = Effect.fn("Assistants.listRuns")(({ assistant, ...options }: RunFilter = {}) =>
   call.listRuns({ query: { ...options, ...(assistant === undefined ? {} : { assistant_id: assistant }) } })
 )
 
-/** All runs that match, newest first. */
+/** Emits all runs that match, newest first. */
 export const streamRuns = (filter: Omit<RunFilter, "cursor"> = {}) =>
   pages((cursor) => listRuns({ ...filter, ...(cursor === undefined ? {} : { cursor }) }))
 
@@ -73,17 +73,19 @@ export const awaitRunEnd = Effect.fn("Assistants.awaitRunEnd")(
     )
 )
 
-/** Starts a run, which the caller executes, keeps alive and ends. An extension of the hosted service's interface. */
+/**
+ * Starts a run, which the caller executes, keeps alive and completes. An extension of the hosted service's interface.
+ */
 export const startRun = Effect.fn("Assistants.startRun")((assistant: AssistantId) =>
   call.start({ params: { assistant_id: assistant } })
 )
 
-/** Keeps a run alive. `Conflict`: it has ended, so stop. */
+/** Keeps a run alive. Fails with `Conflict` when it has ended: stop the task. */
 export const heartbeat = Effect.fn("Assistants.heartbeat")((run: AssistantRunId) =>
   call.heartbeat({ params: { assistant_run_id: run } })
 )
 
-/** Ends a run, well or with an error. */
+/** Completes a run, with an error or without. */
 export const completeRun = Effect.fn("Assistants.completeRun")(
   (run: AssistantRunId, error: runs.AssistantRunErrorCode | null = null) =>
     call.complete({ params: { assistant_run_id: run }, payload: { error: error === null ? null : { code: error } } })

@@ -24,8 +24,8 @@ export interface Options {
   readonly apiKey: Redacted.Redacted
   readonly workspaceId: WorkspaceId
   /**
-   * Whether the service keeps idempotency keys, so that a POST may be sent again when it is not known whether the service
-   * acted. Default: learned from its answers; until then a POST is not repeated.
+   * Whether the service supports idempotency keys, so that a POST may be sent again when it is unknown whether the
+   * service acted. Default: learned from its responses; until then a POST is not repeated.
    */
   readonly idempotency?: "honoured" | "ignored"
 }
@@ -36,7 +36,7 @@ const BaseUrl = Schema.String.check(
   })
 )
 
-/** Adds the version prefix to an address that has none, and takes trailing slashes away. */
+/** Adds the version prefix to an address without one, and removes trailing slashes. */
 const withVersion = (baseUrl: string): string => {
   const trimmed = baseUrl.replace(/\/+$/, "")
   return trimmed.endsWith("/v1") ? trimmed : `${trimmed}/api/v1`
@@ -63,7 +63,7 @@ export class ControlRoom extends Context.Service<
     readonly uploads: Uploads
   }
 >()("@signalbox/api/ControlRoom") {
-  /** Over the HTTP client that the program provides. */
+  /** A connection over the HTTP client that the program provides. */
   static readonly layerHttpClient = (options: Options): Layer.Layer<ControlRoom, never, HttpClient.HttpClient> =>
     Layer.effect(
       ControlRoom,
@@ -84,14 +84,15 @@ export class ControlRoom extends Context.Service<
       })
     )
 
-  /** Over `fetch`. On Node, the layers of `@signalbox/api/node` are faster and can upload from paths. */
+  /** A connection over `fetch`. On Node, the layers of `@signalbox/api/node` are faster and can upload from paths. */
   static readonly layer = (options: Options): Layer.Layer<ControlRoom> =>
     Layer.provide(ControlRoom.layerHttpClient(options), FetchHttpClient.layer)
 
   /**
-   * Returns how many seconds the service keeps an idempotency key for which a request asks `ttlSeconds`, by what it has said
-   * on this connection: never more than was asked, and null while it has not said that it keeps keys. Before the first answer
-   * to a request that asks, only the service's own lifetime is known (24 hours of a Signalbox service), so ask again later.
+   * Returns how many seconds the service stores an idempotency key for which a request asks `ttlSeconds`, as learned
+   * from its responses on this connection: never more than requested, and null until it has said that it supports keys.
+   * Before the first response to a request that asks, only the default lifetime of the service is known (24 hours for
+   * Signalbox), so call this again later.
    *
    * ```ts
    * import * as Effect from "effect/Effect"
@@ -108,8 +109,8 @@ export class ControlRoom extends Context.Service<
     })
 
   /**
-   * The options from `SIGNALBOX_BASE_URL`, `SIGNALBOX_API_KEY` and `SIGNALBOX_WORKSPACE_ID`. Fails with a `ConfigError` that
-   * names the variable when one is not set, is empty, or is no address.
+   * The options from `SIGNALBOX_BASE_URL`, `SIGNALBOX_API_KEY` and `SIGNALBOX_WORKSPACE_ID`. Fails with a `ConfigError`
+   * that names the variable when one is not set, is empty, or is not an address.
    */
   static readonly config: Config.Config<Options> = Config.all({
     baseUrl: Config.schema(BaseUrl, "SIGNALBOX_BASE_URL"),

@@ -1,7 +1,7 @@
 /**
- * What a call can fail with. The meanings that a caller acts on have tags of their own (`NotFound`, `Conflict`,
- * `InvalidRequest`), on the operations that can give them; the rest is one `ControlRoomError` with a tagged reason.
- * No error holds a key, a secret or a payload.
+ * The failures of calls. Those that callers handle have separate tags (`NotFound`, `Conflict`, `InvalidRequest`), on
+ * the operations that declare them; the rest is one `ControlRoomError` with a tagged reason. No error contains a key, a
+ * secret or a payload.
  */
 import { actedOn } from "@signalbox/transport/Attempts"
 import type { Acted } from "@signalbox/transport/NoAnswer"
@@ -9,22 +9,22 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 
-/** The request behind an error: the path has no query, `attempts` counts what was sent. */
+/** The request behind an error: the path has no query, `attempts` counts the attempts that were sent. */
 export const RequestInfo = Schema.Struct({
   method: Schema.String,
   path: Schema.String,
   attempts: Schema.Finite,
-  /** What the service calls this request in its logs. */
+  /** The id of this request in the logs of the service. */
   requestId: Schema.NullOr(Schema.String)
 })
 export interface RequestInfo extends Schema.Schema.Type<typeof RequestInfo> {}
 
 const answer = { code: Schema.String, message: Schema.String, request: RequestInfo }
 
-/** 404: there is no such resource in the workspace. */
+/** 404: the resource does not exist in the workspace. */
 export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", answer) {}
 
-/** 409: the resource is in a state that does not allow this. Nothing was changed. */
+/** 409: the state of the resource does not allow this. Nothing was changed. */
 export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", answer) {}
 
 /** 400, 413 or 415: the input is invalid, too large or of the wrong type; the message names the field. */
@@ -42,19 +42,24 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
   message: Schema.String
 }) {}
 
-/** `Retry-After` in milliseconds; null if the service did not say, or in an error that was stored before it was kept. */
+/**
+ * `Retry-After` in milliseconds; null if the service did not send it, or in an error that was stored by an older
+ * version.
+ */
 const retryAfterMillis = Schema.NullOr(Schema.Finite).pipe(
   Schema.withConstructorDefault(Effect.succeed(null)),
   Schema.withDecodingDefaultTypeKey(Effect.succeed(null))
 )
 
-/** 429 that outlasted the policy. `retryAfterMillis`: when the service would take a call again, null if it did not say. */
+/**
+ * 429 after the last attempt. `retryAfterMillis`: when the service will accept a call again, null if it did not say.
+ */
 export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
   message: Schema.String,
   retryAfterMillis
 }) {}
 
-/** 502, 503, 504 or 507 that outlasted the policy. `retryAfterMillis` as in `RateLimited`. */
+/** 502, 503, 504 or 507 after the last attempt. `retryAfterMillis` as in `RateLimited`. */
 export class Unavailable extends Schema.TaggedError<Unavailable>()("Unavailable", {
   status: Schema.Finite,
   message: Schema.String,
@@ -62,23 +67,23 @@ export class Unavailable extends Schema.TaggedError<Unavailable>()("Unavailable"
 }) {}
 
 /**
- * Something did not come within the time it had. `waitedFor: "answer"`: the whole answer to a request, within the policy's
- * time; `"outcome"`: what the caller waits for, such as the end of a run, within the time that the caller gave.
+ * A time limit was exceeded. `waitedFor: "answer"`: the whole response to a request, within the time of the policy;
+ * `"outcome"`: an outcome such as the end of a run, within the time that the caller gave.
  */
 export class Timeout extends Schema.TaggedError<Timeout>()("Timeout", {
   message: Schema.String,
   afterMillis: Schema.Finite,
-  // Errors that were stored before this do not say; nothing is repeated for them.
+  // Errors stored by older versions lack this; nothing is retried for them.
   waitedFor: Schema.Literals(["answer", "outcome"]).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed("outcome")))
 }) {}
 
-/** No answer at all. `sent: "no"`: nothing reached the service; `"maybe"`: it may have acted. */
+/** No response. `sent: "no"`: nothing reached the service; `"maybe"`: it may have acted. */
 export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable", {
   message: Schema.String,
   sent: Schema.Literals(["no", "maybe"])
 }) {}
 
-/** The answer is not what the contract says: no JSON, or another shape. */
+/** The response does not match the contract: not JSON, or another shape. */
 export class Malformed extends Schema.TaggedError<Malformed>()("Malformed", { message: Schema.String }) {}
 
 /** Any other status. `retryAfterMillis` as in `RateLimited`. */
@@ -101,7 +106,7 @@ export const Reason = Schema.Union([
 ])
 export type Reason = typeof Reason.Type
 
-/** A call failed for a reason that no caller of this operation is likely to act on by itself. */
+/** A call failed for a reason that callers rarely handle by itself. */
 export class ControlRoomError extends Schema.TaggedError<ControlRoomError>()("ControlRoomError", {
   reason: Reason,
   request: RequestInfo
@@ -119,7 +124,7 @@ export class ControlRoomError extends Schema.TaggedError<ControlRoomError>()("Co
 
 const statusOf = { InvalidRequest: 400, NotFound: 404, Conflict: 409 } as const
 
-/** An answer that the operation does not give by the contract, as what it then is: unexpected. */
+/** A response that the operation does not declare, as an unexpected one. */
 export const unexpected = (error: NotFound | Conflict | InvalidRequest): ControlRoomError =>
   new ControlRoomError({
     reason: new Unexpected({ status: statusOf[error._tag], code: error.code, message: error.message }),
@@ -134,7 +139,7 @@ type ErrorOfStatus<S> = S extends 404
       ? InvalidRequest
       : never
 
-/** What a call of an endpoint of the contract fails with: the tags of the statuses that it declares, and `ControlRoomError`. */
+/** The failures of a call of an endpoint: the tags of the statuses that it declares, and `ControlRoomError`. */
 export type Failure<E extends HttpApiEndpoint.ConstraintRequest> =
   | (HttpApiEndpoint.Error<E>["Type"] extends infer R
       ? R extends { readonly status: infer S }
@@ -143,23 +148,24 @@ export type Failure<E extends HttpApiEndpoint.ConstraintRequest> =
       : never)
   | ControlRoomError
 
-/** Everything that some operation can fail with. */
+/** The failures of all operations. */
 export type CallError = NotFound | Conflict | InvalidRequest | ControlRoomError
 
-/** How a failure that may pass is to be retried. */
+/** How to retry a transient failure. */
 export interface Transient {
-  /** How long the service asked to wait; null if it did not say. */
+  /** The wait that the service asked for; null if it did not say. */
   readonly retryAfterMillis: number | null
   /**
-   * `"no"`: the service did not act on the last request that was sent (the only one with `sendOnce`). `"maybe"`: it may have,
-   * so repeat only what is safe to repeat, such as a POST under the same key.
+   * `"no"`: the service did not act on the last request that was sent (the only one with `sendOnce`). `"maybe"`: it may
+   * have, so repeat only what is safe to repeat, such as a POST under the same key.
    */
   readonly acted: Acted
 }
 
 /**
- * Returns how to retry the call when its failure may pass, and null when the same call would fail again. The client retries
- * by the same table; this is for callers that go on retrying after that, or instead of it (`sendOnce` of `Policy`).
+ * Returns how to retry a call after a transient failure, and null when the same call would fail again. The client
+ * retries by the same table; this is for callers that continue to retry after that, or instead of it (`sendOnce` of
+ * `Policy`).
  *
  * ```ts
  * import * as Effect from "effect/Effect"

@@ -1,6 +1,4 @@
-/**
- * How to reach a local control room, as it writes it into its data folder.
- */
+/** The credentials of a local control room, as stored in its data folder. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
@@ -8,7 +6,7 @@ import * as Schema from "effect/Schema"
 import { WorkspaceId } from "./contract/Ids.ts"
 import type { Options } from "./ControlRoom.ts"
 
-/** What `credentials.json` in a data folder holds. */
+/** The content of `credentials.json` in a data folder. */
 export const Credentials = Schema.Struct({
   base_url: Schema.String,
   workspace_id: WorkspaceId,
@@ -18,7 +16,7 @@ export interface Credentials extends Schema.Schema.Type<typeof Credentials> {}
 
 const decodeCredentials = Schema.decodeUnknownEffect(Schema.fromJsonString(Credentials))
 
-/** The options that a `credentials.json` holds. */
+/** Reads the options from a `credentials.json`. */
 export const readCredentials = Effect.fn("readCredentials")(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const found = yield* fs.readFileString(path).pipe(Effect.flatMap(decodeCredentials))

@@ -13,10 +13,10 @@ import { RetryPolicy } from "./Policy.ts"
 
 export type { File } from "./contract/Files.ts"
 
-/** What a download fails with; `NotFound`: what is behind the address was deleted. */
+/** The failures of a download; `NotFound`: the file was deleted. */
 export type DownloadError = NotFound | ControlRoomError
 
-/** The bytes behind a signed address. No credentials are sent there. */
+/** Emits the bytes behind a signed address. No credentials are sent there. */
 export const fetchSigned = (
   transport: Pick<Transport, "connection">,
   url: string
@@ -39,6 +39,9 @@ export const fetchSigned = (
     })
   )
 
-/** The bytes of a file, as they arrive. The address in the file is valid for one hour; fetch the item anew after that. */
+/**
+ * Emits the bytes of a file as they arrive. The address in the file is valid for one hour; get the item again after
+ * that.
+ */
 export const download = (file: Pick<File, "download">): Stream.Stream<Uint8Array, DownloadError, ControlRoom> =>
   Stream.unwrap(Effect.map(ControlRoom, (room) => fetchSigned(room.transport, file.download.url)))

@@ -1,29 +1,27 @@
-/**
- * Idempotency keys: a service that keeps them executes a POST once, however often it is sent.
- */
+/** Idempotency keys: a service that supports them executes a POST once, however often it is sent. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
-/** Where the keys of POSTs come from. A call takes one key and keeps it over its attempts. */
+/** Provides the keys of POSTs. All attempts of a call use the same key. */
 export interface IdempotencyKeys {
   readonly next: Effect.Effect<string>
-  /** The seconds for which the service is asked to keep each key; null: it is not asked, and decides. */
+  /** The requested lifetime of each key in seconds; null: the service decides. */
   readonly ttlSeconds: number | null
 }
 
-/** Random keys of the service's own lifetime, unless a program says otherwise with `withIdempotencyScope`. */
+/** Random keys with the service's default lifetime, unless a program uses `withIdempotencyScope`. */
 export const IdempotencyKeys = Context.Reference<IdempotencyKeys>("@signalbox/api/IdempotencyKeys", {
   defaultValue: () => ({ next: Effect.sync(() => crypto.randomUUID()), ttlSeconds: null })
 })
 
 /**
  * Runs a part of a program whose POSTs get the keys `scope/1`, `scope/2` and so on, in their order. When that part is
- * repeated with the same scope and makes the same calls, a service that keeps keys executes none of them twice.
+ * repeated with the same scope and sends the same calls, a service that supports keys executes none of them twice.
  *
- * That holds for as long as the service keeps them: 24 hours after the first request with a key, or what `ttlSeconds` asks
- * for, in whole seconds up to 604,800 (7 days); a Signalbox service answers another number with 400. A scope inside of this
- * one asks for the same unless it has a `ttlSeconds` of its own. A service may grant less: `ControlRoom.keyLifetime` says
- * how long it does.
+ * That holds for the lifetime of the keys: 24 hours after the first request with a key, or `ttlSeconds`, in whole
+ * seconds up to 604,800 (7 days); a Signalbox service refuses other numbers with a 400. A nested scope has the same
+ * lifetime unless it sets `ttlSeconds`. A service may grant less: `ControlRoom.keyLifetime` returns the lifetime that
+ * it grants.
  *
  * ```ts
  * import type { ProcessId } from "@signalbox/api/contract/Ids"
@@ -38,7 +36,7 @@ export const withIdempotencyScope = <A, E, R>(
   scope: string,
   effect: Effect.Effect<A, E, R>,
   options?: {
-    /** Default: that of the scope around this one; without one, the service decides. */
+    /** Default: that of the surrounding scope; without one, the service decides. */
     readonly ttlSeconds?: number
   }
 ): Effect.Effect<A, E, R> =>

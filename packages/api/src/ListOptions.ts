@@ -2,6 +2,6 @@
 export interface ListOptions {
   /** Items per page, 1 to 500. */
   readonly limit?: number
-  /** Where the page starts: from `next` of the page before. */
+  /** The start of the page: `next` of the previous one. */
   readonly cursor?: string
 }

@@ -41,21 +41,21 @@ const overUndici = (options: Options): Layer.Layer<ControlRoom, Config.ConfigErr
  */
 export const layer = (options: Options): Layer.Layer<ControlRoom> => Layer.orDie(overUndici(options))
 
-/** The environment configures a connection in part or wrongly, or not at all and there is no local control room. */
+/** The environment configures a connection partly or invalidly, or not at all and no local control room exists. */
 export class NotConfigured extends Schema.TaggedError<NotConfigured>()("NotConfigured", { message: Schema.String }) {}
 
 const variables = ["SIGNALBOX_BASE_URL", "SIGNALBOX_API_KEY", "SIGNALBOX_WORKSPACE_ID"]
 
 const list = new Intl.ListFormat("en")
 
-/** Which of the variables are set; an empty one is not. */
+/** The variables that are set; an empty one is not. */
 const findVariables = Effect.gen(function* () {
   const values = yield* Effect.forEach(variables, (name) => Effect.option(Config.NonEmptyString(name)))
   const isSet = (_: string, index: number) => values[index]?._tag === "Some"
   return { set: variables.filter(isSet), missing: variables.filter((name, index) => !isSet(name, index)) }
 })
 
-/** Says what is wrong with a variable, never what its value is. */
+/** Says what is wrong with a variable, never its value. */
 const notConfigured = (error: Config.ConfigError) => {
   const text = error.message.replace(/^SchemaError\((.*)\)$/s, "$1")
   return new NotConfigured({ message: text.replace(/^(.*)\n *at \["(\w+)"\].*$/s, "$2: $1") })
@@ -65,12 +65,12 @@ const connection = (options: Options): Layer.Layer<ControlRoom, NotConfigured> =
   Layer.catch(overUndici(options), (error) => Layer.unwrap(Effect.fail(notConfigured(error))))
 
 /**
- * A connection as configured: by `SIGNALBOX_BASE_URL`, `SIGNALBOX_API_KEY` and `SIGNALBOX_WORKSPACE_ID`, or, when none of
- * them is set, by the `credentials.json` of a control room that runs from this folder (`.signalbox`, or `SIGNALBOX_DATA`).
- * Empty variables count as not set.
+ * A connection from the environment: by `SIGNALBOX_BASE_URL`, `SIGNALBOX_API_KEY` and `SIGNALBOX_WORKSPACE_ID`, or,
+ * when none of them is set, by the `credentials.json` of a control room that runs from this folder (`.signalbox`, or
+ * `SIGNALBOX_DATA`). Empty variables count as not set.
  *
- * Fails with `NotConfigured` when some of the three are set and others are not, so that a half configured program never
- * changes the local control room instead, when a value is not valid, and when there are no usable credentials.
+ * Fails with `NotConfigured` when some of the three are set and others are not, so that a partly configured program
+ * never changes the local control room instead, when a value is invalid, and when no usable credentials exist.
  */
 export const layerConfig: Layer.Layer<ControlRoom, NotConfigured> = Layer.unwrap(
   Effect.gen(function* () {

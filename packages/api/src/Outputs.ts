@@ -1,6 +1,4 @@
-/**
- * Outputs of process runs: what the last step made.
- */
+/** Outputs of process runs: what the last step created. */
 import * as Effect from "effect/Effect"
 import type { ProcessRunId } from "./contract/Ids.ts"
 import * as contract from "./contract/Outputs.ts"
@@ -10,12 +8,12 @@ export type { Output } from "./contract/Outputs.ts"
 
 const call = { list: inWorkspace(contract.list) }
 
-/** One page, oldest first. */
+/** Returns one page, oldest first. */
 export const list = Effect.fn("Outputs.list")(
   (run: ProcessRunId, options: { readonly limit?: number } = {}, cursor?: string) =>
     call.list({ query: { process_run_id: run, ...options, ...(cursor === undefined ? {} : { cursor }) } })
 )
 
-/** All outputs of a run, oldest first, a page at a time. */
+/** Emits all outputs of a run, oldest first, a page at a time. */
 export const stream = (run: ProcessRunId, options: { readonly limit?: number } = {}) =>
   pages((cursor) => list(run, options, cursor))

@@ -1,13 +1,11 @@
-/**
- * How calls are repeated and how long they may take.
- */
+/** How calls are retried, and their time limits. */
 import type { Policy } from "@signalbox/transport/Policy"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
 export type { Policy } from "@signalbox/transport/Policy"
 
-/** A longer `Retry-After` than `maxRetryAfterMillis` fails at once as `RateLimited` or `Unavailable`. */
+/** A longer `Retry-After` than `maxRetryAfterMillis` fails immediately as `RateLimited` or `Unavailable`. */
 export const defaultPolicy: Policy = {
   attempts: 4,
   baseMillis: 500,
@@ -19,7 +17,7 @@ export const defaultPolicy: Policy = {
 }
 
 /**
- * The policy in force; override it for a part of a program.
+ * The current policy; override it for a part of a program.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -34,7 +32,7 @@ export const defaultPolicy: Policy = {
 export const RetryPolicy = Context.Reference<Policy>("@signalbox/api/Policy", { defaultValue: () => defaultPolicy })
 
 /**
- * Sends each request of a part of a program once; the time limits of the policy in force stay. For callers that retry by
+ * Sends each request of a part of a program once; the time limits of the current policy apply. For callers that retry
  * themselves: `transient` of `ControlRoomError` says what to retry, and when.
  *
  * ```ts

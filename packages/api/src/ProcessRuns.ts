@@ -29,7 +29,7 @@ export interface Filter {
 
 export const get = Effect.fn("ProcessRuns.get")((run: ProcessRunId) => call.get({ params: { process_run_id: run } }))
 
-/** One page, newest first. */
+/** Returns one page, newest first. */
 export const list = Effect.fn("ProcessRuns.list")((filter: Filter = {}, cursor?: string) =>
   call.list({
     query: {
@@ -41,10 +41,10 @@ export const list = Effect.fn("ProcessRuns.list")((filter: Filter = {}, cursor?:
   })
 )
 
-/** All runs that match, newest first. */
+/** Emits all runs that match, newest first. */
 export const stream = (filter: Filter = {}) => pages((cursor) => list(filter, cursor))
 
-/** What a run starts with; without any, the default work item of the process, else one empty item. */
+/** The input of a run; without any, the default work item of the process, else one empty item. */
 export type StartInput =
   | { readonly payloads: ReadonlyArray<(typeof contract.StartInput.members)[0]["Type"]["payloads"][number]> }
   | { readonly workItems: ReadonlyArray<WorkItemId> }
@@ -57,10 +57,10 @@ const startPayload = (input: StartInput | undefined): contract.StartInput => {
   return { type: "with_inputs" }
 }
 
-/** Who is told of a run; check what comes with `verify` of `Webhooks`. */
+/** The receiver of the events of a run; verify deliveries with `verify` of `Webhooks`. */
 export interface CallbackOptions {
   readonly url: string
-  /** Signs what is sent. */
+  /** Signs the deliveries. */
   readonly secret: string | Redacted.Redacted
   readonly events: ReadonlyArray<contract.ProcessRunAction>
 }
@@ -91,9 +91,9 @@ export const start = Effect.fn("ProcessRuns.start")((
 })
 
 /**
- * The address with which a caller starts runs that controls no headers, such as a webhook of another product: what it
- * posts is the payload of the one work item. The key is part of the address, so give a key of its own that holds
- * `Processes.trigger_processes` alone. `handshake` answers that product's proof of ownership.
+ * Returns the address for callers that start runs but control no headers, such as a webhook of another product: the
+ * body that it posts is the payload of the one work item. The key is part of the address, so use a separate key with
+ * `Processes.trigger_processes` only. `handshake` responds to that product's proof of ownership.
  */
 export const integrationUrl = (
   process: ProcessId,
@@ -108,14 +108,14 @@ export const integrationUrl = (
     return Redacted.make(`${room.baseUrl}${path}?${query}`)
   })
 
-/** Stops a run; `accepted` is false when it had ended already. */
+/** Stops a run; `accepted` is false when it had already ended. */
 export const stop = Effect.fn("ProcessRuns.stop")(
   (
     run: ProcessRunId,
     options: {
       /** Waiting items become `done` instead of `failed`. */
       readonly remainingAsDone?: boolean
-      /** What runs is terminated instead of finishing its item. */
+      /** Running step runs are terminated instead of finishing their item. */
       readonly terminate?: boolean
       readonly reason?: string
     } = {}
@@ -135,7 +135,7 @@ export const remove = Effect.fn("ProcessRuns.remove")((run: ProcessRunId) =>
   call.remove({ params: { process_run_id: run } })
 )
 
-/** Whether nothing of the run is under way any more. An `unresolved` run has failed items that somebody must settle. */
+/** Whether the run has ended. An `unresolved` run has failed items that a person must settle. */
 export const hasEnded = (run: contract.ProcessRun): boolean => run.state === "completed" || run.state === "unresolved"
 
 /** Waits until a run has ended (`completed` or `unresolved`). */

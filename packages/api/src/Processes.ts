@@ -22,24 +22,24 @@ const call = {
 
 export const get = Effect.fn("Processes.get")((process: ProcessId) => call.get({ params: { process_id: process } }))
 
-/** One page, newest first. */
+/** Returns one page, newest first. */
 export const list = Effect.fn("Processes.list")((options: ListOptions = {}) => call.list({ query: options }))
 
-/** All processes, newest first. */
+/** Emits all processes, newest first. */
 export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
   pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
 
-/** Makes a process; fails with `Conflict` when the name is taken. An extension of the hosted service's interface. */
+/** Creates a process; fails with `Conflict` when the name is in use. An extension of the hosted service's interface. */
 export const create = Effect.fn("Processes.create")((definition: contract.ProcessDefinition) =>
   call.create({ payload: definition })
 )
 
-/** Replaces a definition. A step keeps its id while its name stays; runs keep the steps they started with. */
+/** Replaces a definition. A step whose name does not change keeps its id; runs keep the steps they started with. */
 export const update = Effect.fn("Processes.update")((process: ProcessId, definition: contract.ProcessDefinition) =>
   call.update({ params: { process_id: process }, payload: definition })
 )
 
-/** The whole definition of a process. */
+/** Returns the whole definition of a process. */
 export const getDefinition = Effect.fn("Processes.getDefinition")((process: ProcessId) =>
   call.getDefinition({ params: { process_id: process } })
 )
@@ -49,7 +49,7 @@ export const remove = Effect.fn("Processes.remove")((process: ProcessId) =>
   call.remove({ params: { process_id: process } })
 )
 
-/** Makes the process, or, when one of that name exists, replaces its definition. Safe to repeat. */
+/** Creates the process, or replaces the definition of the one with its name. Safe to repeat. */
 export const put = Effect.fn("Processes.put")(function* (definition: contract.ProcessDefinition) {
   return yield* create(definition).pipe(
     Effect.catchTag("Conflict", (conflict) =>

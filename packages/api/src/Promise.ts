@@ -33,9 +33,12 @@ export interface Options {
   /** A workspace key. It belongs on servers, never in a browser. */
   readonly apiKey: string
   readonly workspaceId: string
-  /** What differs from the default policy of retries and time limits. */
+  /** Overrides of the default policy of retries and time limits. */
   readonly policy?: Partial<Policy>
-  /** How requests are sent; default: over `fetch`. Give `layerControlRoom` of `@signalbox/api/node` for undici and paths. */
+  /**
+   * The transport of requests; default: over `fetch`. Use `layerControlRoom` of `@signalbox/api/node` for undici and
+   * paths.
+   */
   readonly connect?: typeof ControlRoom.layer
 }
 
@@ -93,11 +96,11 @@ export interface Client extends Modules {
     effect: Effect.Effect<A, E, ControlRoom>,
     options?: { readonly signal?: AbortSignal }
   ) => Promise<A>
-  /** Ends the connection; what is under way is aborted. */
+  /** Closes the connection and aborts active calls. */
   readonly close: () => Promise<void>
 }
 
-/** Functions inside options become effects, which is what the modules take. */
+/** Converts functions inside options to effects, which the modules take. */
 const adapt = (argument: unknown): unknown => {
   if (typeof argument !== "object" || argument === null || Array.isArray(argument) || argument instanceof Uint8Array) {
     return argument
@@ -124,8 +127,8 @@ const requireAll = (options: Options) => {
 }
 
 /**
- * Connects to a workspace. Throws a `TypeError` that names what is missing when `baseUrl`, `apiKey` or `workspaceId` is
- * empty.
+ * Connects to a workspace. Throws a `TypeError` that names the missing options when `baseUrl`, `apiKey` or
+ * `workspaceId` is empty.
  *
  * ```ts
  * import { connect } from "@signalbox/api/promise"
@@ -171,7 +174,7 @@ export const connect = (options: Options): Client => {
       Object.fromEntries(Object.entries(module).map(([member, value]) => [member, promised(value)]))
     ])
   )
-  // The loop above does to every member what `Promised` says of its type.
+  // The loop above applies `Promised` to every member, which its type does not express.
   return {
     ...(wrapped as unknown as Modules),
     run: (effect, runOptions) => runtime.runPromise(effect, runOptions),

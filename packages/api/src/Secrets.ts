@@ -1,5 +1,6 @@
 /**
- * Secrets of the vault: names and descriptions come out, values only go in. No value is ever in an error, a log or a span.
+ * Secrets of the vault: names and descriptions can be read, values only written. No value is ever in an error, a log or
+ * a span.
  */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -22,7 +23,7 @@ export type Items = Readonly<Record<string, Schema.Json | Redacted.Redacted>>
 
 export interface Content {
   readonly items: Items
-  /** Absent: none for a new secret, unchanged for one that exists. */
+  /** Absent: none for a new secret, unchanged for an existing one. */
   readonly description?: string | null
 }
 
@@ -35,16 +36,16 @@ const payload = ({ description, items }: Content) => ({
   ...(description === undefined ? {} : { description })
 })
 
-/** One page of up to 1,000 secrets, newest first. */
+/** Returns one page of up to 1,000 secrets, newest first. */
 export const list = Effect.fn("Secrets.list")((options: { readonly cursor?: string } = {}) =>
   call.list({ query: options })
 )
 
-/** All secrets, newest first, without their items. */
+/** Emits all secrets, newest first, without their items. */
 export const stream = () => pages((cursor) => list(cursor === undefined ? {} : { cursor }))
 
 /**
- * Makes a secret; fails with `Conflict` when the name is taken. A name has letters, digits and underscores.
+ * Creates a secret; fails with `Conflict` when the name is in use. A name has letters, digits and underscores.
  *
  * ```ts
  * import type * as Redacted from "effect/Redacted"
@@ -63,7 +64,7 @@ export const update = Effect.fn("Secrets.update")((name: string, content: Conten
   call.update({ params: { secret_name: SecretName.make(name) }, payload: payload(content) })
 )
 
-/** Makes the secret, or replaces its items when there is one of this name. Safe to repeat. */
+/** Creates the secret, or replaces the items of the one with its name. Safe to repeat. */
 export const put = Effect.fn("Secrets.put")((name: string, content: Content) =>
   update(name, content).pipe(Effect.catchTag("NotFound", () => create(name, content)))
 )

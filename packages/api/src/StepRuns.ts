@@ -1,6 +1,4 @@
-/**
- * Step runs: what happened on the workers.
- */
+/** Step runs: what happened on the workers. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { ArtifactId, ProcessRunId, StepRunId } from "./contract/Ids.ts"
@@ -29,29 +27,29 @@ const call = {
 
 export const get = Effect.fn("StepRuns.get")((stepRun: StepRunId) => call.get({ params: { step_run_id: stepRun } }))
 
-/** One page of the step runs of a run, newest first. */
+/** Returns one page of the step runs of a run, newest first. */
 export const list = Effect.fn("StepRuns.list")(
   (run: ProcessRunId, options: { readonly limit?: number } = {}, cursor?: string) =>
     call.list({ query: { process_run_id: run, ...options, ...(cursor === undefined ? {} : { cursor }) } })
 )
 
-/** All step runs of a run, newest first. */
+/** Emits all step runs of a run, newest first. */
 export const stream = (run: ProcessRunId, options: { readonly limit?: number } = {}) =>
   pages((cursor) => list(run, options, cursor))
 
-/** What happened to a step run, oldest first. */
+/** Emits the events of a step run, oldest first. */
 export const events = (stepRun: StepRunId) =>
   pages((cursor) =>
     call.listEvents({ params: { step_run_id: stepRun }, query: cursor === undefined ? {} : { cursor } })
   )
 
-/** What a step run wrote to its console, oldest first. */
+/** Emits the console messages of a step run, oldest first. */
 export const consoleMessages = (stepRun: StepRunId) =>
   pages((cursor) =>
     call.listConsoleMessages({ params: { step_run_id: stepRun }, query: cursor === undefined ? {} : { cursor } })
   )
 
-/** The files that a step run left behind, newest first. */
+/** Emits the artifacts of a step run, newest first. */
 export const artifacts = (stepRun: StepRunId, options: { readonly limit?: number } = {}) =>
   pages((cursor) =>
     call.listArtifacts({
@@ -60,12 +58,12 @@ export const artifacts = (stepRun: StepRunId, options: { readonly limit?: number
     })
   )
 
-/** One artifact with its address, which is valid for one hour. */
+/** Returns one artifact with its address, which is valid for one hour. */
 export const getArtifact = Effect.fn("StepRuns.getArtifact")((stepRun: StepRunId, artifact: ArtifactId) =>
   call.getArtifact({ params: { step_run_id: stepRun, artifact_id: artifact } })
 )
 
-/** The bytes of an artifact, as they arrive. */
+/** Emits the bytes of an artifact as they arrive. */
 export const downloadArtifact = (stepRun: StepRunId, artifact: ArtifactId) =>
   Stream.unwrap(
     Effect.gen(function* () {

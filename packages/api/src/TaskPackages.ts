@@ -33,24 +33,25 @@ export const get = Effect.fn("TaskPackages.get")((taskPackage: TaskPackageId) =>
   call.get({ params: { task_package_id: taskPackage } })
 )
 
-/** One page, newest first. An extension of the hosted service's interface. */
+/** Returns one page, newest first. An extension of the hosted service's interface. */
 export const list = Effect.fn("TaskPackages.list")((options: ListOptions = {}) => call.list({ query: options }))
 
-/** All task packages, newest first. */
+/** Emits all task packages, newest first. */
 export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
   pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
 
-/** Makes a package without content; fails with `Conflict` when the name is taken. */
+/** Creates a package without content; fails with `Conflict` when the name is in use. */
 export const create = Effect.fn("TaskPackages.create")((name: string) =>
   call.create({ payload: { name, type: "zip" } })
 )
 
-/** The service ends what takes it longer than two minutes. */
+/** The service ends a fetch after two minutes. */
 const configureTimeoutMillis = 150_000
 
 /**
- * Takes the content of a package from a git repository, which the service fetches before it answers: an attempt may take
- * two and a half minutes. Fails with `Conflict`, and changes nothing, when the repository cannot be read or is no package.
+ * Takes the content of a package from a git repository, which the service fetches before it responds: an attempt may
+ * take two and a half minutes. Fails with `Conflict`, and changes nothing, when the repository cannot be read or is not
+ * a package.
  */
 export const configureGit = Effect.fn("TaskPackages.configureGit")(
   (taskPackage: TaskPackageId, type: "github" | "gitlab", configuration: contract.GitConfiguration) =>
@@ -63,8 +64,8 @@ export const configureGit = Effect.fn("TaskPackages.configureGit")(
 )
 
 /**
- * Uploads a zip as the new content of a package. Memory stays flat whatever the size; the old content stays until the new
- * one is whole.
+ * Uploads a zip as the new content of a package. Memory stays flat whatever the size; the old content remains until the
+ * new one is complete.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -88,7 +89,7 @@ export const upload = Effect.fn("TaskPackages.upload")(function* (
   yield* sendForm(room.transport.connection, form, file, options.onProgress)
 })
 
-/** The zip of a package, as it arrives; nothing while it has no content. */
+/** Emits the zip of a package as it arrives; nothing while it has no content. */
 export const download = (taskPackage: TaskPackageId): Stream.Stream<Uint8Array, DownloadError, ControlRoom> =>
   Stream.unwrap(
     Effect.gen(function* () {

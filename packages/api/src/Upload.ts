@@ -28,7 +28,7 @@ export interface SizedBytes {
 /** A path (with the layers of `@signalbox/api/node`), bytes with a name, or a stream of known size. */
 export type UploadSource = string | { readonly name: string; readonly bytes: Uint8Array } | SizedBytes
 
-/** Opens the sources that the platform can read. Without a platform, a path is refused. */
+/** Opens the sources that the platform can read. By default, a path is refused. */
 export interface Uploads {
   readonly openPath: (path: string) => Effect.Effect<SizedBytes, UploadSourceError>
 }
@@ -45,7 +45,7 @@ export const Uploads = Context.Reference<Uploads>("@signalbox/api/Uploads", {
   })
 })
 
-/** Makes any source one of known name and size. */
+/** Opens any source as one with name and size. */
 export const open = (uploads: Uploads, source: UploadSource): Effect.Effect<SizedBytes, UploadSourceError> => {
   if (typeof source === "string") return uploads.openPath(source)
   if ("bytes" in source) {
@@ -54,13 +54,13 @@ export const open = (uploads: Uploads, source: UploadSource): Effect.Effect<Size
   return Effect.succeed(source)
 }
 
-/** Gets the bytes handed to the socket so far. */
+/** Receives the number of bytes passed to the socket so far. */
 export type OnProgress = (sentBytes: number) => Effect.Effect<void>
 
 const quoted = (text: string) =>
   text.replace(/["\r\n]/g, (char) => (char === '"' ? "%22" : char === "\r" ? "%0D" : "%0A"))
 
-/** The bytes, counted anew in every attempt. */
+/** The bytes, counted from zero in every attempt. */
 const counted = (source: SizedBytes, onProgress: OnProgress | undefined) =>
   onProgress === undefined
     ? source.stream
@@ -83,7 +83,7 @@ const sendBytes = Effect.fnUntraced(function* (
   })
 })
 
-/** Sends bytes to a signed address as they are, with a `PUT` that carries no other header. Safe to repeat. */
+/** Sends raw bytes to a signed address, with a `PUT` that carries no other header. Safe to repeat. */
 export const sendRaw = (
   connection: Connection,
   url: string,
@@ -99,8 +99,8 @@ export const sendRaw = (
 }
 
 /**
- * Sends bytes to a signed form: its fields first, then the part `file`. Memory stays flat; `onProgress` gets the bytes
- * handed to the socket so far. Safe to repeat: the same form replaces the same file.
+ * Sends bytes to a signed form: its fields first, then the part `file`. Memory stays flat; `onProgress` receives the
+ * number of bytes passed to the socket so far. Safe to repeat: the same form replaces the same file.
  */
 export const sendForm = Effect.fnUntraced(function* (
   connection: Connection,

@@ -1,6 +1,6 @@
 /**
- * Checks that a delivery comes from the service, and signs deliveries for tests. Both schemes: `x-rc-signature`, and the
- * three headers of Standard Webhooks. Works on the raw body: parsing it and writing it again breaks the signature.
+ * Verifies that a delivery comes from the service, and signs deliveries for tests. Both schemes: `x-rc-signature`, and
+ * the three headers of Standard Webhooks. Works on the raw body: parsing and stringifying it breaks the signature.
  */
 import * as Clock from "effect/Clock"
 import * as Mac from "effect/crypto/Mac"
@@ -19,14 +19,14 @@ export type { WebhookEvent } from "./contract/WebhookEvents.ts"
 /** A delivery that must not be trusted. */
 export class InvalidSignature extends Schema.TaggedError<InvalidSignature>()("InvalidSignature", {
   /**
-   * `missing`: a header is not there; `malformed`: a header cannot be read; `expired`: sent too long ago, or in the future;
-   * `mismatch`: not signed with this secret, or changed on the way.
+   * `missing`: a header is missing; `malformed`: a header cannot be parsed; `expired`: sent too long ago, or in the
+   * future; `mismatch`: not signed with this secret, or changed in transit.
    */
   reason: Schema.Literals(["missing", "malformed", "expired", "mismatch"]),
   message: Schema.String
 }) {}
 
-/** A genuine delivery whose body is no event that this version knows. */
+/** A genuine delivery whose body is not an event that this version knows. */
 export class UnreadableEvent extends Schema.TaggedError<UnreadableEvent>()("UnreadableEvent", {
   message: Schema.String
 }) {}
@@ -36,18 +36,21 @@ type Secret = string | Redacted.Redacted
 export interface Delivery {
   /** The headers of the request: a `Headers`, or a record with names in any case. */
   readonly headers: Headers | Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
-  /** The body exactly as it came. */
+  /** The raw body, unchanged. */
   readonly body: Uint8Array | string
 }
 
 export interface VerifyOptions extends Delivery {
   /** The secret of the webhook or of the callback; several while it is rotated. */
   readonly secret: Secret | ReadonlyArray<Secret>
-  /** How far the time of a delivery may be off, in seconds; default 300. Does not apply to `x-rc-signature` alone. */
+  /**
+   * How much the time of a delivery may differ from now, in seconds; default 300. Does not apply to `x-rc-signature`
+   * alone.
+   */
   readonly toleranceSeconds?: number
   /**
-   * Which scheme must hold. Default: Standard Webhooks when its signature is there, else `x-rc-signature`, which says
-   * nothing of time, so that an old delivery could be sent again. Our service always sends both: then insist on
+   * The required scheme. Default: Standard Webhooks when its signature is present, else `x-rc-signature`, which does
+   * not cover the time, so that an old delivery could be replayed. Our service always sends both: then require
    * `standard`.
    */
   readonly scheme?: "standard" | "rc"
@@ -72,7 +75,7 @@ const required = (headers: Delivery["headers"], name: string) => {
 
 const layerMac = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))
 
-/** HMAC-SHA256 fails for an empty key alone, which callers refuse before. */
+/** HMAC-SHA256 fails only for an empty key, which callers have refused. */
 const hmacKey = (bytes: Uint8Array) => Effect.orDie(Mac.key(Mac.hmacSha256, bytes))
 
 /** Whether one of the tags is that of the content under one of the keys, in constant time for each. */
@@ -91,7 +94,7 @@ const anyMatches = Effect.fnUntraced(function* (
   return false
 })
 
-const mismatch = () => invalid("mismatch", "the signature is not that of this body under this secret")
+const mismatch = () => invalid("mismatch", "the signature does not match this body and secret")
 
 const verifyStandard = Effect.fnUntraced(function* (
   options: VerifyOptions,
@@ -109,7 +112,7 @@ const verifyStandard = Effect.fnUntraced(function* (
   if (Math.abs(seconds - Number(timestamp)) > tolerance) {
     return yield* invalid("expired", `the delivery is not from within ${tolerance} seconds of now`)
   }
-  // Versions other than v1 are for others.
+  // Versions other than v1 are ignored.
   const tags = signatures.split(" ").flatMap((signature) => {
     const tag = signature.startsWith("v1,") ? Base64.decode(signature.slice(3)) : undefined
     return tag !== undefined && Result.isSuccess(tag) ? [tag.success] : []
@@ -166,7 +169,7 @@ export const verify = Effect.fn("WebhookSignature.verify")(function* (
 
 const decodeEvent = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(WebhookEvent)))
 
-/** As `verify`, and gives the event. The same event may come more than once, with the same `id`. */
+/** Like `verify`, and returns the event. The same event may arrive more than once, with the same `id`. */
 export const receive = Effect.fn("WebhookSignature.receive")(function* (options: VerifyOptions) {
   yield* verify(options)
   return yield* Effect.mapError(
@@ -175,7 +178,7 @@ export const receive = Effect.fn("WebhookSignature.receive")(function* (options:
   )
 })
 
-/** The headers that the service sends with a body: what a test of a receiver needs. Fails for an empty secret. */
+/** Returns the headers that the service sends with a body, for tests of a receiver. Fails for an empty secret. */
 export const sign = Effect.fn("WebhookSignature.sign")(function* (options: {
   readonly body: Uint8Array | string
   readonly secret: Secret

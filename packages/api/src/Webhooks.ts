@@ -1,6 +1,4 @@
-/**
- * Webhooks: addresses that are told of events of process runs. `verify`, `receive` and `sign` are for their receivers.
- */
+/** Webhooks: addresses that receive events of process runs. `verify`, `receive` and `sign` are for their receivers. */
 import * as Effect from "effect/Effect"
 import type { ProcessId, WebhookDeliveryId, WebhookId } from "./contract/Ids.ts"
 import * as contract from "./contract/Webhooks.ts"
@@ -21,17 +19,17 @@ const call = {
   redeliver: inWorkspace(contract.redeliver)
 }
 
-/** One webhook with its secret, redacted. */
+/** Returns one webhook with its secret, redacted. */
 export const get = Effect.fn("Webhooks.get")((webhook: WebhookId) => call.get({ params: { webhook_id: webhook } }))
 
-/** One page, newest first, without secrets. */
+/** Returns one page, newest first, without secrets. */
 export const list = Effect.fn("Webhooks.list")((options: ListOptions = {}) => call.list({ query: options }))
 
-/** All webhooks, newest first, without secrets. */
+/** Emits all webhooks, newest first, without secrets. */
 export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
   pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
 
-/** Makes a webhook; without `process`, for all processes. */
+/** Creates a webhook; without `process`, for all processes. */
 export const create = Effect.fn("Webhooks.create")(
   (input: {
     readonly endpoint: string
@@ -52,7 +50,7 @@ export const remove = Effect.fn("Webhooks.remove")((webhook: WebhookId) =>
   call.remove({ params: { webhook_id: webhook } })
 )
 
-/** Changes what is given; `process: null` is all processes. An extension of the hosted service's interface. */
+/** Changes the given fields; `process: null` is all processes. An extension of the hosted service's interface. */
 export const update = Effect.fn("Webhooks.update")(
   (
     webhook: WebhookId,
@@ -74,15 +72,17 @@ export const update = Effect.fn("Webhooks.update")(
     })
 )
 
-/** Gives a webhook a new secret and answers it; deliveries carry a signature under the old one too for 24 hours. */
+/**
+ * Creates a new secret for a webhook and returns it; for 24 hours deliveries also carry a signature under the old one.
+ */
 export const rotateSecret = Effect.fn("Webhooks.rotateSecret")((webhook: WebhookId) =>
   call.update({ params: { webhook_id: webhook }, payload: { rotate_secret: true } })
 )
 
-/** Sends a test event; answers its delivery, which may still be pending. */
+/** Sends a test event; returns its delivery, which may still be pending. */
 export const test = Effect.fn("Webhooks.test")((webhook: WebhookId) => call.test({ params: { webhook_id: webhook } }))
 
-/** What was sent to a webhook in the last 14 days, newest first. */
+/** Emits the deliveries of a webhook in the last 14 days, newest first. */
 export const deliveries = (
   webhook: WebhookId,
   options: { readonly state?: contract.DeliveryState; readonly limit?: number } = {}

@@ -23,7 +23,7 @@ export interface Filter {
   readonly process?: ProcessId
   readonly processRun?: ProcessRunId
   readonly state?: contract.WorkItemState
-  /** Give payload and files too. */
+  /** Whether payload and files are included. */
   readonly includeData?: boolean
   /** Items per page, 1 to 500. */
   readonly limit?: number
@@ -38,18 +38,18 @@ const query = (filter: Filter, cursor: string | undefined) => ({
   ...(cursor === undefined ? {} : { cursor })
 })
 
-/** One work item with its payload and files. */
+/** Returns one work item with its payload and files. */
 export const get = Effect.fn("WorkItems.get")((item: WorkItemId) => call.get({ params: { work_item_id: item } }))
 
-/** One page, newest first. */
+/** Returns one page, newest first. */
 export const list = Effect.fn("WorkItems.list")((filter: Filter = {}, cursor?: string) =>
   call.list({ query: query(filter, cursor) })
 )
 
-/** All work items that match, newest first, a page at a time. */
+/** Emits all work items that match, newest first, a page at a time. */
 export const stream = (filter: Filter = {}) => pages((cursor) => list(filter, cursor))
 
-/** Makes a work item in the queue of a process. */
+/** Creates a work item in the queue of a process. */
 export const create = Effect.fn("WorkItems.create")(
   (input: { readonly process: ProcessId; readonly payload?: contract.WorkItem["payload"] }) =>
     call.create({ payload: { process: { id: input.process }, payload: input.payload ?? null } })
@@ -92,11 +92,14 @@ const batch = (operation: contract.BatchOperation) => (items: ReadonlyArray<Work
     ? Effect.void
     : Effect.asVoid(call.batch({ payload: { batch_operation: operation, work_item_ids: items } }))
 
-/** Puts failed items back to work. All or none; at most 10,000 at once; none is fine. */
+/** Queues failed items again. All or none; at most 10,000 in one call; an empty list is allowed. */
 export const retry = Effect.fn("WorkItems.retry")(batch("retry"))
 
-/** Marks failed items as done. All or none; at most 10,000 at once; none is fine. */
+/** Marks failed items as done. All or none; at most 10,000 in one call; an empty list is allowed. */
 export const markAsDone = Effect.fn("WorkItems.markAsDone")(batch("mark_as_done"))
 
-/** Deletes items that are `new`, `failed` or `done`. Irreversible. All or none; at most 10,000 at once; none is fine. */
+/**
+ * Deletes items that are `new`, `failed` or `done`. Irreversible. All or none; at most 10,000 in one call; an empty
+ * list is allowed.
+ */
 export const remove = Effect.fn("WorkItems.remove")(batch("delete"))

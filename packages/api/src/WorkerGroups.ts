@@ -28,37 +28,40 @@ export const get = Effect.fn("WorkerGroups.get")((group: WorkerGroupId) =>
   call.get({ params: { worker_group_id: group } })
 )
 
-/** One page, newest first. */
+/** Returns one page, newest first. */
 export const list = Effect.fn("WorkerGroups.list")((options: ListOptions = {}) => call.list({ query: options }))
 
-/** All worker groups, newest first. */
+/** Emits all worker groups, newest first. */
 export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
   pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
 
-/** Makes a group; fails with `Conflict` when the name is taken. */
+/** Creates a group; fails with `Conflict` when the name is in use. */
 export const create = Effect.fn("WorkerGroups.create")((name: string) => call.create({ payload: { name } }))
 
-/** Gives a group another name. */
+/** Renames a group. */
 export const rename = Effect.fn("WorkerGroups.rename")((group: WorkerGroupId, name: string) =>
   call.update({ params: { worker_group_id: group }, payload: { name } })
 )
 
-/** Deletes a group; fails with `Conflict` while a step names it. Its workers stay. Irreversible. */
+/** Deletes a group; fails with `Conflict` while a step names it. Its workers remain. Irreversible. */
 export const remove = Effect.fn("WorkerGroups.remove")((group: WorkerGroupId) =>
   call.remove({ params: { worker_group_id: group } })
 )
 
-/** Adds a worker to a group; answers its groups. */
+/** Adds a worker to a group; returns its groups. */
 export const addWorker = Effect.fn("WorkerGroups.addWorker")((group: WorkerGroupId, worker: WorkerId) =>
   call.addWorker({ params: { worker_group_id: group }, payload: { worker: { id: worker } } })
 )
 
-/** Takes a worker out of a group; answers its groups. Fails with `NotFound` when it is not in the group. */
+/** Removes a worker from a group; returns its groups. Fails with `NotFound` when it is not in the group. */
 export const removeWorker = Effect.fn("WorkerGroups.removeWorker")((group: WorkerGroupId, worker: WorkerId) =>
   call.removeWorker({ params: { worker_group_id: group, worker_id: worker } })
 )
 
-/** The link tokens of a group, newest first. An extension of the hosted service's interface, as all on link tokens. */
+/**
+ * Emits the link tokens of a group, newest first. An extension of the hosted service's interface, like all functions
+ * for link tokens.
+ */
 export const linkTokens = (group: WorkerGroupId, options: Omit<ListOptions, "cursor"> = {}) =>
   pages((cursor) =>
     call.listLinkTokens({
@@ -71,7 +74,7 @@ export const getLinkToken = Effect.fn("WorkerGroups.getLinkToken")((group: Worke
   call.getLinkToken({ params: { worker_group_id: group, token_id: token } })
 )
 
-/** Makes a token with which any number of workers join, until `expiresAt` (ISO 8601) or until it is deleted. */
+/** Creates a token with which any number of workers join, until `expiresAt` (ISO 8601) or until it is deleted. */
 export const createLinkToken = Effect.fn("WorkerGroups.createLinkToken")(
   (group: WorkerGroupId, options: { readonly name: string; readonly expiresAt?: string }) =>
     call.createLinkToken({
@@ -83,7 +86,7 @@ export const createLinkToken = Effect.fn("WorkerGroups.createLinkToken")(
     })
 )
 
-/** Changes the name of a token, or when it expires (null: not by itself). */
+/** Changes the name of a token, or its expiry (null: never). */
 export const updateLinkToken = Effect.fn("WorkerGroups.updateLinkToken")(
   (group: WorkerGroupId, token: LinkTokenId, change: { readonly name?: string; readonly expiresAt?: string | null }) =>
     call.updateLinkToken({
@@ -95,7 +98,7 @@ export const updateLinkToken = Effect.fn("WorkerGroups.updateLinkToken")(
     })
 )
 
-/** Deletes a token; workers that joined with it stay. Irreversible. */
+/** Deletes a token; workers that joined with it remain. Irreversible. */
 export const removeLinkToken = Effect.fn("WorkerGroups.removeLinkToken")((group: WorkerGroupId, token: LinkTokenId) =>
   call.removeLinkToken({ params: { worker_group_id: group, token_id: token } })
 )

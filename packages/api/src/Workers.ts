@@ -19,14 +19,14 @@ const call = {
 
 export const get = Effect.fn("Workers.get")((worker: WorkerId) => call.get({ params: { worker_id: worker } }))
 
-/** One page, newest first. */
+/** Returns one page, newest first. */
 export const list = Effect.fn("Workers.list")((options: ListOptions = {}) => call.list({ query: options }))
 
-/** All workers, newest first. */
+/** Emits all workers, newest first. */
 export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
   pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
 
-/** Gives a worker another name. */
+/** Renames a worker. */
 export const rename = Effect.fn("Workers.rename")((worker: WorkerId, name: string) =>
   call.update({ params: { worker_id: worker }, payload: { name } })
 )
@@ -34,7 +34,7 @@ export const rename = Effect.fn("Workers.rename")((worker: WorkerId, name: strin
 /** Deletes a worker; fails with `Conflict` while it holds a lease. Irreversible. */
 export const remove = Effect.fn("Workers.remove")((worker: WorkerId) => call.remove({ params: { worker_id: worker } }))
 
-/** Makes a token with which one worker links itself; valid for one hour unless `expiresAt` (ISO 8601) says otherwise. */
+/** Creates a token with which one worker links itself; valid for one hour unless `expiresAt` (ISO 8601) is given. */
 export const createLinkToken = Effect.fn("Workers.createLinkToken")((options: { readonly expiresAt?: string } = {}) =>
   call.createLinkToken({ payload: options.expiresAt === undefined ? {} : { expires_at: options.expiresAt } })
 )

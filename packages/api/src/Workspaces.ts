@@ -7,13 +7,13 @@ import { inWorkspace } from "./internal/Workspace.ts"
 
 export type { Workspace, WorkspaceCreated } from "./contract/Workspaces.ts"
 
-/** The workspace itself. Any valid key of the workspace will do. */
+/** Returns the workspace. Needs any valid key of the workspace. */
 export const get = inWorkspace(contract.get)({})
 
 const call = { create: inWorkspace(contract.create) }
 
 /**
- * Makes another workspace, with a first key that is shown only here. An extension of the hosted service's interface, which
- * a service may refuse.
+ * Creates another workspace, with a first key that is shown only here. An extension of the hosted service's interface,
+ * which a service may refuse.
  */
 export const create = Effect.fn("Workspaces.create")((name: string) => call.create({ payload: { name } }))

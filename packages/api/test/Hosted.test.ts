@@ -73,8 +73,8 @@ describe("an answer", () => {
     ["a text and a message", { error: "Not Found", message: "outer" }, "HTTP_404", "outer"],
     ["a text alone", { error: "Not Found" }, "HTTP_404", "Not Found"],
     ["code and message at the top", { code: "GONE", message: "outer" }, "GONE", "outer"],
-    ["HTML", "<html></html>", "HTTP_404", "the service answered 404"],
-    ["nothing", "", "HTTP_404", "the service answered 404"]
+    ["HTML", "<html></html>", "HTTP_404", "the service responded with 404"],
+    ["nothing", "", "HTTP_404", "the service responded with 404"]
   ]
   for (const [what, body, code, message] of bodies) {
     it.live(`may tell its error as ${what}`, () =>

@@ -1,6 +1,6 @@
 /**
- * The whole contract: the public interface, the workers' own and the robot side. One value from which the server, the
- * client, the OpenAPI document and the tests are made.
+ * The whole contract: the public interface, the interface of workers and the robot side. Server, client, OpenAPI
+ * document and tests are derived from this one value.
  */
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as OpenApi from "effect/http-api/OpenApi"
@@ -27,7 +27,7 @@ import { Workers } from "./Workers.ts"
 import { WorkItems } from "./WorkItems.ts"
 import { Workspaces } from "./Workspaces.ts"
 
-/** Where the public interface lies below the origin of a service. */
+/** The path of the public interface below the origin of a service. */
 export const basePath = "/api/v1"
 
 const operations = HttpApi.make("signalbox")

@@ -1,6 +1,4 @@
-/**
- * Keys of the workspace. An extension: the hosted service manages its keys in a console.
- */
+/** Keys of the workspace. An extension: keys of the hosted service are managed in a console. */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
@@ -39,7 +37,7 @@ export const list = HttpApiEndpoint.get("listApiKeys", "/workspaces/:workspace_i
 
 /**
  * Extension. A permission that the caller's own key lacks is a 403, except `Vault.read_secret_values`, which every key
- * that manages keys may give.
+ * that manages keys may grant.
  */
 export const create = HttpApiEndpoint.post("createApiKey", "/workspaces/:workspace_id/api-keys", {
   params: { workspace_id: WorkspaceId },

@@ -1,6 +1,4 @@
-/**
- * Assets: named values of any content type, kept by the workspace and read by its robots.
- */
+/** Assets: named values of any content type, stored in the workspace and read by its robots. */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
@@ -17,7 +15,7 @@ export const AssetNameRef = Schema.TemplateLiteral(["name:", Schema.String])
 export const AssetRef = Schema.Union([AssetNameRef, AssetId])
 export type AssetRef = typeof AssetRef.Type
 
-/** What `content_type` may be: 1 to 255 printable ASCII characters, given back as they came. */
+/** `content_type`: 1 to 255 printable ASCII characters, returned unchanged. */
 export const ContentType = Schema.String.check(
   Schema.isBetweenLength(1, 255),
   Schema.isPattern(/^[\x20-\x7e]+$/, { message: "Expected a content type such as application/json" })
@@ -26,7 +24,7 @@ export const ContentType = Schema.String.check(
 /** The content of an asset that has none yet. */
 export const EmptyPayload = Schema.Struct({ type: Schema.Literal("empty") })
 
-/** `url` needs no key and is valid for one hour. Tell the variants apart by their fields: `"url" in payload`. */
+/** `url` needs no key and is valid for one hour. Distinguish the variants by their fields: `"url" in payload`. */
 export const AssetPayload = Schema.Union([
   EmptyPayload,
   Schema.Struct({ type: Schema.Literal("url"), content_type: Schema.String, url: Schema.String }),
@@ -39,7 +37,7 @@ export const Asset = Schema.Struct({ id: AssetId, name: Schema.String, payload: 
 })
 export interface Asset extends Schema.Schema.Type<typeof Asset> {}
 
-/** An asset as lists show it. */
+/** An asset in lists. */
 export const AssetSummary = Schema.Struct({ id: AssetId, name: Schema.String }).annotate({ identifier: "AssetSummary" })
 export interface AssetSummary extends Schema.Schema.Type<typeof AssetSummary> {}
 
@@ -50,8 +48,8 @@ const upload = { id: AssetUploadId, content_type: Schema.String }
 const Completed = Schema.Struct({ ...upload, status: Schema.Literal("completed") })
 
 /**
- * An upload. It is `pending` until the content is whole, and `failed` when it did not come in time or was
- * too large. Tell the variants apart by their fields: `"reason" in upload`.
+ * An upload. It is `pending` until the content is complete, and `failed` when it expired or was too large. Distinguish
+ * the variants by their fields: `"reason" in upload`.
  */
 export const AssetUpload = Schema.Union([
   Schema.Struct({ ...upload, status: Schema.Literal("pending") }),
@@ -62,8 +60,8 @@ export const AssetUpload = Schema.Union([
 export type AssetUpload = typeof AssetUpload.Type
 
 /**
- * What creating an upload answers: `completed` if the content came with the request; else `pending`, and the content
- * goes to `upload_url` as a raw `PUT` without authorization, again and again if need be, within one hour.
+ * The response to creating an upload: `completed` if the content came with the request; else `pending`, and the content
+ * is sent to `upload_url` as a raw `PUT` without authorization, repeatedly if needed, within one hour.
  */
 export const AssetUploadCreated = Schema.Union([
   Completed,
@@ -71,7 +69,7 @@ export const AssetUploadCreated = Schema.Union([
 ]).annotate({ identifier: "AssetUploadCreated" })
 export type AssetUploadCreated = typeof AssetUploadCreated.Type
 
-/** Content that comes with the request must be smaller than this, in bytes. */
+/** Content in the request must be smaller than this, in bytes. */
 export const maxDirectAssetBytes = 5_000_000
 
 const params = { workspace_id: WorkspaceId, asset_id: AssetRef }
@@ -103,7 +101,7 @@ export const create = HttpApiEndpoint.post("createAsset", "/workspaces/:workspac
   .annotate(RequiredPermission, "Assets.write_asset_storage_assets")
   .annotateMerge(summary("Create an asset without content"))
 
-/** `data` is the content itself, in base64. The asset keeps its old content until the new one is whole. */
+/** `data` is the content, in base64. The asset keeps its old content until the new one is complete. */
 export const createUpload = HttpApiEndpoint.post(
   "createAssetUpload",
   "/workspaces/:workspace_id/assets/:asset_id/uploads",

@@ -1,6 +1,4 @@
-/**
- * Assistant runs: an assistant at work on somebody's machine, which reports on it.
- */
+/** Assistant runs: a person runs an assistant on a machine, which reports on it. */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
@@ -13,7 +11,7 @@ import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Re
 export const assistantRunStates = ["in_progress", "completed", "failed"] as const
 export type AssistantRunState = (typeof assistantRunStates)[number]
 
-/** Why an assistant run failed. `UNKNOWN` too when its machine was not heard of for three heartbeats. */
+/** Why an assistant run failed. `UNKNOWN` also when its machine missed three heartbeats. */
 export const assistantRunErrorCodes = [
   "START_FAILURE",
   "UNZIP_FAILURE",
@@ -36,14 +34,14 @@ export const AssistantRun = Schema.Struct({
 }).annotate({ identifier: "AssistantRun" })
 export interface AssistantRun extends Schema.Schema.Type<typeof AssistantRun> {}
 
-/** What the machine needs that runs the assistant. `run_token` is dead once the run has ended. */
+/** What the machine needs to run the assistant. `run_token` is refused once the run has ended. */
 export const AssistantRunStarted = Schema.Struct({
   id: AssistantRunId,
   run_token: Schema.RedactedFromValue(Schema.String),
   task: Schema.Struct({ name: Schema.String }),
   /** `url` needs no key and is valid for one hour; `digest` is `sha256:` and the hex digest of the bytes there. */
   package: Schema.Struct({ digest: Schema.String, url: Schema.String }),
-  /** How often the machine must be heard of. */
+  /** The interval of heartbeats of the machine. */
   heartbeat_seconds: Schema.Finite
 }).annotate({ identifier: "AssistantRunStarted" })
 export interface AssistantRunStarted extends Schema.Schema.Type<typeof AssistantRunStarted> {}
@@ -62,7 +60,7 @@ export const get = HttpApiEndpoint.get(
   .annotate(RequiredPermission, "Assistants.read_assistants")
   .annotateMerge(summary("Get an assistant run"))
 
-/** Of one assistant, or of all in the workspace. */
+/** Runs of one assistant, or of all in the workspace. */
 export const list = HttpApiEndpoint.get("listAssistantRuns", "/workspaces/:workspace_id/assistant-runs", {
   params: { workspace_id: WorkspaceId },
   query: { ...listQuery, assistant_id: Schema.optional(AssistantId) },
@@ -98,7 +96,7 @@ export const heartbeat = HttpApiEndpoint.post(
   .annotate(RequiredPermission, "Assistants.run_assistants")
   .annotateMerge(extension("Keep an assistant run alive"))
 
-/** Extension: ends a run; `error` null: well. Ending it again the same way changes nothing, another way is a 409. */
+/** Extension: completes a run; `error` null: success. Repeating it changes nothing, another result is a 409. */
 export const complete = HttpApiEndpoint.post(
   "completeAssistantRun",
   "/workspaces/:workspace_id/assistant-runs/:assistant_run_id/complete",

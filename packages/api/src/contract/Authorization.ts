@@ -1,6 +1,4 @@
-/**
- * Who may call what: permissions, the principal of a request, and the middleware that finds it.
- */
+/** Authorization: permissions, the principal of a request, and the middleware that finds it. */
 import * as Context from "effect/Context"
 import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
@@ -8,7 +6,7 @@ import * as Schema from "effect/Schema"
 import type { AssistantRunId, ProcessRunId, StepRunId, WorkerId, WorkspaceId } from "./Ids.ts"
 import { ConflictResponse, ForbiddenResponse, InvalidRequestResponse, UnauthenticatedResponse } from "./Responses.ts"
 
-/** Every permission that a key can hold: the 18 of the service, then those of the extensions. */
+/** Every permission of a key: the 18 of the service, then those of the extensions. */
 export const Permission = /* @__PURE__ */ Schema.Literals([
   "Assets.read_asset_storage_assets",
   "Assets.write_asset_storage_assets",
@@ -35,14 +33,15 @@ export const Permission = /* @__PURE__ */ Schema.Literals([
 ])
 export type Permission = typeof Permission.Type
 
-/** What the first key of a workspace may do: everything but reading the values of secrets. */
+/** The permissions of the first key of a workspace: all but reading the values of secrets. */
 export const firstKeyPermissions: ReadonlyArray<Permission> = /* @__PURE__ */ Permission.literals.filter(
   (permission) => permission !== "Vault.read_secret_values"
 )
 
 /**
- * What the token of a run of a step or of an assistant may do on `/api/v1` and `/secrets-v1`, whose endpoints take it as a bearer token too: robots
- * read and write assets and secrets. The work items of its own run it reaches through the robot side alone.
+ * The permissions of the token of a run of a step or of an assistant on `/api/v1` and `/secrets-v1`, whose endpoints
+ * also accept it as a bearer token: robots read and write assets and secrets. It reaches the work items of its own run
+ * through the robot side only.
  */
 export const runPermissions: ReadonlyArray<Permission> = [
   "Assets.read_asset_storage_assets",
@@ -56,7 +55,7 @@ export class RequiredPermission extends Context.Service<RequiredPermission, Perm
   "@signalbox/api/contract/RequiredPermission"
 ) {}
 
-/** Who is calling: a workspace key, a worker, a run of a step, or a run of an assistant. */
+/** The caller: a workspace key, a worker, a run of a step, or a run of an assistant. */
 export type Principal =
   | {
       readonly _tag: "ApiKey"
@@ -73,14 +72,14 @@ export type Principal =
     }
   | { readonly _tag: "AssistantRun"; readonly workspaceId: WorkspaceId; readonly assistantRunId: AssistantRunId }
 
-/** The principal of the request at hand. */
+/** The principal of the current request. */
 export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principal>()(
   "@signalbox/api/contract/CurrentPrincipal"
 ) {}
 
 /**
- * Workspace keys on `/api/v1`: `Authorization: RC-WSKEY <key>` (any case), or the same key as a bearer token. The token of
- * a step run that has ended is a 409.
+ * Workspace keys on `/api/v1`: `Authorization: RC-WSKEY <key>` (case-insensitive), or the same key as a bearer token.
+ * The token of a step run that has ended is a 409.
  */
 export class WorkspaceAuthorization extends HttpApiMiddleware.Service<
   WorkspaceAuthorization,
@@ -90,7 +89,7 @@ export class WorkspaceAuthorization extends HttpApiMiddleware.Service<
   error: [UnauthenticatedResponse, ForbiddenResponse, ConflictResponse]
 }) {}
 
-/** The same keys for callers that can send no header: the bare key as `token` in the query. */
+/** The same keys for callers that cannot send headers: the bare key as `token` in the query. */
 export class IntegrationAuthorization extends HttpApiMiddleware.Service<
   IntegrationAuthorization,
   { provides: CurrentPrincipal }

@@ -1,6 +1,4 @@
-/**
- * Shapes that several resources share.
- */
+/** Schemas that several resources share. */
 import * as Schema from "effect/Schema"
 
 /** ISO 8601 in UTC with milliseconds, such as `2026-11-20T08:15:30.000Z`. Sorts as text. */
@@ -11,27 +9,27 @@ export const TimestampInput = Timestamp.check(
   Schema.isPattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/)
 )
 
-/** A member of an enumeration that this version of the contract does not know. A service of ours never makes one. */
+/** A value of an enumeration that this version of the contract does not know. A service of ours never sends one. */
 export const Unrecognised = Schema.String.pipe(Schema.brand("Unrecognised"))
 export type Unrecognised = typeof Unrecognised.Type
 
-/** An enumeration in responses: a known literal, or any other string, kept as it came. */
+/** An enumeration in responses: a known literal, or any other string, unchanged. */
 export const OpenEnum = <const L extends ReadonlyArray<string>>(literals: L) =>
   Schema.Union([Schema.Literals(literals), Unrecognised])
 
-/** Text that every database keeps as it is: no NUL, no half of a surrogate pair. */
+/** Text that every database stores unchanged: no NUL, no lone surrogate. */
 export const Text = Schema.String.check(
   Schema.isPattern(/^[^\0\p{Cs}]*$/u, { message: "Expected text without NUL and without lone surrogates" })
 )
 
-/** The tag of a variant of a union in responses that this version does not know: any string but the known ones. */
+/** The tag of a union's variant in responses that this version does not know: any string but the known ones. */
 export const UnrecognisedTag = (known: ReadonlyArray<string>) =>
   Unrecognised.check(Schema.makeFilter((tag) => !known.includes(tag)))
 
-/** A name that people give: 1 to 255 characters. */
+/** A name given by users: 1 to 255 characters. */
 export const Name = Text.check(Schema.isBetweenLength(1, 255))
 
-/** Query parameters of every list: the size of a page (1 to 500, default 100) and where it starts. */
+/** Query parameters of every list: the size of a page (1 to 500, default 100) and its start. */
 export const listQuery = {
   limit: Schema.optional(Schema.Int.check(Schema.isGreaterThan(0))),
   cursor: Schema.optional(Schema.String)
@@ -58,7 +56,7 @@ export interface Page<A> {
 /** A reference to another resource. */
 export const Ref = <S extends Schema.Top>(id: S) => Schema.Struct({ id })
 
-/** What deleting a resource answers. */
+/** The response to deleting a resource. */
 export const Deleted = <S extends Schema.Top>(id: S) => Schema.Struct({ id, deleted: Schema.Literal(true) })
 
 /** An address that the service calls: `http` or `https`, absolute. */

@@ -1,20 +1,18 @@
-/**
- * What the OpenAPI document says of an endpoint, besides what follows from its schemas.
- */
+/** Annotations for the OpenAPI document, besides what follows from schemas. */
 import * as Context from "effect/Context"
 import * as OpenApi from "effect/http-api/OpenApi"
 
-/** The mark of what the hosted service does not have. */
+/** Marks operations that the hosted service does not have. */
 export const extensionMark = { "x-signalbox-extension": true } as const
 
-/** Whether an endpoint has that mark. */
+/** Whether an endpoint is marked as an extension. */
 export const isExtension = (endpoint: { readonly annotations: Context.Context<never> }): boolean => {
   const override = Context.getOrUndefined(endpoint.annotations, OpenApi.Override)
   return override !== undefined && "x-signalbox-extension" in override
 }
 
-/** One line on what the operation does. */
+/** The summary of an operation, in one line. */
 export const summary = (text: string) => OpenApi.annotations({ summary: text })
 
-/** As `summary`, for an endpoint that the hosted service does not have. */
+/** Like `summary`, for an endpoint that the hosted service does not have. */
 export const extension = (text: string) => OpenApi.annotations({ summary: text, override: extensionMark })

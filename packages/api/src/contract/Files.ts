@@ -15,7 +15,7 @@ export interface File extends Schema.Schema.Type<typeof File> {}
 
 /**
  * Where and how to send the bytes: a multipart `POST` to `url` without authorization, with all members of `form_data`
- * as fields first and the part `file` last. Answers 204.
+ * as fields first and the part `file` last. The response is a 204.
  */
 export const UploadForm = Schema.Struct({
   url: Schema.String,
@@ -23,7 +23,7 @@ export const UploadForm = Schema.Struct({
 }).annotate({ identifier: "UploadForm" })
 export interface UploadForm extends Schema.Schema.Type<typeof UploadForm> {}
 
-/** What is uploaded: the file's name (1 to 255 characters, no path) and its exact size in bytes. */
+/** A file to upload: its name (1 to 255 characters, no path) and exact size in bytes. */
 export const NewFile = Schema.Struct({
   file_name: Schema.String.check(
     Schema.isBetweenLength(1, 255),

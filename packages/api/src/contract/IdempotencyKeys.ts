@@ -1,19 +1,17 @@
-/**
- * How long the service keeps idempotency keys. The header is the same in requests, where it asks, and in responses.
- */
+/** The lifetime of idempotency keys. The header is the same in requests, which ask for a lifetime, and in responses. */
 
 import * as Context from "effect/Context"
 
 /**
- * Annotates an endpoint for which the service keeps no record of idempotency keys: called again it does the same again, and
- * it waits for others for longer than the transaction of a record may last.
+ * Annotates an endpoint without idempotency records: a repeated call has the same effect, and it waits longer than the
+ * transaction of a record may last.
  */
 export const WithoutRecord = Context.Reference<boolean>("@signalbox/api/contract/WithoutRecord", {
   defaultValue: () => false
 })
 
-/** Seconds, whole. */
+/** Whole seconds. */
 export const lifetimeHeader = "idempotency-key-ttl"
 
-/** Seconds: the lifetime of a key for which a request does not ask, and the longest that it can ask for (7 days). */
+/** Seconds: the default lifetime of a key, and the longest that a request can ask for (7 days). */
 export const keyLifetime = { default: 86_400, max: 604_800 } as const

@@ -1,6 +1,4 @@
-/**
- * Branded ids. The service makes UUIDv7 strings; a client must treat every id as opaque.
- */
+/** Branded ids. The service creates UUIDv7 strings; a client must treat every id as opaque. */
 import * as Schema from "effect/Schema"
 
 /** Identifies a workspace. */
@@ -11,7 +9,7 @@ export type WorkspaceId = typeof WorkspaceId.Type
 export const ProcessId = Schema.String.pipe(Schema.brand("ProcessId"))
 export type ProcessId = typeof ProcessId.Type
 
-/** Identifies a step of a process; it stays while the step keeps its name. */
+/** Identifies a step of a process; it does not change while the step keeps its name. */
 export const StepId = Schema.String.pipe(Schema.brand("StepId"))
 export type StepId = typeof StepId.Type
 
@@ -23,7 +21,7 @@ export type ProcessRunId = typeof ProcessRunId.Type
 export const StepRunId = Schema.String.pipe(Schema.brand("StepRunId"))
 export type StepRunId = typeof StepRunId.Type
 
-/** Identifies a work item, and an output: an output that travels on keeps its id as a work item. */
+/** Identifies a work item, and an output: an output that becomes a work item of the next step keeps its id. */
 export const WorkItemId = Schema.String.pipe(Schema.brand("WorkItemId"))
 export type WorkItemId = typeof WorkItemId.Type
 
@@ -83,6 +81,6 @@ export type LinkTokenId = typeof LinkTokenId.Type
 export const ApiKeyId = Schema.String.pipe(Schema.brand("ApiKeyId"))
 export type ApiKeyId = typeof ApiKeyId.Type
 
-/** The name of a secret, which is also its identity. */
+/** The name of a secret, which also identifies it. */
 export const SecretName = Schema.String.pipe(Schema.brand("SecretName"))
 export type SecretName = typeof SecretName.Type

@@ -1,6 +1,4 @@
-/**
- * Outputs of process runs: what the last step made.
- */
+/** Outputs of process runs: what the last step created. */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"

@@ -1,6 +1,4 @@
-/**
- * Process runs: a process at work on one or more work items.
- */
+/** Process runs: a process that runs on one or more work items. */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
@@ -14,11 +12,11 @@ import { ConflictResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooL
 export const processRunStates = ["new", "in_progress", "completed", "unresolved", "stopping"] as const
 export type ProcessRunState = (typeof processRunStates)[number]
 
-/** What a callback can be told of. The events of webhooks say `process_run.` before each. */
+/** The events of callbacks. Those of webhooks have the prefix `process_run.`. */
 export const processRunActions = ["started", "completed", "unresolved"] as const
 export type ProcessRunAction = (typeof processRunActions)[number]
 
-/** Who started a run; `details` only when `type` is `user`. */
+/** What started a run; `details` only when `type` is `user`. */
 export const StartedBy = Schema.Struct({
   type: OpenEnum(["api", "user", "schedule", "email"]),
   details: Schema.NullOr(Schema.Struct({ id: Schema.String, first_name: Schema.String, last_name: Schema.String }))
@@ -38,8 +36,8 @@ export const ProcessRun = Schema.Struct({
 export interface ProcessRun extends Schema.Schema.Type<typeof ProcessRun> {}
 
 /**
- * What a run starts with. An absent body and `{}`: the default work item of the process, else one empty item.
- * A `type` that is none of these is refused, never taken for another.
+ * The input of a run. An absent body and `{}`: the default work item of the process, else one empty item. An unknown
+ * `type` is refused, never treated as another.
  */
 export const StartInput = Schema.Union([
   Schema.Struct({
@@ -50,7 +48,7 @@ export const StartInput = Schema.Union([
     type: Schema.Literal("with_work_item_ids"),
     work_item_ids: Schema.Array(WorkItemId).check(Schema.isBetweenLength(1, 10_000))
   }),
-  /** All items that wait in the queue of the process; `started` is false when there are none. */
+  /** All items waiting in the queue of the process; `started` is false when none wait. */
   Schema.Struct({ type: Schema.Literal("with_inputs") }),
   Schema.Struct({ type: Schema.optionalKey(Schema.Never) })
 ])
@@ -66,7 +64,7 @@ export type Started = typeof Started.Type
 export const StopRequest = Schema.Struct({
   /** True: waiting items become `done`; false: `failed`. */
   set_remaining_work_items_as_done: Schema.Boolean,
-  /** True: what runs is terminated; false: it finishes the item in hand. */
+  /** True: running step runs are terminated; false: they finish their reserved item. */
   terminate_ongoing_activity_runs: Schema.Boolean,
   reason: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(1000)))
 })
@@ -121,7 +119,7 @@ export const remove = HttpApiEndpoint.delete(
   .annotate(RequiredPermission, "Processes.trigger_processes")
   .annotateMerge(summary("Delete an ended process run"))
 
-/** Who is told of the run, and with which secret the deliveries are signed (see `WebhookEvents`). */
+/** The receiver of the events of a run, and the secret that signs the deliveries (see `WebhookEvents`). */
 export const Callback = Schema.Struct({
   url: CallbackUrl,
   secret: Schema.RedactedFromValue(Text.check(Schema.isBetweenLength(1, 1024))),
@@ -155,9 +153,9 @@ export const start = HttpApiEndpoint.post(
   .annotateMerge(summary("Start a process run"))
 
 /**
- * Starts a run for callers that control neither headers nor body: the key is in the query, bare, and the whole body is the
- * payload of the one work item. With `with_handshake=asana` a request that carries `X-Hook-Secret` starts nothing and is
- * answered with that header and `{"started": false}`.
+ * Starts a run for callers that control neither headers nor body: the bare key is in the query, and the whole body is
+ * the payload of the one work item. With `with_handshake=asana` a request that carries `X-Hook-Secret` starts nothing;
+ * the response has that header and `{"started": false}`.
  */
 export const startFromIntegration = HttpApiEndpoint.post(
   "startProcessRunFromIntegration",

@@ -19,29 +19,29 @@ export const Process = Schema.Struct({
 }).annotate({ identifier: "Process" })
 export interface Process extends Schema.Schema.Type<typeof Process> {}
 
-/** A process as lists show it. */
+/** A process in lists. */
 export const ProcessSummary = Schema.Struct({ id: ProcessId, name: Schema.String, created_at: Timestamp }).annotate({
   identifier: "ProcessSummary"
 })
 export interface ProcessSummary extends Schema.Schema.Type<typeof ProcessSummary> {}
 
-/** What a step runs: a task of a task package, or a task that workers bring with them under this name. */
+/** What a step runs: a task of a task package, or a task of this name that workers define themselves. */
 export const StepTask = Schema.Struct({ name: Name, package_id: Schema.optionalKey(TaskPackageId) })
 
-/** One step of a definition. Steps run in the order in which they stand. */
+/** One step of a definition. Steps run in the order of the list. */
 export const StepDefinition = Schema.Struct({
   name: Name,
   task: StepTask,
-  /** Only workers of this group may take the step; absent or null: any worker. */
+  /** Only workers of this group may lease the step; absent or null: any worker. */
   worker_group: Schema.optionalKey(Schema.NullOr(Ref(WorkerGroupId))),
-  /** How many step runs of this step may live at once; default 1. */
+  /** How many step runs of this step may be active concurrently; default 1. */
   max_parallel: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 }))),
-  /** A step run that takes longer is terminated; default: none. */
+  /** A step run that exceeds this is terminated; default: no limit. */
   timeout_seconds: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 604_800 }))),
-  /** Items that fail for other than business reasons are tried again; default: none. */
+  /** Items that fail for other than business reasons are retried; default: not. */
   retry: Schema.optionalKey(
     Schema.Struct({
-      /** All attempts, the first included. */
+      /** All attempts, including the first. */
       max_attempts: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })),
       delay_seconds: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 86_400 }))
     })
@@ -53,7 +53,7 @@ export const StepDefinition = Schema.Struct({
 })
 export interface StepDefinition extends Schema.Schema.Type<typeof StepDefinition> {}
 
-/** What a process is made from. */
+/** The definition of a process. */
 export const ProcessDefinition = Schema.Struct({
   name: Name,
   description: Schema.optionalKey(Schema.NullOr(Text)),
@@ -82,7 +82,7 @@ export const list = HttpApiEndpoint.get("listProcesses", "/workspaces/:workspace
   .annotate(RequiredPermission, "Processes.read_processes")
   .annotateMerge(summary("List the processes, newest first"))
 
-/** Extension: makes a process. The name is unique in the workspace. */
+/** Extension: creates a process. The name is unique in the workspace. */
 export const create = HttpApiEndpoint.post("createProcess", "/workspaces/:workspace_id/processes", {
   params: { workspace_id: WorkspaceId },
   payload: ProcessDefinition,
@@ -92,7 +92,10 @@ export const create = HttpApiEndpoint.post("createProcess", "/workspaces/:worksp
   .annotate(RequiredPermission, "Processes.write_processes")
   .annotateMerge(extension("Create a process"))
 
-/** Extension: replaces the definition. A step keeps its id while its name stays; runs keep the steps they started with. */
+/**
+ * Extension: replaces the definition. A step whose name does not change keeps its id; runs keep the steps they started
+ * with.
+ */
 export const update = HttpApiEndpoint.post("updateProcess", "/workspaces/:workspace_id/processes/:process_id", {
   params,
   payload: ProcessDefinition,

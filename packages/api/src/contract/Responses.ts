@@ -1,19 +1,19 @@
 /**
- * Error responses. Each status has one class; all share one body: `{"error": {"code", "message"}, "message"}`.
- * The `status` of each class tells them apart in types and is not on the wire.
+ * Error responses. Each status has one class; all share one body: `{"error": {"code", "message"}, "message"}`. The
+ * `status` of each class distinguishes them in types and is not sent.
  */
 import * as Context from "effect/Context"
 import * as Schema from "effect/Schema"
 
 /**
- * Annotates an endpoint whose response the service puts together field by field, around payloads that are any JSON as they
- * are stored: it is sent without being encoded again. All others are encoded, so that no undeclared field gets out.
+ * Annotates an endpoint whose response the service builds field by field, around payloads that are stored as JSON text:
+ * it is sent without being encoded again. All others are encoded, so that no undeclared field is sent.
  */
 export const SentAsStored = Context.Reference<boolean>("@signalbox/api/contract/SentAsStored", {
   defaultValue: () => false
 })
 
-/** The `error.code` values that the service gives. */
+/** The `error.code` values of the service. */
 export const ErrorCode = Schema.Literals([
   "INVALID_REQUEST",
   "UNAUTHENTICATED",
@@ -61,28 +61,28 @@ export class ForbiddenResponse extends Schema.Error<ForbiddenResponse>("Forbidde
   readonly status = 403
 }
 
-/** 404: no such resource in this workspace. */
+/** 404: the resource does not exist in this workspace. */
 export class NotFoundResponse extends Schema.Error<NotFoundResponse>("NotFoundResponse")(body, {
   httpApiStatus: 404
 }) {
   readonly status = 404
 }
 
-/** 409: the resource is in a state that does not allow this; nothing was changed. */
+/** 409: the state of the resource does not allow this; nothing was changed. */
 export class ConflictResponse extends Schema.Error<ConflictResponse>("ConflictResponse")(body, {
   httpApiStatus: 409
 }) {
   readonly status = 409
 }
 
-/** 413: a body or a file is larger than the limit or than declared; nothing was kept. */
+/** 413: a body or a file is larger than the limit or than declared; nothing was stored. */
 export class PayloadTooLargeResponse extends Schema.Error<PayloadTooLargeResponse>("PayloadTooLargeResponse")(body, {
   httpApiStatus: 413
 }) {
   readonly status = 413
 }
 
-/** 503: the service is stopping or its database is away; try again later. */
+/** 503: the service is stopping or its database is unavailable; try again later. */
 export class UnavailableResponse extends Schema.Error<UnavailableResponse>("UnavailableResponse")(body, {
   httpApiStatus: 503
 }) {

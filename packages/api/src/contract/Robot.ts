@@ -1,6 +1,6 @@
 /**
- * The robot side: what a task speaks while its step run lives, with the run's token as the bearer. Names and spellings
- * are those that existing robots send (camelCase).
+ * The robot side: what a task uses while its step run is in progress, with the run's token as the bearer. Names and
+ * spellings are those of existing robots (camelCase).
  */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -18,7 +18,9 @@ const stepRunParams = {
   step_run_id: StepRunId
 }
 
-/** The next waiting item of the step, null when none waits. While an item is held, answers that item again. */
+/**
+ * Reserves the next waiting item of the step; null when none waits. Returns the item that is already reserved, if any.
+ */
 export const reserveNext = HttpApiEndpoint.post(
   "reserveNextWorkItem",
   "/workspaces/:workspace_id/processes/:process_id/runs/:process_run_id/robotRuns/:step_run_id/reserve-next-work-item",
@@ -29,7 +31,7 @@ export const reserveNext = HttpApiEndpoint.post(
   }
 ).annotateMerge(summary("Reserve the next work item of the step"))
 
-/** How a work item is settled. */
+/** The result of a work item. */
 export const Settlement = Schema.Struct({
   state: Schema.Literals(["COMPLETED", "FAILED"]),
   exception: Schema.optionalKey(
@@ -42,7 +44,7 @@ export const Settlement = Schema.Struct({
 })
 export interface Settlement extends Schema.Schema.Type<typeof Settlement> {}
 
-/** Settles the item in hand. Releasing it again the same way changes nothing. */
+/** Releases the reserved item. Repeating it with the same result changes nothing. */
 export const release = HttpApiEndpoint.post(
   "releaseWorkItem",
   "/workspaces/:workspace_id/processes/:process_id/runs/:process_run_id/robotRuns/:step_run_id/release-work-item",
@@ -55,9 +57,9 @@ export const release = HttpApiEndpoint.post(
     success: Schema.Struct({}),
     error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
   }
-).annotateMerge(summary("Settle the work item in hand"))
+).annotateMerge(summary("Settle the reserved work item"))
 
-/** Makes an output of the item in hand. */
+/** Creates an output of the reserved item. */
 export const createOutput = HttpApiEndpoint.post(
   "createOutput",
   "/workspaces/:workspace_id/processes/:process_id/work-items/:work_item_id/output",
@@ -67,7 +69,7 @@ export const createOutput = HttpApiEndpoint.post(
     success: Schema.Struct({ id: WorkItemId }),
     error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
   }
-).annotateMerge(summary("Create an output of the work item in hand"))
+).annotateMerge(summary("Create an output of the reserved work item"))
 
 /** `/process-v1/workspaces/{w}/processes/{p}`. */
 export const RobotProcess = HttpApiGroup.make("robotProcess")
@@ -117,7 +119,7 @@ export const createFile = HttpApiEndpoint.post(
   }
 ).annotateMerge(summary("Get the form with which a file is uploaded"))
 
-/** Replaces the payload of the item in hand, or of an output of it. */
+/** Replaces the payload of the reserved item, or of an output of it. */
 export const putData = HttpApiEndpoint.put(
   "putWorkItemData",
   "/workspaces/:workspace_id/workitems/:work_item_id/data",

@@ -1,6 +1,6 @@
 /**
- * The vault as robots speak it, `/secrets-v1`: values travel encrypted under a key of the reader or of the vault, besides
- * TLS. Takes the token of a run, or a workspace key with the permission.
+ * The vault in the protocol of robots, `/secrets-v1`: besides TLS, values are encrypted for the reader or the vault.
+ * Needs the token of a run, or a workspace key with the permission.
  */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -14,9 +14,9 @@ import { InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } fro
 import { NewSecretName, Secret } from "./Secrets.ts"
 
 /**
- * The items, as JSON, under AES-256-GCM without associated data; that key, of 32 bytes, under RSA-OAEP (SHA-256, MGF1 with
- * SHA-256) for the public key of whoever reads. The tag is apart from the ciphertext. `iv` has 16 bytes. The nonce is the
- * `iv` itself in what a robot writes, and the ASCII bytes of its lower-case hex in what a robot reads.
+ * The items, as JSON, under AES-256-GCM without associated data; that key, of 32 bytes, under RSA-OAEP (SHA-256, MGF1
+ * with SHA-256) for the public key of the reader. The tag is separate from the ciphertext. `iv` has 16 bytes. The nonce
+ * is the `iv` itself in what a robot writes, and the ASCII bytes of its lower-case hex in what a robot reads.
  */
 export const encryptionScheme = "robocloud-vault-transit-v2"
 
@@ -50,9 +50,9 @@ export const get = HttpApiEndpoint.get("getSealedSecret", "/workspaces/:workspac
 export const getPublicKey = HttpApiEndpoint.get("getVaultPublicKey", "/workspaces/:workspace_id/secrets/publicKey", {
   params: { workspace_id: WorkspaceId },
   success: Schema.String.pipe(HttpApiSchema.asText())
-}).annotateMerge(summary("Get the key under which secrets are written"))
+}).annotateMerge(summary("Get the key that encrypts written secrets"))
 
-/** Makes the secret, or replaces all of it. The name in the body must be that in the path. */
+/** Creates the secret, or replaces its items and description. The name in the body must equal the one in the path. */
 export const put = HttpApiEndpoint.put("putSealedSecret", "/workspaces/:workspace_id/secrets/:secret_name", {
   params: { workspace_id: WorkspaceId, secret_name: NewSecretName },
   payload: Schema.Struct({

@@ -1,5 +1,5 @@
 /**
- * Secrets of the vault: named sets of items. Items go in here and never come out; robots read them elsewhere
+ * Secrets of the vault: named sets of items. Items can only be written here; robots read them elsewhere
  * (`RobotSecrets`).
  */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
@@ -58,7 +58,7 @@ export const create = HttpApiEndpoint.post("createSecret", "/workspaces/:workspa
   .annotate(RequiredPermission, "Vault.write_secrets")
   .annotateMerge(summary("Create a secret"))
 
-/** All items are replaced by those sent. The description stays when it is absent. */
+/** All items are replaced. An absent description does not change. */
 export const update = HttpApiEndpoint.post("updateSecret", "/workspaces/:workspace_id/secrets/:secret_name", {
   params,
   payload: Schema.Struct({ items: SecretItems, description: Schema.optionalKey(Schema.NullOr(Description)) }),

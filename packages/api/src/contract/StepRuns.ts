@@ -1,6 +1,4 @@
-/**
- * Step runs: one execution of a step on one worker. A step run never lives twice.
- */
+/** Step runs: one execution of a step on one worker. A step run is executed at most once. */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Effect from "effect/Effect"
@@ -58,8 +56,8 @@ export const StepRun = Schema.Struct({
 export interface StepRun extends Schema.Schema.Type<typeof StepRun> {}
 
 /**
- * `NO_WORKER` and `message` are extensions: a step run has waited for 10 seconds, and no worker that was heard of lately
- * could take it; the message says what is missing. It is said once, and the step run goes on when a worker comes.
+ * `NO_WORKER` and `message` are extensions: a step run has been unassigned for 10 seconds, and no worker that is online
+ * matches; the message says what is missing. It is reported once, and the step run continues when a worker leases it.
  */
 export const StepRunEvent = Schema.Struct({
   timestamp: Timestamp,
@@ -101,7 +99,7 @@ export const listEvents = HttpApiEndpoint.get(
   .annotate(RequiredPermission, "Processes.read_run_outputs")
   .annotateMerge(summary("List the events of a step run, oldest first"))
 
-/** A file that a step run left behind. `size` is in bytes. */
+/** A file that a step run saved. `size` is in bytes. */
 export const ArtifactListed = Schema.Struct({ id: ArtifactId, name: Schema.String, size: Schema.Finite }).annotate({
   identifier: "ArtifactListed"
 })
@@ -113,7 +111,7 @@ export const Artifact = Schema.Struct({ ...ArtifactListed.fields, url: Schema.St
 })
 export interface Artifact extends Schema.Schema.Type<typeof Artifact> {}
 
-/** What a step run wrote to its console: one message is one line or more. */
+/** Console output of a step run: a message has one or more lines. */
 export const ConsoleMessage = Schema.Struct({ timestamp: Timestamp, message: Schema.String }).annotate({
   identifier: "ConsoleMessage"
 })

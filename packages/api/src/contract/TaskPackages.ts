@@ -18,32 +18,32 @@ export type TaskPackageType = (typeof taskPackageTypes)[number]
 
 const summaryFields = { id: TaskPackageId, name: Schema.String, type: OpenEnum(taskPackageTypes) }
 
-/** A task package as lists show it, and as its git configuration answers. */
+/** A task package in lists, and in the response to its git configuration. */
 export const TaskPackageSummary = Schema.Struct(summaryFields).annotate({ identifier: "TaskPackageSummary" })
 export interface TaskPackageSummary extends Schema.Schema.Type<typeof TaskPackageSummary> {}
 
 export const gitModes = ["attached", "detached"] as const
 
-/** Where a package comes from, and what came of it. Names of secrets, never what is in them. */
+/** The repository of a package, and the result of the last fetch. Names of secrets, never their values. */
 export const GitSource = Schema.Struct({
   repository: Schema.String,
   directory: Schema.NullOr(Schema.String),
   credentials_secret: Schema.NullOr(Schema.String),
   mode: OpenEnum(gitModes),
-  /** The branch, of a detached package what it was told: a commit, tag or branch. */
+  /** The branch; for a detached package its reference: a commit, tag or branch. */
   reference: Schema.String,
   automatic_deployment: Schema.Boolean,
-  /** The commit that the content is from. */
+  /** The commit of the content. */
   commit: Schema.String,
   fetched_at: Timestamp,
-  /** Why the last look at the branch failed; the content stays. Null when it went well. */
+  /** Why the last poll of the branch failed; the content does not change. Null after a success. */
   error: Schema.NullOr(Schema.Struct({ message: Schema.String, failed_at: Timestamp }))
 }).annotate({ identifier: "GitSource" })
 export interface GitSource extends Schema.Schema.Type<typeof GitSource> {}
 
 /**
  * `download` is null and `tasks` empty while the package has no content; the address is valid for one hour. `git` is an
- * extension, null for a package that is uploaded.
+ * extension, null for an uploaded package.
  */
 export const TaskPackage = Schema.Struct({
   ...summaryFields,
@@ -57,39 +57,39 @@ export interface TaskPackage extends Schema.Schema.Type<typeof TaskPackage> {}
 export const RepositoryUrl = Schema.String.check(
   Schema.isMaxLength(2048),
   Schema.isPattern(/^https?:\/\/[^\s/@]+\/\S+$/i, {
-    message: "Expected an http or https address without credentials; these go into a secret"
+    message: "Expected an http or https address without credentials; put those into a secret"
   })
 )
 
 const repository = {
-  /** Extension: the address to clone. Needed once; kept when absent. */
+  /** Extension: the address to clone. Required the first time; unchanged when absent. */
   repository: Schema.optionalKey(RepositoryUrl),
   /**
-   * Extension: the secret with the credentials of the repository, in its items `password` (a token will do) and
-   * `username` (optional). Null: none. Kept when absent.
+   * Extension: the secret with the credentials of the repository, in its items `password` (may be a token) and
+   * `username` (optional). Null: none. Unchanged when absent.
    */
   credentials_secret: Schema.optionalKey(Schema.NullOr(SecretName)),
-  /** Extension: the folder of the package inside the repository; null: its root. Kept when absent. */
+  /** Extension: the folder of the package inside the repository; null: its root. Unchanged when absent. */
   directory: Schema.optionalKey(Schema.NullOr(RelativePath))
 }
 
-/** The name of a branch or tag as git takes it, or a commit hash. */
+/** The name of a branch or tag with git's rules, or a commit hash. */
 export const GitReference = Name.check(
   Schema.isPattern(/^(?![-/.])(?!.*(?:\.\.|@\{|\/\/|\/\.))[^\s~^:?*[\\\p{Cc}]+(?<!\/|\.|\.lock)$/u, {
     message: "Expected the name of a branch or tag, or a commit hash"
   })
 )
 
-/** Which commit of a repository the package is. */
+/** The commit of a repository that a package uses. */
 export const GitConfiguration = Schema.Union([
-  /** The package follows a branch, by itself or (`automatic_deployment` false) each time that this is sent. */
+  /** The package follows a branch: by polling, or (`automatic_deployment` false) each time that this is sent. */
   Schema.Struct({
     mode: Schema.Literal("attached"),
     branch: GitReference,
     automatic_deployment: Schema.Boolean,
     ...repository
   }),
-  /** The package is this commit, tag or branch as it is now, and nothing else. */
+  /** The package is this commit, tag or branch as it is now. */
   Schema.Struct({ mode: Schema.Literal("detached"), reference: GitReference, ...repository })
 ])
 export type GitConfiguration = typeof GitConfiguration.Type
@@ -114,7 +114,7 @@ export const create = HttpApiEndpoint.post("createTaskPackage", "/workspaces/:wo
   .annotate(RequiredPermission, "Tasks.write_task_packages")
   .annotateMerge(summary("Create a task package without content"))
 
-/** Fetches the repository before it answers. One that cannot be read is a 409, and nothing is changed. */
+/** Fetches the repository before it responds. One that cannot be read is a 409, and nothing is changed. */
 export const configure = HttpApiEndpoint.post(
   "configureTaskPackage",
   "/workspaces/:workspace_id/task-packages/:task_package_id",

@@ -1,7 +1,7 @@
 /**
- * What the service sends to webhooks and callbacks, and how it is signed. Each event is made once; every attempt sends
- * the same bytes with the same `webhook-id`. At least once, in no promised order: drop what has a known `id`, and let
- * the highest `seqNo` of a run win.
+ * The events for webhooks and callbacks, and their signatures. Each event is created once; every attempt sends the same
+ * bytes with the same `webhook-id`. Delivered at least once, in no guaranteed order: ignore a known `id`, and an event
+ * of a run with a lower `seqNo` than one already seen.
  */
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
@@ -15,8 +15,8 @@ const orNull = <S extends Schema.Codec<unknown, unknown>>(schema: S) =>
   Schema.NullOr(schema).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 
 /**
- * The body of a delivery. The action `test` is that of the test event of a webhook: its ids are those of no process and
- * no run. What has a default is missing in deliveries of the hosted service, and always present in ours.
+ * The body of a delivery. The action `test` is the test event of a webhook: its ids belong to no process and no run.
+ * Fields with a default are missing in deliveries of the hosted service, and always present in ours.
  */
 export const WebhookEvent = Schema.Struct({
   id: EventId,
@@ -30,7 +30,7 @@ export const WebhookEvent = Schema.Struct({
     processName: orNull(Schema.String),
     processRunId: ProcessRunId,
     state: OpenEnum(processRunStates),
-    /** Rises with each event of a run, from 1; 0 in the test event. */
+    /** Increases with each event of a run, from 1; 0 in the test event. */
     seqNo: orNull(Schema.Int),
     startedAt: orNull(Timestamp),
     endedAt: orNull(Timestamp),
@@ -50,11 +50,11 @@ export const webhookHeaders = {
   rcSignature: "x-rc-signature",
   /** The `id` of the event. */
   id: "webhook-id",
-  /** When this attempt was made, in whole seconds since 1970. */
+  /** The time of this attempt, in whole seconds since 1970. */
   timestamp: "webhook-timestamp",
   /**
-   * `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>` under `standardKey`; several, one
-   * space apart, while a secret is rotated.
+   * `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>` under `standardKey`; several,
+   * separated by spaces, while a secret is rotated.
    */
   signature: "webhook-signature"
 } as const
@@ -67,7 +67,7 @@ export const standardKey = (secret: string): Uint8Array => {
     : new TextEncoder().encode(secret)
 }
 
-/** What the Standard Webhooks signature signs. */
+/** The content that the Standard Webhooks signature signs. */
 export const standardContent = (id: string, timestamp: string, body: Uint8Array): Uint8Array => {
   const head = new TextEncoder().encode(`${id}.${timestamp}.`)
   const content = new Uint8Array(head.length + body.length)

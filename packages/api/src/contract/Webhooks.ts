@@ -1,6 +1,4 @@
-/**
- * Webhooks: addresses that are told of events of process runs. What they get is in `WebhookEvents`.
- */
+/** Webhooks: addresses that receive events of process runs, defined in `WebhookEvents`. */
 import * as Effect from "effect/Effect"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -20,15 +18,15 @@ const listed = {
   process: Schema.NullOr(Ref(ProcessId)),
   enabled_events: Schema.Array(OpenEnum(webhookEventTypes)),
   endpoint: Schema.String,
-  /** Extension: false when an endpoint answered 410, or by hand; nothing is sent then. */
+  /** Extension: false when an endpoint responded with 410, or after a manual change; nothing is sent then. */
   enabled: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(true)))
 }
 
-/** A webhook as lists show it. */
+/** A webhook in lists. */
 export const WebhookListed = Schema.Struct(listed).annotate({ identifier: "WebhookListed" })
 export interface WebhookListed extends Schema.Schema.Type<typeof WebhookListed> {}
 
-/** `secret` signs the deliveries; the service makes it, `whsec_` and 32 random bytes in base64. */
+/** `secret` signs the deliveries; the service creates it, `whsec_` and 32 random bytes in base64. */
 export const Webhook = Schema.Struct({ ...listed, secret: Schema.RedactedFromValue(Schema.String) }).annotate({
   identifier: "Webhook"
 })
@@ -39,7 +37,7 @@ const EnabledEvents = Schema.Array(Schema.Literals(webhookEventTypes)).check(Sch
 export const deliveryStates = ["pending", "delivered", "failed"] as const
 export type DeliveryState = (typeof deliveryStates)[number]
 
-/** An event on its way to a webhook: `pending` while it will be tried (again). Kept for 14 days. */
+/** An event for a webhook: `pending` while another attempt will be made. Stored for 14 days. */
 export const WebhookDelivery = Schema.Struct({
   id: WebhookDeliveryId,
   /** The `id` in the body and the `webhook-id` of every attempt. */
@@ -51,9 +49,9 @@ export const WebhookDelivery = Schema.Struct({
   created_at: Timestamp,
   attempts: Schema.Int,
   last_attempt_at: Schema.NullOr(Timestamp),
-  /** When it is tried next, null when it is not. */
+  /** The time of the next attempt, null when none will be made. */
   next_attempt_at: Schema.NullOr(Timestamp),
-  /** What the endpoint answered last, null when it did not. */
+  /** The status of the last response, null without one. */
   response_status: Schema.NullOr(Schema.Int),
   /** Why the last attempt failed, null if it did not. */
   error: Schema.NullOr(Schema.String),
@@ -95,7 +93,7 @@ export const create = HttpApiEndpoint.post("createWebhook", "/workspaces/:worksp
   .annotate(RequiredPermission, "Webhooks.write_webhooks")
   .annotateMerge(summary("Create a webhook"))
 
-/** Irreversible. What is still to be delivered is dropped. */
+/** Irreversible. Pending deliveries are dropped. */
 export const remove = HttpApiEndpoint.delete("deleteWebhook", "/workspaces/:workspace_id/webhooks/:webhook_id", {
   params,
   success: Deleted(WebhookId),
@@ -105,8 +103,8 @@ export const remove = HttpApiEndpoint.delete("deleteWebhook", "/workspaces/:work
   .annotateMerge(summary("Delete a webhook"))
 
 /**
- * Extension: changes what is given. `rotate_secret: true` makes a new secret and answers it; for 24 hours
- * `webhook-signature` carries a signature under the old one too, while `x-rc-signature` is made with the new one at once.
+ * Extension: changes the given fields. `rotate_secret: true` creates a new secret and returns it; for 24 hours
+ * `webhook-signature` also carries a signature under the old one, while `x-rc-signature` uses the new one immediately.
  */
 export const update = HttpApiEndpoint.post("updateWebhook", "/workspaces/:workspace_id/webhooks/:webhook_id", {
   params,
@@ -123,7 +121,7 @@ export const update = HttpApiEndpoint.post("updateWebhook", "/workspaces/:worksp
   .annotate(RequiredPermission, "Webhooks.write_webhooks")
   .annotateMerge(extension("Change a webhook, or rotate its secret"))
 
-/** Extension: sends a test event, also to a webhook that is not enabled. Answers its delivery, which may be pending. */
+/** Extension: sends a test event, even if the webhook is disabled. Returns its delivery, which may be pending. */
 export const test = HttpApiEndpoint.post("testWebhook", "/workspaces/:workspace_id/webhooks/:webhook_id/test", {
   params,
   success: WebhookDelivery,
@@ -132,7 +130,7 @@ export const test = HttpApiEndpoint.post("testWebhook", "/workspaces/:workspace_
   .annotate(RequiredPermission, "Webhooks.write_webhooks")
   .annotateMerge(extension("Send a test event to a webhook"))
 
-/** Extension: what was sent in the last 14 days. */
+/** Extension: the deliveries of the last 14 days. */
 export const listDeliveries = HttpApiEndpoint.get(
   "listWebhookDeliveries",
   "/workspaces/:workspace_id/webhooks/:webhook_id/deliveries",
@@ -146,7 +144,7 @@ export const listDeliveries = HttpApiEndpoint.get(
   .annotate(RequiredPermission, "Webhooks.read_webhooks")
   .annotateMerge(extension("List the deliveries of a webhook, newest first"))
 
-/** Extension: sends the same event again, as a new delivery. While the old one is pending: 409. */
+/** Extension: sends the same event again, as a new delivery. 409 while the old one is pending. */
 export const redeliver = HttpApiEndpoint.post(
   "redeliverWebhookDelivery",
   "/workspaces/:workspace_id/webhooks/:webhook_id/deliveries/:delivery_id/redeliver",
@@ -157,7 +155,7 @@ export const redeliver = HttpApiEndpoint.post(
   }
 )
   .annotate(RequiredPermission, "Webhooks.write_webhooks")
-  .annotateMerge(extension("Deliver an event once more"))
+  .annotateMerge(extension("Deliver an event again"))
 
 export const Webhooks = HttpApiGroup.make("webhooks")
   .add(get, list, create, remove, update, test, listDeliveries, redeliver)

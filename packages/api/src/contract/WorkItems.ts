@@ -23,7 +23,7 @@ export type WorkItemState = (typeof workItemStates)[number]
 export const exceptionTypes = ["application", "business", "orchestrator", "unspecified"] as const
 export type ExceptionType = (typeof exceptionTypes)[number]
 
-/** Why a work item failed. `business`: bad or missing data, not worth a retry; the rest may be tried again. */
+/** Why a work item failed. `business`: invalid or missing data, not worth a retry; other items may be retried. */
 export const WorkItemException = Schema.Struct({
   code: Schema.String,
   type: OpenEnum(exceptionTypes),
@@ -97,7 +97,7 @@ export const create = HttpApiEndpoint.post("createWorkItem", "/workspaces/:works
   .annotate(SentAsStored, true)
   .annotateMerge(summary("Create a work item in the queue of a process"))
 
-/** Asks for the form with which one file is uploaded. A file of the same name is replaced. */
+/** Creates the form with which one file is uploaded. A file of the same name is replaced. */
 export const createFile = HttpApiEndpoint.post(
   "createWorkItemFile",
   "/workspaces/:workspace_id/work-items/:work_item_id/files",

@@ -32,7 +32,7 @@ const linkToken = {
 
 /**
  * A token with which any number of workers link themselves into a group, until it expires or is deleted; workers that
- * it linked stay.
+ * it linked remain.
  */
 export const GroupLinkToken = Schema.Struct(linkToken).annotate({ identifier: "GroupLinkToken" })
 export interface GroupLinkToken extends Schema.Schema.Type<typeof GroupLinkToken> {}
@@ -73,7 +73,7 @@ export const create = HttpApiEndpoint.post("createWorkerGroup", "/workspaces/:wo
   .annotate(RequiredPermission, "Workers.write_workers")
   .annotateMerge(summary("Create a worker group"))
 
-/** Only values present are set. */
+/** Only present fields are changed. */
 export const update = HttpApiEndpoint.post(
   "updateWorkerGroup",
   "/workspaces/:workspace_id/worker-groups/:worker_group_id",
@@ -87,7 +87,7 @@ export const update = HttpApiEndpoint.post(
   .annotate(RequiredPermission, "Workers.write_workers")
   .annotateMerge(summary("Rename a worker group"))
 
-/** Irreversible. Its workers stay, its link tokens go. A group that a step names is a 409. */
+/** Irreversible. Its workers remain, its link tokens are deleted. A group that a step names is a 409. */
 export const remove = HttpApiEndpoint.delete(
   "deleteWorkerGroup",
   "/workspaces/:workspace_id/worker-groups/:worker_group_id",
@@ -121,7 +121,7 @@ export const removeWorker = HttpApiEndpoint.delete(
   { params: { ...params, worker_id: WorkerId }, success: Membership, error: NotFoundResponse }
 )
   .annotate(RequiredPermission, "Workers.write_workers")
-  .annotateMerge(summary("Take a worker out of a group"))
+  .annotateMerge(summary("Remove a worker from a group"))
 
 const tokenParams = { ...params, token_id: LinkTokenId }
 
@@ -157,7 +157,7 @@ export const getLinkToken = HttpApiEndpoint.get(
   .annotate(RequiredPermission, "Workers.read_workers")
   .annotateMerge(extension("Get a link token of a worker group"))
 
-/** Extension: only values present are set. */
+/** Extension: only present fields are changed. */
 export const updateLinkToken = HttpApiEndpoint.post(
   "updateGroupLinkToken",
   "/workspaces/:workspace_id/worker-groups/:worker_group_id/link-tokens/:token_id",

@@ -1,6 +1,6 @@
 /**
- * The workers' own interface, `/worker-v1`: link, lease step runs, report them. The bearer is the worker's token,
- * and calls about a step run carry its lease token besides.
+ * The interface of workers, `/worker-v1`: link, lease step runs, report them. The bearer is the worker's token, and
+ * calls about a step run also carry its lease token.
  */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
@@ -21,10 +21,10 @@ import {
 import { Settlement } from "./Robot.ts"
 import { stepRunErrorCodes, stepRunEventTypes } from "./StepRuns.ts"
 
-/** Step runs in one call of `nextItems`. */
+/** The maximum of step runs in one call of `nextItems`. */
 export const maxStepRunsAtOnce = 100
 
-/** Outputs that an item is settled with; more are made by calls of their own before. */
+/** The maximum of outputs sent with a settled item; further ones are created by separate calls before. */
 export const maxOutputsAtOnce = 100
 
 const Tasks = Schema.Array(Name).check(Schema.isMaxLength(1000))
@@ -36,14 +36,17 @@ export const Linked = Schema.Struct({
   heartbeat_seconds: Schema.Finite
 }).annotate({ identifier: "Linked" })
 
-/** Trades a link token for an identity. A worker's link token serves once, a group's until it expires or is deleted. */
+/**
+ * Exchanges a link token for an identity. A worker's link token can be used once, a group's until it expires or is
+ * deleted.
+ */
 export const link = HttpApiEndpoint.post("linkWorker", "/link", {
   payload: Schema.Struct({ link_token: Schema.String, name: Name, tasks: Tasks }),
   success: Linked,
   error: [InvalidRequestResponse, ForbiddenResponse]
 }).annotateMerge(extension("Link a worker to the workspace"))
 
-/** A step run that this worker, and no other, may now start. The tokens are dead once the step run has ended. */
+/** A step run that only this worker may start now. The tokens are refused once the step run has ended. */
 export const Lease = Schema.Struct({
   step_run_id: StepRunId,
   process_id: ProcessId,
@@ -51,7 +54,7 @@ export const Lease = Schema.Struct({
   lease_token: Schema.String,
   run_token: Schema.String,
   task: Schema.Struct({ name: Schema.String }),
-  /** Null for a task that the worker brings with it. */
+  /** Null for a task that the worker defines itself. */
   package: Schema.NullOr(Schema.Struct({ digest: Schema.String, url: Schema.String })),
   work_item_id: WorkItemId,
   timeout_seconds: Schema.NullOr(Schema.Finite),
@@ -59,12 +62,12 @@ export const Lease = Schema.Struct({
 }).annotate({ identifier: "Lease" })
 export interface Lease extends Schema.Schema.Type<typeof Lease> {}
 
-/** Waits for up to `wait_seconds` and answers early when work arrives. */
+/** Waits for up to `wait_seconds` and responds earlier when work arrives. */
 export const lease = HttpApiEndpoint.post("leaseStepRuns", "/lease", {
   payload: Schema.Struct({
     free: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 })),
     tasks: Tasks,
-    /** Whether this worker runs tasks of task packages too; default false. */
+    /** Whether this worker also runs tasks of task packages; default false. */
     packages: Schema.optionalKey(Schema.Boolean),
     wait_seconds: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 30 }))
   }),
@@ -74,7 +77,7 @@ export const lease = HttpApiEndpoint.post("leaseStepRuns", "/lease", {
   .middleware(TokenAuthorization)
   .annotateMerge(extension("Wait for step runs and lease them"))
 
-/** Keeps the worker and its step runs alive; answers which of them must stop and which are no longer its own. */
+/** Keeps the worker and its step runs alive; returns which of them must stop and which it no longer owns. */
 export const heartbeat = HttpApiEndpoint.post("heartbeat", "/heartbeat", {
   payload: Schema.Struct({ step_run_ids: Schema.Array(StepRunId) }),
   success: Schema.Struct({ stop: Schema.Array(StepRunId), lost: Schema.Array(StepRunId) }),
@@ -93,7 +96,7 @@ export const start = HttpApiEndpoint.post("startStepRun", "/step-runs/:step_run_
   .middleware(TokenAuthorization)
   .annotateMerge(extension("Report that a leased step run starts"))
 
-/** The item in hand. `attempt` says which attempt at it this is, and settles it with. */
+/** The reserved item. `attempt` is the number of this attempt, and must be sent to settle it. */
 export const ItemInHand = Schema.Struct({
   work_item_id: WorkItemId,
   attempt: Schema.Int,
@@ -102,7 +105,7 @@ export const ItemInHand = Schema.Struct({
 }).annotate({ identifier: "ItemInHand" })
 export interface ItemInHand extends Schema.Schema.Type<typeof ItemInHand> {}
 
-/** How an item is settled; `outputs` are made of one that is completed, those with files by calls of their own before. */
+/** The result of an item; `outputs` are created from a completed one, those with files by separate calls before. */
 export const SettledItem = Schema.Struct({
   work_item_id: WorkItemId,
   attempt: Schema.Int,
@@ -112,11 +115,11 @@ export const SettledItem = Schema.Struct({
 export interface SettledItem extends Schema.Schema.Type<typeof SettledItem> {}
 
 /**
- * What several step runs of one run have settled, and what each does next: in one call and one transaction. A step run
- * that says nothing of an item is answered the one that it has in hand; one that settles it takes the oldest that waits,
- * unless `reserve` is false. Each has an answer of its own, in the order of the request: an item, null when it has none in
- * hand, or an error, with which nothing of that step run was changed. Sent again, it changes nothing and answers what is
- * in hand.
+ * Settles items of several step runs of one run, and reserves the next for each: in one call and one transaction. For a
+ * step run that settles nothing, the response has its reserved item; one that settles its item reserves the oldest
+ * waiting one, unless `reserve` is false. Each step run has a separate result, in the order of the request: an item,
+ * null when none is reserved, or an error, in which case nothing of that step run was changed. A repetition changes
+ * nothing and returns the reserved items.
  */
 export const nextItems = HttpApiEndpoint.post("nextWorkItems", "/process-runs/:process_run_id/next", {
   params: { process_run_id: ProcessRunId },
@@ -143,9 +146,9 @@ export const nextItems = HttpApiEndpoint.post("nextWorkItems", "/process-runs/:p
 })
   .middleware(TokenAuthorization)
   .annotate(SentAsStored, true)
-  .annotateMerge(extension("Settle the work items in hand and take the next"))
+  .annotateMerge(extension("Settle the reserved work items and reserve the next"))
 
-/** `error` null: the task ended well. An item still reserved is settled by how the task ended. */
+/** `error` null: the task succeeded. An item still reserved is settled by the result of the task. */
 export const finish = HttpApiEndpoint.post("finishStepRun", "/step-runs/:step_run_id/finish", {
   ...stepRun,
   payload: Schema.Struct({
@@ -157,18 +160,18 @@ export const finish = HttpApiEndpoint.post("finishStepRun", "/step-runs/:step_ru
   .middleware(TokenAuthorization)
   .annotateMerge(extension("Report that a step run has ended"))
 
-/** Takes the worker out of the workspace; its token is dead. While it holds a lease: 409. */
+/** Removes the worker from the workspace; its token is then refused. 409 while it holds a lease. */
 export const unlink = HttpApiEndpoint.delete("unlinkWorker", "/link", {
   success: Deleted(WorkerId),
   error: ConflictResponse
 })
   .middleware(TokenAuthorization)
-  .annotateMerge(extension("Take a worker out of the workspace"))
+  .annotateMerge(extension("Remove a worker from the workspace"))
 
-/** How many lines or events this step run was sent before: what is sent again is kept once. */
+/** How many lines or events of this step run were sent before: repeated ones are stored once. */
 const offset = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
-/** Lines of the console, in order. A message has at most 65,536 characters: cut longer ones into several. */
+/** Lines of the console, in order. A message has at most 65,536 characters: split longer ones. */
 export const sendConsole = HttpApiEndpoint.post("sendStepRunConsole", "/step-runs/:step_run_id/console", {
   ...stepRun,
   payload: Schema.Struct({
@@ -184,7 +187,7 @@ export const sendConsole = HttpApiEndpoint.post("sendStepRunConsole", "/step-run
   .annotateMerge(extension("Send console messages of a step run"))
 
 /**
- * An event that a worker reports, such as `SETUP`: a word in capitals, and none of those that the service itself writes.
+ * An event that a worker reports, such as `SETUP`: a word in upper case, and not one that the service itself writes.
  */
 export const WorkerEventType = Schema.String.check(
   Schema.isPattern(/^[A-Z][A-Z0-9_]{0,63}$/, { message: "Expected a word in capitals, such as SETUP" }),
@@ -193,7 +196,7 @@ export const WorkerEventType = Schema.String.check(
   )
 )
 
-/** Events of the worker's own, in order; they stand among those of the service in `/step-runs/{id}/events`. */
+/** Events of the worker, in order; they appear among those of the service in `/step-runs/{id}/events`. */
 export const sendEvents = HttpApiEndpoint.post("sendStepRunEvents", "/step-runs/:step_run_id/events", {
   ...stepRun,
   payload: Schema.Struct({
@@ -208,10 +211,12 @@ export const sendEvents = HttpApiEndpoint.post("sendStepRunEvents", "/step-runs/
   .middleware(TokenAuthorization)
   .annotateMerge(extension("Send events of a step run"))
 
-/** Where an artifact lies below the folder of artifacts: a relative path with `/` and without `..`. */
+/** The path of an artifact below the folder of artifacts: relative, with `/` and without `..`. */
 export const ArtifactName = RelativePath.check(Schema.isMaxLength(255))
 
-/** Asks for the form with which one artifact is uploaded. It is listed once it is whole; the same name replaces it. */
+/**
+ * Creates the form with which one artifact is uploaded. It is listed once it is complete; the same name replaces it.
+ */
 export const createArtifact = HttpApiEndpoint.post("createStepRunArtifact", "/step-runs/:step_run_id/artifacts", {
   params: stepRun.params,
   payload: Schema.Struct({ lease_token: Schema.String, name: ArtifactName, size: NewFile.fields.file_size }),

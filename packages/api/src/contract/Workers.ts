@@ -18,7 +18,7 @@ export const LinkToken = Schema.Struct({
 }).annotate({ identifier: "LinkToken" })
 export interface LinkToken extends Schema.Schema.Type<typeof LinkToken> {}
 
-/** Extension: makes a link token. Without `expires_at` it is valid for one hour. */
+/** Extension: creates a link token. Without `expires_at` it is valid for one hour. */
 export const createLinkToken = HttpApiEndpoint.post(
   "createWorkerLinkToken",
   "/workspaces/:workspace_id/workers/link-tokens",
@@ -35,7 +35,7 @@ export const createLinkToken = HttpApiEndpoint.post(
 export const workerStates = ["offline", "idle", "busy"] as const
 export type WorkerState = (typeof workerStates)[number]
 
-/** `offline`: not heard of for 10 seconds; `busy`: at work on at least one step run. */
+/** `offline`: no heartbeat for 10 seconds; `busy`: processing at least one step run. */
 export const Worker = Schema.Struct({
   id: WorkerId,
   name: Schema.String,
@@ -62,7 +62,7 @@ export const list = HttpApiEndpoint.get("listWorkers", "/workspaces/:workspace_i
   .annotate(RequiredPermission, "Workers.read_workers")
   .annotateMerge(summary("List the workers, newest first"))
 
-/** Only values present are set. Names of workers need not be unique. */
+/** Only present fields are changed. Names of workers need not be unique. */
 export const update = HttpApiEndpoint.post("updateWorker", "/workspaces/:workspace_id/workers/:worker_id", {
   params,
   payload: Schema.Struct({ name: Schema.optionalKey(Name) }),
@@ -72,7 +72,7 @@ export const update = HttpApiEndpoint.post("updateWorker", "/workspaces/:workspa
   .annotate(RequiredPermission, "Workers.write_workers")
   .annotateMerge(summary("Rename a worker"))
 
-/** Irreversible; its token is dead. A worker that holds a lease is a 409. */
+/** Irreversible; its token is then refused. A worker that holds a lease is a 409. */
 export const remove = HttpApiEndpoint.delete("deleteWorker", "/workspaces/:workspace_id/workers/:worker_id", {
   params,
   success: Deleted(WorkerId),

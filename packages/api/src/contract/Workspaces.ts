@@ -26,7 +26,7 @@ export const WorkspaceCreated = Schema.Struct({ ...fields, api_key: ApiKeyCreate
 })
 export interface WorkspaceCreated extends Schema.Schema.Type<typeof WorkspaceCreated> {}
 
-/** `GET /workspaces/{workspace_id}`: any valid key of the workspace will do. */
+/** `GET /workspaces/{workspace_id}`: needs any valid key of the workspace. */
 export const get = HttpApiEndpoint.get("getWorkspace", "/workspaces/:workspace_id", {
   params: { workspace_id: WorkspaceId },
   success: Workspace,
@@ -34,8 +34,8 @@ export const get = HttpApiEndpoint.get("getWorkspace", "/workspaces/:workspace_i
 }).annotateMerge(summary("Get the workspace"))
 
 /**
- * Extension: makes a workspace in the organization of the caller's own, with a key that has every permission but
- * `Vault.read_secret_values`. The caller's key sees nothing of it. A service may refuse this to everybody (403).
+ * Extension: creates a workspace in the organization of the caller, with a key that has every permission but
+ * `Vault.read_secret_values`. The caller's key has no access to it. A service may refuse this to all callers (403).
  */
 export const create = HttpApiEndpoint.post("createWorkspace", "/workspaces", {
   payload: Schema.Struct({ name: Name }),

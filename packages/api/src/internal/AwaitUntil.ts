@@ -1,23 +1,21 @@
-/**
- * Looks at something again and again until it is done.
- */
+/** Polls until a condition holds. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { ControlRoomError, Timeout } from "../ControlRoomError.ts"
 
 export interface AwaitOptions<A> {
-  /** Fails with `ControlRoomError` (`Timeout`) after this; default: waits as long as it takes. */
+  /** Fails with `ControlRoomError` (`Timeout`) after this; default: no limit. */
   readonly timeout?: Duration.Input
-  /** The longest pause between two looks; default 5 seconds. The first looks are closer together. */
+  /** The longest pause between two polls; default 5 seconds. The first pauses are shorter. */
   readonly pollInterval?: Duration.Input
-  /** Gets what was seen at every look. */
+  /** Receives the result of every poll. */
   readonly onPoll?: (seen: A) => Effect.Effect<void>
 }
 
 export const awaitUntil = Effect.fnUntraced(function* <A, E, R>(
   look: Effect.Effect<A, E, R>,
   done: (seen: A) => boolean,
-  /** What a `Timeout` says. */
+  /** The text of a `Timeout`. */
   what: { readonly path: string; readonly unfinished: string },
   options: AwaitOptions<A>
 ) {

@@ -1,6 +1,4 @@
-/**
- * The way to a service, and what a client learns about its idempotency keys while it talks to it.
- */
+/** The connection to a service, and what its responses say about idempotency keys. */
 import { actedOn, type Link } from "@signalbox/transport/Attempts"
 import * as Gate from "@signalbox/transport/Gate"
 import { type Headers, readNumber } from "@signalbox/transport/RetryAfter"
@@ -11,15 +9,19 @@ export interface Connection {
   readonly link: Link
   /** Whether a POST may be sent again under the same key. */
   readonly keepsKeys: () => boolean
-  /** The longest lifetime of a key that the service is known to grant, in seconds; null while no answer has named one. */
+  /**
+   * The longest lifetime of a key that the service is known to grant, in seconds; null until a response has named one.
+   */
   readonly keyLifetime: () => number | null
   /** Whether keys are sent at all. */
   readonly sendsKeys: boolean
-  /** Reads what a response says about keys; `asked`: the seconds that its request asked for its key, null for none. */
+  /**
+   * Reads what a response says about keys; `asked`: the lifetime in seconds that its request asked for, null for none.
+   */
   readonly learnKeys: (headers: Headers, asked: number | null) => void
 }
 
-/** A 503 is about one call as often as about all: only a 429 pauses the others. */
+/** A 503 concerns one call as often as all: only a 429 pauses the others. */
 const pausing = new Set([429])
 
 export const make = (client: HttpClient.HttpClient, idempotency?: "honoured" | "ignored"): Connection => {
@@ -34,7 +36,7 @@ export const make = (client: HttpClient.HttpClient, idempotency?: "honoured" | "
       if (idempotency === undefined && headers[lifetimeHeader] !== undefined) keeps = true
       const granted = readNumber(headers, lifetimeHeader)
       if (granted === undefined) return
-      // Less than was asked is a limit. Anything else shows that this much is granted, and maybe more.
+      // A grant of less than was asked is a limit. Anything else shows that at least this much is granted.
       lifetime = asked !== null && granted < asked ? granted : Math.max(lifetime ?? 0, granted)
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Makes a function that calls one endpoint of the contract: the request from its schemas, the answer and the error
- * channel from what it declares. Encoders and decoders are built once per endpoint, at its first call.
+ * Creates a function that calls one endpoint of the contract: the request from its schemas, the response and the error
+ * channel from what it declares. Encoders and decoders are created once per endpoint, at its first call.
  */
 import { describe, parseOptions } from "@signalbox/transport/SchemaProblem"
 import * as Effect from "effect/Effect"
@@ -31,7 +31,7 @@ type Part<K extends string, S> = [S] extends [never]
       : { readonly [P in K]: S["Type"] }
     : unknown
 
-/** What a call takes: the parameters of the path, the query and the payload that the endpoint declares. */
+/** The input of a call: the parameters of the path, the query and the payload that the endpoint declares. */
 export type Input<E extends HttpApiEndpoint.ConstraintRequest> = Part<"params", HttpApiEndpoint.Params<E>> &
   Part<"query", HttpApiEndpoint.Query<E>> &
   Part<"payload", HttpApiEndpoint.Payload<E>>
@@ -53,10 +53,10 @@ const tagOfStatus: Record<number, Exclude<CallError, ControlRoomError>["_tag"]> 
 
 const statusAnnotation = SchemaAST.resolveAt<number>("httpApiStatus")
 
-/** Text that as a segment of a path would make another path. */
+/** Text that, as a segment of a path, would change the path. */
 const notIds: ReadonlySet<string> = new Set(["", ".", ".."])
 
-/** What a DELETE answers, of something identified by this. */
+/** The response to a DELETE, for this id. */
 const deleted = (id: string) => ({ id, name: id, deleted: true })
 
 const compile = (endpoint: HttpApiEndpoint.Top) => {
@@ -78,7 +78,7 @@ const compile = (endpoint: HttpApiEndpoint.Top) => {
     query: encodeWith(endpoint.query),
     payload: payload === undefined ? undefined : encodeWith(Schema.Union(payload.schemas)),
     decode: Schema.decodeUnknownEffect(answer, parseOptions),
-    /** The answer says no more than that something is deleted. */
+    /** The response contains nothing but the deletion. */
     answersDeleted: endpoint.method === "DELETE" && Result.isSuccess(Schema.decodeResult(answer)(deleted("-"))),
     tags,
     isExtension: isExtension(endpoint),
@@ -86,7 +86,7 @@ const compile = (endpoint: HttpApiEndpoint.Top) => {
   }
 }
 
-/** A service that does not have an operation answers as if a resource were missing: the message says what it may be. */
+/** A service without an operation responds as if a resource were missing: the message mentions that. */
 const withHint = (error: CallError, operation: string): CallError => {
   const hint = `${operation} is an extension of Signalbox, which the hosted service does not have`
   if (error._tag === "NotFound") return new NotFound({ ...error, message: `${error.message} (${hint})` })
@@ -97,8 +97,8 @@ const withHint = (error: CallError, operation: string): CallError => {
 }
 
 /**
- * `make(endpoint)` is `(transport, input) => Effect`. The one place where the types of the contract meet the untyped
- * interpreter: the casts of this file say that a decoded value has the type of its schema.
+ * `make(endpoint)` is `(transport, input) => Effect`. The typed contract meets the untyped interpreter only here: the
+ * casts of this file state that a decoded value has the type of its schema.
  */
 export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
   declared: E,
@@ -113,7 +113,7 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
   let compiled: ReturnType<typeof compile> | undefined
   const execute = Effect.fnUntraced(function* (transport: Transport, input: AnyInput) {
     const call = (compiled ??= compile(endpoint))
-    /** What the operation does not declare is no meaning of its own. */
+    /** An error that the operation does not declare is an unexpected one. */
     const narrow = (error: CallError): CallError => {
       const hinted = call.isExtension ? withHint(error, endpoint.identifier) : error
       return declaredOnly(hinted)
@@ -125,20 +125,20 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
       narrow(
         new InvalidRequest({
           code: "INVALID_REQUEST",
-          message: `${part} of ${endpoint.identifier} is not valid: ${describe(error)}`,
+          message: `${part} of ${endpoint.identifier} is invalid: ${describe(error)}`,
           request: unsent
         })
       )
     const params =
       call.params === undefined ? {} : yield* Effect.mapError(call.params(input.params), invalid("the path"))
     const values = params as Readonly<Record<string, string>>
-    // An id that is empty or dots would make another path of it, and text with half a character none at all.
+    // An id that is empty or dots would change the path, and text with a lone surrogate cannot be encoded.
     const unfit = Object.keys(values).find((name) => {
       const value = values[name] ?? ""
       return notIds.has(value) || !value.isWellFormed()
     })
     if (unfit !== undefined) {
-      const message = `${unfit}: there is nothing with an id that is empty, dots or broken Unicode`
+      const message = `${unfit}: no resource has an id that is empty, dots or broken Unicode`
       return yield* narrow(new NotFound({ code: "NOT_FOUND", message, request: unsent }))
     }
     const path = call.segments
@@ -165,7 +165,7 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
     }).pipe(
       Effect.mapError(narrow),
       Effect.catch((error) => {
-        // A repeated DELETE that finds nothing: the answer to the first one was lost, and said this.
+        // A repeated DELETE that finds nothing: the response to the first one was lost, and contained this.
         const gone = call.answersDeleted && error._tag === "NotFound" && error.request.attempts > 1
         const last = values[call.lastParameter]
         if (!gone || last === undefined) return Effect.fail(error)
@@ -174,9 +174,9 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
     )
     const malformed = (message: string) =>
       new ControlRoomError({ reason: new Malformed({ message }), request: answer.info })
-    const body = yield* Effect.mapError(parseJson(answer.value), () => malformed("the answer is not JSON"))
+    const body = yield* Effect.mapError(parseJson(answer.value), () => malformed("the response is not JSON"))
     return yield* Effect.mapError(call.decode(body), (error) =>
-      malformed(`the answer does not have the shape of ${endpoint.identifier} (${describe(error)})`)
+      malformed(`the response does not have the shape of ${endpoint.identifier} (${describe(error)})`)
     )
   })
   return execute as (transport: Transport, input: Input<E>) => Effect.Effect<Success<E>, Failure<E>>

@@ -1,6 +1,6 @@
 /**
- * What the OpenAPI document says beyond what `OpenApi.fromApi` derives: plain operation ids, permissions, optional bodies,
- * form bodies, idempotency keys, the responses that any operation can give, and the deliveries of webhooks.
+ * Adds to the OpenAPI document what `OpenApi.fromApi` cannot derive: plain operation ids, permissions, optional bodies,
+ * form bodies, idempotency keys, the responses of all operations, and the deliveries of webhooks.
  */
 import * as Context from "effect/Context"
 import * as HttpApi from "effect/http-api/HttpApi"
@@ -17,17 +17,17 @@ const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const errorContent = { "application/json": { schema: ref("Error") } }
 const text = { schema: { type: "string" } }
 
-/** What the statuses mean; all have the same body. */
+/** The meaning of each status; all have the same body. */
 const errorDescriptions: Readonly<Record<string, string>> = {
   "400": "The input is invalid; the message names the field",
   "401": "No key, or a malformed one",
   "403": "An unknown key, one of another workspace, or one without the permission",
-  "404": "There is no such resource in the workspace",
-  "409": "The resource is in a state that does not allow this; nothing was changed",
-  "413": "Larger than allowed; nothing was kept"
+  "404": "The resource does not exist in the workspace",
+  "409": "The state of the resource does not allow this; nothing was changed",
+  "413": "Larger than allowed; nothing was stored"
 }
 
-/** What any operation can answer, whatever it does. */
+/** The responses of all operations. */
 const common = {
   "429": {
     description: "Too many calls: try again after `Retry-After` seconds",
@@ -40,7 +40,7 @@ const common = {
     content: errorContent
   },
   "507": {
-    description: "The disk of the service is full; nothing was kept. Try again once there is room",
+    description: "The disk of the service is full; nothing was stored. Try again once it has space",
     headers: { "retry-after": text },
     content: errorContent
   },
@@ -52,14 +52,14 @@ const idempotencyParameters = [
     name: "idempotency-key",
     in: "header",
     required: false,
-    description: `The operation is executed once for a key and answered alike for 24 hours, or as long as \`${lifetimeHeader}\` asks`,
+    description: `The operation is executed once for a key and its response replayed for 24 hours, or as long as \`${lifetimeHeader}\` asks`,
     schema: { type: "string", minLength: 1, maxLength: 255 }
   },
   {
     name: lifetimeHeader,
     in: "header",
     required: false,
-    description: "How many seconds the idempotency key is kept, from the first request with it; up to 7 days",
+    description: "How many seconds the idempotency key is stored, from the first request with it; up to 7 days",
     schema: { type: "integer", minimum: 1, maximum: keyLifetime.max, default: keyLifetime.default }
   }
 ]
@@ -67,11 +67,11 @@ const idempotencyParameters = [
 const idempotencyHeaders = {
   [lifetimeHeader]: {
     description:
-      "How many seconds the idempotency key of this request is kept. A replay tells what the first request with the key got",
+      "How many seconds the idempotency key of this request is stored. A replay has the value of the first request with the key",
     schema: { type: "integer" }
   },
   "idempotent-replayed": {
-    description: "`true` when this is the answer to an earlier request with the same idempotency key",
+    description: "`true` when this is the response to an earlier request with the same idempotency key",
     schema: { type: "string" }
   }
 }
@@ -81,13 +81,13 @@ const withHeaders = (response: OpenApi.OpenApiSpecResponse) => ({
   headers: { ...response.headers, ...idempotencyHeaders }
 })
 
-/** Query parameters are texts on the wire; this is what the texts mean. */
+/** Query parameters are strings in the URL; these are the schemas of their values. */
 const querySchemas: Readonly<Record<string, object>> = {
   limit: { type: "integer", minimum: 1, default: 100, description: "Items of a page; more than 500 count as 500" },
   include_data: { type: "boolean", default: false }
 }
 
-/** Unknown fields are ignored in requests and may come in answers as the interface grows. */
+/** Unknown fields are ignored in requests and may appear in responses as the interface grows. */
 const open = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(open)
   if (typeof value !== "object" || value === null) return value
@@ -104,7 +104,7 @@ const deliveries = {
       operationId: "receiveProcessRunEvent",
       summary: "Sent to webhooks and callbacks when a process run starts, completes or stays unresolved",
       description:
-        "At least once. Any 2xx is success, 410 disables the webhook; else it is tried again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 24 h.",
+        "At least once. Any 2xx is success, 410 disables the webhook; otherwise it is retried after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 24 h.",
       parameters: Object.values(webhookHeaders).map((name) => ({ name, in: "header", required: true, ...text })),
       requestBody: { required: true, content: { "application/json": { schema: ref("WebhookEvent") } } },
       responses: { "2XX": { description: "Received" } }
@@ -112,7 +112,7 @@ const deliveries = {
   }
 }
 
-/** The transformation of the document of `api`, whose public interface lies at `basePath`. */
+/** Transforms the document of `api`, whose public interface is at `basePath`. */
 export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   basePath: string
@@ -178,7 +178,7 @@ export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constr
       )
     ])
     const { schemas, ...components } = document["components"] as OpenApi.OpenAPIComponents
-    // All error responses share one body, which stands there as `Error`.
+    // All error responses share one body, which the document has as `Error`.
     const named = Object.entries(schemas).filter(([name]) => !name.endsWith("ResponseEncoded"))
     return open({
       ...document,

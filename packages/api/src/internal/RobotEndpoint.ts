@@ -1,6 +1,4 @@
-/**
- * Where calls of the robot side go, and with which token.
- */
+/** The address and token of calls on the robot side. */
 import { type Redacted, value } from "effect/Redacted"
 import type { Connection } from "./Connection.ts"
 import type { Transport } from "./Transport.ts"

@@ -1,7 +1,4 @@
-/**
- * Sends one logical call, and returns the answer or fails with a tagged error. Everything that talks to a service goes
- * through here.
- */
+/** Sends one logical call, and returns the response or fails with a tagged error. Every call to a service uses it. */
 import { deliver } from "@signalbox/transport/Attempts"
 import type { NoAnswer } from "@signalbox/transport/NoAnswer"
 import * as Effect from "effect/Effect"
@@ -14,12 +11,12 @@ import { IdempotencyKeys } from "../Idempotency.ts"
 import { RetryPolicy } from "../Policy.ts"
 import type { Connection } from "./Connection.ts"
 
-/** Where calls go and with which credentials. */
+/** The address of calls, and their credentials. */
 export interface Transport {
   /** Without a trailing slash. */
   readonly baseUrl: string
   readonly connection: Connection
-  /** The value of `Authorization`, null for calls that carry none. */
+  /** The value of `Authorization`, null for calls without one. */
   readonly authorization: string | null
 }
 
@@ -32,19 +29,19 @@ export interface SendOptions<A> {
   readonly keyed: boolean
   /** The attempt timeout applies. */
   readonly timed: boolean
-  /** Reads the answer, as a part of the attempt: one that breaks off is as good as none. */
+  /** Reads the response, as part of the attempt: a response that is cut off counts as none. */
   readonly read: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<A, HttpClientError.HttpClientError>
 }
 
-/** An answer, and the request behind it. */
+/** A response, and the request behind it. */
 export interface Sent<A> {
   readonly value: A
   readonly info: Reasons.RequestInfo
 }
 
-/** Understands `{"error": {code, message}, "message"}`, `{"error": "text"}` and bodies that are no JSON. */
+/** Parses `{"error": {code, message}, "message"}`, `{"error": "text"}` and bodies that are not JSON. */
 const readError = (status: number, body: unknown): { readonly code: string; readonly message: string } => {
-  const fallback = { code: `HTTP_${status}`, message: `the service answered ${status}` }
+  const fallback = { code: `HTTP_${status}`, message: `the service responded with ${status}` }
   if (typeof body !== "object" || body === null) return fallback
   const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined)
   const error = "error" in body ? body.error : undefined
@@ -61,7 +58,7 @@ const readError = (status: number, body: unknown): { readonly code: string; read
 
 type Direct = typeof Reasons.InvalidRequest | typeof Reasons.NotFound | typeof Reasons.Conflict
 
-/** Statuses whose meaning has a tag of its own. */
+/** Statuses with a separate tag. */
 const direct: Readonly<Record<number, Direct>> = {
   400: Reasons.InvalidRequest,
   404: Reasons.NotFound,
@@ -86,7 +83,7 @@ const reasonOfStatus = (
   return new Reasons.Unexpected({ status, ...answer, retryAfterMillis })
 }
 
-/** Why there is no answer, or not all of it, as a reason of the call. */
+/** The reason for a missing or partial response. */
 export const reasonOf = (reason: NoAnswer): Reasons.Reason => {
   const { message } = reason
   switch (reason._tag) {
@@ -109,7 +106,7 @@ const withKey = Effect.fnUntraced(function* (request: HttpClientRequest.HttpClie
   }
 })
 
-/** Sends a request by the policy; returns what was read of an answer below 400, or fails. */
+/** Sends a request by the policy; returns what `read` returned for a response below 400, or fails. */
 export const send = Effect.fnUntraced(function* <A>(
   connection: Connection,
   original: HttpClientRequest.HttpClientRequest,
@@ -127,9 +124,9 @@ export const send = Effect.fnUntraced(function* <A>(
   const answer = yield* deliver(connection.link, yield* RetryPolicy, request, {
     timed: options.timed,
     read: options.read,
-    // Asked before each repeat: the answer may be the first to say that keys are kept.
+    // Evaluated before each retry: the response may be the first to say that keys are supported.
     repeatable: () => options.repeatable || (keyed && connection.keepsKeys()),
-    // No key is kept of a request that is refused: its answer is none to what was asked.
+    // The service stores no key of a refused request, so its response does not reflect the lifetime that was asked for.
     onAnswer: (status, headers) => connection.learnKeys(headers, status < 400 ? lifetime : null)
   }).pipe(
     Effect.mapError(
@@ -153,5 +150,5 @@ export const send = Effect.fnUntraced(function* <A>(
 /** Fails when a text is not JSON. */
 export const parseJson = (text: string) => Effect.try({ try: (): unknown => JSON.parse(text), catch: () => "not JSON" })
 
-/** For `read`: the answer itself, whose body the caller streams. */
+/** For `read`: the response itself, whose body the caller streams. */
 export const unread = (response: HttpClientResponse.HttpClientResponse) => Effect.succeed(response)

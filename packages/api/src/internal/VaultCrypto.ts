@@ -1,6 +1,6 @@
 /**
- * How values of secrets travel, `robocloud-vault-transit-v2`, on Web Crypto. `effect/crypto` takes AES-GCM nonces of 12
- * bytes only; here they have 16 and 32.
+ * The transport encryption of secret values, `robocloud-vault-transit-v2`, on Web Crypto. `effect/crypto` accepts
+ * AES-GCM nonces of 12 bytes only; here they have 16 and 32.
  */
 import { encryptionScheme, type SealedSecret } from "../contract/RobotSecrets.ts"
 
@@ -27,12 +27,15 @@ export const generate = async (crypto: Crypto): Promise<ReaderKeyPair> => {
 
 const hex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
 
-/** Web Crypto wants bytes that nobody shares. */
+/** Web Crypto requires bytes that are not shared. */
 const own = (bytes: Uint8Array) => new Uint8Array(bytes)
 
 const aes = (bytes: Uint8Array) => ({ name: "AES-GCM", iv: own(bytes), tagLength: tagLength * 8 })
 
-/** What the vault sealed for the reader. The nonce is the ASCII text of the `iv` in hex: robots in the world do it so. */
+/**
+ * Decrypts what the vault sealed for the reader. The nonce is the ASCII text of the `iv` in hex, for compatibility with
+ * existing robots.
+ */
 export const open = async (crypto: Crypto, privateKey: CryptoKey, { encryption, value }: Sealed): Promise<string> => {
   const raw = await crypto.subtle.decrypt({ name: rsa.name }, privateKey, own(encryption.encryptedAES))
   const key = await crypto.subtle.importKey("raw", raw, "AES-GCM", false, ["decrypt"])
@@ -41,7 +44,7 @@ export const open = async (crypto: Crypto, privateKey: CryptoKey, { encryption, 
   return new TextDecoder("utf-8", { fatal: true }).decode(await crypto.subtle.decrypt(aes(nonce), key, sealed))
 }
 
-/** For the vault, whose key comes as DER. The nonce is the `iv` itself. */
+/** Encrypts for the vault, whose key is DER. The nonce is the `iv` itself. */
 export const seal = async (crypto: Crypto, der: Uint8Array, text: string): Promise<Sealed> => {
   const reader = await crypto.subtle.importKey("spki", own(der), rsa, false, ["encrypt"])
   const raw = crypto.getRandomValues(new Uint8Array(32))

@@ -15,13 +15,13 @@ type WithoutWorkspace<I> = I extends { readonly params: infer P }
       (keyof Omit<P, "workspace_id"> extends never ? unknown : { readonly params: Omit<P, "workspace_id"> })
   : I
 
-/** A function that calls the endpoint in the workspace of the `ControlRoom` at hand. */
+/** Returns a function that calls the endpoint in the workspace of the current `ControlRoom`. */
 export const inWorkspace = <E extends HttpApiEndpoint.ConstraintRequest>(endpoint: E) => {
   const call = make(endpoint, { keyed: true })
   return (input: WithoutWorkspace<Input<E>>): Effect.Effect<Success<E>, Failure<E>, ControlRoom> =>
     Effect.flatMap(ControlRoom, (room) => {
       const given = input as { readonly params?: object }
-      // The workspace is the one parameter that `WithoutWorkspace` takes away and this line puts back.
+      // `WithoutWorkspace` removes only the workspace, and this line adds it.
       return call(room.transport, {
         ...given,
         params: { ...given.params, workspace_id: room.workspaceId }
@@ -29,14 +29,14 @@ export const inWorkspace = <E extends HttpApiEndpoint.ConstraintRequest>(endpoin
     })
 }
 
-/** The cursor of the next page. Only this is taken from `next`, so that the key never goes to another address. */
+/** The cursor of the next page. Only the cursor of `next` is used, so that the key is never sent to another address. */
 const nextCursor = (page: Page<unknown>): string | undefined => {
   if (page.next === null) return undefined
   const query = page.next.indexOf("?")
   return (query < 0 ? undefined : new URLSearchParams(page.next.slice(query + 1)).get("cursor")) ?? undefined
 }
 
-/** All items of a list, one page at a time, as the consumer asks for them. */
+/** Emits all items of a list, one page at a time, as the consumer pulls them. */
 export const pages = <A, E, R>(
   fetch: (cursor: string | undefined) => Effect.Effect<Page<A>, E, R>
 ): Stream.Stream<A, E, R> =>

@@ -16,7 +16,7 @@ export interface Options extends Endpoint {
   readonly workspaceId: WorkspaceId
 }
 
-/** The assets of one workspace. */
+/** Creates the client for the assets of one workspace. */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const transport = transportOf(options, "", Connection.make(yield* HttpClient.HttpClient))
   const room = ControlRoom.of({
@@ -26,13 +26,16 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     uploads: yield* Uploads
   })
   return {
-    /** The content, as it arrives; none of an asset without content. Fails with `NotFound` when there is no such asset. */
+    /**
+     * Emits the content as it arrives; nothing for an asset without content. Fails with `NotFound` when the asset does
+     * not exist.
+     */
     download: (name: string) => Stream.provideService(Assets.download(`name:${name}`), ControlRoom, room),
-    /** Makes the asset if there is none of this name, and gives it its content. */
+    /** Creates the asset if none has this name, and uploads its content. */
     put: (name: string, content: SizedBytes, contentType: string) =>
       Effect.asVoid(Assets.put(name, content, { contentType })).pipe(Effect.provideService(ControlRoom, room))
   }
 })
 
-/** What `make` gives. */
+/** The client that `make` creates. */
 export type RunAssets = Effect.Success<ReturnType<typeof make>>

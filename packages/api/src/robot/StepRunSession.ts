@@ -1,6 +1,6 @@
 /**
- * The robot-side client: what a task may do while its step run lives. Its token is dead once the step run has ended;
- * whatever still uses it fails with `Conflict` (`LEASE_LOST`).
+ * The robot-side client: what a task may do while its step run is in progress. Its token is refused once the step run
+ * has ended: calls then fail with `Conflict` (`LEASE_LOST`).
  */
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
@@ -30,7 +30,7 @@ const call = {
   removeFile: makeCall(contract.removeFile)
 }
 
-/** Where a step run belongs. */
+/** The ids of a step run and what it belongs to. */
 export interface StepRunIds {
   readonly workspaceId: WorkspaceId
   readonly processId: ProcessId
@@ -38,14 +38,14 @@ export interface StepRunIds {
   readonly stepRunId: StepRunId
 }
 
-/** Where a step run belongs, and the token that it was given. */
+/** The ids of a step run, and its token. */
 export interface Options extends StepRunIds {
   /** The address of the service without a path. */
   readonly origin: string
   readonly token: Redacted.Redacted
 }
 
-/** How an item is settled. */
+/** The result of an item. */
 export type Release =
   | { readonly state: "COMPLETED" }
   | {
@@ -73,11 +73,11 @@ export const makeItems = Effect.fnUntraced(function* (
   }
   const itemParams = (item: WorkItemId) => ({ workspace_id: options.workspaceId, work_item_id: item })
   return {
-    /** The next waiting item, null when none waits; while an item is held, that item again. */
+    /** Reserves the next waiting item, null when none waits; returns the item that is already reserved, if any. */
     reserveNext: Effect.map(call.reserveNext(process, { params: stepRun }), (answer) => answer.workItemId),
     release: (item: WorkItemId, how: Release) =>
       call.release(process, { params: stepRun, payload: { workItemId: item, ...how } }),
-    /** Makes an output of the item in hand. */
+    /** Creates an output of the reserved item. */
     createOutput: (item: WorkItemId, payload: Schema.Json | null) =>
       Effect.map(
         call.createOutput(process, {
@@ -87,7 +87,7 @@ export const makeItems = Effect.fnUntraced(function* (
         (answer) => answer.id
       ),
     payload: (item: WorkItemId) => call.getData(data, { params: itemParams(item) }),
-    /** Replaces the payload of the item in hand, or of an output of it. */
+    /** Replaces the payload of the reserved item, or of an output of it. */
     setPayload: (item: WorkItemId, payload: Schema.Json | null) =>
       Effect.asVoid(call.putData(data, { params: itemParams(item), payload })),
     files: (item: WorkItemId) => call.listFiles(data, { params: itemParams(item) }),
@@ -102,7 +102,7 @@ export const makeItems = Effect.fnUntraced(function* (
       })
       yield* sendForm(connection, { url: form.url, form_data: form.fields }, source)
     }),
-    /** Deletes a file of the item in hand, or of an output of it. */
+    /** Deletes a file of the reserved item, or of an output of it. */
     removeFile: (item: WorkItemId, file: FileId) =>
       Effect.asVoid(call.removeFile(data, { params: { ...itemParams(item), file_id: file } }))
   }
@@ -119,8 +119,8 @@ export const make = Effect.fnUntraced(function* ({ origin, token, ...ids }: Opti
   }
 })
 
-/** What `makeItems` gives. */
+/** The calls that `makeItems` creates. */
 export type StepRunItems = Effect.Success<ReturnType<typeof makeItems>>
 
-/** What `make` gives. */
+/** The calls that `make` creates. */
 export type StepRunSession = Effect.Success<ReturnType<typeof make>>

@@ -1,7 +1,7 @@
 /**
- * The vault as robots speak it: values of secrets, which travel encrypted besides TLS. Takes the token of a run, or a
- * workspace key with the permissions `Vault.read_secret_values` and `Vault.write_secrets`. No value is ever in an error,
- * a log or a span.
+ * The vault in the protocol of robots: values of secrets, which are encrypted besides TLS. Needs the token of a run, or
+ * a workspace key with the permissions `Vault.read_secret_values` and `Vault.write_secrets`. No value is ever in an
+ * error, a log or a span.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -23,15 +23,14 @@ import { type Endpoint, transportOf } from "../internal/RobotEndpoint.ts"
 
 const call = { get: makeCall(contract.get), put: makeCall(contract.put, { repeatable: true }) }
 
-/** What came from the vault does not decrypt, or its key is none. The message says which, never the content. */
+/** A response of the vault does not decrypt, or its key is invalid. The message says which, never the content. */
 export class VaultError extends Schema.TaggedError<VaultError>()("VaultError", {
   secret: Schema.String,
   message: Schema.String
 }) {}
 
 /**
- * The key pair that secrets are read with: one for the whole program, made when it is first asked for, which takes up to
- * half a second.
+ * The key pair for reading secrets: one for the whole program, created on first use, which takes up to half a second.
  */
 export const ReaderKeys = Context.Reference<Effect.Effect<ReaderKeyPair>>("@signalbox/api/robot/ReaderKeys", {
   defaultValue: () => {
@@ -56,7 +55,7 @@ const Items = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json))
 const decodeItems = Schema.decodeEffect(Items)
 
 /**
- * The vault of one workspace.
+ * Creates the client for the vault of one workspace.
  *
  * ```ts
  * import type { WorkspaceId } from "@signalbox/api/contract/Ids"
@@ -86,7 +85,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     return yield* Effect.tryPromise({ try: () => work(crypto), catch: () => new VaultError({ secret, message }) })
   })
 
-  /** The key under which secrets are written. Its answer is text, and no JSON. */
+  /** The key that encrypts written secrets. The response is text, not JSON. */
   const publicKey = Effect.fnUntraced(function* (secret: string) {
     const path = `/workspaces/${encodeURIComponent(options.workspaceId)}/secrets/publicKey`
     const request = HttpClientRequest.get(transport.baseUrl + path).pipe(
@@ -99,44 +98,45 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       timed: true,
       read: (response) => response.text
     }).pipe(Effect.catchTag(["NotFound", "Conflict", "InvalidRequest"], (error) => Effect.fail(unexpected(error))))
-    // Services differ in whether they put the text in quotes.
+    // Some services put the text in quotes.
     const der = Base64.decode(answer.value.trim().replace(/^"(.*)"$/s, "$1"))
     if (Result.isSuccess(der)) return der.success
-    return yield* new VaultError({ secret, message: "the vault's public key is no base64" })
+    return yield* new VaultError({ secret, message: "the vault's public key is not base64" })
   })
 
   return {
-    /** Fails with `NotFound` when there is no secret of this name. */
+    /** Fails with `NotFound` when no secret has this name. */
     get: Effect.fn("Vault.get")(function* (name: string) {
       const keys = yield* yield* ReaderKeys
       const sealed = yield* call.get(transport, {
         params: { ...workspace, secret_name: SecretName.make(name) },
         query: { encryptionScheme: contract.encryptionScheme, publicKey: keys.publicKey }
       })
-      const text = yield* crypt(
-        name,
-        `the secret "${name}" does not decrypt with the key it was asked for with`,
-        (crypto) => open(crypto, keys.privateKey, sealed)
+      const text = yield* crypt(name, `the secret "${name}" does not decrypt with the key of the request`, (crypto) =>
+        open(crypto, keys.privateKey, sealed)
       )
       const items = yield* Effect.mapError(
         decodeItems(text),
-        () => new VaultError({ secret: name, message: `the secret "${name}" is no JSON object once it is decrypted` })
+        () => new VaultError({ secret: name, message: `the secret "${name}" is not a JSON object after decryption` })
       )
       const secret: Secret = { name, description: sealed.description, items: Redacted.make(items) }
       return secret
     }),
-    /** Makes the secret, or replaces all of it. Safe to repeat. A name has letters, digits and underscores. */
+    /**
+     * Creates the secret, or replaces its items and description. Safe to repeat. A name has letters, digits and
+     * underscores.
+     */
     put: Effect.fn("Vault.put")(function* (
       name: string,
       content: {
         readonly items: Redacted.Redacted<Readonly<Record<string, Schema.Json>>>
-        /** Absent: none, also of a secret that had one. */
+        /** Absent: none, even if the secret had one. */
         readonly description?: string | null
       }
     ) {
       const key = yield* publicKey(name)
       const text = JSON.stringify(Redacted.value(content.items))
-      const sealed = yield* crypt(name, "the vault's public key is no RSA key", (crypto) => seal(crypto, key, text))
+      const sealed = yield* crypt(name, "the vault's public key is not an RSA key", (crypto) => seal(crypto, key, text))
       const secretName = SecretName.make(name)
       yield* call.put(transport, {
         params: { ...workspace, secret_name: secretName },
@@ -150,5 +150,5 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   }
 })
 
-/** What `make` gives. */
+/** The client that `make` creates. */
 export type Vault = Effect.Success<ReturnType<typeof make>>

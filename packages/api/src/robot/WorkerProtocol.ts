@@ -1,6 +1,4 @@
-/**
- * The client of the workers' own interface. The worker agent is built on it.
- */
+/** The client of the worker interface, on which the worker agent is built. */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as HttpClient from "effect/http/HttpClient"
@@ -15,11 +13,11 @@ import { type SizedBytes, sendForm } from "../Upload.ts"
 
 export type { ItemInHand, Lease, SettledItem } from "../contract/WorkerProtocol.ts"
 
-/** What a step run asks for: with nothing settled, the item that it has in hand. */
+/** The request of a step run: without a settled item, it returns the reserved one. */
 export interface NextAsk {
   readonly lease: contract.Lease
   readonly settled: contract.SettledItem | null
-  /** Whether it takes a further item once it has settled one. */
+  /** Whether it reserves a further item after it has settled one. */
   readonly reserve: boolean
 }
 
@@ -50,7 +48,7 @@ export interface WorkerIdentity {
   readonly heartbeatSeconds: number
 }
 
-/** Trades a link token for an identity. `origin` is the address of the service without a path. */
+/** Exchanges a link token for an identity. `origin` is the address of the service without a path. */
 export const link = Effect.fn("WorkerProtocol.link")(function* (options: {
   readonly origin: string
   readonly linkToken: Redacted.Redacted
@@ -79,7 +77,7 @@ export const make = Effect.fnUntraced(function* (origin: string, identity: Worke
     lease: (options: {
       readonly free: number
       readonly tasks: ReadonlyArray<string>
-      /** Whether this worker runs tasks of task packages too; default false. */
+      /** Whether this worker also runs tasks of task packages; default false. */
       readonly packages?: boolean
       readonly waitSeconds: number
     }) =>
@@ -115,14 +113,14 @@ export const make = Effect.fnUntraced(function* (origin: string, identity: Worke
   }
 })
 
-/** The calls with which tasks in the worker's own process get their items. */
+/** The calls with which tasks in the worker's process reserve and settle items. */
 export const makeItems = Effect.fnUntraced(function* (origin: string, identity: WorkerIdentity) {
   const client = yield* HttpClient.HttpClient
   const transport = transportTo(client, origin, Redacted.value(identity.token))
   return {
     /**
-     * What up to 100 step runs of one run have settled, and what each has in hand then; the answers are in the order of the
-     * asks, each with an item, with null, or with an error of its own. Sent again, it changes nothing.
+     * Settles items of up to 100 step runs of one run, and reserves the next ones; the results are in the order of the
+     * requests, each an item, null, or an error. Repeating it changes nothing.
      */
     nextItems: (run: ProcessRunId, asks: ReadonlyArray<NextAsk>) =>
       Effect.map(
@@ -142,12 +140,12 @@ export const makeItems = Effect.fnUntraced(function* (origin: string, identity: 
   }
 })
 
-/** What a linked worker reports of its step runs besides start and end, and how it leaves. */
+/** The reports of a linked worker about its step runs besides start and end, and unlinking it. */
 export const makeReports = Effect.fnUntraced(function* (origin: string, identity: WorkerIdentity) {
   const client = yield* HttpClient.HttpClient
   const transport = transportTo(client, origin, Redacted.value(identity.token))
   return {
-    /** `offset`: how many messages were sent before; those sent again are kept once. */
+    /** `offset`: how many messages were sent before; repeated ones are stored once. */
     sendConsole: (
       lease: contract.Lease,
       offset: number,
@@ -157,7 +155,7 @@ export const makeReports = Effect.fnUntraced(function* (origin: string, identity
         params: { step_run_id: lease.step_run_id },
         payload: { lease_token: lease.lease_token, offset, messages }
       }),
-    /** Events of the worker's own, such as `SETUP`; `offset` as above. */
+    /** Events of the worker, such as `SETUP`; `offset` as in `sendConsole`. */
     sendEvents: (
       lease: contract.Lease,
       offset: number,
@@ -175,7 +173,7 @@ export const makeReports = Effect.fnUntraced(function* (origin: string, identity
       })
       yield* sendForm(transport.connection, upload, source)
     }),
-    /** Takes the worker out of the workspace; its token is dead. `Conflict` while it holds a lease. */
+    /** Removes the worker from the workspace; its token is then refused. `Conflict` while it holds a lease. */
     unlink: Effect.asVoid(call.unlink(transport, {}))
   }
 })

@@ -211,7 +211,7 @@ export const examples: ReadonlyArray<Example> = [
     last_attempt_at: later,
     next_attempt_at: later,
     response_status: 500,
-    error: "the endpoint answered 500",
+    error: "the endpoint responded with 500",
     body: JSON.stringify(event)
   }),
   of("WebhookEvent", WebhookEvents.WebhookEvent, event),
