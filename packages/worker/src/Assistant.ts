@@ -1,5 +1,6 @@
 /**
- * Assistants: a task of a package, run by a person on this machine, who sees what it says. The control room is told.
+ * Assistants: a person runs a task of a package on this machine and sees its output; the run is reported to the control
+ * room.
  */
 import type { AssistantId } from "@signalbox/api/contract/Ids"
 import * as Assistants from "@signalbox/api/Assistants"
@@ -19,15 +20,15 @@ import * as PackageRun from "./internal/packages/PackageRun.ts"
 import type { StepRunError } from "./internal/StepRun.ts"
 
 export interface Options {
-  /** Where unpacked task packages are kept, up to 5 GB; workers on this machine may share it. */
+  /** The folder of unpacked task packages, up to 5 GB; workers on this machine may share it. */
   readonly packagesFolder: string
-  /** Where files that the task leaves as artifacts are put. */
+  /** The folder for artifacts of the task. */
   readonly artifactsFolder: string
-  /** Gets what the task says, line by line. */
+  /** Receives the output of the task, line by line. */
   readonly write: (lines: ReadonlyArray<string>) => Effect.Effect<void>
 }
 
-/** How an assistant run has ended: `error` null when it ended well. */
+/** The end of an assistant run: `error` null when it succeeded. */
 export interface Ended {
   readonly run: Assistants.AssistantRun
   readonly error: { readonly code: Assistants.AssistantRunErrorCode; readonly message: string } | null
@@ -36,16 +37,16 @@ export interface Ended {
 const reported = new Set<string>(["START_FAILURE", "UNZIP_FAILURE", "SETUP_FAILURE", "ROBOT_FAILURE", "UPLOAD_FAILURE"])
 const isReported = (code: string): code is Assistants.AssistantRunErrorCode => reported.has(code)
 
-/** What the service is told: it knows fewer codes of assistants than of step runs. */
+/** The error for the service, which knows fewer codes for assistants than for step runs. */
 const errorOf = ({ code, message }: StepRunError) => ({ code: isReported(code) ? code : "UNKNOWN", message }) as const
 
 /**
- * Runs an assistant here and reports it: start, heartbeats, end. The task gets the secrets and assets of the workspace, and
- * no work items but local ones. Interrupted, the processes of the task are ended and the run fails as `UNKNOWN`; so it
- * does when the service says that it has ended.
+ * Runs an assistant on this machine and reports it: start, heartbeats, end. The task gets the secrets and assets of the
+ * workspace, and local work items only. When interrupted, or when the service says that the run has ended, the
+ * processes of the task are terminated and the run fails as `UNKNOWN`.
  *
- * Fails with `NotFound`, with `Conflict` when the package has no content, with `ControlRoomError`, and with `HomeError` when
- * a folder cannot be used. A task that fails is a result.
+ * Fails with `NotFound`, with `Conflict` when the package has no content, with `ControlRoomError`, and with `HomeError`
+ * when a folder cannot be used. A failed task is a result, not a failure.
  *
  * ```ts
  * import type { AssistantId } from "@signalbox/api/contract/Ids"
@@ -97,7 +98,7 @@ export const run = Effect.fn("Assistant.run")(function* (assistant: AssistantId,
     },
     reports: { write, event: () => Effect.void, saveArtifact: save }
   })
-  /** Ends when the service wants no more of this run. */
+  /** Ends when the service has ended the run. */
   const alive = Assistants.heartbeat(id).pipe(
     Effect.retry({ while: isAway, schedule: backoff }),
     Effect.repeat(Schedule.spaced(`${started.heartbeat_seconds} seconds`)),
@@ -122,7 +123,7 @@ export const run = Effect.fn("Assistant.run")(function* (assistant: AssistantId,
   )
   const error = collected === null ? null : errorOf(collected)
   const ended: Ended = {
-    // One that the service has ended stays as it is there.
+    // If the service has ended the run, its state there is kept.
     run: yield* Effect.catchTag(complete(error?.code ?? null), "Conflict", () => Assistants.getRun(id)),
     error
   }

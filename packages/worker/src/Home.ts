@@ -1,5 +1,6 @@
 /**
- * The folder of a worker: who it is, so that a restart goes on as the same worker, and the task packages that it runs.
+ * The folder of a worker: its identity, so that it is the same worker after a restart, and the task packages that it
+ * runs.
  */
 import { WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { WorkerIdentity } from "@signalbox/api/robot/WorkerProtocol"
@@ -12,10 +13,10 @@ import * as Cache from "./internal/packages/Cache.ts"
 import * as Leftovers from "./internal/packages/Leftovers.ts"
 import * as PackageRun from "./internal/packages/PackageRun.ts"
 
-/** The folder cannot be used; the message says why, and what to do. */
+/** The folder cannot be used; the message says why, and the remedy. */
 export class HomeError extends Schema.TaggedError<HomeError>()("HomeError", {
   message: Schema.String,
-  /** Another worker uses the folder at this moment. */
+  /** Another worker is using the folder. */
   inUse: Schema.Boolean
 }) {}
 
@@ -39,10 +40,10 @@ export interface Linked {
   readonly identity: WorkerIdentity
 }
 
-/** A worker's folder, held by this process. */
+/** A worker's folder, locked by this process. */
 export interface Home {
   readonly folder: string
-  /** Who the worker is, null when it is not linked to this service. Fails when it is linked to another one. */
+  /** The identity of the worker, null when it is not linked to this service. Fails when it is linked to another one. */
   readonly linked: Effect.Effect<Linked | null, HomeError>
   readonly remember: (linked: Linked) => Effect.Effect<void, HomeError>
   readonly forget: Effect.Effect<void, HomeError>
@@ -51,21 +52,21 @@ export interface Home {
 }
 
 export interface Options {
-  /** Made when it is not there; one process at a time. */
+  /** Created when missing; for one process at a time. */
   readonly folder: string
   /**
-   * What tells one service from another: its address, or the id of the workspace where the address changes. A folder that
-   * belongs to the worker of another one is refused. Null: whichever the folder belongs to.
+   * Identifies the service: its address, or the id of the workspace where the address changes. A folder that belongs to
+   * the worker of another service is refused. Null: any service.
    */
   readonly service: string | null
-  /** Where unpacked task packages are kept; several workers may share it. Default: `packages` in the folder. */
+  /** The folder of unpacked task packages; several workers may share it. Default: `packages` in the folder. */
   readonly packagesFolder?: string
-  /** How many bytes of unpacked task packages are kept when they are not in use; default 5 GB. */
+  /** How many bytes of unused unpacked task packages are cached; default 5 GB. */
   readonly packagesLimit?: number
 }
 
 /**
- * Opens the folder of a worker until the scope closes. Processes that a killed worker left behind are ended first.
+ * Opens the folder of a worker until the scope closes. First terminates processes that a killed worker left behind.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -96,7 +97,7 @@ export const open = Effect.fn("Home.open")(function* (options: Options) {
   yield* Effect.mapError(fs.makeDirectory(runs, { recursive: true, mode: 0o700 }), unusable)
   const holder = yield* Leftovers.running(lock)
   if (holder !== null) {
-    const remedy = "stop it first, or give this one a folder of its own"
+    const remedy = "stop it first, or give this one a separate folder"
     return yield* unusableBecause(`another worker uses ${folder} (process ${holder.pid}): ${remedy}`, true)
   }
   yield* Effect.acquireRelease(Effect.mapError(Leftovers.write(lock, process.pid), unusable), () =>

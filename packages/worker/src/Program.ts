@@ -1,6 +1,4 @@
-/**
- * Tasks as a program of Node: what a task package starts, and what runs on local files during development.
- */
+/** Tasks as a program of Node: started by a task package, or run on local files during development. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -21,7 +19,7 @@ import * as Robot from "./Robot.ts"
 import type { RobotError, RobotNotConfigured } from "./RobotError.ts"
 import type * as Task from "./Task.ts"
 
-/** The program was called with arguments that it does not understand, or items failed in a way that no task declares. */
+/** The arguments of the program are invalid, or items failed in a way that no task declares. */
 export class ProgramFailed extends Schema.TaggedError<ProgramFailed>()("ProgramFailed", { message: Schema.String }) {}
 
 const usage = (names: ReadonlyArray<string>) =>
@@ -42,7 +40,7 @@ const runOne = Effect.fnUntraced(function* <R>(
   const { completed, failed, unexpected } = yield* runTask(task, items, robot, Effect.succeed(true))
   yield* Effect.logInfo(`${task.name}: ${completed} completed, ${failed} failed`)
   if (unexpected === 0) return
-  const message = `${unexpected} of ${completed + failed} items failed by an error that is no failure of the task's own`
+  const message = `${unexpected} of ${completed + failed} items failed with an error that is not a declared failure of the task`
   return yield* new ProgramFailed({ message })
 })
 
@@ -51,9 +49,8 @@ export type Platform = NodeServices.NodeServices | HttpClient.HttpClient
 
 /**
  * Runs the task that the first argument names, or the only one, over all its work items, with the robot that the
- * environment asks for (`Robot.layer`). Items that fail with
- * `BusinessFailure` or `ApplicationFailure` are failed and the program goes on; so it does after any other error, but then
- * fails at the end. `--help` says how to call it.
+ * environment selects (`Robot.layer`). Items that fail with `BusinessFailure` or `ApplicationFailure` are failed and
+ * the program continues; after any other error it continues too, but fails at the end. `--help` prints the usage.
  */
 export const run = Effect.fnUntraced(function* <T extends Task.Any>(
   tasks: ReadonlyArray<T>
@@ -65,23 +62,27 @@ export const run = Effect.fnUntraced(function* <T extends Task.Any>(
   const task = tasks.find((task) => task.name === name)
   if (task === undefined || rest.length > 0) {
     const wrong =
-      name === undefined ? "name a task" : task === undefined ? `there is no task "${name}"` : "name one task alone"
+      name === undefined
+        ? "name a task"
+        : task === undefined
+          ? `the task "${name}" does not exist`
+          : "name only one task"
     return yield* new ProgramFailed({ message: `${wrong}\n\n${usage(names)}` })
   }
-  // `T` is a union of tasks with services of their own; `Services<T>` is the union of those without `Robot`, which
-  // TypeScript cannot see for a `T` that it does not know yet.
+  // `T` is a union of tasks that require different services; `Services<T>` is the union of those without `Robot`, which
+  // TypeScript cannot conclude for an abstract `T`.
   const chosen = task as unknown as Task.Task<Task.PayloadSchema, Task.PayloadSchema, Task.Services<T>>
   yield* Effect.provide(runOne(chosen), Robot.layer)
 })
 
-/** A line for each message: a worker sends standard output line by line. */
+/** One line per message, because a worker sends standard output line by line. */
 const logger = Logger.layer([Logger.consoleLogFmt])
 
 const platform = Layer.mergeAll(NodeServices.layer, NodeHttpClient.layerUndici, layerUploads, logger)
 
 /**
- * Runs a program on Node. One that works with `Robot.inputs` instead of tasks is given `Robot.layer` first. Exit code 0 when it ends well, 1 when it fails,
- * after a line that says why. Logs go to standard output.
+ * Runs a program on Node. Provide `Robot.layer` first if it uses `Robot.inputs` instead of tasks. Exit code 0 when it
+ * succeeds; 1 when it fails, after a line that says why. Logs go to standard output.
  *
  * ```ts
  * import * as Program from "@signalbox/worker/Program"
@@ -112,11 +113,11 @@ export const main = <E>(program: Effect.Effect<void, E, Platform>): void =>
     }
   )
 
-/** Our own errors say what to do; of any other the place in the code helps. */
+/** Our own errors contain the remedy; for any other, the place in the code helps. */
 const describe = (error: unknown): string => {
   if (error instanceof ProgramFailed) return error.message
   if (error instanceof LeaseLost || isLeaseLost(error))
-    return "the step run has ended: nothing that this program does counts any more"
+    return "the step run has ended: results of this program no longer count"
   if (!(error instanceof Error) || "_tag" in error) return messageOf(error)
   return error.stack ?? error.message
 }

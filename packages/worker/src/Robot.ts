@@ -1,6 +1,6 @@
 /**
- * What task code works with, wherever it runs: work items, secrets, assets and artifacts. The same code runs in a worker,
- * in a task package over HTTP, and on local files without a service.
+ * What task code uses, wherever it runs: work items, secrets, assets and artifacts. The same code runs in a worker, in
+ * a task package over HTTP, and on local files without a service.
  */
 import { open as openSource, Uploads } from "@signalbox/api/Upload"
 import * as Effect from "effect/Effect"
@@ -28,9 +28,9 @@ export type { Counts } from "./internal/ItemLoop.ts"
 export { Robot, type Secret } from "./internal/RobotService.ts"
 
 /**
- * The robot of a task package: everything of a service, as the environment says that a worker gives to a package.
- * Artifacts are files in `ROBOT_ARTIFACTS`, which the worker uploads. Fails with the names of the variables that are
- * missing.
+ * The robot of a task package: everything comes from a service, through the environment that a worker sets for a
+ * package. Artifacts are files in `ROBOT_ARTIFACTS`, which the worker uploads. Fails with the names of missing
+ * variables.
  */
 export const layerHttp: Layer.Layer<
   Robot,
@@ -49,10 +49,10 @@ export const layerHttp: Layer.Layer<
 )
 
 /**
- * The robot without a service: items from `RC_WORKITEM_INPUT_PATH` (or `RPA_INPUT_WORKITEM_PATH`; without any, one empty
- * item), outputs to `RC_WORKITEM_OUTPUT_PATH` (`RPA_OUTPUT_WORKITEM_PATH`, `output/work-items-out/workitems.json`), secrets
- * from `RC_VAULT_SECRETS_FILE` (`RPA_SECRET_FILE`, `secrets.json`), assets in the folder `SIGNALBOX_ASSETS` (`assets`),
- * artifacts in `ROBOT_ARTIFACTS` (`output`).
+ * The robot without a service: items from `RC_WORKITEM_INPUT_PATH` (or `RPA_INPUT_WORKITEM_PATH`; default: one empty
+ * item), outputs to `RC_WORKITEM_OUTPUT_PATH` (`RPA_OUTPUT_WORKITEM_PATH`, `output/work-items-out/workitems.json`),
+ * secrets from `RC_VAULT_SECRETS_FILE` (`RPA_SECRET_FILE`, `secrets.json`), assets in the folder `SIGNALBOX_ASSETS`
+ * (`assets`), artifacts in `ROBOT_ARTIFACTS` (`output`).
  */
 export const layerFiles: Layer.Layer<Robot, RobotNotConfigured, FileSystem.FileSystem | Path.Path> = Layer.effect(
   Robot,
@@ -67,9 +67,9 @@ export const layerFiles: Layer.Layer<Robot, RobotNotConfigured, FileSystem.FileS
 )
 
 /**
- * The robot that the environment asks for, part by part: items of a service in a run of a worker, or as
- * `RC_WORKITEM_ADAPTER` says (`RobocorpAdapter`, `FileAdapter`), secrets and assets of a service where there is an address
- * of it, or as `RC_VAULT_SECRET_MANAGER` says (`RobocorpVault`, `FileSecrets`); else local files.
+ * The robot that the environment selects, each part by itself: items of a service in a run of a worker, or as
+ * `RC_WORKITEM_ADAPTER` says (`RobocorpAdapter`, `FileAdapter`), secrets and assets of a service if its address is set,
+ * or as `RC_VAULT_SECRET_MANAGER` says (`RobocorpVault`, `FileSecrets`); else local files.
  */
 export const layer: Layer.Layer<Robot, RobotNotConfigured, HttpClient.HttpClient | FileSystem.FileSystem | Path.Path> =
   Layer.effect(
@@ -85,9 +85,9 @@ export const layer: Layer.Layer<Robot, RobotNotConfigured, HttpClient.HttpClient
   )
 
 /**
- * The work items, one at a time: an item is completed when the next is pulled or the stream ends, unless `fail` was called
- * on it. When whoever consumes the stream fails, the item in hand fails with that type, code and message; when it is
- * interrupted, the item is left to the service.
+ * Emits the work items, one at a time: an item is completed when the next is pulled or the stream ends, unless `fail`
+ * was called on it. When the consumer of the stream fails, the reserved item fails with that type, code and message;
+ * when it is interrupted, the item is left to the service.
  *
  * ```ts
  * import * as Robot from "@signalbox/worker/Robot"
@@ -106,8 +106,9 @@ export const inputs: Stream.Stream<Input<Schema.Json>, RobotError, Robot> = Stre
 )
 
 /**
- * Works on every item. One whose effect fails is failed (`BusinessFailure` as BUSINESS, everything else as APPLICATION),
- * and the next goes on. Gives how many completed and failed; fails itself only when items can be neither got nor released.
+ * Runs an effect for every item. An item whose effect fails is failed (`BusinessFailure` as BUSINESS, everything else
+ * as APPLICATION), and the next follows. Returns how many completed and failed; fails itself only when items can be
+ * neither reserved nor released.
  *
  * ```ts
  * import * as Robot from "@signalbox/worker/Robot"
@@ -124,12 +125,12 @@ export const forEachInput = <E, R>(
 ): Effect.Effect<ItemLoop.Counts, RobotError, Robot | R> =>
   Effect.flatMap(Robot, ({ items }) => ItemLoop.runEach(items, Effect.succeed(true), work))
 
-/** All items of a secret of the vault. */
+/** Returns all items of a secret of the vault. */
 export const secret = (name: string): Effect.Effect<Secret, SecretMissing | RobotError, Robot> =>
   Effect.flatMap(Robot, (robot) => robot.secret(name))
 
 /**
- * One item of a secret.
+ * Returns one item of a secret.
  *
  * ```ts
  * import * as Robot from "@signalbox/worker/Robot"
@@ -149,17 +150,17 @@ export const secretItem = Effect.fnUntraced(function* (
   return yield* new SecretMissing({ secret: name, message })
 })
 
-/** The content of an asset, as it arrives. */
+/** Emits the content of an asset as it arrives. */
 export const asset = (name: string): Stream.Stream<Uint8Array, AssetMissing | RobotError, Robot> =>
   Stream.unwrap(Effect.map(Robot, (robot) => robot.asset(name)))
 
-/** The whole of an asset as UTF-8 text. */
+/** Returns the whole content of an asset as UTF-8 text. */
 export const assetText = (name: string): Effect.Effect<string, AssetMissing | RobotError, Robot> =>
   Stream.mkString(Stream.decodeText(asset(name)))
 
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** An asset of JSON, decoded. Fails with `UnexpectedContent` when it is none, or of another shape. */
+/** Returns the decoded JSON of an asset. Fails with `UnexpectedContent` when it is not JSON, or has another shape. */
 export const assetJson = Effect.fnUntraced(function* <S extends Schema.ConstraintCodec<unknown, unknown>>(
   name: string,
   schema: S
@@ -168,7 +169,7 @@ export const assetJson = Effect.fnUntraced(function* <S extends Schema.Constrain
   const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(schema), { reportInput: false })
   const json = yield* Effect.try({
     try: (): unknown => JSON.parse(text),
-    catch: () => new UnexpectedContent({ name, message: `the asset "${name}" is no JSON` })
+    catch: () => new UnexpectedContent({ name, message: `the asset "${name}" is not JSON` })
   })
   return yield* Effect.mapError(decode(json), (error) => {
     const [first] = formatIssue(error.issue).issues
@@ -179,14 +180,14 @@ export const assetJson = Effect.fnUntraced(function* <S extends Schema.Constrain
 })
 
 /**
- * Gives an asset its content, and makes the asset if there is none of this name. The old content stays until the new one
- * is whole.
+ * Stores the content of an asset, and creates the asset if none has this name. The old content remains until the new
+ * one is complete.
  */
 export const setAsset = Effect.fnUntraced(function* (
   name: string,
   content: string | Uint8Array,
   options: {
-    /** Default: of text `text/plain`, of bytes `application/octet-stream`. */ readonly contentType?: string
+    /** Default: `text/plain` for text, `application/octet-stream` for bytes. */ readonly contentType?: string
   } = {}
 ): Effect.fn.Return<void, RobotError, Robot> {
   const robot = yield* Robot
@@ -196,11 +197,11 @@ export const setAsset = Effect.fnUntraced(function* (
   yield* robot.setAsset({ name, size: bytes.length, stream: Stream.succeed(bytes) }, contentType)
 })
 
-/** Gives an asset JSON as its content. */
+/** Stores JSON as the content of an asset. */
 export const setAssetJson = (name: string, json: Schema.Json): Effect.Effect<void, RobotError, Robot> =>
   setAsset(name, JSON.stringify(json), { contentType: "application/json" })
 
-/** Keeps a file with the step run, such as a screenshot or a log. Its name may be a path with `/`. */
+/** Stores a file with the step run, such as a screenshot or a log. Its name may be a path with `/`. */
 export const saveArtifact = Effect.fnUntraced(function* (file: OutputFile): Effect.fn.Return<void, RobotError, Robot> {
   const robot = yield* Robot
   yield* robot.saveArtifact(yield* openSource(yield* Uploads, file))

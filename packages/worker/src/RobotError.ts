@@ -1,6 +1,4 @@
-/**
- * What task code can fail with when it uses its robot, besides the failures of its own.
- */
+/** The failures of a robot, besides those that task code declares itself. */
 import type { AssetUploadFailed } from "@signalbox/api/Assets"
 import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { VaultError } from "@signalbox/api/robot/Vault"
@@ -10,37 +8,40 @@ import type { LeaseLost } from "./internal/LeaseLost.ts"
 
 export { LeaseLost } from "./internal/LeaseLost.ts"
 
-/** A local file, of those that stand for a service, cannot be read or written. */
+/** A local file that replaces a service cannot be read or written. */
 export class LocalFileError extends Schema.TaggedError<LocalFileError>()("LocalFileError", {
   path: Schema.String,
   message: Schema.String
 }) {}
 
-/** There is no secret of this name, or no such item in it; the message lists the names of the items, never values. */
+/** The secret, or the item in it, does not exist; the message lists the names of the items, never values. */
 export class SecretMissing extends Schema.TaggedError<SecretMissing>()("SecretMissing", {
   secret: Schema.String,
   message: Schema.String
 }) {}
 
-/** There is no asset of this name. */
+/** The asset does not exist. */
 export class AssetMissing extends Schema.TaggedError<AssetMissing>()("AssetMissing", {
   asset: Schema.String,
   message: Schema.String
 }) {}
 
-/** What was read is no JSON, or not of the shape that the task expects. The message names the field, never the value. */
+/**
+ * The content is not JSON, or does not have the shape that the task expects. The message names the field, never the
+ * value.
+ */
 export class UnexpectedContent extends Schema.TaggedError<UnexpectedContent>()("UnexpectedContent", {
   name: Schema.String,
   message: Schema.String
 }) {}
 
-/** The environment does not say where the robot's items, secrets or assets are; the message names the variables. */
+/** The environment does not define where the robot's items, secrets or assets are; the message names the variables. */
 export class RobotNotConfigured extends Schema.TaggedError<RobotNotConfigured>()("RobotNotConfigured", {
   message: Schema.String
 }) {}
 
 /**
- * The service refused or could not be reached, the step run has ended (`LeaseLost`), a local file failed, or what was to be
- * uploaded could not be read.
+ * The service refused or could not be reached, the step run has ended (`LeaseLost`), a local file failed, or the source
+ * of an upload could not be read.
  */
 export type RobotError = CallError | LeaseLost | LocalFileError | VaultError | UploadSourceError | AssetUploadFailed

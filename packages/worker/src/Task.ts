@@ -1,6 +1,4 @@
-/**
- * Tasks in TypeScript: what a worker runs, in its own process, for every work item of a step.
- */
+/** Tasks in TypeScript, which a worker runs in its process for every work item of a step. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -14,7 +12,7 @@ export type { Input, Item, OutputFile } from "./internal/Item.ts"
 export { ApplicationFailure, BusinessFailure, FileMissing } from "./internal/TaskFailure.ts"
 export type { ItemFile } from "./internal/ItemSource.ts"
 
-/** A payload with files. A task that attaches none gives the payload itself. */
+/** A payload with files. A task without files returns the payload itself. */
 export class Output<out Payload> {
   readonly payload: Payload
   readonly files: ReadonlyArray<OutputFile>
@@ -24,37 +22,39 @@ export class Output<out Payload> {
   }
 }
 
-/** An output with files attached to it. */
+/** Creates an output with files. */
 export const output = <Payload>(
   payload: Payload,
   options: { readonly files: ReadonlyArray<OutputFile> }
 ): Output<Payload> => new Output(payload, options.files)
 
-/** What a task's input and output schemas must be: any that need no services. */
+/** The constraint on input and output schemas of a task: they need no services. */
 export type PayloadSchema = Schema.ConstraintCodec<unknown, unknown>
 
-/** A named task. `R`: the services that it needs; the worker hands that requirement on. */
+/** A named task. `R`: the services that it needs, which the worker then requires. */
 export interface Task<out Input extends PayloadSchema, out Out extends PayloadSchema, out R = never> {
   readonly name: string
   readonly input: Input
   readonly output: Out
   /**
-   * The task over JSON: decodes the payload, runs, and encodes what it gives. Fails with `BusinessFailure`
+   * The task over JSON: decodes the payload, runs, and encodes the result. Fails with `BusinessFailure`
    * (`INVALID_INPUT`) before anything runs, with `ApplicationFailure` (`INVALID_OUTPUT`), or as the task itself fails.
    */
   readonly outputs: (item: Item<Schema.Json>) => Effect.Effect<Outputs<R>, unknown, R>
 }
 
-/** What a task gives for an item: one output, none, or a stream in which each is encoded as it comes. */
+/** What a task returns for an item: one output, none, or a stream, whose elements are encoded as they are emitted. */
 export type Outputs<R> = Output<Schema.Json> | undefined | Stream.Stream<Output<Schema.Json>, unknown, R>
 
 /** Any task. */
 export type Any = Task<PayloadSchema, PayloadSchema, unknown>
 
-/** The services that a task needs from the program around the worker, which provides `Robot` itself. */
+/** The services that a task needs from the program around the worker, without `Robot`, which the worker provides. */
 export type Services<T extends Any> = T extends Task<infer _Input, infer _Output, infer R> ? Exclude<R, Robot> : never
 
-/** Whether a value, such as one that a module exports, is a task. What services it needs cannot be seen from outside. */
+/**
+ * Whether a value, such as one that a module exports, is a task. The services it needs cannot be checked at run time.
+ */
 export const isTask = (value: unknown): value is Task<PayloadSchema, PayloadSchema> =>
   Predicate.hasProperty(value, "name") &&
   typeof value.name === "string" &&
@@ -63,7 +63,7 @@ export const isTask = (value: unknown): value is Task<PayloadSchema, PayloadSche
 
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Says where and what was expected, never what was there: payloads may be secret. */
+/** Says where and what was expected, never the value: payloads may be secret. */
 const describe = (error: Schema.SchemaError): string => {
   const [first] = formatIssue(error.issue).issues
   const path = (first?.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
@@ -71,9 +71,9 @@ const describe = (error: Schema.SchemaError): string => {
 }
 
 /**
- * Makes a task. `run` gets the item with its payload decoded by `input`, and gives one output, none (`void`), or a
- * stream of them; payloads are encoded by `output`. Outputs keep the order in which the stream gives them, and travel on
- * only if the item completes.
+ * Creates a task. `run` receives the item with its payload decoded by `input`, and returns one output, none (`void`),
+ * or a stream of them; payloads are encoded by `output`. Outputs keep the order of the stream, and are passed on only
+ * if the item completes.
  *
  * - `BusinessFailure` and `ApplicationFailure` fail the item with that type, code and message.
  * - A payload that `input` refuses is a `BusinessFailure` with the code `INVALID_INPUT`; the task does not run.

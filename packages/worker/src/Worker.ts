@@ -1,7 +1,4 @@
-/**
- * The worker: links itself to a control room, leases step runs of the tasks that it brings, and runs them in this
- * process.
- */
+/** The worker: links itself to a control room, leases step runs of its tasks, and runs them in this process. */
 import type { CallError } from "@signalbox/api/ControlRoomError"
 import * as StepRunSession from "@signalbox/api/robot/StepRunSession"
 import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
@@ -22,38 +19,38 @@ import { failed } from "./internal/StepRun.ts"
 import * as TaskRun from "./internal/TaskRun.ts"
 import type * as Task from "./Task.ts"
 
-/** The worker is not, or no longer, a worker of the service; the message says what to do. */
+/** The worker is not, or no longer, linked to the service; the message contains the remedy. */
 export class NotLinked extends Schema.TaggedError<NotLinked>()("NotLinked", { message: Schema.String }) {}
 
-/** What a worker ends with. */
+/** The failures that stop a worker. */
 export type WorkerError = CallError | HomeError | NotLinked
 
 export interface Options<T extends Task.Any> {
   /** The address of the service without a path, such as `http://127.0.0.1:4700`. */
   readonly origin: string
   /**
-   * Serves once; ask the service for one per worker. Not needed where `home` knows the worker. As an effect it is asked
-   * for only when it is needed.
+   * Can be used once; request one per worker. Not needed if `home` has a linked worker. An effect runs only when the
+   * token is needed.
    */
   readonly linkToken?: Redacted.Redacted | Effect.Effect<Redacted.Redacted, CallError>
-  /** What the service calls this worker. */
+  /** The name of this worker at the service. */
   readonly name: string
-  /** The tasks that this worker brings; their names differ. */
+  /** The tasks of this worker; their names differ. */
   readonly tasks: ReadonlyArray<T>
-  /** With one the worker runs task packages too, and goes on as the same worker after a restart. */
+  /** With it, the worker also runs task packages, and is the same worker after a restart. */
   readonly home?: Home
-  /** How many step runs may live at once, 1 to 1,000; default 1. */
+  /** How many step runs may be active concurrently, 1 to 1,000; default 1. */
   readonly capacity?: number
   /** The pause between heartbeats; default: what the service asks for. */
   readonly heartbeat?: Duration.Input
   /**
-   * How long step runs may go on with the item in hand when the worker ends; default 10 seconds. Use 0 in tests with
-   * virtual time, which stands still when the worker closes.
+   * How long step runs may continue their reserved item when the worker ends; default 10 seconds. Use 0 in tests with
+   * virtual time, which does not advance when the worker closes.
    */
   readonly drain?: Duration.Input
 }
 
-/** Tries until the service answers, and says once that it does not. */
+/** Retries until the service is available, and logs its unavailability once. */
 const untilThere = <A, E extends WorkerError>(call: Effect.Effect<A, E, HttpClient.HttpClient>) =>
   Effect.suspend(() => {
     let told = false
@@ -62,7 +59,7 @@ const untilThere = <A, E extends WorkerError>(call: Effect.Effect<A, E, HttpClie
       Effect.tapError((error) => {
         if (told || !away(error)) return Effect.void
         told = true
-        return Effect.annotateLogs(Effect.logWarning("the service is away; trying again"), { error: error.message })
+        return Effect.annotateLogs(Effect.logWarning("the service is unavailable; retrying"), { error: error.message })
       }),
       Effect.retry({ while: away, schedule: backoff })
     )
@@ -76,7 +73,7 @@ const link = Effect.fnUntraced(function* (options: Options<never>, tasks: Readon
   const token = Effect.isEffect(linkToken) ? yield* untilThere(linkToken) : linkToken
   const identity = yield* WorkerProtocol.link({ origin, linkToken: token, name, tasks }).pipe(
     Effect.tap((identity) => (home === undefined ? Effect.void : home.remember({ origin, identity }))),
-    // The token serves once: what it gave is never lost.
+    // The token can be used once, so its result must not be lost.
     Effect.uninterruptible,
     untilThere
   )
@@ -84,7 +81,7 @@ const link = Effect.fnUntraced(function* (options: Options<never>, tasks: Readon
   return identity
 })
 
-/** Who the worker is: the one that its home knows, as long as the service knows it too. */
+/** Returns the identity of the worker: the one in its home, if the service still knows it. */
 const identify = Effect.fnUntraced(function* (options: Options<never>, tasks: ReadonlyArray<string>) {
   const { home, linkToken, origin } = options
   const linked = home === undefined ? null : yield* home.linked
@@ -100,7 +97,7 @@ const identify = Effect.fnUntraced(function* (options: Options<never>, tasks: Re
 
 const removed = () =>
   new NotLinked({
-    message: "the service does not know this worker any more, it was removed: make a new link token and link it anew"
+    message: "the service no longer knows this worker, it was removed: create a new link token and link it again"
   })
 
 const serveLinked = Effect.fnUntraced(function* <R>(
@@ -159,27 +156,28 @@ const serveLinked = Effect.fnUntraced(function* <R>(
 }, Effect.scoped)
 
 /**
- * Links, unless its home knows who it is, and works until it is interrupted. It outlives a service that is away: calls are tried again after 0.25 s to
- * 5 s, and what a step run has to report is reported once the service is back.
+ * Links the worker, unless its home has a linked one, and works until it is interrupted. It survives an unavailable
+ * service: calls are retried after 0.25 s to 5 s, and reports of step runs are sent once the service is available
+ * again.
  *
- * Interrupted, it leases no more, lets each step run finish the item in hand for up to `drain`, and terminates what is
- * left. A task is stopped by interruption, so one that makes itself uninterruptible, or computes without a pause,
- * ends when it likes.
+ * When interrupted, it takes no more leases, lets each step run finish its reserved item for up to `drain`, and
+ * terminates the rest. A task is stopped by interruption, so one that makes itself uninterruptible, or computes without
+ * a pause, can delay the end.
  *
- * Fails with `NotLinked` (no link token, or the worker was removed), with `ControlRoomError` (`Forbidden`: the link token
- * is unknown or used), with `InvalidRequest`, such as for a name that is too long, and with `HomeError`. Two tasks of one
- * name are a defect.
+ * Fails with `NotLinked` (no link token, or the worker was removed), with `ControlRoomError` (`Forbidden`: the link
+ * token is unknown or used), with `InvalidRequest`, such as for a name that is too long, and with `HomeError`. Two
+ * tasks of one name are a defect.
  */
 export const run = <T extends Task.Any>(
   options: Options<T>
 ): Effect.Effect<never, WorkerError, HttpClient.HttpClient | Task.Services<T>> =>
-  // `T` is a union of tasks with services of their own; `Services<T>` is the union of those, which TypeScript cannot
-  // see for a `T` that it does not know yet. `Robot` is not among them, for `runItems` provides it.
+  // `T` is a union of tasks that require different services; `Services<T>` is the union of those, which TypeScript
+  // cannot conclude for an abstract `T`. It excludes `Robot`, since `runItems` provides it.
   serveLinked(options as unknown as Options<Task.Task<Task.PayloadSchema, Task.PayloadSchema, Task.Services<T>>>)
 
 /**
- * A worker beside the rest of a program: started with the layer, drained when it closes. A worker that the service
- * refuses is logged as an error; use `run` to act on it.
+ * A worker beside the rest of a program: started with the layer, drained when it closes. Its failure is logged as an
+ * error; use `run` to handle it.
  *
  * ```ts
  * import * as Config from "effect/Config"
@@ -216,14 +214,14 @@ export const layer = <T extends Task.Any>(
   )
 
 /**
- * Takes the worker of a home out of its workspace; its folder is free for another one then. Fails with `NotLinked` where
- * there is none, and with `Conflict` while it holds a lease.
+ * Removes the worker of a home from its workspace; another worker can then use its folder. Fails with `NotLinked` when
+ * none is linked, and with `Conflict` while it holds a lease.
  */
 export const unlink = Effect.fn("Worker.unlink")(function* (home: Home) {
   const linked = yield* home.linked
   if (linked === null) return yield* new NotLinked({ message: `no worker is linked in ${home.folder}` })
   const reports = yield* WorkerProtocol.makeReports(linked.origin, linked.identity)
-  // One that was removed at the service meanwhile is gone already.
+  // The service may have removed it already.
   yield* reports.unlink.pipe(Effect.catchIf(isUnknownWorker, () => Effect.void))
   yield* home.forget
 })

@@ -103,12 +103,12 @@ describe("items", () => {
     [
       "the outputs in the same file",
       { RC_WORKITEM_INPUT_PATH: "./one.json", RC_WORKITEM_OUTPUT_PATH: "./one.json" },
-      /input and output are the same file; give the outputs one of their own/
+      /input and output are the same file; choose another file for the outputs/
     ],
     [
       "an adapter that there is not",
       { RC_WORKITEM_ADAPTER: "my.OwnAdapter" },
-      /RC_WORKITEM_ADAPTER .*"my\.OwnAdapter" is none .*: FileAdapter, RobocorpAdapter/
+      /RC_WORKITEM_ADAPTER .*"my\.OwnAdapter" is not supported .*: FileAdapter, RobocorpAdapter/
     ],
     [
       "a vault without an address",
@@ -158,7 +158,7 @@ describe("secrets", () => {
     Effect.gen(function* () {
       const folder = yield* folderWith({ "bad.json": '{"shop":"hunter2"}' })
       const missing = yield* Effect.flip(run(Robot.secret("shop"), folder, { RC_VAULT_SECRETS_FILE: "./nowhere.json" }))
-      assert.match(missing.message, /no secret "shop": there is no .*nowhere\.json; set RC_VAULT_SECRETS_FILE/)
+      assert.match(missing.message, /no secret "shop": .*nowhere\.json does not exist; set RC_VAULT_SECRETS_FILE/)
       const bad = yield* Effect.flip(run(Robot.secret("shop"), folder, { RC_VAULT_SECRETS_FILE: "./bad.json" }))
       assert.match(bad.message, /bad\.json: expected the items of each secret, by its name$/)
     })

@@ -80,7 +80,7 @@ describe("calls of several step runs", () => {
     })
   )
 
-  it.effect("are sent again until the service is back", () =>
+  it.effect("are sent again until the service is available again", () =>
     Effect.gen(function* () {
       const { called, failures, next } = yield* makeService
       failures.push(MemorySession.unreachable, MemorySession.unreachable)

@@ -39,8 +39,8 @@ describe("a program", () => {
 
   const wrong: ReadonlyArray<readonly [string, ReadonlyArray<string>, RegExp]> = [
     ["no task", [], /^name a task\n\nUsage/],
-    ["an unknown task", ["nothing"], /^there is no task "nothing"\n\nUsage/],
-    ["two tasks", ["work", "other"], /^name one task alone\n\nUsage/]
+    ["an unknown task", ["nothing"], /^the task "nothing" does not exist\n\nUsage/],
+    ["two tasks", ["work", "other"], /^name only one task\n\nUsage/]
   ]
   for (const [what, args, message] of wrong) {
     it(`refuses ${what}`, () => {
@@ -66,7 +66,7 @@ describe("a program", () => {
   it("ends badly after a bug, once the other items are done", () => {
     const { status, stderr } = run(["work"], withItems("bug", "one"))
     assert.strictEqual(status, 1)
-    assert.strictEqual(stderr, "1 of 2 items failed by an error that is no failure of the task's own\n")
+    assert.strictEqual(stderr, "1 of 2 items failed with an error that is not a declared failure of the task\n")
     assert.deepStrictEqual(outputs(), [{ payload: "one", files: {} }])
   })
 
@@ -79,7 +79,7 @@ describe("a program", () => {
       RC_API_PROCESS_TOKEN: "secret-token"
     })
     assert.strictEqual(status, 1)
-    assert.match(stderr, /which lacks RC_API_WORKITEM_HOST, RC_API_WORKITEM_TOKEN, RC_PROCESS_ID\n$/)
+    assert.match(stderr, /it lacks RC_API_WORKITEM_HOST, RC_API_WORKITEM_TOKEN, RC_PROCESS_ID\n$/)
     assert.notInclude(stderr, "secret-token")
   })
 

@@ -75,14 +75,14 @@ describe("the console of a step run", () => {
     })
   )
 
-  it.effect("says how many lines were left out of what cannot wait", () =>
+  it.effect("says how many lines were dropped of what cannot wait", () =>
     Effect.gen(function* () {
       const { reports, script } = yield* begin
       const line = "x".repeat(50_000)
       for (let n = 0; n < 50; n++) reports.writeNow(line)
       yield* reports.flush
       assert.strictEqual(script.console.filter((message) => message === line).length, 40)
-      assert.match(script.console.at(-1) ?? "", /^10 lines were left out/)
+      assert.match(script.console.at(-1) ?? "", /^10 lines were dropped/)
     })
   )
 

@@ -147,7 +147,7 @@ describe("a step run", () => {
       assert.isTrue(seen.interrupted)
       assert.deepStrictEqual(script.finished.get("s1"), {
         code: "TIMEOUT",
-        message: "the step run took longer than 60 s"
+        message: "the step run exceeded its time limit of 60 s"
       })
     })
   )
@@ -172,7 +172,7 @@ describe("a step run", () => {
     })
   )
 
-  it.effect("reports its end once the service is back, however long that takes", () =>
+  it.effect("reports its end once the service is available again, however long that takes", () =>
     Effect.gen(function* () {
       const { fiber, script } = yield* begin(echo, {
         prepare: (script) => {

@@ -1,6 +1,4 @@
-/**
- * The loops of a linked worker: leases, heartbeats, and the step runs that live at once.
- */
+/** The loops of a linked worker: leases, heartbeats, and the active step runs. */
 import type { StepRunId } from "@signalbox/api/contract/Ids"
 import type { CallError, ControlRoomError, InvalidRequest } from "@signalbox/api/ControlRoomError"
 import { defaultPolicy, RetryPolicy } from "@signalbox/api/Policy"
@@ -17,11 +15,11 @@ import { type Execution, type Order, type Protocol, runStepRun } from "./StepRun
 
 export interface Options<R> {
   readonly protocol: Protocol
-  /** The names of the tasks that the worker brings. */
+  /** The names of the worker's tasks. */
   readonly tasks: ReadonlyArray<string>
-  /** Whether it runs tasks of task packages too. */
+  /** Whether it also runs tasks of task packages. */
   readonly packages: boolean
-  /** `mayReserve` is false when the worker is about to end. */
+  /** `mayReserve` is false when the worker is ending. */
   readonly execute: (
     lease: Lease,
     reports: Reports,
@@ -38,15 +36,15 @@ interface Entry {
   readonly ofPackage: boolean
 }
 
-/** How long, in seconds, one call waits for work at the service. */
+/** How many seconds one call waits for work at the service. */
 const waitSeconds = 20
 
-/** Waiting does not help: the worker is unknown, or says what the service does not take. */
+/** A retry cannot help: the worker is unknown, or its request is invalid. */
 const isRefusal = (error: CallError): boolean => error._tag === "InvalidRequest" || isUnknownWorker(error)
 
 /**
- * Leases and runs until interrupted or refused. When the scope closes no more is leased; step runs may finish the item
- * in hand for up to `drain`, with heartbeats going on, and are then terminated.
+ * Leases and runs until interrupted or refused. When the scope closes no more is leased; step runs may finish their
+ * reserved item for up to `drain`, while heartbeats continue, and are then terminated.
  */
 export const serve = Effect.fnUntraced(function* <R>(
   options: Options<R>
@@ -76,7 +74,7 @@ export const serve = Effect.fnUntraced(function* <R>(
     Effect.ignoreCause({ log: "Debug", message: "heartbeat failed" })
   )
 
-  /** Processes take their time to end, so that those of packages are told to stop sooner. */
+  /** Processes take time to end, so those of packages are told to stop earlier. */
   const pause = Effect.gen(function* () {
     const whole = Duration.toMillis(options.heartbeat)
     const slice = packages ? Math.min(whole, 1000) : whole
@@ -112,17 +110,17 @@ export const serve = Effect.fnUntraced(function* <R>(
       if (away || isRefusal(error)) return Effect.void
       away = true
       const reason = error._tag === "ControlRoomError" ? error.reason._tag : error._tag
-      return Effect.annotateLogs(Effect.logWarning("the service is away; trying again"), { reason })
+      return Effect.annotateLogs(Effect.logWarning("the service is unavailable; retrying"), { reason })
     }),
     Effect.retry({ while: (error) => !isRefusal(error), schedule: backoff }),
     Effect.tap(() => {
       if (!away) return Effect.void
       away = false
-      return Effect.logInfo("the service is back")
+      return Effect.logInfo("the service is available again")
     })
   )
 
-  // The scope closes in reverse: drain, then the heartbeats, then whatever fiber is left.
+  // The scope closes in reverse order: drain, then the heartbeats, then remaining fibers.
   const fibers = yield* FiberSet.make()
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(beat, pause)))
   yield* Effect.addFinalizer(() =>
@@ -137,7 +135,7 @@ export const serve = Effect.fnUntraced(function* <R>(
     yield* room.await
     const leases = yield* lease
     for (const lease of leases) yield* begin(lease, fibers)
-    // A service that answers at once although nothing waits is not asked in a tight loop.
+    // Avoids a tight loop with a service that responds without waiting for work.
     if (leases.length === 0) yield* Effect.sleep("250 millis")
   }
 })

@@ -1,6 +1,6 @@
 /**
- * The items of a step run of this worker: what it settles, with its outputs, and the next item with its payload and files
- * go with one call.
+ * The items of a step run of this worker: one call settles an item with its outputs, and reserves the next with its
+ * payload and files.
  */
 import { maxOutputsAtOnce } from "@signalbox/api/contract/WorkerProtocol"
 import type { CallError } from "@signalbox/api/ControlRoomError"
@@ -13,7 +13,10 @@ import type { LeaseLost } from "./LeaseLost.ts"
 import type { Next } from "./NextCalls.ts"
 import * as SessionSource from "./SessionSource.ts"
 
-/** Of the outputs that an item is settled with, in UTF-16 units of JSON: a call has room for those of all step runs. */
+/**
+ * The limit for outputs that are sent with a settled item, in UTF-16 units of JSON: the limit of a call is shared by
+ * all step runs.
+ */
 const maxSize = 20_000
 
 export const make = (lease: Lease, next: Next, session: StepRunItems): ItemSource<CallError | LeaseLost> => {
@@ -22,7 +25,7 @@ export const make = (lease: Lease, next: Next, session: StepRunItems): ItemSourc
   let outputs: Array<Schema.Json> = []
   let size = 0
 
-  /** Makes what waits, so that what is made next comes after it. */
+  /** Creates buffered outputs first, to preserve the order. */
   const flush = Effect.fnUntraced(function* (item: ReservedItem["id"]) {
     const waiting = outputs
     outputs = []

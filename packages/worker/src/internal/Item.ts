@@ -1,6 +1,4 @@
-/**
- * A work item as task code has it in hand.
- */
+/** A reserved work item, as task code uses it. */
 import type { UploadSource } from "@signalbox/api/Upload"
 import type { WorkItemId } from "@signalbox/api/contract/Ids"
 import type * as Effect from "effect/Effect"
@@ -11,36 +9,36 @@ import type { ItemFile } from "./ItemSource.ts"
 import type { RobotError } from "../RobotError.ts"
 import type { ApplicationFailure, BusinessFailure, FileMissing } from "./TaskFailure.ts"
 
-/** The work item in hand. */
+/** A reserved work item. */
 export interface Item<out Payload> {
   readonly id: WorkItemId
   readonly payload: Payload
-  /** As they are now: what is attached or removed shows here. */
+  /** The current files: attached and removed ones are reflected. */
   readonly files: ReadonlyArray<ItemFile>
-  /** The bytes of a file as they arrive; of two files with one name, the later. */
+  /** Emits the bytes of a file; of two files with one name, the later. */
   readonly readFile: (name: string) => Stream.Stream<Uint8Array, FileMissing | RobotError>
-  /** The whole of a file as UTF-8 text. */
+  /** Returns the whole content of a file as UTF-8 text. */
   readonly readText: (name: string) => Effect.Effect<string, FileMissing | RobotError>
-  /** Saves a file under a local path, which it has once it is whole. */
+  /** Saves a file under a local path, at which it appears when it is complete. */
   readonly saveFile: (
     name: string,
     path: string
   ) => Effect.Effect<void, FileMissing | RobotError, FileSystem.FileSystem>
-  /** Attaches a file to this item; one of the same name is replaced. Outputs get files of their own. */
+  /** Attaches a file to this item; one of the same name is replaced. Files of outputs are separate. */
   readonly attachFile: (file: OutputFile) => Effect.Effect<void, RobotError>
   readonly removeFile: (name: string) => Effect.Effect<void, FileMissing | RobotError>
-  /** Replaces the payload that is stored, such as with a mark for the next attempt; `payload` stays as it is. */
+  /** Replaces the stored payload, such as to leave a mark for the next attempt; `payload` does not change. */
   readonly setPayload: (payload: Schema.Json) => Effect.Effect<void, RobotError>
 }
 
 /** An item of `Robot.inputs` or `Robot.forEachInput`. */
 export interface Input<out Payload> extends Item<Payload> {
-  /** Makes an output, which counts only if the item completes. */
+  /** Creates an output, which is passed on only if the item completes. */
   readonly createOutput: (
     payload: Schema.Json,
     options?: { readonly files: ReadonlyArray<OutputFile> }
   ) => Effect.Effect<void, RobotError>
-  /** The item is to be released as failed; the last failure counts. */
+  /** Marks the item to be released as failed; the last failure wins. */
   readonly fail: (failure: BusinessFailure | ApplicationFailure) => Effect.Effect<void>
 }
 

@@ -1,6 +1,4 @@
-/**
- * The items of a source one after the other, each to its release.
- */
+/** Runs the items of a source one after the other, each to its release. */
 import type { Release } from "@signalbox/api/robot/StepRunSession"
 import { open as openSource, Uploads } from "@signalbox/api/Upload"
 import * as Cause from "effect/Cause"
@@ -16,10 +14,10 @@ import type { Input, OutputFile } from "./Item.ts"
 import { LeaseLost } from "./LeaseLost.ts"
 import { ApplicationFailure, BusinessFailure, FileMissing } from "./TaskFailure.ts"
 
-/** Opens what is in hand, with everything that may be done to it. */
+/** Opens the reserved item, with all operations on it. */
 const openItem = Effect.fnUntraced(function* (source: ItemSource<unknown>, { id, open }: ReservedItem) {
   const opened = yield* open
-  /** The list that the task sees: it changes in place. */
+  /** The list that the task sees is updated in place. */
   const files: Array<ItemFile> = [...opened.files]
   const find = (name: string): Effect.Effect<ItemFile, FileMissing> => {
     const file = files.findLast((file) => file.name === name)
@@ -73,7 +71,7 @@ const openItem = Effect.fnUntraced(function* (source: ItemSource<unknown>, { id,
 
 type Opened = Effect.Success<ReturnType<typeof openItem>>
 
-/** How an item is released after it was worked on like this. Interruption, and a lost lease, are no failure of the item. */
+/** How an item is released after its run. Interruption, and a lost lease, do not fail the item. */
 const releaseOf = Effect.fnUntraced(function* (
   id: ReservedItem["id"],
   exit: Exit.Exit<unknown, unknown>,
@@ -84,7 +82,7 @@ const releaseOf = Effect.fnUntraced(function* (
   const error: unknown = exit._tag === "Failure" ? Cause.squash(exit.cause) : failure
   if (error instanceof LeaseLost || isLeaseLost(error)) return yield* new LeaseLost()
   const exception = exceptionOf(error)
-  // Neither the message nor the cause is logged: both may hold data of the item.
+  // Neither the message nor the cause is logged: both may contain data of the item.
   const log = exception.type === "BUSINESS" ? Effect.logInfo : Effect.logWarning
   yield* Effect.annotateLogs(log("work item failed"), {
     work_item_id: id,
@@ -98,7 +96,7 @@ const releaseOf = Effect.fnUntraced(function* (
   }
 })
 
-/** Works on one item and says how to release it. Whatever goes wrong is the item's failure. */
+/** Runs one item and returns its release. Any failure is the item's failure. */
 export const runItem = <R>(
   source: ItemSource<unknown>,
   reserved: ReservedItem,
@@ -118,15 +116,15 @@ export const runItem = <R>(
     return yield* releaseOf(reserved.id, exit, yield* failure)
   })
 
-/** How many items were worked on. */
+/** How many items were processed. */
 export interface Counts {
   readonly completed: number
   readonly failed: number
-  /** Of those that failed: by something that is neither a `BusinessFailure` nor an `ApplicationFailure`. */
+  /** Failed items whose error was neither a `BusinessFailure` nor an `ApplicationFailure`. */
   readonly unexpected: number
 }
 
-/** Works on all that waits, while `mayReserve` says so. */
+/** Runs all waiting items, while `mayReserve` allows it. */
 export const runEach = Effect.fnUntraced(function* <E, R>(
   source: ItemSource<E>,
   mayReserve: Effect.Effect<boolean>,
@@ -144,7 +142,7 @@ export const runEach = Effect.fnUntraced(function* <E, R>(
   return counts
 })
 
-/** The items as a stream: each is released when the next is pulled, or as the stream ends. */
+/** Emits the items: each is released when the next is pulled, or when the stream ends. */
 export const inputs = (source: ItemSource): Stream.Stream<Input<Schema.Json>, RobotError> =>
   Stream.unwrap(
     Effect.gen(function* () {

@@ -19,16 +19,16 @@ export type { Counts } from "./ItemLoop.ts"
 
 type TaskOf<R> = Pick<Task<PayloadSchema, PayloadSchema, R>, "outputs">
 
-/** What the worker does for the tasks of a step run, besides the calls of the session. */
+/** What the worker provides to the tasks of a step run, besides the calls of the session. */
 export interface Tools {
   readonly saveArtifact: (file: SizedBytes) => Effect.Effect<void, CallError>
 }
 
-/** A task made with `Task.make` is given its items: it does not ask for them. */
+/** A task created with `Task.make` receives its items as arguments. */
 const noItems: ItemSource["advance"] = () =>
-  Effect.die(new Error("a task gets its item as the argument of `run`; Robot.inputs is for programs of their own"))
+  Effect.die(new Error("a task gets its item as the argument of `run`; Robot.inputs is for programs without tasks"))
 
-/** Runs the task for each item of the source, with this robot. Outputs are made as the task gives them. */
+/** Runs the task for each item of the source, with this robot. Outputs are created as the task emits them. */
 export const runTask = <E, R>(
   task: TaskOf<R>,
   source: ItemSource<E>,
@@ -46,8 +46,8 @@ export const runTask = <E, R>(
 }
 
 /**
- * Runs the task for the first item and for all that the step has waiting, while `mayReserve` says so. The task gets the
- * `Robot` of this step run.
+ * Runs the task for the first item and for all waiting items of the step, while `mayReserve` allows it. The task gets
+ * the `Robot` of this step run.
  */
 export const runItems = <R>(
   task: TaskOf<R>,

@@ -1,6 +1,6 @@
 /**
- * Where work items come from and where what becomes of them goes: a step run of a service, or local files. Another one may
- * be written for a queue of your own.
+ * Where work items come from and their results go: a step run of a service, or local files. Implement it for a queue of
+ * your own.
  */
 import type { FileId, WorkItemId } from "@signalbox/api/contract/Ids"
 import type { Release } from "@signalbox/api/robot/StepRunSession"
@@ -19,29 +19,29 @@ export interface ItemFile {
   readonly size: number
 }
 
-/** What a task gets to see of an item. */
+/** What a task sees of an item. */
 export interface OpenedItem {
   readonly payload: Schema.Json
   readonly files: ReadonlyArray<ItemFile>
 }
 
-/** An item that is now in hand. One that cannot be opened is failed, and the next is asked for. */
+/** An item that was reserved. One that cannot be opened is failed, and the next is reserved. */
 export interface ReservedItem {
   readonly id: WorkItemId
   readonly open: Effect.Effect<OpenedItem, RobotError>
 }
 
-/** An item that is done with. */
+/** An item to settle. */
 export interface SettledItem {
   readonly id: WorkItemId
   readonly release: Release
 }
 
-/** One item is in hand at a time. `E`: why there is no going on. */
+/** One item is reserved at a time. `E`: the failures that end the loop. */
 export interface ItemSource<out E = RobotError> {
-  /** Settles the item in hand, if there is one, and reserves the next if `more`; null when none waits. */
+  /** Settles the reserved item, if any, and reserves the next if `more`; null when none waits. */
   readonly advance: (settled: SettledItem | null, more: boolean) => Effect.Effect<ReservedItem | null, E>
-  /** Makes an output of the item in hand. It counts only if the item completes. */
+  /** Creates an output of the reserved item. It is passed on only if the item completes. */
   readonly createOutput: (
     item: WorkItemId,
     payload: Schema.Json,

@@ -1,7 +1,5 @@
-/**
- * The failure of work that a worker may not go on with, because its lease is gone.
- */
+/** The failure of work whose lease was lost. */
 import * as Schema from "effect/Schema"
 
-/** The step run is no longer this worker's: nothing that it does counts any more. */
+/** The worker no longer owns the step run: its results are not accepted. */
 export class LeaseLost extends Schema.TaggedError<LeaseLost>()("LeaseLost", {}) {}

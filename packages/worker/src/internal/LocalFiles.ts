@@ -1,6 +1,4 @@
-/**
- * Local files that stand for a service.
- */
+/** Local files that replace a service. */
 import type { SizedBytes, UploadSourceError } from "@signalbox/api/Upload"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -19,12 +17,12 @@ const invalid = (path: string, message: string) => new LocalFileError({ path, me
 /** A path with `/` below a folder: not empty, not absolute, without `.` and `..`. */
 const isBelow = (name: string) => !/\\|^\/|(^|\/)\.{0,2}(\/|$)/.test(name)
 
-/** Reads and writes, each write whole or not at all. */
+/** Reads and writes files; each write is atomic. */
 export const make = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
-  /** Writes beside the place and renames. */
+  /** Written under a temporary name and renamed, so that readers never see a partial file. */
   const replace = <E>(file: string, write: (part: string) => Effect.Effect<void, E>) => {
     const part = `${file}.${crypto.randomUUID()}.part`
     return fs.makeDirectory(path.dirname(file), { recursive: true }).pipe(
@@ -37,7 +35,7 @@ export const make = Effect.gen(function* () {
   return {
     path,
     exists: (file: string) => Effect.mapError(fs.exists(file), failedAt(file)),
-    /** JSON of a shape; the message of what does not fit names the field, never the value. */
+    /** Reads JSON of a shape; the message about an invalid value names the field, never the value. */
     readJson: Effect.fnUntraced(function* <S extends Schema.ConstraintCodec<unknown, unknown>>(
       file: string,
       schema: S,
@@ -62,14 +60,14 @@ export const make = Effect.gen(function* () {
     stream: (file: string) => Stream.mapError(fs.stream(file), failedAt(file)),
     size: (file: string) =>
       Effect.mapBoth(fs.stat(file), { onSuccess: (info) => Number(info.size), onFailure: failedAt(file) }),
-    /** Whatever it is; gone is gone. */
+    /** A file or folder; a missing one is fine. */
     remove: (file: string) => Effect.mapError(fs.remove(file, { recursive: true, force: true }), failedAt(file)),
-    /** The name of a file of an item, as a service takes it. */
+    /** The name of a file of an item, with the rules of the service. */
     fileName: (name: string) =>
       isBelow(name) && !name.includes("/")
         ? Effect.succeed(name)
         : Effect.fail(invalid(JSON.stringify(name), "expected a file name without a path")),
-    /** A place below a folder, for a name that may come from anywhere. */
+    /** A path below a folder, for a name from an untrusted source. */
     below: (folder: string, name: string) =>
       isBelow(name)
         ? Effect.succeed(path.join(folder, name))

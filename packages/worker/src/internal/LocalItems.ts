@@ -1,6 +1,6 @@
 /**
- * Work items in local files: a list in JSON, `[{"payload": ..., "files": {"name": "path"}}]`, the files beside it, and the
- * outputs written the same way. Existing robots read and write the same files.
+ * Work items in local files: a list in JSON, `[{"payload": ..., "files": {"name": "path"}}]`, the files beside it, and
+ * the outputs in the same form. Existing robots use the same format.
  */
 import { FileId, WorkItemId } from "@signalbox/api/contract/Ids"
 import type { SizedBytes } from "@signalbox/api/Upload"
@@ -28,7 +28,7 @@ export interface Options {
   /** Absent: one empty item. */
   readonly input: string | null
   readonly output: string
-  /** Where an absent input is written to if the task changes the item. */
+  /** Where an absent input is written if the task changes the item. */
   readonly defaultInput: string
 }
 
@@ -40,7 +40,7 @@ export const make = Effect.fnUntraced(function* (
   const inputPath = path.resolve(input ?? defaultInput)
   const outputPath = path.resolve(output)
   if (inputPath === outputPath) {
-    const message = `${inputPath}: input and output are the same file; give the outputs one of their own`
+    const message = `${inputPath}: input and output are the same file; choose another file for the outputs`
     return yield* new LocalFileError({ path: inputPath, message })
   }
   const read = input === null ? [{}] : yield* local.readJson(inputPath, Items, 'a list of {"payload", "files"}')
@@ -52,7 +52,7 @@ export const make = Effect.fnUntraced(function* (
     files: new Map(Object.entries(item.files ?? {}))
   }))
   const finished: Array<LocalItem> = []
-  /** Of the item in hand: they count once it completes. */
+  /** Outputs of the reserved item: they count once it completes. */
   let made: Array<{ readonly folder: string; readonly item: LocalItem }> = []
   let written = { outputs: 0, at: 0 }
   let position = -1
@@ -65,7 +65,7 @@ export const make = Effect.fnUntraced(function* (
     })
   const writeInputs = write(inputPath, items)
 
-  /** Puts a file below the folder of a list, where no other item has one of this name. */
+  /** Stores a file below the folder of a list, in a path that no other item uses. */
   const store = Effect.fnUntraced(function* (list: string, item: LocalItem, folder: string, file: SizedBytes) {
     const place = `${folder}/${yield* local.fileName(file.name)}`
     yield* local.write(path.join(path.dirname(list), place), file)
@@ -75,7 +75,7 @@ export const make = Effect.fnUntraced(function* (
   const inHand = (id: WorkItemId) =>
     Effect.suspend(() => {
       const item = String(position) === id ? items[position] : undefined
-      return item === undefined ? Effect.die(new Error(`the work item ${id} is not in hand`)) : Effect.succeed(item)
+      return item === undefined ? Effect.die(new Error(`the work item ${id} is not reserved`)) : Effect.succeed(item)
     })
   const placeOf = (file: string) => path.resolve(path.dirname(inputPath), file)
   const filesOf = Effect.fnUntraced(function* (id: WorkItemId) {
@@ -97,12 +97,12 @@ export const make = Effect.fnUntraced(function* (
       return
     }
     yield* Effect.forEach(kept, ({ folder }) => local.remove(path.join(path.dirname(outputPath), folder)))
-    // There is no service that keeps it, so it is said here.
+    // No service stores the exception, so it is logged.
     const { code, message, type } = release.exception
     yield* Effect.logWarning(`item ${Number(id) + 1} of ${items.length} failed: ${type} ${code}: ${message}`)
   })
 
-  /** The list is written as a whole: at the end, and before that once a second, for those who watch. */
+  /** The list is written as a whole: at the end, and before that once a second, for observers. */
   const writeOutputs = Effect.fnUntraced(function* (ended: boolean) {
     const now = yield* Clock.currentTimeMillis
     if (written.outputs === finished.length || (!ended && now - written.at < 1000)) return
@@ -145,7 +145,7 @@ export const make = Effect.fnUntraced(function* (
     }),
     removeFile: Effect.fnUntraced(function* (id, file) {
       const item = yield* inHand(id)
-      // The file itself stays: it may be anybody's.
+      // The file itself is not deleted: it may be used elsewhere.
       item.files.delete(file.name)
       yield* writeInputs
     })

@@ -12,12 +12,14 @@ import type { Robot } from "./RobotService.ts"
 
 const Secrets = Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Json))
 
-/** `file`: JSON or YAML of the items of each secret, by its name. Read anew each time. */
+/** `file`: JSON or YAML of the items of each secret, by its name. Read at every call. */
 export const secrets = (local: LocalFiles, file: string): Pick<Robot["Service"], "secret"> => ({
   secret: Effect.fnUntraced(function* (name) {
     const missing = (message: string) => new SecretMissing({ secret: name, message })
     if (!(yield* local.exists(file))) {
-      return yield* missing(`no secret "${name}": there is no ${file}; set RC_VAULT_SECRETS_FILE to a file of secrets`)
+      return yield* missing(
+        `no secret "${name}": ${file} does not exist; set RC_VAULT_SECRETS_FILE to a file of secrets`
+      )
     }
     const parse = /\.ya?ml$/.test(file) ? Yaml.parse : JSON.parse
     const all = yield* local.readJson(file, Secrets, "the items of each secret, by its name", parse)
@@ -27,14 +29,14 @@ export const secrets = (local: LocalFiles, file: string): Pick<Robot["Service"],
   })
 })
 
-/** `folder`: a file for each asset, which has its name. */
+/** `folder`: has one file per asset, with its name. */
 export const assets = (local: LocalFiles, folder: string): Pick<Robot["Service"], "asset" | "setAsset"> => ({
   asset: (name) =>
     Stream.unwrap(
       Effect.gen(function* () {
         const file = yield* local.below(folder, name)
         if (yield* local.exists(file)) return local.stream(file)
-        return yield* new AssetMissing({ asset: name, message: `there is no asset "${name}": no file ${file}` })
+        return yield* new AssetMissing({ asset: name, message: `the asset "${name}" does not exist: no file ${file}` })
       })
     ),
   setAsset: (content) => Effect.flatMap(local.below(folder, content.name), (file) => local.write(file, content))

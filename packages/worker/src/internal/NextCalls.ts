@@ -1,6 +1,6 @@
 /**
- * One call for what several step runs settle and take: what comes while a call about their run is under way goes with the
- * next one, so that many step runs cost as many calls as one.
+ * Batches what several step runs settle and reserve: requests that arrive while a call for their run is in flight go
+ * with the next one, so that many step runs cost as many calls as one.
  */
 import type { ProcessRunId } from "@signalbox/api/contract/Ids"
 import { maxStepRunsAtOnce } from "@signalbox/api/contract/WorkerProtocol"
@@ -15,7 +15,7 @@ import { LeaseLost } from "./LeaseLost.ts"
 
 export type Calls = Pick<Effect.Success<ReturnType<typeof WorkerProtocol.makeItems>>, "nextItems">
 
-/** What one step run has settled, and the item that it has in hand then; null when it has none. */
+/** Sends what one step run has settled, and returns its next reserved item; null when it has none. */
 export type Next = (
   ask: WorkerProtocol.NextAsk
 ) => Effect.Effect<WorkerProtocol.ItemInHand | null, CallError | LeaseLost>
@@ -28,7 +28,7 @@ interface Waiting {
 type Answer = Effect.Success<ReturnType<Calls["nextItems"]>>[number]
 
 const exitOf = (run: ProcessRunId, answer: Answer | undefined): Exit.Exit<Answer["item"], Conflict | LeaseLost> => {
-  if (answer === undefined) return Exit.die(new Error("the service did not answer for every step run"))
+  if (answer === undefined) return Exit.die(new Error("the response of the service lacks a result for a step run"))
   const { error, item } = answer
   if (error === null) return Exit.succeed(item)
   if (error.code === "LEASE_LOST") return Exit.fail(new LeaseLost())
@@ -36,13 +36,13 @@ const exitOf = (run: ProcessRunId, answer: Answer | undefined): Exit.Exit<Answer
   return Exit.fail(new Conflict({ ...error, request }))
 }
 
-/** Calls go on until the scope closes. */
+/** Batching continues until the scope closes. */
 export const make = Effect.fnUntraced(function* (calls: Calls) {
   const fibers = yield* FiberSet.make()
   const runs = new Map<ProcessRunId, Array<Waiting>>()
 
   const send = Effect.fnUntraced(function* (run: ProcessRunId, waiting: Array<Waiting>) {
-    // Those that are about to ask do so first.
+    // Other fibers that are ready add their requests first.
     yield* Effect.yieldNow
     while (waiting.length > 0) {
       const sent = waiting.splice(0, maxStepRunsAtOnce)
@@ -67,7 +67,7 @@ export const make = Effect.fnUntraced(function* (calls: Calls) {
     } else {
       waiting.push(mine)
     }
-    // What was not sent yet need not be.
+    // An interrupted request that was not sent yet is dropped.
     const leave = Effect.sync(() => {
       const all = runs.get(run)
       const at = all?.indexOf(mine) ?? -1

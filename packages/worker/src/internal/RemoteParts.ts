@@ -10,7 +10,7 @@ import * as Stream from "effect/Stream"
 import { AssetMissing, SecretMissing } from "../RobotError.ts"
 import type { Robot } from "./RobotService.ts"
 
-/** Each item on its own; one that is no text as its JSON. */
+/** Each item separately; one that is not text as its JSON. */
 export const redactedItems = (items: Readonly<Record<string, Schema.Json>>) =>
   Object.fromEntries(
     Object.entries(items).map(([name, item]) => [

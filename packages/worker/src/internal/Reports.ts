@@ -1,6 +1,4 @@
-/**
- * What a worker reports of one step run besides its start and end: console messages, events of its own, artifacts.
- */
+/** What a worker reports of one step run besides its start and end: console messages, events, artifacts. */
 import type { CallError } from "@signalbox/api/ControlRoomError"
 import type * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
 import type { SizedBytes } from "@signalbox/api/Upload"
@@ -16,17 +14,20 @@ export type Calls = Pick<
 >
 
 export interface Reports {
-  /** Lines of the console. Waits while too many are unsent, so that whoever writes goes no faster than the service. */
+  /** Writes lines to the console. Applies backpressure: waits while too many lines are unsent. */
   readonly write: (lines: ReadonlyArray<string>) => Effect.Effect<void>
-  /** A line from code that cannot wait. While too many are unsent it is left out, and how many were is said. */
+  /**
+   * Writes a line from code that cannot wait. While too many lines are unsent it is dropped, and the number of dropped
+   * lines is reported.
+   */
   readonly writeNow: (line: string) => void
-  /** An event of the worker's own, such as `SETUP`. */
+  /** Records an event of the worker, such as `SETUP`. */
   readonly event: (type: string) => Effect.Effect<void>
-  /** Uploads an artifact; its name is a relative path. The same name replaces it. */
+  /** Uploads an artifact; its name is a relative path. One of the same name is replaced. */
   readonly saveArtifact: (source: SizedBytes) => Effect.Effect<void, CallError>
-  /** Waits until the service has everything, or wants no more of it. */
+  /** Waits until the service has received everything, or refuses more. */
   readonly flush: Effect.Effect<void>
-  /** Whether the service has said that the step run is no longer this worker's. */
+  /** Whether the service has reported that the lease is lost. */
   readonly isLost: () => boolean
 }
 
@@ -35,20 +36,20 @@ const maxMessage = 65_536
 const maxMessages = 1000
 /** Of one request, in UTF-16 units: in JSON each may take six bytes, and a request may have 8 MB. */
 const maxBatch = 1_000_000
-/** What may wait to be sent, in UTF-16 units. */
+/** The limit of unsent text, in UTF-16 units. */
 const maxWaiting = 2_000_000
-/** Lines that come one by one are sent together. */
+/** Lines within this time are sent together. */
 const interval = "500 millis"
 
-/** The text as messages: none too long, and nothing in it that the service refuses. */
+/** Splits text into messages of the allowed length, without characters that the service refuses. */
 const messagesOf = (line: string): ReadonlyArray<string> => {
   if (line.length <= maxMessage) return [line.replaceAll("\0", "\uFFFD").toWellFormed()]
-  // Not between the two halves of a character.
+  // Never between the halves of a surrogate pair.
   const cut = /[\uD800-\uDBFF]/.test(line.charAt(maxMessage - 1)) ? maxMessage - 1 : maxMessage
   return [...messagesOf(line.slice(0, cut)), ...messagesOf(line.slice(cut))]
 }
 
-/** The reports of a step run, sent until the scope closes. `onLost` is told when the lease turns out to be lost. */
+/** Creates the reports of a step run, which are sent until the scope closes. `onLost` runs when the lease is lost. */
 export const make = Effect.fnUntraced(function* (
   calls: Calls,
   lease: WorkerProtocol.Lease,
@@ -84,7 +85,7 @@ export const make = Effect.fnUntraced(function* (
   }
   const sayLeftOut = () => {
     if (leftOut === 0) return
-    const message = `${leftOut} lines were left out: they came faster than the service took them`
+    const message = `${leftOut} lines were dropped: the task wrote them faster than the service received them`
     leftOut = 0
     add(message)
   }
@@ -170,7 +171,7 @@ export const make = Effect.fnUntraced(function* (
       }),
     saveArtifact: (source) =>
       calls.uploadArtifact(lease, source).pipe(
-        // Bounded: a file that cannot be read any more looks like a connection that broke.
+        // Bounded: a file that can no longer be read looks like a broken connection.
         Effect.retry({ while: isAway, schedule: backoff, times: 12 }),
         Effect.tapError((error) => {
           if (!isLeaseLost(error)) return Effect.void

@@ -1,6 +1,6 @@
 /**
- * Where a robot's items, secrets, assets and artifacts are, as the environment says. The variables are those that robots
- * and workers of the field use.
+ * Reads from the environment where a robot's items, secrets, assets and artifacts are. The variables are those of
+ * existing robots and workers.
  */
 import { ProcessId, ProcessRunId, StepRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as RunAssets from "@signalbox/api/robot/RunAssets"
@@ -28,7 +28,7 @@ const lookUp = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
 
 type Read = (...names: ReadonlyArray<string>) => Effect.Effect<string>
 
-/** Reads what must be there; fails once, with the names of all that is missing. */
+/** Reads required variables; fails once, with the names of all that are missing. */
 const needed = Effect.fnUntraced(function* <A>(what: string, read: (get: Read) => Effect.Effect<A>) {
   const missing: Array<string> = []
   const get: Read = (...names) =>
@@ -38,7 +38,7 @@ const needed = Effect.fnUntraced(function* <A>(what: string, read: (get: Read) =
     })
   const made = yield* read(get)
   if (missing.length === 0) return made
-  const message = `${what} of a service need the environment that a worker gives to a task package, which lacks ${missing.join(", ")}`
+  const message = `${what} of a service need the environment that a worker sets for a task package; it lacks ${missing.join(", ")}`
   return yield* new RobotNotConfigured({ message })
 })
 
@@ -77,7 +77,7 @@ export const remoteSecrets = needed("secrets", (get) =>
   Effect.map(RemoteParts.secrets)
 )
 
-/** Without an address of their own, assets are at that of the secrets. */
+/** Without a separate address, assets are at the address of the secrets. */
 export const remoteAssets = Effect.flatMap(lookUp(["RC_API_URL_V1"]), (own) =>
   needed("assets", (get) =>
     Effect.all([
@@ -135,7 +135,7 @@ const chosen = Effect.fnUntraced(function* (
   const kind = kinds[given.split(".").at(-1) ?? ""]
   if (kind !== undefined) return kind
   const names = Object.keys(kinds).join(", ")
-  const message = `${variables.join(" or ")}: "${given}" is none of those that a robot in TypeScript has: ${names}`
+  const message = `${variables.join(" or ")}: "${given}" is not supported in TypeScript; supported: ${names}`
   return yield* new RobotNotConfigured({ message })
 })
 

@@ -10,7 +10,7 @@ import type { ItemFile, ItemSource, ReservedItem } from "./ItemSource.ts"
 import { retryUntilAvailable } from "./Failures.ts"
 import type { LeaseLost } from "./LeaseLost.ts"
 
-/** `first`: the item that the step run was started with, null if it is not known. */
+/** `first`: the item that the step run was started with, null if it is unknown. */
 export const make = (session: StepRunItems, first: WorkItemId | null): ItemSource<CallError | LeaseLost> => {
   const files = (item: WorkItemId) =>
     Effect.map(retryUntilAvailable(session.files(item)), (listed) =>

@@ -1,6 +1,4 @@
-/**
- * One step run from its start to its end, whatever executes it.
- */
+/** One step run from its start to its end, independent of how its task is executed. */
 import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
 import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { UploadSourceError } from "@signalbox/api/Upload"
@@ -16,10 +14,10 @@ import * as Reports from "./Reports.ts"
 /** The calls of a linked worker. */
 export type Protocol = Effect.Success<ReturnType<typeof WorkerProtocol.make>> & Reports.Calls
 
-/** What the outside may demand of a step run: end it, or drop it because it is no longer ours. */
+/** Orders for a step run: end it, or drop it because the lease is lost. */
 export type Order = "terminate" | "lost"
 
-/** Why a step run failed, as the service is told. */
+/** Why a step run failed, as reported to the service. */
 export interface StepRunError {
   readonly code: StepRunErrorCode
   readonly message: string
@@ -27,14 +25,14 @@ export interface StepRunError {
 
 export const failed = (code: StepRunErrorCode, message: string): StepRunError => ({ code, message })
 
-/** Why something that a task has left behind could not be saved. */
+/** Why an artifact of a task could not be saved. */
 export type CollectError = CallError | UploadSourceError
 
 /** How the task of a step run is executed. */
 export interface Execution<R> {
-  /** From the start to the end of the task; null when it ended well. May be interrupted. */
+  /** Runs the task; null when it succeeded. May be interrupted. */
   readonly work: Effect.Effect<StepRunError | null, LeaseLost | CallError, R>
-  /** Saves what the task has left behind, however it ended. */
+  /** Saves the artifacts of the task, however it ended. */
   readonly collect: Effect.Effect<void, CollectError>
 }
 
@@ -43,11 +41,11 @@ export interface Options<R> {
   readonly execute: (reports: Reports.Reports) => Effect.Effect<Execution<R>, never, Scope.Scope>
   readonly protocol: Pick<Protocol, "start" | "finish"> & Reports.Calls
   readonly order: Deferred.Deferred<Order>
-  /** Called as soon as the service knows that the step run is under way. */
+  /** Runs as soon as the service knows that the step run has started. */
   readonly onStarted: Effect.Effect<void>
 }
 
-/** `null`: ended well. `"lost"`: nothing to report any more. */
+/** `null`: succeeded. `"lost"`: nothing to report. */
 type Ending = StepRunError | null | "lost"
 
 const work = <R>({ lease, onStarted, protocol }: Options<R>, execution: Execution<R>) => {
@@ -58,7 +56,7 @@ const work = <R>({ lease, onStarted, protocol }: Options<R>, execution: Executio
       ? task
       : Effect.timeoutOrElse(task, {
           duration: `${seconds} seconds`,
-          orElse: () => Effect.succeed(failed("TIMEOUT", `the step run took longer than ${seconds} s`))
+          orElse: () => Effect.succeed(failed("TIMEOUT", `the step run exceeded its time limit of ${seconds} s`))
         })
   return retryUntilAvailable(protocol.start(lease)).pipe(
     Effect.tap(Effect.logInfo("step run started")),
@@ -76,7 +74,7 @@ const work = <R>({ lease, onStarted, protocol }: Options<R>, execution: Executio
   )
 }
 
-/** What the collecting adds to how the task ended: nothing, unless all else went well. */
+/** Combines the failure of collecting with the end of the task: the earlier failure wins. */
 const collect = ({ collect }: Pick<Execution<never>, "collect">, ending: StepRunError | null) =>
   collect.pipe(
     Effect.as<Ending>(ending),
@@ -89,7 +87,7 @@ const collect = ({ collect }: Pick<Execution<never>, "collect">, ending: StepRun
     })
   )
 
-/** Until the service answers: it hears from the worker once it is back, and would wait for the end of the step run. */
+/** Retries until the service is available: it would wait for the end of the step run. */
 const report = ({ lease, protocol }: Pick<Options<never>, "lease" | "protocol">, ending: StepRunError | null) =>
   retryUntilAvailable(protocol.finish(lease, ending)).pipe(
     Effect.andThen(Effect.logInfo("step run ended")),
@@ -104,13 +102,13 @@ export const runStepRun = Effect.fnUntraced(
     const reports = yield* Reports.make(protocol, lease, Deferred.succeed(order, "lost"))
     const execution = yield* options.execute(reports)
     const ordered = Effect.map(Deferred.await(order), (given): Ending =>
-      given === "lost" ? "lost" : failed("TERMINATED", "the step run was told to stop")
+      given === "lost" ? "lost" : failed("TERMINATED", "the step run was terminated by an order of the service")
     )
     const ending = yield* Effect.raceFirst(work(options, execution), ordered)
     const collected = ending === "lost" ? ending : yield* collect(execution, ending)
     if (collected !== "lost") yield* reports.flush
     if (collected === "lost" || reports.isLost())
-      return yield* Effect.logWarning("step run lost to the service; dropped")
+      return yield* Effect.logWarning("the lease of the step run was lost; the step run was dropped")
     yield* report(options, collected)
   },
   Effect.scoped,

@@ -1,21 +1,19 @@
-/**
- * What a task may fail its item with, and what it gets when it asks for a file that the item lacks.
- */
+/** The failures that a task declares for its item, and the failure for a file that the item lacks. */
 import * as Schema from "effect/Schema"
 
-/** The data of the item are bad or missing: it fails with type BUSINESS and is never tried again by itself. */
+/** The data of the item is invalid or missing: it fails with type BUSINESS and is never retried automatically. */
 export class BusinessFailure extends Schema.TaggedError<BusinessFailure>()("BusinessFailure", {
   code: Schema.String,
   message: Schema.String
 }) {}
 
-/** The work went wrong although the data may be good: the item fails with type APPLICATION and may be tried again. */
+/** Processing failed although the data may be valid: the item fails with type APPLICATION and may be retried. */
 export class ApplicationFailure extends Schema.TaggedError<ApplicationFailure>()("ApplicationFailure", {
   code: Schema.String,
   message: Schema.String
 }) {}
 
-/** The work item has no file of this name; the message lists those that it has. */
+/** The work item has no file of this name; the message lists its files. */
 export class FileMissing extends Schema.TaggedError<FileMissing>()("FileMissing", {
   file: Schema.String,
   message: Schema.String

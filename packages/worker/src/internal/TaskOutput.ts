@@ -1,6 +1,6 @@
 /**
- * What a task in this process says, through Effect's logger or its console, as lines of its step run. It is said where
- * it always was, too.
+ * Sends the output of a task in this process, through Effect's logger or its console, as lines of its step run. It also
+ * appears where it did before.
  */
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
@@ -15,12 +15,12 @@ import type { Reports } from "./Reports.ts"
 
 const textOf = (values: ReadonlyArray<unknown>) => formatWithOptions({ colors: false }, ...values)
 
-/** Annotations of the worker's own say nothing new inside a step run. */
+/** The worker's own annotations are redundant inside a step run. */
 const own = new Set(["step_run_id", "task", "worker_id"])
 
 const spoken = ["debug", "dir", "error", "group", "info", "log", "table", "trace", "warn"] as const
 
-/** The task, heard by the reports of its step run. */
+/** Runs the task with its output sent to the reports of its step run. */
 export const reported = <R>(
   task: Task<PayloadSchema, PayloadSchema, R>,
   { writeNow }: Pick<Reports, "writeNow">
@@ -28,7 +28,7 @@ export const reported = <R>(
   const write = (text: string) => {
     for (const line of text.split("\n")) writeNow(line)
   }
-  // Loggers write to the console too, and what is logged shall be heard once.
+  // Loggers also write to the console, and a logged line must be sent once.
   let logging = false
 
   const loggerBeside = (loggers: ReadonlySet<Logger.Logger<unknown, unknown>>) =>
@@ -55,7 +55,7 @@ export const reported = <R>(
     return Object.assign(Object.create(console), Object.fromEntries(spoken.map((method) => [method, tee(method)])))
   }
 
-  // The same around every item of the step run, so that it is made once.
+  // Cached, because it is the same around every item of the step run.
   let heard: { readonly loggers: unknown; readonly console: unknown; readonly context: Context.Context<never> } | null =
     null
   const contextBeside = (loggers: ReadonlySet<Logger.Logger<unknown, unknown>>, console: Console.Console) => {

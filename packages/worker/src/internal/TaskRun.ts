@@ -1,6 +1,4 @@
-/**
- * Step runs of the tasks that the worker brings: they run in this process.
- */
+/** Step runs of the worker's own tasks, which run in this process. */
 import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { StepRunSession } from "@signalbox/api/robot/StepRunSession"
 import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
@@ -14,12 +12,12 @@ import type { Reports } from "./Reports.ts"
 import type { Execution } from "./StepRun.ts"
 import { reported } from "./TaskOutput.ts"
 
-/** `mayReserve` is false when the worker is about to end: the item in hand is the last. */
+/** `mayReserve` is false when the worker is ending: the reserved item is then the last. */
 export const execution = <R>(options: {
   readonly lease: Lease
   readonly task: Task<PayloadSchema, PayloadSchema, R>
   readonly session: StepRunSession
-  /** Of this step run; its first item is the one that the lease names. */
+  /** Of this step run; its first item is the one in the lease. */
   readonly items: ItemSource<CallError | LeaseLost>
   readonly reports: Reports
   readonly mayReserve: Effect.Effect<boolean>
@@ -27,7 +25,7 @@ export const execution = <R>(options: {
   const { items, lease, mayReserve, reports, session, task } = options
   return {
     work: runItems(reported(task, reports), session, items, mayReserve, reports).pipe(
-      // The environment of the step comes first in what a task reads with Config.
+      // The environment of the step takes precedence in what a task reads with Config.
       Effect.updateService(ConfigProvider.ConfigProvider, (provider) =>
         ConfigProvider.orElse(ConfigProvider.fromEnvRecord(lease.env), provider)
       ),

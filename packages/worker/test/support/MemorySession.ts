@@ -30,7 +30,7 @@ export const refused = new ControlRoomError({
   request
 })
 export const unreachable = new ControlRoomError({
-  reason: new Unreachable({ message: "nothing answers at this address", sent: "no" }),
+  reason: new Unreachable({ message: "no server responds at this address", sent: "no" }),
   request
 })
 

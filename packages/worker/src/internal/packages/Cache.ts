@@ -1,6 +1,6 @@
 /**
- * Unpacked task packages by their digest, in a folder that several workers may share. What was not used for longest goes
- * first when they take too much room.
+ * A cache of unpacked task packages by their digest, in a folder that several workers may share. The least recently
+ * used are deleted when they exceed the limit.
  */
 import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
 import * as TaskPackage from "@signalbox/task-package/TaskPackage"
@@ -16,14 +16,14 @@ import { machine, PackageFailure } from "./PackageFailure.ts"
 
 export type PackageRef = NonNullable<Lease["package"]>
 
-/** Somebody may be copying what was used within this time, in milliseconds. */
+/** Another worker may be copying a package that was used within this time, in milliseconds. */
 const inUse = 10 * 60 * 1000
-/** What is this old and was never finished is somebody's who was killed, in milliseconds. */
+/** An unfinished package of this age belongs to a killed process, in milliseconds. */
 const abandoned = 24 * 60 * 60 * 1000
 
 const onDisk = machine("the task package cannot be stored")
 
-/** `folder` is made; `limit` is in bytes, and may be passed by what is in use. */
+/** Creates `folder`; `limit` is in bytes, and packages in use may exceed it. */
 export const make = Effect.fnUntraced(function* (options: { readonly folder: string; readonly limit: number }) {
   const { folder, limit } = options
   const fs = yield* FileSystem.FileSystem
@@ -37,7 +37,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly folder: str
     return made
   }
 
-  // The time of this file is when the package was last used, its text how many bytes it has.
+  // The modification time of this file is the last use of the package, its text the number of its bytes.
   const mark = (name: string) => join(folder, name, "bytes")
   const content = (name: string) => join(folder, name, "content")
   const isThere = (name: string) => fs.exists(mark(name))
@@ -46,7 +46,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly folder: str
     yield* fs.utimes(mark(name), now, now)
   })
 
-  /** Under another name first, so that nobody finds half of it. */
+  /** Renamed first, so that no other worker finds a partly deleted package. */
   const drop = Effect.fnUntraced(function* (name: string) {
     const gone = join(folder, `.gone-${crypto.randomUUID()}`)
     yield* fs.rename(join(folder, name), gone)
@@ -68,7 +68,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly folder: str
     return found.flatMap((entry) => (entry._tag === "Some" ? [entry.value] : [])).toSorted((a, b) => a.used - b.used)
   })
 
-  /** Deletes what was not used for longest until the rest has room. */
+  /** Deletes the least recently used packages until the rest fits. */
   const evict = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const all = yield* entries()
@@ -102,7 +102,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly folder: str
         new PackageFailure({ code: "UNZIP_FAILURE", message: `the task package cannot be unpacked: ${message}` })
     )
     yield* Effect.mapError(fs.writeFileString(join(entry, "bytes"), String(bytes)), onDisk)
-    // Another worker may have been quicker: then its own is as good.
+    // Another worker may have finished first: its copy is identical.
     yield* fs.rename(entry, join(folder, name)).pipe(
       Effect.catch((error) => Effect.flatMap(isThere(name), (there) => (there ? Effect.void : Effect.fail(error)))),
       Effect.mapError(onDisk)
@@ -118,13 +118,13 @@ export const make = Effect.fnUntraced(function* (options: { readonly folder: str
 
   yield* sweep
   return {
-    /** Makes a working copy of a package as the folder `target`. `onFetch` is run before it has to be downloaded. */
+    /** Creates a working copy of a package as the folder `target`. `onFetch` runs before a download. */
     checkOut: Effect.fnUntraced(function* (ref: PackageRef, target: string, onFetch: Effect.Effect<void>) {
       const name = /^sha256:([0-9a-f]{64})$/.exec(ref.digest)?.[1]
       if (name === undefined) {
         return yield* new PackageFailure({
           code: "START_FAILURE",
-          message: "the digest of the task package is of a kind that this worker does not know; update the worker"
+          message: "the digest of the task package uses an algorithm that this worker does not know; update the worker"
         })
       }
       const once = Effect.gen(function* () {
@@ -137,7 +137,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly folder: str
         )
         yield* copy(content(name), target)
       })
-      // Another worker may have made room just now.
+      // Another worker may have evicted the package just now.
       yield* once.pipe(
         Effect.catchTag("PackageFailure", (error) =>
           Effect.flatMap(

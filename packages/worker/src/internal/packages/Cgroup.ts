@@ -1,6 +1,6 @@
 /**
- * A control group (v2) of Linux for the processes of a run: the kernel puts whatever they start into it, and kills all of
- * it in one step. Not every machine lets a worker make one: then there is none, and nothing here does anything.
+ * A control group (v2) of Linux for the processes of a run: the kernel adds their children to it, and kills all of them
+ * in one step. Not every machine lets a worker create one: then none is used, and every function does nothing.
  */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -9,7 +9,7 @@ import type { PlatformError } from "effect/PlatformError"
 import { rmdir } from "node:fs/promises"
 import { basename, join } from "node:path"
 
-/** Holds the path, so that the next worker finds the group of one that was killed. */
+/** Has the path, so that the next worker finds the group of a killed one. */
 const fileOf = (folder: string) => join(folder, "cgroup")
 const nameOf = (folder: string) => `signalbox-${basename(folder)}`
 
@@ -22,14 +22,14 @@ const own = Effect.gen(function* () {
   const mounts = (yield* fs.readFileString("/proc/self/mountinfo")).split("\n")
   const [, , , root, mount] = mounts.find((line) => line.includes(" - cgroup2 "))?.split(" ") ?? []
   if (path === undefined || root === undefined || mount === undefined) return null
-  // A process outside the part of the tree that is mounted here sees a path upwards, or below another root.
+  // A process outside the mounted part of the hierarchy sees a path upwards, or below another root.
   if (path.includes("..") || (root !== "/" && path !== root && !path.startsWith(`${root}/`))) return null
   return join(mount, root === "/" ? path : path.slice(root.length))
 })
 
 const remove = (group: string) => Effect.ignore(Effect.tryPromise(() => rmdir(group)))
 
-/** Makes the group of a run, where the machine allows it. */
+/** Creates the group of a run, if the machine allows it. */
 export const make = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const parent = yield* own
@@ -44,21 +44,21 @@ export const make = Effect.fnUntraced(function* (folder: string) {
 const groupOf = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const group = yield* Effect.option(fs.readFileString(fileOf(folder)))
-  // The task may write to this file, too: nothing but the group of this run is killed.
+  // The task may write to this file too, so only the group of this run is accepted.
   return Option.filter(group, (path) => basename(path) === nameOf(folder))
 })
 
-/** Puts a process into the group of a run; what it starts from now on is in it. */
+/** Adds a process to the group of a run; processes that it starts later belong to it too. */
 export const add = Effect.fnUntraced(function* (folder: string, pid: number) {
   const fs = yield* FileSystem.FileSystem
   const group = yield* groupOf(folder)
   if (Option.isSome(group)) yield* fs.writeFileString(join(group.value, "cgroup.procs"), String(pid))
 }, ignored)
 
-/** 5 ms each, until a group that was killed is empty. */
+/** 5 ms each, until a killed group is empty. */
 const waits = 1000
 
-/** Kills all that is in the group of a run, and removes the group. */
+/** Kills all processes in the group of a run, and removes the group. */
 export const kill = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const group = yield* groupOf(folder)

@@ -1,5 +1,6 @@
 /**
- * Runs one program of a task package, its output being the console of the step run. Whatever it starts ends with it.
+ * Runs one program of a task package, with its output as the console of the step run. All processes that it starts end
+ * with it.
  */
 import type { Command } from "@signalbox/task-package/RobotYaml"
 import * as Effect from "effect/Effect"
@@ -15,28 +16,30 @@ import * as Descendants from "./Descendants.ts"
 import * as Leftovers from "./Leftovers.ts"
 import * as Lines from "./Lines.ts"
 
-/** Between SIGTERM and SIGKILL, each sent to the whole group. */
+/** The time between SIGTERM and SIGKILL, each sent to the whole group. */
 const forceKillAfter = "3 seconds"
-/** How long output may stand still before it is taken for the end, where something could not be ended and holds on to it. */
+/**
+ * Without output for this time, the output counts as ended, even if a process that could not be killed keeps it open.
+ */
 const stillness = "1 second"
-/** How often output is waited for in that case, when it does not stand still. */
+/** How many times to wait for the output in that case while it still progresses. */
 const patience = 10
 
-/** How a program ended: by itself with a code, or by a signal. */
+/** How a program ended: with an exit code, or by a signal. */
 export type Ended = { readonly exitCode: number } | { readonly signal: string }
 
 export interface Options {
-  /** The folder of the run, which no other run has. */
+  /** The folder of the run, unique to it. */
   readonly folder: string
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
   readonly write: Reports["write"]
 }
 
-/** Where the process is written down while it runs. */
+/** The file that records the process while it runs. */
 export const fileOf = (folder: string) => join(folder, "process.json")
 
-/** Machines have either name for it. */
+/** Machines have one name or the other. */
 const otherNames: Readonly<Record<string, string>> = { python: "python3", python3: "python" }
 
 const spawn = Effect.fnUntraced(function* ([program, ...args]: Command, { cwd, folder, ...options }: Options) {
@@ -53,7 +56,7 @@ const spawn = Effect.fnUntraced(function* ([program, ...args]: Command, { cwd, f
   )
 })
 
-/** Waits for the end of the output, unless it stands still although nobody is held up by the service. */
+/** Waits for the end of the output, unless it makes no progress although the service is not the cause. */
 const awaitOutput = Effect.fnUntraced(function* (
   reading: Fiber.Fiber<unknown>,
   state: { lines: number; busy: boolean }
@@ -69,8 +72,8 @@ const awaitOutput = Effect.fnUntraced(function* (
 })
 
 /**
- * Runs the program to its end. When it ends, or is interrupted, its group gets SIGTERM and SIGKILL 3 s later; then whatever
- * else it has started is killed, and the rest of the output is read. Fails when it cannot be started.
+ * Runs the program to its end. When it ends, or is interrupted, its group gets SIGTERM, and SIGKILL 3 s later; then all
+ * other processes that it has started are killed, and the rest of the output is read. Fails when it cannot be started.
  */
 export const run = Effect.fnUntraced(function* (command: Command, options: Options) {
   const { folder } = options
@@ -93,12 +96,13 @@ export const run = Effect.fnUntraced(function* (command: Command, options: Optio
     Effect.gen(function* () {
       const descendants = Descendants.make(folder)
       yield* Cgroup.make(folder)
-      // Around the handle's own: it ends the group, before and after which there is to do.
+      // Around the finalizer of the handle, which ends the group: descendants are recorded before it and killed after
+      // it.
       yield* Effect.addFinalizer(() => descendants.end)
       const handle = yield* spawn(command, options)
       yield* descendants.add(handle.pid)
       yield* Effect.addFinalizer(() => descendants.look)
-      // In the scope around: what is said on the way out is heard, too.
+      // In the outer scope, so that output during termination is read too.
       reading = yield* Effect.forkIn(
         Effect.all([read(handle.stdout), read(handle.stderr)], { concurrency: 2, discard: true }),
         scope

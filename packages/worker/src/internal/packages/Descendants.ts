@@ -1,6 +1,6 @@
 /**
- * All that a program of a task package has started, whatever it did to leave its process group: it is known by its control
- * group, by a variable that each run has for itself, by its parent and by its session.
+ * All processes that a program of a task package has started, even if they left its process group: they are recognised
+ * by control group, by an environment variable unique to the run, by parent and by session.
  */
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
@@ -8,10 +8,10 @@ import * as Option from "effect/Option"
 import * as Cgroup from "./Cgroup.ts"
 import * as Procfs from "./Procfs.ts"
 
-/** Its value is the folder of the run, and differs from run to run. */
+/** Its value is the folder of the run, unique to it. */
 export const variable = "SIGNALBOX_RUN_FOLDER"
 
-/** The processes of a run, among them those in these sessions, with their children. */
+/** The processes of a run, including those in these sessions, with their children. */
 const find = Effect.fnUntraced(function* (setting: string, sessions: ReadonlySet<number>) {
   const all = (yield* Effect.forEach(yield* Procfs.pids, Procfs.stat, { concurrency: 8 })).flatMap((stat) =>
     Option.isSome(stat) && !stat.value.ended && stat.value.pid !== process.pid ? [stat.value] : []
@@ -30,27 +30,30 @@ const find = Effect.fnUntraced(function* (setting: string, sessions: ReadonlySet
 
 const kill = (pid: number) => Effect.ignore(Effect.try(() => process.kill(pid, "SIGKILL")))
 
-/** So many passes find none before a run that had descendants is taken for ended: one that forks meanwhile may be missed. */
+/**
+ * How many passes must find no process before a run with descendants counts as ended: a pass may miss one that forks at
+ * the same time.
+ */
 const quietPasses = 3
-/** Passes before what is still there is left to the machine, such as a process in an uninterruptible call: some 5 s. */
+/** Passes before the remaining processes are given up, such as one in an uninterruptible system call: about 5 s. */
 const passes = 500
 
 export interface Descendants {
-  /** The first process, which leads a group and a session, has been started. */
+  /** Registers the first process, which leads a group and a session. */
   readonly add: (leader: number) => Effect.Effect<void, never, FileSystem.FileSystem>
-  /** Notes the sessions of all that runs now, while parents are there by which to know their children. */
+  /** Records the sessions of all current processes, while their parents exist by which children are recognised. */
   readonly look: Effect.Effect<void, never, FileSystem.FileSystem>
-  /** Kills every process of the run, until there is none, since they may start others meanwhile. */
+  /** Kills every process of the run, repeatedly, since they may start others. */
   readonly end: Effect.Effect<void, never, FileSystem.FileSystem>
 }
 
-/** Of the run in this folder. */
+/** For the run in this folder. */
 export const make = (folder: string): Descendants => {
   const setting = `${variable}=${folder}`
   const sessions = new Set<number>()
   let first: number | null = null
 
-  /** Every process of the run, its session noted. */
+  /** Finds every process of the run, and records its session. */
   const found = Effect.gen(function* () {
     const own = yield* Procfs.stat(process.pid)
     if (Option.isNone(own)) return []
@@ -73,7 +76,7 @@ export const make = (folder: string): Descendants => {
       for (let n = 0; n < passes; n++) {
         const all = yield* found
         for (const { group, pid } of all) {
-          // The group in one step: one that starts others all the time ends with them.
+          // The group in one step: a process that constantly forks ends with it.
           if (group !== null && group > 1) yield* kill(-group)
           yield* kill(pid)
         }

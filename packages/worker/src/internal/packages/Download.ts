@@ -1,6 +1,4 @@
-/**
- * Fetches the zip of a task package, and makes sure that it is the one that was meant.
- */
+/** Downloads the zip of a task package, and checks its digest. */
 import { packageLimits } from "@signalbox/task-package/PackageLimits"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -12,16 +10,16 @@ import { createHash } from "node:crypto"
 import { backoff } from "../Failures.ts"
 import { machine, PackageFailure } from "./PackageFailure.ts"
 
-/** It broke off, or the service is away: worth another attempt. */
+/** The connection broke, or the service is unavailable: worth another attempt. */
 class BrokeOff extends Schema.TaggedError<BrokeOff>()("BrokeOff", {}) {}
 
-/** How long a download may stand still. */
+/** How long a download may make no progress. */
 const patience = "30 seconds"
 
 const refused = (message: string) => new PackageFailure({ code: "START_FAILURE", message })
 const onDisk = machine("the task package cannot be stored")
 
-/** One attempt, from where the last one ended. Answers nothing until the file is whole. */
+/** One attempt, from where the last one ended. Fails with `BrokeOff` unless the file is complete. */
 const attempt = Effect.fnUntraced(function* (url: string, target: string) {
   const fs = yield* FileSystem.FileSystem
   const client = yield* HttpClient.HttpClient
@@ -37,7 +35,7 @@ const attempt = Effect.fnUntraced(function* (url: string, target: string) {
   if (status === 416) yield* Effect.mapError(fs.truncate(target, 0), onDisk)
   if (status === 416 || status === 429 || status >= 500) return yield* new BrokeOff()
   if (status !== 200 && !resumed) {
-    return yield* refused(`the task package cannot be downloaded: the service answered ${status}`)
+    return yield* refused(`the task package cannot be downloaded: the service responded with ${status}`)
   }
   const file = yield* Effect.mapError(fs.open(target, { flag: resumed ? "a" : "w" }), onDisk)
   let size = resumed ? before : 0
@@ -61,8 +59,8 @@ const digestOf = Effect.fnUntraced(function* (path: string) {
 })
 
 /**
- * Downloads into a file, going on where an attempt broke off, for as long as it takes. Fails when the service refuses,
- * or when what came is not what was meant.
+ * Downloads into a file, resuming where an attempt broke off, without a total time limit. Fails when the service
+ * refuses, or when the digest differs.
  */
 export const download = Effect.fnUntraced(function* (
   from: { readonly url: string; readonly digest: string },
@@ -78,7 +76,7 @@ export const download = Effect.fnUntraced(function* (
   if ((yield* Effect.mapError(digestOf(target), onDisk)) !== from.digest) {
     return yield* new PackageFailure({
       code: "UNZIP_FAILURE",
-      message: "the task package is not the one that was meant: its digest differs"
+      message: "the downloaded task package has another digest than the leased one"
     })
   }
 })

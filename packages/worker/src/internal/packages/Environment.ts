@@ -1,6 +1,6 @@
 /**
- * The environment of a task: what the field's libraries read, what the step says, and of the worker's own no more than
- * a program needs to run.
+ * The environment of a task: the variables of existing robot libraries and of the step, and of the worker's environment
+ * only what programs need to run.
  */
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
@@ -9,7 +9,7 @@ import { delimiter, isAbsolute, join } from "node:path"
 
 export type Variables = Readonly<Record<string, string>>
 
-/** In capitals, as some systems tell no difference; and all that begin with `LC_`. */
+/** In upper case, since some systems ignore case; also all that begin with `LC_`. */
 const inherited = new Set(
   [
     "PATH PATHEXT HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR TMP TEMP",
@@ -22,7 +22,7 @@ const inherited = new Set(
   ].flatMap((names) => names.split(" "))
 )
 
-/** What a task gets of the worker's own environment: never its keys and tokens. */
+/** The part of the worker's environment that a task gets: never its keys and tokens. */
 export const inheritedFrom = (environment: Readonly<Record<string, string | undefined>>): Variables =>
   Object.fromEntries(
     Object.entries(environment).flatMap(([name, value]) => {
@@ -35,11 +35,13 @@ export const inheritedFrom = (environment: Readonly<Record<string, string | unde
 const within = (root: string, paths: ReadonlyArray<string>) =>
   paths.map((path) => (isAbsolute(path) ? path : join(root, path)))
 
-/** Everything that the task gets to see. What the service gives wins over the step, the step over the machine. */
+/**
+ * The whole environment of the task. Values of the service override those of the step, and these those of the machine.
+ */
 export const make = (options: {
-  /** What the step says. */
+  /** Variables of the step. */
   readonly step: Variables
-  /** What the service gives. */
+  /** Variables of the service. */
   readonly service: Variables
   /** The working copy of the package. */
   readonly root: string
@@ -67,8 +69,8 @@ export const make = (options: {
 }
 
 /**
- * Where the vault and the assets of a workspace are, for a run with this token: all that an assistant gets, which has no
- * work items. `origin` is the address of the service without a path.
+ * The address of the vault and assets of a workspace, for a run with this token: all that an assistant gets, which has
+ * no work items. `origin` is the address of the service without a path.
  */
 export const ofWorkspace = (origin: string, workspaceId: WorkspaceId, token: string): Variables => ({
   RC_WORKSPACE_ID: workspaceId,
@@ -78,7 +80,7 @@ export const ofWorkspace = (origin: string, workspaceId: WorkspaceId, token: str
   RC_API_TOKEN_V1: token
 })
 
-/** What the service gives to a step run. `origin` is its address, with or without a slash at the end. */
+/** The variables of the service for a step run. `origin` is its address, with or without a trailing slash. */
 export const ofStepRun = (lease: Lease, origin: string, workspaceId: WorkspaceId): Variables => {
   const host = origin.replace(/\/+$/, "")
   return {

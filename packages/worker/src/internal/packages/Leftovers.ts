@@ -1,6 +1,4 @@
-/**
- * Processes that may outlive their worker: a file has the number of each, and when it started.
- */
+/** Processes that may outlive their worker: a file records the number of each, and when it started. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
@@ -9,14 +7,14 @@ import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import * as ChildProcess from "effect/process/ChildProcess"
 import * as Procfs from "./Procfs.ts"
 
-/** A process, told from a later one of the same number by when it started. */
+/** A process, distinguished from a later one with the same number by its start. */
 export const ProcessMark = Schema.Struct({ pid: Schema.Int, started: Schema.String })
 export interface ProcessMark extends Schema.Schema.Type<typeof ProcessMark> {}
 
 const encode = Schema.encodeSync(Schema.fromJsonString(ProcessMark))
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(ProcessMark))
 
-/** When a process started, in the words of the system; null when there is none. */
+/** When a process started, in the form of the system; null when it does not exist. */
 const startOf = Effect.fnUntraced(function* (pid: number) {
   const fs = yield* FileSystem.FileSystem
   const stat = yield* Procfs.stat(pid)
@@ -32,14 +30,14 @@ const startOf = Effect.fnUntraced(function* (pid: number) {
   return text.trim() === "" ? null : text.trim()
 })
 
-/** Writes down that this process runs. */
+/** Records that this process runs. */
 export const write = Effect.fnUntraced(function* (file: string, pid: number) {
   const fs = yield* FileSystem.FileSystem
   const started = yield* startOf(pid)
   if (started !== null) yield* fs.writeFileString(file, encode({ pid, started }), { mode: 0o600 })
 })
 
-/** The process that was written down, while it runs. */
+/** The recorded process, if it is still running. */
 export const running = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const mark = Option.flatMap(yield* Effect.option(fs.readFileString(file)), decode)

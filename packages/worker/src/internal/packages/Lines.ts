@@ -1,14 +1,12 @@
-/**
- * Bytes of a process as lines of text.
- */
+/** Splits the output of a process into lines of text. */
 
-/** In UTF-16 units: a line that goes on for longer is given in pieces, so that memory stays bounded. */
+/** In UTF-16 units: a longer line is split, so that memory stays bounded. */
 const maxLine = 65_536
 
 export interface Lines {
   /** The lines that these bytes complete. */
   readonly push: (bytes: Uint8Array) => ReadonlyArray<string>
-  /** What is left without an end of line. */
+  /** The remaining text without an end of line. */
   readonly end: () => ReadonlyArray<string>
 }
 

@@ -1,6 +1,4 @@
-/**
- * Why a step run of a task package failed before, or besides, its task.
- */
+/** Why a step run of a task package failed before or after its task. */
 import { stepRunErrorCodes } from "@signalbox/api/contract/StepRuns"
 import * as Schema from "effect/Schema"
 
@@ -9,7 +7,7 @@ export class PackageFailure extends Schema.TaggedError<PackageFailure>()("Packag
   message: Schema.String
 }) {}
 
-/** An effect that cannot say more than that the machine failed it: a full disk, a missing permission. */
+/** Wraps a failure of the machine, such as a full disk or a missing permission. */
 export const machine =
   (what: string) =>
   (error: { readonly message: string }): PackageFailure =>

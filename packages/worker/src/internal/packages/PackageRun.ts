@@ -1,6 +1,4 @@
-/**
- * Runs of tasks of packages: each in a working copy of its own, by processes of its own.
- */
+/** Runs of tasks of packages: each in a separate working copy, by separate processes. */
 import { type SizedBytes, UploadSourceError } from "@signalbox/api/Upload"
 import { ArtifactName } from "@signalbox/api/contract/WorkerProtocol"
 import * as RobotYaml from "@signalbox/task-package/RobotYaml"
@@ -27,31 +25,31 @@ import { machine, PackageFailure } from "./PackageFailure.ts"
 export interface Job {
   readonly ref: PackageRef
   readonly task: string
-  /** Of the environment, what the step says and what the service gives. */
+  /** The environment from the step and from the service. */
   readonly env: { readonly step: Environment.Variables; readonly service: Environment.Variables }
   readonly reports: Pick<Reports, "write" | "event"> & {
     readonly saveArtifact: (file: SizedBytes) => Effect.Effect<void, CollectError>
   }
 }
 
-/** Executes tasks of packages; their folders live as long as the scope. */
+/** Executes tasks of packages; their folders exist as long as the scope. */
 export interface Packages {
   readonly execution: (job: Job) => Effect.Effect<Execution<never>, never, Scope.Scope>
 }
 
-/** An artifact may have so many bytes, and its name so many characters. */
+/** The limits of an artifact in bytes, and of its name in characters. */
 const maxArtifact = 1024 * 1024 * 1024
 const maxArtifactName = 255
 
-/** What the service takes; on disk a name may be nearly anything. */
+/** The rules of the service; on disk a name may be nearly anything. */
 const isArtifactName = Schema.is(ArtifactName)
 
-/** A name as one line of console has it. */
+/** A name in the form for one line of console. */
 const shown = (name: string) => (/^[^\p{Cc}\p{Cs}]*$/u.test(name) ? name : JSON.stringify(name.toWellFormed()))
 
 const rootOf = (folder: string) => join(folder, "package")
 
-/** Ends the processes and removes the folders that a worker left behind when it was killed. */
+/** Terminates the processes and deletes the folders of a killed worker. */
 export const clearLeftovers = Effect.fnUntraced(function* (runs: string) {
   const fs = yield* FileSystem.FileSystem
   for (const name of yield* Effect.orElseSucceed(fs.readDirectory(runs), () => [])) {
@@ -61,7 +59,7 @@ export const clearLeftovers = Effect.fnUntraced(function* (runs: string) {
     if (leader !== null) yield* descendants.add(leader.pid)
     yield* descendants.end
     yield* Effect.ignore(fs.remove(folder, { recursive: true, force: true }))
-    yield* Effect.annotateLogs(Effect.logInfo("removed what a killed worker left behind"), { folder })
+    yield* Effect.annotateLogs(Effect.logInfo("removed processes and folders of a killed worker"), { folder })
   }
 })
 
@@ -75,7 +73,7 @@ const notStarted =
     return new PackageFailure({ code, message: `cannot start ${JSON.stringify(program)}: ${why}` })
   }
 
-/** The files below a folder by their relative paths, links and special files left out. */
+/** The files below a folder by their relative paths, without links and special files. */
 const filesBelow = (
   folder: string,
   prefix = ""
@@ -90,7 +88,7 @@ const filesBelow = (
     return found.flat().toSorted()
   })
 
-/** Uploads what lies in the folder of artifacts. All are tried; fails as the first that could not be uploaded. */
+/** Uploads the files in the folder of artifacts. All are tried; fails with the first failure. */
 const uploadAll = Effect.fnUntraced(function* (
   folder: string,
   reports: Job["reports"]
@@ -129,7 +127,7 @@ const uploadAll = Effect.fnUntraced(function* (
   if (first !== undefined) return yield* first
 })
 
-/** `runs` is the folder in which the working copies come to be. */
+/** `runs` is the folder of the working copies. */
 export const make = Effect.fnUntraced(function* (cache: Cache, runs: string) {
   const fs = yield* FileSystem.FileSystem
   const services = Context.pick(
@@ -138,7 +136,7 @@ export const make = Effect.fnUntraced(function* (cache: Cache, runs: string) {
     ChildProcessSpawner
   )(yield* Effect.context<FileSystem.FileSystem | HttpClient.HttpClient | ChildProcessSpawner>())
   const inherited = Environment.inheritedFrom(process.env)
-  const onDisk = machine("the working copy cannot be made")
+  const onDisk = machine("the working copy cannot be created")
 
   const prepare = Effect.fnUntraced(function* ({ ref, reports, task }: Job, root: string) {
     yield* cache.checkOut(ref, root, reports.event("DOWNLOAD"))

@@ -1,13 +1,11 @@
-/**
- * Processes as Linux shows them in /proc; elsewhere there are none.
- */
+/** Processes according to /proc of Linux; none on other systems. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 
 export interface Stat {
   readonly pid: number
-  /** Whether it has ended, and its parent has not asked how. */
+  /** Whether it has ended, but its parent has not read its exit code. */
   readonly ended: boolean
   readonly parent: number
   readonly group: number
@@ -16,12 +14,12 @@ export interface Stat {
   readonly started: string
 }
 
-/** None where no such process runs. */
+/** None when the process does not exist. */
 export const stat = Effect.fnUntraced(function* (pid: number) {
   const fs = yield* FileSystem.FileSystem
   const text = yield* Effect.option(fs.readFileString(`/proc/${pid}/stat`))
   return Option.map(text, (text): Stat => {
-    // The second field, in parentheses, may hold anything.
+    // The second field, in parentheses, may contain anything.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ")
     const [state = "", parent, group, session] = fields
     const numbers = { parent: Number(parent), group: Number(group), session: Number(session) }
@@ -36,7 +34,7 @@ export const hasSetting = Effect.fnUntraced(function* (pid: number, setting: str
   return environment.split("\0").includes(setting)
 })
 
-/** Every process that there is, the newest first as a rule: they are the first to be gone. */
+/** Every process, usually the newest first: short-lived ones are the most likely to disappear. */
 export const pids = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const names = yield* Effect.orElseSucceed(fs.readDirectory("/proc"), () => [])
