@@ -117,7 +117,7 @@ const unresolved = "the host name does not resolve: give an address of this mach
 
 /** Why an address cannot be listened on, and what to do, by the code of the system. */
 const listenProblems: Readonly<Record<string, string>> = {
-  EADDRINUSE: "the port is in use: stop what listens there, or choose another (0 picks a free one)",
+  EADDRINUSE: "the port is in use: stop the program that listens there, or choose another (0 picks a free one)",
   EADDRNOTAVAIL: "this is not an address of this machine: give one that is, such as 127.0.0.1",
   EACCES: "no permission: choose a port from 1024 up, or give this process the permission",
   ENOTFOUND: unresolved,

@@ -1,6 +1,6 @@
 /**
- * A control room inside this process: the service on SQLite, local workers, and a client that is connected to it over
- * loopback HTTP.
+ * A control room inside this process: the service on SQLite, local workers, and a client connected to it over loopback
+ * HTTP.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeServer from "@signalbox/control-room/NodeServer"
@@ -18,21 +18,21 @@ import { ListenError } from "./ListenError.ts"
 
 export interface ServiceOptions {
   /**
-   * The folder that holds everything; default `.signalbox`. One process at a time, unless there is a `database`: then one
-   * folder that all nodes share.
+   * The data folder; default `.signalbox`. One process at a time, unless there is a `database`: then one folder that
+   * all nodes share.
    */
   readonly data?: string
   /** Postgres, for any number of nodes; default: SQLite in the data folder. */
   readonly database?: StorageOptions["database"]
-  /** Base64 of 32 bytes. Needed with a `database`; default: a file in the data folder, made at the first start. */
+  /** Base64 of 32 bytes. Needed with a `database`; default: a file in the data folder, created at the first start. */
   readonly masterKey?: Redacted.Redacted
-  /** Default 127.0.0.1: only this machine. */
+  /** Default 127.0.0.1: reachable from this machine only. */
   readonly host?: string
   /** Default 4700; 0 picks a free one. */
   readonly port?: number
   /** The address under which clients reach the service; default: where it listens. */
   readonly publicUrl?: string
-  /** The name of the workspace that is made at the first start; default `default`. */
+  /** The name of the workspace that the first start creates; default `default`. */
   readonly workspace?: string
   /** Whether webhooks may lead to private addresses; default: only when the host is loopback. */
   readonly allowPrivateTargets?: boolean
@@ -44,24 +44,24 @@ export interface ServiceOptions {
   readonly allowedHosts?: ReadonlyArray<string>
   /** Whether `/metrics` is served, which needs no key; default false. */
   readonly metrics?: boolean
-  /** Whether keys that manage keys may make further workspaces; default true. */
+  /** Whether keys that manage keys may create further workspaces; default true. */
   readonly createWorkspaces?: boolean
-  /** How long runs are kept after their end, such as `"30 days"`; default: for ever. */
+  /** How long runs are stored after their end, such as `"30 days"`; default: for ever. */
   readonly retainRuns?: Served["retainRuns"]
 }
 
 export interface Options<T extends Task.Any> extends ServiceOptions {
-  /** The tasks that the local workers bring; they run task packages besides. */
+  /** The tasks of the local workers, which also run task packages. */
   readonly tasks?: ReadonlyArray<T>
   /** Local workers, one step run at a time each; default 1, 0 for none. */
   readonly workers?: number
 }
 
-/** Where the control room is and how to connect to it. */
+/** The address of the control room and how to connect to it. */
 export class Embedded extends Context.Service<
   Embedded,
   {
-    /** Where workers find the service: without a path, unless it is mounted below one. */
+    /** The address for workers: without a path, unless the service is mounted below one. */
     readonly origin: string
     /**
      * The first workspace and a key with every permission but the one that reads values of secrets: the same at each start,
@@ -72,8 +72,8 @@ export class Embedded extends Context.Service<
 >()("signalbox/Embedded") {}
 
 /**
- * The first workspace and key of a service that your program mounts (`Mounted.layerRoutes` of `@signalbox/control-room`), on
- * its storage; with it, `layerWorkers` starts local workers there.
+ * The first workspace and key of a service that your program mounts (`Mounted.layerRoutes` of
+ * `@signalbox/control-room`), on its storage. With it, `layerWorkers` starts local workers there.
  *
  * ```ts
  * import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -102,7 +102,7 @@ export const layerCredentials = (options: {
   readonly data: string
   /** With the path that the service is mounted at. */
   readonly publicUrl: string
-  /** The name of the workspace that is made at the first start; default `default`. */
+  /** The name of the workspace that the first start creates; default `default`. */
   readonly workspace?: string
 }) => {
   const origin = options.publicUrl.replace(/\/+$/, "")
@@ -134,10 +134,10 @@ const listen = (host: string, port: number) => {
 }
 
 /**
- * The service alone, with neither a client nor workers: for programs that only serve.
+ * The service without a client and workers, for programs that only serve.
  *
- * Fails with `ListenError` when the address or the port cannot be listened on, and with `SqliteOpenError` when another
- * process uses the folder.
+ * Fails with `ListenError` when the service cannot listen on the address or port, and with `SqliteOpenError` when
+ * another process uses the folder.
  */
 export const layerService = (options: ServiceOptions = {}) => {
   const { data = ".signalbox", host = "127.0.0.1", port = 4700, publicUrl, workspace } = options
@@ -166,9 +166,7 @@ export const layerService = (options: ServiceOptions = {}) => {
   return Layer.provideMerge(embedded({ data, ...named }), server)
 }
 
-/**
- * The local workers of a service, and a client that is connected to it. The workers are the same ones at each start.
- */
+/** The local workers of a service, and a client connected to it. The workers are the same at each start. */
 export const layerWorkers = <T extends Task.Any = never>(options: Options<T> = {}) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -186,11 +184,11 @@ export const layerWorkers = <T extends Task.Any = never>(options: Options<T> = {
   )
 
 /**
- * Starts a control room in a folder, with workers for the given tasks, and connects to it. Everything in the folder
- * survives: the next start goes on where this one ended, however it ended.
+ * Starts a control room in a folder, with workers for the given tasks, and connects to it. Everything in the folder is
+ * durable: the next start continues where this one ended, however it ended.
  *
- * Fails with `ListenError` when the address or the port cannot be listened on, and with `SqliteOpenError` when another
- * process uses the folder.
+ * Fails with `ListenError` when the service cannot listen on the address or port, and with `SqliteOpenError` when
+ * another process uses the folder.
  *
  * ```ts
  * import * as Effect from "effect/Effect"

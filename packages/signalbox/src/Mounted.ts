@@ -1,5 +1,5 @@
 /**
- * A whole control room below a path of a server that is there already, for programs without Effect: the service, its first
+ * A whole control room below a path of an existing server, for programs without Effect: the service, its first
  * workspace and key, and local workers, in one call.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -21,13 +21,13 @@ import { type Credentials, ensureCredentials } from "./internal/Credentials.ts"
 import * as InProcess from "./internal/InProcess.ts"
 import { workersFolder } from "./internal/WorkersFolder.ts"
 
-/** A task that needs no service but the `Robot`, which the worker provides. */
+/** A task that needs no service but `Robot`, which the worker provides. */
 export type PlainTask = Task.Task<Task.PayloadSchema, Task.PayloadSchema, Robot.Robot>
 
 export interface Options extends Service.Options, StorageOptions {
-  /** The name of the workspace that is made at the first start; default `default`. */
+  /** The name of the workspace that the first start creates; default `default`. */
   readonly workspace?: string
-  /** The tasks that the local workers bring; they run task packages besides, which reach the service at `publicUrl`. */
+  /** The tasks of the local workers, which also run task packages; those reach the service at `publicUrl`. */
   readonly tasks?: ReadonlyArray<PlainTask>
   /** Local workers, one step run at a time each; default 1, 0 for none. */
   readonly workers?: number
@@ -57,7 +57,8 @@ const build = Effect.fnUntraced(function* (options: Options) {
   const credentials = yield* Effect.provideContext(ensureCredentials(data, address, options.workspace), service)
   if (workers > 0) {
     const connected = yield* Effect.promise(() => import("./internal/Connected.ts"))
-    // Closed after the workers, which report to the last. They need no server: it may listen later than they start.
+    // Closed after the workers, which report until their end. They need no server: it may start to listen later than
+    // they do.
     const requests = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
     const inProcess = InProcess.make(new URL(address).origin, httpEffect, { watch: (effect) => effect })
     const httpClient = yield* Effect.provideService(inProcess, Scope.Scope, requests)
@@ -90,8 +91,9 @@ const running = <Handler>(
   )
 
 /**
- * Starts a control room and resolves to a handler for `node:http` and what is made on it (Express, Fastify, Connect), with
- * the credentials to connect to it. Rejects when it cannot start, such as on a data folder that another process uses.
+ * Starts a control room and resolves to a handler for `node:http` and frameworks based on it (Express, Fastify,
+ * Connect), with the credentials to connect to it. Rejects when it cannot start, such as on a data folder that another
+ * process uses.
  *
  * ```ts
  * import { connect } from "@signalbox/api/promise"
@@ -116,8 +118,8 @@ export const toNodeHandler = (
   running(options, (app, scope) => NodeHttpServer.makeHandler(app, { scope }))
 
 /**
- * Like `toNodeHandler`, for servers that have web requests (Hono, Next). Those have no address: without `clientAddress` there
- * is no budget for requests without a valid key.
+ * Like `toNodeHandler`, for servers that use web requests (Hono, Next). Those carry no client address: without
+ * `clientAddress`, requests without a valid key have no budget.
  *
  * ```ts
  * import * as Task from "@signalbox/worker/Task"

@@ -1,6 +1,6 @@
 /**
- * A control room for tests: the real service in memory with workers for your tasks, joined to your client without a
- * socket, on whatever clock the test has. On a `TestClock` hours pass in milliseconds.
+ * A control room for tests: the real service in memory with workers for your tasks, connected to your client without a
+ * socket, on the clock of the test. On a `TestClock` hours pass in milliseconds.
  */
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import { Permission } from "@signalbox/api/contract/Authorization"
@@ -26,22 +26,22 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as InnerTime from "./internal/InnerTime.ts"
 import * as InProcess from "./internal/InProcess.ts"
 
-/** A delivery of a webhook or callback, as its endpoint would have got it. */
+/** A delivery of a webhook or callback, as its endpoint would receive it. */
 export interface ReceivedWebhook {
   readonly endpoint: string
-  /** With the signatures, which `verify` of `@signalbox/api/Webhooks` checks. */
+  /** Including the signatures, which `verify` of `@signalbox/api/Webhooks` checks. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
 export interface Options<T extends Task.Any> {
-  /** The tasks that the workers bring. */
+  /** The tasks of the workers. */
   readonly tasks?: ReadonlyArray<T>
   /** Workers, one step run at a time each; default 1, 0 for none. */
   readonly workers?: number
-  /** What the key of the client may do; default: everything. */
+  /** The permissions of the client's key; default: all. */
   readonly permissions?: ReadonlyArray<Permission>
-  /** The status with which the endpoint of a webhook answers; default 200. */
+  /** The status of the response of a webhook's endpoint; default 200. */
   readonly answerWebhook?: (webhook: ReceivedWebhook) => number
 }
 
@@ -49,11 +49,11 @@ export interface Options<T extends Task.Any> {
 export class Testing extends Context.Service<
   Testing,
   {
-    /** The address that the service has inside the test; nothing listens there. */
+    /** The address of the service inside the test; nothing listens there. */
     readonly origin: string
     readonly workspaceId: WorkspaceId
     readonly apiKey: Redacted.Redacted
-    /** Reaches the service, and nothing else. */
+    /** Reaches the service only. */
     readonly httpClient: HttpClient.HttpClient
     readonly settle: Effect.Effect<void>
     readonly advance: (duration: Duration.Input) => Effect.Effect<void>
@@ -62,10 +62,13 @@ export class Testing extends Context.Service<
   }
 >()("signalbox/Testing") {}
 
-/** When the link tokens of the workers expire, which use them at once. */
+/** The expiry of the workers' link tokens, which are used immediately. */
 const endOfTime = "9999-12-31T23:59:59.999Z"
 
-/** Of polls and heartbeats: longer than on a server, so that an hour is short. `settle` and `advance` poll as well. */
+/**
+ * The interval of polls and heartbeats: longer than on a server, so that an hour takes few steps. `settle` and
+ * `advance` poll as well.
+ */
 const interval = "5 seconds"
 
 const origin = "http://signalbox.test"
@@ -108,7 +111,7 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
   const permissions = options.permissions ?? Permission.literals
   const apiKey = yield* administration.createKey(workspace.id, "testing", permissions)
 
-  // Closed after the workers, which report to the last.
+  // Closed after the workers, which report until their end.
   const requests = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
   const httpClient = yield* Effect.provideService(InProcess.make(origin, httpEffect, time), Scope.Scope, requests)
   const room = yield* Layer.build(
@@ -162,9 +165,8 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
 })
 
 /**
- * A control room of its own, which ends with the layer and leaves nothing behind. Nothing of it goes over a network:
- * webhooks and callbacks are recorded instead.
- * Flows that run plainly are verified: see `verify` of `Flow.run`.
+ * A separate control room, which ends with the layer and leaves nothing behind. Nothing is sent over a network:
+ * webhooks and callbacks are recorded instead. Plain runs of flows are verified: see `verify` of `Flow.run`.
  *
  * ```ts
  * import * as Processes from "@signalbox/api/Processes"
@@ -194,28 +196,29 @@ export const layer = <T extends Task.Any = never>(
 ): Layer.Layer<Testing | ControlRoom, never, Task.Services<T>> => Layer.effectContext(build(options))
 
 /**
- * Waits until all that can happen at this moment has happened: requests are answered, step runs have gone as far as they
- * get without time passing, what is due was done, webhooks were delivered. Time stands still meanwhile.
+ * Waits until everything that can happen without time passing has happened: requests have responses, step runs are as
+ * far as they get, everything due is done, webhooks are delivered. The clock does not advance.
  */
 export const settle: Effect.Effect<void, never, Testing> = Effect.flatMap(Testing, ({ settle }) => settle)
 
 /**
- * Lets time pass, with everything that happens in it, and settles. It stops at each moment at which something of the
- * control room wakes, so that one thing leads to the next. On the live clock it waits for so long.
+ * Advances time, with everything that happens in it, and settles. It stops at each moment at which something in the
+ * control room wakes, so that consequences happen in order. On the live clock it waits for the duration.
  */
 export const advance = (duration: Duration.Input): Effect.Effect<void, never, Testing> =>
   Effect.flatMap(Testing, ({ advance }) => advance(duration))
 
 /**
- * Runs an effect that waits for time to pass, such as `ProcessRuns.awaitEnd` or a whole flow, and lets it pass until the
- * effect has ended. It is a defect if it has not after `limit`, by default 1 day. On the live clock it just runs.
+ * Runs an effect that waits for time to pass, such as `ProcessRuns.awaitEnd` or a whole flow, and advances time until
+ * it has ended. If it has not after `limit`, by default 1 day, that is a defect. On the live clock it only runs the
+ * effect.
  */
 export const elapse = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   options: { readonly limit?: Duration.Input } = {}
 ): Effect.Effect<A, E, R | Testing> => Effect.flatMap(Testing, ({ elapse }) => elapse(effect, options.limit ?? "1 day"))
 
-/** What was delivered to webhooks and callbacks so far, repeated attempts too, the first one first. */
+/** The deliveries to webhooks and callbacks so far, with all attempts, in order. */
 export const webhooks: Effect.Effect<ReadonlyArray<ReceivedWebhook>, never, Testing> = Effect.flatMap(
   Testing,
   ({ webhooks }) => webhooks

@@ -111,7 +111,7 @@ describe("without a way to the control room", () => {
     [
       "no service",
       { SIGNALBOX_BASE_URL: "http://127.0.0.1:9" },
-      /nothing answers.*start it with `signalbox up`, or check SIGNALBOX_BASE_URL/
+      /no server responds.*start it with `signalbox up`, or check SIGNALBOX_BASE_URL/
     ],
     ["a malformed key", { SIGNALBOX_API_KEY: "nonsense" }, /Unauthorized.*check SIGNALBOX_API_KEY/],
     [

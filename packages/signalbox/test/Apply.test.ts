@@ -224,10 +224,10 @@ describe("signalbox apply", () => {
     }
     const bad = join(folder, "bad")
     const path = file("bad.yaml", "packages: { bad: { folder: bad } }\n")
-    assert.match(await plan(), /^signalbox: packages\.bad\.folder: there is no robot\.yaml in \S+bad; .+\n$/)
+    assert.match(await plan(), /^signalbox: packages\.bad\.folder: robot\.yaml is missing in \S+bad; .+\n$/)
     mkdirSync(bad)
     writeFileSync(join(bad, "robot.yaml"), `${robotYaml("a")}ignoreFiles: [.robotignore]\n`)
-    assert.match(await plan(), /packages\.bad\.folder: robot\.yaml: ignoreFiles: cannot read \S+\.robotignore; make it/)
+    assert.match(await plan(), /packages\.bad\.folder: robot\.yaml: ignoreFiles: cannot read \S+\.robotignore; create it/)
     writeFileSync(join(bad, ".robotignore"), "hidden\n")
     symlinkSync("/etc/hostname", join(bad, "link"))
     symlinkSync("/etc", join(bad, "hidden"))
@@ -298,7 +298,7 @@ describe("signalbox apply", () => {
     assert.strictEqual(stuck.status, 1)
     assert.match(
       stuck.stderr,
-      /^signalbox: delete worker group linux failed: .*; done: delete asset .*; not done: nothing; apply again to go on\n$/
+      /^signalbox: delete worker group linux failed: .*; done: delete asset .*; not done: nothing; apply again to continue\n$/
     )
     const rest = await read("assets")
     assert.deepStrictEqual(rest, { data: [], has_more: false, next: null })
@@ -325,7 +325,7 @@ describe("signalbox apply", () => {
     ])
     assert.match(
       failed.stderr,
-      /create package broken failed: .*; done: create package first; not done: create worker group late; apply again to go on/
+      /create package broken failed: .*; done: create package first; not done: create worker group late; apply again to continue/
     )
     writeFileSync(bad, await Effect.runPromise(robotZip("a")))
     assert.deepStrictEqual(facts(await applied(join(folder, "half.yaml"))), [
@@ -368,13 +368,13 @@ describe("signalbox apply", () => {
       "an unknown package",
       "i.yaml",
       "assistants: { a: { task: { name: t, package: nowhere } } }",
-      /assistants\.a\.task\.package: there is no package "nowhere" in the file or in the workspace/
+      /assistants\.a\.task\.package: neither the file nor the workspace has the package "nowhere"/
     ],
     [
       "an unknown process",
       "j.yaml",
       "webhooks: [{ endpoint: 'https://a.example', events: [process_run.started], process: gone }]",
-      /webhooks\.0\.process: there is no process "gone"/
+      /webhooks\.0\.process: neither the file nor the workspace has the process "gone"/
     ],
     [
       "a file that is not there",

@@ -106,6 +106,6 @@ describe("assistant", () => {
     )
     const { status, stderr } = await signalbox(["assistant", "run", "nobody", "--data", data])
     assert.strictEqual(status, 1)
-    assert.match(stderr, /no assistant with the name or id nobody/)
+    assert.match(stderr, /no assistant has the name or id nobody/)
   })
 })

@@ -124,7 +124,7 @@ describe("signalbox check", () => {
   it("says in one line what it cannot read", async () => {
     const { status, stdout } = await signalbox(["check", "--data", join(folder, "nowhere"), "--json"])
     assert.strictEqual(status, 1)
-    assert.match(JSON.parse(stdout).checks[0].message, /there is no .*control-room\.db: give the right data folder/)
+    assert.match(JSON.parse(stdout).checks[0].message, /control-room\.db does not exist: give the right data folder/)
     assert.isFalse(existsSync(join(folder, "nowhere")))
   })
 })

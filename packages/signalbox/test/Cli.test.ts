@@ -53,7 +53,7 @@ describe("signalbox up", () => {
     const args = ["up", "--port", port, "--data", join(folder, "busy")]
     const second = await Cli.signalbox(args)
     assert.deepStrictEqual([second.status, second.stdout], [1, ""])
-    const remedy = "stop what listens there, or choose another with --port (0 picks a free one)"
+    const remedy = "stop the program that listens there, or choose another with --port (0 picks a free one)"
     assert.strictEqual(second.stderr, `signalbox: port ${port} on 127.0.0.1 is in use: ${remedy}\n`)
   })
 
@@ -98,7 +98,7 @@ describe("signalbox run", () => {
     while ((await show()).step_runs[0].no_worker === null) await setTimeout(100)
     assert.match(
       (await signalbox("runs", "show", id)).stdout,
-      /awaiting_worker[^]*\n {4}no worker that is online brings the task "unheard of"; start one with a tasks file that has it\n/
+      /awaiting_worker[^]*\n {4}no worker that is online has the task "unheard of"; start one with a tasks file that defines it\n/
     )
     assert.strictEqual((await signalbox("runs", "stop", id)).status, 0)
     assert.notInclude((await signalbox("runs", "show", id)).stdout, "no worker")
@@ -129,7 +129,7 @@ describe("signalbox run", () => {
 
 describe("bad input", () => {
   const cases: ReadonlyArray<readonly [string, ReadonlyArray<string>, number, RegExp]> = [
-    ["an unknown process", ["run", "nobody"], 1, /no process with the name or id nobody/],
+    ["an unknown process", ["run", "nobody"], 1, /no process has the name or id nobody/],
     ["a payload that is no JSON", ["run", "greeting", "--payload", "{"], 1, /--payload: Expected JSON/],
     ["a missing file", ["run", "greeting", "--file", "/nowhere"], 1, /cannot read \/nowhere/],
     ["an unknown run", ["runs", "show", "nothing"], 1, /no process run nothing/],

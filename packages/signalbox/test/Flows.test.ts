@@ -98,7 +98,7 @@ describe("signalbox flows", () => {
 
       const failed = (yield* flows("show", id)).stdout
       assert.match(failed, /^failed: more than 100$/m)
-      assert.match(failed, /^what to do: put right what failed, then retry: it begins at check$/m)
+      assert.match(failed, /^remedy: put right what failed, then retry: it begins at check$/m)
       assert.match(failed, /^step +kind +attempt +state +started +took +failure$/m)
       assert.match(failed, /^check +step +1 +failed .*more than 100$/m)
       assert.match((yield* flows("show", id, "--step", "check")).stdout, /"input":\{"amount":500\}.*"stack":"TooMuch/)
@@ -138,7 +138,7 @@ describe("signalbox flows", () => {
       yield* awaits(id, "approval")
       yield* flows("suspend", id)
       yield* isIn(id, "suspended")
-      assert.match((yield* flows("show", id)).stdout, /^what to do: resume it$/m)
+      assert.match((yield* flows("show", id)).stdout, /^remedy: resume it$/m)
       yield* flows("resume", id)
       yield* awaits(id, "approval")
       assert.match((yield* failing("retry", id)).stderr, /is under way \(\w+\): cancel it first/)

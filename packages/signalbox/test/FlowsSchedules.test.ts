@@ -68,7 +68,7 @@ describe("signalbox flows schedules", () => {
 
       assert.match(
         yield* schedules("remove", "yearly refund"),
-        /is removed; a program that still defines it sets it again/
+        /is removed; a program that still defines it creates it again/
       )
       assert.strictEqual(yield* schedules("list"), "there are no schedules\n")
     }).pipe(Effect.provide(program))

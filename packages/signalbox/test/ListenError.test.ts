@@ -39,7 +39,7 @@ describe("a control room that cannot listen", () => {
       const error = yield* refusal({ port })
       if (error._tag !== "ListenError") return assert.fail(error._tag)
       assert.deepStrictEqual([error.code, error.host, error.port], ["EADDRINUSE", "127.0.0.1", port])
-      const remedy = "stop what listens there, or choose another with"
+      const remedy = "stop the program that listens there, or choose another with"
       assert.strictEqual(error.message, `port ${port} on 127.0.0.1 is in use: ${remedy} port (0 picks a free one)`)
       assert.strictEqual(lineOf(error), error.message.replace("with port", "with --port"))
     }).pipe(Effect.scoped, Effect.provide([NodeServices.layer, Logger.layer([])]))
@@ -49,7 +49,7 @@ describe("a control room that cannot listen", () => {
     Effect.gen(function* () {
       // Addresses of documentation, which no machine has.
       const foreign = yield* refusal({ host: "192.0.2.1", port: 0 })
-      assert.match(foreign.message, /^192\.0\.2\.1 is not an address of this machine: give one that is with host/)
+      assert.match(foreign.message, /^192\.0\.2\.1 is not an address of this machine: give one with host/)
       const unknown = yield* refusal({ host: "nohost.invalid", port: 0 })
       assert.match(unknown.message, /^the host name nohost\.invalid does not resolve: give an address of this machine/)
     }).pipe(Effect.scoped, Effect.provide([NodeServices.layer, Logger.layer([])]))
@@ -69,7 +69,7 @@ describe("a control room that cannot listen", () => {
       const { port } = yield* busyPort
       const error = yield* Effect.flip(Layer.build(GraphSandbox.layer({ port })))
       const problem = `cannot listen on port ${port} of 127.0.0.1: the port is in use`
-      assert.strictEqual(error.message, `${problem}: stop what listens there, or choose another (0 picks a free one)`)
+      assert.strictEqual(error.message, `${problem}: stop the program that listens there, or choose another (0 picks a free one)`)
     }).pipe(Effect.scoped)
   )
 })

@@ -47,7 +47,7 @@ describe("signalbox vault rotate-key", () => {
   it("needs a folder with a key, and makes none", async () => {
     const { status, stderr } = await signalbox(["vault", "rotate-key", "--data", join(folder, "typo")])
     assert.strictEqual(status, 1)
-    assert.match(stderr, /there is no .*master\.key: give the folder of the control room with --data/)
+    assert.match(stderr, /master\.key does not exist: give the folder of the control room with --data/)
     assert.isFalse(existsSync(join(folder, "typo")))
   })
 

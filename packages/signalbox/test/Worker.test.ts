@@ -119,19 +119,19 @@ describe("signalbox worker", () => {
     assert.notInclude(first.stderr() + again.stderr(), token)
   })
 
-  it("says to link it anew when it was removed, and can be", async () => {
+  it("says to link it again when it was removed, and can be", async () => {
     const [worker] = await client(workers)
     if (worker === undefined) return assert.fail("no worker")
     await client(eventually(Workers.remove(worker.id)))
     const refused = startWorker()
     assert.strictEqual(await refused.ended, 1)
-    assert.match(refused.stderr(), /does not know this worker any more.*link it anew/)
+    assert.match(refused.stderr(), /no longer knows this worker.*link it again/)
     const token = (await succeed(["worker", "link-token", "--data", data, "--json"])).stdout
-    const anew = startWorker({}, "--link-token", JSON.parse(token).link_token)
+    const again = startWorker({}, "--link-token", JSON.parse(token).link_token)
     const linked = await client(workerIn("idle"))
     assert.notStrictEqual(linked.id, worker.id)
-    anew.child.kill("SIGTERM")
-    assert.strictEqual(await anew.ended, 0)
+    again.child.kill("SIGTERM")
+    assert.strictEqual(await again.ended, 0)
   })
 
   it("refuses a folder of another service, and is unlinked", async () => {

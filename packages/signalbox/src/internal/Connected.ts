@@ -1,6 +1,6 @@
 /**
- * What goes with a control room in this process: a client that is connected to it, and its local workers. Apart from the
- * service, which is ready sooner without them.
+ * The parts that connect to a control room in this process: a client, and its local workers. Separate from the service,
+ * which is ready sooner without them.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -19,15 +19,15 @@ import { join } from "node:path"
 export interface Options<T extends Task.Any> {
   readonly origin: string
   readonly credentials: Credentials
-  /** The tasks that the workers bring; they take task packages besides. */
+  /** The tasks of the workers, which also take task packages. */
   readonly tasks: ReadonlyArray<T>
   /** How many workers. */
   readonly workers: number
-  /** Where each worker has a folder of its own. */
+  /** Has a folder for each worker. */
   readonly folder: string
 }
 
-/** The folder of the first local worker, from this number on, that no other process uses. */
+/** Opens the folder of the first local worker, from this number on, that no other process uses. */
 const openHome = (
   folder: string,
   service: string,
@@ -75,6 +75,6 @@ export const layerOver = <T extends Task.Any>(options: Options<T>) =>
     Layer.provide([NodeServices.layer, layerUploads])
   )
 
-/** As `layerOver`, over undici. */
+/** Like `layerOver`, over undici. */
 export const layer = <T extends Task.Any>(options: Options<T>) =>
   Layer.provide(layerOver(options), NodeHttpClient.layerUndici)

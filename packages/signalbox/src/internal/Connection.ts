@@ -45,14 +45,14 @@ const layerFor = (
 /** Connects a command by its flags. */
 export const connected = (data: Option.Option<string>) => Effect.provide(layerFor(data))
 
-/** A flag, else the variable, else nothing; an empty variable is none. */
+/** The value of a flag, else of the variable, else none; an empty variable counts as unset. */
 export const orVariable = Effect.fnUntraced(function* (flag: Option.Option<string>, variable: string) {
   if (Option.isSome(flag)) return flag.value
   const value = yield* Effect.option(Config.String(variable))
   return Option.getOrElse(value, () => "") || null
 })
 
-/** Prints a result as JSON, or as the line that people read. */
+/** Prints a result as JSON, or as a line for people. */
 export const print = <A>(json: boolean, value: A, line: (value: A) => string) =>
   Console.log(json ? JSON.stringify(value) : line(value))
 

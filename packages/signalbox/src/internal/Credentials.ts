@@ -1,6 +1,4 @@
-/**
- * The first workspace and key of a data folder, and the file that says how to connect.
- */
+/** The first workspace and key of a data folder, and the file with the credentials. */
 import { Credentials } from "@signalbox/api/Credentials"
 import { Administration, type FirstKey } from "@signalbox/control-room/Administration"
 import * as Effect from "effect/Effect"
@@ -24,9 +22,9 @@ const write = Effect.fnUntraced(function* (file: string, credentials: Credential
 })
 
 /**
- * Makes the first workspace, with this name, and a key where there are none, and writes `credentials.json` (0600) with the
- * address of this start. A start that was killed in between is made good by the next one. Nodes of one database that share
- * the folder and start at once make one key.
+ * Creates the first workspace, with this name, and a key if they do not exist, and writes `credentials.json` (0600)
+ * with the address of this start. The next start completes an interrupted one. Nodes of one database that share the
+ * folder and start concurrently create one key.
  */
 export const ensureCredentials = Effect.fn("ensureCredentials")(function* (
   data: string,

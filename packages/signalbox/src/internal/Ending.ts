@@ -1,6 +1,6 @@
 /**
- * Ends a command whose terminal was closed, or whose package runner (npx, npm, pnpm, yarn) has ended, as SIGTERM does: so
- * that no service or robot is left running without anyone who knows of it.
+ * Ends a command, like SIGTERM, when its terminal is closed or its package runner (npx, npm, pnpm, yarn) has ended: so
+ * that no service or robot keeps running unnoticed.
  */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -8,23 +8,23 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 
-/** Variables that package runners set for what they start. */
+/** Variables that package runners set for their child processes. */
 const runnerVariable = /(^|\0)npm_(lifecycle_event|execpath|command)=./
 
 const asSigterm = Effect.sync(() => process.emit("SIGTERM", "SIGTERM"))
 
-/** A process and its parent; broken when the process has another parent, which is when that one has ended. */
+/** A process and its parent; broken when the process has another parent, because that one has ended. */
 export interface Link {
   readonly pid: number
   readonly parent: number
 }
 
-/** Parent and session of a process; none where it has ended, and where there is no /proc. */
+/** Parent and session of a process; none if it has ended, or without /proc. */
 const standing = Effect.fnUntraced(function* (pid: number) {
   const fs = yield* FileSystem.FileSystem
   const stat = yield* Effect.option(fs.readFileString(`/proc/${pid}/stat`))
   return Option.map(stat, (text) => {
-    // After the second field, in parentheses, that may hold anything: state, parent, group, session.
+    // After the second field, in parentheses, which may contain anything: state, parent, group, session.
     const [, parent, , session] = text.slice(text.lastIndexOf(")") + 2).split(" ")
     return { parent: Number(parent), session: Number(session) }
   })
@@ -36,8 +36,8 @@ const startedByRunner = Effect.fnUntraced(function* (pid: number) {
 })
 
 /**
- * From this process up to the outermost package runner. Empty when no runner started it, and when it was detached from
- * that runner: it leads a session of its own (setsid, a service manager), or the runner has ended already.
+ * The links from this process up to the outermost package runner. Empty when no runner started it, and when it was
+ * detached from that runner: it leads a separate session (setsid, a service manager), or the runner has ended already.
  */
 export const linksToRunner: Effect.Effect<ReadonlyArray<Link>, never, FileSystem.FileSystem> = Effect.gen(function* () {
   const links: Array<Link> = []
@@ -81,11 +81,11 @@ const onHangUp = Effect.acquireRelease(
   (listener) => Effect.sync(() => process.removeListener("SIGHUP", listener))
 )
 
-/** While it lasts, the two ends of the module are noticed, the second one within a second. */
+/** Detects both ends while the scope is open, the second one within a second. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     yield* onHangUp
-    // Before anything else: a runner that is killed while the command starts has to be known by then.
+    // First, so that a runner that is killed while the command starts is known by then.
     yield* Effect.forkScoped(watch(yield* linksToRunner))
   })
 )

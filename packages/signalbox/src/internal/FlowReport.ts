@@ -1,13 +1,11 @@
-/**
- * Executions of flows as people read them.
- */
+/** Formats executions of flows for people. */
 import type { Activity, Entry, Inspection, ListedExecution, Undo } from "@signalbox/flows/FlowExecutions"
 import { columns } from "./Connection.ts"
 import { table } from "./Table.ts"
 
 const timeOf = (millis: number | null): string => (millis === null ? "" : new Date(millis).toISOString())
 
-/** The last moment that a date can hold: what is due then is never due. */
+/** The maximum of a date: something due then is never due. */
 const lastMillis = 8.64e15
 const dueOf = (due: number | null): string => (due === null || due > lastMillis ? "" : timeOf(due))
 
@@ -19,7 +17,7 @@ const units = [
   ["m", 60]
 ] as const
 
-/** How long, in the largest unit that there is a whole one of. */
+/** A duration in the largest unit of which it has at least one. */
 export const durationOf = (millis: number): string => {
   const seconds = Math.max(Math.round(millis / 1_000), 0)
   const [unit, length] = units.find(([, length]) => seconds >= length) ?? ["s", 1]
@@ -40,7 +38,7 @@ const noteOf = (execution: ListedExecution): string => {
   return execution.state === "waiting" && dueOf(wakeAt) !== "" ? `until ${dueOf(wakeAt)}` : ""
 }
 
-/** State, age, flow, key, and what to know about it. */
+/** State, age, flow, key, and details by state. */
 export const executionLine = (execution: ListedExecution, now: number): string => {
   const { flow, id, key, startedAt, state, version } = execution
   return columns(
@@ -55,7 +53,7 @@ export const executionLine = (execution: ListedExecution, now: number): string =
 
 const doing: Readonly<Record<Activity["kind"], string>> = {
   attempt: "runs",
-  pause: "tries again",
+  pause: "retries",
   stopped: "stopped",
   sleep: "sleeps",
   signal: "waits for the signal",
@@ -90,18 +88,18 @@ const stepRow = ({ attempt, endedAt, failure, kind, path, startedAt, state }: En
   failure === null ? "" : inLine(failure.message)
 ]
 
-/** A table below a line, when there is something in it. */
+/** A table below a line, omitted when it is empty. */
 const section = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> =>
   rows.length === 0 ? [] : ["", table(head, rows)]
 
-/** Where an execution stands, in one look. */
+/** The report of an execution: its state, what it waits for, and its steps. */
 export const report = ({ execution, now: activities, remedy, steps, summary, undos }: Inspection, now: number) => {
   const { endedAt, flow, id, input, key, result, startedAt, state, tags, version } = execution
   const ended = endedAt === null ? "" : `, ended ${timeOf(endedAt)}`
   return [
     columns([id, 36], [state, 9], [`${flow}@${version}`, 0]),
     inLine(summary),
-    ...(remedy === null ? [] : [`what to do: ${remedy}`]),
+    ...(remedy === null ? [] : [`remedy: ${remedy}`]),
     `key ${key}, began ${timeOf(startedAt)} (${durationOf(now - startedAt)})${ended}`,
     ...(tags.length === 0 ? [] : [`tags ${tags.join(", ")}`]),
     `input ${JSON.stringify(input)}`,

@@ -19,7 +19,7 @@ export class FlowsFlagError extends Schema.TaggedError<FlowsFlagError>()("FlowsF
   readonly exitCode = 2
 }
 
-/** The command line cannot be used; the message names the flag and the remedy. */
+/** The command line is invalid; the message names the flag and the remedy. */
 export const refuse = (message: string) => new FlowsFlagError({ message })
 
 /** Flags of every command that talks to such a program. */
@@ -33,7 +33,7 @@ export const flags = {
   json: Flag.Boolean("json").pipe(Flag.withDescription("Print JSON, a line for each result"), Flag.withDefault(false))
 }
 
-/** Connects by the flag and the variables, for as long as `use` takes. */
+/** Runs `use` connected by the flag and the variables. */
 export const connected = Effect.fnUntraced(function* <A, E, R>(
   url: Option.Option<string>,
   use: (flows: FlowManagementClient["Service"]) => Effect.Effect<A, E, R>

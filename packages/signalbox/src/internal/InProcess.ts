@@ -1,6 +1,6 @@
 /**
- * An `HttpClient` that hands requests to a service in the same process: no socket, no promise, nothing that a test clock
- * could run ahead of.
+ * An `HttpClient` that passes requests to a service in the same process: no socket, no promise, nothing that a test
+ * clock could overtake.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -18,7 +18,7 @@ import type { InnerTime } from "./InnerTime.ts"
 const unreachable = (request: HttpClientRequest.HttpClientRequest, description: string) =>
   new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, description }) })
 
-/** Requests to other origins fail. Handlers run in the context at hand, and until the scope closes. */
+/** Requests to other origins fail. Handlers run in the context of the caller, until the scope closes. */
 export const make = Effect.fnUntraced(function* (
   origin: string,
   app: Mounted["Service"]["httpEffect"],
@@ -35,16 +35,16 @@ export const make = Effect.fnUntraced(function* (
   return HttpClient.make((request, url) => {
     if (url.origin !== origin)
       return Effect.fail(
-        unreachable(request, `${url.origin} is not reached: this client knows only ${origin}, in this process`)
+        unreachable(request, `${url.origin} cannot be reached: this client reaches only ${origin}, in this process`)
       )
     const received = HttpServerRequest.fromClientRequest(request)
     const handling = time.watch(Effect.provideService(handled, HttpServerRequest.HttpServerRequest, received))
     return Effect.gen(function* () {
-      // A fiber of its own, as a server has one for each request.
+      // A separate fiber, as a server has for each request.
       const fiber = yield* Effect.forkIn(Effect.provideContext(handling, context), scope)
       yield* Effect.onInterrupt(Fiber.await(fiber), () => Fiber.interrupt(fiber))
       const answer = answers.get(received)
-      if (answer === undefined) return yield* unreachable(request, "the service has ended")
+      if (answer === undefined) return yield* unreachable(request, "the service has stopped")
       return HttpServerResponse.toClientResponse(answer, { request })
     })
   })

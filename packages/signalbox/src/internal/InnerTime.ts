@@ -1,6 +1,6 @@
 /**
- * Knows who waits for time and who works, in a program on any clock: so that a test can wait until nothing more happens
- * at this moment, and move a `TestClock` to the next moment at which something does.
+ * Tracks which fibers wait for time and which work, in a program on any clock: so that a test can wait until nothing
+ * more happens at this moment, and advance a `TestClock` to the next moment at which something does.
  */
 import type * as Task from "@signalbox/worker/Task"
 import * as Clock from "effect/Clock"
@@ -13,16 +13,16 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type * as TestClock from "effect/testing/TestClock"
 
-/** Something at work. While it sleeps it waits for time; while it does not, it may be about to do something. */
+/** A unit of work. While it sleeps it waits for time; otherwise it may be about to do something. */
 interface Work {
   sleeping: number
-  /** It did nothing for so long that it is taken for something that waits. */
+  /** It did nothing for so long that it counts as waiting. */
   idle: boolean
 }
 
-/** So often in a row the event loop must find nothing new: a fiber that is woken does something within fewer turns. */
+/** The event loop must find nothing new this often in a row: a woken fiber does something within fewer turns. */
 const calmTurns = 8
-/** How long work that neither sleeps nor does anything is waited for, in milliseconds: it may read a file. */
+/** How long work that neither sleeps nor does anything is waited for, in milliseconds: it may be reading a file. */
 const patience = 100
 
 const isTestClock = (clock: Clock.Clock): clock is TestClock.TestClock => "adjust" in clock
@@ -33,20 +33,20 @@ const turn = Effect.callback<void>((resume) => {
 })
 
 export interface InnerTime {
-  /** For whoever is a part of the program but is not waited for. */
+  /** For parts of the program that are not waited for. */
   readonly clock: Clock.Clock
   /** Runs an effect as work that `quiet` waits for. */
   readonly watch: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   readonly watchStream: <A, E, R>(stream: Stream.Stream<A, E, R>) => Stream.Stream<A, E, R>
-  /** Runs something that computes for long on another thread and waits for nobody, as making a key does. */
+  /** Runs a long computation on another thread that waits for no other work, such as creating a key. */
   readonly compute: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** How much was done so far. */
+  /** A counter of everything done so far. */
   readonly activity: () => number
   /** Waits until nothing more happens at this moment. */
   readonly quiet: Effect.Effect<void>
-  /** Lets so much time pass, moment by moment; on a clock that runs by itself, waits for it. */
+  /** Advances time by the duration, from one wake-up to the next; on a live clock, waits for it. */
   readonly advance: (duration: Duration.Input) => Effect.Effect<void>
-  /** Lets time pass until the effect has ended. */
+  /** Advances time until the effect has ended. */
   readonly elapse: <A, E, R>(effect: Effect.Effect<A, E, R>, limit: Duration.Input) => Effect.Effect<A, E, R>
 }
 
@@ -139,12 +139,12 @@ export const make = Effect.gen(function* () {
     }
   })
 
-  /** Moves a test clock to the next moment at which somebody wakes, and waits for what happens then; not past `end`. */
+  /** Advances a test clock to the next wake-up, and waits for what happens then; not past `end`. */
   const step = Effect.fnUntraced(function* (clock: TestClock.TestClock, end: number) {
     let next = Infinity
     for (const { at } of dues) next = Math.min(next, at)
     if (next > end || next === Infinity) return false
-    // To the moment itself: a sum of fractions may stay just before it.
+    // The exact time: a sum of fractions may remain just before it.
     yield* clock.setTime(Math.max(next, clock.currentTimeMillisUnsafe()))
     yield* quiet
     return true
@@ -191,11 +191,11 @@ export const make = Effect.gen(function* () {
   return inner
 })
 
-/** What a task asks for by HTTP goes where the program says, not to the service of the test. */
+/** A task's own HTTP requests use the client of the program, not the service under test. */
 const contextOf = (client: Option.Option<HttpClient.HttpClient>): Context.Context<never> =>
   Option.isNone(client) ? Context.empty() : Context.make(HttpClient.HttpClient, client.value)
 
-/** A task for an item, and the stream that it may give, as work that `quiet` waits for. */
+/** The run of a task for an item, and the stream that it may return, as work that `quiet` waits for. */
 export const watchTask = <R>(
   time: InnerTime,
   client: Option.Option<HttpClient.HttpClient>,

@@ -1,6 +1,4 @@
-/**
- * Logs go to standard error, in the form and from the level that the settings name.
- */
+/** Logs go to standard error, in the format and from the level of the settings. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"

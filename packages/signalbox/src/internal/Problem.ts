@@ -1,6 +1,4 @@
-/**
- * What went wrong, as a command says it: in one line, with the remedy where there is one, and an exit code.
- */
+/** Formats the failure of a command: one line, with the remedy if there is one, and an exit code. */
 import { ControlRoomError } from "@signalbox/api/ControlRoomError"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
 import * as Cause from "effect/Cause"
@@ -11,7 +9,7 @@ import { ListenError } from "../ListenError.ts"
 const hasExitCode = (error: unknown): error is { readonly exitCode: number } =>
   typeof error === "object" && error !== null && "exitCode" in error && typeof error.exitCode === "number"
 
-/** A command line that cannot be read is 2; a run says its own; all else that fails is 1. */
+/** 2 for an invalid command line; a run has its own codes; 1 for every other failure. */
 export const exitCode = (error: unknown): number =>
   hasExitCode(error) ? error.exitCode : CliError.isCliError(error) ? 2 : 1
 
@@ -36,5 +34,5 @@ const textOf = (error: unknown): string => {
 
 export const lineOf = (error: unknown): string => textOf(error).replace(/\s*\n\s*/g, " ")
 
-/** Of whatever ended an effect. */
+/** For the cause of an effect's end. */
 export const ofCause = (cause: Cause.Cause<unknown>): string => lineOf(Cause.squash(cause))

@@ -15,7 +15,7 @@ import * as Logging from "./Logging.ts"
 import * as Problem from "./Problem.ts"
 import * as Telemetry from "./Telemetry.ts"
 
-/** Each command is loaded when it is asked for: `up` must be ready soon. */
+/** Each command is loaded on demand, so that `up` starts quickly. */
 const commands = {
   up: () => import("./commands/Up.ts").then((module) => module.up),
   run: () => import("./commands/Runs.ts").then((module) => module.run),
@@ -38,19 +38,19 @@ const commands = {
 const isCommand = (name: string | undefined): name is keyof typeof commands =>
   name !== undefined && Object.hasOwn(commands, name)
 
-/** The one that is asked for; all of them where the help lists them. */
+/** The requested command; all of them for the help that lists them. */
 const asked = ([name]: ReadonlyArray<string>) => {
   const names = isCommand(name) ? [name] : Object.keys(commands).filter(isCommand)
   return Effect.forEach(names, (name) => Effect.promise(async () => commands[name]()))
 }
 
-/** A stop by signal is a success; a command line that cannot be read is 2; a run says its own; all else that fails is 1. */
+/** A stop by signal is a success; otherwise see `exitCode`. */
 export const teardown: Runtime.Teardown = (exit, onExit) => {
   if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)
   onExit(Problem.exitCode(Cause.squash(exit.cause)))
 }
 
-/** What went wrong, in one line; the parser has already reported what it could not read. */
+/** One line about the failure; the parser has already reported what it could not parse. */
 const report = (cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
   return Cause.hasInterruptsOnly(cause) || CliError.isCliError(error)
@@ -58,7 +58,7 @@ const report = (cause: Cause.Cause<unknown>) => {
     : Console.error(`signalbox: ${Problem.lineOf(error)}`)
 }
 
-/** Runs a command line. Prints through `Console`, also what went wrong; `teardown` has the exit code. */
+/** Runs a command line. Prints through `Console`, including failures; `teardown` has the exit code. */
 export const run = (args: ReadonlyArray<string>) =>
   asked(args).pipe(
     Effect.flatMap((subcommands) => {
@@ -68,7 +68,7 @@ export const run = (args: ReadonlyArray<string>) =>
       )
       return Command.runWith(signalbox, { version: packageJson.version })(args)
     }),
-    // The exporter of logs joins the loggers that are there.
+    // The exporter of logs is added to the existing loggers.
     Effect.provide(Telemetry.layer.pipe(Layer.provideMerge(Logging.layer), Layer.provideMerge(NodeServices.layer))),
     Effect.tapCause(report)
   )

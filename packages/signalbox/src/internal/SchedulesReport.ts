@@ -1,6 +1,4 @@
-/**
- * Schedules of flows as people read them.
- */
+/** Formats schedules of flows for people. */
 import { onWire } from "@signalbox/flows/FlowManagementClient"
 import type { Outcome, Schedule } from "@signalbox/flows/FlowSchedules"
 import { table } from "./Table.ts"
@@ -12,13 +10,13 @@ const versionOf = ({ flow, version }: Schedule): string => `${flow}@${version}`
 const noteOf = ({ local, paused, problem }: Schedule): string => {
   if (problem !== null) return `since ${timeOf(problem.since)}: ${problem.message}`
   if (paused !== null) return pausedText(paused)
-  return local ? "" : "not carried out by this program"
+  return local ? "" : "not executed by this program"
 }
 
 const pausedText = ({ at, by, note }: NonNullable<Schedule["paused"]>): string =>
   ["paused", `since ${timeOf(at)}`, ...(by === "" ? [] : [`by ${by}`])].join(" ") + (note === "" ? "" : `: ${note}`)
 
-/** A line for each. */
+/** One line for each schedule. */
 export const scheduleTable = (schedules: ReadonlyArray<Schedule>): string =>
   table(
     ["schedule", "flow", "next", "running", "waiting", "note"],
@@ -45,7 +43,7 @@ const rowsUnder = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArra
 const listed = (what: string, times: ReadonlyArray<number>) =>
   times.length === 0 ? [] : [`${what} ${times.map(timeOf).join(", ")}`]
 
-/** One with all that is known of it. */
+/** All details of one schedule. */
 export const scheduleReport = (schedule: Schedule): string => {
   const { backfill, name, next, recent, running, setAt, waiting } = schedule
   const note = noteOf(schedule)

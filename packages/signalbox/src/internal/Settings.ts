@@ -1,6 +1,6 @@
 /**
- * The settings of `signalbox up`, and of all that opens its storage: one `Config`, read from flags, then the environment,
- * then defaults.
+ * The settings of `signalbox up`, and of every command that opens its storage: one `Config`, read from flags, then the
+ * environment, then defaults.
  */
 import type { StorageOptions } from "@signalbox/control-room/Options"
 import * as Config from "effect/Config"
@@ -14,10 +14,10 @@ import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Flag from "effect/cli/Flag"
 
-/** A setting has a value that cannot be used, or two of them do not go together. */
+/** A setting has an invalid value, or two settings contradict each other. */
 export class SettingsError extends Schema.TaggedError<SettingsError>()("SettingsError", { message: Schema.String }) {}
 
-/** `off`, or how many requests a second and, after a colon, how many at once. */
+/** `off`, or requests per second and, after a colon, the burst. */
 const RateLimit = Schema.String.check(
   Schema.isPattern(/^(off|[1-9]\d{0,6}(:[1-9]\d{0,6})?)$/, {
     message: "Expected `off`, or requests a second with or without a burst, such as 100 or 100:500"
@@ -51,7 +51,7 @@ const Url = Schema.String.check(
   Schema.isPattern(/^https?:\/\/[^\s/]+\S*$/i, { message: "Expected an absolute http or https address" })
 )
 
-/** 0 picks a free one, which `Config.Port` does not know. */
+/** 0 picks a free one, which `Config.Port` does not accept. */
 const Port = Schema.FiniteFromString.pipe(
   Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 })))
 )
@@ -60,7 +60,7 @@ const Count = Schema.FiniteFromString.pipe(
   Schema.decodeTo(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 })))
 )
 
-/** How old something may become. */
+/** A maximum age. */
 const Age = Schema.String.check(
   Schema.isPattern(/^[1-9]\d{0,6} (minutes?|hours?|days?|weeks?)$/, {
     message: "Expected a number of minutes, hours, days or weeks, such as `30 days`"
@@ -80,14 +80,14 @@ const logLevels = {
 const LogLevel = Schema.Literals(["all", "trace", "debug", "info", "warn", "error", "fatal", "none"])
 
 interface Setting<A> {
-  /** Of `up`, without dashes; null: the environment alone. */
+  /** The flag of `up`, without dashes; null: only the environment. */
   readonly flag: string | null
   readonly variable: string
   readonly description: string
   readonly config: Config.Config<A>
-  /** The value as people read it. */
+  /** The value in the form for people. */
   readonly shown: Config.Config<string>
-  /** What holds when nothing is given, as people read it. */
+  /** The default in the form for people. */
   readonly fallback: string
 }
 
@@ -126,7 +126,7 @@ const optional =
 const secret = (variable: string): Config.Config<Redacted.Redacted | null> => Config.Redacted(variable)
 const hidden = (value: Redacted.Redacted | null) => (value === null ? "" : "<redacted>")
 
-/** Every setting, in the order in which they are shown. */
+/** Every setting, in the order of the output. */
 export const definitions = {
   host: define("SIGNALBOX_HOST", "host", "The address to listen on", schema(Schema.NonEmptyString), "127.0.0.1"),
   port: define("SIGNALBOX_PORT", "port", "The port to listen on; 0 picks a free one", schema(Port), 4700),
@@ -140,7 +140,7 @@ export const definitions = {
   databaseUrl: define(
     "SIGNALBOX_DATABASE_URL",
     "database-url",
-    "Keeps everything but bytes in this Postgres database; better from the environment, since flags can be seen by others",
+    "Stores everything but bytes in this Postgres database; better from the environment, since other users can see flags",
     secret,
     null,
     { show: hidden, fallback: "SQLite in the data folder" }
@@ -156,7 +156,7 @@ export const definitions = {
   publicUrl: define(
     "SIGNALBOX_PUBLIC_URL",
     "public-url",
-    "The address under which clients reach the service, when it is another",
+    "The address under which clients reach the service, if it differs",
     optional(Url),
     null,
     { show: orNothing, fallback: "where it listens" }
@@ -180,7 +180,7 @@ export const definitions = {
   rateLimit: define(
     "SIGNALBOX_RATE_LIMIT",
     "rate-limit",
-    "Requests a second of a key, and after a colon how many at once; `off` for no limit, also without a key",
+    "Requests a second of a key, and after a colon the burst; `off` for no limit, also without a key",
     schema(RateLimit),
     { perSecond: 100, burst: 500 },
     { show: (limit) => (limit === null ? "off" : `${limit.perSecond}:${limit.burst}`) }
@@ -196,7 +196,7 @@ export const definitions = {
   createWorkspaces: define(
     "SIGNALBOX_CREATE_WORKSPACES",
     "create-workspaces",
-    "Lets keys that manage keys make further workspaces",
+    "Lets keys that manage keys create further workspaces",
     Config.Boolean,
     true
   ),
@@ -210,10 +210,10 @@ export const definitions = {
   retainRuns: define(
     "SIGNALBOX_RETAIN_RUNS",
     "retain-runs",
-    "Deletes runs with all that is theirs this long after their end, such as `30 days`",
+    "Deletes runs with everything that belongs to them this long after their end, such as `30 days`",
     optional(Age),
     null,
-    { show: (age) => (age === null ? "" : Duration.format(age)), fallback: "kept for ever" }
+    { show: (age) => (age === null ? "" : Duration.format(age)), fallback: "stored for ever" }
   ),
   workers: define("SIGNALBOX_WORKERS", "workers", "Local workers, one step run at a time each", schema(Count), 1),
   tasks: define(
@@ -234,7 +234,7 @@ export const definitions = {
   logLevel: define(
     "SIGNALBOX_LOG_LEVEL",
     null,
-    "What is logged at least; `--log-level` of a command wins",
+    "The lowest level that is logged; `--log-level` of a command overrides it",
     schema(LogLevel),
     "info"
   )
@@ -269,13 +269,13 @@ const described =
   <A>(flag: Flag.Flag<A>) =>
     Flag.withDescription(flag, definitions[name].description)
 
-/** Where the storage is: of `up` and of all commands that open it. */
+/** Settings that locate the storage, for `up` and all commands that open it. */
 export const storageFlags = {
   data: Flag.String("data").pipe(described("data"), Flag.optional),
   databaseUrl: Flag.String("database-url").pipe(described("databaseUrl"), Flag.optional)
 }
 
-/** Of `up`, and of `config`, which shows what `up` would do. */
+/** Flags of `up`, and of `config`, which shows the settings of `up`. */
 export const flags = {
   host: Flag.String("host").pipe(described("host"), Flag.optional),
   port: Flag.Int("port").pipe(described("port"), Flag.optional),
@@ -298,7 +298,7 @@ type Given = Partial<
 
 const isDefinition = (name: string): name is keyof Definitions => name in definitions
 
-/** The flags as a source of configuration. */
+/** A configuration provider of the flags. */
 const providerOf = (given: Given) => {
   const values: Record<string, string> = {}
   for (const [name, value] of Object.entries(given)) {
@@ -313,13 +313,13 @@ const providerOf = (given: Given) => {
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** What was expected, never what was there: values may be secret. */
+/** What was expected, never the value: it may be secret. */
 const expected = (error: Config.ConfigError): string =>
   error.cause._tag === "SchemaError"
     ? (format(error.cause.issue).issues[0]?.message ?? "not valid").replace(/, got .*$/s, "")
     : "cannot be read"
 
-/** A setting as `signalbox config` shows it. */
+/** A setting in the output of `signalbox config`. */
 export interface Shown {
   readonly name: string
   readonly flag: string | null
@@ -343,7 +343,7 @@ const sourcesOf = Effect.fnUntraced(function* (given: Given) {
 
 const all: Readonly<Record<string, Setting<unknown>>> = definitions
 
-/** Each setting with its value and where it comes from. Fails with the first that cannot be used. */
+/** Each setting with its value and its source. Fails with the first invalid one. */
 export const show = Effect.fnUntraced(function* (given: Given) {
   const sources = yield* sourcesOf(given)
   return yield* Effect.forEach(Object.entries(all), ([name, { description, fallback, flag, shown, variable }]) =>
@@ -370,23 +370,23 @@ export const show = Effect.fnUntraced(function* (given: Given) {
   )
 })
 
-/** The settings in force, with these flags. */
+/** Reads the settings, with these flags. */
 export const read = Effect.fnUntraced(function* (given: Given): Effect.fn.Return<Settings, SettingsError> {
   const { all } = yield* sourcesOf(given)
   return yield* Effect.catch(config.parse(all), (error) =>
-    // Shown one by one, the one at fault says its name.
+    // Shown one by one, so that the message names the invalid one.
     Effect.flatMap(show(given), () => Effect.fail(new SettingsError({ message: expected(error) })))
   )
 })
 
-/** What the storage is opened with. */
+/** The options of the storage. */
 export const storageOptions = ({ data, databaseUrl, masterKey }: Settings): StorageOptions => ({
   data,
   ...(databaseUrl === null ? {} : { database: { url: databaseUrl } }),
   ...(masterKey === null ? {} : { masterKey })
 })
 
-/** How every command logs. */
+/** The log settings of every command. */
 export const logging = Effect.mapError(
   Config.all({
     logFormat: definitions.logFormat.config,

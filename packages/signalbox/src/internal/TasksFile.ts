@@ -9,7 +9,7 @@ import * as ModuleFile from "./ModuleFile.ts"
 /** The file given with `--tasks` is not one. */
 export class TasksError extends Schema.TaggedError<TasksError>()("TasksError", { message: Schema.String }) {}
 
-/** Imports a module and takes the tasks that it exports as `tasks`; none without a file. */
+/** Imports a module and returns the tasks that it exports as `tasks`; none without a file. */
 export const load = Effect.fn("loadTasks")(function* (file: string | null) {
   if (file === null) return []
   const { tasks } = yield* Effect.mapError(
@@ -18,7 +18,7 @@ export const load = Effect.fn("loadTasks")(function* (file: string | null) {
   )
   if (!Array.isArray(tasks) || !tasks.every(Task.isTask)) {
     return yield* new TasksError({
-      message: `--tasks: ${file} must export \`tasks\`, an array of tasks made with Task.make that need no services`
+      message: `--tasks: ${file} must export \`tasks\`, an array of tasks created with Task.make that need no services`
     })
   }
   return tasks

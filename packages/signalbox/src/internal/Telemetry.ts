@@ -1,6 +1,6 @@
 /**
- * Traces, metrics and logs over OTLP, as the usual variables (`OTEL_EXPORTER_OTLP_ENDPOINT`, ...) say. Nothing of it is
- * loaded while none of them is set.
+ * Traces, metrics and logs over OTLP, configured by the standard variables (`OTEL_EXPORTER_OTLP_ENDPOINT`, ...).
+ * Nothing is loaded while none of them is set.
  */
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
 /**
- * The exporters of OTLP. What they send was redacted where it was made: addresses have no signatures, and headers are not
+ * The exporters of OTLP. Data is redacted before it reaches them: addresses have no signatures, and headers are not
  * recorded.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -10,7 +10,7 @@ import * as Otlp from "effect/observability/Otlp"
 import * as OtlpSerialization from "effect/observability/OtlpSerialization"
 import packageJson from "../../package.json" with { type: "json" }
 
-/** An endpoint is enough, as the specification has it; `none` turns a signal off. */
+/** An endpoint is enough, as in the specification; `none` turns a signal off. */
 const defaults = ConfigProvider.fromUnknown({
   OTEL_SERVICE_NAME: "signalbox",
   OTEL_TRACES_EXPORTER: "otlp",

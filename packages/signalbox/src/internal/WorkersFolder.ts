@@ -1,6 +1,6 @@
 import { hostname } from "node:os"
 import { join } from "node:path"
 
-/** Where local workers have their folders. Nodes on other machines may share the data folder of a database. */
+/** The folder of local workers. Nodes on other machines may share the data folder of a database. */
 export const workersFolder = ({ data, database }: { readonly data: string; readonly database?: unknown }) =>
   database === undefined ? join(data, "workers") : join(data, "workers", hostname())

@@ -4,7 +4,7 @@ import * as Stream from "effect/Stream"
 import { ApplyFileError, type Document } from "./Document.ts"
 import { idOf, type Ids, type Section, type Step, unchanged } from "./Step.ts"
 
-/** Assistants can be made, and neither changed nor deleted: the interface has no way to. */
+/** Assistants can be created, but neither changed nor deleted: the interface has no operation for it. */
 export const plan = Effect.fnUntraced(function* (wanted: NonNullable<Document["assistants"]>, ids: Ids) {
   const existing = yield* Stream.runCollect(Assistants.stream({ limit: 500 }))
   const steps: Array<Step> = []

@@ -1,6 +1,4 @@
-/**
- * What the file names on this machine: files, environment variables. Paths are relative to the file.
- */
+/** Content that the file refers to on this machine: files, environment variables. Paths are relative to the file. */
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -11,7 +9,7 @@ import { ApplyFileError } from "./Document.ts"
 
 export const resolve = (folder: string, path: string) => (isAbsolute(path) ? path : join(folder, path))
 
-/** The digest of bytes, as they come. */
+/** The digest of a stream of bytes. */
 export const digestOf = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) =>
   Effect.map(
     Stream.runFold(

@@ -1,6 +1,4 @@
-/**
- * The file that `signalbox apply` takes: what a workspace should hold, by name.
- */
+/** The file of `signalbox apply`: the resources of a workspace, by name. */
 import { CallbackUrl, Name, RelativePath } from "@signalbox/api/contract/Common"
 import { SecretName } from "@signalbox/api/contract/Ids"
 import { StepDefinition, ProcessDefinition } from "@signalbox/api/contract/Processes"
@@ -13,14 +11,14 @@ import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Yaml from "effect/encoding/Yaml"
 
-/** The file, or what it names, cannot be applied; nothing was changed. */
+/** The file, or something it refers to, is invalid; nothing was changed. */
 export class ApplyFileError extends Schema.TaggedError<ApplyFileError>()("ApplyFileError", {
   message: Schema.String
 }) {}
 
 const PathText = Schema.NonEmptyString
 
-/** A task of a package of this name, or one that workers bring. */
+/** A task of a package of this name, or a worker's own. */
 const Task = Schema.Struct({ name: Name, package: Schema.optionalKey(Name) })
 
 const Step = Schema.Struct({ ...StepDefinition.fields, task: Task, worker_group: Schema.optionalKey(Name) })
@@ -35,10 +33,10 @@ export type Process = typeof Process.Type
 const Git = Schema.Struct({
   type: Schema.Literals(["github", "gitlab"]),
   repository: RepositoryUrl,
-  /** Followed, by itself or (`automatic_deployment` false) as it is when this changes. */
+  /** Followed: polled, or (`automatic_deployment` false) fetched only when this changes. */
   branch: Schema.optionalKey(GitReference),
   automatic_deployment: Schema.optionalKey(Schema.Boolean),
-  /** Stayed at: a commit, tag or branch as it is when this changes. */
+  /** A fixed commit, tag or branch: fetched only when this changes. */
   reference: Schema.optionalKey(GitReference),
   directory: Schema.optionalKey(RelativePath),
   credentials_secret: Schema.optionalKey(SecretName)
@@ -51,7 +49,7 @@ const Git = Schema.Struct({
 )
 export type Git = typeof Git.Type
 
-/** A zip, a folder that is zipped as it is applied, or a git repository that the service fetches. */
+/** A zip, a folder that is zipped by `apply`, or a git repository that the service fetches. */
 const Package = Schema.Struct({
   zip: Schema.optionalKey(PathText),
   folder: Schema.optionalKey(PathText),
@@ -68,7 +66,7 @@ const Asset = Schema.Union([
 ])
 export type Asset = typeof Asset.Type
 
-/** The value of an item: as it stands, or from where it is kept. */
+/** The value of an item: given literally, or read from where it is stored. */
 const SecretItem = Schema.Union([
   Schema.String,
   Schema.Finite,
@@ -93,7 +91,7 @@ const Webhook = Schema.Struct({
 })
 export type Webhook = typeof Webhook.Type
 
-/** A section that is absent is left alone. */
+/** A section that is absent changes nothing. */
 export const Document = Schema.Struct({
   secrets: Schema.optionalKey(Schema.Record(NewSecretName, Secret)),
   packages: Schema.optionalKey(Schema.Record(Name, Package)),
@@ -117,16 +115,16 @@ const parse = (path: string, text: string) =>
 const decode = Schema.decodeUnknownEffect(Document, { errors: "all", onExcessProperty: "error", reportInput: false })
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Where and what was expected, never what was there: values may be secret. */
+/** Where and what was expected, never the value: it may be secret. */
 const describe = (error: Schema.SchemaError): string =>
   format(error.issue)
     .issues.map(({ message, path }) => {
       const field = (path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
-      return `${field === "" ? "the file" : field}: ${message === "Expected no excess property" ? "unknown key; check its spelling, or take it out" : message.replace(/, got .*$/s, "")}`
+      return `${field === "" ? "the file" : field}: ${message === "Expected no excess property" ? "unknown key; check its spelling, or remove it" : message.replace(/, got .*$/s, "")}`
     })
     .join("; ")
 
-/** Reads and checks the file. An empty one is an empty document. */
+/** Reads and validates the file. An empty one is an empty document. */
 export const load = Effect.fn("apply.load")(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const text = yield* Effect.mapError(

@@ -8,7 +8,7 @@ import { type Ids, type Section, type Step, unchanged } from "./Step.ts"
 
 type Source = NonNullable<Document["packages"]>[string]
 
-/** What there is to be done, and how, once the package is there. */
+/** The action for a package, and its effect once the package exists. */
 interface Work {
   readonly detail: string
   readonly isDone: boolean
@@ -31,7 +31,7 @@ const configurationOf = (git: Git): TaskPackages.GitConfiguration => {
       }
 }
 
-/** The parts in which the file and the package differ, and whether the last look at the repository failed. */
+/** The parts in which the file and the package differ, and whether the last poll of the repository failed. */
 const differencesOf = (git: Git, { git: known, type }: TaskPackages.TaskPackage): ReadonlyArray<string> => {
   if (known === null) return ["from git"]
   const wanted = configurationOf(git)
@@ -74,7 +74,7 @@ const zipWork = Effect.fnUntraced(function* (
   const digest = yield* fileDigest(`${field}.zip`, path)
   if (known !== null && known.git !== null) {
     return yield* new ApplyFileError({
-      message: `${field}: the package takes its content from a git repository, and none from a file any more; delete it first, or give it another name`
+      message: `${field}: the package takes its content from a git repository, and no longer from a file; delete it first, or choose another name`
     })
   }
   const isDone = known !== null && (yield* digestOf(TaskPackages.download(known.id))) === digest
@@ -82,7 +82,7 @@ const zipWork = Effect.fnUntraced(function* (
   return work
 })
 
-/** Task packages: a zip, or that of a folder, that differs is uploaded; a repository that differs is fetched. */
+/** Task packages: a zip or folder with other content is uploaded; a repository with other settings is fetched. */
 export const plan = Effect.fnUntraced(function* (wanted: NonNullable<Document["packages"]>, folder: string, ids: Ids) {
   const steps: Array<Step> = []
   for (const [name, source] of Object.entries(wanted)) {

@@ -1,6 +1,4 @@
-/**
- * What has to be done so that the workspace holds what the file says, in an order in which it can be done.
- */
+/** Computes the steps after which the workspace has what the file describes, in an order that respects references. */
 import * as Processes from "@signalbox/api/Processes"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
 import * as WorkerGroups from "@signalbox/api/WorkerGroups"
@@ -17,16 +15,16 @@ import * as Webhooks from "./Webhooks.ts"
 import * as Groups from "./WorkerGroups.ts"
 
 export interface Options {
-  /** Where the paths in the file start. */
+  /** Paths in the file are relative to this folder. */
   readonly folder: string
-  /** Whether what the file does not name is deleted, in the sections that it has. */
+  /** Whether resources that the file does not name are deleted, in the sections that it has. */
   readonly prune: boolean
   readonly rewriteSecrets: boolean
 }
 
 export interface Plan {
   readonly steps: ReadonlyArray<Step>
-  /** How much the workspace has, in the sections of the file, that the file does not name and that stays. */
+  /** How many resources that the file does not name remain, in its sections. */
   readonly besides: number
 }
 
@@ -65,7 +63,7 @@ const check = (
     ? Effect.void
     : Effect.fail(
         new ApplyFileError({
-          message: `${missing.field}: there is no ${what} "${missing.name}" in the file or in the workspace`
+          message: `${missing.field}: neither the file nor the workspace has the ${what} "${missing.name}"`
         })
       )
 }
@@ -80,7 +78,7 @@ const listed = <I extends string, E, R>(
 
 const nothing: Section = { steps: [], extra: [] }
 
-/** Compares the file with the workspace. Changes nothing; what the file names on this machine is read. */
+/** Compares the file with the workspace. Changes nothing; reads the local files that it refers to. */
 export const make = Effect.fn("apply.plan")(function* (document: Document, options: Options) {
   const references = referencesOf(document)
   const { assets, assistants, packages, processes, secrets, webhooks, worker_groups } = document
@@ -94,7 +92,7 @@ export const make = Effect.fn("apply.plan")(function* (document: Document, optio
   yield* check("worker group", references.groups, { there: ids.groups, wanted: worker_groups ?? [] })
   yield* check("process", references.processes, { there: ids.processes, wanted: Object.keys(processes ?? {}) })
 
-  // Each after what it may refer to; deletions the other way round.
+  // Each after what it may refer to; deletions in reverse.
   const sections: ReadonlyArray<Section> = [
     secrets === undefined ? nothing : yield* Secrets.plan(secrets, options.folder, options.rewriteSecrets),
     packages === undefined ? nothing : yield* Packages.plan(packages, options.folder, ids),

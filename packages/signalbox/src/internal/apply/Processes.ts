@@ -5,7 +5,7 @@ import type * as Schema from "effect/Schema"
 import type { Document, Process } from "./Document.ts"
 import { idOf, type Ids, type Section, type Step, unchanged } from "./Step.ts"
 
-/** The definition with ids in the place of names. */
+/** The definition with ids instead of names. */
 const resolved = Effect.fnUntraced(function* (name: string, { steps, ...process }: Process, ids: Ids) {
   const definition: ProcessDefinition = {
     ...process,
@@ -23,7 +23,7 @@ const resolved = Effect.fnUntraced(function* (name: string, { steps, ...process 
 
 const nameOf = <I>(ids: ReadonlyMap<string, I>, id: I) => [...ids].find(([, known]) => known === id)?.[0] ?? String(id)
 
-/** A definition as the file would have it, each part on its own. */
+/** A definition in the form of the file, each part separately. */
 const parts = (process: Process): Readonly<Record<string, Schema.Json>> => ({
   description: process.description ?? null,
   steps: JSON.parse(JSON.stringify(process.steps)),

@@ -25,8 +25,8 @@ const contentOf = Effect.fnUntraced(function* (name: string, { description, item
 })
 
 /**
- * Secrets: values cannot be read back, so those of a secret that is there are written again only when `rewrite` asks for
- * it, or when its description changes.
+ * Secrets: values cannot be read back, so those of an existing secret are written again only with `rewrite`, or when
+ * its description changes.
  */
 export const plan = Effect.fnUntraced(function* (
   wanted: NonNullable<Document["secrets"]>,

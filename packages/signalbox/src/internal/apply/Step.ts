@@ -1,6 +1,4 @@
-/**
- * One step of a plan: a resource, what is to be done with it, and how.
- */
+/** One step of a plan: a resource, the action, and its effect. */
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
 import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { AssetUploadFailed } from "@signalbox/api/Assets"
@@ -19,14 +17,14 @@ export interface Step {
   readonly run: Effect.Effect<unknown, CallError | UploadSourceError | AssetUploadFailed, ControlRoom>
 }
 
-/** What a section of the file asks for, and what the workspace has besides. */
+/** The steps of a section of the file, and those for resources that only the workspace has. */
 export interface Section {
   readonly steps: ReadonlyArray<Step>
-  /** Deletes what the file does not name; carried out with `--prune` alone. */
+  /** Deletes what the file does not name; only with `--prune`. */
   readonly extra: ReadonlyArray<Step>
 }
 
-/** The ids behind names: of what is there, and, while a plan is carried out, of what it made. */
+/** The ids of names: of existing resources, and, while a plan is carried out, of those it has created. */
 export interface Ids {
   readonly packages: Map<string, TaskPackageId>
   readonly groups: Map<string, WorkerGroupId>
@@ -41,7 +39,7 @@ export const unchanged = (kind: Kind, name: string, detail = ""): Step => ({
   run: Effect.void
 })
 
-/** The id of something that the plan has made by now, or that was there. */
+/** The id of a resource that existed or that the plan has created. */
 export const idOf = <I>(ids: ReadonlyMap<string, I>, name: string): Effect.Effect<I> =>
   Effect.suspend(() => {
     const id = ids.get(name)

@@ -8,7 +8,7 @@ import { idOf, type Ids, type Section, type Step, unchanged } from "./Step.ts"
 const label = (endpoint: string, process: string | undefined) =>
   process === undefined ? endpoint : `${endpoint} (${process})`
 
-/** Webhooks have no name: one is known by its endpoint and its process. */
+/** Webhooks have no name: they are identified by endpoint and process. */
 export const plan = Effect.fnUntraced(function* (wanted: ReadonlyArray<Webhook>, ids: Ids) {
   const left: Array<WebhookListed> = [...(yield* Stream.runCollect(Webhooks.stream({ limit: 500 })))]
   const nameOfProcess = (listed: WebhookListed) =>

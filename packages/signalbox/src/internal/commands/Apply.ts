@@ -1,6 +1,4 @@
-/**
- * `signalbox apply`: brings a workspace to what a file says.
- */
+/** `signalbox apply`: changes a workspace to match a file. */
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -15,7 +13,7 @@ import type { Step } from "../apply/Step.ts"
 import { columns, connected, connectionFlags } from "../Connection.ts"
 import * as Problem from "../Problem.ts"
 
-/** A step failed; those before it stand, those after it were not tried. */
+/** A step failed; earlier ones remain in effect, later ones were not tried. */
 export class ApplyFailed extends Schema.TaggedError<ApplyFailed>()("ApplyFailed", { message: Schema.String }) {}
 
 type Status = "planned" | "unchanged" | "done" | "failed" | "not done"
@@ -37,7 +35,7 @@ const tell = (json: boolean, step: Step, status: Status, error?: string) => {
 const count = (steps: ReadonlyArray<Step>, action: Step["action"]) =>
   steps.filter((step) => step.action === action).length
 
-/** The plan as people read it. */
+/** The plan in the form for people. */
 const showPlan = Effect.fnUntraced(function* ({ besides, steps }: Plan.Plan) {
   for (const step of steps) yield* Console.log(line(step))
   const counts = [
@@ -53,7 +51,7 @@ const showPlan = Effect.fnUntraced(function* ({ besides, steps }: Plan.Plan) {
 const named = (steps: ReadonlyArray<Step>) =>
   steps.length === 0 ? "nothing" : steps.map(({ action, kind, name }) => `${action} ${kind} ${name}`).join(", ")
 
-/** Step by step; the first that fails ends it. */
+/** Runs the steps in order; the first failure ends it. */
 const carryOut = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, json: boolean) {
   for (const [index, step] of steps.entries()) {
     const exit = yield* Effect.exit(step.run)
@@ -66,7 +64,7 @@ const carryOut = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, json: 
     yield* tell(json, step, "failed", error)
     for (const other of rest) yield* tell(json, other, "not done")
     return yield* new ApplyFailed({
-      message: `${named([step])} failed: ${error}; done: ${named(steps.slice(0, index))}; not done: ${named(rest)}; apply again to go on`
+      message: `${named([step])} failed: ${error}; done: ${named(steps.slice(0, index))}; not done: ${named(rest)}; apply again to continue`
     })
   }
 })
@@ -85,7 +83,7 @@ export const apply = Command.make(
       Flag.withDefault(false)
     ),
     rewriteSecrets: Flag.Boolean("rewrite-secrets").pipe(
-      Flag.withDescription("Write the values of secrets that are there already: they cannot be compared"),
+      Flag.withDescription("Write the values of existing secrets too: they cannot be compared"),
       Flag.withDefault(false)
     ),
     ...connectionFlags
@@ -106,7 +104,7 @@ export const apply = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Brings the workspace to what a file says: packages, groups, processes, assistants, assets, secrets, webhooks"
+    "Changes the workspace to match a file: packages, groups, processes, assistants, assets, secrets, webhooks"
   ),
   Command.withExamples([
     { command: "signalbox apply workspace.yaml --dry-run", description: "What would be done" },

@@ -1,6 +1,4 @@
-/**
- * `signalbox assistant`: assistants that run on this machine, for whoever sits at it.
- */
+/** `signalbox assistant`: runs assistants on this machine, for the person using it. */
 import * as NodeTransport from "@signalbox/transport/node"
 import * as Assistants from "@signalbox/api/Assistants"
 import { AssistantId } from "@signalbox/api/contract/Ids"
@@ -15,12 +13,12 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { columns, connected, connectionFlags, print } from "../Connection.ts"
 
-/** The task of the assistant failed, or was ended by the service. */
+/** The task of the assistant failed, or the service ended the run. */
 export class AssistantFailed extends Schema.TaggedError<AssistantFailed>()("AssistantFailed", {
   message: Schema.String
 }) {}
 
-/** Nothing has this name or id. */
+/** No assistant has this name or id. */
 export class NoSuchAssistant extends Schema.TaggedError<NoSuchAssistant>()("NoSuchAssistant", {
   message: Schema.String
 }) {}
@@ -33,7 +31,7 @@ const find = Effect.fnUntraced(function* (nameOrId: string) {
     Effect.catchTag("NotFound", () =>
       Effect.fail(
         new NoSuchAssistant({
-          message: `there is no assistant with the name or id ${nameOrId}; see \`signalbox assistant list\``
+          message: `no assistant has the name or id ${nameOrId}; see \`signalbox assistant list\``
         })
       )
     )
@@ -45,17 +43,17 @@ const run = Command.make(
   {
     assistant: Argument.String("assistant").pipe(Argument.withDescription("The name or the id of an assistant")),
     output: Flag.String("output").pipe(
-      Flag.withDescription("The folder for the files that it leaves behind"),
+      Flag.withDescription("The folder for its artifacts"),
       Flag.withDefault("output")
     ),
     packages: Flag.String("packages").pipe(
-      Flag.withDescription("Where unpacked task packages are kept; workers may share it"),
+      Flag.withDescription("The folder of unpacked task packages; workers may share it"),
       Flag.withDefault(".signalbox-worker/packages")
     ),
     ...connectionFlags
   },
   Effect.fnUntraced(function* ({ assistant: name, data, json, output, packages }) {
-    // With --json standard output has the run alone.
+    // With --json standard output has the run only.
     const say = json ? Console.error : Console.log
     const program = Effect.gen(function* () {
       const { id } = yield* find(name)
@@ -70,11 +68,11 @@ const run = Command.make(
     return yield* program.pipe(connected(data), Effect.provide(NodeTransport.layer))
   })
 ).pipe(
-  Command.withDescription("Runs an assistant on this machine and reports it; exits with 0 when it ended well, else 1"),
+  Command.withDescription("Runs an assistant on this machine and reports it; exits with 0 when it succeeded, else 1"),
   Command.withExamples([
     {
       command: 'signalbox assistant run "monthly report"',
-      description: "What it says is printed, its files are in output"
+      description: "Its output is printed, its files are in output"
     }
   ])
 )
@@ -95,6 +93,6 @@ const list = Command.make(
 )
 
 export const assistant = Command.make("assistant").pipe(
-  Command.withDescription("Runs assistants, tasks for whoever sits at this machine"),
+  Command.withDescription("Runs assistants, tasks for the person at this machine"),
   Command.withSubcommands([run, list])
 )

@@ -1,6 +1,4 @@
-/**
- * `signalbox check`: whether all that is stored is there and whole.
- */
+/** `signalbox check`: whether everything that is stored is present and undamaged. */
 import * as Administration from "@signalbox/control-room/Administration"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -48,10 +46,10 @@ export const check = Command.make(
     "Checks the database, the master key, and that the bytes of every file are there. Changes nothing; the service may run. Exit code 1 when something is wrong"
   ),
   Command.withExamples([
-    { command: "signalbox check --data .signalbox", description: "Says what is missing or damaged" },
+    { command: "signalbox check --data .signalbox", description: "Prints what is missing or damaged" },
     {
       command: "SIGNALBOX_DATABASE_URL=postgres://... signalbox check --json",
-      description: "With SIGNALBOX_MASTER_KEY and SIGNALBOX_DATA as the nodes have them; for scripts"
+      description: "With the SIGNALBOX_MASTER_KEY and SIGNALBOX_DATA of the nodes; for scripts"
     }
   ])
 )

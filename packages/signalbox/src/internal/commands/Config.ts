@@ -1,6 +1,4 @@
-/**
- * `signalbox config`: what `up` would do with the flags and the environment at hand.
- */
+/** `signalbox config`: the settings of `up` with the given flags and environment. */
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Command from "effect/cli/Command"
@@ -39,7 +37,7 @@ export const config = Command.make(
     "Shows every setting, its value and where it comes from: a flag, the environment or its default"
   ),
   Command.withExamples([
-    { command: "signalbox config", description: "What `signalbox up` would do here" },
+    { command: "signalbox config", description: "The settings of `signalbox up` here" },
     { command: "SIGNALBOX_PORT=8080 signalbox config --json", description: "For programs; secrets are never shown" }
   ])
 )

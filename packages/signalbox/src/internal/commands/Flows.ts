@@ -1,6 +1,4 @@
-/**
- * `signalbox flows`: look after the durable flows of a program that mounts `FlowManagement.layerRoutes`.
- */
+/** `signalbox flows`: operates the durable flows of a program that mounts `FlowManagement.layerRoutes`. */
 import { Approval } from "@signalbox/flows/Flow"
 import { type Command as FlowCommand, type CommandOptions, type Filter, states } from "@signalbox/flows/FlowExecutions"
 import { type FlowManagementError, onWire } from "@signalbox/flows/FlowManagementClient"
@@ -122,8 +120,8 @@ const show = Command.make(
     "Shows where an execution stands: what each branch does or waits for, its undos and its steps"
   ),
   Command.withExamples([
-    { command: "signalbox flows show 0199a1b2-...", description: "In one look" },
-    { command: "signalbox flows show 0199a1b2-... --step startRun", description: "What went in and came out" },
+    { command: "signalbox flows show 0199a1b2-...", description: "At a glance" },
+    { command: "signalbox flows show 0199a1b2-... --step startRun", description: "Its input and result" },
     { command: "signalbox flows show 0199a1b2-... --mermaid > flow.mmd", description: "As a diagram" }
   ])
 )
@@ -162,7 +160,7 @@ type ForOne = Readonly<
   Record<FlowCommand, (execution: string, options: CommandOptions) => Effect.Effect<void, FlowManagementError>>
 >
 
-/** Carries out a command for the execution that is named, or for all that match. */
+/** Runs a command for the named execution, or for all that match. */
 const carryOut = Effect.fnUntraced(function* (
   command: FlowCommand,
   { all, execution, json, url, yes, ...given }: Target,
@@ -195,7 +193,7 @@ const carryOut = Effect.fnUntraced(function* (
 })
 
 const cancel = Command.make("cancel", targetFlags, (target) =>
-  carryOut("cancel", target, "is asked to end; what it did is undone where the flow says how")
+  carryOut("cancel", target, "is asked to end; its steps are undone where the flow defines it")
 ).pipe(
   Command.withDescription("Ends an execution, or all that match, and undoes what its flow compensates"),
   Command.withExamples([
@@ -321,6 +319,6 @@ const signal = Command.make(
 )
 
 export const flows = Command.make("flows").pipe(
-  Command.withDescription("Lists, shows and steers durable flows of a program"),
+  Command.withDescription("Lists, shows and operates durable flows of a program"),
   Command.withSubcommands([list, show, signal, cancel, terminate, suspend, resume, retry, exported, check, schedules])
 )

@@ -1,6 +1,4 @@
-/**
- * `signalbox flows check`: whether what is under way in a program continues with changed code.
- */
+/** `signalbox flows check`: whether the executions of a program can continue with changed code. */
 import * as Flow from "@signalbox/flows/Flow"
 import { type ListedExecution, type State, type UnendedState, unendedStates } from "@signalbox/flows/FlowExecutions"
 import type { FlowManagementClient } from "@signalbox/flows/FlowManagementClient"
@@ -16,7 +14,7 @@ import { columns, print } from "../Connection.ts"
 import { connected, flags, refuse } from "../FlowsConnection.ts"
 import * as ModuleFile from "../ModuleFile.ts"
 
-/** Executions do not fit the flows of the file. */
+/** Executions do not match the flows of the file. */
 export class DoesNotFit extends Schema.TaggedError<DoesNotFit>()("DoesNotFit", { message: Schema.String }) {}
 
 const loaded = Effect.fnUntraced(function* (file: string) {
@@ -41,18 +39,18 @@ type AnyFlow = Effect.Success<ReturnType<typeof loaded>> extends ReadonlyMap<str
 
 const versionOf = (flow: string, version: number): string => `${flow}@${version}`
 
-/** Why an execution does not continue with this code. */
+/** Why an execution cannot continue with this code. */
 interface Misfit {
   readonly tag: string | null
   readonly message: string
-  /** A step that is recorded, and what the body reaches instead of it, for `FlowChanged`. */
+  /** The recorded step, and the one that the body reaches instead, for `FlowChanged`. */
   readonly recorded?: string
   readonly reached?: string | null
   readonly inputs?: { readonly recorded: Schema.Json; readonly reached: Schema.Json } | null
 }
 
 interface Checked extends Pick<ListedExecution, "id" | "flow" | "version" | "state"> {
-  /** Null when it fits. */
+  /** Null when it matches. */
   readonly misfit: Misfit | null
 }
 
@@ -68,7 +66,7 @@ const misfitOf = (flow: AnyFlow, history: Parameters<typeof Flow.check>[1]): Eff
     })
   )
 
-/** Replays one execution; null when it has ended meanwhile. */
+/** Replays one execution; null when it has ended in the meantime. */
 const checked = Effect.fnUntraced(function* (
   client: FlowManagementClient["Service"],
   flows: ReadonlyMap<string, AnyFlow>,
@@ -84,7 +82,7 @@ const checked = Effect.fnUntraced(function* (
   if (history === null || !isUnended(history.execution.state)) return null
   const { flow: name, state, version } = history.execution
   const flow = flows.get(versionOf(name, version))
-  const missing = `${file} exports no version ${version} of ${name}: export it as well, else nothing continues this execution`
+  const missing = `${file} exports no version ${version} of ${name}: export it as well, or this execution cannot continue`
   const misfit = flow === undefined ? { tag: "FlowNotRegistered", message: missing } : yield* misfitOf(flow, history)
   return { id, flow: name, version, state, misfit } satisfies Checked
 })
@@ -94,7 +92,7 @@ const line = ({ flow, id, misfit, state, version }: Checked): string =>
 
 const json = ({ id, misfit, ...rest }: Checked): string => JSON.stringify({ execution: id, ...rest, ...misfit })
 
-/** How many executions of a version fit. */
+/** How many executions of a version match. */
 interface Tally {
   readonly flow: string
   readonly version: number
@@ -104,11 +102,11 @@ interface Tally {
 
 const file = Argument.String("file").pipe(
   Argument.withDescription(
-    "A TypeScript or JavaScript file that exports the flows to deploy, and runs nothing by itself"
+    "A TypeScript or JavaScript file that exports the flows to deploy, and runs nothing when it is loaded"
   )
 )
 
-/** Histories that are read and replayed beside each other, so that memory is bounded. */
+/** Histories that are read and replayed concurrently, so that memory is bounded. */
 const atATime = 4
 
 export const check = Command.make(

@@ -1,6 +1,4 @@
-/**
- * `signalbox flows schedules`: look after the schedules of a program with durable flows.
- */
+/** `signalbox flows schedules`: operates the schedules of a program with durable flows. */
 import { FlowManagementClient, onWire } from "@signalbox/flows/FlowManagementClient"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -25,7 +23,7 @@ const list = Command.make("list", flags, ({ json, url }) =>
   )
 ).pipe(
   Command.withDescription("Lists all schedules of the program: next time, what runs, and what is wrong"),
-  Command.withExamples([{ command: "signalbox flows schedules list", description: "What comes next" }])
+  Command.withExamples([{ command: "signalbox flows schedules list", description: "The next occurrences" }])
 )
 
 const show = Command.make("show", { name, ...flags }, ({ json, name, url }) =>
@@ -35,7 +33,9 @@ const show = Command.make("show", { name, ...flags }, ({ json, name, url }) =>
     )
   )
 ).pipe(
-  Command.withDescription("Shows a schedule: its definition, what runs or waits, and what became of the last 50 times"),
+  Command.withDescription(
+    "Shows a schedule: its definition, what runs or waits, and the results of the last 50 occurrences"
+  ),
   Command.withExamples([
     { command: "signalbox flows schedules show invoices", description: "With why some were skipped" }
   ])
@@ -43,7 +43,7 @@ const show = Command.make("show", { name, ...flags }, ({ json, name, url }) =>
 
 type Schedules = FlowManagementClient["Service"]["schedules"]
 
-/** A command for one schedule, and what is said then. */
+/** A command for one schedule, and its output. */
 const forOne = <A, E>(
   { json, name, url }: { readonly json: boolean; readonly name: string; readonly url: Option.Option<string> },
   said: string,
@@ -58,12 +58,14 @@ const pause = Command.make(
   "pause",
   {
     name,
-    note: Flag.String("note").pipe(Flag.withDescription("Why: it stands beside what is skipped meanwhile")),
+    note: Flag.String("note").pipe(
+      Flag.withDescription("Why: it is stored with the occurrences skipped during the pause")
+    ),
     by: Flag.String("by").pipe(Flag.withDescription("Who pauses it"), Flag.optional),
     ...flags
   },
   ({ by, note, ...given }) =>
-    forOne(given, "is paused: what comes meanwhile is skipped; what runs continues", ({ pause }) =>
+    forOne(given, "is paused: occurrences are skipped until it is resumed; running executions continue", ({ pause }) =>
       pause(given.name, note, Option.isSome(by) ? { by: by.value } : {})
     )
 ).pipe(
@@ -74,26 +76,30 @@ const pause = Command.make(
 )
 
 const resume = Command.make("resume", { name, ...flags }, (given) =>
-  forOne(given, "begins what comes from now on", ({ resume }) => resume(given.name))
+  forOne(given, "begins occurrences from now on", ({ resume }) => resume(given.name))
 ).pipe(
-  Command.withDescription("Resumes a schedule that is paused"),
+  Command.withDescription("Resumes a paused schedule"),
   Command.withExamples([{ command: "signalbox flows schedules resume invoices", description: "From now on" }])
 )
 
 const remove = Command.make("remove", { name, ...flags }, (given) =>
-  forOne(given, "is removed; a program that still defines it sets it again when it starts", ({ remove }) =>
+  forOne(given, "is removed; a program that still defines it creates it again when it starts", ({ remove }) =>
     remove(given.name)
   )
 ).pipe(
   Command.withDescription(
-    "Removes a schedule with its progress; what it began continues. A program that still defines it sets it again, as a new one, when it starts"
+    "Removes a schedule with its progress; executions that it began continue. A program that still defines it creates it again when it starts"
   ),
   Command.withExamples([
     { command: "signalbox flows schedules remove invoices", description: "After a deployment without it" }
   ])
 )
 
-const said = { begins: "begins now", waits: "waits until what runs has ended", skipped: "was skipped" } as const
+const said = {
+  begins: "begins now",
+  waits: "waits until the running execution has ended",
+  skipped: "was skipped"
+} as const
 
 const runNow = Command.make("run-now", { name, ...flags }, ({ json, name, url }) =>
   connected(url, ({ schedules }) =>
@@ -104,8 +110,10 @@ const runNow = Command.make("run-now", { name, ...flags }, ({ json, name, url })
     )
   )
 ).pipe(
-  Command.withDescription("Begins an execution now, also of a schedule that is paused; its overlap policy holds"),
-  Command.withExamples([{ command: "signalbox flows schedules run-now invoices", description: "Once, out of turn" }])
+  Command.withDescription("Begins an execution now, even if the schedule is paused; its overlap policy applies"),
+  Command.withExamples([
+    { command: "signalbox flows schedules run-now invoices", description: "Once, outside its times" }
+  ])
 )
 
 const moment = (name: string, what: string) =>
@@ -115,18 +123,18 @@ const backfill = Command.make(
   "backfill",
   {
     name,
-    from: moment("from", "The first time that counts"),
-    to: moment("to", "The end: the first time that no longer counts, at most now"),
+    from: moment("from", "The first time that is included"),
+    to: moment("to", "The end: the first time that is excluded, at most now"),
     ...flags
   },
   ({ from, json, name, to, url }) =>
     connected(url, ({ schedules }) =>
       Effect.flatMap(schedules.backfill(name, from.getTime(), to.getTime()), (asked) =>
-        print(json, { name, asked }, () => `${name} begins ${asked} that had not begun in their time`)
+        print(json, { name, asked }, () => `${name} begins ${asked} missed occurrences`)
       )
     )
 ).pipe(
-  Command.withDescription("Begins the executions of a past span that have not begun in their time, one after another"),
+  Command.withDescription("Begins the missed occurrences of a past period, one after another"),
   Command.withExamples([
     {
       command: "signalbox flows schedules backfill invoices --from 2026-11-01T00:00:00Z --to 2026-11-08T00:00:00Z",
@@ -136,10 +144,10 @@ const backfill = Command.make(
 )
 
 export const schedules = Command.make("schedules").pipe(
-  Command.withDescription("Lists, shows and steers the schedules of a program"),
+  Command.withDescription("Lists, shows and operates the schedules of a program"),
   Command.withExamples([
-    { command: "signalbox flows schedules list", description: "What comes next" },
-    { command: "signalbox flows schedules pause invoices --note 'the ERP is down'", description: "For a while" }
+    { command: "signalbox flows schedules list", description: "The next occurrences" },
+    { command: "signalbox flows schedules pause invoices --note 'the ERP is down'", description: "Temporarily" }
   ]),
   Command.withSubcommands([list, show, pause, resume, runNow, backfill, remove])
 )

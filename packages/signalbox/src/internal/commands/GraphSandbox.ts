@@ -1,6 +1,4 @@
-/**
- * `signalbox graph-sandbox`: a local office-suite graph with its identity provider, until it is stopped.
- */
+/** `signalbox graph-sandbox`: a local office-suite graph with its identity provider, until it is stopped. */
 import { GraphSandbox } from "@signalbox/graph-sandbox/GraphSandbox"
 import * as SeedFolder from "@signalbox/graph-sandbox/SeedFolder"
 import * as Console from "effect/Console"
@@ -13,7 +11,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { resolve } from "node:path"
 
-/** There is no certificate, or it cannot be put where it was asked for. */
+/** A certificate does not exist, or it cannot be written to the file. */
 export class CaFileError extends Schema.TaggedError<CaFileError>()("CaFileError", { message: Schema.String }) {}
 
 const announce = (options: { readonly json: boolean; readonly caFile: string | undefined }) =>
@@ -52,10 +50,10 @@ const announce = (options: { readonly json: boolean; readonly caFile: string | u
           ...(ca === null
             ? []
             : caFile === undefined
-              ? ["  certificate    made now; give --ca-file FILE to have it for clients"]
+              ? ["  certificate    created now; give --ca-file FILE to write it for clients"]
               : [`  certificate    ${caFile}; start Node clients with NODE_EXTRA_CA_CERTS=${caFile}`]),
-          "Point a client at the graph and the authority instead of the real ones, and sign in as anybody.",
-          "Stop it with Ctrl-C; nothing is kept."
+          "Point a client at the graph and the authority instead of the real ones, and sign in as any user.",
+          "Stop it with Ctrl-C; nothing is stored."
         ].join("\n")
       )
     })
@@ -65,23 +63,23 @@ export const graphSandbox = Command.make(
   "graph-sandbox",
   {
     port: Flag.Int("port").pipe(
-      Flag.withDescription("The port of the graph and the identity provider; 0 takes a free one"),
+      Flag.withDescription("The port of the graph and the identity provider; 0 picks a free one"),
       Flag.withDefault(4710)
     ),
     filesPort: Flag.Int("files-port").pipe(
-      Flag.withDescription("The port that contents come from and go to; 0 takes a free one"),
+      Flag.withDescription("The port of uploads and downloads; 0 picks a free one"),
       Flag.withDefault(0)
     ),
     seed: Flag.String("seed").pipe(
-      Flag.withDescription("A folder with users, sites and their files; it is only read"),
+      Flag.withDescription("A folder with users, sites and their files; it is not changed"),
       Flag.optional
     ),
     signInAs: Flag.String("sign-in-as").pipe(
-      Flag.withDescription("Sign this person in at once where an app asks, without a page"),
+      Flag.withDescription("Sign this user in without a page when an app requests it"),
       Flag.optional
     ),
     tls: Flag.Boolean("tls").pipe(
-      Flag.withDescription("Serve HTTPS, with a certificate that is made at the start"),
+      Flag.withDescription("Serve HTTPS, with a certificate that is created at the start"),
       Flag.withDefault(false)
     ),
     caFile: Flag.String("ca-file").pipe(
@@ -131,7 +129,7 @@ export const graphSandbox = Command.make(
       ...(Option.isNone(signInAs) ? {} : { signInAs: signInAs.value })
     })
     if (Option.isSome(caFile) && !tls) {
-      return yield* new CaFileError({ message: "--ca-file: there is a certificate only with --tls" })
+      return yield* new CaFileError({ message: "--ca-file: a certificate needs --tls" })
     }
     const path = Option.isNone(caFile) ? undefined : resolve(caFile.value)
     return yield* Layer.launch(Layer.provide(announce({ json, caFile: path }), sandbox))
@@ -144,7 +142,7 @@ export const graphSandbox = Command.make(
     { command: "signalbox graph-sandbox", description: "One person, one site, one app, on port 4710" },
     {
       command: "signalbox graph-sandbox --seed FOLDER --tls --ca-file ca.pem",
-      description: "Files of one's own, over HTTPS, as some clients demand it"
+      description: "Your own files, over HTTPS, which some clients require"
     },
     {
       command: "signalbox graph-sandbox --port 0 --json --sign-in-as ann@contoso.test",

@@ -1,6 +1,4 @@
-/**
- * `signalbox items`: read work items, and settle those that failed.
- */
+/** `signalbox items`: reads work items, and settles failed ones. */
 import { ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import { workItemStates } from "@signalbox/api/contract/WorkItems"
 import * as WorkItems from "@signalbox/api/WorkItems"
@@ -69,7 +67,7 @@ const show = Command.make(
 )
 
 const operations = {
-  retry: { apply: WorkItems.retry, description: "Puts failed items back to work", said: "retried" },
+  retry: { apply: WorkItems.retry, description: "Queues failed items again", said: "retried" },
   done: { apply: WorkItems.markAsDone, description: "Marks failed items as done", said: "marked as done" },
   delete: { apply: WorkItems.remove, description: "Deletes items; irreversible", said: "deleted" }
 } as const
@@ -89,7 +87,9 @@ const settle = (name: keyof typeof operations) => {
     })
   ).pipe(
     Command.withDescription(`${description}; all or none`),
-    Command.withExamples([{ command: `signalbox items ${name} 0199a1b2-... 0199a1b3-...`, description: "Two at once" }])
+    Command.withExamples([
+      { command: `signalbox items ${name} 0199a1b2-... 0199a1b3-...`, description: "Two in one call" }
+    ])
   )
 }
 

@@ -19,7 +19,9 @@ const create = Command.make(
   {
     name: Flag.String("name").pipe(Flag.withDescription("What the key is for")),
     permission: Flag.Literals("permission", Permission.literals).pipe(
-      Flag.withDescription("What the key may do; repeat it for more. A key gives on only what it has itself"),
+      Flag.withDescription(
+        "A permission of the key; repeat it for more. A key grants only permissions that it has itself"
+      ),
       Flag.withMetavar("PERMISSION"),
       Flag.atLeast(1)
     ),
@@ -35,12 +37,12 @@ const create = Command.make(
     )
   })
 ).pipe(
-  Command.withDescription("Makes a key and prints it, this once"),
+  Command.withDescription("Creates a key and prints it, only this once"),
   Command.withExamples([
     {
       command:
         "signalbox keys create --name ci --permission Processes.trigger_processes --permission Processes.read_runs",
-      description: "A key that starts runs and watches them"
+      description: "A key that starts and reads runs"
     },
     {
       command: "signalbox keys create --name robot --permission Vault.read_secret_values --json",
@@ -64,7 +66,7 @@ const list = Command.make(
   })
 ).pipe(
   Command.withDescription("Lists the keys, the newest first, without their texts"),
-  Command.withExamples([{ command: "signalbox keys list", description: "Who may do what" }])
+  Command.withExamples([{ command: "signalbox keys list", description: "Keys and their permissions" }])
 )
 
 const revoke = Command.make(
@@ -88,6 +90,6 @@ const revoke = Command.make(
 )
 
 export const keys = Command.make("keys").pipe(
-  Command.withDescription("Makes, lists and revokes API keys of the workspace"),
+  Command.withDescription("Creates, lists and revokes API keys of the workspace"),
   Command.withSubcommands([create, list, revoke])
 )

@@ -1,6 +1,6 @@
 /**
- * `signalbox migrate`: the database at the newest schema. `up` does the same by itself; this is for those who want to do it
- * apart.
+ * `signalbox migrate`: brings the database to the newest schema. `up` does the same when it starts; this does it
+ * separately.
  */
 import * as Administration from "@signalbox/control-room/Administration"
 import * as Console from "effect/Console"
@@ -24,9 +24,11 @@ export const migrate = Command.make(
     yield* Console.log(`the schema is at ${result.schema}${done}`)
   })
 ).pipe(
-  Command.withDescription("Brings the database to the newest schema; `up` does so by itself. Stop the service first"),
+  Command.withDescription(
+    "Brings the database to the newest schema; `up` does so when it starts. Stop the service first"
+  ),
   Command.withExamples([
-    { command: "signalbox migrate --data .signalbox", description: "Says what it applied" },
+    { command: "signalbox migrate --data .signalbox", description: "Prints what it applied" },
     { command: "SIGNALBOX_DATABASE_URL=postgres://... signalbox migrate", description: "Before the nodes are updated" }
   ])
 )

@@ -1,6 +1,4 @@
-/**
- * `signalbox run`, `runs` and `outputs`: start, watch, stop and read process runs.
- */
+/** `signalbox run`, `runs` and `outputs`: starts, watches, stops and reads process runs. */
 import { ProcessId, ProcessRunId, StepRunId } from "@signalbox/api/contract/Ids"
 import { processRunStates } from "@signalbox/api/contract/ProcessRuns"
 import * as Outputs from "@signalbox/api/Outputs"
@@ -18,16 +16,16 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { columns, connected, connectionFlags, print } from "../Connection.ts"
 
-/** A run that did not end as hoped, or was not started; `exitCode` is that of the command. */
+/** A run that was not completed, or not started; `exitCode` is that of the command. */
 export class RunNotCompleted extends Schema.TaggedError<RunNotCompleted>()("RunNotCompleted", {
   message: Schema.String,
   exitCode: Schema.Finite
 }) {}
 
-/** Nothing has this name or id. */
+/** No process has this name or id. */
 export class NoSuchProcess extends Schema.TaggedError<NoSuchProcess>()("NoSuchProcess", { message: Schema.String }) {}
 
-/** The payload given on the command line is no JSON. */
+/** The payload on the command line is not JSON. */
 export class BadPayload extends Schema.TaggedError<BadPayload>()("BadPayload", { message: Schema.String }) {}
 
 /** A process by its name, else by its id. */
@@ -38,7 +36,7 @@ const findProcess = Effect.fnUntraced(function* (nameOrId: string) {
   if (Option.isSome(named)) return named.value
   return yield* Processes.get(ProcessId.make(nameOrId)).pipe(
     Effect.catchTag("NotFound", () =>
-      Effect.fail(new NoSuchProcess({ message: `there is no process with the name or id ${nameOrId}` }))
+      Effect.fail(new NoSuchProcess({ message: `no process has the name or id ${nameOrId}` }))
     )
   )
 })
@@ -141,7 +139,7 @@ const list = Command.make(
 ).pipe(
   Command.withDescription("Lists runs, the newest first"),
   Command.withExamples([
-    { command: "signalbox runs list --process airports --state unresolved", description: "What needs a look" }
+    { command: "signalbox runs list --process airports --state unresolved", description: "Runs that need attention" }
   ])
 )
 
@@ -154,10 +152,10 @@ const stepRunLine = (stepRun: StepRuns.StepRun) =>
     [stepRun.step.name, 0]
   )
 
-/** What a step run waits for in vain, null when it does not. */
+/** Why a step run has no worker, null when it has one or may get one. */
 const waitsFor = Effect.fnUntraced(function* (stepRun: StepRuns.StepRun) {
   if (stepRun.state !== "awaiting_worker") return null
-  // A key that may see runs, and not what they do, sees the rest.
+  // A key that may read runs, but not their events, sees the rest.
   const last = yield* Stream.runLast(StepRuns.events(stepRun.id)).pipe(
     Effect.catchTag("ControlRoomError", (error) =>
       error.reason._tag === "Forbidden" ? Effect.succeed(Option.none()) : Effect.fail(error)
@@ -186,7 +184,7 @@ const show = Command.make(
   })
 ).pipe(
   Command.withDescription("Shows a run and its step runs, and what they wait for when no worker can take them"),
-  Command.withExamples([{ command: "signalbox runs show 0199a1b2-...", description: "How far is it?" }])
+  Command.withExamples([{ command: "signalbox runs show 0199a1b2-...", description: "Its progress" }])
 )
 
 const logs = Command.make(
@@ -217,7 +215,7 @@ const logs = Command.make(
   })
 ).pipe(
   Command.withDescription("Prints the console messages of a run, one step run after the other"),
-  Command.withExamples([{ command: "signalbox runs logs 0199a1b2-...", description: "What its tasks have said" }])
+  Command.withExamples([{ command: "signalbox runs logs 0199a1b2-...", description: "The output of its tasks" }])
 )
 
 const stop = Command.make(
@@ -225,14 +223,14 @@ const stop = Command.make(
   {
     run: runArgument,
     terminate: Flag.Boolean("terminate").pipe(
-      Flag.withDescription("End what runs at once instead of letting it finish its item"),
+      Flag.withDescription("End running step runs immediately instead of letting them finish their item"),
       Flag.withDefault(false)
     ),
     done: Flag.Boolean("done").pipe(
       Flag.withDescription("Mark waiting items as done instead of failed"),
       Flag.withDefault(false)
     ),
-    reason: Flag.String("reason").pipe(Flag.withDescription("Why, for those who read the items"), Flag.optional),
+    reason: Flag.String("reason").pipe(Flag.withDescription("Why, shown with the items"), Flag.optional),
     ...connectionFlags
   },
   Effect.fnUntraced(function* ({ data, done, json, reason, run, terminate }) {
@@ -242,7 +240,7 @@ const stop = Command.make(
       ...(Option.isSome(reason) ? { reason: reason.value } : {})
     }).pipe(
       Effect.flatMap((answer) =>
-        print(json, answer, ({ accepted }) => (accepted ? "the run is stopping" : "the run had ended already"))
+        print(json, answer, ({ accepted }) => (accepted ? "the run is stopping" : "the run had already ended"))
       )
     )
     yield* connected(data)(program)
@@ -250,8 +248,14 @@ const stop = Command.make(
 ).pipe(
   Command.withDescription("Stops a run"),
   Command.withExamples([
-    { command: "signalbox runs stop 0199a1b2-...", description: "What runs ends its item; what waits has failed" },
-    { command: "signalbox runs stop 0199a1b2-... --terminate --done", description: "At once; what waits is done" }
+    {
+      command: "signalbox runs stop 0199a1b2-...",
+      description: "Running step runs finish their item; waiting items fail"
+    },
+    {
+      command: "signalbox runs stop 0199a1b2-... --terminate --done",
+      description: "Immediately; waiting items are done"
+    }
   ])
 )
 

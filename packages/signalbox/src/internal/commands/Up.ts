@@ -1,6 +1,4 @@
-/**
- * `signalbox up`: the service and its local workers, until it is stopped.
- */
+/** `signalbox up`: runs the service and its local workers until it is stopped. */
 import type * as Task from "@signalbox/worker/Task"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -38,7 +36,7 @@ const ready = (options: {
           `  key        in ${resolve(options.data)}/credentials.json`,
           `  workers    ${options.workers}, for task packages${names === "" ? "" : ` and ${names}`}`,
           `  docs       ${facts.docs_url}`,
-          "Stop it with Ctrl-C; everything is kept in the data folder."
+          "Stop it with Ctrl-C; everything is stored in the data folder."
         ].join("\n")
       )
     })
@@ -71,7 +69,7 @@ export const up = Command.make(
       ...(retainRuns === null ? {} : { retainRuns }),
       ...(allowPrivateTargets === null ? {} : { allowPrivateTargets })
     }
-    // Ready is what serves; the workers come after it.
+    // Ready once it serves; the workers start after that.
     const local = workers === 0 ? Layer.empty : layerWorkers({ ...options, workers, tasks })
     return yield* Layer.launch(
       local.pipe(
@@ -85,14 +83,14 @@ export const up = Command.make(
     "Starts the control room and its local workers. Every flag has an environment variable; see `signalbox config`"
   ),
   Command.withExamples([
-    { command: "signalbox up", description: "Listen on 127.0.0.1:4700, keep everything in .signalbox" },
+    { command: "signalbox up", description: "Listen on 127.0.0.1:4700, store everything in .signalbox" },
     {
       command: "signalbox up --port 0 --json --tasks tasks.ts",
       description: "For scripts: a free port, one line of JSON"
     },
     {
       command: "signalbox up --host 0.0.0.0 --public-url https://room.example.com --cors https://app.example.com",
-      description: "For others than this machine, behind a proxy, with a page of its own"
+      description: "For other machines, behind a proxy, with a separate page"
     }
   ])
 )

@@ -1,6 +1,4 @@
-/**
- * `signalbox vault`: the master key of the vault.
- */
+/** `signalbox vault`: the master key of the vault. */
 import * as Administration from "@signalbox/control-room/Administration"
 import type { StorageOptions } from "@signalbox/control-room/Options"
 import * as Config from "effect/Config"
@@ -10,14 +8,14 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Settings from "../Settings.ts"
 
-/** The key of the configuration is replaced by one that comes from there too. */
+/** Replaces the configured key by another one from the configuration. */
 const rotateConfigured = Effect.fnUntraced(function* (options: StorageOptions) {
   const given = yield* Effect.mapError(
     Config.Redacted("SIGNALBOX_NEW_MASTER_KEY"),
     () =>
       new Administration.CannotRotate({
         message:
-          "SIGNALBOX_NEW_MASTER_KEY: set it to the new key beside the old one in SIGNALBOX_MASTER_KEY; make it with `openssl rand -base64 32`, and keep a copy"
+          "SIGNALBOX_NEW_MASTER_KEY: set it to the new key beside the old one in SIGNALBOX_MASTER_KEY; create it with `openssl rand -base64 32`, and keep a copy"
       })
   )
   return { rewrapped: yield* Administration.rotateMasterKey(options, given), key: "SIGNALBOX_NEW_MASTER_KEY" }
@@ -41,27 +39,27 @@ const rotateKey = Command.make(
       [
         `${result.rewrapped} data keys are wrapped under the new key, ${inFile ? `in ${result.key}` : "which is SIGNALBOX_MASTER_KEY from now on"}`,
         "Back it up. Older backups of the database still need the old key.",
-        "Download addresses, upload forms and cursors that were given out before no longer work."
+        "Download addresses, upload forms and cursors issued before no longer work."
       ].join("\n")
     )
   })
 ).pipe(
   Command.withDescription(
-    "Gives the vault a new master key, in `master.key` of the data folder or from SIGNALBOX_NEW_MASTER_KEY. Stop the service first"
+    "Replaces the master key of the vault, in `master.key` of the data folder or by SIGNALBOX_NEW_MASTER_KEY. Stop the service first"
   ),
   Command.withExamples([
     {
       command: "signalbox vault rotate-key --data .signalbox",
-      description: "A key of its own making; safe to be killed"
+      description: "A generated key; safe to be killed"
     },
     {
       command: "SIGNALBOX_NEW_MASTER_KEY=$(cat new.key) signalbox vault rotate-key",
-      description: "With SIGNALBOX_DATABASE_URL and SIGNALBOX_MASTER_KEY as the nodes have them"
+      description: "With the SIGNALBOX_DATABASE_URL and SIGNALBOX_MASTER_KEY of the nodes"
     }
   ])
 )
 
 export const vault = Command.make("vault").pipe(
-  Command.withDescription("Changes the master key of the vault"),
+  Command.withDescription("Replaces the master key of the vault"),
   Command.withSubcommands([rotateKey])
 )

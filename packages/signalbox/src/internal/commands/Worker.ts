@@ -1,6 +1,4 @@
-/**
- * `signalbox worker`: a worker for a control room that runs somewhere else.
- */
+/** `signalbox worker`: a worker for a control room that runs elsewhere. */
 import * as NodeTransport from "@signalbox/transport/node"
 import * as Workers from "@signalbox/api/Workers"
 import * as Home from "@signalbox/worker/Home"
@@ -23,7 +21,7 @@ export class WorkerFlagError extends Schema.TaggedError<WorkerFlagError>()("Work
 
 const data = Flag.String("data").pipe(
   Flag.withDescription(
-    "The worker's own folder: who it is, and the task packages that it runs; default: SIGNALBOX_WORKER_DATA, else .signalbox-worker"
+    "The worker's own folder: its identity, and the task packages that it runs; default: SIGNALBOX_WORKER_DATA, else .signalbox-worker"
   ),
   Flag.optional
 )
@@ -31,7 +29,7 @@ const data = Flag.String("data").pipe(
 const folderOf = (flag: Option.Option<string>) =>
   Effect.map(orVariable(flag, "SIGNALBOX_WORKER_DATA"), (folder) => folder ?? ".signalbox-worker")
 
-/** The address without the path of the interface, which people may copy along. */
+/** The address without the path of the interface, which users may have copied too. */
 const originOf = Effect.fnUntraced(function* (url: string | null) {
   const origin = url?.replace(/\/+$/, "").replace(/\/api\/v1$/, "")
   if (origin !== undefined && /^https?:\/\/[^\s/]+(\/\S*)?$/i.test(origin) && URL.canParse(origin)) return origin
@@ -49,22 +47,22 @@ const start = Command.make(
     ),
     linkToken: Flag.String("link-token").pipe(
       Flag.withDescription(
-        "Links the worker, once; better from SIGNALBOX_LINK_TOKEN, since flags can be seen by others. Not needed again"
+        "Links the worker, once; better from SIGNALBOX_LINK_TOKEN, since other users can see flags. Not needed again"
       ),
       Flag.optional
     ),
     data,
     name: Flag.String("name").pipe(
-      Flag.withDescription("What the control room calls the worker; default: the name of this machine"),
+      Flag.withDescription("The name of the worker at the control room; default: the name of this machine"),
       Flag.withDefault(hostname())
     ),
     capacity: Flag.Int("capacity").pipe(
-      Flag.withDescription("How many step runs may run at once, 1 to 1,000"),
+      Flag.withDescription("How many step runs may run concurrently, 1 to 1,000"),
       Flag.withDefault(1)
     ),
     tasks: Flag.String("tasks").pipe(
       Flag.withDescription(
-        "A TypeScript or JavaScript file that exports `tasks`, which the worker brings; default: SIGNALBOX_TASKS"
+        "A TypeScript or JavaScript file that exports `tasks` of this worker; default: SIGNALBOX_TASKS"
       ),
       Flag.optional
     )
@@ -81,7 +79,7 @@ const start = Command.make(
       const home = yield* Home.open({ folder: yield* folderOf(given.data), service: origin })
       if (linkToken === null && (yield* home.linked) === null) {
         return yield* new WorkerFlagError({
-          message: `--link-token: the worker in ${home.folder} is not linked yet; make a token with \`signalbox worker link-token\` and give it once, or set SIGNALBOX_LINK_TOKEN`
+          message: `--link-token: the worker in ${home.folder} is not linked yet; create a token with \`signalbox worker link-token\` and give it once, or set SIGNALBOX_LINK_TOKEN`
         })
       }
       yield* Console.error(`The worker "${name}" works for ${origin}; stop it with Ctrl-C`)
@@ -98,7 +96,7 @@ const start = Command.make(
     Effect.provide(NodeTransport.layer)
   )
 ).pipe(
-  Command.withDescription("Runs task packages, and tasks of its own, until it is stopped"),
+  Command.withDescription("Runs task packages, and its own tasks, until it is stopped"),
   Command.withExamples([
     {
       command: "signalbox worker start --url https://room.example.com --link-token sbl_…",
@@ -106,7 +104,7 @@ const start = Command.make(
     },
     {
       command: "signalbox worker start --url http://127.0.0.1:4700 --data /srv/worker --capacity 4 --tasks tasks.ts",
-      description: "Four step runs at once, with tasks of its own"
+      description: "Four concurrent step runs, with its own tasks"
     }
   ])
 )
@@ -124,9 +122,9 @@ const unlink = Command.make(
     Effect.provide(NodeTransport.layer)
   )
 ).pipe(
-  Command.withDescription("Takes the worker of a folder out of its workspace; the worker must be stopped"),
+  Command.withDescription("Removes the worker of a folder from its workspace; the worker must be stopped"),
   Command.withExamples([
-    { command: "signalbox worker unlink --data /srv/worker", description: "Its token is dead then" }
+    { command: "signalbox worker unlink --data /srv/worker", description: "Its token is then refused" }
   ])
 )
 
@@ -139,7 +137,7 @@ const linkToken = Command.make(
     if (!given.json) yield* Console.error(`It links one worker, until ${token.expires_at}`)
   })
 ).pipe(
-  Command.withDescription("Makes a token with which one worker links itself, and prints it"),
+  Command.withDescription("Creates a token with which one worker links itself, and prints it"),
   Command.withExamples([
     {
       command: "SIGNALBOX_LINK_TOKEN=$(signalbox worker link-token) signalbox worker start --url http://127.0.0.1:4700",

@@ -1,6 +1,4 @@
-/**
- * `signalbox workspaces`: the workspace at hand, and further ones.
- */
+/** `signalbox workspaces`: the workspace of the key, and further ones. */
 import * as Workspaces from "@signalbox/api/Workspaces"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -17,10 +15,10 @@ const create = Command.make(
     const key = Redacted.value(api_key.key)
     if (json) return yield* Console.log(JSON.stringify({ ...workspace, api_key: { ...api_key, key } }))
     yield* Console.log(`SIGNALBOX_WORKSPACE_ID=${workspace.id}\nSIGNALBOX_API_KEY=${key}`)
-    yield* Console.error("The key is shown only now. It may do everything there but read the values of secrets")
+    yield* Console.error("The key is shown only now. It has every permission there but to read the values of secrets")
   })
 ).pipe(
-  Command.withDescription("Makes a workspace with a first key, and prints how to connect to it, this once"),
+  Command.withDescription("Creates a workspace with a first key, and prints how to connect to it, only this once"),
   Command.withExamples([
     { command: "signalbox workspaces create --name staging", description: "Prints variables for the environment" }
   ])
@@ -37,11 +35,11 @@ const show = Command.make(
     )
   })
 ).pipe(
-  Command.withDescription("Shows the workspace of the key at hand"),
+  Command.withDescription("Shows the workspace of the key"),
   Command.withExamples([{ command: "signalbox workspaces show", description: "Which workspace is this?" }])
 )
 
 export const workspaces = Command.make("workspaces").pipe(
-  Command.withDescription("Shows the workspace, and makes further ones"),
+  Command.withDescription("Shows the workspace, and creates further ones"),
   Command.withSubcommands([create, show])
 )
