@@ -80,7 +80,7 @@ withLayer(short, { excludeTestServices: true, timeout: "4 minutes" })("a client 
       const items = yield* WorkItems
       const process = yield* Processes.create({ name: "large", steps: [{ name: "s", task: { name: "t" } }] })
       const payload = "x".repeat(limits.itemPayload - 100)
-      for (let n = 0; n < 7; n++) yield* items.create(workspaceId, process.id, payload)
+      for (let n = 0; n < 7; n++) yield* items.create(workspaceId, process.id, JSON.stringify(payload))
       const path = `/api/v1/workspaces/${workspaceId}/work-items?include_data=true`
       const socket = yield* stalledAt(origin, path, key)
       const end = ends.get(socket.localPort) ?? assert.fail("no such connection")

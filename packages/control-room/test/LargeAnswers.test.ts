@@ -57,7 +57,9 @@ const walk = Effect.fnUntraced(function* (path: string) {
 const createItems = Effect.fnUntraced(function* (process: ProcessId, count: number) {
   const { workspaceId } = yield* Service
   const items = yield* WorkItems
-  return yield* Effect.forEach(Array.from({ length: count }), () => items.create(workspaceId, process, large))
+  return yield* Effect.forEach(Array.from({ length: count }), () =>
+    items.create(workspaceId, process, JSON.stringify(large))
+  )
 })
 
 const started = Effect.fnUntraced(function* (process: ProcessId) {

@@ -105,7 +105,7 @@ const client = Effect.fnUntraced(function* (
       "remove",
       "steal"
     ])
-    if (kind === "create") yield* items.create(workspace, process.view.id, n)
+    if (kind === "create") yield* items.create(workspace, process.view.id, String(n))
     if (kind === "start") {
       const payloads = Array.from({ length: 1 + choose.below(4) }, (_, at) => at)
       yield* refusable(runs.start(workspace, process, { type: "with_payloads", payloads }))

@@ -334,7 +334,7 @@ const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Ty
     })
     switch (kind) {
       case "create":
-        return yield* both(items.create(workspace, process.view.id, pick), () => world.create())
+        return yield* both(items.create(workspace, process.view.id, String(pick)), () => world.create())
       case "start":
         return yield* both(runs.start(workspace, process, {}), () => world.startWith(1))
       case "start with payloads": {

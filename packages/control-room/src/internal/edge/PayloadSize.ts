@@ -7,11 +7,18 @@ import type * as Schema from "effect/Schema"
 import { limits } from "../Limits.ts"
 import { tooLarge } from "./Failures.ts"
 
-/** Refuses a payload that is too large for a work item; `field` is its path in the request. */
-export const checkPayload = (payload: Schema.Json, field = "payload"): Effect.Effect<void, PayloadTooLargeResponse> => {
-  const size = Buffer.byteLength(JSON.stringify(payload))
+/**
+ * Returns the JSON text of a payload, or refuses one that is too large for a work item; `field` is its path in the
+ * request.
+ */
+export const checkPayload = (
+  payload: Schema.Json,
+  field = "payload"
+): Effect.Effect<string, PayloadTooLargeResponse> => {
+  const json = JSON.stringify(payload)
+  const size = Buffer.byteLength(json)
   return size <= limits.itemPayload
-    ? Effect.void
+    ? Effect.succeed(json)
     : Effect.fail(
         tooLarge(
           `${field}: ${size} bytes of JSON exceed the ${limits.itemPayload} allowed; attach the data as a file instead`

@@ -155,10 +155,10 @@ const data = Endpoints.group(
       putWorkItemData: Effect.fnUntraced(function* ({ params, payload }) {
         const stepRun = yield* live
         const found = yield* find(stepRun, params.work_item_id)
-        yield* checkPayload(payload ?? null, "the payload")
+        const json = yield* checkPayload(payload ?? null, "the payload")
         const written =
-          (yield* runItems.setPayload(stepRun.id, found.id, payload ?? null)) ||
-          (yield* outputs.setPayload(stepRun.id, found.id, payload ?? null))
+          (yield* runItems.setPayload(stepRun.id, found.id, json)) ||
+          (yield* outputs.setPayload(stepRun.id, found.id, json))
         return written ? {} : yield* notReserved()
       }),
       deleteWorkItemFile: Effect.fnUntraced(function* ({ params }) {

@@ -23,14 +23,14 @@ export const summary = (item: StoredSummary): WorkItemListed => ({
 })
 
 /** A work item with its payload and files. */
-export const whole = (item: StoredItem, files: ReadonlyArray<File>): WorkItem => ({
+const whole = (item: StoredItem, files: ReadonlyArray<File>): WorkItem => ({
   ...summary(item),
   payload: item.payload,
   files
 })
 
 /** The JSON text of an object with payload and files added; the payload is JSON text already. */
-const withData = (head: object, payload: string, files: ReadonlyArray<File>): string =>
+export const withData = (head: object, payload: string, files: ReadonlyArray<File>): string =>
   `${JSON.stringify(head).slice(0, -1)},"payload":${payload},"files":${JSON.stringify(files)}}`
 
 export class Views extends Context.Service<

@@ -2,6 +2,7 @@
  * Work items as their workspace sees them.
  */
 import * as Effect from "effect/Effect"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Endpoints from "../edge/Endpoints.ts"
 import { answering, conflict, orNotFound, tooLarge } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
@@ -14,7 +15,7 @@ import { Processes } from "../store/Processes.ts"
 import type { StoredItem, StoredSummary } from "../store/StoredItem.ts"
 import { WorkItems } from "../store/WorkItems.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
-import { summary, Views, whole } from "./Views.ts"
+import { summary, Views, withData } from "./Views.ts"
 
 const summaries = (items: ReadonlyArray<StoredSummary>) => Effect.succeed(items.map(summary))
 
@@ -52,14 +53,14 @@ export const layer = Endpoints.group(
       },
       createWorkItem: Effect.fnUntraced(function* ({ params, payload }) {
         const id = payload.process.id
-        yield* checkPayload(payload.payload ?? null)
+        const json = yield* checkPayload(payload.payload ?? null)
         const item = yield* transaction(
           Effect.andThen(
             orNotFound("process", id, processStore.lock(params.workspace_id, id, "share")),
-            store.create(params.workspace_id, id, payload.payload ?? null)
+            store.create(params.workspace_id, id, json)
           )
         )
-        return whole(item, [])
+        return HttpServerResponse.text(withData(summary(item), json, []), { contentType: "application/json" })
       }),
       createWorkItemFile: Effect.fnUntraced(function* ({ params, payload }) {
         const item = yield* find(params)
@@ -74,8 +75,8 @@ export const layer = Endpoints.group(
       }),
       updateWorkItemPayload: Effect.fnUntraced(function* ({ params, payload }) {
         const item = yield* find(params)
-        yield* checkPayload(payload.payload)
-        if (!(yield* store.updatePayload(item.id, payload.payload))) return yield* inUse(item)
+        const json = yield* checkPayload(payload.payload)
+        if (!(yield* store.updatePayload(item.id, json))) return yield* inUse(item)
         return { payload: payload.payload }
       }),
       batchWorkItems: ({ params, payload }) =>

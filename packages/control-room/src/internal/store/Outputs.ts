@@ -78,8 +78,8 @@ export class Outputs extends Context.Service<
     readonly create: (run: Run, outputs: ReadonlyArray<NewOutput>) => Effect.Effect<ReadonlyArray<WorkItemId>>
     /** An output that is not released yet. */
     readonly open: (id: string) => Effect.Effect<StoredOutput | null>
-    /** Replaces the payload of an unreleased output of the step run; false when it has no such output. */
-    readonly setPayload: (stepRun: StepRunId, id: string, payload: Schema.Json) => Effect.Effect<boolean>
+    /** Replaces the payload (JSON text) of an unreleased output of the step run; false when it has no such output. */
+    readonly setPayload: (stepRun: StepRunId, id: string, payload: string) => Effect.Effect<boolean>
     /** How many outputs a step run has not released: of the item that it processes, and of the others. */
     readonly count: (
       stepRun: StepRunId,
@@ -156,7 +156,7 @@ export class Outputs extends Context.Service<
           ),
         setPayload: Effect.fnUntraced(function* (stepRun, id, payload) {
           const rows = yield* sql`
-            UPDATE output SET payload = ${JSON.stringify(payload)}
+            UPDATE output SET payload = ${payload}
             WHERE id = ${id} AND step_run_id = ${stepRun} AND released = 0 RETURNING id`
           return rows.length === 1
         }, Effect.orDie),

@@ -66,8 +66,8 @@ export class RunItems extends Context.Service<
     readonly settleWaiting: (run: Run, change: WaitingSettled) => Effect.Effect<void>
     /** Writes moves; each of another item. */
     readonly move: (moves: ReadonlyArray<ItemMove>) => Effect.Effect<void>
-    /** Replaces the payload of the reserved item of a step run; false when it is another item. */
-    readonly setPayload: (stepRun: StepRunId, id: string, payload: Schema.Json) => Effect.Effect<boolean>
+    /** Replaces the payload (JSON text) of the reserved item of a step run; false when it is another item. */
+    readonly setPayload: (stepRun: StepRunId, id: string, payload: string) => Effect.Effect<boolean>
   }
 >()("@signalbox/control-room/store/RunItems") {
   static readonly layer = Layer.effect(
@@ -140,7 +140,14 @@ export class RunItems extends Context.Service<
           if (step === undefined) return
           const { id, processId: process, workspaceId: workspace } = run
           const rowOf = Effect.fnUntraced(function* (payload: Schema.Json) {
-            return newRow({ at: yield* now, id: yield* newId, workspace, process, payload, run: { id, step } })
+            return newRow({
+              at: yield* now,
+              id: yield* newId,
+              workspace,
+              process,
+              payload: JSON.stringify(payload),
+              run: { id, step }
+            })
           })
           yield* Chunks.forEach(payloads, (some) =>
             Effect.flatMap(Effect.forEach(some, rowOf), (rows) => sql`INSERT INTO work_item ${sql.insert(rows)}`)
@@ -245,7 +252,7 @@ export class RunItems extends Context.Service<
         }, Effect.orDie),
         setPayload: Effect.fnUntraced(function* (stepRun, id, payload) {
           const rows = yield* sql`
-            UPDATE work_item SET payload = ${JSON.stringify(payload)}
+            UPDATE work_item SET payload = ${payload}
             WHERE id = ${id} AND step_run_id = ${stepRun} AND state = 'in_progress' RETURNING id`
           return rows.length === 1
         }, Effect.orDie)

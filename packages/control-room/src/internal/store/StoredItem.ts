@@ -121,21 +121,14 @@ export const parseState = (row: StateRow): StoredState => ({
   releasedBy: row.released_by === null ? null : StepRunId.make(row.released_by)
 })
 
-/** The item of a row, with its parsed payload. */
-const itemOf = (row: ItemRow, payload: Schema.Json): StoredItem => ({
+export const parseItem = (row: ItemRow): StoredItem => ({
   ...parseSummary(row),
   step: row.step ?? 0,
-  payload,
+  payload: JSON.parse(row.payload),
   attempts: row.attempts,
   releasedBy: row.released_by === null ? null : StepRunId.make(row.released_by),
   mayHaveFiles: mayHaveFiles(row.has_files ?? row.extra_bytes)
 })
-
-export const parseItem = (row: ItemRow): StoredItem => itemOf(row, JSON.parse(row.payload))
-
-/** The item of a row that was just built from this payload, so that the payload is not parsed again. */
-export const createdItem = (row: NewRow, payload: Schema.Json): StoredItem =>
-  itemOf({ ...row, step_run_id: null, released_by: null, exception: null }, payload)
 
 export const parsePageItem = (row: ItemRow): StoredPageItem => ({
   ...parseSummary(row),
@@ -152,7 +145,7 @@ export const parseException = (text: string | null): Exception | null => (text =
 /** The text of an exception for a column of work items. */
 export const exceptionText = (exception: Exception | null) => (exception === null ? null : JSON.stringify(exception))
 
-/** The row of an item to create: `new`, or pending in the first step of a run. */
+/** The row of an item to create: `new`, or pending in the first step of a run. `payload` is JSON text. */
 export const newRow = ({
   at,
   id,
@@ -165,7 +158,7 @@ export const newRow = ({
   readonly at: string
   readonly workspace: WorkspaceId
   readonly process: ProcessId
-  readonly payload: Schema.Json
+  readonly payload: string
   readonly run: { readonly id: ProcessRunId; readonly step: RunStep } | null
 }) =>
   ({
@@ -178,8 +171,6 @@ export const newRow = ({
     state: run === null ? "new" : "pending",
     state_updated_at: run === null ? null : at,
     created_at: at,
-    payload: JSON.stringify(payload),
+    payload,
     attempts: 0
   }) as const
-
-type NewRow = ReturnType<typeof newRow>

@@ -5,14 +5,12 @@ import * as Dialect from "@signalbox/sql/Dialect"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Schema from "effect/Schema"
 import type { Fragment } from "effect/sql/Statement"
 import * as Chunks from "./Chunks.ts"
 import { Database, type PageRequest, type Rows, type Wide } from "./Database.ts"
 import {
   fileBytes,
   type ItemRow,
-  createdItem,
   newRow,
   parseIds,
   parseItem,
@@ -69,9 +67,10 @@ export class WorkItems extends Context.Service<
       filter: ItemFilter,
       page: PageRequest
     ) => Effect.Effect<Rows<StoredPageItem>>
-    readonly create: (workspace: WorkspaceId, process: ProcessId, payload: Schema.Json) => Effect.Effect<StoredItem>
-    /** Changes the payload of an item that no step run processes; false when it is in another state. */
-    readonly updatePayload: (id: WorkItemId, payload: Schema.Json) => Effect.Effect<boolean>
+    /** Creates a `new` item; `payload` is JSON text. */
+    readonly create: (workspace: WorkspaceId, process: ProcessId, payload: string) => Effect.Effect<StoredSummary>
+    /** Changes the payload (JSON text) of an item that no step run processes; false when it is in another state. */
+    readonly updatePayload: (id: WorkItemId, payload: string) => Effect.Effect<boolean>
     /** Deletes these items, whatever run they are in. */
     readonly remove: (ids: ReadonlyArray<WorkItemId>) => Effect.Effect<void>
     /** Some items of these runs. */
@@ -145,11 +144,11 @@ export class WorkItems extends Context.Service<
         create: Effect.fnUntraced(function* (workspace, process, payload) {
           const row = newRow({ at: yield* now, id: yield* newId, workspace, process, payload, run: null })
           yield* Effect.orDie(sql`INSERT INTO work_item ${sql.insert(row)}`)
-          return createdItem(row, payload)
+          return parseSummary({ ...row, step_run_id: null, exception: null })
         }),
         updatePayload: Effect.fnUntraced(function* (id, payload) {
           const rows = yield* sql`
-            UPDATE work_item SET payload = ${JSON.stringify(payload)}
+            UPDATE work_item SET payload = ${payload}
             WHERE id = ${id} AND (state IN ('new', 'failed') OR (state = 'pending' AND step_run_id IS NULL))
             RETURNING id`
           return rows.length === 1
