@@ -4,7 +4,7 @@
  * secret or a payload.
  */
 import { actedOn } from "@signalbox/transport/Attempts"
-import type { Acted } from "@signalbox/transport/NoAnswer"
+import type { Acted } from "@signalbox/transport/NoResponse"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"

@@ -1,7 +1,7 @@
 /**
  * Downloads of files of work items and outputs.
  */
-import { noAnswer } from "@signalbox/transport/NoAnswer"
+import { noResponse } from "@signalbox/transport/NoResponse"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -34,7 +34,7 @@ export const fetchSigned = (
       const { idleTimeoutMillis } = yield* RetryPolicy
       return Stream.mapError(
         response.stream,
-        (error) => new ControlRoomError({ reason: reasonOf(noAnswer(error, idleTimeoutMillis)), request: info })
+        (error) => new ControlRoomError({ reason: reasonOf(noResponse(error, idleTimeoutMillis)), request: info })
       )
     })
   )

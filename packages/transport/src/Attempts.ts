@@ -11,7 +11,7 @@ import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type { Gate } from "./Gate.ts"
 import { IdleLimit } from "./IdleLimit.ts"
-import { type NoAnswer, noAnswer, timeout, type Acted } from "./NoAnswer.ts"
+import { type NoResponse, noResponse, timeout, type Acted } from "./NoResponse.ts"
 import { pauseAfter, type Policy } from "./Policy.ts"
 import { type Headers, retryAfterMillis } from "./RetryAfter.ts"
 
@@ -51,14 +51,14 @@ export interface DeliverOptions<A> {
   /** Reads a response below 400, as part of the attempt: a response that is cut off counts as none. */
   readonly read: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<A, HttpClientError.HttpClientError>
   /** Called with each response, before its body is read. */
-  readonly onAnswer?: (status: number, headers: Headers) => void
+  readonly onResponse?: (status: number, headers: Headers) => void
 }
 
 /**
  * A response: below 400 as `read` returned it, else with its text and the wait it asks for (in milliseconds, null:
  * none).
  */
-export type Answer<A> =
+export type Received<A> =
   | { readonly _tag: "Good"; readonly status: number; readonly headers: Headers; readonly value: A }
   | {
       readonly _tag: "Bad"
@@ -70,7 +70,7 @@ export type Answer<A> =
 
 /** No attempt of the request got a response. */
 export class Undelivered extends Data.TaggedError("Undelivered")<{
-  readonly reason: NoAnswer
+  readonly reason: NoResponse
   readonly attempts: number
 }> {
   override get message(): string {
@@ -79,7 +79,7 @@ export class Undelivered extends Data.TaggedError("Undelivered")<{
 }
 
 /** The response, and the number of attempts. */
-export type Delivered<A> = Answer<A> & { readonly attempts: number }
+export type Delivered<A> = Received<A> & { readonly attempts: number }
 
 const attemptOnce = Effect.fnUntraced(function* <A>(
   { client, gate }: Link,
@@ -87,12 +87,12 @@ const attemptOnce = Effect.fnUntraced(function* <A>(
   request: HttpClientRequest.HttpClientRequest,
   options: DeliverOptions<A>,
   number: number
-): Effect.fn.Return<Answer<A>, HttpClientError.HttpClientError> {
+): Effect.fn.Return<Received<A>, HttpClientError.HttpClientError> {
   const response = yield* client.execute(request)
   const { headers, status } = response
   const now = yield* Clock.currentTimeMillis
   gate.learn(number, headers, now, mostMillis)
-  options.onAnswer?.(status, headers)
+  options.onResponse?.(status, headers)
   if (status < 400) return { _tag: "Good", status, headers, value: yield* options.read(response) }
   const text = yield* Effect.orElseSucceed(response.text, () => "")
   return { _tag: "Bad", status, headers, text, retryAfterMillis: retryAfterMillis(headers, now) }
@@ -135,20 +135,20 @@ export const deliver = Effect.fnUntraced(function* <A>(
     for (;;) {
       const number = yield* link.gate.admit
       attempts++
-      const once: Effect.Effect<Answer<A> | NoAnswer> = attemptOnce(
+      const once: Effect.Effect<Received<A> | NoResponse> = attemptOnce(
         link,
         maxRetryAfterMillis,
         request,
         options,
         number
       ).pipe(
-        Effect.catch((error) => Effect.succeed(noAnswer(error, idle))),
+        Effect.catch((error) => Effect.succeed(noResponse(error, idle))),
         Effect.provideService(IdleLimit, idle)
       )
       const answer = yield* options.timed
         ? Effect.timeoutOrElse(once, {
             duration: attemptTimeoutMillis,
-            orElse: () => Effect.succeed(timeout(attemptTimeoutMillis, "whole answer"))
+            orElse: () => Effect.succeed(timeout(attemptTimeoutMillis, "whole response"))
           })
         : once
       if (answer._tag === "Good") return { ...answer, attempts }
@@ -169,7 +169,7 @@ export const deliver = Effect.fnUntraced(function* <A>(
   return yield* Effect.timeoutOrElse(sending, {
     duration: totalTimeoutMillis,
     orElse: () => {
-      const reason = timeout(totalTimeoutMillis, "whole answer with all attempts")
+      const reason = timeout(totalTimeoutMillis, "whole response with all attempts")
       return Effect.fail(new Undelivered({ reason, attempts }))
     }
   })

@@ -107,8 +107,8 @@ describe("a request", () => {
     Effect.gen(function* () {
       const { link, sent } = service(answer(503, { "keeps-keys": "yes" }), answer(200))
       let keeps = false
-      const onAnswer: DeliverOptions<string>["onAnswer"] = (_, headers) => (keeps = headers["keeps-keys"] === "yes")
-      const got = yield* send(link, { repeatable: () => keeps, onAnswer })
+      const onResponse: DeliverOptions<string>["onResponse"] = (_, headers) => (keeps = headers["keeps-keys"] === "yes")
+      const got = yield* send(link, { repeatable: () => keeps, onResponse })
       assert.strictEqual(got._tag, "Good")
       assert.lengthOf(sent, 2)
     })

@@ -10,7 +10,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { IdleLimit } from "../src/IdleLimit.ts"
-import type { NoAnswer } from "../src/NoAnswer.ts"
+import type { NoResponse } from "../src/NoResponse.ts"
 import { client, meaning, serve, serveHttp2 } from "./support/Servers.ts"
 
 const MiB = 1024 * 1024
@@ -57,7 +57,7 @@ const stalls: ReadonlyArray<readonly [string, Listener, HttpBody.HttpBody | null
 describe("a server that stalls", () => {
   for (const [when, listener, body] of stalls) {
     const request = (url: string) => (body === null ? HttpClientRequest.get(url) : put(url, body))
-    const expected: NoAnswer = {
+    const expected: NoResponse = {
       _tag: "Timeout",
       acted: "maybe",
       afterMillis: 300,

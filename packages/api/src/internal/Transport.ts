@@ -1,6 +1,6 @@
 /** Sends one logical call, and returns the response or fails with a tagged error. Every call to a service uses it. */
 import { deliver } from "@signalbox/transport/Attempts"
-import type { NoAnswer } from "@signalbox/transport/NoAnswer"
+import type { NoResponse } from "@signalbox/transport/NoResponse"
 import * as Effect from "effect/Effect"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -84,7 +84,7 @@ const reasonOfStatus = (
 }
 
 /** The reason for a missing or partial response. */
-export const reasonOf = (reason: NoAnswer): Reasons.Reason => {
+export const reasonOf = (reason: NoResponse): Reasons.Reason => {
   const { message } = reason
   switch (reason._tag) {
     case "Timeout":
@@ -127,7 +127,7 @@ export const send = Effect.fnUntraced(function* <A>(
     // Evaluated before each retry: the response may be the first to say that keys are supported.
     repeatable: () => options.repeatable || (keyed && connection.keepsKeys()),
     // The service stores no key of a refused request, so its response does not reflect the lifetime that was asked for.
-    onAnswer: (status, headers) => connection.learnKeys(headers, status < 400 ? lifetime : null)
+    onResponse: (status, headers) => connection.learnKeys(headers, status < 400 ? lifetime : null)
   }).pipe(
     Effect.mapError(
       ({ attempts, reason }) =>

@@ -3,9 +3,9 @@
  * through here.
  */
 import * as Attempts from "@signalbox/transport/Attempts"
-import type { Acted } from "@signalbox/transport/NoAnswer"
+import type { Acted } from "@signalbox/transport/NoResponse"
 import * as Gate from "@signalbox/transport/Gate"
-import { type NoAnswer, noAnswer } from "@signalbox/transport/NoAnswer"
+import { type NoResponse, noResponse } from "@signalbox/transport/NoResponse"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
@@ -58,7 +58,9 @@ export const deliver = Effect.fnUntraced(function* <A>(
 })
 
 /** Why there is no answer, as a reason of the call. */
-export const reasonOfNoAnswer = (reason: NoAnswer): Reasons.Timeout | Reasons.Unreachable | Reasons.InvalidRequest => {
+export const reasonOfNoResponse = (
+  reason: NoResponse
+): Reasons.Timeout | Reasons.Unreachable | Reasons.InvalidRequest => {
   const details = { codes: [], message: reason.message }
   switch (reason._tag) {
     case "Timeout":
@@ -74,5 +76,5 @@ export const reasonOfNoAnswer = (reason: NoAnswer): Reasons.Timeout | Reasons.Un
 export const brokenOff = Effect.fnUntraced(function* (error: HttpClientError.HttpClientError | null) {
   return error === null
     ? new Reasons.Unreachable({ codes: [], message: "the download broke off", sent: "maybe" })
-    : reasonOfNoAnswer(noAnswer(error, (yield* GraphPolicy).idleTimeoutMillis))
+    : reasonOfNoResponse(noResponse(error, (yield* GraphPolicy).idleTimeoutMillis))
 })

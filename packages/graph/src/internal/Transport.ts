@@ -16,7 +16,7 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type { AccessTokens, TokenError } from "../AccessTokens.ts"
 import * as Reasons from "../GraphError.ts"
 import { bodyOf, reasonOf } from "./Answer.ts"
-import { deliver, reasonOfNoAnswer } from "./Delivery.ts"
+import { deliver, reasonOfNoResponse } from "./Delivery.ts"
 
 /** Where calls go, and with which token. */
 export interface Transport {
@@ -136,7 +136,7 @@ const sendUntraced = Effect.fnUntraced(function* <A>(
     }).pipe(
       Effect.mapError((failed) => {
         attempts += failed.attempts
-        return fail(reasonOfNoAnswer(failed.reason))
+        return fail(reasonOfNoResponse(failed.reason))
       })
     )
     attempts += answer.attempts

@@ -14,7 +14,7 @@ import { createServer as createTlsServer } from "node:https"
 import type { AddressInfo, Server, Socket } from "node:net"
 import { getCACertificates, setDefaultCACertificates } from "node:tls"
 import { generate } from "selfsigned"
-import { noAnswer } from "../../src/NoAnswer.ts"
+import { noResponse } from "../../src/NoResponse.ts"
 import * as NodeTransport from "../../src/Node.ts"
 
 const listening = (server: Server): Effect.Effect<number, never, Scope.Scope> =>
@@ -84,4 +84,4 @@ export const client = (variables: Readonly<Record<string, string>> = {}) =>
 
 /** What an error of the client means. */
 export const meaning = (idleMillis: number | null) => (error: HttpClientError.HttpClientError) =>
-  noAnswer(error, idleMillis)
+  noResponse(error, idleMillis)

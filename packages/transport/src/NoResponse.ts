@@ -27,10 +27,10 @@ export interface Unsendable extends Common {
   readonly _tag: "Unsendable"
 }
 
-export type NoAnswer = Timeout | Unreachable | Unsendable
+export type NoResponse = Timeout | Unreachable | Unsendable
 
 /** Creates the timeout of `what`. */
-export const timeout = (afterMillis: number, what: string): NoAnswer => ({
+export const timeout = (afterMillis: number, what: string): NoResponse => ({
   _tag: "Timeout",
   message: `no ${what} within ${afterMillis} ms`,
   acted: "maybe",
@@ -50,7 +50,7 @@ const notConnected =
   /^(E(CONNREFUSED|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH)|UND_ERR_(CONNECT_TIMEOUT|PRX_CONN)|PROXY_ANSWERED_\d+)$/
 
 /** Translates an error of the HTTP client. `idleMillis` is the limit under which the request was sent. */
-export const noAnswer = ({ reason }: HttpClientError.HttpClientError, idleMillis: number | null): NoAnswer => {
+export const noResponse = ({ reason }: HttpClientError.HttpClientError, idleMillis: number | null): NoResponse => {
   const tag = reason._tag
   if (tag === "EncodeError" || tag === "InvalidUrlError") {
     return { _tag: "Unsendable", message: `the request could not be sent (${tag})`, acted: null }
