@@ -25,7 +25,7 @@ import { Runs } from "./internal/runs/Runs.ts"
 import type { ServiceOptions, StorageOptions } from "./Options.ts"
 import * as Server from "./Server.ts"
 
-export { type DeliveryRequest, DeliverySender, NoAnswer } from "./internal/delivery/DeliverySender.ts"
+export { type DeliveryRequest, DeliverySender, NoResponse } from "./internal/delivery/DeliverySender.ts"
 export { make as makeWebHandler, type Options as WebOptions, type WebHandler } from "./internal/edge/WebHandler.ts"
 
 export interface Options extends Omit<ServiceOptions, "publicUrl" | "allowedHosts"> {

@@ -12,13 +12,13 @@ export const limits = {
   /** A page of a list, unless one row alone is larger. */
   page: 8 * 1024 * 1024,
   /** Responses up to this size are not counted. */
-  smallAnswer: 256 * 1024,
+  smallResponse: 256 * 1024,
   /** How much long text one statement reads, plus the row that exceeds it. */
   readAtOnce: 1024 * 1024,
   /** All other responses of a process that are being built or not sent yet. */
-  answers: 64 * 1024 * 1024,
+  responses: 64 * 1024 * 1024,
   /** Bytes of pages per millisecond, once a burst of as many as fit into `responses` is used up. */
-  answersPerMilli: 32 * 1024,
+  responseBytesPerMilli: 32 * 1024,
   file: 1024 * 1024 * 1024,
   /** The fields of an upload besides its file. */
   uploadForm: 1024 * 1024,

@@ -9,7 +9,7 @@ import * as UrlParams from "effect/http/UrlParams"
 import type { ServiceOptions } from "../Options.ts"
 import { limits } from "./Limits.ts"
 import { Deliverer } from "./delivery/Deliverer.ts"
-import { Answers } from "./edge/Answers.ts"
+import { ResponseMemory } from "./edge/ResponseMemory.ts"
 import { Authorization } from "./edge/Authorization.ts"
 import * as Cors from "./edge/Cors.ts"
 import * as Edge from "./edge/Edge.ts"
@@ -116,7 +116,7 @@ export const application = (options: Routed) =>
         RateLimits.layer(options.rateLimit === undefined ? defaultRateLimit : options.rateLimit)
       )
     ),
-    Layer.provide(Layer.merge(Answers.layer, Strangers.layer(options.rateLimit === null ? null : undefined))),
+    Layer.provide(Layer.merge(ResponseMemory.layer, Strangers.layer(options.rateLimit === null ? null : undefined))),
     Layer.provide(Layer.mergeAll(UploadCompletion.layer, StorageHealth.layer)),
     Layer.provide(FileLinks.layer)
   )

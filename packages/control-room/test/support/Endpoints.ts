@@ -21,7 +21,7 @@ import type * as Schema from "effect/Schema"
  */
 export type Door = "key" | "keyInQuery" | "worker" | "run" | "none"
 
-type Answers = ReadonlyMap<number, readonly [Schema.Top, ...Array<Schema.Top>]>
+type Responses = ReadonlyMap<number, readonly [Schema.Top, ...Array<Schema.Top>]>
 
 export interface Endpoint {
   readonly identifier: string
@@ -31,8 +31,8 @@ export interface Endpoint {
   /** Undefined: any key, or none is needed. */
   readonly needed: Permission | undefined
   readonly declared: HttpApiEndpoint.Top
-  readonly successes: Answers
-  readonly errors: Answers
+  readonly successes: Responses
+  readonly errors: Responses
 }
 
 export const endpoints: ReadonlyArray<Endpoint> = (() => {

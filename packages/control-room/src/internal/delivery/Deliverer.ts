@@ -19,7 +19,7 @@ import { type Attempted, type Claimed, Deliveries } from "../store/Deliveries.ts
 import { unhurried } from "@signalbox/sql/QueryDeadline"
 import { Webhooks } from "../store/Webhooks.ts"
 import { Outbox } from "./Outbox.ts"
-import { DeliverySender, NoAnswer } from "./DeliverySender.ts"
+import { DeliverySender, NoResponse } from "./DeliverySender.ts"
 import { TargetGuard } from "./TargetGuard.ts"
 
 /** The delay after each failed attempt, plus or minus a fifth. */
@@ -94,7 +94,7 @@ export class Deliverer extends Context.Service<
 
       const send = Effect.fnUntraced(function* (claimed: Claimed) {
         const refusal = guard.refuses(claimed.endpoint)
-        if (refusal !== null) return yield* new NoAnswer({ message: `the endpoint ${refusal}` })
+        if (refusal !== null) return yield* new NoResponse({ message: `the endpoint ${refusal}` })
         const secrets = yield* webhooks.secrets(claimed.sealed)
         const body = Buffer.from(claimed.body)
         const headers = headersOf(claimed.eventId, body, secrets, yield* Clock.currentTimeMillis)

@@ -14,10 +14,10 @@ import { refusalOf } from "./TargetGuard.ts"
 export const attemptTime = "15 seconds"
 
 /** Bytes of a response that are read, and discarded, before the connection is closed. */
-const answerLimit = 64 * 1024
+const responseLimit = 64 * 1024
 
 /** No response was received. */
-export class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly message: string }> {}
+export class NoResponse extends Data.TaggedError("NoResponse")<{ readonly message: string }> {}
 
 /** The message for a failed connection: never the address, which may contain a key. */
 const said = (error: NodeJS.ErrnoException): string =>
@@ -32,12 +32,12 @@ export interface DeliveryRequest {
 }
 
 /** Sends one attempt and returns the status of the response. */
-export const send = (options: DeliveryRequest): Effect.Effect<number, NoAnswer> =>
-  Effect.callback<number, NoAnswer>((resume) => {
+export const send = (options: DeliveryRequest): Effect.Effect<number, NoResponse> =>
+  Effect.callback<number, NoResponse>((resume) => {
     const url = new URL(options.endpoint)
     const { hostname, ...target } = urlToHttpOptions(url)
     const makeRequest = url.protocol === "https:" ? httpsRequest : httpRequest
-    const fail = (error: NodeJS.ErrnoException) => resume(Effect.fail(new NoAnswer({ message: said(error) })))
+    const fail = (error: NodeJS.ErrnoException) => resume(Effect.fail(new NoResponse({ message: said(error) })))
     const answered = (response: IncomingMessage) => {
       let size = 0
       const done = () => {
@@ -46,7 +46,7 @@ export const send = (options: DeliveryRequest): Effect.Effect<number, NoAnswer> 
       }
       response.on("data", (chunk: Buffer) => {
         size += chunk.length
-        if (size > answerLimit) done()
+        if (size > responseLimit) done()
       })
       response.on("end", done)
       response.on("error", done)
@@ -66,12 +66,12 @@ export const send = (options: DeliveryRequest): Effect.Effect<number, NoAnswer> 
   }).pipe(
     Effect.timeoutOrElse({
       duration: attemptTime,
-      orElse: () => Effect.fail(new NoAnswer({ message: `no response within ${attemptTime}` }))
+      orElse: () => Effect.fail(new NoResponse({ message: `no response within ${attemptTime}` }))
     })
   )
 
 /** Sends the attempts of deliveries; replaced where no request may leave the process. */
-export const DeliverySender = Context.Reference<(request: DeliveryRequest) => Effect.Effect<number, NoAnswer>>(
+export const DeliverySender = Context.Reference<(request: DeliveryRequest) => Effect.Effect<number, NoResponse>>(
   "@signalbox/control-room/delivery/DeliverySender",
   { defaultValue: () => send }
 )

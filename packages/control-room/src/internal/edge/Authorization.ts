@@ -31,7 +31,7 @@ import { StepRuns } from "../store/StepRuns.ts"
 import type { StoredStepRun } from "../store/StoredStepRun.ts"
 import { Workers } from "../store/Workers.ts"
 import { Refused } from "../Refused.ts"
-import { answering, forbidden, unauthenticated } from "./Failures.ts"
+import { refusals, forbidden, unauthenticated } from "./Failures.ts"
 import * as Forms from "./Forms.ts"
 import { Idempotency } from "./Idempotency.ts"
 import { RateLimits } from "./RateLimits.ts"
@@ -120,7 +120,7 @@ const callerOfToken = Effect.gen(function* () {
     if (stepRun.state !== "in_progress") {
       // As on the robot side: a task that still works for it learns that its work is no longer wanted.
       const message = `the step run of this token is ${stepRun.state}: the token has expired; stop the task`
-      return yield* answering("LEASE_LOST")(new Refused({ code: "LEASE_LOST", message }))
+      return yield* refusals("LEASE_LOST")(new Refused({ code: "LEASE_LOST", message }))
     }
     return { principal, permissions: ofRuns }
   })

@@ -19,7 +19,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { createHash } from "node:crypto"
-import { Answers } from "./Answers.ts"
+import { ResponseMemory } from "./ResponseMemory.ts"
 import { Authorization } from "./Authorization.ts"
 import { dieWith, invalidRequest } from "./Failures.ts"
 import { PublicUrl } from "../PublicUrl.ts"
@@ -136,7 +136,7 @@ const failed = ({ error, message, status }: Failure) => HttpServerResponse.jsonU
 
 const routeOf = (
   { guard }: Authorization["Service"],
-  { sending }: Answers["Service"],
+  { sending }: ResponseMemory["Service"],
   endpoint: HttpApiEndpoint.Top,
   group: HttpApiGroup.Top,
   handler: Handler
@@ -191,11 +191,11 @@ const routeOf = (
 export const group = <const G extends keyof Groups, E, R>(
   name: G,
   build: (handlers: { readonly handleAll: (all: HandlersOf<G>) => HandlersOf<G> }) => Effect.Effect<HandlersOf<G>, E, R>
-): Layer.Layer<never, E, R | Answers | Authorization | HttpRouter.HttpRouter> =>
+): Layer.Layer<never, E, R | ResponseMemory | Authorization | HttpRouter.HttpRouter> =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const authorization = yield* Authorization
-      const answers = yield* Answers
+      const memory = yield* ResponseMemory
       const router = yield* HttpRouter.HttpRouter
       const handlers: Readonly<Record<string, unknown>> = yield* build({ handleAll: (all) => all })
       // The groups are a union without a common supertype that TypeScript finds.
@@ -203,7 +203,7 @@ export const group = <const G extends keyof Groups, E, R>(
       const endpoints: ReadonlyArray<HttpApiEndpoint.Top> = Object.values(group.endpoints)
       yield* router.addAll(
         endpoints.map((endpoint) =>
-          routeOf(authorization, answers, endpoint, group, handlers[endpoint.identifier] as Handler)
+          routeOf(authorization, memory, endpoint, group, handlers[endpoint.identifier] as Handler)
         )
       )
     })

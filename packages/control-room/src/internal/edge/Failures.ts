@@ -57,7 +57,7 @@ const responses = {
 type ResponseOf<C extends Refused["code"]> = ReturnType<(typeof responses)[C]>
 
 /** Maps the refusals that an endpoint declares to its responses; any other is a bug. */
-export const answering =
+export const refusals =
   <const C extends Refused["code"]>(...codes: ReadonlyArray<C>) =>
   <A, R>(effect: Effect.Effect<A, Refused, R>): Effect.Effect<A, ResponseOf<C>, R> =>
     Effect.catch(effect, (refused) => {

@@ -13,7 +13,7 @@ import { limits } from "../Limits.ts"
 import type * as Scope from "effect/Scope"
 import { Signer } from "../transfers/Signer.ts"
 import type { PageRequest, Rows } from "../store/Database.ts"
-import { Answers } from "./Answers.ts"
+import { ResponseMemory } from "./ResponseMemory.ts"
 import { invalidRequest } from "./Failures.ts"
 import { PublicUrl } from "../PublicUrl.ts"
 
@@ -57,7 +57,7 @@ export class Pagination extends Context.Service<
   static readonly layer = Layer.effect(
     Pagination,
     Effect.gen(function* () {
-      const answers = yield* Answers
+      const memory = yield* ResponseMemory
       const signer = yield* Signer
       const publicUrl = yield* PublicUrl
       const read = (cursor: string, scope: string): string | null => {
@@ -76,7 +76,7 @@ export class Pagination extends Context.Service<
         }
         const limit = size ?? Math.min(query.limit ?? defaultLimit, maxLimit)
         const requestScope = yield* Effect.scope
-        const reserve = (bytes: number) => answers.reserve(bytes, requestScope)
+        const reserve = (bytes: number) => memory.reserve(bytes, requestScope)
         const { hasMore, rows } = yield* fetch({ after, limit, reserve })
         const last = rows.at(-1)?.id
         if (hasMore && last !== undefined) {
@@ -91,14 +91,14 @@ export class Pagination extends Context.Service<
         pageOfTexts: Effect.fnUntraced(function* (request, query, fetch, view) {
           const { data, ...rest } = yield* page(request, query, fetch, view)
           const end = `],${JSON.stringify(rest).slice(1)}`
-          if (data.reduce((sum, text) => sum + text.length, 0) <= limits.smallAnswer) {
+          if (data.reduce((sum, text) => sum + text.length, 0) <= limits.smallResponse) {
             return HttpServerResponse.text(`{"data":[${data.join(",")}${end}`, { contentType: "application/json" })
           }
           const parts: Array<Uint8Array> = []
           for (const [index, text] of data.entries()) {
             parts.push(Buffer.from(`${index === 0 ? '{"data":[' : ","}${text}`))
             // Rendering megabytes takes a while: other fibers run in between.
-            if (text.length > limits.smallAnswer) yield* Effect.yieldNow
+            if (text.length > limits.smallResponse) yield* Effect.yieldNow
           }
           parts.push(Buffer.from(end))
           const contentLength = parts.reduce((sum, part) => sum + part.length, 0)

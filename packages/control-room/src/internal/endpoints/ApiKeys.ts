@@ -13,7 +13,7 @@ import { Pagination } from "../edge/Pagination.ts"
 /**
  * Every key that manages keys may grant it: the first key of a workspace lacks it, so no key could have it otherwise.
  */
-const freelyGiven: Permission = "Vault.read_secret_values"
+const grantableByAll: Permission = "Vault.read_secret_values"
 
 export const layer = Endpoints.group(
   "apiKeys",
@@ -26,7 +26,7 @@ export const layer = Endpoints.group(
       createApiKey: Effect.fnUntraced(function* ({ params, payload }) {
         const maker = yield* CurrentPrincipal
         const own = maker._tag === "ApiKey" ? maker.permissions : new Set<Permission>()
-        const missing = payload.permissions.filter((permission) => permission !== freelyGiven && !own.has(permission))
+        const missing = payload.permissions.filter((permission) => permission !== grantableByAll && !own.has(permission))
         if (missing.length > 0) {
           return yield* forbidden(
             `permissions: a key can grant only permissions that it has, and this one lacks ${[...new Set(missing)].join(", ")}`

@@ -11,7 +11,7 @@ import { Assets, type StoredAsset } from "../store/Assets.ts"
 import { Database } from "../store/Database.ts"
 import { Files } from "../store/Files.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { answering, conflict, orNotFound, tooLarge } from "../edge/Failures.ts"
+import { refusals, conflict, orNotFound, tooLarge } from "../edge/Failures.ts"
 import { FileLinks, validMillis } from "../transfers/FileLinks.ts"
 import { Pagination } from "../edge/Pagination.ts"
 
@@ -61,7 +61,7 @@ export const layer = Endpoints.group(
         const stored = Effect.flatMap(blobs.stage(Stream.succeed(data)), (staged) =>
           uploadCompletion.asset(params.workspace_id, id, staged)
         )
-        yield* answering("NOT_FOUND")(Effect.scoped(stored))
+        yield* refusals("NOT_FOUND")(Effect.scoped(stored))
         return { id, content_type, status: "completed" } as const
       }),
       getAssetUpload: Effect.fnUntraced(function* ({ params }) {

@@ -8,7 +8,7 @@ import * as Redacted from "effect/Redacted"
 import { Assistants, heartbeatSeconds } from "../store/Assistants.ts"
 import { TaskPackages } from "../store/TaskPackages.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { answering, notFound, orNotFound } from "../edge/Failures.ts"
+import { refusals, notFound, orNotFound } from "../edge/Failures.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { locate } from "./TaskPackages.ts"
@@ -26,7 +26,7 @@ const assistants = Endpoints.group(
       createAssistant: Effect.fnUntraced(function* ({ params, payload }) {
         const { id, name } = yield* store
           .create(params.workspace_id, payload.name, payload.task)
-          .pipe(answering("NOT_FOUND", "CONFLICT"))
+          .pipe(refusals("NOT_FOUND", "CONFLICT"))
         return { id, name }
       })
     })
@@ -50,7 +50,7 @@ const runs = Endpoints.group(
       startAssistantRun: Effect.fnUntraced(function* ({ params: { assistant_id, workspace_id } }) {
         const assistant = yield* orNotFound("assistant", assistant_id, store.get(workspace_id, assistant_id))
         const { name, package_id } = assistant.task
-        const { content, taskPackage } = yield* answering("CONFLICT")(packages.forTask(workspace_id, package_id, name))
+        const { content, taskPackage } = yield* refusals("CONFLICT")(packages.forTask(workspace_id, package_id, name))
         const located = yield* locate(links, taskPackage, content)
         const started = yield* store.start(workspace_id, assistant)
         return {
@@ -62,11 +62,11 @@ const runs = Endpoints.group(
         }
       }),
       heartbeatAssistantRun: Effect.fnUntraced(function* ({ params: given }) {
-        const run = yield* answering("CONFLICT")(store.seen(...params(given)))
+        const run = yield* refusals("CONFLICT")(store.seen(...params(given)))
         return run ?? (yield* notFound(what, given.assistant_run_id))
       }),
       completeAssistantRun: Effect.fnUntraced(function* ({ params: given, payload: { error } }) {
-        const run = yield* answering("CONFLICT")(store.complete(...params(given), error?.code ?? null))
+        const run = yield* refusals("CONFLICT")(store.complete(...params(given), error?.code ?? null))
         return run ?? (yield* notFound(what, given.assistant_run_id))
       })
     })

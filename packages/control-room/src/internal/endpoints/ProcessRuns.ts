@@ -9,7 +9,7 @@ import { Runs } from "../runs/Runs.ts"
 import { Processes } from "../store/Processes.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { answering, invalidRequest, orNotFound } from "../edge/Failures.ts"
+import { refusals, invalidRequest, orNotFound } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 
 const started = (id: ProcessRunId | null): Started => (id === null ? { started: false } : { started: true, id })
@@ -45,7 +45,7 @@ export const layer = Endpoints.group(
         const refusal = callback === undefined ? null : guard.refuses(callback.url)
         if (refusal !== null) return yield* invalidRequest(`callback.url: ${refusal}`)
         return started(
-          yield* answering("CONFLICT", "NOT_FOUND")(runs.start(params.workspace_id, process, input, callback))
+          yield* refusals("CONFLICT", "NOT_FOUND")(runs.start(params.workspace_id, process, input, callback))
         )
       }),
       startProcessRunFromIntegration: Effect.fnUntraced(function* ({ headers, params, payload, query }) {
@@ -56,7 +56,7 @@ export const layer = Endpoints.group(
         }
         yield* checkPayload(payload ?? null, "the body")
         const input = { type: "with_payloads", payloads: [payload ?? null] } as const
-        const id = yield* answering("CONFLICT", "NOT_FOUND")(runs.start(params.workspace_id, process, input))
+        const id = yield* refusals("CONFLICT", "NOT_FOUND")(runs.start(params.workspace_id, process, input))
         return HttpServerResponse.jsonUnsafe(started(id))
       }),
       stopProcessRun: Effect.fnUntraced(function* ({ params, payload }) {
@@ -70,7 +70,7 @@ export const layer = Endpoints.group(
       }),
       deleteProcessRun: Effect.fnUntraced(function* ({ params }) {
         const run = yield* find(params)
-        yield* answering("CONFLICT")(runs.remove(run.id))
+        yield* refusals("CONFLICT")(runs.remove(run.id))
         return { id: run.id, deleted: true } as const
       })
     })

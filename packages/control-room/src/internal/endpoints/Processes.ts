@@ -5,7 +5,7 @@ import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { ProcessDefinition } from "@signalbox/api/contract/Processes"
 import * as Effect from "effect/Effect"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { answering, conflict, invalidRequest, notFound, orNotFound } from "../edge/Failures.ts"
+import { refusals, conflict, invalidRequest, notFound, orNotFound } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
 import { Runs } from "../runs/Runs.ts"
@@ -65,7 +65,7 @@ export const layer = Endpoints.group(
         }
       }),
       deleteProcess: Effect.fnUntraced(function* ({ params }) {
-        yield* answering("NOT_FOUND", "CONFLICT")(runs.removeProcess(params.workspace_id, params.process_id))
+        yield* refusals("NOT_FOUND", "CONFLICT")(runs.removeProcess(params.workspace_id, params.process_id))
         return { id: params.process_id, deleted: true } as const
       })
     })

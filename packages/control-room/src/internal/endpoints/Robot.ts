@@ -21,7 +21,7 @@ import { StepRuns } from "../store/StepRuns.ts"
 import type { StoredStepRun } from "../store/StoredStepRun.ts"
 import { WorkItems } from "../store/WorkItems.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { answering, conflict, notFound, tooLarge } from "../edge/Failures.ts"
+import { refusals, conflict, notFound, tooLarge } from "../edge/Failures.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
 
 /** Finds the step run whose token a request came with. */
@@ -36,7 +36,7 @@ const stepRunOfToken = Effect.map(StepRuns, (store) => {
     live: Effect.gen(function* () {
       const stepRun = yield* own
       const ended = Engine.notRunning(stepRun)
-      return ended === null ? stepRun : yield* answering("LEASE_LOST")(new Refused(ended))
+      return ended === null ? stepRun : yield* refusals("LEASE_LOST")(new Refused(ended))
     }),
     /**
      * The step run of the token, live or ended, if the URL names that one; the engine refuses the commands of an ended
@@ -81,19 +81,19 @@ const process = Endpoints.group(
     return handlers.handleAll({
       reserveNextWorkItem: Effect.fnUntraced(function* ({ params }) {
         const stepRun = yield* named(params)
-        const item = yield* answering("CONFLICT", "LEASE_LOST")(runs.reserveNext(stepRun))
+        const item = yield* refusals("CONFLICT", "LEASE_LOST")(runs.reserveNext(stepRun))
         return { workItemId: item }
       }),
       releaseWorkItem: Effect.fnUntraced(function* ({ params, payload }) {
         const stepRun = yield* named(params)
         const exception = exceptionOf(payload)
-        yield* answering("CONFLICT", "LEASE_LOST", "NOT_FOUND")(runs.release(stepRun, payload.workItemId, exception))
+        yield* refusals("CONFLICT", "LEASE_LOST", "NOT_FOUND")(runs.release(stepRun, payload.workItemId, exception))
         return {}
       }),
       createOutput: Effect.fnUntraced(function* ({ params, payload }) {
         const stepRun = yield* named(params)
         yield* checkPayload(payload.payload)
-        const id = yield* answering(
+        const id = yield* refusals(
           "CONFLICT",
           "LEASE_LOST",
           "NOT_FOUND"

@@ -10,7 +10,7 @@ import { GitPackages } from "../git/GitPackages.ts"
 import { PackageSources, type Source } from "../store/PackageSources.ts"
 import { notUploaded, type PackageContent, type StoredPackage, TaskPackages } from "../store/TaskPackages.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { answering, conflict, orNotFound } from "../edge/Failures.ts"
+import { refusals, conflict, orNotFound } from "../edge/Failures.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
 import { Pagination } from "../edge/Pagination.ts"
 
@@ -70,7 +70,7 @@ export const layer = Endpoints.group(
       }),
       configureTaskPackage: Effect.fnUntraced(function* ({ params, payload: { configuration, type } }) {
         const found = yield* find(params)
-        yield* answering("INVALID_REQUEST", "NOT_FOUND", "CONFLICT")(gitPackages.configure(found, type, configuration))
+        yield* refusals("INVALID_REQUEST", "NOT_FOUND", "CONFLICT")(gitPackages.configure(found, type, configuration))
         return { id: found.id, name: found.name, type }
       }),
       getTaskPackageUpload: Effect.fnUntraced(function* ({ params }) {
@@ -83,7 +83,7 @@ export const layer = Endpoints.group(
       }),
       deleteTaskPackage: Effect.fnUntraced(function* ({ params }) {
         const found = yield* find(params)
-        const unused = yield* answering("CONFLICT")(store.remove(found))
+        const unused = yield* refusals("CONFLICT")(store.remove(found))
         yield* Effect.forEach(unused, blobs.remove, { discard: true })
         return { id: found.id, deleted: true } as const
       })

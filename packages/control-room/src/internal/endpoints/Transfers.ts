@@ -13,7 +13,7 @@ import { BlobStore, type Staged } from "../../BlobStore.ts"
 import { UploadCompletion } from "../transfers/UploadCompletion.ts"
 import { limits } from "../Limits.ts"
 import { Refused } from "../Refused.ts"
-import { Assets, uploadGone } from "../store/Assets.ts"
+import { Assets, uploadEnded } from "../store/Assets.ts"
 import { Files } from "../store/Files.ts"
 import { body } from "../edge/Failures.ts"
 import { Strangers } from "../edge/Strangers.ts"
@@ -247,7 +247,7 @@ const assets = HttpRouter.use(
         )
       }
       if ((yield* store.ofUpload(workspace, upload)) === null) {
-        return yield* refuse("NOT_FOUND", uploadGone)
+        return yield* refuse("NOT_FOUND", uploadEnded)
       }
       const tooLarge = Effect.suspend(() => {
         const reason = `the content is larger than the ${limits.asset} bytes that an asset may have`

@@ -10,7 +10,7 @@ import { Processes } from "../store/Processes.ts"
 import { Webhooks } from "../store/Webhooks.ts"
 import type { StoredWebhook } from "../store/StoredWebhook.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { answering, invalidRequest, orNotFound } from "../edge/Failures.ts"
+import { refusals, invalidRequest, orNotFound } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 
 export const layer = Endpoints.group(
@@ -89,7 +89,7 @@ export const layer = Endpoints.group(
         const webhook = yield* find(params)
         const id = params.delivery_id
         const delivery = yield* orNotFound("delivery", id, deliveries.get(webhook.view.id, id))
-        return yield* answering("CONFLICT")(outbox.redeliver(webhook, delivery))
+        return yield* refusals("CONFLICT")(outbox.redeliver(webhook, delivery))
       })
     })
   })

@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { answering, conflict, orNotFound, tooLarge } from "../edge/Failures.ts"
+import { refusals, conflict, orNotFound, tooLarge } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
 import { limits, maxFilesPerItem, tooManyFiles } from "../Limits.ts"
@@ -82,7 +82,7 @@ export const layer = Endpoints.group(
       batchWorkItems: ({ params, payload }) =>
         runs
           .batch(params.workspace_id, payload.batch_operation, payload.work_item_ids)
-          .pipe(answering("INVALID_REQUEST", "NOT_FOUND", "CONFLICT"), Effect.as({ accepted: true }))
+          .pipe(refusals("INVALID_REQUEST", "NOT_FOUND", "CONFLICT"), Effect.as({ accepted: true }))
     })
   })
 )

@@ -9,7 +9,7 @@ import { WorkerGroups } from "../store/WorkerGroups.ts"
 import { Workers } from "../store/Workers.ts"
 import { WorkSignal } from "../runs/WorkSignal.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { answering, conflict, notFound, orNotFound } from "../edge/Failures.ts"
+import { refusals, conflict, notFound, orNotFound } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { expiryOf } from "./Workers.ts"
 
@@ -47,7 +47,7 @@ export const layer = Endpoints.group(
         return name === undefined ? group : ((yield* store.rename(group, name)) ?? (yield* taken(name)))
       }),
       deleteWorkerGroup: Effect.fnUntraced(function* ({ params }) {
-        yield* answering("NOT_FOUND", "CONFLICT")(store.remove(params.workspace_id, params.worker_group_id))
+        yield* refusals("NOT_FOUND", "CONFLICT")(store.remove(params.workspace_id, params.worker_group_id))
         return { id: params.worker_group_id, deleted: true } as const
       }),
       addWorkerToGroup: ({ params, payload }) =>

@@ -20,7 +20,7 @@ import { WorkerReports } from "../store/WorkerReports.ts"
 import { Workers } from "../store/Workers.ts"
 import { WorkSignal } from "../runs/WorkSignal.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { answering, conflict, forbidden, invalidRequest, notFound, orNotFound, tooLarge } from "../edge/Failures.ts"
+import { refusals, conflict, forbidden, invalidRequest, notFound, orNotFound, tooLarge } from "../edge/Failures.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
 import { exceptionOf } from "./Robot.ts"
 import { locate } from "./TaskPackages.ts"
@@ -118,7 +118,7 @@ export const layer = Endpoints.group(
     const leased = Effect.fnUntraced(function* (worker: WorkerId, id: string, leaseToken: string) {
       const stepRun = yield* orNotFound("step run", id, stepRuns.find(id))
       const refused = LeaseHolder.refusalOf(stepRun, worker, leaseToken)
-      return refused === null ? stepRun : yield* answering("LEASE_LOST")(refused)
+      return refused === null ? stepRun : yield* refusals("LEASE_LOST")(refused)
     })
 
     return handlers.handleAll({
@@ -162,7 +162,7 @@ export const layer = Endpoints.group(
       startStepRun: Effect.fnUntraced(function* ({ params, payload }) {
         const worker = yield* ownWorker
         const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
-        yield* answering("CONFLICT", "LEASE_LOST")(runs.startStepRun(stepRun))
+        yield* refusals("CONFLICT", "LEASE_LOST")(runs.startStepRun(stepRun))
         return { accepted: true } as const
       }),
       nextWorkItems: Effect.fnUntraced(function* ({ params, payload }) {
@@ -189,7 +189,7 @@ export const layer = Endpoints.group(
       finishStepRun: Effect.fnUntraced(function* ({ params, payload }) {
         const worker = yield* ownWorker
         const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
-        yield* answering("CONFLICT", "LEASE_LOST")(runs.finish(stepRun, payload.error))
+        yield* refusals("CONFLICT", "LEASE_LOST")(runs.finish(stepRun, payload.error))
         return { accepted: true } as const
       }),
       sendStepRunConsole: Effect.fnUntraced(function* ({ params, payload }) {
@@ -198,7 +198,7 @@ export const layer = Endpoints.group(
           Effect.map(timeOf(timestamp, `messages.${index}.timestamp`), (at) => ({ message, timestamp: at }))
         )
         const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
-        yield* answering("CONFLICT", "LEASE_LOST")(reports.addMessages(stepRun, payload.offset, messages))
+        yield* refusals("CONFLICT", "LEASE_LOST")(reports.addMessages(stepRun, payload.offset, messages))
         return { accepted: true } as const
       }),
       sendStepRunEvents: Effect.fnUntraced(function* ({ params, payload }) {
@@ -207,14 +207,14 @@ export const layer = Endpoints.group(
           Effect.map(timeOf(timestamp, `events.${index}.timestamp`), (at) => ({ type: event_type, timestamp: at }))
         )
         const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
-        yield* answering("CONFLICT", "LEASE_LOST")(reports.addEvents(stepRun, payload.offset, events))
+        yield* refusals("CONFLICT", "LEASE_LOST")(reports.addEvents(stepRun, payload.offset, events))
         return { accepted: true } as const
       }),
       createStepRunArtifact: Effect.fnUntraced(function* ({ params, payload: { lease_token, name, size } }) {
         const worker = yield* ownWorker
         const { id, state, workspaceId } = yield* leased(worker.id, params.step_run_id, lease_token)
         if (state === "awaiting_worker") return yield* conflict("the step run has not started; start it first")
-        if (state !== "in_progress") return yield* answering("LEASE_LOST")(LeaseHolder.lost())
+        if (state !== "in_progress") return yield* refusals("LEASE_LOST")(LeaseHolder.lost())
         if (size > limits.file) {
           return yield* tooLarge(`size: ${size} bytes exceed the ${limits.file} allowed`)
         }

@@ -11,7 +11,7 @@ import { Processes } from "../store/Processes.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
 import type { StoredState } from "../store/StoredItem.ts"
 import { WorkItems } from "../store/WorkItems.ts"
-import { processGone } from "./RunCommands.ts"
+import { processNotFound } from "./RunCommands.ts"
 import { decided, Transitions } from "./Transitions.ts"
 
 export interface BatchCommand {
@@ -83,7 +83,7 @@ export const make = Effect.gen(function* () {
         // A run that resumes keeps its process from being deleted, and vice versa.
         if (operation === "retry") {
           for (const id of [...new Set(todo.map((item) => item.processId))].sort()) {
-            if ((yield* processes.lock(workspace, id, "share")) === null) return yield* processGone(id)
+            if ((yield* processes.lock(workspace, id, "share")) === null) return yield* processNotFound(id)
           }
         }
         const at = yield* now

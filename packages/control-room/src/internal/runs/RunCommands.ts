@@ -32,7 +32,7 @@ export interface RunCommands {
 }
 
 /** The refusal when the workspace has no such process. */
-export const processGone = (id: ProcessId) =>
+export const processNotFound = (id: ProcessId) =>
   new Refused({ code: "NOT_FOUND", message: `this workspace has no process ${id}` })
 
 export const make = Effect.gen(function* () {
@@ -54,7 +54,7 @@ export const make = Effect.gen(function* () {
   ) {
     // Read again under the lock: it may have been changed or deleted since it was looked up.
     const process = yield* processes.lock(workspace, known.view.id, "share")
-    if (process === null) return yield* processGone(known.view.id)
+    if (process === null) return yield* processNotFound(known.view.id)
     const conflict = (message: string) => new Refused({ code: "CONFLICT", message })
     if (process.steps.length === 0) {
       return yield* conflict(`the process "${process.view.name}" has no steps; add one before starting it`)
@@ -138,7 +138,7 @@ export const make = Effect.gen(function* () {
     yield* transaction(
       Effect.gen(function* () {
         const process = yield* processes.lock(workspace, id, "update")
-        if (process === null) return yield* processGone(id)
+        if (process === null) return yield* processNotFound(id)
         const { live, waiting } = yield* processes.inUse(id)
         if (live > 0 || waiting > 0) {
           return yield* new Refused({

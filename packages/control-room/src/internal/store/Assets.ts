@@ -40,7 +40,7 @@ export interface NewContent {
 }
 
 /** The refusal of an upload that no longer accepts content. */
-export const uploadGone = "the upload has failed or its asset was deleted; request a new upload"
+export const uploadEnded = "the upload has failed or its asset was deleted; request a new upload"
 
 const parse = (row: Row): StoredAsset => ({
   id: AssetId.make(row.id),
@@ -155,7 +155,7 @@ export class Assets extends Context.Service<
                   sql`
                     UPDATE asset_upload SET status = 'completed' WHERE id = ${upload} AND status <> 'failed' RETURNING id`
                 )
-          if (row === null || done.length === 0) return yield* new Refused({ code: "NOT_FOUND", message: uploadGone })
+          if (row === null || done.length === 0) return yield* new Refused({ code: "NOT_FOUND", message: uploadEnded })
           yield* Effect.orDie(sql`UPDATE asset SET content_type = ${row.upload_type} WHERE id = ${row.id}`)
           return yield* files.putNew(workspace, { ownerId: row.id, name: "content", ...content })
         }, transaction),

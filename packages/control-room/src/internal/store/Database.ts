@@ -174,7 +174,7 @@ export class Database extends Context.Service<
         const fitting = cut(found, (row) => rowBytes + (row.long_bytes ?? 0) + (row.extra_bytes ?? 0))
         const bytes = fitting.bytes
         const left = fitting.rows.filter((row) => (row.long_bytes ?? 0) > short)
-        if (bytes <= limits.smallAnswer && left.length === 0) return Effect.succeed(fitting)
+        if (bytes <= limits.smallResponse && left.length === 0) return Effect.succeed(fitting)
         const select = sql.literal(`SELECT ${columns}, ${long.join(", ")}${extra(extraBytes)} FROM ${table}`)
         // Reading megabytes takes a while: other fibers run in between.
         const texts = Effect.forEach(partsOf(left), (part) =>
@@ -236,7 +236,7 @@ export class Database extends Context.Service<
             )
           if (!("table" in from)) return Effect.orDie(walk<A>(from))
           // How much of each text is read in the first query, so that the whole page is small.
-          const short = Math.floor(limits.smallAnswer / limit)
+          const short = Math.floor(limits.smallResponse / limit)
           const wide: Effect.Effect<Rows<A>, SqlError> = walk<A & Measured>(measuring(from, short)).pipe(
             Effect.flatMap((found) => wholeOf(from, short, found, request)),
             // All rows were deleted before their texts were read, so the page has no position for the next one: start

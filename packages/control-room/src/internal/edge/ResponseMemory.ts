@@ -15,14 +15,14 @@ import { limits } from "../Limits.ts"
 import { dieWith } from "./Failures.ts"
 
 /** How long a response waits until others have been sent. */
-const patience: Duration.Input = "10 seconds"
+const maxWait: Duration.Input = "10 seconds"
 
 const busy = dieWith(503, "UNAVAILABLE", "too many large responses are being sent; try again in a moment", {
   "retry-after": "1"
 })
 
-export class Answers extends Context.Service<
-  Answers,
+export class ResponseMemory extends Context.Service<
+  ResponseMemory,
   {
     /**
      * Reserves at least this many bytes for a request until its scope closes, which is when its response was sent.
@@ -39,11 +39,11 @@ export class Answers extends Context.Service<
       refusable: boolean
     ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, Scope.Scope>
   }
->()("@signalbox/control-room/edge/Answers") {
+>()("@signalbox/control-room/edge/ResponseMemory") {
   static readonly layer = Layer.effect(
-    Answers,
+    ResponseMemory,
     Effect.gen(function* () {
-      const room = yield* Semaphore.make(limits.answers)
+      const room = yield* Semaphore.make(limits.responses)
       const reserved = new WeakMap<Scope.Scope, number>()
       let waiting = 0
 
@@ -52,12 +52,12 @@ export class Answers extends Context.Service<
         Effect.suspend(() => {
           const known = reserved.get(scope) ?? 0
           // A single one may exceed the whole budget.
-          const more = Math.min(bytes, limits.answers) - known
+          const more = Math.min(bytes, limits.responses) - known
           if (more <= 0) return Effect.succeed(true)
-          if (waiting + more > limits.answers) return Effect.succeed(false)
+          if (waiting + more > limits.responses) return Effect.succeed(false)
           waiting += more
           const taken = Semaphore.take(room, more).pipe(
-            Effect.timeoutOption(patience),
+            Effect.timeoutOption(maxWait),
             Effect.ensuring(Effect.sync(() => (waiting -= more)))
           )
           const released = (took: Option.Option<number>) =>
@@ -78,8 +78,8 @@ export class Answers extends Context.Service<
       const pace = (bytes: number) =>
         Effect.callback<void>((resume) => {
           const now = performance.now()
-          pacedTo = Math.max(pacedTo, now) + bytes / limits.answersPerMilli
-          const wait = pacedTo - now - limits.answers / limits.answersPerMilli
+          pacedTo = Math.max(pacedTo, now) + bytes / limits.responseBytesPerMilli
+          const wait = pacedTo - now - limits.responses / limits.responseBytesPerMilli
           if (wait <= 0) return resume(Effect.void)
           // Real time, since this is about the event loop of the machine; `Clock` may be virtual.
           const timer = setTimeout(() => resume(Effect.void), wait)
@@ -89,11 +89,11 @@ export class Answers extends Context.Service<
       const reserve = (bytes: number, scope: Scope.Scope) =>
         Effect.flatMap(take(bytes, scope), (taken) => (taken ? pace(bytes) : busy))
 
-      return Answers.of({
+      return ResponseMemory.of({
         reserve,
         sending: (response, refusable) => {
           const { body } = response
-          if (body._tag !== "Uint8Array" || body.contentLength <= limits.smallAnswer) return Effect.succeed(response)
+          if (body._tag !== "Uint8Array" || body.contentLength <= limits.smallResponse) return Effect.succeed(response)
           const { contentLength, contentType } = body
           // The scope of a request with a stream stays open until the client's side has taken the last byte.
           const streamed = HttpServerResponse.stream(

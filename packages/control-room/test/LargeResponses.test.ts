@@ -16,7 +16,7 @@ import * as TestClock from "effect/testing/TestClock"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { Socket } from "node:net"
-import { Answers } from "../src/internal/edge/Answers.ts"
+import { ResponseMemory } from "../src/internal/edge/ResponseMemory.ts"
 import { limits } from "../src/internal/Limits.ts"
 import { WorkItems } from "../src/internal/store/WorkItems.ts"
 import { bodyAs } from "./support/Http.ts"
@@ -254,65 +254,65 @@ const refusal = (exit: Exit.Exit<unknown, unknown>) => {
 describe("the memory for large answers", () => {
   it.effect("is waited for, and a 503 says to come back when it does not come free in 10 s", () =>
     Effect.gen(function* () {
-      const { reserve } = yield* Answers
+      const { reserve } = yield* ResponseMemory
       const [first, second] = [yield* Scope.make(), yield* Scope.make()]
-      yield* reserve(limits.answers, first)
+      yield* reserve(limits.responses, first)
       const waiting = yield* Effect.forkChild(Effect.exit(reserve(limits.page, second)))
       yield* TestClock.adjust("9 seconds")
       assert.isUndefined(waiting.pollUnsafe())
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(refusal(yield* Fiber.join(waiting)), { status: 503, retryAfter: "1" })
-    }).pipe(Effect.provide(Answers.layer))
+    }).pipe(Effect.provide(ResponseMemory.layer))
   )
 
   it.effect("comes free when an answer was sent", () =>
     Effect.gen(function* () {
-      const { reserve } = yield* Answers
+      const { reserve } = yield* ResponseMemory
       const [first, second] = [yield* Scope.make(), yield* Scope.make()]
       const got = yield* Deferred.make<void>()
-      yield* reserve(limits.answers, first)
+      yield* reserve(limits.responses, first)
       yield* Effect.forkChild(Effect.andThen(reserve(limits.page, second), Deferred.succeed(got, undefined)))
       yield* TestClock.adjust("1 second")
       yield* Scope.close(first, Exit.void)
       yield* Deferred.await(got)
-    }).pipe(Effect.provide(Answers.layer))
+    }).pipe(Effect.provide(ResponseMemory.layer))
   )
 
   it.effect("is counted once for a request that asks twice", () =>
     Effect.gen(function* () {
-      const { reserve } = yield* Answers
+      const { reserve } = yield* ResponseMemory
       const [first, second] = [yield* Scope.make(), yield* Scope.make()]
-      yield* reserve(limits.answers / 2, first)
-      yield* reserve(limits.answers / 2, first)
-      yield* reserve(limits.answers / 2, second)
-    }).pipe(Effect.provide(Answers.layer))
+      yield* reserve(limits.responses / 2, first)
+      yield* reserve(limits.responses / 2, first)
+      yield* reserve(limits.responses / 2, second)
+    }).pipe(Effect.provide(ResponseMemory.layer))
   )
 
   it.effect("refuses at once where too many wait already", () =>
     Effect.gen(function* () {
-      const { reserve } = yield* Answers
+      const { reserve } = yield* ResponseMemory
       const scopes = yield* Effect.forEach([1, 2, 3], () => Scope.make())
       const [first, second, third] = scopes
       if (first === undefined || second === undefined || third === undefined) return assert.fail("no scopes")
-      yield* reserve(limits.answers, first)
-      yield* Effect.forkChild(reserve(limits.answers, second))
+      yield* reserve(limits.responses, first)
+      yield* Effect.forkChild(reserve(limits.responses, second))
       yield* Effect.yieldNow
       assert.deepStrictEqual(refusal(yield* Effect.exit(reserve(1, third))), { status: 503, retryAfter: "1" })
-    }).pipe(Effect.provide(Answers.layer))
+    }).pipe(Effect.provide(ResponseMemory.layer))
   )
 
   it.effect("has a pace after a burst, also where what was before has been sent", () =>
     Effect.gen(function* () {
-      const { reserve } = yield* Answers
+      const { reserve } = yield* ResponseMemory
       const sent = Effect.flatMap(Scope.make(), (scope) =>
         Effect.andThen(reserve(limits.page, scope), Scope.close(scope, Exit.void))
       )
-      const burst = Effect.repeat(sent, { times: limits.answers / limits.page - 1 })
+      const burst = Effect.repeat(sent, { times: limits.responses / limits.page - 1 })
       const within = yield* Effect.forkChild(burst, { startImmediately: true })
       assert.isDefined(within.pollUnsafe())
       const after = yield* Effect.forkChild(sent, { startImmediately: true })
       assert.isUndefined(after.pollUnsafe())
       yield* Fiber.join(after)
-    }).pipe(Effect.provide(Answers.layer))
+    }).pipe(Effect.provide(ResponseMemory.layer))
   )
 })
