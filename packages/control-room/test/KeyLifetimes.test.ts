@@ -29,7 +29,7 @@ withLayer(database, { excludeTestServices: true, timeout: "4 minutes" })("an ide
   it.effect("is found until it expires, whether it is swept by then or not", () =>
     Effect.gen(function* () {
       const records = yield* IdempotencyRecords
-      for (const lifetime of [60, 86_400, 604_800]) yield* records.keep(workspace, `${lifetime}`, record(lifetime))
+      for (const lifetime of [60, 86_400, 604_800]) yield* records.store(workspace, `${lifetime}`, record(lifetime))
       const left = lifetimes(["60", "86400", "604800"])
       yield* TestClock.adjust("59 seconds")
       assert.deepStrictEqual(yield* left, [60, 86_400, 604_800])
@@ -47,9 +47,9 @@ withLayer(database, { excludeTestServices: true, timeout: "4 minutes" })("an ide
   it.effect("that has expired gives its place to a new one with the lifetime of that", () =>
     Effect.gen(function* () {
       const records = yield* IdempotencyRecords
-      yield* records.keep(workspace, "again", record(60))
+      yield* records.store(workspace, "again", record(60))
       yield* TestClock.adjust("2 minutes")
-      yield* records.keep(workspace, "again", record(120))
+      yield* records.store(workspace, "again", record(120))
       assert.deepStrictEqual(yield* lifetimes(["again"]), [120])
       assert.strictEqual(yield* records.sweep(10), 0)
     }).pipe(inVirtualTime)

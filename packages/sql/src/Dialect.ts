@@ -36,7 +36,7 @@ export const forUpdateOf = (sql: Sql, table: string) => onPostgres(sql, `FOR NO 
 export const skipLocked = (sql: Sql, table: string) => onPostgres(sql, `FOR NO KEY UPDATE OF ${table} SKIP LOCKED`)
 
 /** Waits until no other transaction has locked this name, and locks it until the current transaction ends. */
-export const holdName = (sql: Sql, name: string) =>
+export const lockName = (sql: Sql, name: string) =>
   sql.onDialectOrElse({
     pg: () => Effect.asVoid(sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`),
     orElse: () => Effect.void

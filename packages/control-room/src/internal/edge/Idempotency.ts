@@ -82,7 +82,7 @@ export class Idempotency extends Context.Service<
           Effect.gen(function* () {
             const context = `idempotency ${workspace} ${key}`
             // A second request with the key waits here for the first.
-            yield* records.hold(workspace, key)
+            yield* records.lock(workspace, key)
             const known = yield* records.find(workspace, key)
             const headers = yield* ResponseHeaders
             headers[lifetimeHeader] = String(known?.lifetime ?? lifetime)
@@ -104,7 +104,7 @@ export class Idempotency extends Context.Service<
             const json = jsonOf(response)
             if (response.status < 300 && json !== null) {
               const body = yield* seal(json, context)
-              yield* records.keep(workspace, key, { fingerprint, status: response.status, body, lifetime })
+              yield* records.store(workspace, key, { fingerprint, status: response.status, body, lifetime })
             }
             return response
           })

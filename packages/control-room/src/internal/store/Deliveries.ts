@@ -146,7 +146,7 @@ export class Deliveries extends Context.Service<
 
       const claimAt = Effect.fnUntraced(function* (endpoint: string, limit: number) {
         // Nodes that claim concurrently count each other's claims on the endpoint one after another.
-        yield* Dialect.holdName(sql, `deliveries ${endpoint}`)
+        yield* Dialect.lockName(sql, `deliveries ${endpoint}`)
         const time = yield* millis
         const at = new Date(time).toISOString()
         const until = new Date(time + Duration.toMillis(claimTime)).toISOString()

@@ -30,10 +30,10 @@ export class IdempotencyRecords extends Context.Service<
   IdempotencyRecords,
   {
     /** Locks the key until the current transaction ends: concurrent requests with the same key wait here. */
-    readonly hold: (workspace: WorkspaceId, key: string) => Effect.Effect<void>
+    readonly lock: (workspace: WorkspaceId, key: string) => Effect.Effect<void>
     readonly find: (workspace: WorkspaceId, key: string) => Effect.Effect<IdempotencyRecord | null>
     /** Stores the response, in the same transaction as the changes. */
-    readonly keep: (workspace: WorkspaceId, key: string, record: IdempotencyRecord) => Effect.Effect<void>
+    readonly store: (workspace: WorkspaceId, key: string, record: IdempotencyRecord) => Effect.Effect<void>
     /** Deletes up to `limit` expired records, and returns how many they were. */
     readonly sweep: (limit: number) => Effect.Effect<number>
   }
@@ -43,7 +43,7 @@ export class IdempotencyRecords extends Context.Service<
     Effect.gen(function* () {
       const { millis, now, sql } = yield* Database
       return IdempotencyRecords.of({
-        hold: (workspace, key) => Effect.orDie(Dialect.holdName(sql, `idempotency ${workspace} ${key}`)),
+        lock: (workspace, key) => Effect.orDie(Dialect.lockName(sql, `idempotency ${workspace} ${key}`)),
         find: Effect.fnUntraced(function* (workspace, key) {
           const [row] = yield* sql<Row>`
             SELECT fingerprint, status, body, created_at, expires_at FROM idempotency_key
@@ -53,7 +53,7 @@ export class IdempotencyRecords extends Context.Service<
           const lifetime = Math.round((Date.parse(expires_at) - Date.parse(created_at)) / 1000)
           return { fingerprint, status, body, lifetime }
         }, Effect.orDie),
-        keep: Effect.fnUntraced(function* (workspace, key, { lifetime, ...record }) {
+        store: Effect.fnUntraced(function* (workspace, key, { lifetime, ...record }) {
           const time = yield* millis
           yield* sql`DELETE FROM idempotency_key WHERE workspace_id = ${workspace} AND key = ${key}`
           yield* sql`INSERT INTO idempotency_key ${sql.insert({

@@ -54,7 +54,7 @@ export class Workspaces extends Context.Service<
         get: (id) => Effect.orDie(Effect.map(sql<WorkspaceRow>`SELECT * FROM workspace WHERE id = ${id}`, one)),
         first,
         firstOr: Effect.fnUntraced(function* (name) {
-          yield* Effect.orDie(Dialect.holdName(sql, "first workspace"))
+          yield* Effect.orDie(Dialect.lockName(sql, "first workspace"))
           return (yield* first) ?? (yield* create(name))
         }, transaction),
         create
