@@ -125,12 +125,12 @@ export class Strangers extends Context.Service<
               return charge(request)
             })
           }
-          const looked = Effect.tap(find, (found) => {
+          const remembered = Effect.tap(find, (found) => {
             if (found === null) return Effect.void
             remember(name)
             return refund(request)
           })
-          return Effect.andThen(charge(request), looked)
+          return Effect.andThen(charge(request), remembered)
         }
       })
     })

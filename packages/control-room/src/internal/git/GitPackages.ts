@@ -167,17 +167,17 @@ export class GitPackages extends Context.Service<
         const taskPackage = yield* packages.get(source.workspaceId, source.packageId)
         if (taskPackage === null || taskPackage.type === "zip") return
         const { type } = taskPackage
-        const looked = Effect.gen(function* () {
+        const poll = Effect.gen(function* () {
           const remote = yield* remoteOf(source.workspaceId, type, source)
           const head = yield* git.head(remote, source)
-          if (head === source.commit) return yield* sources.looked(source, null)
+          if (head === source.commit) return yield* sources.recordPoll(source, null)
           yield* take(remote, source, (fetched) => sources.deploy(source, type, fetched))
           yield* Effect.logInfo("task package deployed from git").pipe(Effect.annotateLogs({ head }))
         })
-        yield* refusing(looked).pipe(
+        yield* refusing(poll).pipe(
           Effect.catch(({ message }) =>
             Effect.andThen(
-              sources.looked(source, message),
+              sources.recordPoll(source, message),
               // The same failure is logged once, not every minute.
               source.error?.message === message
                 ? Effect.void

@@ -53,7 +53,7 @@ export class UnassignedStepRuns extends Context.Service<
             const offers = yield* waits.offers(workspace, heardSince)
             for (const need of needs) {
               const message = missing(need, offers)
-              if (message !== null) yield* waits.tell(need, cutoff, message)
+              if (message !== null) yield* waits.report(need, cutoff, message)
             }
           }
         })

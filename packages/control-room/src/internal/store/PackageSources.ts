@@ -11,7 +11,7 @@ import * as Dialect from "@signalbox/sql/Dialect"
 import { type NewContent, TaskPackages } from "./TaskPackages.ts"
 
 /** The interval of polling a branch. */
-const lookEvery = Duration.minutes(1)
+const pollInterval = Duration.minutes(1)
 /** Longer than a poll takes: after that another node polls, in case the one that claimed it was killed. */
 const claimTime = Duration.minutes(10)
 
@@ -92,7 +92,7 @@ export class PackageSources extends Context.Service<
      */
     readonly deploy: (source: Source, type: TaskPackageType, fetched: Fetched) => Effect.Effect<string | null, Refused>
     /** Records a poll without new content: the branch has not moved, or (`error`) could not be read. */
-    readonly looked: (source: Source, error: string | null) => Effect.Effect<void>
+    readonly recordPoll: (source: Source, error: string | null) => Effect.Effect<void>
   }
 >()("@signalbox/control-room/store/PackageSources") {
   static readonly layer = Layer.effect(
@@ -133,7 +133,7 @@ export class PackageSources extends Context.Service<
             fetched_at: yield* now,
             error: null,
             failed_at: null,
-            look_at: settings.automatic ? yield* inFuture(lookEvery) : null
+            look_at: settings.automatic ? yield* inFuture(pollInterval) : null
           }
           // The row of the package is locked, so no other transaction inserts one in between.
           const changed = yield* Effect.orDie(
@@ -168,19 +168,19 @@ export class PackageSources extends Context.Service<
             fetched_at: yield* now,
             error: null,
             failed_at: null,
-            look_at: yield* inFuture(lookEvery)
+            look_at: yield* inFuture(pollInterval)
           }
           yield* Effect.orDie(
             sql`UPDATE package_source SET ${sql.update(values)} WHERE package_id = ${source.packageId}`
           )
           return old
         }, transaction),
-        looked: Effect.fnUntraced(
+        recordPoll: Effect.fnUntraced(
           function* (source, error) {
             const values = {
               error,
               failed_at: error === null ? null : yield* now,
-              look_at: yield* inFuture(lookEvery)
+              look_at: yield* inFuture(pollInterval)
             }
             yield* sql`UPDATE package_source SET ${sql.update(values)}
               WHERE package_id = ${source.packageId} AND version = ${source.version}`

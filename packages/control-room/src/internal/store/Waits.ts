@@ -48,14 +48,14 @@ export class Waits extends Context.Service<
     /** What the workers of a workspace with a heartbeat since `cutoff` can take. */
     readonly offers: (workspace: WorkspaceId, cutoff: string) => Effect.Effect<ReadonlyArray<Offer>>
     /** Records once what the step runs with this need since `cutoff` lack, and returns their number. */
-    readonly tell: (need: Need, cutoff: string, message: string) => Effect.Effect<number>
+    readonly report: (need: Need, cutoff: string, message: string) => Effect.Effect<number>
   }
 >()("@signalbox/control-room/store/Waits") {
   static readonly layer = Layer.effect(
     Waits,
     Effect.gen(function* () {
       const { newId, now, sql, transaction } = yield* Database
-      const untold = (cutoff: string) =>
+      const unreported = (cutoff: string) =>
         sql`step_run.state = 'awaiting_worker' AND step_run.worker_id IS NULL AND step_run.wait_told = 0
           AND step_run.state_updated_at <= ${cutoff}`
       const same = (column: string, id: string | null) =>
@@ -71,7 +71,7 @@ export class Waits extends Context.Service<
                 FROM step_run
                 LEFT JOIN task_package ON task_package.id = step_run.package_id
                 LEFT JOIN worker_group ON worker_group.id = step_run.worker_group_id
-                WHERE ${untold(cutoff)}`,
+                WHERE ${unreported(cutoff)}`,
               (rows) =>
                 rows.map((row) => ({
                   workspaceId: row.workspace_id,
@@ -102,11 +102,11 @@ export class Waits extends Context.Service<
                 ]
           )
         }, Effect.orDie),
-        tell: Effect.fnUntraced(
+        report: Effect.fnUntraced(
           function* ({ group, task, taskPackage, workspaceId }, cutoff, message) {
             const rows = yield* sql<{ readonly id: string }>`
               UPDATE step_run SET wait_told = 1
-              WHERE ${untold(cutoff)} AND workspace_id = ${workspaceId} AND task_name = ${task}
+              WHERE ${unreported(cutoff)} AND workspace_id = ${workspaceId} AND task_name = ${task}
                 AND ${same("package_id", taskPackage?.id ?? null)} AND ${same("worker_group_id", group?.id ?? null)}
               RETURNING id`
             for (const { id } of rows) {
