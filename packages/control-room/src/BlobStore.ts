@@ -26,7 +26,7 @@ export interface Staged {
   /** Path of the temporary file until it is committed or deleted. */
   readonly path: string
   /** Commits the blob and returns its name. */
-  readonly keep: Effect.Effect<string>
+  readonly commit: Effect.Effect<string>
 }
 
 export class BlobStore extends Context.Service<
@@ -74,12 +74,12 @@ export class BlobStore extends Context.Service<
             return Effect.orDie(file.writeAll(chunk))
           })
           yield* Effect.orDie(file.sync)
-          const keep = Effect.gen(function* () {
+          const commit = Effect.gen(function* () {
             yield* fs.makeDirectory(path.dirname(pathOf(name)), { recursive: true })
             yield* fs.rename(temporary, pathOf(name))
             return name
           }).pipe(Effect.orDie)
-          return { size, path: temporary, keep } satisfies Staged
+          return { size, path: temporary, commit } satisfies Staged
         })
 
         /** Another node has swept it. */

@@ -169,12 +169,12 @@ export class Deliverer extends Context.Service<
 
       // The claim of a delivery that could not be recorded expires, and it is attempted again.
       const recorded = steady("recording deliveries")
-      const look = Effect.gen(function* () {
+      const poll = Effect.gen(function* () {
         for (const claimed of yield* deliverer.claim(maxAtOnce - (yield* FiberSet.size(underWay)))) {
           yield* FiberSet.run(underWay, Effect.ensuring(recorded(deliverer.attempt(claimed)), outbox.wake))
         }
       })
-      yield* look.pipe(
+      yield* poll.pipe(
         steady("polling deliveries"),
         Effect.andThen(Effect.timeoutOption(next, interval)),
         Effect.forever,

@@ -26,7 +26,9 @@ export const layer = Endpoints.group(
       createApiKey: Effect.fnUntraced(function* ({ params, payload }) {
         const maker = yield* CurrentPrincipal
         const own = maker._tag === "ApiKey" ? maker.permissions : new Set<Permission>()
-        const missing = payload.permissions.filter((permission) => permission !== grantableByAll && !own.has(permission))
+        const missing = payload.permissions.filter(
+          (permission) => permission !== grantableByAll && !own.has(permission)
+        )
         if (missing.length > 0) {
           return yield* forbidden(
             `permissions: a key can grant only permissions that it has, and this one lacks ${[...new Set(missing)].join(", ")}`

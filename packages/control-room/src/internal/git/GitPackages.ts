@@ -18,7 +18,7 @@ import * as Stream from "effect/Stream"
 import { steady } from "../BackgroundTask.ts"
 import { BlobStore, type Staged } from "../../BlobStore.ts"
 import { TargetGuard } from "../delivery/TargetGuard.ts"
-import * as Keeping from "../blobs/Keeping.ts"
+import * as BlobCommit from "../blobs/BlobCommit.ts"
 import { GitFailure } from "./Failure.ts"
 import { Git, type Remote } from "./Git.ts"
 import { Refused } from "../Refused.ts"
@@ -82,7 +82,7 @@ export class GitPackages extends Context.Service<
     GitPackages,
     Effect.gen(function* () {
       const blobs = yield* BlobStore
-      const keep = yield* Keeping.make
+      const commitBlob = yield* BlobCommit.make
       const fs = yield* FileSystem.FileSystem
       const git = yield* Git
       const guard = yield* TargetGuard
@@ -144,7 +144,7 @@ export class GitPackages extends Context.Service<
                 })
               })
             )
-            yield* keep(staged, (blob) => write({ commit, content: { ...found, size: staged.size, blob } }))
+            yield* commitBlob(staged, (blob) => write({ commit, content: { ...found, size: staged.size, blob } }))
           })
         )
 
@@ -163,7 +163,7 @@ export class GitPackages extends Context.Service<
         yield* take(remote, settings, (fetched) => sources.configure(taskPackage, type, settings, fetched))
       }, refusing)
 
-      const look = Effect.fn("GitPackages.look")(function* (source: Source) {
+      const pollSource = Effect.fn("GitPackages.pollSource")(function* (source: Source) {
         const taskPackage = yield* packages.get(source.workspaceId, source.packageId)
         if (taskPackage === null || taskPackage.type === "zip") return
         const { type } = taskPackage
@@ -191,7 +191,7 @@ export class GitPackages extends Context.Service<
       const tick = Effect.gen(function* () {
         for (;;) {
           const due = yield* sources.claim(claimed)
-          yield* Effect.forEach(due, look, { concurrency: atOnce, discard: true })
+          yield* Effect.forEach(due, pollSource, { concurrency: atOnce, discard: true })
           if (due.length < claimed) return
         }
       }).pipe(Effect.withSpan("GitPackages.tick"))

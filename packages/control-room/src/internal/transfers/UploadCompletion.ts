@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import type { Staged } from "../../BlobStore.ts"
-import * as Keeping from "../blobs/Keeping.ts"
+import * as BlobCommit from "../blobs/BlobCommit.ts"
 import { maxFilesPerItem, tooManyFiles } from "../Limits.ts"
 import { Refused } from "../Refused.ts"
 import { Assets } from "../store/Assets.ts"
@@ -35,7 +35,7 @@ export class UploadCompletion extends Context.Service<
   static readonly layer = Layer.effect(
     UploadCompletion,
     Effect.gen(function* () {
-      const keep = yield* Keeping.make
+      const commitBlob = yield* BlobCommit.make
       const fs = yield* FileSystem.FileSystem
       const files = yield* Files
       const items = yield* WorkItems
@@ -96,9 +96,9 @@ export class UploadCompletion extends Context.Service<
         form: Effect.fnUntraced(function* (policy, staged) {
           switch (policy.kind) {
             case "file":
-              return yield* keep(staged, (blob) => file(policy, blob))
+              return yield* commitBlob(staged, (blob) => file(policy, blob))
             case "artifact":
-              return yield* keep(staged, (blob) => artifact(policy, blob))
+              return yield* commitBlob(staged, (blob) => artifact(policy, blob))
             case "package": {
               const found = yield* TaskPackage.inspect(staged.path).pipe(
                 Effect.provideService(FileSystem.FileSystem, fs),
@@ -107,14 +107,14 @@ export class UploadCompletion extends Context.Service<
                   return new Refused({ code: "INVALID_REQUEST", message: `file: ${message}; nothing was stored` })
                 })
               )
-              return yield* keep(staged, (blob) =>
+              return yield* commitBlob(staged, (blob) =>
                 packages.put(policy.workspace, policy.owner, "zip", { ...found, size: staged.size, blob })
               )
             }
           }
         }),
         asset: (workspace, upload, content) =>
-          keep(content, (blob) => assets.complete(workspace, upload, { size: content.size, blob }))
+          commitBlob(content, (blob) => assets.complete(workspace, upload, { size: content.size, blob }))
       })
     })
   )

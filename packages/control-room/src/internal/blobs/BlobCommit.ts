@@ -13,7 +13,7 @@ export const make = Effect.gen(function* () {
   return <E>(file: Staged, write: (blob: string) => Effect.Effect<string | null, E>): Effect.Effect<void, E> =>
     Effect.uninterruptible(
       Effect.gen(function* () {
-        const blob = yield* file.keep
+        const blob = yield* file.commit
         const replaced = yield* Effect.onError(write(blob), () => blobs.remove(blob))
         if (replaced !== null) yield* sql.afterCommit(blobs.remove(replaced))
       })
