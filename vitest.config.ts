@@ -38,7 +38,7 @@ const onPostgresInSoak = ofService(
   "Large",
   "Lists",
   "Permissions",
-  "Strangers",
+  "UnauthenticatedRequests",
   "Transfers",
   "WorkerReports"
 )

@@ -7,7 +7,7 @@ export const limits = {
   formBody: 1024 * 1024,
   formParameters: 1000,
   /** A body that is read before the caller is authenticated. */
-  strangerBody: 64 * 1024,
+  unauthenticatedBody: 64 * 1024,
   itemPayload: 1024 * 1024,
   /** A page of a list, unless one row alone is larger. */
   page: 8 * 1024 * 1024,

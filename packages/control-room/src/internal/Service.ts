@@ -18,7 +18,7 @@ import { Idempotency } from "./edge/Idempotency.ts"
 import { Pagination } from "./edge/Pagination.ts"
 import * as Probes from "./edge/Probes.ts"
 import { defaultRateLimit, RateLimits } from "./edge/RateLimits.ts"
-import { Strangers } from "./edge/Strangers.ts"
+import { UnauthenticatedRequests } from "./edge/UnauthenticatedRequests.ts"
 import * as ApiKeyHandlers from "./endpoints/ApiKeys.ts"
 import * as AssetHandlers from "./endpoints/Assets.ts"
 import * as AssistantHandlers from "./endpoints/Assistants.ts"
@@ -116,7 +116,9 @@ export const application = (options: Routed) =>
         RateLimits.layer(options.rateLimit === undefined ? defaultRateLimit : options.rateLimit)
       )
     ),
-    Layer.provide(Layer.merge(ResponseMemory.layer, Strangers.layer(options.rateLimit === null ? null : undefined))),
+    Layer.provide(
+      Layer.merge(ResponseMemory.layer, UnauthenticatedRequests.layer(options.rateLimit === null ? null : undefined))
+    ),
     Layer.provide(Layer.mergeAll(UploadCompletion.layer, StorageHealth.layer)),
     Layer.provide(FileLinks.layer)
   )

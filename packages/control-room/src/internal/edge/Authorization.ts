@@ -35,7 +35,7 @@ import { refusals, forbidden, unauthenticated } from "./Failures.ts"
 import * as Forms from "./Forms.ts"
 import { Idempotency } from "./Idempotency.ts"
 import { RateLimits } from "./RateLimits.ts"
-import { Strangers } from "./Strangers.ts"
+import { UnauthenticatedRequests } from "./UnauthenticatedRequests.ts"
 
 const malformed = () =>
   unauthenticated("no usable key: send the header `Authorization: RC-WSKEY <key>` with a key of this control room")
@@ -142,7 +142,7 @@ const principalOfToken = Effect.gen(function* () {
   })
 })
 
-const openBody = ByteSize.fromInputUnsafe(limits.strangerBody)
+const openBody = ByteSize.fromInputUnsafe(limits.unauthenticatedBody)
 
 type Guarded<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 
@@ -174,10 +174,10 @@ export class Authorization extends Context.Service<
     Authorization,
     Effect.gen(function* () {
       const rateLimits = yield* RateLimits
-      const strangers = yield* Strangers
+      const limiter = yield* UnauthenticatedRequests
       /** Refuses a request that carries nothing in the form of a key. */
       const withoutKey = (request: HttpServerRequest.HttpServerRequest, refused: UnauthenticatedResponse) =>
-        Effect.andThen(strangers.charge(request), Effect.fail(refused))
+        Effect.andThen(limiter.charge(request), Effect.fail(refused))
       const { replayOrRun } = yield* Idempotency
       const ofKey = yield* callerOfKey
       const callerOf = yield* callerOfToken
@@ -210,7 +210,7 @@ export class Authorization extends Context.Service<
           const token = tokenOf(request)
           if (token === null) return withoutKey(request, malformed())
           return Effect.flatMap(
-            strangers.lookUp(request, token, callerOf(token)),
+            limiter.lookUp(request, token, callerOf(token)),
             (caller): Guarded<E | Refusal, HttpRouter.Provided> => {
               if (caller === null) return Effect.fail(unknown())
               const refused = refusedBy(caller, Context.getUnsafe(context, HttpRouter.RouteContext))
@@ -233,7 +233,7 @@ export class Authorization extends Context.Service<
             unauthenticated("no usable key: give the bare key of this control room as `token` in the query")
           )
         }
-        const caller = yield* strangers.lookUp(request, token, ofKey(token))
+        const caller = yield* limiter.lookUp(request, token, ofKey(token))
         if (caller === null) return yield* unknown()
         const refused = refusalBy(endpoint)(caller, yield* HttpRouter.RouteContext)
         if (refused !== null) return yield* refused
@@ -246,7 +246,7 @@ export class Authorization extends Context.Service<
         const token = tokenOf(request)
         if (token === null) return yield* withoutKey(request, malformed())
         const { params } = yield* HttpRouter.RouteContext
-        const principal = yield* strangers.lookUp(request, token, principalOf(token))
+        const principal = yield* limiter.lookUp(request, token, principalOf(token))
         const workspace = params["workspace_id"]
         if (principal === null || (workspace !== undefined && workspace !== principal.workspaceId)) {
           return yield* forbidden("the token is unknown, or does not belong to this workspace")
@@ -262,7 +262,7 @@ export class Authorization extends Context.Service<
 
       const open = <E>(handler: Guarded<E, HttpRouter.Provided>) =>
         Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-          strangers.attempt(request, Effect.provideService(handler, HttpIncomingMessage.MaxBodySize, openBody))
+          limiter.attempt(request, Effect.provideService(handler, HttpIncomingMessage.MaxBodySize, openBody))
         )
 
       return Authorization.of({

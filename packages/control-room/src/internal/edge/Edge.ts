@@ -61,7 +61,7 @@ const methodsByPath = (() => {
   HttpApi.reflect(Api, {
     onGroup: () => {},
     onEndpoint: ({ endpoint }) => {
-      add(endpoint.path, endpoint.method, isOpen(endpoint) ? limits.strangerBody : limits.jsonBody)
+      add(endpoint.path, endpoint.method, isOpen(endpoint) ? limits.unauthenticatedBody : limits.jsonBody)
       // Older clients update with PUT.
       if (endpoint.method === "POST" && endpoint.identifier.startsWith("update")) add(endpoint.path, "PUT")
     }
@@ -103,8 +103,8 @@ const sendBytes = "send bytes to upload_url or upload.url instead"
 /** Refuses a body whose declared length is too large, before any of it is read; null for all others. */
 const refuseLength = (request: HttpServerRequest.HttpServerRequest) => {
   const declared = Number(request.headers["content-length"] ?? 0)
-  if (!(declared > limits.strangerBody)) return null
-  const limit = allowedAt(pathOf(request.url))?.get(request.method) ?? limits.strangerBody
+  if (!(declared > limits.unauthenticatedBody)) return null
+  const limit = allowedAt(pathOf(request.url))?.get(request.method) ?? limits.unauthenticatedBody
   if (declared <= limit) return null
   const remedy = limit === limits.jsonBody ? `; ${sendBytes}` : ""
   return respond(

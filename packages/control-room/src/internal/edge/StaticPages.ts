@@ -9,7 +9,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { createHash } from "node:crypto"
 import { promisify } from "node:util"
 import { brotliCompress, constants, gzip } from "node:zlib"
-import { Strangers } from "./Strangers.ts"
+import { UnauthenticatedRequests } from "./UnauthenticatedRequests.ts"
 
 export interface Page {
   readonly text: string
@@ -75,7 +75,7 @@ const answers = Effect.fnUntraced(function* (made: Effect.Effect<Page>) {
 export const layer = (path: HttpRouter.PathInput, made: Effect.Effect<Page>) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
-      const strangers = yield* Strangers
+      const limiter = yield* UnauthenticatedRequests
       const cached = yield* Effect.cached(answers(made))
       yield* router.add(
         "GET",
@@ -83,7 +83,7 @@ export const layer = (path: HttpRouter.PathInput, made: Effect.Effect<Page>) =>
         Effect.gen(function* () {
           const request = yield* HttpServerRequest.HttpServerRequest
           const { known, response } = (yield* cached)(request)
-          if (!known) yield* strangers.charge(request)
+          if (!known) yield* limiter.charge(request)
           return yield* response
         })
       )

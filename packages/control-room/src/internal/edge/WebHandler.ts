@@ -7,7 +7,7 @@ import type * as Scope from "effect/Scope"
 import * as HttpEffect from "effect/http/HttpEffect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { ipOf } from "./Strangers.ts"
+import { ipOf } from "./UnauthenticatedRequests.ts"
 
 export interface Options {
   /**

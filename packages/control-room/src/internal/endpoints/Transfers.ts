@@ -16,7 +16,7 @@ import { Refused } from "../Refused.ts"
 import { Assets, uploadEnded } from "../store/Assets.ts"
 import { Files } from "../store/Files.ts"
 import { body } from "../edge/Failures.ts"
-import { Strangers } from "../edge/Strangers.ts"
+import { UnauthenticatedRequests } from "../edge/UnauthenticatedRequests.ts"
 import { FileLinks, transferPrefix } from "../transfers/FileLinks.ts"
 import type { UploadPolicy } from "../transfers/UploadPolicy.ts"
 
@@ -42,7 +42,7 @@ const uploads = HttpRouter.use(
     const blobs = yield* BlobStore
     const links = yield* FileLinks
     const uploadCompletion = yield* UploadCompletion
-    const strangers = yield* Strangers
+    const limiter = yield* UnauthenticatedRequests
 
     const receive = Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
@@ -67,11 +67,11 @@ const uploads = HttpRouter.use(
               if (part.key === "file")
                 return yield* refuse("INVALID_REQUEST", "file: the part has no filename; give it one")
               fieldBytes += Buffer.byteLength(part.key) + Buffer.byteLength(part.value)
-              if (fieldBytes > limits.strangerBody) {
-                yield* strangers.charge(request)
+              if (fieldBytes > limits.unauthenticatedBody) {
+                yield* limiter.charge(request)
                 return yield* refuse(
                   "PAYLOAD_TOO_LARGE",
-                  `the fields of the form exceed ${limits.strangerBody} bytes; send only those of the form, and the file`
+                  `the fields of the form exceed ${limits.unauthenticatedBody} bytes; send only those of the form, and the file`
                 )
               }
               fields.set(part.key, part.value)
@@ -80,7 +80,7 @@ const uploads = HttpRouter.use(
             // All fields arrive before the bytes, so nothing is written for a form that is not signed.
             const policy = yield* links.readForm(fields)
             if (policy === null) {
-              yield* strangers.charge(request)
+              yield* limiter.charge(request)
               return yield* refuse(
                 "INVALID_REQUEST",
                 "the form is not signed by this service, or it has expired; request a new one"
@@ -163,7 +163,7 @@ const downloads = HttpRouter.use(
     const blobs = yield* BlobStore
     const files = yield* Files
     const links = yield* FileLinks
-    const strangers = yield* Strangers
+    const limiter = yield* UnauthenticatedRequests
     const serve = Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const { params } = yield* HttpRouter.RouteContext
@@ -172,7 +172,7 @@ const downloads = HttpRouter.use(
       const name = params["name"] ?? ""
       const link = yield* links.readDownload(id, name, query)
       if (link === null) {
-        yield* strangers.charge(request)
+        yield* limiter.charge(request)
         return HttpServerResponse.jsonUnsafe(
           body(
             "FORBIDDEN",
@@ -233,14 +233,14 @@ const assets = HttpRouter.use(
     const links = yield* FileLinks
     const uploadCompletion = yield* UploadCompletion
     const store = yield* Assets
-    const strangers = yield* Strangers
+    const limiter = yield* UnauthenticatedRequests
     const receive = Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const { params } = yield* HttpRouter.RouteContext
       const upload = params["upload_id"] ?? ""
       const workspace = yield* links.readAssetUpload(upload, new URL(request.url, "http://localhost").searchParams)
       if (workspace === null) {
-        yield* strangers.charge(request)
+        yield* limiter.charge(request)
         return HttpServerResponse.jsonUnsafe(
           body("FORBIDDEN", "the address is not signed by this service, or it has expired; request a new upload"),
           { status: 403 }

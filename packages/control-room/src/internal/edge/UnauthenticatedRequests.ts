@@ -43,8 +43,8 @@ export const subscriberOf = (address: string): string => {
 
 type Request = HttpServerRequest.HttpServerRequest
 
-export class Strangers extends Context.Service<
-  Strangers,
+export class UnauthenticatedRequests extends Context.Service<
+  UnauthenticatedRequests,
   {
     /** Counts a request without a valid key, and refuses it with a 429 when its address is over the budget. */
     readonly charge: (request: Request) => Effect.Effect<void>
@@ -60,12 +60,12 @@ export class Strangers extends Context.Service<
     /** Runs an effect that needs no key and charges the budget; a success is refunded. */
     readonly attempt: <A, E, R>(request: Request, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
->()("@signalbox/control-room/edge/Strangers") {
+>()("@signalbox/control-room/edge/UnauthenticatedRequests") {
   /** `null`: no budget. `holdMillis`: how long refusals are delayed. */
   static readonly layer = (budget: RateLimit | null = defaultBudget, holdMillis = defaultHoldMillis) =>
-    Layer.sync(Strangers, () => {
+    Layer.sync(UnauthenticatedRequests, () => {
       if (budget === null) {
-        return Strangers.of({
+        return UnauthenticatedRequests.of({
           charge: () => Effect.void,
           lookUp: (_request, _token, find) => find,
           attempt: (_request, effect) => effect
@@ -112,7 +112,7 @@ export class Strangers extends Context.Service<
         if (oldest?.done === false) known.delete(oldest.value)
       }
 
-      return Strangers.of({
+      return UnauthenticatedRequests.of({
         charge,
         attempt: (request, effect) => Effect.andThen(charge(request), Effect.tap(effect, refund(request))),
         lookUp: (request, token, find) => {

@@ -9,7 +9,7 @@ import * as Statement from "effect/sql/Statement"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as TestClock from "effect/testing/TestClock"
-import { Strangers, subscriberOf } from "../src/internal/edge/Strangers.ts"
+import { UnauthenticatedRequests, subscriberOf } from "../src/internal/edge/UnauthenticatedRequests.ts"
 import * as Tokens from "../src/internal/Tokens.ts"
 import { bodyAs } from "./support/Http.ts"
 import { layerIn, linkWorker, Service, temporaryFolder } from "./support/Service.ts"
@@ -19,10 +19,10 @@ const requestFrom = (address: string | null) =>
 
 /** The statuses of a number of requests from an address. */
 const charge = Effect.fnUntraced(function* (address: string | null, count: number) {
-  const strangers = yield* Strangers
+  const unauthenticated = yield* UnauthenticatedRequests
   const statuses: Array<number> = []
   for (let n = 0; n < count; n++) {
-    statuses.push(yield* statusOf(strangers.charge(requestFrom(address))))
+    statuses.push(yield* statusOf(unauthenticated.charge(requestFrom(address))))
   }
   return statuses
 })
@@ -36,7 +36,7 @@ const token = (): Tokens.Token =>
   Tokens.parse(Tokens.make("apiKey", crypto.randomUUID()).token) ?? assert.fail("no token")
 
 describe("the budget of an address", () => {
-  const small = Strangers.layer({ perSecond: 1, burst: 3 }, 0)
+  const small = UnauthenticatedRequests.layer({ perSecond: 1, burst: 3 }, 0)
 
   it.effect("ends with a 429, and fills again", () =>
     Effect.gen(function* () {
@@ -60,7 +60,7 @@ describe("the budget of an address", () => {
 
   it.effect("is not touched by what turns out to be valid, and not needed by what was valid before", () =>
     Effect.gen(function* () {
-      const { lookUp } = yield* Strangers
+      const { lookUp } = yield* UnauthenticatedRequests
       const request = requestFrom("192.0.2.1")
       const [known, other] = [token(), token()]
       assert.strictEqual(yield* lookUp(request, known, Effect.succeed("it")), "it")
@@ -77,7 +77,7 @@ describe("the budget of an address", () => {
 
   it.effect("is not touched by what anyone may ask for, when it succeeds", () =>
     Effect.gen(function* () {
-      const { attempt } = yield* Strangers
+      const { attempt } = yield* UnauthenticatedRequests
       const request = requestFrom("192.0.2.1")
       for (let n = 0; n < 10; n++) yield* attempt(request, Effect.succeed(n))
       yield* Effect.flip(attempt(request, Effect.fail("no")))
@@ -92,7 +92,7 @@ describe("the budget of an address", () => {
       assert.deepStrictEqual(yield* charge("192.0.2.2", 3), [200, 200, 200])
       assert.isUndefined(refused.pollUnsafe())
       assert.deepStrictEqual(yield* Fiber.join(refused), [429])
-    }).pipe(Effect.provide(Strangers.layer({ perSecond: 1, burst: 3 }, 100)))
+    }).pipe(Effect.provide(UnauthenticatedRequests.layer({ perSecond: 1, burst: 3 }, 100)))
   )
 
   it.effect("does not hold where the server around the service names no address", () =>
@@ -134,7 +134,7 @@ withLayer(serving, { excludeTestServices: true, timeout: "4 minutes" })("over HT
     })
   )
 
-  it.effect("strangers over their budget get a 429; probes, keys and workers go on", () =>
+  it.effect("unauthenticated over their budget get a 429; probes, keys and workers go on", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
       const worker = yield* linkWorker(["nothing"])
