@@ -52,7 +52,7 @@ const attempt = Effect.flatMap(Attempt, (current) =>
     : Effect.succeed(current)
 )
 
-const work = { retry: once, patient: null, repeatable: true } as const
+const work = { retry: once, transient: null, repeatable: true } as const
 
 /**
  * Starts another flow as an execution of its own, and goes on: a child, with its own record, key and commands. In a plain

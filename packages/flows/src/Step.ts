@@ -195,7 +195,7 @@ export const makeStep = <
             error,
             execute: execute(path, recorded.value),
             retry: retryFor(recorded.value),
-            patient: isSpaced ? passing : null,
+            transient: isSpaced ? passing : null,
             repeatable: options.repeat !== "never",
             ...(awaits === undefined ? {} : { awaits: awaits(recorded.value) })
           })

@@ -170,7 +170,7 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
         id,
         `${origin}/${scope}`,
         durable,
-        gates !== null && call.patient !== null ? gates.pass(sendOnce(call.execute), call.patient) : call.execute
+        gates !== null && call.transient !== null ? gates.pass(sendOnce(call.execute), call.transient) : call.execute
       ).pipe(
         at(outsideFlow),
         Effect.updateService(
@@ -258,7 +258,7 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
           decodeRecorded(schema, value, `the signal ${path}`)
         ),
         retry: () => Effect.succeed(null),
-        patient: null,
+        transient: null,
         repeatable: true
       })
     )

@@ -59,7 +59,7 @@ export interface StepCall<S extends Codec, E extends Codec, R> extends Call<S, E
   readonly numbered: Numbered | null
   readonly retry: Retry<E["Type"]>
   /** Of a step whose attempts are spaced before a control room: which errors go away by themselves. Each request is sent once. */
-  readonly patient: ((error: E["Type"]) => Transient | null) | null
+  readonly transient: ((error: E["Type"]) => Transient | null) | null
   /** `child`: the start of another execution. Default: a step. */
   readonly kind?: "step" | "child"
   /** False: a step that was cut off by the end of its process halts the execution instead of running again. */
