@@ -39,7 +39,7 @@ const begun = Effect.fnUntraced(function* (items: number, stepRuns = 1, step: ob
 })
 
 const settledAs = (
-  { attempt, work_item_id }: WorkerProtocol.ItemInHand,
+  { attempt, work_item_id }: WorkerProtocol.ReservedItem,
   rest: Partial<WorkerProtocol.SettledItem> = {}
 ): WorkerProtocol.SettledItem => ({ work_item_id, attempt, state: "COMPLETED", ...rest })
 

@@ -13,7 +13,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { dirname, join } from "node:path"
 import { HomeError } from "./Home.ts"
-import { backoff, isAway, messageOf, retryUntilAvailable } from "./internal/Failures.ts"
+import { backoff, isUnavailable, messageOf, retryUntilAvailable } from "./internal/Failures.ts"
 import * as Cache from "./internal/packages/Cache.ts"
 import * as Environment from "./internal/packages/Environment.ts"
 import * as PackageRun from "./internal/packages/PackageRun.ts"
@@ -100,7 +100,7 @@ export const run = Effect.fn("Assistant.run")(function* (assistant: AssistantId,
   })
   /** Ends when the service has ended the run. */
   const alive = Assistants.heartbeat(id).pipe(
-    Effect.retry({ while: isAway, schedule: backoff }),
+    Effect.retry({ while: isUnavailable, schedule: backoff }),
     Effect.repeat(Schedule.spaced(`${started.heartbeat_seconds} seconds`)),
     Effect.matchEffect({
       onSuccess: () => Effect.never,

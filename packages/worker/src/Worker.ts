@@ -11,8 +11,8 @@ import * as Schema from "effect/Schema"
 import * as HttpClient from "effect/http/HttpClient"
 import type { Home, HomeError } from "./Home.ts"
 import { serve } from "./internal/Agent.ts"
-import { backoff, isAway, isUnknownWorker } from "./internal/Failures.ts"
-import * as HandSource from "./internal/HandSource.ts"
+import { backoff, isUnavailable, isUnknownWorker } from "./internal/Failures.ts"
+import * as WorkerSource from "./internal/WorkerSource.ts"
 import * as NextCalls from "./internal/NextCalls.ts"
 import * as Environment from "./internal/packages/Environment.ts"
 import { failed } from "./internal/StepRun.ts"
@@ -54,14 +54,14 @@ export interface Options<T extends Task.Any> {
 const untilThere = <A, E extends WorkerError>(call: Effect.Effect<A, E, HttpClient.HttpClient>) =>
   Effect.suspend(() => {
     let told = false
-    const away = (error: E) => error._tag === "ControlRoomError" && isAway(error)
+    const isTransient = (error: E) => error._tag === "ControlRoomError" && isUnavailable(error)
     return call.pipe(
       Effect.tapError((error) => {
-        if (told || !away(error)) return Effect.void
+        if (told || !isTransient(error)) return Effect.void
         told = true
         return Effect.annotateLogs(Effect.logWarning("the service is unavailable; retrying"), { error: error.message })
       }),
-      Effect.retry({ while: away, schedule: backoff })
+      Effect.retry({ while: isTransient, schedule: backoff })
     )
   })
 
@@ -144,7 +144,7 @@ const serveLinked = Effect.fnUntraced(function* <R>(
         lease,
         task,
         session,
-        items: HandSource.make(lease, next, session),
+        items: WorkerSource.make(lease, next, session),
         reports,
         mayReserve
       })

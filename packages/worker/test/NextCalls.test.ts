@@ -1,20 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import type { ControlRoomError } from "@signalbox/api/ControlRoomError"
-import type { ItemInHand, NextAsk } from "@signalbox/api/robot/WorkerProtocol"
+import type { ReservedItem, NextAsk } from "@signalbox/api/robot/WorkerProtocol"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import * as HandSource from "../src/internal/HandSource.ts"
+import * as WorkerSource from "../src/internal/WorkerSource.ts"
 import { LeaseLost } from "../src/internal/LeaseLost.ts"
 import * as NextCalls from "../src/internal/NextCalls.ts"
 import * as MemorySession from "./support/MemorySession.ts"
 import { lease } from "./support/Protocol.ts"
 
-const itemOf = (id: string): ItemInHand => ({
+const itemOf = (id: string): ReservedItem => ({
   work_item_id: WorkItemId.make(`item of ${id}`),
   attempt: 1,
   payload: id,
@@ -122,7 +122,7 @@ describe("the items of a step run in hand", () => {
         asked.push(ask)
         return ask.settled === null ? { ...itemOf("a"), attempt: 2 } : null
       })
-    const source = HandSource.make(lease("a", "task"), next, session)
+    const source = WorkerSource.make(lease("a", "task"), next, session)
     yield* source.advance(null, true)
     return { actions, asked, source }
   })

@@ -97,13 +97,13 @@ export const start = HttpApiEndpoint.post("startStepRun", "/step-runs/:step_run_
   .annotateMerge(extension("Report that a leased step run starts"))
 
 /** The reserved item. `attempt` is the number of this attempt, and must be sent to settle it. */
-export const ItemInHand = Schema.Struct({
+export const ReservedItem = Schema.Struct({
   work_item_id: WorkItemId,
   attempt: Schema.Int,
   payload: Schema.NullOr(Schema.Json),
   files: Schema.Array(Schema.Struct({ id: FileId, name: Schema.String, size: Schema.Finite }))
 }).annotate({ identifier: "ItemInHand" })
-export interface ItemInHand extends Schema.Schema.Type<typeof ItemInHand> {}
+export interface ReservedItem extends Schema.Schema.Type<typeof ReservedItem> {}
 
 /** The result of an item; `outputs` are created from a completed one, those with files by separate calls before. */
 export const SettledItem = Schema.Struct({
@@ -137,7 +137,7 @@ export const nextItems = HttpApiEndpoint.post("nextWorkItems", "/process-runs/:p
     step_runs: Schema.Array(
       Schema.Struct({
         step_run_id: StepRunId,
-        item: Schema.NullOr(ItemInHand),
+        item: Schema.NullOr(ReservedItem),
         error: Schema.NullOr(Schema.Struct({ code: Schema.String, message: Schema.String }))
       })
     )

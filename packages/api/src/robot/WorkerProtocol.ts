@@ -11,7 +11,7 @@ import type { Transport } from "../internal/Transport.ts"
 import { defaultPolicy, RetryPolicy } from "../Policy.ts"
 import { type SizedBytes, sendForm } from "../Upload.ts"
 
-export type { ItemInHand, Lease, SettledItem } from "../contract/WorkerProtocol.ts"
+export type { ReservedItem, Lease, SettledItem } from "../contract/WorkerProtocol.ts"
 
 /** The request of a step run: without a settled item, it returns the reserved one. */
 export interface NextAsk {

@@ -262,7 +262,7 @@ export const examples: ReadonlyArray<Example> = [
     timeout_seconds: 60,
     env: { A: "b" }
   }),
-  of("ItemInHand", WorkerProtocol.ItemInHand, {
+  of("ItemInHand", WorkerProtocol.ReservedItem, {
     work_item_id: "i1",
     attempt: 1,
     payload: { order: 17 },

@@ -20,7 +20,7 @@ export const isLeaseLost = (error: unknown): boolean => {
 }
 
 /** Whether the service is only unavailable for a time, so that the same call may succeed later. */
-export const isAway = (error: CallError): boolean => transient(error) !== null
+export const isUnavailable = (error: CallError): boolean => transient(error) !== null
 
 /** Whether the service does not, or no longer, know the worker. */
 export const isUnknownWorker = (error: CallError): boolean =>
@@ -36,7 +36,7 @@ export const retryUntilAvailable = <A, E extends CallError, R>(
   call: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | LeaseLost, R> =>
   call.pipe(
-    Effect.retry({ while: isAway, schedule: backoff }),
+    Effect.retry({ while: isUnavailable, schedule: backoff }),
     Effect.mapError((error) => (isLeaseLost(error) ? new LeaseLost() : error))
   )
 

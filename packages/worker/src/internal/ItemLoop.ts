@@ -146,11 +146,11 @@ export const runEach = Effect.fnUntraced(function* <E, R>(
 export const inputs = (source: ItemSource): Stream.Stream<Input<Schema.Json>, RobotError> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      let inHand: { readonly id: ReservedItem["id"]; readonly failure: Opened["failure"] } | null = null
+      let current: { readonly id: ReservedItem["id"]; readonly failure: Opened["failure"] } | null = null
       const settle = Effect.fnUntraced(function* (exit: Exit.Exit<unknown, unknown>) {
-        if (inHand === null) return null
-        const { failure, id } = inHand
-        inHand = null
+        if (current === null) return null
+        const { failure, id } = current
+        current = null
         const { release } = yield* releaseOf(id, exit, yield* failure)
         return { id, release }
       })
@@ -160,7 +160,7 @@ export const inputs = (source: ItemSource): Stream.Stream<Input<Schema.Json>, Ro
           const { id } = reserved
           const opened = yield* Effect.exit(openItem(source, reserved))
           if (opened._tag === "Success") {
-            inHand = { id, failure: opened.value.failure }
+            current = { id, failure: opened.value.failure }
             return opened.value.input
           }
           const { release } = yield* releaseOf(id, opened, null)

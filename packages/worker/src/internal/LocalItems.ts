@@ -72,14 +72,14 @@ export const make = Effect.fnUntraced(function* (
     item.files.set(file.name, place)
   })
 
-  const inHand = (id: WorkItemId) =>
+  const reserved = (id: WorkItemId) =>
     Effect.suspend(() => {
       const item = String(position) === id ? items[position] : undefined
       return item === undefined ? Effect.die(new Error(`the work item ${id} is not reserved`)) : Effect.succeed(item)
     })
   const placeOf = (file: string) => path.resolve(path.dirname(inputPath), file)
   const filesOf = Effect.fnUntraced(function* (id: WorkItemId) {
-    const item = yield* inHand(id)
+    const item = yield* reserved(id)
     return yield* Effect.forEach(
       item.files,
       Effect.fnUntraced(function* ([name, file]) {
@@ -133,18 +133,18 @@ export const make = Effect.fnUntraced(function* (
       for (const file of files) yield* store(outputPath, item, folder, file)
     }),
     setPayload: Effect.fnUntraced(function* (id, payload) {
-      const item = yield* inHand(id)
+      const item = yield* reserved(id)
       item.payload = payload
       yield* writeInputs
     }),
     files: filesOf,
     download: (_, file) => local.stream(placeOf(file.id)),
     attachFile: Effect.fnUntraced(function* (id, file) {
-      yield* store(inputPath, yield* inHand(id), id, file)
+      yield* store(inputPath, yield* reserved(id), id, file)
       yield* writeInputs
     }),
     removeFile: Effect.fnUntraced(function* (id, file) {
-      const item = yield* inHand(id)
+      const item = yield* reserved(id)
       // The file itself is not deleted: it may be used elsewhere.
       item.files.delete(file.name)
       yield* writeInputs

@@ -18,11 +18,11 @@ export type Calls = Pick<Effect.Success<ReturnType<typeof WorkerProtocol.makeIte
 /** Sends what one step run has settled, and returns its next reserved item; null when it has none. */
 export type Next = (
   ask: WorkerProtocol.NextAsk
-) => Effect.Effect<WorkerProtocol.ItemInHand | null, CallError | LeaseLost>
+) => Effect.Effect<WorkerProtocol.ReservedItem | null, CallError | LeaseLost>
 
 interface Waiting {
   readonly ask: WorkerProtocol.NextAsk
-  readonly answer: Deferred.Deferred<WorkerProtocol.ItemInHand | null, CallError | LeaseLost>
+  readonly answer: Deferred.Deferred<WorkerProtocol.ReservedItem | null, CallError | LeaseLost>
 }
 
 type Answer = Effect.Success<ReturnType<Calls["nextItems"]>>[number]

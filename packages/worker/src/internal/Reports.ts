@@ -5,7 +5,7 @@ import type { SizedBytes } from "@signalbox/api/Upload"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
-import { backoff, isAway, isLeaseLost, retryUntilAvailable } from "./Failures.ts"
+import { backoff, isUnavailable, isLeaseLost, retryUntilAvailable } from "./Failures.ts"
 import { LeaseLost } from "./LeaseLost.ts"
 
 export type Calls = Pick<
@@ -172,7 +172,7 @@ export const make = Effect.fnUntraced(function* (
     saveArtifact: (source) =>
       calls.uploadArtifact(lease, source).pipe(
         // Bounded: a file that can no longer be read looks like a broken connection.
-        Effect.retry({ while: isAway, schedule: backoff, times: 12 }),
+        Effect.retry({ while: isUnavailable, schedule: backoff, times: 12 }),
         Effect.tapError((error) => {
           if (!isLeaseLost(error)) return Effect.void
           lost = true
