@@ -155,11 +155,14 @@ export const connect = (options: Options): Client => {
   const runtime = ManagedRuntime.make(Layer.merge(layer, policy))
 
   const promised = (value: unknown): unknown => {
+    // Members of the modules need no service but `ControlRoom`.
     if (Effect.isEffect(value)) return () => runtime.runPromise(value as Effect.Effect<unknown, unknown, ControlRoom>)
     if (typeof value !== "function") return value
     return (...args: ReadonlyArray<unknown>) => {
       const made: unknown = value(...args.map(adapt))
+      // As above, for streams.
       if (Stream.isStream(made)) return iterate(made as Stream.Stream<unknown, unknown, ControlRoom>)
+      // As above.
       return Effect.isEffect(made) ? runtime.runPromise(made as Effect.Effect<unknown, unknown, ControlRoom>) : made
     }
   }
@@ -174,8 +177,8 @@ export const connect = (options: Options): Client => {
       Object.fromEntries(Object.entries(module).map(([member, value]) => [member, promised(value)]))
     ])
   )
-  // The loop above applies `Promised` to every member, which its type does not express.
   return {
+    // The loop above applies `Promised` to every member, which its type does not express.
     ...(wrapped as unknown as Modules),
     run: (effect, runOptions) => runtime.runPromise(effect, runOptions),
     close: () => runtime.dispose()

@@ -67,7 +67,7 @@ const program = Effect.gen(function* () {
       made === null ? Effect.die("the name is taken") : Effect.succeed(made)
     )
   const first = yield* created("first")
-  const some = yield* items.create(workspace, (yield* created("read")).view.id, 1)
+  const some = yield* items.create(workspace, (yield* created("read")).view.id, "1")
 
   console.log(`${count} items: ${server === null ? "SQLite" : "Postgres"}`)
   console.log("command".padEnd(46) + "seconds   loop held, longest   slowest read beside it")

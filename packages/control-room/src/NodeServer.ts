@@ -34,7 +34,9 @@ class Answer extends ServerResponse {
   override end(...given: [chunk?: unknown, encoding?: unknown, callback?: () => void]): this {
     const [chunk, encoding, callback] = given
     if (typeof chunk === "string") this.strictContentLength = false
+    // `ServerResponse.end` takes no other strings here.
     if (typeof encoding === "string") return super.end(chunk, encoding as BufferEncoding, callback)
+    // Without an encoding these are the other overload of `end`.
     return super.end(...(given as [chunk?: unknown, callback?: () => void]))
   }
 }

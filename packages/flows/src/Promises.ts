@@ -237,6 +237,7 @@ export interface FlowTools<R> {
 
 /** A function with a context of its own, as code of the branch that runs it. */
 const partOf = <A, R>(run: (ctx: FlowTools<R>) => PromiseLike<A> | A): Effect.Effect<A, unknown, FlowContext<R>> =>
+  // The operations of `toolsOf` need the services `R`, which `drive` does not see.
   conceal(drive((ask) => run(toolsOf<R>(ask))) as Effect.Effect<A, unknown, R>)
 
 const membersOf = <R>(parts: Parts<R>) =>
@@ -254,13 +255,14 @@ const toolsOf = <R>(ask: Ask): FlowTools<R> => {
         Effect.map(Branches.all(name, membersOf(parts), { concurrency: "unbounded", ...options }), (results) =>
           Array.isArray(parts) ? Object.values(results) : results
         )
-      ) as Promise<never>,
+      ) as Promise<never>, // the overloads of `all` declare the type of the result
     forEach: <A, B>(
       name: string,
       items: Iterable<A>,
       options: Parameters<typeof Branches.forEach<A, B, unknown, FlowContext<R>>>[2],
       part: (ctx: FlowTools<R>, item: A, index: number) => PromiseLike<B> | B
     ) => answer(Branches.forEach(name, items, options, (item, index) => partOf<B, R>((ctx) => part(ctx, item, index)))),
+    // The result has the type that the overloads of `race` declare.
     race: (name, parts) => answer(Branches.race(name, membersOf(parts))) as Promise<never>,
     timeout: (name, duration, part, options) => answer(Branches.timeout(name, duration, partOf(part), options)),
     signal: (signal, options) => answer(signal.receive(options)),

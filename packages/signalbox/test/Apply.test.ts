@@ -227,7 +227,10 @@ describe("signalbox apply", () => {
     assert.match(await plan(), /^signalbox: packages\.bad\.folder: robot\.yaml is missing in \S+bad; .+\n$/)
     mkdirSync(bad)
     writeFileSync(join(bad, "robot.yaml"), `${robotYaml("a")}ignoreFiles: [.robotignore]\n`)
-    assert.match(await plan(), /packages\.bad\.folder: robot\.yaml: ignoreFiles: cannot read \S+\.robotignore; create it/)
+    assert.match(
+      await plan(),
+      /packages\.bad\.folder: robot\.yaml: ignoreFiles: cannot read \S+\.robotignore; create it/
+    )
     writeFileSync(join(bad, ".robotignore"), "hidden\n")
     symlinkSync("/etc/hostname", join(bad, "link"))
     symlinkSync("/etc", join(bad, "hidden"))

@@ -69,7 +69,10 @@ describe("a control room that cannot listen", () => {
       const { port } = yield* busyPort
       const error = yield* Effect.flip(Layer.build(GraphSandbox.layer({ port })))
       const problem = `cannot listen on port ${port} of 127.0.0.1: the port is in use`
-      assert.strictEqual(error.message, `${problem}: stop the program that listens there, or choose another (0 picks a free one)`)
+      assert.strictEqual(
+        error.message,
+        `${problem}: stop the program that listens there, or choose another (0 picks a free one)`
+      )
     }).pipe(Effect.scoped)
   )
 })

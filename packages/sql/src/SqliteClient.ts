@@ -117,6 +117,7 @@ const runnerOf = (db: DatabaseSync, before: () => void = () => {}) => {
           const bigInts = fiber.getRef(Client.SafeIntegers)
           if (entry.bigInts !== bigInts) statement.setReadBigInts((entry.bigInts = bigInts))
           if (entry.arrays !== arrays) statement.setReturnArrays((entry.arrays = arrays))
+          // The caller of a statement states the type of its rows, as everywhere in SQL.
           return statement.all(...inputs) as ReadonlyArray<unknown> as ReadonlyArray<Row>
         },
         catch: (cause) => toSqlError(cause, "execute")

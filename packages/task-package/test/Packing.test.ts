@@ -70,7 +70,12 @@ withLayer(NodeServices.layer)("a folder", (it) => {
 
   const refused: ReadonlyArray<readonly [what: string, robotYaml: string, link: boolean, says: RegExp]> = [
     ["a link", tasks, true, /link is a link or a special file.*; put the file itself there/],
-    ["an ignore file that is not there", `${tasks}\nignoreFiles: [x]`, false, /ignoreFiles: cannot read \S+x; create it/],
+    [
+      "an ignore file that is not there",
+      `${tasks}\nignoreFiles: [x]`,
+      false,
+      /ignoreFiles: cannot read \S+x; create it/
+    ],
     ["ignoreFiles that are a text", `${tasks}\nignoreFiles: x`, false, /ignoreFiles: expected a list/],
     ["a robot.yaml that is no YAML", "tasks: [}", false, /robot\.yaml is not valid YAML/]
   ]

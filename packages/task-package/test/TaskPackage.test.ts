@@ -55,7 +55,11 @@ withLayer(NodeServices.layer)("a zip of a task package", (it) => {
   }
 
   const withoutRobot: ReadonlyArray<readonly [what: string, entries: ReadonlyArray<RawZip.Entry>, says: RegExp]> = [
-    ["none at its root", [{ name: "p/robot.yaml", content: robot.content ?? "" }], /robot\.yaml is missing at the root/],
+    [
+      "none at its root",
+      [{ name: "p/robot.yaml", content: robot.content ?? "" }],
+      /robot\.yaml is missing at the root/
+    ],
     ["an empty one", [{ name: "robot.yaml" }], /or it is empty/],
     ["one that is no UTF-8", [{ name: "robot.yaml", content: Buffer.of(0xff, 0xfe) }], /not valid UTF-8/],
     ["one that is too large", [{ name: "robot.yaml", content: "x".repeat(101) }], /more than 100 bytes/]

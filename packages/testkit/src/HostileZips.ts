@@ -176,7 +176,12 @@ const bomb = Buffer.alloc(4 * 1024 * 1024)
 const contents: ReadonlyArray<Row> = [
   ["encryption", zipOf({ name: "a", content: "x", flags: 0x801 }), /"a" is encrypted/, /without a password/],
   ["strong encryption", zipOf({ name: "a", content: "x", flags: 0x841 }), /encryption/, again],
-  ["a compression that is not known", zipOf({ name: "a", method: 12 }), /compressed with an unknown method/, /with deflate/],
+  [
+    "a compression that is not known",
+    zipOf({ name: "a", method: 12 }),
+    /compressed with an unknown method/,
+    /with deflate/
+  ],
   [
     "bytes behind compressed data",
     zipOf({ name: "a", content: "x", deflate: true, padding: Buffer.from("more") }),

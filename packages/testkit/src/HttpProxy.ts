@@ -68,6 +68,7 @@ export const startHttpProxy = ({ credentials, hosts }: Options) =>
     })
     server.listen(0, "127.0.0.1", () =>
       resolve({
+        // A server that listens on a port has such an address.
         url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
         asked: () => asked,
         stall: () => {

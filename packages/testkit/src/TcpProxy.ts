@@ -42,6 +42,7 @@ export const startProxy = (target: { readonly host: string; readonly port: numbe
     }
     server.listen(0, "127.0.0.1", () =>
       resolve({
+        // A server that listens on a port has such an address.
         port: (server.address() as AddressInfo).port,
         freeze: () => {
           frozen = true

@@ -61,6 +61,7 @@ const deleted = (id: string) => ({ id, name: id, deleted: true })
 
 const compile = (endpoint: HttpApiEndpoint.Top) => {
   const encodeWith = (schema: Schema.Top | undefined) =>
+    // Schemas of the contract need no services, which `Schema.Top` does not say.
     schema === undefined ? undefined : Schema.encodeUnknownEffect(schema as Schema.Codec<unknown>, parseOptions)
   const segments = endpoint.path.split("/")
   const payload = endpoint.payload.get("application/json")
@@ -70,6 +71,7 @@ const compile = (endpoint: HttpApiEndpoint.Top) => {
     const tag = tagOfStatus[statusAnnotation(schema.ast) ?? 500]
     if (tag !== undefined) tags.add(tag)
   }
+  // As in `encodeWith`.
   const answer = Schema.Union(success) as unknown as Schema.Codec<unknown>
   return {
     segments,
@@ -109,6 +111,7 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
     readonly keyed?: boolean
   }
 ) => {
+  // Every endpoint of the contract is one; `ConstraintRequest` only lacks its members.
   const endpoint = declared as unknown as HttpApiEndpoint.Top
   let compiled: ReturnType<typeof compile> | undefined
   const execute = Effect.fnUntraced(function* (transport: Transport, input: AnyInput) {
@@ -131,6 +134,7 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
       )
     const params =
       call.params === undefined ? {} : yield* Effect.mapError(call.params(input.params), invalid("the path"))
+    // Path parameters of the contract are strings when encoded.
     const values = params as Readonly<Record<string, string>>
     // An id that is empty or dots would change the path, and text with a lone surrogate cannot be encoded.
     const unfit = Object.keys(values).find((name) => {
@@ -150,6 +154,7 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
     }
     if (call.query !== undefined) {
       const query = yield* Effect.mapError(call.query(input.query), invalid("the query"))
+      // So are query parameters.
       request = HttpClientRequest.setUrlParams(request, query as Record<string, string>)
     }
     if (call.payload !== undefined && input.payload !== undefined) {
@@ -179,5 +184,6 @@ export const make = <E extends HttpApiEndpoint.ConstraintRequest>(
       malformed(`the response does not have the shape of ${endpoint.identifier} (${describe(error)})`)
     )
   })
+  // Input and output are encoded and decoded by the schemas that these types are derived from.
   return execute as (transport: Transport, input: Input<E>) => Effect.Effect<Success<E>, Failure<E>>
 }

@@ -167,19 +167,23 @@ export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constr
     }
   })
   return (document: Record<string, unknown>): Record<string, unknown> => {
+    // The document is the result of `OpenApi.fromApi`, which types its parts as unknown here.
     const paths = document["paths"] as OpenApi.OpenAPISpecPaths
     const completed = Object.entries(paths).map(([path, item]) => [
       path,
       Object.fromEntries(
         Object.entries(item).map(([method, operation]) => [
           method,
+          // `known` has operations of this document only.
           known.get(`${method} ${path}`)?.(operation as Operation) ?? operation
         ])
       )
     ])
+    // As above.
     const { schemas, ...components } = document["components"] as OpenApi.OpenAPIComponents
     // All error responses share one body, which the document has as `Error`.
     const named = Object.entries(schemas).filter(([name]) => !name.endsWith("ResponseEncoded"))
+    // `open` keeps the members of an object.
     return open({
       ...document,
       paths: Object.fromEntries(completed),

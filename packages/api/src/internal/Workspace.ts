@@ -20,6 +20,7 @@ export const inWorkspace = <E extends HttpApiEndpoint.ConstraintRequest>(endpoin
   const call = make(endpoint, { keyed: true })
   return (input: WithoutWorkspace<Input<E>>): Effect.Effect<Success<E>, Failure<E>, ControlRoom> =>
     Effect.flatMap(ControlRoom, (room) => {
+      // Every input has its path parameters there, if it has any.
       const given = input as { readonly params?: object }
       // `WithoutWorkspace` removes only the workspace, and this line adds it.
       return call(room.transport, {

@@ -8,6 +8,7 @@ const kinds = { apiKey: "sbk", worker: "sbw", stepRun: "sbr", assistantRun: "sba
 export type TokenKind = keyof typeof kinds
 
 const kindOf: ReadonlyMap<string, TokenKind> = new Map(
+  // `Object.keys` loses the keys, which are those of `kinds`.
   (Object.keys(kinds) as Array<TokenKind>).map((kind) => [kinds[kind], kind])
 )
 

@@ -100,6 +100,7 @@ export const drive = <A>(run: (ask: Ask) => PromiseLike<A> | A): Effect.Effect<A
       const event = yield* next
       // What was interrupted is over, whatever its code made of it.
       if (event._tag !== "Asked" && isCancelled) return yield* Effect.interrupt
+      // The value comes from the code that `drive` was given, which returns an `A`.
       if (event._tag === "Returned") return event.value as A
       if (event._tag === "Threw") {
         return yield* isMistake(event.error) ? Effect.die(event.error) : Effect.fail(event.error)

@@ -214,6 +214,7 @@ export const conceal = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect as Ef
 
 /** The reverse of `conceal`, for a whole body. */
 export const reveal = <A, E, Context extends FlowContext<unknown>>(effect: Effect.Effect<A, E, Context>) =>
+  // The phantom requirement exists in types only.
   effect as Effect.Effect<A, E, RequirementOf<Context>>
 
 /**

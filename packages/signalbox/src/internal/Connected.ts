@@ -58,6 +58,7 @@ const startWorkers = <T extends Task.Any>({ credentials, folder, origin, tasks, 
         started.push(Worker.layer({ origin, linkToken, name: `local-${number}`, tasks, home }))
         last = number
       }
+      // The empty layer needs and provides nothing, so it is one of any type.
       return started.reduce((all, layer) => Layer.merge(all, layer), Layer.empty as ReturnType<typeof Worker.layer<T>>)
     })
   )

@@ -75,6 +75,7 @@ const methodsByPath = (() => {
   add(docsPath, "GET")
   for (const path of [Probes.paths.health, Probes.paths.ready]) add(path, "GET")
   const router = FindMyWay.make<ReadonlyMap<string, number>>(routerConfig)
+  // Paths of the contract and of the probes begin with a slash.
   for (const [path, allowed] of methods) router.on("GET", path as `/${string}`, allowed)
   return router
 })()

@@ -50,6 +50,7 @@ type Handler = (input: unknown) => Effect.Effect<unknown, Failure, CurrentPrinci
 type Decode = (input: unknown) => Result.Result<unknown, Schema.SchemaError>
 
 const decoder = (schema: Schema.Top | undefined): Decode | undefined =>
+  // Schemas of the contract need no services, which `Schema.Top` does not say.
   schema === undefined ? undefined : Schema.decodeUnknownResult(schema as Schema.Codec<unknown>)
 
 const compile = (endpoint: HttpApiEndpoint.Top) => {
@@ -66,7 +67,8 @@ const compile = (endpoint: HttpApiEndpoint.Top) => {
       payload?.schemas.some((schema) => SchemaAST.isNull(SchemaAST.toEncoded(schema.ast))) === true ? null : undefined,
     encode: Context.get(endpoint.annotations, SentAsStored)
       ? undefined
-      : Schema.encodeUnknownEffect(success as Schema.Codec<unknown>)
+      : // As in `decoder`.
+        Schema.encodeUnknownEffect(success as Schema.Codec<unknown>)
   }
 }
 
@@ -184,6 +186,7 @@ const routeOf = (
   // Outside the guard, so that a transaction that the guard opens around the handler is rolled back.
   const handled = Effect.catch(guard(endpoint, group, answer), (failure) => Effect.succeed(failed(failure)))
   const sent = Effect.flatMap(handled, (response) => sending(response, endpoint.method === "GET"))
+  // Paths of the contract begin with a slash.
   return HttpRouter.route(endpoint.method, endpoint.path as HttpRouter.PathInput, sent)
 }
 
@@ -203,6 +206,7 @@ export const group = <const G extends keyof Groups, E, R>(
       const endpoints: ReadonlyArray<HttpApiEndpoint.Top> = Object.values(group.endpoints)
       yield* router.addAll(
         endpoints.map((endpoint) =>
+          // `HandlersOf` has checked the handler against its endpoint.
           routeOf(authorization, memory, endpoint, group, handlers[endpoint.identifier] as Handler)
         )
       )

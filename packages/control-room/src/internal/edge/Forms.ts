@@ -116,8 +116,8 @@ const decoderOf = (endpoint: HttpApiEndpoint.Top): Decoder | undefined => {
   if (json === undefined) return undefined
   const known = decoders.get(endpoint)
   if (known !== undefined) return known
-  // The encoded side of a payload is JSON, whose string tree needs no services.
   const schema = Schema.toCodecStringTree(Schema.toEncoded(Schema.Union(json.schemas)))
+  // The encoded side of a payload is JSON, whose string tree needs no services.
   const decoder: Decoder = Schema.decodeUnknownEffect(schema as unknown as Schema.Codec<unknown>)
   decoders.set(endpoint, decoder)
   return decoder

@@ -57,6 +57,7 @@ interface StepRow {
 
 // Columns that the first design wrote from a `Failure` and from what an execution resumes.
 const failureOf = (text: string | null): Failure | null => (text === null ? null : (JSON.parse(text) as Failure))
+// As above.
 const resumesOf = (text: string | null) => (text === null ? null : (JSON.parse(text) as OldExecution["resumes"]))
 
 const executionOf = (row: ExecutionRow): OldExecution => ({
