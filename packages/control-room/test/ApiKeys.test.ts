@@ -20,7 +20,7 @@ import { layer, Service } from "./support/Service.ts"
 const nobody = "01900000-0000-7000-8000-000000000000"
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("API keys", (it) => {
-  it.effect("are made, serve, are listed without their text, and are refused once revoked", () =>
+  it.effect("are created, work, are listed without their text, and are refused once revoked", () =>
     Effect.gen(function* () {
       const { raw, rows } = yield* Service
       const made = yield* ApiKeys.create("ci", ["Processes.read_processes", "Processes.read_processes"])

@@ -36,7 +36,7 @@ const put = Effect.fnUntraced(function* (url: string, body: string | Uint8Array,
 })
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("assets", (it) => {
-  it.effect("are made, found by id and by name, listed and deleted", () =>
+  it.effect("are created, found by id and by name, listed and deleted", () =>
     Effect.gen(function* () {
       const made = yield* Assets.create("config")
       assert.deepStrictEqual(yield* Assets.get(made.id), { id: made.id, name: "config", payload: { type: "empty" } })
@@ -209,7 +209,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("assets", 
     })
   )
 
-  it.effect("keep what they have when new content does not arrive whole", () =>
+  it.effect("keep their content when an upload is not complete", () =>
     Effect.gen(function* () {
       const { blobs, origin, rows } = yield* Service
       const { id } = yield* Assets.create("broken off")
@@ -237,7 +237,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("assets", 
     })
   )
 
-  it.effect("refuse content above 5 GB at once, and give the upload up", () =>
+  it.effect("refuse content above 5 GB immediately, and fail the upload", () =>
     Effect.gen(function* () {
       const { origin } = yield* Service
       const { id } = yield* Assets.create("too large")
@@ -252,7 +252,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("assets", 
     })
   )
 
-  it.effect("give uploads up that did not come within one hour", () =>
+  it.effect("fail uploads that did not arrive within one hour", () =>
     Effect.gen(function* () {
       const { folder, origin, tickIn, workspaceId } = yield* Service
       const { id } = yield* Assets.create("late")

@@ -26,7 +26,7 @@ const ready = Effect.fnUntraced(function* (name: string) {
 })
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("assistants", (it) => {
-  it.effect("are made of a task of a package, read and listed", () =>
+  it.effect("are created for a task of a package, read and listed", () =>
     Effect.gen(function* () {
       const { makeKey, makeWorkspace, raw, rows } = yield* Service
       const taskPackage = yield* newPackage("desk")
@@ -114,7 +114,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("assistant
     })
   )
 
-  it.effect("fail when they were not heard of for three heartbeats", () =>
+  it.effect("fail after three missed heartbeats", () =>
     Effect.gen(function* () {
       const { tickIn } = yield* Service
       const { id } = yield* ready("silent")
@@ -169,7 +169,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("assistant
     })
   )
 
-  it.effect("give each run a token that opens assets and dies with the run", () =>
+  it.effect("give each run a token for assets that expires with the run", () =>
     Effect.gen(function* () {
       const { raw, rows } = yield* Service
       const { id } = yield* ready("token")

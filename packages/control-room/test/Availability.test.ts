@@ -50,7 +50,7 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("while the
   )
 })
 
-withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("while the database is away", (it) => {
+withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("while the database is unavailable", (it) => {
   it.effect("a request is a 503 with Retry-After, and does what it should when it comes again", () =>
     Effect.gen(function* () {
       const { raw, rows } = yield* Service

@@ -223,7 +223,7 @@ const withDeliveries = Effect.fnUntraced(function* (state: "delivered" | "pendin
   return { workspace, webhooks, id }
 })
 
-withLayer(runsOn(database), { excludeTestServices: true, timeout: "4 minutes" })("the event loop goes on", (it) => {
+withLayer(runsOn(database), { excludeTestServices: true, timeout: "4 minutes" })("the event loop continues", (it) => {
   it.effect("while a run takes all inputs, which are seen in it together", () =>
     Effect.gen(function* () {
       const { process, workspace } = yield* filled

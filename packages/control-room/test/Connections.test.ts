@@ -59,7 +59,7 @@ withLayer(short, { excludeTestServices: true, timeout: "4 minutes" })("a client 
     })
   )
 
-  it.effect("with a body that nobody reads is cut after the answer", () =>
+  it.effect("with a body that no endpoint reads is closed after the response", () =>
     Effect.gen(function* () {
       const { origin } = yield* Service
       const head = "POST /nowhere HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\nx"
@@ -74,7 +74,7 @@ withLayer(short, { excludeTestServices: true, timeout: "4 minutes" })("a client 
     })
   )
 
-  it.effect("to read a large answer is cut", () =>
+  it.effect("to read a large response is closed", () =>
     Effect.gen(function* () {
       const { key, origin, workspaceId } = yield* Service
       const items = yield* WorkItems
@@ -154,7 +154,7 @@ withLayer(serving(), { excludeTestServices: true, timeout: "4 minutes" })("a bod
     })
   )
 
-  it.effect("of somebody without a key is no larger than 64 KB, whether it says so or not", () =>
+  it.effect("without a key is no larger than 64 KB, whether declared or not", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
       const body = (bytes: number) => JSON.stringify({ link_token: "x".repeat(bytes), name: "n", tasks: [] })

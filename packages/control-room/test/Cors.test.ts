@@ -28,7 +28,7 @@ const preflight = (origin: string) =>
   })
 
 describe("CORS", () => {
-  it.live("answers the preflight of an origin that is allowed, with what it may send", () =>
+  it.live("responds to the preflight of an allowed origin with what it may send", () =>
     serving(
       [app, "http://127.0.0.1:5173"],
       Effect.gen(function* () {
@@ -46,7 +46,7 @@ describe("CORS", () => {
     )
   )
 
-  it.live("lets it read answers and refusals of every kind, with their headers", () =>
+  it.live("lets it read responses and refusals of every kind, with their headers", () =>
     serving(
       [app],
       Effect.gen(function* () {
@@ -76,7 +76,7 @@ describe("CORS", () => {
     )
   )
 
-  it.live("gives other origins no leave, and leaves other paths alone", () =>
+  it.live("allows nothing to other origins, and does not affect other paths", () =>
     serving(
       [app],
       Effect.gen(function* () {

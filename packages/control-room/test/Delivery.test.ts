@@ -21,7 +21,7 @@ const events = ["process_run.started", "process_run.completed", "process_run.unr
 const newProcess = (name: string, maxParallel: number) =>
   Processes.create({ name, steps: [{ name: "only", task: { name }, max_parallel: maxParallel }] })
 
-it.live("attempts that were under way when the service was killed are made again, with the same bytes", () =>
+it.live("attempts in progress when the service was killed are repeated, with the same bytes", () =>
   Effect.gen(function* () {
     const target = yield* receiver
     const folder = yield* temporaryFolder
@@ -65,7 +65,7 @@ it.live("attempts that were under way when the service was killed are made again
   }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped)
 )
 
-it.live("what was committed before the service was killed is told, and nothing else", () =>
+it.live("what was committed before the service was killed is delivered, and nothing else", () =>
   Effect.gen(function* () {
     const target = yield* receiver
     const folder = yield* temporaryFolder
@@ -116,7 +116,7 @@ it.live("what was committed before the service was killed is told, and nothing e
   }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped)
 )
 
-it.live("a service that stops gives back what it had begun", () =>
+it.live("a service that stops releases its claims", () =>
   Effect.gen(function* () {
     const target = yield* receiver
     const folder = yield* temporaryFolder

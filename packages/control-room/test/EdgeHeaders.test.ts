@@ -100,7 +100,7 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("an answer
 })
 
 describe("metrics", () => {
-  it.live("are served only where somebody asked for them", () =>
+  it.live("are served only with the option", () =>
     Effect.gen(function* () {
       const metrics = Effect.flatMap(Service, ({ raw }) =>
         Effect.andThen(raw("GET", "processes"), raw("GET", "/metrics", { key: null }))

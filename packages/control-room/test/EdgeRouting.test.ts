@@ -127,7 +127,7 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("at every 
     })
   )
 
-  it.effect("the answer has the id of the request, also when Node itself refuses it", () =>
+  it.effect("the response has the id of the request, also when Node itself refuses it", () =>
     Effect.gen(function* () {
       const { origin, raw } = yield* Service
       const of = yield* seed

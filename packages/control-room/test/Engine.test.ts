@@ -84,7 +84,7 @@ describe("a run", () => {
     assert.strictEqual(failing.run.state, "unresolved")
   })
 
-  it("keeps the outputs of the last step as outputs of the run, not as work items", () => {
+  it("releases the outputs of the last step as outputs of the run, not as work items", () => {
     const model = new Model([{}], 1)
     const stepRun = start(model)
     model.addOutput(stepRun.id, (model.held(stepRun.id) ?? assert.fail()).id)
@@ -93,7 +93,7 @@ describe("a run", () => {
     assert.strictEqual(model.items.size, 1)
   })
 
-  it("makes no more step runs than max_parallel allows", () => {
+  it("creates no more step runs than max_parallel allows", () => {
     const model = new Model([{ max_parallel: 3 }], 10)
     assert.strictEqual(model.live().length, 3)
   })
@@ -130,7 +130,7 @@ describe("a run", () => {
 })
 
 describe("the world", () => {
-  it("is told of the start, of every end, and of no more", () => {
+  it("receives the start, every end, and nothing else", () => {
     const model = new Model([{}], 2)
     assert.deepStrictEqual(model.notified, [])
     start(model)
@@ -149,7 +149,7 @@ describe("the world", () => {
     assert.deepStrictEqual(model.notified, ["started", "unresolved", "unresolved", "completed"])
   })
 
-  it("is told of the start when a run goes on that was stopped before it", () => {
+  it("receives the start when a run resumes that was stopped before it", () => {
     const model = new Model([{}], 1)
     const live = model.live().map((stepRun) => ({ stepRun, item: model.held(stepRun.id) }))
     model.commit(Engine.stop(model.run, live, { asDone: false, terminate: false, reason: "" }, model.now))
@@ -160,7 +160,7 @@ describe("the world", () => {
     assert.deepStrictEqual(model.notified, ["unresolved", "started", "completed"])
   })
 
-  it("is told of an end by the outcome that brings it, of the run as it is then", () => {
+  it("receives an end with the outcome that causes it, and the run in that state", () => {
     const model = new Model([{}], 1)
     start(model)
     const stepRun = only(model.live())
@@ -251,7 +251,7 @@ describe("stop", () => {
     return outcome.accepted
   }
 
-  it("of a run that has not started settles everything at once", () => {
+  it("of a run that has not started settles everything immediately", () => {
     const model = new Model([{}], 3)
     assert.isTrue(stopNow(model, false))
     assert.strictEqual(model.run.state, "unresolved")
@@ -264,7 +264,7 @@ describe("stop", () => {
     assert.strictEqual(asDone.run.state, "completed")
   })
 
-  it("lets what runs finish its item, gives it no other, and settles what it makes", () => {
+  it("lets running step runs finish their item, reserves no other for them, and settles their outputs", () => {
     const model = new Model([{}, {}], 3)
     const stepRun = start(model)
     stopNow(model, true)
@@ -282,7 +282,7 @@ describe("stop", () => {
     )
   })
 
-  it("asks what runs to end when told so", () => {
+  it("asks running step runs to end with terminate", () => {
     const model = new Model([{}], 1)
     const stepRun = start(model)
     stopNow(model, false, true)

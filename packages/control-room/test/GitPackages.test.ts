@@ -59,7 +59,7 @@ const namesIn = (id: TaskPackages.TaskPackage["id"]) =>
 const withRobot = (...tasks: ReadonlyArray<string>) => ({ "robot.yaml": robotYaml(...tasks), "tasks.py": "print(1)\n" })
 
 withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task packages from git", (it) => {
-  it.effect("follow their branch: a look deploys what was pushed, also by force, and else keeps what is there", () =>
+  it.effect("follow their branch: a poll deploys what was pushed, also by force, and otherwise changes nothing", () =>
     Effect.gen(function* () {
       const { repository } = yield* Repositories
       const repo = repository("followed", { files: withRobot("One") })
@@ -119,7 +119,7 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
     })
   )
 
-  it.effect("are looked at once a minute by one of many nodes", () =>
+  it.effect("are polled once a minute by one of many nodes", () =>
     Effect.gen(function* () {
       const { repository, requests } = yield* Repositories
       const repo = repository("shared", { files: withRobot("One") })
@@ -144,7 +144,7 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
     })
   )
 
-  it.effect("stay at what they were told when they do not follow", () =>
+  it.effect("stay at their reference when they do not follow", () =>
     Effect.gen(function* () {
       const { repository } = yield* Repositories
       const repo = repository("told", { files: withRobot("First") })
@@ -256,7 +256,7 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
     })
   )
 
-  it.effect("read private repositories with a secret, which nobody gets to see", () =>
+  it.effect("read private repositories with a secret, which is never shown", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
       const { intercept, repository } = yield* Repositories
@@ -396,7 +396,7 @@ withLayer(world, { excludeTestServices: true, timeout: "4 minutes" })("task pack
     })
   )
 
-  it.effect("need git on the machine, and say so", () =>
+  it.effect("need git on the machine, and report it missing", () =>
     Effect.gen(function* () {
       const { workspaceId, folder } = yield* Service
       const { origin } = yield* Repositories

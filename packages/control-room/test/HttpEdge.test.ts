@@ -355,7 +355,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the edge"
     })
   )
 
-  it.effect("keeps a NUL where JSON may have one; what no database keeps is refused, or not there", () =>
+  it.effect("stores a NUL where JSON may have one; what no database stores is refused, or not found", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
       const { process } = yield* seed
@@ -482,7 +482,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the edge"
     })
   )
 
-  it.effect("keeps what is allowed but odd as it came", () =>
+  it.effect("stores allowed but odd input unchanged", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
       const { process } = yield* seed
@@ -608,7 +608,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the edge"
     })
   )
 
-  it.effect("pages by limit and cursor, and gives `next` under its own address", () =>
+  it.effect("pages by limit and cursor, and returns `next` under its own address", () =>
     Effect.gen(function* () {
       const { makeWorkspace, makeKey, origin, raw } = yield* Service
       const { process } = yield* seed
@@ -678,7 +678,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the edge"
     })
   )
 
-  it.effect("gives every response a request id: the client's, if it is one", () =>
+  it.effect("gives every response a request id: the client's, if valid", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
       const idOf = (path: string, given: string) =>
@@ -694,7 +694,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the edge"
     })
   )
 
-  it.effect("answers HEAD as GET without a body", () =>
+  it.effect("responds to HEAD like GET without a body", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
       const { item } = yield* seed
@@ -752,7 +752,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the edge"
     })
   )
 
-  it.effect("keeps the interfaces of workers and of robots apart", () =>
+  it.effect("separates the interfaces of workers and of robots", () =>
     Effect.gen(function* () {
       const { key, raw } = yield* Service
       const { process } = yield* seed

@@ -26,7 +26,7 @@ const itemsOf = (process: Processes.Process) =>
   Effect.map(Stream.runCollect(WorkItems.stream({ process: process.id })), (items) => items.length)
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a POST with a key", (it) => {
-  it.effect("is carried out once, and answers the same again, marked as a replay", () =>
+  it.effect("is executed once, and the response replayed, marked as a replay", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
       const process = yield* newProcess
@@ -44,7 +44,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a POST wi
     })
   )
 
-  it.effect("waits for the first one when both come at once", () =>
+  it.effect("waits for the first one when both are concurrent", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
       const process = yield* newProcess
@@ -100,7 +100,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a POST wi
     })
   )
 
-  it.effect("that failed may come again: only what was done is kept", () =>
+  it.effect("that failed may be repeated: only successes are recorded", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
       const process = yield* newProcess
@@ -112,7 +112,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a POST wi
     })
   )
 
-  it.effect("belongs to its workspace, and says what a key may look like", () =>
+  it.effect("belongs to its workspace, and the refusal of an invalid key says what is valid", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
       for (const key of ["", "x".repeat(256), "with space", "ümlaut"]) {
@@ -126,7 +126,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a POST wi
     })
   )
 
-  it.effect("is kept for as long as it asks, up to 7 days, and the answer says how long", () =>
+  it.effect("is stored for as long as it asks, up to 7 days, and the response says how long", () =>
     Effect.gen(function* () {
       const { raw, retainIn } = yield* Service
       const json = { process: { id: (yield* newProcess).id } }
@@ -155,7 +155,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a POST wi
     })
   )
 
-  it.effect("is kept as the first request asked: a replay says so, and prolongs nothing", () =>
+  it.effect("is stored as the first request asked: a replay says so, and extends nothing", () =>
     Effect.gen(function* () {
       const { raw, rows } = yield* Service
       const process = yield* newProcess
@@ -209,7 +209,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a POST wi
     })
   )
 
-  it.effect("keeps what it answered sealed", () =>
+  it.effect("seals the stored response", () =>
     Effect.gen(function* () {
       const { raw, rows } = yield* Service
       const process = yield* newProcess
@@ -222,7 +222,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a POST wi
     })
   )
 
-  it.effect("makes a program that is repeated do nothing twice", () =>
+  it.effect("keeps a repeated program from doing anything twice", () =>
     Effect.gen(function* () {
       const process = yield* newProcess
       const program = withIdempotencyScope(
@@ -239,7 +239,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a POST wi
     })
   )
 
-  it.effect("lets a program ask for days, and tells it what it got", () =>
+  it.effect("lets a program ask for days, and returns what was granted", () =>
     Effect.gen(function* () {
       const { retainIn } = yield* Service
       const process = yield* newProcess

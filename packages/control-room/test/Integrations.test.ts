@@ -88,7 +88,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the start
     })
   )
 
-  it.effect("answers the handshake of Asana with its secret, and starts nothing", () =>
+  it.effect("responds to the handshake of Asana with its secret, and starts nothing", () =>
     Effect.gen(function* () {
       const { key } = yield* Service
       const { id: process } = yield* newProcess

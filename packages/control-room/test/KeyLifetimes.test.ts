@@ -44,7 +44,7 @@ withLayer(database, { excludeTestServices: true, timeout: "4 minutes" })("an ide
     }).pipe(inVirtualTime)
   )
 
-  it.effect("that has expired gives its place to a new one with the lifetime of that", () =>
+  it.effect("that has expired is replaced by a new one with the lifetime of that", () =>
     Effect.gen(function* () {
       const records = yield* IdempotencyRecords
       yield* records.store(workspace, "again", record(60))

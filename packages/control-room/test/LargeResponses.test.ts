@@ -74,7 +74,7 @@ const idsOf = (pages: ReadonlyArray<{ readonly data: ReadonlyArray<Readonly<Reco
 const pageBytes = 8 * 1024 * 1024 + 1024
 
 withLayer(quiet, { timeout: 60_000 })("a page", (it) => {
-  it.effect("of items with their data ends at 8 MB, and the walk goes on where it ended", () =>
+  it.effect("of items with their data ends at 8 MB, and the walk continues there", () =>
     Effect.gen(function* () {
       const process = yield* makeProcess
       const created = yield* createItems(process.id, 18)
@@ -221,7 +221,7 @@ withLayer(quiet, { timeout: 60_000 })("a page", (it) => {
 })
 
 withLayer(quiet, { timeout: 60_000 })("clients that do not read", (it) => {
-  it.effect("hold back large answers of others until they go, and no small ones", () =>
+  it.effect("delay large responses of others until they are sent, and no small ones", () =>
     Effect.gen(function* () {
       const { key, origin, raw, workspaceId } = yield* Service
       const process = yield* makeProcess
@@ -251,7 +251,7 @@ const refusal = (exit: Exit.Exit<unknown, unknown>) => {
     : exit
 }
 
-describe("the memory for large answers", () => {
+describe("the memory for large responses", () => {
   it.effect("is waited for, and a 503 says to come back when it does not come free in 10 s", () =>
     Effect.gen(function* () {
       const { reserve } = yield* ResponseMemory
@@ -265,7 +265,7 @@ describe("the memory for large answers", () => {
     }).pipe(Effect.provide(ResponseMemory.layer))
   )
 
-  it.effect("comes free when an answer was sent", () =>
+  it.effect("is released when a response was sent", () =>
     Effect.gen(function* () {
       const { reserve } = yield* ResponseMemory
       const [first, second] = [yield* Scope.make(), yield* Scope.make()]
@@ -288,7 +288,7 @@ describe("the memory for large answers", () => {
     }).pipe(Effect.provide(ResponseMemory.layer))
   )
 
-  it.effect("refuses at once where too many wait already", () =>
+  it.effect("refuses immediately when too many wait already", () =>
     Effect.gen(function* () {
       const { reserve } = yield* ResponseMemory
       const scopes = yield* Effect.forEach([1, 2, 3], () => Scope.make())

@@ -173,7 +173,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the life 
     })
   )
 
-  it.effect("wakes a waiting worker at once", () =>
+  it.effect("wakes a waiting worker immediately", () =>
     Effect.gen(function* () {
       const { process, tasks } = yield* newProcess()
       const worker = yield* linkWorker(tasks)
@@ -267,7 +267,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the life 
     })
   )
 
-  it.effect("tells a running step run to stop, and settles what waits", () =>
+  it.effect("stops a running step run, and settles waiting items", () =>
     Effect.gen(function* () {
       const { process, tasks } = yield* newProcess()
       const worker = yield* linkWorker(tasks)

@@ -46,7 +46,7 @@ const settledAs = (
 const failure = { type: "APPLICATION", code: "BROKEN", message: "it broke" } as const
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("one call for the next items", (it) => {
-  it.effect("gives the reserved item with its payload and files, and the next for the one that is settled", () =>
+  it.effect("returns the reserved item with its payload and files, and the next for a settled one", () =>
     Effect.gen(function* () {
       const { lease, one, open, run, worker } = yield* begun(2)
       const session = yield* worker.session(lease)
@@ -94,7 +94,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("one call 
     })
   )
 
-  it.effect("sent again, changes nothing and gives the same item", () =>
+  it.effect("repeated, changes nothing and returns the same item", () =>
     Effect.gen(function* () {
       const { lease, one, open } = yield* begun(3)
       const asked = { lease, settled: settledAs(yield* open(), { outputs: [1] }), reserve: true }
@@ -127,7 +127,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("one call 
     })
   )
 
-  it.effect("takes no item for a call that comes late, after the step run was told that none waits", () =>
+  it.effect("reserves no item for a late call, after the step run got none", () =>
     Effect.gen(function* () {
       const { lease, one, open, run } = yield* begun(1)
       const asked = {
@@ -150,7 +150,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("one call 
     })
   )
 
-  it.effect("gives each step run an item of its own, and its own refusal to one that lost its lease", () =>
+  it.effect("reserves an item for each step run, and refuses only one that lost its lease", () =>
     Effect.gen(function* () {
       const { ask, leases, open, worker } = yield* begun(7, 3)
       const hands = yield* Effect.forEach(leases, (lease) => Effect.map(open(lease), (item) => ({ lease, item })))

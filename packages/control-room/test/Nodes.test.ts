@@ -123,7 +123,7 @@ it.live(`two nodes share ${items} items and ${items / 2} deliveries, and nothing
   }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped)
 )
 
-it.live("either node may be killed in the middle: all is done, and told, by those that are left", () =>
+it.live("either node may be killed: everything is done, and delivered, by the others", () =>
   Effect.gen(function* () {
     const target = yield* receiver
     const folder = yield* temporaryFolder
@@ -186,7 +186,7 @@ it.live("either node may be killed in the middle: all is done, and told, by thos
   }).pipe(Effect.provide(NodeHttpClient.layerUndici), Effect.scoped)
 )
 
-it.live("a lease that waits on one node wakes when another makes work", () =>
+it.live("a lease that waits on one node wakes when another creates work", () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const [a, b] = [yield* node(folder), yield* node(folder)]
@@ -237,7 +237,7 @@ it.live("a request that comes to both nodes with one idempotency key is carried 
   }).pipe(Effect.scoped)
 )
 
-it.live("an endpoint gets four requests at once at most from all nodes together", () =>
+it.live("an endpoint gets at most four concurrent requests from all nodes together", () =>
   Effect.gen(function* () {
     const target = yield* receiver
     const folder = yield* temporaryFolder
@@ -263,7 +263,7 @@ it.live("an endpoint gets four requests at once at most from all nodes together"
   }).pipe(Effect.scoped)
 )
 
-it.live("looks for what time has brought do no harm on all nodes at once", () =>
+it.live("timers do no harm on all nodes concurrently", () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const nodes = [yield* node(folder), yield* node(folder), yield* node(folder)]

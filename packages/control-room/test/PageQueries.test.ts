@@ -180,7 +180,7 @@ withLayer(Layer.provideMerge(runsOn(sqlite), recording), { excludeTestServices: 
       })
     )
 
-    it.effect("holds for what the service looks for every second: however much has ended, it costs nothing", () =>
+    it.effect("holds for the polls of every second: ended rows cost nothing, however many", () =>
       Effect.gen(function* () {
         yield* makeLists
         const { tick } = yield* Runs

@@ -308,7 +308,7 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("a walk th
     })
   )
 
-  it.effect("goes on from a cursor whose item is gone", () =>
+  it.effect("continues from a cursor whose item was deleted", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
       const process = yield* post("processes", { name: unique(), steps: [] })

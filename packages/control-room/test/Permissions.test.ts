@@ -24,7 +24,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("permissio
     })
   )
 
-  it.effect("are those of the workspace that the path names, on every endpoint but the one that makes workspaces", () =>
+  it.effect("are those of the workspace in the path, on every endpoint but the one that creates workspaces", () =>
     Effect.sync(() => {
       const without = ofKeys.filter(({ path }) => !path.includes("/:workspace_id"))
       assert.deepStrictEqual(

@@ -30,7 +30,7 @@ const storage = (options: StorageOptions) => Layer.provide(StorageLayers.layerSt
 const refused = (options: StorageOptions) =>
   Effect.map(Effect.flip(Effect.scoped(Layer.build(storage(options)))), ({ message }) => message)
 
-it.live("nodes that start at once on an empty database set it up once", () =>
+it.live("nodes that start concurrently on an empty database set it up once", () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const fingerprints = yield* Effect.all(
@@ -49,7 +49,7 @@ it.live("nodes that start at once on an empty database set it up once", () =>
   }).pipe(Effect.scoped)
 )
 
-it.live("the tables are in a schema of their own", () =>
+it.live("the tables are in a separate schema", () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const { database } = storageIn(folder)
@@ -209,7 +209,7 @@ it.live("starts with the waiting inputs take each of them once, on whatever node
 const keeping = (logged: Array<string>) =>
   Logger.layer([Logger.make((options) => void logged.push(Logger.formatJson.log(options)))])
 
-it.live("a server that has no connection left is a 503, and all goes on when it has one", () => {
+it.live("a server without free connections is a 503, and everything resumes when it has one", () => {
   const logged: Array<string> = []
   return Effect.gen(function* () {
     const folder = yield* temporaryFolder

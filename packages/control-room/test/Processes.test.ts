@@ -99,7 +99,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the end o
     })
   )
 
-  it.effect("gives all that wait, however many, to a run that takes what waits", () =>
+  it.effect("adds all waiting items, however many, to a run that starts with them", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { raw } = yield* Service

@@ -174,7 +174,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("at once",
     })
   )
 
-  it.effect("names are given: each is given once", () =>
+  it.effect("names are chosen: each is used once", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
       const create = (path: string, json: object) =>

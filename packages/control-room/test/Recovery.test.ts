@@ -61,7 +61,7 @@ const leaseLost = Effect.fnUntraced(function* <A, E extends { readonly _tag: str
 })
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("what time brings", (it) => {
-  it.effect("ends the step run of a worker that was not heard of for 10 seconds, and fails its item", () =>
+  it.effect("ends the step run of a worker without a heartbeat for 10 seconds, and fails its item", () =>
     Effect.gen(function* () {
       const { tickIn } = yield* Service
       const sql = yield* SqlClient.SqlClient
@@ -100,7 +100,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("what time
     })
   )
 
-  it.effect("gives the item of a lost worker to a new step run at once, as often as the step allows", () =>
+  it.effect("leases the item of a lost worker to a new step run immediately, as often as the step allows", () =>
     Effect.gen(function* () {
       const { tickIn } = yield* Service
       const { process, tasks } = yield* newProcess({ retry: { max_attempts: 2, delay_seconds: 0 } })
@@ -180,7 +180,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("what time
     })
   )
 
-  it.effect("loses a step run that its worker does not name any more, but not one that was just started", () =>
+  it.effect("loses a step run that its worker no longer names, but not one that was just started", () =>
     Effect.gen(function* () {
       const { process, tasks } = yield* newProcess()
       const worker = yield* linkWorker(tasks)
@@ -244,7 +244,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("what time
 
 const http = NodeHttpClient.layerUndici
 
-it.live("goes on after SIGKILL with all it had answered, and sweeps what was half done", () =>
+it.live("resumes after SIGKILL with everything it had confirmed, and sweeps partial files", () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const child = yield* Child.start(folder)

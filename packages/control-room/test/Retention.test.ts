@@ -100,7 +100,7 @@ const retaining = Layer.unwrap(
 )
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("without a time for runs", (it) => {
-  it.effect("keeps runs for ever, and what their step runs left for 90 days after those ended", () =>
+  it.effect("keeps runs for ever, and details of their step runs for 90 days after those ended", () =>
     Effect.gen(function* () {
       const { blobs, origin, raw, retainIn } = yield* Service
       const made = yield* withWorker
@@ -152,7 +152,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("without a
     })
   )
 
-  it.effect("goes on with a deletion that was interrupted in the middle", () =>
+  it.effect("continues a deletion that was interrupted in the middle", () =>
     Effect.gen(function* () {
       const { raw, retainIn, rows, workspaceId } = yield* Service
       const sql = yield* SqlClient.SqlClient
@@ -175,7 +175,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("without a
     })
   )
 
-  it.effect("finishes what a killed process was deleting, whose name is free and which nobody sees", () =>
+  it.effect("finishes what a killed process was deleting, whose name is free and which is hidden", () =>
     Effect.gen(function* () {
       const { blobs, raw, retainIn, rows } = yield* Service
       const before = yield* rows
@@ -250,7 +250,7 @@ withLayer(retaining, { excludeTestServices: true, timeout: "4 minutes" })("with 
     })
   )
 
-  it.effect("deletes 2,000 runs while others go on working", () =>
+  it.effect("deletes 2,000 runs while others keep working", () =>
     Effect.gen(function* () {
       const { raw, retainIn, rows } = yield* Service
       const process = yield* Processes.create({ name: "many", steps: [] })

@@ -218,7 +218,7 @@ const firstSeed = Config.withDefault(Config.Int("SIGNALBOX_CLIENT_SEED"), 1)
 const clients = 8
 const commands = 60
 
-withLayer(runsOn(database), { excludeTestServices: true, timeout: "4 minutes" })("clients at once", (it) => {
+withLayer(runsOn(database), { excludeTestServices: true, timeout: "4 minutes" })("concurrent clients", (it) => {
   it.effect(
     "leave every run sound, and able to end",
     () =>

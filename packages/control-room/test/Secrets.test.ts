@@ -159,7 +159,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("secrets",
     })
   )
 
-  it.effect("refuse bad names and content, say so without the content, and change nothing", () =>
+  it.effect("refuse invalid names and content, report it without the content, and change nothing", () =>
     Effect.gen(function* () {
       const { raw, rows } = yield* Service
       yield* Secrets.create("there", { items: { a: 1 } })
@@ -383,7 +383,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("secrets",
     })
   )
 
-  it.effect("can be written by many at once, and end as one of them wrote it", () =>
+  it.effect("can be written concurrently, and end as one of the writers wrote it", () =>
     Effect.gen(function* () {
       const { rows } = yield* Service
       const { token } = yield* running

@@ -83,7 +83,7 @@ describe("a failure of the storage", () => {
 })
 
 describe("a background task", () => {
-  it.effect("tells of a failure once, of another one, and that it works again", () => {
+  it.effect("logs a failure once, another one, and the recovery", () => {
     const logged: Array<string> = []
     const logger = Logger.make(({ logLevel, message }) => void logged.push(`${logLevel} ${[message].flat()[0]}`))
     return Effect.gen(function* () {

@@ -131,7 +131,7 @@ describe("the guard of targets", () => {
     })
   )
 
-  it("looks at resolved addresses in every form", () => {
+  it("checks resolved addresses in every form", () => {
     for (const ip of ["127.0.0.1", "::1", "fe80::1%lo", "2606:4700::1%eth0", "::ffff:192.168.0.1", "not an address"]) {
       assert.isNotNull(refusedIp(ip), ip)
     }
@@ -185,7 +185,7 @@ describe("an attempt", () => {
     })
   )
 
-  it.effect("is over after 15 seconds, whether nothing comes or an answer never ends", () =>
+  it.effect("ends after 15 seconds, whether nothing arrives or a response never ends", () =>
     Effect.gen(function* () {
       const target = yield* receiver
       const { lookup } = yield* guardOf("127.0.0.1")

@@ -53,7 +53,7 @@ const workerElsewhere = Effect.gen(function* () {
 })
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task packages", (it) => {
-  it.effect("are made, get their zip, and give it back with the names of their tasks", () =>
+  it.effect("are created, get their zip, and return it with the names of their tasks", () =>
     Effect.gen(function* () {
       const { origin } = yield* Service
       const made = yield* TaskPackages.create("invoices")
@@ -112,7 +112,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task pack
     })
   )
 
-  it.effect("refuse zips that no worker should unpack, and keep what they have", () =>
+  it.effect("refuse zips that no worker should unpack, and keep their content", () =>
     Effect.gen(function* () {
       const { blobs, rows } = yield* Service
       const id = yield* withTasks("hostile", "Kept")
@@ -145,7 +145,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task pack
   )
 
   // The content of a zip does not depend on the database: in the short form one is enough.
-  it.effect.skipIf(onPostgres && !soak)("take every zip that is well made", () =>
+  it.effect.skipIf(onPostgres && !soak)("accept every valid zip", () =>
     Effect.gen(function* () {
       const { id } = yield* TaskPackages.create("fine")
       const megabytes = sized(50, 100)

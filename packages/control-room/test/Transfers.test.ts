@@ -71,7 +71,7 @@ const sign = Effect.fnUntraced(function* (policy: object) {
 })
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("uploads", (it) => {
-  it.effect("refuse what is not the signed form with its whole file, and keep nothing of it", () =>
+  it.effect("refuse everything but the signed form with its whole file, and store nothing of it", () =>
     Effect.gen(function* () {
       const { blobs, rows, workspaceId } = yield* Service
       const { item } = yield* newItem
@@ -169,7 +169,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("uploads",
     })
   )
 
-  it.effect("keep nothing of a file whose sender goes away", () =>
+  it.effect("store nothing of a file whose sender disconnects", () =>
     Effect.gen(function* () {
       const { blobs, origin, rows } = yield* Service
       const { item } = yield* newItem
@@ -255,7 +255,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("uploads",
     })
   )
 
-  it.effect("stop at 100 files, also when the forms were made before", () =>
+  it.effect("stop at 100 files, also for forms that were created before", () =>
     Effect.gen(function* () {
       const { blobs, raw } = yield* Service
       const { item } = yield* newItem
@@ -319,7 +319,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("uploads",
 })
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("downloads", (it) => {
-  it.effect("give the bytes without a key, as an attachment that no browser opens", () =>
+  it.effect("return the bytes without a key, as an attachment that no browser opens", () =>
     Effect.gen(function* () {
       const { origin } = yield* Service
       const { item } = yield* newItem
@@ -346,7 +346,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("downloads
     })
   )
 
-  it.effect("give ranges", () =>
+  it.effect("return ranges", () =>
     Effect.gen(function* () {
       const { origin } = yield* Service
       const { item } = yield* newItem

@@ -80,7 +80,7 @@ const heardIn = Effect.fnUntraced(function* (
 })
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a step run that no worker can take", (it) => {
-  it.effect("is told so after 10 seconds, once, and goes on when a worker comes", () =>
+  it.effect("is reported after 10 seconds, once, and continues when a worker leases it", () =>
     Effect.gen(function* () {
       const { tickIn } = yield* Service
       const task = `only here ${crypto.randomUUID()}`
@@ -101,7 +101,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a step ru
     })
   )
 
-  it.effect("is told again when a lease was not started and the worker has gone", () =>
+  it.effect("is reported again when a lease was not started and the worker is offline", () =>
     Effect.gen(function* () {
       const { tickIn } = yield* Service
       const task = `again ${crypto.randomUUID()}`
@@ -116,7 +116,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a step ru
     })
   )
 
-  it.effect("is not told while a worker that could take it is busy, and is when that one is gone", () =>
+  it.effect("is not reported while a matching worker is busy, and is when that one is offline", () =>
     Effect.gen(function* () {
       const { tickIn } = yield* Service
       const task = `busy ${crypto.randomUUID()}`
@@ -152,7 +152,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a step ru
     })
   )
 
-  it.effect("is told which package or group it needs", () =>
+  it.effect("names the package or group it needs", () =>
     Effect.gen(function* () {
       const { tickIn } = yield* Service
       const { id } = yield* TaskPackages.create("unassigned package")

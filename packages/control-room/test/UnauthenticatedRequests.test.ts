@@ -134,7 +134,7 @@ withLayer(serving, { excludeTestServices: true, timeout: "4 minutes" })("over HT
     })
   )
 
-  it.effect("clients without a key over their budget get a 429; probes, keys and workers go on", () =>
+  it.effect("clients without a key over their budget get a 429; probes, keys and workers continue", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
       const worker = yield* linkWorker(["nothing"])

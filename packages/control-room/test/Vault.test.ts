@@ -131,7 +131,7 @@ describe("the vault", () => {
     })
   )
 
-  it.live("changes its master key: all keys are wrapped anew and only the new one opens them", () =>
+  it.live("changes its master key: all keys are wrapped again and only the new one opens them", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const next = randomBytes(32)
@@ -270,7 +270,7 @@ describe("the vault", () => {
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it("gives each purpose a key of its own", () => {
+  it("derives a separate key for each purpose", () => {
     const { derive } = MasterKey.fromBytes(Buffer.alloc(32, 7))
     assert.strictEqual(derive("a").length, 32)
     assert.isTrue(derive("a").equals(derive("a")))

@@ -97,7 +97,7 @@ const withReceiver = <A, E, R>(test: (target: Receiver) => Effect.Effect<A, E, R
   Effect.scoped(Effect.flatMap(receiver, test))
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("webhooks", (it) => {
-  it.effect("are made with a secret of 32 bytes, shown by get and not by list, and sealed in the database", () =>
+  it.effect("are created with a secret of 32 bytes, shown by get and not by list, and sealed in the database", () =>
     Effect.gen(function* () {
       const { raw, rows } = yield* Service
       const process = yield* newProcess()
@@ -129,7 +129,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("webhooks"
     })
   )
 
-  it.effect("are changed by what is given alone", () =>
+  it.effect("change only in the given fields", () =>
     Effect.gen(function* () {
       const process = yield* newProcess()
       const made = yield* Webhooks.create({ endpoint: "http://127.0.0.1:9/a", events: everything })
@@ -195,7 +195,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("webhooks"
     })
   )
 
-  it.effect("tell of the start and the end of a run, signed in both ways, numbered and made once", () =>
+  it.effect("receive the start and the end of a run, signed in both ways, numbered and created once", () =>
     withReceiver((target) =>
       Effect.gen(function* () {
         const { workspaceId } = yield* Service
@@ -260,7 +260,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("webhooks"
     )
   )
 
-  it.effect("tell of failures with the code of the last one, and of the end that somebody brought about", () =>
+  it.effect("receive failures with the code of the last one, and the end that a person caused", () =>
     withReceiver((target) =>
       Effect.gen(function* () {
         const process = yield* newProcess()
@@ -375,7 +375,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("webhooks"
     )
   )
 
-  it.effect("take any 2xx as success after failures, and any other answer for a failure", () =>
+  it.effect("take any 2xx as success after failures, and any other response as a failure", () =>
     withReceiver((target) =>
       Effect.gen(function* () {
         const { deliverIn } = yield* Service
@@ -411,7 +411,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("webhooks"
     )
   )
 
-  it.effect("are disabled by a 410, which gives up all that waits, until somebody enables them", () =>
+  it.effect("are disabled by a 410, which fails all pending deliveries, until enabled again", () =>
     withReceiver((target) =>
       Effect.gen(function* () {
         const { deliverIn } = yield* Service
@@ -534,7 +534,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("webhooks"
     )
   )
 
-  it.effect("get four requests at once at most, and a slow one delays no other", () =>
+  it.effect("get at most four concurrent requests, and a slow one delays no other", () =>
     withReceiver((target) =>
       Effect.gen(function* () {
         const slow = yield* hookTo(target, yield* newProcess())
@@ -574,7 +574,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("callbacks
     callback: { url: target.origin + path, secret: callbackSecret, events }
   })
 
-  it.effect("tell one caller of one run, signed with the caller's secret", () =>
+  it.effect("send the events of one run to one caller, signed with the caller's secret", () =>
     withReceiver((target) =>
       Effect.gen(function* () {
         const { raw, rows } = yield* Service
@@ -602,7 +602,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("callbacks
     )
   )
 
-  it.effect("are delivered though the run was deleted, and forgotten when nothing is left to tell", () =>
+  it.effect("are delivered though the run was deleted, and deleted when nothing is pending", () =>
     withReceiver((target) =>
       Effect.gen(function* () {
         const { deliverIn, rows } = yield* Service

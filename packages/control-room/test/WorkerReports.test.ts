@@ -39,7 +39,7 @@ const consoleOf = (lease: WorkerProtocol.Lease) =>
   Effect.map(Stream.runCollect(StepRuns.consoleMessages(lease.step_run_id)), (all) => all.map(({ message }) => message))
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("console messages", (it) => {
-  it.effect("are kept once and in order, however often they are sent", () =>
+  it.effect("are stored once and in order, however often they are sent", () =>
     Effect.gen(function* () {
       const { lease, reports } = yield* startedStep
       const expected = lines(0, 30).map(({ message }) => message)
@@ -354,7 +354,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("data of w
     })
   )
 
-  it.effect("takes files at the address of the older generation, with the form alone in the answer", () =>
+  it.effect("uploads files at the address of the older generation, with only the form in the response", () =>
     Effect.gen(function* () {
       const { origin, raw, workspaceId } = yield* Service
       const process = yield* Processes.create({ name: "older", steps: [] })

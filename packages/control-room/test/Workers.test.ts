@@ -47,7 +47,7 @@ const linkedWith = Effect.fnUntraced(function* (token: Redacted.Redacted, tasks:
 })
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("workers", (it) => {
-  it.effect("are idle, busy or offline, by their leases and by when they were heard of", () =>
+  it.effect("are idle, busy or offline, by their leases and their last heartbeat", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { process, task } = yield* newProcess()
@@ -76,7 +76,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("workers",
     })
   )
 
-  it.effect("are renamed, and keep their name when none is given", () =>
+  it.effect("are renamed, and keep their name without a new one", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
       const { identity } = yield* linkWorker([])
@@ -145,7 +145,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("workers",
     })
   )
 
-  it.effect("link with a token of their own once, before it expires", () =>
+  it.effect("link with a separate token once, before it expires", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
       const sql = yield* SqlClient.SqlClient
@@ -164,7 +164,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("workers",
 })
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("worker groups", (it) => {
-  it.effect("are made, listed, renamed and deleted, under names of their own", () =>
+  it.effect("are created, listed, renamed and deleted, under unique names", () =>
     Effect.gen(function* () {
       const { makeWorkspace, raw } = yield* Service
       const [a, b] = [unique("a"), unique("b")]

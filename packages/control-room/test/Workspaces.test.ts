@@ -8,31 +8,33 @@ import { assertError, bodyAs } from "./support/Http.ts"
 import { layer, layerIn, Service, temporaryFolder } from "./support/Service.ts"
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("workspaces", (it) => {
-  it.effect("are made by a key that manages keys, with a first key, and stay closed to the key that made them", () =>
-    Effect.gen(function* () {
-      const { key: own, makeKey, raw, rows } = yield* Service
-      const key = yield* makeKey(["Workspace.manage_api_keys"])
-      const answer = yield* raw("POST", "/api/v1/workspaces", { key, json: { name: "staging" } })
-      const made = bodyAs(WorkspaceCreated, answer)
-      assert.strictEqual(made.name, "staging")
-      assert.deepStrictEqual(made.organization, (yield* Workspaces.get).organization)
-      assert.deepStrictEqual(made.api_key.permissions, firstKeyPermissions)
-      assert.notInclude(made.api_key.permissions, "Vault.read_secret_values")
-      const first = Redacted.value(made.api_key.key)
-      assert.notInclude(JSON.stringify(yield* rows), first.slice(-43))
+  it.effect(
+    "are created by a key that manages keys, with a first key, and are closed to the key that created them",
+    () =>
+      Effect.gen(function* () {
+        const { key: own, makeKey, raw, rows } = yield* Service
+        const key = yield* makeKey(["Workspace.manage_api_keys"])
+        const answer = yield* raw("POST", "/api/v1/workspaces", { key, json: { name: "staging" } })
+        const made = bodyAs(WorkspaceCreated, answer)
+        assert.strictEqual(made.name, "staging")
+        assert.deepStrictEqual(made.organization, (yield* Workspaces.get).organization)
+        assert.deepStrictEqual(made.api_key.permissions, firstKeyPermissions)
+        assert.notInclude(made.api_key.permissions, "Vault.read_secret_values")
+        const first = Redacted.value(made.api_key.key)
+        assert.notInclude(JSON.stringify(yield* rows), first.slice(-43))
 
-      const processes = `/api/v1/workspaces/${made.id}/processes`
-      assert.strictEqual(
-        (yield* raw("GET", processes, { key: first })).text,
-        '{"data":[],"has_more":false,"next":null}'
-      )
-      for (const other of [key, own])
-        assertError(yield* raw("GET", processes, { key: other }), 403, "FORBIDDEN", /workspace/)
-      assertError(yield* raw("GET", "processes", { key: first }), 403, "FORBIDDEN", /workspace/)
-    })
+        const processes = `/api/v1/workspaces/${made.id}/processes`
+        assert.strictEqual(
+          (yield* raw("GET", processes, { key: first })).text,
+          '{"data":[],"has_more":false,"next":null}'
+        )
+        for (const other of [key, own])
+          assertError(yield* raw("GET", processes, { key: other }), 403, "FORBIDDEN", /workspace/)
+        assertError(yield* raw("GET", "processes", { key: first }), 403, "FORBIDDEN", /workspace/)
+      })
   )
 
-  it.effect("are made once under one idempotency key", () =>
+  it.effect("are created once under one idempotency key", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
       const make = raw("POST", "/api/v1/workspaces", { json: { name: "once" }, headers: { "idempotency-key": "w1" } })
@@ -42,7 +44,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("workspace
     })
   )
 
-  it.effect("need a name, and nothing is made without one", () =>
+  it.effect("need a name, and nothing is created without one", () =>
     Effect.gen(function* () {
       const { raw, rows } = yield* Service
       const before = yield* rows
@@ -54,8 +56,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("workspace
   )
 })
 
-describe("a control room that makes no further workspaces", () => {
-  it.live("refuses everybody, and makes nothing", () =>
+describe("a control room that does not allow further workspaces", () => {
+  it.live("refuses all keys, and creates nothing", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       yield* Effect.gen(function* () {
