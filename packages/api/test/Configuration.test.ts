@@ -1,6 +1,4 @@
-/**
- * Where the client connects to: the three variables, or none of them and a control room of this folder.
- */
+/** How the client is configured: by the three variables, or by a control room of this folder. */
 import { assert, describe, it } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as ConfigProvider from "effect/ConfigProvider"

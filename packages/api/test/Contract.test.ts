@@ -1,5 +1,5 @@
 /**
- * The contract against what it must be: the operations of the interface, an OpenAPI document that others can read, and
+ * The contract's required properties: the operations of the interface, an OpenAPI document that others can read, and
  * JSON that survives a round trip.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -96,7 +96,7 @@ describe("the OpenAPI document", () => {
     })
   )
 
-  it("has all operations, each with an id of its own, a summary, and its errors", () => {
+  it("has all operations, each with a unique id, a summary, and its errors", () => {
     const expected = written.map((line) => line.split(" ").slice(0, 2).join(" "))
     assert.deepStrictEqual(operations.map(({ key }) => key).sort(), expected.sort())
     assert.strictEqual(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length)
@@ -126,7 +126,7 @@ describe("the OpenAPI document", () => {
     assert.strictEqual(marked.length, writtenExtensions.length)
   })
 
-  it("tells optional bodies from others, and lists forms and idempotency keys where they are taken", () => {
+  it("distinguishes optional bodies, and lists forms and idempotency keys where they are accepted", () => {
     const operation = (key: string) => operations.find((one) => one.key === key)?.operation
     const start = operation("POST /api/v1/workspaces/{workspace_id}/processes/{process_id}/process-runs")
     assert.isFalse(start?.requestBody?.required)
@@ -176,7 +176,7 @@ describe("the resources", () => {
 
     it(`${name}: every nullable field is sent, null or not`, () => {
       for (const key of Object.keys(json)) {
-        // Ours always sends these; a service without the extension does not know them.
+        // Our service always sends these; a service without the extension does not know them.
         if (key === "git" || (name === "StepRunEvent" && key === "message")) continue
         const withNull = Schema.decodeUnknownResult(codec)({ ...json, [key]: null })
         if (Result.isFailure(withNull)) continue
@@ -194,7 +194,7 @@ describe("the resources", () => {
     for (const name of Object.keys(components.schemas)) assert.isTrue(shown.has(name) || parts.has(name), name)
   })
 
-  it("keep members of enumerations that they do not know", () => {
+  it("keep unknown members of enumerations", () => {
     const cases: ReadonlyArray<readonly [name: string, change: Readonly<Record<string, unknown>>]> = [
       ["ProcessRun", { state: "suspended" }],
       ["ProcessRun", { started_by: { type: "telepathy", details: null } }],

@@ -1,6 +1,4 @@
-/**
- * Every example in the documentation of the package compiles, as a user of the package would write it.
- */
+/** Compiles every example in the documentation of the package, as a user would. */
 import { assert, it } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { compile } from "@signalbox/testkit/Examples"

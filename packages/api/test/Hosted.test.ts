@@ -77,7 +77,7 @@ describe("an answer", () => {
     ["nothing", "", "HTTP_404", "the service responded with 404"]
   ]
   for (const [what, body, code, message] of bodies) {
-    it.live(`may tell its error as ${what}`, () =>
+    it.live(`may have its error as ${what}`, () =>
       Effect.gen(function* () {
         const server = yield* make
         server.script([answer(404, body, { "x-request-id": "r-1" })])
@@ -101,7 +101,7 @@ describe("an answer", () => {
 
 describe("an operation that the service does not have", () => {
   for (const status of [404, 405, 501]) {
-    it.live(`answered with ${status} says that it is an extension`, () =>
+    it.live(`responded with ${status} says that it is an extension`, () =>
       Effect.gen(function* () {
         const server = yield* make
         server.script([answer(status, "<html></html>")])

@@ -1,7 +1,6 @@
 /**
- * Every operation of the contract through the client, against a server made from the contract: what the client sends
- * decodes there to what it was given, what the server answers decodes here to what was answered, and faults are met as
- * the operation's method says.
+ * Every operation of the contract through the client, against a server derived from the contract: requests decode to
+ * the input, responses decode to what was sent, and faults are handled as the operation's method requires.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -19,14 +18,14 @@ import * as Connection from "../src/internal/Connection.ts"
 import { make as makeCall } from "../src/internal/EndpointCall.ts"
 import { answer, type Fault, type FaultServer, make, settle } from "./support/FaultServer.ts"
 
-/** Called by others than the client: by services that only know an address, and by robots, as text. */
+/** Called by others than the client: by services that only have an address, and by robots, as text. */
 const notCalled = new Set(["startProcessRunFromIntegration", "getVaultPublicKey"])
 
 const all: Array<HttpApiEndpoint.Top> = []
 HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ endpoint }) => all.push(endpoint) })
 const endpoints = all.filter((endpoint) => !notCalled.has(endpoint.identifier))
 
-/** Payloads with rules that made-up values do not meet. */
+/** Payloads with rules that generated values do not satisfy. */
 const payloads: Readonly<Record<string, unknown>> = {
   createWebhook: {
     endpoint: "https://example.com/hook",
@@ -54,7 +53,7 @@ const idsOf = (path: string) =>
     [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => [name, name === "secret_name" ? "secret_1" : `${name} 1/2?ü%`])
   )
 
-/** An input and an answer of an operation, made up from its schemas; the same in every run. */
+/** Input and response of an operation, generated from its schemas; the same in every run. */
 const examples = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
   const part = (schema: Schema.Top | undefined, name: string) =>
     schema === undefined ? Effect.succeed(undefined) : sample(Schema.toType(schema), `${endpoint.identifier} ${name}`)
@@ -79,12 +78,12 @@ const prepare = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top, serv
   const client = Context.get(yield* Layer.build(server.http), HttpClient.HttpClient)
   const { input, json } = yield* examples(endpoint)
   const transport = { baseUrl: server.origin, connection: Connection.make(client), authorization: "RC-WSKEY key" }
-  // The input was sampled from the schemas of this very endpoint.
+  // The input was sampled from the schemas of this endpoint.
   const call = makeCall(endpoint, { keyed: true }) as unknown as (to: typeof transport, given: typeof input) => Call
   return { call: call(transport, input), input, json }
 })
 
-/** The JSON that a value has on the wire, without what JSON leaves out. */
+/** The JSON of a value, without what JSON omits. */
 const onWire = (schema: Schema.Codec<unknown>, value: unknown) =>
   Effect.map(Schema.encodeUnknownEffect(schema)(value), (json): unknown => JSON.parse(JSON.stringify(json ?? null)))
 
@@ -114,7 +113,7 @@ describe("every operation", () => {
         const { call, input, json } = yield* prepare(endpoint, server)
         const good = answer(200, JSON.stringify(json ?? null))
 
-        // What is sent and what is answered keep their meaning.
+        // Requests and responses keep their meaning.
         const result = yield* run(server, [good], call)
         if (Result.isFailure(result)) return assert.fail(`${result.failure._tag}: ${result.failure.message}`)
         const [request] = server.received()
@@ -148,7 +147,7 @@ describe("every operation", () => {
         }
         assert.strictEqual(tagOf(yield* run(server, [answer(429), good], call)), "success")
         for (const malformed of ["{", "<html>", JSON.stringify(5)]) {
-          // An operation without a shape of its own, such as one that answers any JSON, takes what is JSON.
+          // An operation without a fixed shape, such as one that returns any JSON, accepts all JSON.
           const shapeless = Result.isSuccess(Schema.decodeResult(answerOf(endpoint))(5)) && malformed === "5"
           assert.strictEqual(
             tagOf(yield* run(server, [answer(200, malformed)], call)),
@@ -169,7 +168,7 @@ describe("every operation", () => {
   }
 })
 
-describe("an id that would make another path", () => {
+describe("an id that would change the path", () => {
   for (const id of ["", ".", "..", "\ud800"]) {
     it.effect(`${JSON.stringify(id)} is refused before anything is sent`, () =>
       Effect.gen(function* () {

@@ -1,6 +1,4 @@
-/**
- * What the modules send and do beyond one plain call each.
- */
+/** What the modules do beyond one plain call each. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -27,7 +25,7 @@ import { answer, type FaultServer, make } from "./support/FaultServer.ts"
 
 const base = "/api/v1/workspaces/w"
 
-/** Runs a program against a server that the test tells what to answer. */
+/** Runs a program against a server with scripted responses. */
 const withServer = <A, E>(program: (server: FaultServer) => Effect.Effect<A, E, ControlRoom>) =>
   Effect.gen(function* () {
     const server = yield* make
@@ -135,7 +133,7 @@ describe("the content of an asset", () => {
     )
   )
 
-  it.live("makes the asset first when there is none of the name", () =>
+  it.live("creates the asset first when none has the name", () =>
     withServer((server) =>
       Effect.gen(function* () {
         server.script([answer(404), answer(200, asset), completed])
@@ -150,7 +148,7 @@ describe("the content of an asset", () => {
     )
   )
 
-  it.live("is downloaded without the key, and is nothing while there is none", () =>
+  it.live("is downloaded without the key, and is empty while it has no content", () =>
     withServer((server) =>
       Effect.gen(function* () {
         const text = (asset: Assets.AssetRef) => Stream.mkString(Stream.decodeText(Assets.download(asset)))
@@ -300,7 +298,7 @@ describe("an end", () => {
 })
 
 describe("a repeated DELETE", () => {
-  it.live("that finds nothing is only taken for done where the answer says no more than that", () =>
+  it.live("that finds nothing is a success only where the response says no more than that", () =>
     withServer((server) =>
       Effect.gen(function* () {
         server.script([answer(503, undefined, { "retry-after": "0" }), answer(404)])

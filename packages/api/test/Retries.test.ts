@@ -1,6 +1,4 @@
-/**
- * What is sent again, how often and when: the rows of docs/errors-and-retries.md.
- */
+/** What is retried, how often and when: the rows of docs/errors-and-retries.md. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -111,7 +109,7 @@ const get = WorkItems.get(WorkItemId.make("item"))
 const post = WorkItems.create({ process: ProcessId.make("process") })
 const remove = ProcessRuns.remove(ProcessRunId.make("run"))
 
-/** Whether a GET, a POST without and a POST with kept keys are sent again, and how they fail in the end. */
+/** Whether a GET, a POST without and a POST with supported keys are retried, and how they fail in the end. */
 const table: ReadonlyArray<{
   readonly what: string
   readonly fault: Fault
@@ -205,7 +203,7 @@ describe("a GET", () => {
     )
   }
 
-  it.effect("404 and 409 where the operation does not give them: a ControlRoomError", () =>
+  it.effect("404 and 409 where the operation does not declare them: a ControlRoomError", () =>
     withServer((server) =>
       Effect.gen(function* () {
         assert.strictEqual((yield* outcome(server, [answer(404)], get)).tag, "NotFound")
@@ -228,7 +226,7 @@ describe("a GET", () => {
   )
 })
 
-describe("a POST to a service that is not known to keep idempotency keys", () => {
+describe("a POST to a service that is not known to support idempotency keys", () => {
   for (const row of table) {
     it.effect(`${row.what}: ${row.post ? "is sent again" : "is sent once"}`, () =>
       withServer((server) =>
@@ -242,12 +240,12 @@ describe("a POST to a service that is not known to keep idempotency keys", () =>
   }
 })
 
-describe("a POST to a service that keeps idempotency keys", () => {
+describe("a POST to a service that supports idempotency keys", () => {
   for (const row of table) {
     it.effect(`${row.what}: ${row.keyed ? "is sent again with the same key" : "is sent once"}`, () =>
       withServer((server) =>
         Effect.gen(function* () {
-          // The service says so on any answer.
+          // Any response of the service may say so.
           yield* outcome(server, [goodWithKeys], get)
           const { keys, sent } = yield* outcome(server, [row.fault], post, step(row.fault))
           assert.strictEqual(sent, row.keyed ? 4 : 1)
@@ -258,7 +256,7 @@ describe("a POST to a service that keeps idempotency keys", () => {
     )
   }
 
-  it.effect("an answer that says so counts for the very call that got it", () =>
+  it.effect("a response that says so counts for the very call that got it", () =>
     withServer((server) =>
       Effect.gen(function* () {
         const refusal = answer(503, undefined, { "idempotency-key-ttl": "86400" })
@@ -267,7 +265,7 @@ describe("a POST to a service that keeps idempotency keys", () => {
     )
   )
 
-  it.effect("each call has a key of its own; in a scope the keys are told by their order", () =>
+  it.effect("each call has a separate key; in a scope the order determines the keys", () =>
     withServer((server) =>
       Effect.gen(function* () {
         server.script([goodWithKeys])
@@ -283,7 +281,7 @@ describe("a POST to a service that keeps idempotency keys", () => {
   )
 })
 
-/** What the requests since the last script asked of the service about their keys. */
+/** The key headers of the requests since the last script. */
 const asked = (server: FaultServer) => server.received().map((request) => request.headers["idempotency-key-ttl"])
 
 describe("the lifetime of a key", () => {
@@ -354,7 +352,7 @@ describe("the lifetime of a key", () => {
         yield* askFor(server, said(week))
         assert.strictEqual(yield* granted, week)
         assert.strictEqual(yield* ControlRoom.keyLifetime(60), 60)
-        // That of a request that asks for nothing.
+        // That of a request without a lifetime.
         server.script([said(86_400)])
         yield* settle(server, get)
         assert.strictEqual(yield* granted, week)
@@ -372,7 +370,7 @@ describe("the lifetime of a key", () => {
     )
   )
 
-  it.effect("is not told by the refusal of a request, whose key is not kept", () =>
+  it.effect("is not learned from the refusal of a request, whose key is not stored", () =>
     withServer((server) =>
       Effect.gen(function* () {
         yield* askFor(server, said(week))
@@ -392,7 +390,7 @@ describe("the lifetime of a key", () => {
   )
 })
 
-/** What the caller learns of a call that is sent once. */
+/** What the caller learns from a call that is sent once. */
 const classified = Effect.fnUntraced(function* <A>(
   server: FaultServer,
   fault: Fault,
@@ -434,7 +432,7 @@ describe("an error is transient", () => {
           ] as const) {
             const retry = yield* classified(server, answer(status, undefined, { "retry-after": given }), get)
             assert.strictEqual(retry?.retryAfterMillis, millis, `${status} ${given}`)
-            // What holds back the calls of the connection is over by then.
+            // The pause of the connection's calls is over by then.
             yield* TestClock.adjust(3000)
           }
         }
@@ -452,7 +450,7 @@ describe("an error is transient", () => {
     )
   )
 
-  it.effect("not when what was waited for did not come: each request was answered", () =>
+  it.effect("not when the awaited outcome did not come: each request had a response", () =>
     withServer((server) =>
       Effect.gen(function* () {
         server.script([answer(200, runningRun)])
@@ -558,7 +556,7 @@ describe("the pauses", () => {
     )
   }
 
-  it.effect("are not made for a Retry-After of more than 60 s, which is told instead", () =>
+  it.effect("are not made for a Retry-After of more than 60 s, which is reported instead", () =>
     withServer((server) =>
       Effect.gen(function* () {
         server.script([answer(429, undefined, { "retry-after": "3600" })])
@@ -583,7 +581,7 @@ describe("the pauses", () => {
 })
 
 describe("the rate limit", () => {
-  it.effect("is waited for before the 429 when the service tells it", () =>
+  it.effect("is waited for before the 429 when the service announces it", () =>
     withServer((server) =>
       Effect.gen(function* () {
         const headers = { "ratelimit-limit": "3", "ratelimit-remaining": "2", "ratelimit-reset": "10" }

@@ -1,6 +1,6 @@
 /**
- * Nothing secret in errors, logs or spans: a program fails in every way that it can, and all that it left behind is
- * searched for the key, the payload, the signature of an address and the content of a file.
+ * No secrets in errors, logs or spans: a program fails in every possible way, and all its traces are searched for the
+ * key, the payload, the signature of an address and the content of a file.
  */
 import { assert, it } from "@effect/vitest"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -31,7 +31,7 @@ const faults: ReadonlyArray<Fault> = [
   { _tag: "Half", body: '{"payload":"ANSWERSECRET' }
 ]
 
-it.live("a key, a payload, a signature or an answer shows nowhere", () =>
+it.live("a key, a payload, a signature or a response appears nowhere", () =>
   Effect.gen(function* () {
     const server = yield* make
     const left: Array<string> = []
@@ -86,7 +86,7 @@ it.live("a key, a payload, a signature or an answer shows nowhere", () =>
         }
       }
     }
-    // Something must have been left, or the search proves nothing.
+    // Some traces must exist, or the search proves nothing.
     assert.isAbove(left.length, 1000)
     for (const proof of ["told to fail", "a call ended", "url.full", "WorkItems.create"]) {
       assert.isTrue(

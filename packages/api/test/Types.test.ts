@@ -1,6 +1,4 @@
-/**
- * The error channel of a call is what its operation can fail with, no more and no less.
- */
+/** The error channel of a call has exactly the failures of its operation. */
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import { describe, expectTypeOf, it } from "vitest"
@@ -39,7 +37,7 @@ type RequirementOf<T> = T extends (
   ? R
   : never
 
-/** Shorthands: what a call fails with besides `ControlRoomError`. */
+/** Shorthands: the failures of a call besides `ControlRoomError`. */
 type Fails<T> = Exclude<ErrorOf<T>, ControlRoomError>
 
 describe("the error channel", () => {
@@ -133,7 +131,7 @@ describe("the requirement", () => {
 describe("the promise facade", () => {
   type Client = ReturnType<typeof connect>
 
-  it("takes plain strings and gives promises and async iterables", () => {
+  it("takes plain strings and returns promises and async iterables", () => {
     expectTypeOf<Client["workItems"]["get"]>().parameter(0).toEqualTypeOf<string>()
     expectTypeOf<Client["workItems"]["get"]>().returns.resolves.toHaveProperty("payload")
     expectTypeOf<ReturnType<Client["outputs"]["stream"]>>().toExtend<AsyncIterable<Outputs.Output>>()

@@ -8,7 +8,7 @@ import { expectTypeOf } from "vitest"
 import * as Webhooks from "../src/Webhooks.ts"
 import type { VerifyOptions } from "../src/WebhookSignature.ts"
 
-/** The vector that the reference libraries of Standard Webhooks test themselves with. */
+/** The test vector of the reference libraries of Standard Webhooks. */
 const published = {
   secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
   body: '{"test": 2432232314}',
@@ -23,7 +23,7 @@ const headers = {
 }
 const genuine: VerifyOptions = { secret: published.secret, headers, body: published.body }
 
-/** The reason for which a delivery is refused at the time of the vector, null when it is not. */
+/** Why a delivery is refused at the time of the vector, null when it is accepted. */
 const refusal = (options: VerifyOptions, secondsLater = 0) =>
   Effect.gen(function* () {
     yield* TestClock.setTime((published.timestamp + secondsLater) * 1000)
@@ -47,7 +47,7 @@ describe("Standard Webhooks", () => {
     })
   )
 
-  it.effect("a delivery is good for five minutes in both directions, or as told", () =>
+  it.effect("a delivery is valid for five minutes in both directions, or as configured", () =>
     Effect.gen(function* () {
       assert.isNull(yield* refusal(genuine, 300))
       assert.isNull(yield* refusal(genuine, -300))
@@ -132,7 +132,7 @@ describe("x-rc-signature", () => {
     })
   )
 
-  it.effect("does not save a delivery whose other signature is wrong or too old, unless told to", () =>
+  it.effect("does not accept a delivery whose other signature is wrong or too old, unless configured", () =>
     Effect.gen(function* () {
       const both = { ...headers, "x-rc-signature": rc(published.secret, published.body) }
       assert.strictEqual(yield* refusal({ ...genuine, headers: both }, 400), "expired")
@@ -164,7 +164,7 @@ describe("receiving", () => {
     }
   }
 
-  it.effect("gives the event of a genuine delivery", () =>
+  it.effect("returns the event of a genuine delivery", () =>
     Effect.gen(function* () {
       const body = JSON.stringify(event)
       const signed = yield* Webhooks.sign({ body, secret: published.secret, id: event.id })

@@ -15,7 +15,7 @@ const begun = ({ begin }: Due) => begin.map((one) => short(one).slice(11))
 const skipped = ({ skipped }: Due) => skipped.map((one) => `${short(one).slice(11)} ${one.reason}`)
 const queued = ({ state }: Due) => state.queue.map((time) => short({ at: time }).slice(11))
 
-/** A schedule that was made at half past eight. */
+/** A schedule that was created at half past eight. */
 const made = (input: Input) => {
   const definition = schedule(input)
   return { definition, state: start(definition, at("08:30:00")) }
@@ -54,7 +54,7 @@ describe("due", () => {
     assert.deepStrictEqual(begun(due(definition, state, idle("09:00:00"))), [])
   })
 
-  it("has no time to wake at when nothing comes any more", () => {
+  it("has no time to wake at when no occurrence is left", () => {
     const { definition, state } = made({ at: "2026-11-22T09:00:00Z" })
     const then = due(definition, state, idle("09:00:00"))
     assert.deepStrictEqual(begun(then), ["09:00"])
@@ -200,7 +200,7 @@ describe("jitter", () => {
 describe("pause", () => {
   const pausedBy = { by: "Ada", note: "the ERP is down" }
 
-  it("begins nothing, and is the reason for what comes meanwhile", () => {
+  it("begins nothing, and is the reason for occurrences in the meantime", () => {
     const { definition, state } = made({ ...hourly, missed: "all", overlap: "allow" })
     const paused = pause(state, { at: at("08:45:00"), ...pausedBy })
     assert.deepStrictEqual(paused.paused, { at: at("08:45:00"), ...pausedBy })
@@ -208,7 +208,7 @@ describe("pause", () => {
     assert.deepStrictEqual([begun(then), skipped(then)], [[], ["09:00 paused", "10:00 paused"]])
   })
 
-  it("lasts since it began, whoever pauses again", () => {
+  it("keeps its start, whoever pauses again", () => {
     const { state } = made(hourly)
     const paused = pause(state, { at: at("08:45:00"), ...pausedBy })
     const again = pause(paused, { at: at("09:45:00"), by: "Grace", note: "still down" })
@@ -249,7 +249,7 @@ describe("a changed definition", () => {
     assert.deepStrictEqual(begun(due(definition, changed.state, idle("11:00:00"))), ["11:00"])
   })
 
-  it("counts from the first look at it, when nothing told of the change", () => {
+  it("counts from the first call after an unannounced change", () => {
     const { state } = made({ cron: "0 12 * * *" })
     const definition = schedule(hourly)
     const then = due(definition, state, idle("10:00:00"))
@@ -264,7 +264,7 @@ describe("a changed definition", () => {
     assert.deepStrictEqual([queued(changed), skipped(changed)], [[], ["09:00 overlap"]])
   })
 
-  it("goes on as it was where only a policy changed", () => {
+  it("continues unchanged where only a policy changed", () => {
     const { state } = made(hourly)
     const then = due(schedule({ ...hourly, missed: "all", overlap: "allow" }), state, idle("10:00:00"))
     assert.deepStrictEqual(begun(then), ["09:00", "10:00"])
@@ -272,7 +272,7 @@ describe("a changed definition", () => {
 })
 
 describe("run now", () => {
-  it("begins at once, with a key of its own, also while paused", () => {
+  it("begins immediately, with a separate key, also while paused", () => {
     const { definition, state } = made({ ...hourly, calendar: { weekdays: ["sun"] } })
     const paused = pause(state, { at: at("08:45:00"), by: "Ada", note: "" })
     const then = runNow(definition, paused, idle("09:12:34"))

@@ -1,6 +1,6 @@
 /**
- * Ticks, outages, pauses, clocks that are set back and runs of any length, against a model that knows every occurrence of the
- * span and what became of it.
+ * Ticks, outages, pauses, clocks that are set back and runs of any length, against a model that knows every occurrence
+ * of the span and its result.
  */
 import { assert, it } from "@effect/vitest"
 import type { Definition } from "@signalbox/schedule/Definition"
@@ -47,7 +47,7 @@ const steps = Arbitrary.array(
   { minLength: 5, maxLength: 40 }
 )
 
-/** Which of those that have come begin or wait, and why the others do not, one policy after another. */
+/** Which due occurrences begin or wait, and why the others do not, one policy after another. */
 const expected = (
   definition: Definition,
   state: State,
@@ -118,7 +118,7 @@ const simulate = (
     if (command === "pause") state = pause(state, { at: utc(now), by: "Ada", note: "" })
     else if (command === "resume") record(resume(definition, state, utc(now)), "schedule", runFor)
     else if (command === "run now") {
-      // One by hand is no occurrence of the schedule, and would be one to the model when it waits.
+      // A manual run is not an occurrence of the schedule, but the model would count it as one while it waits.
       if (definition.overlap !== "queue")
         record(runNow(definition, state, { now: utc(now), running: busy }), "hand", runFor)
     } else {
@@ -139,7 +139,7 @@ const simulate = (
     }
   }
 
-  // Everything up to now began, waits, was skipped with a reason, or lies where too many were skipped.
+  // Everything up to now began, waits, was skipped with a reason, or is in a period where too many were skipped.
   const waits = new Set(state.queue.map((at) => at.epochMilliseconds))
   const unlisted = (at: number) =>
     ranges.some(({ after, before }) => at > after.epochMilliseconds && at < before.epochMilliseconds)

@@ -42,7 +42,7 @@ const cases = Arbitrary.all({
 })
 type Case = typeof cases extends Arbitrary.Arbitrary<infer A> ? A : never
 
-/** `undefined` where the calendar leaves nothing of the rule. */
+/** `undefined` where the calendar leaves no occurrence of the rule. */
 const definitionOf = ({ calendar, jitter, rule, zone }: Omit<Case, "at" | "past">): Definition | undefined =>
   Result.getOrUndefined(make({ name: "s", ...rule, zone, calendar, jitter }))
 
@@ -98,7 +98,7 @@ describe("of any schedule", () => {
 
 type CalendarInput = NonNullable<DefinitionInput["calendar"]>
 
-/** The day to which a local day moves, as `Calendar` says it, or `undefined` when it is left out. */
+/** The day to which a local day moves, according to `Calendar`, or `undefined` when it is skipped. */
 const movedDays = ({ dates = [], otherwise, weekdays = [] }: CalendarInput) => {
   const names = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
   const days = new Set(dates)

@@ -1,6 +1,4 @@
-/**
- * The documentation of the package: each row of its rules is true, and each example compiles.
- */
+/** The documentation of the package: each row of its rules is true, and each example compiles. */
 import { assert, it } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Definition } from "@signalbox/schedule/Definition"

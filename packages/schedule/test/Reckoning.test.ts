@@ -1,6 +1,4 @@
-/**
- * Every occurrence in many zones over years, against a reckoning that reads each minute from the clock.
- */
+/** Every occurrence in many zones over years, against a calculation that reads each minute from the clock. */
 import { assert, describe, it } from "@effect/vitest"
 import { occurrences } from "@signalbox/schedule/Occurrences"
 import { sized, soak } from "@signalbox/testkit/Soak"
@@ -39,7 +37,7 @@ const meanings: ReadonlyArray<Meaning> = [
   }
 ]
 
-/** Those with rare rules first: days left out, changes at midnight, by half an hour, by two hours, for Ramadan. */
+/** Zones with rare rules first: skipped days, changes at midnight, by half an hour, by two hours, for Ramadan. */
 const zones = [
   "Pacific/Apia",
   "Australia/Lord_Howe",

@@ -1,6 +1,4 @@
-/**
- * `keys` and `workspaces`, and what commands say when they cannot reach a control room.
- */
+/** `keys` and `workspaces`, and the errors of commands that cannot reach a control room. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Permission } from "@signalbox/api/contract/Authorization"
 import { join } from "node:path"
@@ -29,7 +27,7 @@ const ask = (path: string, key: string) =>
   })
 
 describe("signalbox keys", () => {
-  it("makes a key that serves, shows it this once, lists it without its text, and revokes it", async () => {
+  it("creates a key that works, shows it only this once, lists it without its text, and revokes it", async () => {
     const made = await succeed([
       "keys",
       "create",
@@ -73,7 +71,7 @@ describe("signalbox keys", () => {
     assert.strictEqual(stderr, "")
   })
 
-  it("names the permissions there are when one is not, and makes nothing", async () => {
+  it("names the existing permissions when one is unknown, and creates nothing", async () => {
     const before = (await succeed(["keys", "list", "--data", data])).stdout
     const wrong = await signalbox(["keys", "create", "--name", "n", "--permission", "Vault.everything", "--data", data])
     assert.strictEqual(wrong.status, 2)
@@ -93,7 +91,7 @@ describe("signalbox keys", () => {
 })
 
 describe("signalbox workspaces", () => {
-  it("shows the workspace, and makes another that the printed variables lead to", async () => {
+  it("shows the workspace, and creates another that the printed variables connect to", async () => {
     assert.match(
       (await succeed(["workspaces", "show", "--data", data])).stdout,
       new RegExp(`^${room.ready.workspace_id}  default`)

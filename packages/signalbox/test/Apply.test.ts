@@ -1,6 +1,4 @@
-/**
- * `signalbox apply`: the example of the README and what can go wrong with a file.
- */
+/** `signalbox apply`: the example of the README, and invalid files. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
 import * as Effect from "effect/Effect"
@@ -315,7 +313,7 @@ describe("signalbox apply", () => {
     assert.include(JSON.stringify(await read("secrets")), '"shop"')
   })
 
-  it("says what was done and what was not when a step fails, and goes on where it was", async () => {
+  it("reports what was done and what was not when a step fails, and continues there", async () => {
     const bad = file("broken.zip", "no zip at all")
     const text = `worker_groups: [late]\npackages: { first: { zip: dist/letters.zip }, broken: { zip: ${bad} } }\n`
     const failed = await signalbox(["apply", file("half.yaml", text), "--json", "--data", data])

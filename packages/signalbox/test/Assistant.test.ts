@@ -1,5 +1,6 @@
 /**
- * `signalbox assistant`, as somebody at a machine uses it: what it says is seen at once, and the control room is told.
+ * `signalbox assistant`, as a person at a machine uses it: its output appears immediately, and runs are reported to the
+ * control room.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Assistants from "@signalbox/api/Assistants"
@@ -67,7 +68,7 @@ afterAll(async () => {
 })
 
 describe("assistant", () => {
-  it("runs one by its name, shows what it says, keeps its files, and reports it", async () => {
+  it("runs one by its name, shows its output, stores its files, and reports it", async () => {
     const { stderr, status, stdout } = await assistant("run", "my report")
     assert.strictEqual(status, 0, stderr)
     assert.include(stdout, `looking at ${room.ready.workspace_id}\nassets: 0\n`)
@@ -98,7 +99,7 @@ describe("assistant", () => {
     assert.deepStrictEqual([run?.state, run?.error?.code], ["failed", "UNKNOWN"])
   })
 
-  it("lists those that there are, and says so when there is none of a name", async () => {
+  it("lists all, and reports an unknown name", async () => {
     const listed = await succeed(["assistant", "list", "--data", data])
     assert.deepStrictEqual(
       listed.lines.map((line) => line.slice(38)),

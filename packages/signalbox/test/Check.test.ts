@@ -1,6 +1,4 @@
-/**
- * `signalbox check`, and starts on a data folder that lacks something.
- */
+/** `signalbox check`, and starts on a data folder that lacks something. */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import {
   chmodSync,
@@ -67,7 +65,7 @@ describe("signalbox check", () => {
     assert.match(stdout, /^ok +files +all 1 have their bytes$/m)
   })
 
-  it("lists files whose bytes are gone or cut off; their download is a 404 that says so", async () => {
+  it("lists files whose bytes are missing or cut off; their download is a 404 that says so", async () => {
     const room = await upHere(data)
     const before = blobsIn(data)
     const gone = await storeAsset(room, "gone")
@@ -94,7 +92,7 @@ describe("signalbox check", () => {
     rmSync(data, { recursive: true })
   })
 
-  it("finds damaged pages, and a room that has them says so in a 500 and goes on", async () => {
+  it("finds damaged pages, and a room that has them responds with a 500 and continues", async () => {
     const damaged = join(folder, "damaged")
     const room = await upHere(damaged)
     await storeAsset(room, "kept")

@@ -1,6 +1,4 @@
-/**
- * The command as people use it: `up` in a process of its own, and commands that talk to it over HTTP.
- */
+/** The command as people use it: `up` in a separate process, and commands that connect to it over HTTP. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -68,7 +66,7 @@ describe("signalbox up", () => {
     assert.match(without.stderr, /--tasks: .*empty\.ts must export `tasks`/)
   })
 
-  it("lets what runs end on SIGTERM, exits with 0, and goes on with the same key and data", async () => {
+  it("lets step runs finish on SIGTERM, exits with 0, and continues with the same key and data", async () => {
     const before = room.ready
     assert.strictEqual(await room.end(), 0)
     room = await Cli.upHere(data, withTasks)

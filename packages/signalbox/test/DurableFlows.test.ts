@@ -24,7 +24,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Testing from "../src/Testing.ts"
 
-/** Takes as many minutes as it is told. */
+/** Takes as many minutes as its input says. */
 const slow = Task.make("slow", {
   input: Schema.Struct({ minutes: Schema.Finite }),
   output: Schema.Struct({ minutes: Schema.Finite }),
@@ -109,7 +109,7 @@ describe("a durable flow that awaits runs", () => {
     }).pipe(Effect.provide(Layer.merge(engine, service)))
   )
 
-  it.effect("is woken after a restart, though nobody asks for it", () =>
+  it.effect("is woken after a restart without a request", () =>
     Effect.gen(function* () {
       const folder = yield* Effect.acquireRelease(
         Effect.sync(() => mkdtempSync(join(tmpdir(), "signalbox-durable-"))),
@@ -132,19 +132,19 @@ describe("a durable flow that awaits runs", () => {
     }).pipe(Effect.scoped, Effect.provide(service))
   )
 
-  it.effect("asks for all its runs at once, and not often", () => {
+  it.effect("polls all its runs in one request, and not often", () => {
     const { layer, requests } = counting()
     return Effect.gen(function* () {
       const process = yield* makeProcess
       const minutes = [3, 3.1, 3.2, 3.3, 3.4, 3.5]
       const before = requests()
       yield* Testing.elapse(Flow.execute(flow, { process, minutes })).pipe(Effect.provide(Flow.layer(flow)))
-      // Each run by itself would be looked at some 45 times.
+      // Each run alone would be polled about 45 times.
       assert.isBelow(requests() - before, 150)
     }).pipe(Effect.provide(Layer.merge(engine, Layer.provideMerge(layer, service))))
   })
 
-  it.effect("fails when the run is not there any more", () =>
+  it.effect("fails when the run no longer exists", () =>
     Effect.gen(function* () {
       const process = yield* makeProcess
       const exit = yield* Effect.gen(function* () {
@@ -188,7 +188,7 @@ describe("callbacks", () => {
       assert.strictEqual((yield* FlowCallbacks.receive(requestOf(call))).status, 200)
       yield* Testing.settle
       assert.strictEqual((yield* FlowExecutions.get(id)).state, "completed")
-      // The run is known to nobody now, and a call may come twice.
+      // The id of the run is lost, and a step may be called twice.
       assert.strictEqual((yield* FlowCallbacks.receive(requestOf(call))).status, 200)
     }).pipe(
       Effect.provide(

@@ -31,7 +31,7 @@ describe("the guide to durable flows", () => {
     }
   })
 
-  it.effect("has a flow that gives plainly what it gives durably", () =>
+  it.effect("has a flow with the same result, plain and durable", () =>
     Effect.gen(function* () {
       const { id: process } = yield* Processes.put({
         name: "invoices",

@@ -18,14 +18,14 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Embedded from "../src/Embedded.ts"
 
-/** Makes as many outputs as the item says, each so many characters large. */
+/** Creates as many outputs as the item says, each with so many characters. */
 const make = Task.make("make", {
   input: Schema.Struct({ outputs: Schema.Int, size: Schema.Int }),
   output: Schema.Struct({ n: Schema.Int, text: Schema.String }),
   run: ({ payload }) => Stream.map(Stream.range(1, payload.outputs), (n) => ({ n, text: "x".repeat(payload.size) }))
 })
 
-/** Lets numbers through; fails the first time for 2, and for good for 4. */
+/** Passes numbers on; fails the first time for 2, and always for 4. */
 const tried = new Set<number>()
 const pass = Task.make("pass", {
   input: Schema.Struct({ n: Schema.Int, text: Schema.String }),
@@ -112,7 +112,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("an embedd
     })
   )
 
-  it.effect("runs a flow that retries what may work and settles what cannot, and tells its progress", () =>
+  it.effect("runs a flow that retries what may succeed and settles what cannot, and reports its progress", () =>
     Effect.gen(function* () {
       const { two } = yield* processes
       const events: Array<FlowEvent> = []

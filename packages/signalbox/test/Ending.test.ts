@@ -1,5 +1,5 @@
 /**
- * A service ends when the terminal closes, and when the package runner that started it ends, however that happens.
+ * A service ends when its terminal is closed, and when the package runner that started it ends, however that happens.
  */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { zipOf } from "@signalbox/testkit/PackageZips"
@@ -82,9 +82,9 @@ describe("a service", () => {
     const daemon = await Effect.runPromise(Effect.provide(startRobot, clientOf(facts)))
     runner.kill("SIGKILL")
     await stopping
-    // The robot is let finish, and leaves its daemon.
+    // The robot may finish, and leaves its daemon running.
     writeFileSync(go, "")
-    // The service has inherited it: its end is the end of the last process that could write.
+    // The service has inherited the output: it ends with the last process that could write to it.
     await all
     assert.isFalse(Robots.isAlive(daemon))
     const reached = await fetch(facts.docs_url).catch(() => "nobody")

@@ -1,4 +1,4 @@
-/** `signalbox flows`, in processes of its own, against a program with durable flows. */
+/** `signalbox flows`, in separate processes, against a program with durable flows. */
 import { assert, describe, it } from "@effect/vitest"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Flow from "@signalbox/flows/Flow"

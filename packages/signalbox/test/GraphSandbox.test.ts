@@ -1,6 +1,4 @@
-/**
- * `signalbox graph-sandbox`, as a process of its own.
- */
+/** `signalbox graph-sandbox`, as a separate process. */
 import { assert, describe, it } from "@effect/vitest"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -64,7 +62,7 @@ describe("the graph sandbox", () => {
     assert.match(certificate, /-----END CERTIFICATE-----\n$/)
   })
 
-  it("says what is wrong with what it was given", async () => {
+  it("reports invalid arguments", async () => {
     const folder = await signalbox(["graph-sandbox", "--port", "0", "--seed", "/nowhere/at/all"])
     assert.deepStrictEqual([folder.status, folder.stdout], [1, ""])
     assert.match(folder.stderr, /\/nowhere\/at\/all: there is no such folder/)

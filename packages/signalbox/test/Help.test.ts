@@ -1,6 +1,4 @@
-/**
- * What the help says, and that the README knows every command.
- */
+/** The help texts, and that the README has every command. */
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -12,7 +10,7 @@ const namesIn = (help: string) =>
   [...(help.split("SUBCOMMANDS\n")[1] ?? "").matchAll(/^ {2}(\S+) {2,}\S/gm)].map(([, name = ""]) => name)
 
 describe("the help", () => {
-  it("lists every command, each has examples, and the README tells of each", async () => {
+  it("lists every command, each has examples, and the README has each", async () => {
     const groups = namesIn((await succeed(["--help"])).stdout)
     assert.includeMembers(groups, [
       "up",

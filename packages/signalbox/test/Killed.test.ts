@@ -1,7 +1,7 @@
 /**
- * Workers that are killed in the middle of items: nothing is lost, nothing is done twice, and others go on soon.
+ * Workers that are killed in the middle of items: nothing is lost, nothing is done twice, and others continue soon.
  *
- * Each round of kills takes the ten seconds after which a worker is lost, so in the short form there is one.
+ * Each round of kills takes the ten seconds after which a worker is lost, so the short form has one.
  */
 import { afterEach, assert, it } from "@effect/vitest"
 import * as Outputs from "@signalbox/api/Outputs"
@@ -22,7 +22,7 @@ import { clientOf, type Ready, type RoomHere, start, temporaryFolder, upHere } f
 
 const kills = sized(2, 100)
 const items = sized(40, 2000)
-/** So many step runs at once; there are twice as many workers, so that others are there when these are killed. */
+/** This many concurrent step runs; there are twice as many workers, so that others remain when these are killed. */
 const crew = sized(2, 5)
 const slowTasks = join(import.meta.dirname, "support", "slowTasks.ts")
 
@@ -36,7 +36,10 @@ afterEach(async () => {
   folder.remove()
 })
 
-/** A worker with a folder of its own; with its token it links itself, without it goes on as who it was. */
+/**
+ * A worker with a separate folder; with its token it links itself, without it continues with the identity in the
+ * folder.
+ */
 const startWorker = (ready: Ready, name: string, linkToken: string | null) => {
   const child = start(
     [
@@ -65,7 +68,7 @@ const inProgress = (run: ProcessRunId) =>
     Stream.runCollect
   )
 
-/** Waits until as many step runs as there are workers are under way, none of them one of `before`. */
+/** Waits until as many step runs as there are workers are in progress, none of them one of `before`. */
 const allBusy = (run: ProcessRunId, before: ReadonlySet<string>) =>
   inProgress(run).pipe(
     Effect.tap(

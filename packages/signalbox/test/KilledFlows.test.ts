@@ -1,6 +1,6 @@
 /**
- * Durable flows whose process is killed at every point: each goes on in the next process, loses no result of a step, and
- * does nothing in the control room twice.
+ * Durable flows whose process is killed at every point: each continues in the next process, loses no result of a step,
+ * and does nothing in the control room twice.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
@@ -23,7 +23,7 @@ import { type Room, temporaryFolder, up } from "./support/Cli.ts"
 
 const steps = ["createWorkItem", "attachFiles", "startRun", "awaitCompletion", "collectOutputs"] as const
 
-/** Every boundary of a step, and around each of its requests. Waiting for the run asks as often as it takes. */
+/** Every boundary of a step, and around each of its requests. Waiting for the run polls any number of times. */
 const faults: ReadonlyArray<readonly [step: (typeof steps)[number], points: ReadonlyArray<string>]> = [
   ["createWorkItem", ["begin", "request 1", "answer 1", "end"]],
   ["attachFiles", ["begin", "answer 1", "request 2", "answer 2", "end"]],
@@ -83,7 +83,7 @@ interface Plan {
   readonly begin?: { readonly n: number; readonly fault: { readonly step: string; readonly at: string } }
 }
 
-/** A place for flows: its database, what was noted, and its processes, one after the other. */
+/** A place for flows: its database, its notes, and its processes, one after the other. */
 const place = Effect.fnUntraced(function* (name: string) {
   const process = yield* connected(
     Processes.put({ name, steps: [{ name: "slow", task: { name: "slow" }, max_parallel: 2 }] })
@@ -125,7 +125,7 @@ const place = Effect.fnUntraced(function* (name: string) {
   }
 })
 
-/** The items and the runs that the flows have made, as the control room has them. */
+/** The items and runs that the flows have created, according to the control room. */
 const made = (process: ProcessId) =>
   connected(
     Effect.gen(function* () {
@@ -149,7 +149,7 @@ describe("a flow whose process is killed", () => {
     () =>
       Effect.gen(function* () {
         const { file, lines, process, start } = yield* place("points")
-        // Each process ends what the one before began, and is killed in an execution of its own.
+        // Each process completes what the previous one began, and is killed in another execution.
         for (const [n, fault] of points.entries()) {
           yield* start({ ...(n === 0 ? {} : { finish: n - 1 }), begin: { n, fault } })
         }
@@ -170,12 +170,12 @@ describe("a flow whose process is killed", () => {
         )
         for (const { execution, n } of results) {
           const killed = points[n]
-          // A wait only asks, and may find on its return that it is over.
+          // A wait only polls, and may find on resumption that it is over.
           for (const step of steps.filter((step) => step !== "awaitCompletion")) {
             const begins = noted.filter(
               (line) => line.what === "StepStarted" && line.execution === execution && line.step === step
             ).length
-            // What was kept is not done again; what was under way is. The event of an end comes before it is kept.
+            // What was recorded is not repeated; what was in progress is. The event of an end precedes its record.
             const allowed = step !== killed?.step ? [1] : killed.at === "end" ? [1, 2] : [2]
             assert.include(allowed, begins, `${step}, killed at ${killed?.step}, ${killed?.at}`)
           }
@@ -195,7 +195,7 @@ describe("a flow whose process is killed", () => {
 
   const fault = { step: "awaitCompletion", at: "begin" }
 
-  it.live("goes on with code that has a step more at the end", () =>
+  it.live("continues with code that has an additional step at the end", () =>
     Effect.gen(function* () {
       const { lines, process, start } = yield* place("longer")
       yield* start({ begin: { n: 0, fault } })
@@ -208,21 +208,23 @@ describe("a flow whose process is killed", () => {
     })
   )
 
-  it.live("is stopped by code that has a step more before, which says so, and goes on with the code that fits", () =>
-    Effect.gen(function* () {
-      const { lines, process, start } = yield* place("changed")
-      yield* start({ begin: { n: 0, fault } })
-      yield* start({ finish: 0, body: "a step more at the begin" })
-      const stopped = (yield* lines).at(-1)
-      assert.match(
-        stopped?.what === "failure" ? stopped.message : JSON.stringify(stopped),
-        /the body of killed, version 1, reached extra before the recorded step createWorkItem: .* needs a new version/
-      )
-      yield* start({ finish: 0, resume: true })
-      const last = (yield* lines).at(-1)
-      assert.deepStrictEqual(last?.what === "result" ? last.result : last, [{ n: 0 }])
-      const { items, runs } = yield* made(process)
-      assert.deepStrictEqual({ items, runs }, { items: 1, runs: ["completed"] })
-    })
+  it.live(
+    "is stopped by code that has an additional step before, which says so, and continues with matching code",
+    () =>
+      Effect.gen(function* () {
+        const { lines, process, start } = yield* place("changed")
+        yield* start({ begin: { n: 0, fault } })
+        yield* start({ finish: 0, body: "a step more at the begin" })
+        const stopped = (yield* lines).at(-1)
+        assert.match(
+          stopped?.what === "failure" ? stopped.message : JSON.stringify(stopped),
+          /the body of killed, version 1, reached extra before the recorded step createWorkItem: .* needs a new version/
+        )
+        yield* start({ finish: 0, resume: true })
+        const last = (yield* lines).at(-1)
+        assert.deepStrictEqual(last?.what === "result" ? last.result : last, [{ n: 0 }])
+        const { items, runs } = yield* made(process)
+        assert.deepStrictEqual({ items, runs }, { items: 1, runs: ["completed"] })
+      })
   )
 })

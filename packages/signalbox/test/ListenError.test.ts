@@ -1,6 +1,4 @@
-/**
- * A control room that cannot listen where it should says why and what to do.
- */
+/** A control room that cannot listen on its address says why and what to do. */
 import { assert, describe, it } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { GraphSandbox } from "@signalbox/graph-sandbox/GraphSandbox"
@@ -14,7 +12,7 @@ import { lineOf } from "../src/internal/Problem.ts"
 import * as Embedded from "../src/Embedded.ts"
 import { ListenError } from "../src/ListenError.ts"
 
-/** A port that something else listens on. */
+/** A port on which something else listens. */
 const busyPort = Effect.acquireRelease(
   Effect.callback<{ readonly port: number; readonly close: () => void }>((resume) => {
     const server = createServer()
@@ -64,7 +62,7 @@ describe("a control room that cannot listen", () => {
     assert.strictEqual(of("EINVAL"), "cannot listen on port 80 of :: (EINVAL): check host and port")
   })
 
-  it.live("is told in the same way by the graph sandbox", () =>
+  it.live("is reported in the same way by the graph sandbox", () =>
     Effect.gen(function* () {
       const { port } = yield* busyPort
       const error = yield* Effect.flip(Layer.build(GraphSandbox.layer({ port })))

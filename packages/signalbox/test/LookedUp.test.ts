@@ -1,4 +1,4 @@
-/** Making a work item once, against a service that does not know idempotency keys. */
+/** Creating a work item once, against a service without idempotency keys. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -24,7 +24,7 @@ const making = Flow.make("making", {
   run: ({ order, process, ...options }) => Steps.createWorkItem({ process, payload: { order, note: "x" }, ...options })
 })
 
-/** A service without idempotency keys, whose answer to the first so many POSTs is lost. */
+/** A service without idempotency keys, whose response to the first POSTs is lost. */
 const forgetful = (lost: number) => {
   let posts = 0
   return Layer.unwrap(
@@ -58,7 +58,7 @@ const test = <E>(
 const count = (process: ProcessId) => Stream.runCount(WorkItems.stream({ process }))
 
 describe("createWorkItem, where keys are ignored", () => {
-  test("fails when there was no answer, and makes a second item when it is run again", 1, (process) =>
+  test("fails without a response, and creates a second item when it is run again", 1, (process) =>
     Effect.gen(function* () {
       assert.isTrue(Exit.isFailure(yield* Effect.exit(Testing.elapse(Flow.run(making, { process, order: 7 })))))
       yield* Flow.run(making, { process, order: 7 })
@@ -66,7 +66,7 @@ describe("createWorkItem, where keys are ignored", () => {
     })
   )
 
-  test("with lookup takes the item that was made though there was no answer", 1, (process) =>
+  test("with lookup finds the item that was created without a response", 1, (process) =>
     Effect.gen(function* () {
       const item = yield* Testing.elapse(Flow.run(making, { process, order: 7, lookup: "order" }))
       assert.strictEqual(yield* count(process), 1)
@@ -74,7 +74,7 @@ describe("createWorkItem, where keys are ignored", () => {
     })
   )
 
-  test("with lookup takes the item that a run before has made", 0, (process) =>
+  test("with lookup finds the item that an earlier run has created", 0, (process) =>
     Effect.gen(function* () {
       const first = yield* Flow.run(making, { process, order: 7, lookup: "order" })
       const other = yield* Flow.run(making, { process, order: 8, lookup: "order" })
@@ -84,7 +84,7 @@ describe("createWorkItem, where keys are ignored", () => {
     })
   )
 
-  test("needs a member of the payload to look for", 0, (process) =>
+  test("needs a member of the payload for the lookup", 0, (process) =>
     Effect.gen(function* () {
       const exit = yield* Effect.exit(Flow.run(making, { process, order: 7, lookup: "customer" }))
       assert.match(String(exit), /Expected the name of a member of the payload/)

@@ -1,6 +1,4 @@
-/**
- * The service below a path of a server that somebody else runs: every address that it gives out leads back to it.
- */
+/** The service below a path of another server: every address that it returns leads back to it. */
 import { assert, describe, it } from "@effect/vitest"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -40,7 +38,7 @@ import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import type { ReadableStream as NodeReadableStream } from "node:stream/web"
 
-/** Too much for one request: an asset of this size is sent to an address of its own. */
+/** Too large for one request: an asset of this size is uploaded to a separate address. */
 const size = 5_000_000
 
 const copy = Task.make("copy", {
@@ -54,7 +52,7 @@ const copy = Task.make("copy", {
 
 const silent = Logger.layer([])
 
-/** A data folder with a workspace and a key, made before the server. */
+/** A data folder with a workspace and a key, created before the server. */
 const prepared = Effect.gen(function* () {
   const data = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
   const made = Effect.gen(function* () {
@@ -133,7 +131,7 @@ const lifecycle = Effect.fnUntraced(function* ({ address, data, key, workspaceId
     assert.isNotNull(missing.headers.get("x-request-id"))
   })
 
-  // What is sent is on the disk before the rest has come, and gone when the sender gives up.
+  // Received bytes are on the disk before the rest has arrived, and deleted when the sender aborts.
   const staged = Effect.sync(() => readdirSync(join(data, "files", "staging")).length)
   const until = (count: number) =>
     Effect.repeat(staged, { until: (found) => found === count, schedule: Schedule.spaced("10 millis") })
@@ -151,7 +149,7 @@ const connected = (place: Place) =>
     apiKey: Redacted.make(place.key)
   }).pipe(Layer.provideMerge(NodeHttpClient.layerUndici))
 
-/** A server of `node:http` that knows nothing of the service. */
+/** A server of `node:http` without knowledge of the service. */
 const listening = (listener: RequestListener) =>
   Effect.acquireRelease(
     Effect.callback<NodeServer>((resume) => {
@@ -170,7 +168,7 @@ const originOf = (server: NodeServer) => {
   return typeof address === "object" && address !== null ? `http://127.0.0.1:${address.port}` : assert.fail("no port")
 }
 
-/** Hands requests of `node:http` to a handler of web requests, as adapters do. */
+/** Passes requests of `node:http` to a handler of web requests, as adapters do. */
 const adapted =
   (handler: (request: Request) => Promise<Response>): RequestListener =>
   (incoming, outgoing) => {
@@ -217,7 +215,7 @@ describe("the service below a path", () => {
       yield* Effect.scoped(lifecycle(place)).pipe(Effect.provide(connected(place)))
       const other = yield* Effect.promise(async () => (await fetch(originOf(server))).text())
       assert.strictEqual(other, "something else")
-      // A second one on the same folder cannot start, and says so.
+      // A second one on the same folder cannot start, and reports that.
       const second = yield* Effect.exit(Effect.tryPromise(() => start({ data, publicUrl: address })))
       assert.match(String(second), /SqliteOpenError|another process uses/)
     }).pipe(Effect.scoped, Effect.provide(silent))
@@ -246,7 +244,7 @@ describe("the service below a path", () => {
       yield* Effect.scoped(lifecycle(place)).pipe(Effect.provide(connected(place)))
       const hello = yield* Effect.promise(() => fetch(`${free}/hello`))
       assert.strictEqual(yield* Effect.promise(() => hello.text()), "hello")
-      // The service does not touch what is not its own.
+      // The service does not handle paths of others.
       assert.isNull(hello.headers.get("x-request-id"))
     }).pipe(Effect.scoped, Effect.provide([silent, NodeServices.layer]))
   )

@@ -1,5 +1,5 @@
 /**
- * A whole control room below a path of a server that knows nothing of it: service, first key and workers in one call.
+ * A whole control room below a path of a server without knowledge of it: service, first key and workers in one call.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -25,7 +25,7 @@ import { clientOf } from "./support/Cli.ts"
 import * as Robots from "./support/Robots.ts"
 import { tasks } from "./support/tasks.ts"
 
-/** A server whose handler for `/automation/` comes later. */
+/** A server whose handler for `/automation/` is added later. */
 const server = Effect.fnUntraced(function* () {
   let handle: RequestListener = (_, response) => response.end()
   const node = createServer((request, response) =>
@@ -56,7 +56,7 @@ const mounted = (options: Mounted.Options) =>
     ({ dispose }) => Effect.promise(dispose)
   )
 
-/** Runs the process `greeting` to its end with the client that needs no Effect; resolves to what came out. */
+/** Runs the process `greeting` to its end with the client for programs without Effect; resolves to its output. */
 const greeting = async ({ api_key, base_url, workspace_id }: Mounted.Running<unknown>["credentials"]) => {
   const room = connect({ baseUrl: base_url, apiKey: api_key, workspaceId: workspace_id })
   const { id } = await room.processes.put({ name: "greeting", steps: [{ name: "greet", task: { name: "greet" } }] })
@@ -73,11 +73,11 @@ const greeting = async ({ api_key, base_url, workspace_id }: Mounted.Running<unk
 const environment = Layer.merge(NodeServices.layer, Logger.layer([]))
 
 describe("a control room below a path", () => {
-  it.live("gives a key with which its workers' tasks can be run, and robots find it at its address", () =>
+  it.live("returns a key with which its workers' tasks can be run, and robots find it at its address", () =>
     Effect.gen(function* () {
       const { listen, mount, publicUrl } = yield* server()
       const data = yield* temporary
-      // The workers are at work before the server listens.
+      // The workers work before the server listens.
       const { credentials, handler } = yield* mounted({ data, publicUrl, workspace: "greetings", tasks })
       mount(handler)
       yield* listen
@@ -122,7 +122,7 @@ describe("a control room below a path", () => {
     }).pipe(Effect.scoped, Effect.provide(environment))
   )
 
-  it.live("that cannot start rejects, and leaves nothing that would keep the next one from it", () =>
+  it.live("that cannot start rejects, and leaves nothing that would block the next one", () =>
     Effect.gen(function* () {
       const data = yield* temporary
       const options = { data, publicUrl: "http://127.0.0.1:1/automation", workers: 0 }

@@ -37,7 +37,7 @@ const talks = Task.make("talks", {
 const layer = Layer.unwrap(
   Effect.gen(function* () {
     yield* Effect.addFinalizer(() => Effect.sync(remove))
-    // A secret of the worker's own, which no task may see.
+    // A secret of the worker, which no task may see.
     process.env["SIGNALBOX_MASTER_SECRET"] = "of the worker alone"
     return Embedded.layer({ data: join(folder, "data"), port: 0, workers: 1, tasks: [talks] })
   })
@@ -67,47 +67,49 @@ const awaitGone = (pids: ReadonlyArray<number>) =>
   )
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task packages", (it) => {
-  it.effect("two steps in Python: outputs, console, events and artifacts; a failed item is told why and retried", () =>
-    Effect.gen(function* () {
-      const packageId = yield* robot
-      const id = yield* Robots.process("numbers", [
-        { name: "produce", task: { package_id: packageId, name: "produce" } },
-        { name: "consume", task: { package_id: packageId, name: "consume" }, env: { ONCE: folder } }
-      ])
-      const run = yield* Robots.start(id, { count: 3 })
-      const first = yield* ProcessRuns.awaitEnd(run, { timeout: "30 seconds" })
-      assert.strictEqual(first.state, "unresolved")
-      const failed = yield* Stream.runCollect(WorkItems.stream({ processRun: run, state: "failed" }))
-      assert.deepStrictEqual(
-        failed.map(({ exception }) => [exception?.type, exception?.code, exception?.message]),
-        [["business", "NO_TWOS", "two is not wanted at first"]]
-      )
-      yield* WorkItems.retry(failed.map((item) => item.id))
-      assert.strictEqual((yield* ProcessRuns.awaitEnd(run, { timeout: "30 seconds" })).state, "completed")
+  it.effect(
+    "two steps in Python: outputs, console, events and artifacts; a failed item has its reason and is retried",
+    () =>
+      Effect.gen(function* () {
+        const packageId = yield* robot
+        const id = yield* Robots.process("numbers", [
+          { name: "produce", task: { package_id: packageId, name: "produce" } },
+          { name: "consume", task: { package_id: packageId, name: "consume" }, env: { ONCE: folder } }
+        ])
+        const run = yield* Robots.start(id, { count: 3 })
+        const first = yield* ProcessRuns.awaitEnd(run, { timeout: "30 seconds" })
+        assert.strictEqual(first.state, "unresolved")
+        const failed = yield* Stream.runCollect(WorkItems.stream({ processRun: run, state: "failed" }))
+        assert.deepStrictEqual(
+          failed.map(({ exception }) => [exception?.type, exception?.code, exception?.message]),
+          [["business", "NO_TWOS", "two is not wanted at first"]]
+        )
+        yield* WorkItems.retry(failed.map((item) => item.id))
+        assert.strictEqual((yield* ProcessRuns.awaitEnd(run, { timeout: "30 seconds" })).state, "completed")
 
-      const outputs = yield* Stream.runCollect(Outputs.stream(run))
-      assert.deepStrictEqual(outputs.map(({ payload }) => JSON.stringify(payload)).toSorted(), [
-        '{"square":1}',
-        '{"square":4}',
-        '{"square":9}'
-      ])
-      const [produce, consume, again] = yield* Robots.stepRuns(run)
-      assert.deepStrictEqual([produce?.state, consume?.state, again?.state], ["completed", "completed", "completed"])
-      assert.match(produce?.console[0] ?? "", /^The environment of conda\.yaml is not built/)
-      assert.match(produce?.console[1] ?? "", /^made 1 as [0-9a-f-]{36}$/)
-      assert.include(produce?.events ?? [], "DOWNLOAD")
-      assert.notInclude(consume?.events ?? ["DOWNLOAD"], "DOWNLOAD")
-      assert.includeMembers([...(consume?.console ?? [])], ["working on 1", "a warning about 1", "working on 2"])
-      assert.deepStrictEqual(
-        consume?.artifacts.map(({ name }) => name),
-        ["numbers/1.txt", "numbers/3.txt"]
-      )
-      const artifact = consume?.artifacts[0]
-      if (consume === undefined || artifact === undefined) return assert.fail("no artifact")
-      const bytes = yield* Stream.mkUint8Array(StepRuns.downloadArtifact(consume.id, artifact.id))
-      assert.strictEqual(new TextDecoder().decode(bytes), "number 1\n")
-      assert.include(consume.events, "ARTIFACT_ADDED")
-    })
+        const outputs = yield* Stream.runCollect(Outputs.stream(run))
+        assert.deepStrictEqual(outputs.map(({ payload }) => JSON.stringify(payload)).toSorted(), [
+          '{"square":1}',
+          '{"square":4}',
+          '{"square":9}'
+        ])
+        const [produce, consume, again] = yield* Robots.stepRuns(run)
+        assert.deepStrictEqual([produce?.state, consume?.state, again?.state], ["completed", "completed", "completed"])
+        assert.match(produce?.console[0] ?? "", /^The environment of conda\.yaml is not built/)
+        assert.match(produce?.console[1] ?? "", /^made 1 as [0-9a-f-]{36}$/)
+        assert.include(produce?.events ?? [], "DOWNLOAD")
+        assert.notInclude(consume?.events ?? ["DOWNLOAD"], "DOWNLOAD")
+        assert.includeMembers([...(consume?.console ?? [])], ["working on 1", "a warning about 1", "working on 2"])
+        assert.deepStrictEqual(
+          consume?.artifacts.map(({ name }) => name),
+          ["numbers/1.txt", "numbers/3.txt"]
+        )
+        const artifact = consume?.artifacts[0]
+        if (consume === undefined || artifact === undefined) return assert.fail("no artifact")
+        const bytes = yield* Stream.mkUint8Array(StepRuns.downloadArtifact(consume.id, artifact.id))
+        assert.strictEqual(new TextDecoder().decode(bytes), "number 1\n")
+        assert.include(consume.events, "ARTIFACT_ADDED")
+      })
   )
 
   it.effect("a robot that never touches work items completes its run", () =>
@@ -208,7 +210,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task pack
       })
   )
 
-  it.effect("a step run that takes too long is a TIMEOUT, and its processes are gone", () =>
+  it.effect("a step run that takes too long is a TIMEOUT, and its processes are killed", () =>
     Effect.gen(function* () {
       const pids = join(folder, "timeout.json")
       const { run, stepRun } = yield* Robots.runTask(yield* robot, "tree", { timeout_seconds: 2, env: { PIDS: pids } })

@@ -19,7 +19,7 @@ const [first, second] = [newKey(), newKey()]
 const env = { SIGNALBOX_DATABASE_URL: url, SIGNALBOX_MASTER_KEY: first }
 const next = { ...env, SIGNALBOX_NEW_MASTER_KEY: second }
 
-// Nobody else uses the schema that the command has by default.
+// No other test uses the default schema of the command.
 const clean = () => Effect.runPromise(dropSchema(url, "signalbox"))
 beforeAll(clean)
 afterAll(async () => {
@@ -37,7 +37,7 @@ describe("signalbox with a Postgres", () => {
   let secret = ""
   let webhook = ""
 
-  it("migrates, starts, and keeps nothing but files in its folder", async () => {
+  it("migrates, starts, and stores only files in its folder", async () => {
     assert.strictEqual((await succeed(["migrate"], { env })).lines[0], "applied 0001_init")
     assert.match((await succeed(["migrate"], { env })).stdout, /nothing to do/)
     const room = await upHere(data, [], env)
@@ -80,7 +80,7 @@ describe("signalbox with a Postgres", () => {
     assert.strictEqual(await room.end(), 0)
   })
 
-  it("says in one line what is missing or away, and never the address", async () => {
+  it("reports in one line what is missing or unavailable, and never the address", async () => {
     const password = "hunter2hunter2"
     const cases: ReadonlyArray<readonly [Readonly<Record<string, string>>, RegExp]> = [
       [{ SIGNALBOX_DATABASE_URL: url }, /master key/],
@@ -98,7 +98,7 @@ describe("signalbox with a Postgres", () => {
     }
   })
 
-  it("makes one workspace and one key when several nodes start at once for the first time", async () => {
+  it("creates one workspace and one key when several nodes start concurrently for the first time", async () => {
     await clean()
     const options = {
       data: join(folder, "nodes"),

@@ -1,6 +1,4 @@
-/**
- * One task in every place where it may run: in a worker, over HTTP, on local files. What comes of it is the same.
- */
+/** One task in every place where it may run: in a worker, over HTTP, on local files, with the same results. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Robot from "@signalbox/worker/Robot"
 import * as Task from "@signalbox/worker/Task"
@@ -21,7 +19,7 @@ const payloads = (items: ReadonlyArray<{ readonly payload: Schema.Json }>) => it
 
 for (const place of places) {
   describe(place.name, () => {
-    it.live("makes the outputs of items that complete, each with its files, and drops those of others", () =>
+    it.live("creates the outputs of items that complete, each with its files, and drops those of others", () =>
       Effect.gen(function* () {
         const split = Task.make("split", {
           input: Schema.Struct({ parts: Schema.Array(Schema.String), fail: Schema.Boolean }),
@@ -53,7 +51,7 @@ for (const place of places) {
       })
     )
 
-    it.live("fails items as APPLICATION with the tag of the error, and goes on after a defect", () =>
+    it.live("fails items as APPLICATION with the tag of the error, and continues after a defect", () =>
       Effect.gen(function* () {
         const errors: ReadonlyArray<Effect.Effect<never, unknown>> = [
           Effect.fail(new Task.ApplicationFailure({ code: "DOWN", message: "the shop is down" })),
@@ -198,7 +196,7 @@ for (const place of places) {
       })
     )
 
-    it.live("keeps artifacts", () =>
+    it.live("stores artifacts", () =>
       Effect.gen(function* () {
         const shoot = Task.make("shoot", {
           ...json,
@@ -232,7 +230,7 @@ for (const place of places) {
     }
     const three: Setup = { items: [1, 2, 3].map((payload) => ({ payload })) }
 
-    it.live("gives items as a stream, and releases each when the next is pulled", () =>
+    it.live("emits items as a stream, and releases each when the next is pulled", () =>
       Effect.gen(function* () {
         const work = Stream.runForEach(Robot.inputs, (item) =>
           item.payload === 2
@@ -248,7 +246,7 @@ for (const place of places) {
       })
     )
 
-    it.live("fails the item in hand when whoever consumes the stream fails", () =>
+    it.live("fails the reserved item when the consumer of the stream fails", () =>
       Effect.gen(function* () {
         const work = Stream.runForEach(Robot.inputs, (item) =>
           Effect.andThen(
@@ -262,7 +260,7 @@ for (const place of places) {
       })
     )
 
-    it.live("completes the item in hand when no more are taken", () =>
+    it.live("completes the reserved item when no more are pulled", () =>
       Effect.gen(function* () {
         const work = Robot.inputs.pipe(
           Stream.take(2),

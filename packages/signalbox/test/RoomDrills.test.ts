@@ -1,6 +1,6 @@
 /**
- * Durable flows over a control room that is killed and away, and over one that is busy: every execution completes, and does
- * nothing twice there.
+ * Durable flows over a control room that is killed and unavailable, and over one that is busy: every execution
+ * completes, and does nothing twice there.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Processes from "@signalbox/api/Processes"
@@ -50,7 +50,7 @@ const whole = Flow.make("whole", {
   })
 })
 
-/** A control room on a port of its own, which can be killed and come back. */
+/** A control room on a fixed port, which can be killed and restarted. */
 const roomOn = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
   const { folder } = yield* Effect.acquireRelease(
     Effect.sync(() => temporaryFolder("room-drills")),
@@ -134,7 +134,7 @@ describe("durable flows", () => {
   const kills = sized(2, 20)
   const awaySeconds = sized(3, 60)
 
-  it.live(`over a control room that is killed ${kills} times and away for ${awaySeconds} s all complete`, () =>
+  it.live(`over a control room that is killed ${kills} times and unavailable for ${awaySeconds} s all complete`, () =>
     Effect.gen(function* () {
       const { client, folder, kill, startAgain } = yield* roomOn(["--tasks", tasks, "--workers", "2"])
       const { counts, events } = counted()
@@ -168,7 +168,7 @@ describe("durable flows", () => {
         const inputs = items.map(({ payload }) => JSON.stringify(payload)).sort()
         assert.lengthOf(new Set(inputs), total)
         assert.lengthOf(runs, total)
-        // The workers of the control room are killed with it: a task that is cut off too often fails its item.
+        // The workers of the control room are killed with it: a task that is interrupted too often fails its item.
         for (const { state } of runs) assert.include(["completed", "unresolved"], state)
         yield* Effect.logInfo("a control room that is away", { executions: total, items: items.length, ...counts })
       }).pipe(

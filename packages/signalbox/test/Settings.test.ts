@@ -1,6 +1,4 @@
-/**
- * Flags, the environment and defaults, as `signalbox config` shows them and as `up` takes them.
- */
+/** Flags, the environment and defaults, as `signalbox config` shows them and as `up` uses them. */
 import { assert, describe, it } from "@effect/vitest"
 import { freePort } from "@signalbox/testkit/FreePort"
 import * as ConfigProvider from "effect/ConfigProvider"
@@ -138,7 +136,7 @@ describe("signalbox up", () => {
     assert.strictEqual(first.headers.get("ratelimit-limit"), "2")
     const create = await fetch(url, { method: "POST", headers, body: '{"name":"n"}' })
     assert.strictEqual(create.status, 403)
-    // More than any machine that is slow gets through at one a second.
+    // More than a slow machine can send at one per second.
     const many = await Promise.all(Array.from({ length: 30 }, () => fetch(`${url}/${workspace_id}`, { headers })))
     assert.include(
       many.map(({ status }) => status),

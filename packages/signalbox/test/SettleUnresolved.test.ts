@@ -1,4 +1,4 @@
-/** What is done about failed items, over the real service. */
+/** Settling failed items, over the real service. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -17,7 +17,7 @@ import * as Task from "@signalbox/worker/Task"
 import * as Clock from "effect/Clock"
 import * as Testing from "../src/Testing.ts"
 
-/** Fails until so many minutes after the start of time, or for ever because the data is bad. */
+/** Fails until so many minutes after the start of time, or always because the data is invalid. */
 const order = Task.make("order", {
   input: Schema.Struct({ opens: Schema.optionalKey(Schema.Finite), bad: Schema.optionalKey(Schema.Boolean) }),
   output: Schema.Struct({ at: Schema.Finite }),

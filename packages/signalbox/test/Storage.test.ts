@@ -44,7 +44,7 @@ describe("signalbox vault rotate-key", () => {
   const file = join(data, "master.key")
   const bytes = () => readFileSync(file).toString("hex")
 
-  it("needs a folder with a key, and makes none", async () => {
+  it("needs a folder with a key, and creates none", async () => {
     const { status, stderr } = await signalbox(["vault", "rotate-key", "--data", join(folder, "typo")])
     assert.strictEqual(status, 1)
     assert.match(stderr, /master\.key does not exist: give the folder of the control room with --data/)
@@ -71,7 +71,7 @@ describe("signalbox vault rotate-key", () => {
     assert.strictEqual(await room.end(), 0)
   })
 
-  it("gives the vault a new key that opens all that was sealed under the old one", async () => {
+  it("gives the vault a new key that opens everything sealed under the old one", async () => {
     const before = await upHere(data)
     const secret = await secretsOf(before)
     assert.strictEqual(await before.end(), 0)
@@ -87,7 +87,7 @@ describe("signalbox vault rotate-key", () => {
   })
 
   it("leaves a vault that opens when it is killed, at whatever moment", async () => {
-    // How long one takes as a process of its own tells when to kill the others.
+    // The duration of one as a separate process decides when to kill the others.
     const started = Date.now()
     await new Promise((resolve) => start(["vault", "rotate-key", "--data", data], {}).once("exit", resolve))
     const whole = Date.now() - started

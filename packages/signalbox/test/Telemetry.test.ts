@@ -1,6 +1,4 @@
-/**
- * What goes to a collector, and what never does.
- */
+/** What is sent to a collector, and what never is. */
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync, writeFileSync } from "node:fs"
 import { createServer, type IncomingHttpHeaders } from "node:http"
@@ -13,7 +11,7 @@ interface Received {
   readonly body: string
 }
 
-/** A collector that takes everything. */
+/** A collector that accepts everything. */
 const collector = () =>
   new Promise<{ readonly url: string; readonly received: ReadonlyArray<Received>; readonly close: () => void }>(
     (resolve) => {
@@ -100,7 +98,7 @@ describe("OTLP", () => {
       assert.strictEqual(headers["x-tenant"], "signal box")
       assert.include(body, '{"key":"service.name","value":{"stringValue":"room-1"}}')
     }
-    // Logs still go to standard error too, and to nothing else.
+    // Logs also go to standard error, and nowhere else.
     assert.match(room.stderr(), /level=WARN.*CORS is open/)
     assert.strictEqual(room.stdout().trim().split("\n").length, 1)
 
@@ -133,7 +131,7 @@ describe("OTLP", () => {
       const room = await up(data, [], { ...env, ...loading })
       await fetch(room.ready.base_url)
       assert.strictEqual(await room.end(), 0)
-      // Nor what other commands need.
+      // Nor modules of other commands.
       assert.match(room.stderr(), /commands\/Up\.ts/)
       assert.notMatch(room.stderr(), /TelemetryExport|observability\/Otlp|commands\/(?!Up)|internal\/apply/)
     }

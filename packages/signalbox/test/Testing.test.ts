@@ -1,6 +1,4 @@
-/**
- * The control room for tests: the whole of it in memory, in virtual time, and nothing of it outside.
- */
+/** The control room for tests: in memory as a whole, in virtual time, with no effect outside. */
 import { assert, describe, it, layer as withLayer } from "@effect/vitest"
 import { ProcessId } from "@signalbox/api/contract/Ids"
 import * as Files from "@signalbox/api/Files"
@@ -229,7 +227,7 @@ describe("Testing in virtual time", () => {
     }).pipe(Effect.provide(Layer.provideMerge(Testing.layer({ tasks: [double], answerWebhook }), silent)))
   })
 
-  it.effect("gives tasks the services of the program, its HTTP client too", () => {
+  it.effect("provides the services of the program to tasks, its HTTP client too", () => {
     const fake = HttpClient.make((request) =>
       Effect.succeed(HttpClientResponse.fromWeb(request, Response.json({ n: 42 })))
     )
@@ -247,7 +245,7 @@ describe("Testing in virtual time", () => {
     }).pipe(Effect.provide(Layer.provideMerge(faked, silent)))
   })
 
-  it.effect("gives the key only the permissions asked for", () =>
+  it.effect("gives the key only the requested permissions", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Processes.put({ name: "p", steps: [] }))
       assert.strictEqual(error._tag === "ControlRoomError" && error.reason._tag, "Forbidden")
@@ -328,7 +326,7 @@ describe("Testing on the live clock", () => {
 describe("Testing leaves nothing outside", () => {
   afterEach(() => void vi.restoreAllMocks())
 
-  it.effect("opens no socket, writes no file, and ends at once though a task is under way", () => {
+  it.effect("opens no socket, writes no file, and ends immediately though a task is running", () => {
     const connect = vi.spyOn(Socket.prototype, "connect")
     const listen = vi.spyOn(NetServer.prototype, "listen")
     const opened = [vi.spyOn(fs, "open"), vi.spyOn(fs, "mkdir"), vi.spyOn(fs, "writeFile")]

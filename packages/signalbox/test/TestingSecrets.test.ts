@@ -1,6 +1,6 @@
 /**
- * Secrets in virtual time: the first one that a program reads waits for a key pair, which is made on another thread. In a
- * file of its own, so that it is the first.
+ * Secrets in virtual time: the first one that a program reads waits for a key pair, which is generated on another
+ * thread. In a separate file, so that it is the first.
  */
 import { assert, it } from "@effect/vitest"
 import * as Processes from "@signalbox/api/Processes"

@@ -1,6 +1,4 @@
-/**
- * `signalbox worker`, as people use it: a process of its own that links itself, is killed, and goes on.
- */
+/** `signalbox worker`, as people use it: a separate process that links itself, is killed, and continues. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
@@ -76,7 +74,7 @@ describe("signalbox worker", () => {
     assert.match(nothing.stderr, /no worker is linked in/)
   })
 
-  it("is linked once, killed with -9, and goes on as the same worker; what it left behind is ended", async () => {
+  it("is linked once, killed with -9, and continues as the same worker; its leftovers are terminated", async () => {
     const token = (await succeed(["worker", "link-token", "--data", data])).stdout.trim()
     const first = startWorker({ SIGNALBOX_LINK_TOKEN: token })
     const linked = await client(workerIn("idle"))
@@ -144,7 +142,7 @@ describe("signalbox worker", () => {
 })
 
 describe("signalbox up", () => {
-  it("keeps its local workers over restarts, also without tasks of their own", async () => {
+  it("keeps its local workers over restarts, also without their own tasks", async () => {
     const folderOfUp = join(folder, "kept")
     const before = await up(folderOfUp, ["--workers", "2"])
     const own = room

@@ -1,6 +1,4 @@
-/**
- * A disk that is full, a commit that fails, a damaged file: every writer gets an answer, and the next one is served.
- */
+/** A full disk, a failed commit, a damaged file: every writer gets a result, and the next one is served. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -40,7 +38,7 @@ const idsOf = (sql: SqlClient.SqlClient) =>
   Effect.map(sql<{ readonly id: string }>`SELECT id FROM item ORDER BY id`, (rows) => rows.map(({ id }) => id))
 
 describe("SqliteClient when its storage fails", () => {
-  it.effect("answers everyone who writes to a full database, keeps what it said it did, and resumes", () =>
+  it.effect("responds to everyone who writes to a full database, keeps confirmed writes, and resumes", () =>
     withDatabase((sql) =>
       Effect.gen(function* () {
         yield* sql.unsafe("PRAGMA max_page_count = 40")
@@ -84,7 +82,7 @@ describe("SqliteClient when its storage fails", () => {
     )
   )
 
-  it.effect("answers everyone who shares a commit that fails", () =>
+  it.effect("fails everyone who shares a failed commit", () =>
     withDatabase((sql) =>
       Effect.gen(function* () {
         const writers = [
@@ -101,7 +99,7 @@ describe("SqliteClient when its storage fails", () => {
     )
   )
 
-  it.effect("answers everyone while it cannot begin a transaction, and writes once it can", () =>
+  it.effect("fails everyone while it cannot begin a transaction, and writes once it can", () =>
     withDatabase((sql, filename) =>
       Effect.gen(function* () {
         const other = new DatabaseSync(filename)

@@ -26,7 +26,7 @@ const withDatabase = <A, E>(body: (sql: SqlClient.SqlClient) => Effect.Effect<A,
     ).pipe(Effect.provide(SqliteClient.layer({ filename: join(path, "t.db") })))
   }).pipe(Effect.scoped)
 
-/** How many transactions the write-ahead log holds: the last frame of each tells how large the database is after it. */
+/** How many transactions the write-ahead log has: the last frame of each has the size of the database after it. */
 const commitsIn = (filename: string) => {
   const log = readFileSync(`${filename}-wal`)
   const pageSize = log.readUInt32BE(8)
@@ -54,7 +54,7 @@ describe("SqliteClient", () => {
     )
   )
 
-  it.effect("gives primary-key and unique clashes as unique violations", () =>
+  it.effect("reports primary key and unique conflicts as unique violations", () =>
     withDatabase((sql) =>
       Effect.gen(function* () {
         yield* sql`INSERT INTO item (id, code) VALUES ('a', 'x')`
@@ -120,7 +120,7 @@ describe("SqliteClient", () => {
     )
   )
 
-  it.effect("commits writers that come together at once, and answers each after the commit", () =>
+  it.effect("commits concurrent writers together, and confirms each after the commit", () =>
     Effect.gen(function* () {
       const filename = join(yield* folder, "t.db")
       yield* Effect.gen(function* () {
@@ -133,7 +133,7 @@ describe("SqliteClient", () => {
           (n) =>
             Effect.andThen(
               n % 2 === 0 ? insert(n) : sql.withTransaction(insert(n)),
-              // What another process, which sees only what is committed, finds.
+              // What another process, which sees only committed data, reads.
               Effect.sync(
                 () => new DatabaseSync(filename, { readOnly: true }).prepare("SELECT id FROM item").all().length
               )
@@ -146,7 +146,7 @@ describe("SqliteClient", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("keeps the failure of one writer from those that commit with it", () =>
+  it.effect("isolates the failure of one writer from those that commit with it", () =>
     withDatabase((sql) =>
       Effect.gen(function* () {
         const insert = (id: string) => sql`INSERT INTO item (id) VALUES (${id})`
@@ -191,7 +191,7 @@ describe("SqliteClient", () => {
     )
   )
 
-  it.effect("shows who has written what it wrote, whoever else reads meanwhile", () =>
+  it.effect("shows writers what they wrote, whatever others read concurrently", () =>
     withDatabase((sql) =>
       Effect.gen(function* () {
         const count = Effect.map(sql`SELECT id FROM item`, (rows) => rows.length)
@@ -219,7 +219,7 @@ describe("SqliteClient", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("gives each of the transactions in memory its own commit", () =>
+  it.effect("gives each transaction in memory a separate commit", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`CREATE TABLE item (id TEXT PRIMARY KEY)`

@@ -1,6 +1,6 @@
 /**
- * When a commit is on the disk, and who learns of it when; and how the log comes into the database. On real files; only the
- * moment at which the disk has a commit is the test's.
+ * When a commit is on the disk, and when its writers are notified; and how the log is copied into the database. On real
+ * files; the test controls only when the disk has stored a commit.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
@@ -37,7 +37,7 @@ const diskError = new SqlError({
   reason: new ConnectionError({ message: "no disk", operation: "commit", cause: new Error("EIO") })
 })
 
-/** A database whose disk stores a commit when the test says so. */
+/** A database whose disk stores a commit when the test allows it. */
 const stored = Effect.gen(function* () {
   const filename = yield* temporaryFile
   const db = yield* open(filename)
@@ -71,7 +71,7 @@ const stored = Effect.gen(function* () {
         reads.begin()
         return count(reader)
       },
-      // What it is to callers: a failure of the disk, or one that passes.
+      // How callers see it: a failure of the disk, or a transient one.
       catch: (cause) => StorageFailure.of(new SqlError({ reason: new UnknownError({ cause }) }))?.kind
     }),
     /** The file of the write-ahead log. */
@@ -85,14 +85,14 @@ const until = <E>(condition: Effect.Effect<boolean, E>) =>
   Effect.repeat(Effect.andThen(Effect.yieldNow, condition), { until: (met) => met })
 
 describe("a commit", () => {
-  it.live("is told of, and seen by reads, when the disk has it; until then others write, and do not commit", () =>
+  it.live("is confirmed, and seen by reads, when it is on the disk; until then others write, and do not commit", () =>
     Effect.gen(function* () {
       const { read, sync, write, written } = yield* stored
       const first = yield* Effect.forkChild(write(1))
       const ofFirst = yield* sync
       const second = yield* Effect.forkChild(write(2))
       yield* until(Effect.map(written, (n) => n === 2))
-      // Turns of the loop in which a reader that is not pinned would look anew.
+      // Turns of the loop in which a reader that is not pinned would take a new snapshot.
       for (let turn = 0; turn < 3; turn++) {
         yield* Effect.yieldNow
         assert.strictEqual(yield* read, 0)
@@ -114,7 +114,7 @@ describe("a commit", () => {
       const { log, read, sync, write } = yield* stored
       const first = yield* Effect.forkChild(write(1))
       const ofFirst = yield* sync
-      // A log that cannot be read is an error of the disk, after which SQLite rolls a transaction back.
+      // A log that cannot be read is a disk error, after which SQLite rolls a transaction back.
       const bytes = readFileSync(log)
       truncateSync(log)
       const failed = yield* Effect.result(read)
@@ -182,7 +182,7 @@ describe("a checkpoint", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("lets a log that is long begin anew, while writers wait", () =>
+  it.live("lets a long log restart, while writers wait", () =>
     Effect.gen(function* () {
       const { filename, write } = yield* written
       let waited = 0
@@ -201,7 +201,7 @@ describe("a checkpoint", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("lets the file go with its scope: whoever closes it last takes the log away", () =>
+  it.live("releases the file with its scope: whoever closes it last deletes the log", () =>
     Effect.gen(function* () {
       const { db, filename, write } = yield* written
       yield* Effect.scoped(

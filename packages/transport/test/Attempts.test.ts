@@ -27,7 +27,10 @@ const policy: Policy = {
 
 type Script = Response | "never" | { readonly code: string }
 
-/** A service that answers by a script, whose last line stays; `sent`: when each request came and under which idle limit. */
+/**
+ * A service with a script of responses, whose last one repeats; `sent`: when each request arrived and under which idle
+ * limit.
+ */
 const service = (...script: ReadonlyArray<Script>) => {
   const sent: Array<{ readonly at: number; readonly idle: number | null }> = []
   const client = HttpClient.make((request) =>
@@ -68,7 +71,7 @@ const send = (link: Link, more: Partial<DeliverOptions<string>> = {}, by: Partia
 
 describe("a request", () => {
   const again: ReadonlyArray<readonly [string, Script, boolean, boolean]> = [
-    // What happened, and whether a repeatable and another request are sent again.
+    // What happened, and whether a repeatable and another request are retried.
     ["408", answer(408), true, false],
     ["425", answer(425), true, true],
     ["429", answer(429), true, true],
@@ -103,7 +106,7 @@ describe("a request", () => {
     )
   }
 
-  it.effect("is asked whether it may be repeated after the answer was seen", () =>
+  it.effect("is asked whether it may be repeated after the response was seen", () =>
     Effect.gen(function* () {
       const { link, sent } = service(answer(503, { "keeps-keys": "yes" }), answer(200))
       let keeps = false
@@ -137,13 +140,13 @@ describe("pauses", () => {
     })
   )
 
-  it.effect("that are too long are not made, and the answer says how long", () =>
+  it.effect("that are too long are not made, and the response says how long", () =>
     Effect.gen(function* () {
       const { link, sent } = service(answer(429, { "retry-after": "11" }), answer(200))
       const got = yield* send(link)
       assert.strictEqual(got._tag === "Bad" ? got.retryAfterMillis : null, 11_000)
       assert.lengthOf(sent, 1)
-      // Nor do they hold back others.
+      // Nor do they delay others.
       yield* send(link)
       assert.strictEqual(sent[1]?.at, 300_000)
     })
@@ -216,7 +219,7 @@ describe("limits of time", () => {
   )
 })
 
-it.effect("a text that breaks off in an error answer does not hide its status", () =>
+it.effect("a text that breaks off in an error response does not hide its status", () =>
   Effect.gen(function* () {
     const body = new ReadableStream({ start: (controller) => controller.error(new Error("broke off")) })
     const client = HttpClient.make((request) =>

@@ -12,7 +12,7 @@ const budget = (remaining: number, reset: number) => ({
 
 const minute = 60_000
 
-/** Admits as many requests at once, and returns when each of them was admitted. */
+/** Admits as many concurrent requests, and returns when each of them was admitted. */
 const admitted = Effect.fnUntraced(function* (gate: Gate.Gate, count: number) {
   const one = Effect.andThen(gate.admit, Clock.currentTimeMillis)
   const fiber = yield* Effect.forkChild(
@@ -25,7 +25,7 @@ const admitted = Effect.fnUntraced(function* (gate: Gate.Gate, count: number) {
   return yield* Fiber.join(fiber)
 })
 
-it.effect("what is left of the budget is admitted at once, and the rest after the reset", () =>
+it.effect("the rest of the budget is admitted immediately, and others after the reset", () =>
   Effect.gen(function* () {
     const gate = Gate.make()
     gate.learn(yield* gate.admit, budget(2, 10), 0, minute)
@@ -33,7 +33,7 @@ it.effect("what is left of the budget is admitted at once, and the rest after th
   })
 )
 
-it.effect("requests that were sent after the one that was answered count against the budget", () =>
+it.effect("requests sent after the one with the response count against the budget", () =>
   Effect.gen(function* () {
     const gate = Gate.make()
     const first = yield* gate.admit
@@ -43,7 +43,7 @@ it.effect("requests that were sent after the one that was answered count against
   })
 )
 
-it.effect("an answer that overtakes an earlier one is the one that counts", () =>
+it.effect("a response that overtakes an earlier one is the one that counts", () =>
   Effect.gen(function* () {
     const gate = Gate.make()
     const first = yield* gate.admit

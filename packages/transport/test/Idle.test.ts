@@ -1,6 +1,4 @@
-/**
- * Transfers that stand still, against real servers.
- */
+/** Transfers without progress, against real servers. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -17,7 +15,7 @@ const MiB = 1024 * 1024
 /** More than the buffers between two sockets hold. */
 const large = new Uint8Array(32 * MiB)
 
-/** Sends a request under an idle limit and returns the text that comes, or why it does not. */
+/** Sends a request under an idle limit and returns the response text, or why it has none. */
 const ask = (idleMillis: number, request: HttpClientRequest.HttpClientRequest) =>
   Effect.flatMap(HttpClient.execute(request), (response) => response.text).pipe(
     Effect.mapError(meaning(idleMillis)),

@@ -68,7 +68,7 @@ describe("a request does not go through the proxy", () => {
     it.live(`to a host that NO_PROXY names: ${noProxy}`, () =>
       Effect.gen(function* () {
         const { asked, url } = yield* proxy({ hosts: { "a.room.test": yield* serve(hello) } })
-        // Nothing but the proxy knows this name.
+        // Only the proxy resolves this name.
         const reason = yield* Effect.flip(get("http://a.room.test/", { HTTP_PROXY: url, NO_PROXY: noProxy }))
         assert.strictEqual(reason._tag, "Unreachable")
         assert.deepStrictEqual(asked(), [])

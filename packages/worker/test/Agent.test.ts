@@ -18,7 +18,10 @@ import * as Protocol from "./support/Protocol.ts"
 const settle = TestClock.adjust(0)
 const s1 = StepRunId.make("s1")
 
-/** A worker with one task that works until `gate` opens. Virtual time stands still at the end of a test: no drain. */
+/**
+ * A worker with one task that works until `gate` opens. Virtual time does not advance at the end of a test, so it does
+ * not drain.
+ */
 const begin = Effect.fnUntraced(function* (
   options: { readonly capacity?: number; readonly items?: number; readonly drain?: Duration.Input } = {}
 ) {
@@ -106,7 +109,7 @@ describe("the agent", () => {
     })
   )
 
-  it.effect("stops what a heartbeat says to stop, and goes on", () =>
+  it.effect("stops what a heartbeat says to stop, and continues", () =>
     Effect.gen(function* () {
       const { offer, script } = yield* begin()
       yield* offer("s1")
@@ -118,7 +121,7 @@ describe("the agent", () => {
     })
   )
 
-  it.effect("drops what a heartbeat says is lost, and goes on", () =>
+  it.effect("drops what a heartbeat says is lost, and continues", () =>
     Effect.gen(function* () {
       const { offer, script } = yield* begin()
       yield* offer("s1")
@@ -130,7 +133,7 @@ describe("the agent", () => {
     })
   )
 
-  it.effect("outlives a service that is away", () =>
+  it.effect("survives an unavailable service", () =>
     Effect.gen(function* () {
       const { fiber, offer, script } = yield* begin()
       script.leaseError = MemorySession.unreachable
@@ -162,7 +165,7 @@ describe("the agent", () => {
 })
 
 describe("closing the agent", () => {
-  it.effect("leases no more, beats on, and lets each step run end with the item in hand", () =>
+  it.effect("leases no more, keeps sending heartbeats, and lets each step run end with its reserved item", () =>
     Effect.gen(function* () {
       const { fiber, gate, offer, script, sessions } = yield* begin({ capacity: 2, items: 3, drain: "10 seconds" })
       yield* offer("s1")
@@ -197,7 +200,7 @@ describe("closing the agent", () => {
     })
   )
 
-  it.effect("does not wait for a service that is away", () =>
+  it.effect("does not wait for an unavailable service", () =>
     Effect.gen(function* () {
       const { fiber, offer, script } = yield* begin({ drain: "10 seconds" })
       yield* offer("s1")

@@ -1,6 +1,4 @@
-/**
- * Nothing that a task has started outlives its step run, whatever it did to get away; with control groups and without.
- */
+/** No process of a task outlives its step run, whatever it did to detach itself; with control groups and without. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -21,9 +19,9 @@ import { begin, isAlive, until } from "./support/PackageWorker.ts"
 const robotYaml = "tasks: { t: { shell: python3 main.py } }\n"
 
 const kinds = ["session", "group", "daemon", "kept"]
-/** Surely ended only by a control group: it has another process number before it can be looked at. */
+/** Only a control group ends it reliably: it changes its process number faster than it can be inspected. */
 const elusive = "forks"
-/** As the one before, once its parent is gone: it has no environment, and a session of its own. */
+/** Like the one before, once its parent has ended: it has no environment, and a separate session. */
 const bare = "bare"
 
 /** Starts descendants of the kinds in `KINDS`, which each write their number to a file, and ends as `END` says. */
@@ -83,10 +81,10 @@ const files = [
 
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
 
-/** The numbers of all that the task has started, and of what they started. */
+/** The numbers of all processes that the task has started, and of theirs. */
 const pidsOf = (folder: string) => readdirSync(folder).map((name) => Number(name.split(".")[1]))
 
-/** The control groups of these runs that are there. */
+/** The existing control groups of these runs. */
 const groupsOf = Effect.fnUntraced(function* (runs: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = readdirSync(runs).map((name) => join(runs, name, "cgroup"))
@@ -143,7 +141,7 @@ for (const [where, layer] of [
       )
     }
 
-    it.effect("that is told to stop leaves nothing running", () =>
+    it.effect("that is terminated leaves nothing running", () =>
       Effect.gen(function* () {
         const { pids, runs, script, stop } = yield* started("wait")
         const groups = yield* groupsOf(runs)
@@ -163,38 +161,40 @@ for (const [where, layer] of [
       })
     )
 
-    it.effect("whose worker was killed is ended by the next start of the worker, its first process gone or not", () =>
-      Effect.gen(function* () {
-        for (const first of ["there", "gone"]) {
-          const folder = yield* temporary
-          const runs = join(folder, "runs")
-          const run = join(runs, "run-x")
-          const pids = join(folder, "pids")
-          mkdirSync(run, { recursive: true })
-          mkdirSync(pids)
-          writeFileSync(join(run, "main.py"), main)
-          yield* Cgroup.make(run)
-          const all = (yield* groupsOf(runs)).length > 0 ? [...kinds, elusive, bare] : kinds
-          const own = { PIDS: pids, END: "wait", KINDS: all.join(","), [Descendants.variable]: run }
-          const env = { PATH: process.env["PATH"], ...own }
-          const stdio = ["ignore", "pipe", "ignore"] as const
-          const child = spawn("python3", [join(run, "main.py")], { detached: true, stdio: [...stdio], env })
-          yield* Cgroup.add(run, child.pid ?? 0)
-          yield* Leftovers.write(join(run, "process.json"), child.pid ?? 0)
-          yield* Effect.callback<void>((resume) => {
-            child.stdout?.once("data", () => resume(Effect.void))
-          })
-          const alive = readdirSync(pids).filter((name) => isAlive(Number(name.split(".")[1])))
-          // The one that forks may be between two of itself.
-          const seen = new Set(alive.map((name) => name.split(".")[0]))
-          const missing = all.filter((kind) => kind !== elusive && !seen.has(kind))
-          assert.deepStrictEqual(missing, [])
-          if (first === "gone") child.kill("SIGKILL")
-          yield* PackageRun.clearLeftovers(join(folder, "runs"))
-          assert.deepStrictEqual([...pidsOf(pids), child.pid ?? 0].filter(isAlive), [])
-          assert.deepStrictEqual(readdirSync(join(folder, "runs")), [])
-        }
-      })
+    it.effect(
+      "whose worker was killed is ended by the next start of the worker, whether its first process runs or not",
+      () =>
+        Effect.gen(function* () {
+          for (const first of ["there", "gone"]) {
+            const folder = yield* temporary
+            const runs = join(folder, "runs")
+            const run = join(runs, "run-x")
+            const pids = join(folder, "pids")
+            mkdirSync(run, { recursive: true })
+            mkdirSync(pids)
+            writeFileSync(join(run, "main.py"), main)
+            yield* Cgroup.make(run)
+            const all = (yield* groupsOf(runs)).length > 0 ? [...kinds, elusive, bare] : kinds
+            const own = { PIDS: pids, END: "wait", KINDS: all.join(","), [Descendants.variable]: run }
+            const env = { PATH: process.env["PATH"], ...own }
+            const stdio = ["ignore", "pipe", "ignore"] as const
+            const child = spawn("python3", [join(run, "main.py")], { detached: true, stdio: [...stdio], env })
+            yield* Cgroup.add(run, child.pid ?? 0)
+            yield* Leftovers.write(join(run, "process.json"), child.pid ?? 0)
+            yield* Effect.callback<void>((resume) => {
+              child.stdout?.once("data", () => resume(Effect.void))
+            })
+            const alive = readdirSync(pids).filter((name) => isAlive(Number(name.split(".")[1])))
+            // The forking process may be between two of itself.
+            const seen = new Set(alive.map((name) => name.split(".")[0]))
+            const missing = all.filter((kind) => kind !== elusive && !seen.has(kind))
+            assert.deepStrictEqual(missing, [])
+            if (first === "gone") child.kill("SIGKILL")
+            yield* PackageRun.clearLeftovers(join(folder, "runs"))
+            assert.deepStrictEqual([...pidsOf(pids), child.pid ?? 0].filter(isAlive), [])
+            assert.deepStrictEqual(readdirSync(join(folder, "runs")), [])
+          }
+        })
     )
   })
 }

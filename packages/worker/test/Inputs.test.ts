@@ -41,7 +41,7 @@ describe("the stream of items", () => {
     })
   )
 
-  it.effect("fails the item in hand as its consumer fails, and reserves no more", () =>
+  it.effect("fails the reserved item as its consumer fails, and reserves no more", () =>
     Effect.gen(function* () {
       const { done, items } = begin()
       const failure = new BusinessFailure({ code: "BAD", message: "bad" })
@@ -54,7 +54,7 @@ describe("the stream of items", () => {
     })
   )
 
-  it.effect("completes the item in hand when no more are wanted, and leaves the rest", () =>
+  it.effect("completes the reserved item when no more are pulled, and leaves the rest", () =>
     Effect.gen(function* () {
       const { done, items } = begin()
       yield* Stream.runDrain(Stream.take(items, 1))
@@ -62,7 +62,7 @@ describe("the stream of items", () => {
     })
   )
 
-  it.effect("leaves the item in hand to the service when it is interrupted", () =>
+  it.effect("leaves the reserved item to the service when it is interrupted", () =>
     Effect.gen(function* () {
       const { done, items } = begin()
       const started = yield* Deferred.make<void>()
@@ -74,7 +74,7 @@ describe("the stream of items", () => {
     })
   )
 
-  it.effect("fails an item that cannot be fetched, and goes on", () =>
+  it.effect("fails an item that cannot be fetched, and continues", () =>
     Effect.gen(function* () {
       const { done, items } = begin((call, item) =>
         call === "payload" && item === "two" ? MemorySession.refused : undefined

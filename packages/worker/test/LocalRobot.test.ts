@@ -1,7 +1,4 @@
-/**
- * The robot on local files: what the environment may say, and what is wrong with it. What tasks do with it is tested over
- * all robots at once, in the package `signalbox`.
- */
+/** The robot on local files: valid and invalid environments. The package `signalbox` tests its use over all robots. */
 import { assert, describe, it } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as ConfigProvider from "effect/ConfigProvider"
@@ -62,7 +59,7 @@ describe("items", () => {
     })
   )
 
-  it.live("come from where existing robots look for them", () =>
+  it.live("come from where existing robots expect them", () =>
     Effect.gen(function* () {
       const list = (payload: string) => JSON.stringify([{ payload }])
       const folder = yield* folderWith({
@@ -135,7 +132,7 @@ describe("items", () => {
     )
   }
 
-  it.live("whose files are not there fail, and the next goes on", () =>
+  it.live("whose files are missing fail, and the next continues", () =>
     Effect.gen(function* () {
       const folder = yield* folderWith({ "in.json": '[{"files":{"a.txt":"gone.txt"}},{"payload":2}]' })
       assert.deepStrictEqual(yield* run(payloads, folder, { RC_WORKITEM_INPUT_PATH: "./in.json" }), [2])

@@ -27,7 +27,7 @@ const askOf = (id: string, run = "run"): NextAsk => ({
   reserve: true
 })
 
-/** A service that answers while it is open, and refuses the step run named `lost`. */
+/** A service that responds while it is open, and refuses the step run named `lost`. */
 const makeService = Effect.gen(function* () {
   const open = yield* Latch.make(true)
   const called: Array<ReadonlyArray<string>> = []
@@ -69,7 +69,7 @@ describe("calls of several step runs", () => {
     })
   )
 
-  it.effect("are answered one by one: who has lost its lease is the only one to fail", () =>
+  it.effect("have separate results: only a step run that lost its lease fails", () =>
     Effect.gen(function* () {
       const { next } = yield* makeService
       const exits = yield* Effect.forEach(["a", "lost", "b"], (id) => Effect.exit(next(askOf(id))), {
@@ -91,7 +91,7 @@ describe("calls of several step runs", () => {
     })
   )
 
-  it.effect("are not sent for a step run that has ended meanwhile", () =>
+  it.effect("are not sent for a step run that has ended in the meantime", () =>
     Effect.gen(function* () {
       const { called, next, open } = yield* makeService
       yield* open.close
@@ -109,11 +109,11 @@ describe("calls of several step runs", () => {
   )
 })
 
-describe("the items of a step run in hand", () => {
+describe("the items of a reserved step run", () => {
   const id = WorkItemId.make("item of a")
   const bytes = { name: "out.txt", size: 2 }
 
-  /** A step run that has its item in hand, and what it asks for afterwards. */
+  /** A step run that has a reserved item, and its next request. */
   const working = Effect.gen(function* () {
     const { actions, session } = MemorySession.make({ [id]: { payload: null } })
     const asked: Array<NextAsk> = []
@@ -127,7 +127,7 @@ describe("the items of a step run in hand", () => {
     return { actions, asked, source }
   })
 
-  it.effect("settles the attempt that it was given, with the outputs in their order", () =>
+  it.effect("settles the attempt that it reserved, with the outputs in their order", () =>
     Effect.gen(function* () {
       const { actions, asked, source } = yield* working
       yield* source.createOutput(id, 1, [])
@@ -154,7 +154,7 @@ describe("the items of a step run in hand", () => {
     })
   )
 
-  it.effect("makes outputs that are large or have files at once, after those that came before", () =>
+  it.effect("creates outputs that are large or have files immediately, after those before them", () =>
     Effect.gen(function* () {
       const { actions, asked, source } = yield* working
       const large = "x".repeat(30_000)
@@ -170,7 +170,7 @@ describe("the items of a step run in hand", () => {
     })
   )
 
-  it.effect("makes no call larger than the service takes: more than a hundred outputs go before", () =>
+  it.effect("sends no call larger than the service accepts: more than a hundred outputs go before", () =>
     Effect.gen(function* () {
       const { actions, asked, source } = yield* working
       for (let n = 0; n < 150; n++) yield* source.createOutput(id, n, [])

@@ -1,5 +1,5 @@
 /**
- * Task packages on the worker: fetched, unpacked without trust, kept, and run as processes that end when they must.
+ * Task packages on the worker: downloaded, unpacked as untrusted, cached, and run as processes that are ended reliably.
  */
 import { assert, describe, layer as withLayer, it } from "@effect/vitest"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -45,7 +45,7 @@ describe("lines of a program", () => {
   })
 })
 
-withLayer(layer, { excludeTestServices: true })("the packages that a worker keeps", (it) => {
+withLayer(layer, { excludeTestServices: true })("the packages that a worker caches", (it) => {
   const robot = (content: string) => [
     { name: "robot.yaml", content: "tasks: {}" },
     { name: "big", content }
@@ -107,7 +107,7 @@ withLayer(layer, { excludeTestServices: true })("the packages that a worker keep
     })
   )
 
-  it.effect("make room, what was not used for longest first, and nothing that may be in use", () =>
+  it.effect("are evicted, least recently used first, but none that may be in use", () =>
     Effect.gen(function* () {
       const folder = yield* temporary
       const cache = yield* Cache.make({ folder: join(folder, "cache"), limit: 25_000 })

@@ -30,7 +30,7 @@ const withItems = (...payloads: ReadonlyArray<unknown>) => {
 const outputs = () => JSON.parse(readFileSync(join(folder, "out", "items.json"), "utf8"))
 
 describe("a program", () => {
-  it("tells how to call it, whatever the environment", () => {
+  it("prints its usage, whatever the environment", () => {
     const { status, stderr, stdout } = run(["--help"], { RC_WORKITEM_ADAPTER: "RobocorpAdapter" })
     assert.strictEqual(status, 0)
     assert.strictEqual(stderr, "")
@@ -83,7 +83,7 @@ describe("a program", () => {
     assert.notInclude(stderr, "secret-token")
   })
 
-  it("ends at once when it is told to, and leaves the item alone", async () => {
+  it("ends immediately on a signal, and leaves the item alone", async () => {
     const env = { ...machine, ...withItems("one", "forever") }
     const child = spawn(process.execPath, [program, "work"], { cwd: folder, env })
     const ended = new Promise((resolve) => child.once("exit", resolve))

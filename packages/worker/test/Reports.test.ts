@@ -56,7 +56,7 @@ describe("the console of a step run", () => {
     })
   )
 
-  it.effect("holds up whoever writes more than the service takes, and loses nothing", () =>
+  it.effect("applies backpressure to writers, and loses nothing", () =>
     Effect.gen(function* () {
       const { reports, script } = yield* begin
       script.consoleError = MemorySession.unreachable
@@ -86,7 +86,7 @@ describe("the console of a step run", () => {
     })
   )
 
-  it.effect("ends when the lease is lost, and tells", () =>
+  it.effect("ends when the lease is lost, and reports that", () =>
     Effect.gen(function* () {
       const { lost, reports, script } = yield* begin
       script.consoleError = MemorySession.leaseLost
@@ -100,7 +100,7 @@ describe("the console of a step run", () => {
     })
   )
 
-  it.effect("is given up, with all else going on, when the service refuses it", () =>
+  it.effect("is dropped, with everything else continuing, when the service refuses it", () =>
     Effect.gen(function* () {
       const { reports, script } = yield* begin
       script.consoleError = new Conflict({ ...MemorySession.leaseLost, code: "CONFLICT", message: "offset: 7 …" })
@@ -122,7 +122,7 @@ describe("the console of a step run", () => {
 })
 
 describe("an artifact", () => {
-  it.effect("is tried again while the service is away, for a while", () =>
+  it.effect("is retried while the service is unavailable, for a while", () =>
     Effect.gen(function* () {
       const { reports, script } = yield* begin
       script.artifactError = MemorySession.unreachable

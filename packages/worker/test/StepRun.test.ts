@@ -18,7 +18,7 @@ import * as Protocol from "./support/Protocol.ts"
 
 const json = { input: Schema.Json, output: Schema.Json }
 
-/** Starts a step run of one task and gives what the test needs to watch and command it. */
+/** Starts a step run of one task and returns what the test needs to observe and command it. */
 const begin = Effect.fnUntraced(function* <R>(
   task: Task.Task<Task.PayloadSchema, Task.PayloadSchema, R>,
   options: {
@@ -87,7 +87,7 @@ describe("a step run", () => {
     })
   )
 
-  it.effect("is finished as TERMINATED when told to stop; its item is left to the service", () =>
+  it.effect("is finished as TERMINATED by an order; its item is left to the service", () =>
     Effect.gen(function* () {
       const { seen, task } = endless()
       const { actions, fiber, order, script } = yield* begin(task)
@@ -122,7 +122,7 @@ describe("a step run", () => {
     })
   )
 
-  it.effect("is dropped when it cannot be started any more", () =>
+  it.effect("is dropped when it can no longer be started", () =>
     Effect.gen(function* () {
       const { actions, fiber, isRunning, script } = yield* begin(echo, {
         prepare: (script) => {

@@ -78,7 +78,7 @@ describe("inputs", () => {
 })
 
 describe("outputs", () => {
-  it.effect("makes none for void", () =>
+  it.effect("creates none for void", () =>
     Effect.gen(function* () {
       const task = Task.make("quiet", { input: Schema.Json, output: Schema.Void, run: () => Effect.void })
       const { actions, release } = yield* runOne(task, { payload: 1 })
@@ -87,7 +87,7 @@ describe("outputs", () => {
     })
   )
 
-  it.effect("makes those of a stream in order, each with its files before the next", () =>
+  it.effect("creates those of a stream in order, each with its files before the next", () =>
     Effect.gen(function* () {
       const bytes = new TextEncoder().encode("n\n")
       const task = Task.make("split", {
@@ -122,7 +122,7 @@ describe("outputs", () => {
     })
   )
 
-  it.effect("makes an output as soon as the stream gives it", () =>
+  it.effect("creates an output as soon as the stream emits it", () =>
     Effect.gen(function* () {
       const task = Task.make("slow", {
         input: Schema.Json,
@@ -140,7 +140,7 @@ describe("outputs", () => {
     })
   )
 
-  it.effect("keeps what a failing stream made before, and fails the item", () =>
+  it.effect("keeps what a failing stream created before, and fails the item", () =>
     Effect.gen(function* () {
       const task = Task.make("half", {
         input: Schema.Json,
@@ -278,7 +278,7 @@ describe("failures", () => {
     })
   )
 
-  it.effect("does not make an interruption a failure of the item", () =>
+  it.effect("does not turn an interruption into a failure of the item", () =>
     Effect.gen(function* () {
       const exit = yield* Effect.exit(runOne(failing(Effect.interrupt), { payload: null }))
       assert.isTrue(Exit.hasInterrupts(exit))
@@ -354,7 +354,7 @@ describe("the items of a step run", () => {
     })
   )
 
-  it.effect("end after the one in hand when no more may be reserved", () =>
+  it.effect("end after the reserved one when no more may be reserved", () =>
     Effect.gen(function* () {
       const { session, tools } = MemorySession.make(items)
       assert.deepStrictEqual(
@@ -368,7 +368,7 @@ describe("the items of a step run", () => {
     })
   )
 
-  it.effect("wait for a service that is away, and release once", () =>
+  it.effect("wait for an unavailable service, and release once", () =>
     Effect.gen(function* () {
       let away = 5
       const { actions, session, tools } = MemorySession.make({ one: { payload: 1 } }, (call) =>

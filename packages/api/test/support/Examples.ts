@@ -1,6 +1,4 @@
-/**
- * One answer of each resource as the service sends it, all keys present.
- */
+/** One response for each resource as the service sends it, with all keys. */
 import type * as Schema from "effect/Schema"
 import * as ApiKeys from "../../src/contract/ApiKeys.ts"
 import * as Assets from "../../src/contract/Assets.ts"
@@ -26,7 +24,7 @@ export interface Example {
   readonly name: string
   readonly schema: Schema.Codec<unknown, unknown>
   readonly json: Readonly<Record<string, unknown>>
-  /** The schema of the OpenAPI document that the JSON must satisfy; null for one that stands inline. */
+  /** The schema of the OpenAPI document that the JSON must satisfy; null for an inline one. */
   readonly component: string | null
 }
 

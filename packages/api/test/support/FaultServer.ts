@@ -1,6 +1,6 @@
 /**
- * A server on a socket that answers as a test tells it to, request by request, and notes what came and at what (virtual)
- * time. For what the real service does not do on demand.
+ * A server on a socket with scripted responses, request by request, which records requests and their (virtual) time.
+ * For what the real service does not do on demand.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as VirtualHttp from "@signalbox/testkit/VirtualHttp"
@@ -20,7 +20,7 @@ export interface Received {
   readonly at: number
 }
 
-/** How one request is answered. */
+/** The response to one request. */
 export type Fault =
   | {
       readonly _tag: "Answer"
@@ -28,13 +28,13 @@ export type Fault =
       readonly headers?: Readonly<Record<string, string>>
       readonly body?: string
     }
-  /** The connection is reset before anything is answered. */
+  /** Resets the connection before any response. */
   | { readonly _tag: "Reset" }
-  /** Headers and a part of the body, then the connection is reset. */
+  /** Sends headers and a part of the body, then resets the connection. */
   | { readonly _tag: "Half"; readonly body: string }
-  /** No answer at all. */
+  /** No response. */
   | { readonly _tag: "Hang" }
-  /** Headers and a part of the body, and then nothing. */
+  /** Sends headers and a part of the body, and then nothing. */
   | { readonly _tag: "Stall"; readonly body: string }
 
 export const answer = (status: number, body?: unknown, headers?: Readonly<Record<string, string>>): Fault => ({
@@ -46,15 +46,15 @@ export const answer = (status: number, body?: unknown, headers?: Readonly<Record
 
 export interface FaultServer {
   readonly origin: string
-  /** The answers to come, in their order; the last one stays. */
+  /** The next responses, in order; the last one repeats. */
   readonly script: (faults: ReadonlyArray<Fault>) => void
-  /** What came since the script was set. */
+  /** The requests since the script was set. */
   readonly received: () => ReadonlyArray<Received>
-  /** Whether a request is being answered right now; one that hangs is not. */
+  /** Whether a request is being handled now; one that hangs does not count. */
   readonly busy: () => boolean
   /** A client whose requests are known to `settle`. */
   readonly http: Layer.Layer<HttpClient.HttpClient>
-  /** Settles when the client closes the connection of a request that is not answered. */
+  /** Settles when the client closes the connection of a request without a response. */
   readonly nextClosed: () => Promise<void>
 }
 

@@ -71,7 +71,7 @@ POST   /workspaces/{w}/worker-groups/{worker_group_id}/workers         Workers.w
 DELETE /workspaces/{w}/worker-groups/{worker_group_id}/workers/{worker_id} Workers.write_workers
 `
 
-/** What this project adds to it. */
+/** The extensions of this project. */
 export const extensions = `
 POST   /workspaces/{w}/processes                                       Processes.write_processes
 POST   /workspaces/{w}/processes/{process_id}                          Processes.write_processes
@@ -104,7 +104,7 @@ DELETE /workspaces/{w}/api-keys/{api_key_id}                           Workspace
 POST   /workspaces                                                     Workspace.manage_api_keys
 `
 
-/** The workers' own interface, below `/worker-v1`; an extension too. */
+/** The interface of workers, below `/worker-v1`; also an extension. */
 export const workerSide = `
 POST   /link                                                           -
 DELETE /link                                                           -
@@ -118,7 +118,7 @@ POST   /step-runs/{step_run_id}/artifacts                              -
 POST   /step-runs/{step_run_id}/finish                                 -
 `
 
-/** What robots speak, at the origin. */
+/** The robot side, at the origin. */
 export const robotSide = `
 POST   /process-v1/workspaces/{w}/processes/{process_id}/runs/{process_run_id}/robotRuns/{step_run_id}/reserve-next-work-item  -
 POST   /process-v1/workspaces/{w}/processes/{process_id}/runs/{process_run_id}/robotRuns/{step_run_id}/release-work-item       -

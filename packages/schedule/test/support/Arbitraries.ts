@@ -1,6 +1,4 @@
-/**
- * Definitions made up of what they may be made of.
- */
+/** Definitions generated from valid parts. */
 import { assert } from "@effect/vitest"
 import type { DefinitionInput } from "@signalbox/schedule/Definition"
 import * as Arbitrary from "effect/Arbitrary"
@@ -72,7 +70,7 @@ export const calendars: Arbitrary.Arbitrary<Calendar> = Arbitrary.map(
   })
 )
 
-/** Asserts that a property is true of every value made up; fails with the smallest value found for which it is not. */
+/** Asserts that a property is true of every generated value; fails with the smallest counterexample found. */
 export const holds = Effect.fnUntraced(function* <A>(
   values: Arbitrary.Arbitrary<A>,
   property: (value: A) => void,

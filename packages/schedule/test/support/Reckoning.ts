@@ -1,6 +1,6 @@
 /**
- * The rules of zones, reckoned in another way: every minute of a span is read from a clock on the wall, and what a cron
- * expression means is a function of what the clock shows.
+ * The rules of zones, calculated independently: every minute of a span is read from a clock on the wall, and the
+ * meaning of a cron expression is a function of what the clock shows.
  */
 
 const minute = 60_000
@@ -26,7 +26,9 @@ export const wallClock = (zone: string): ((instant: number) => number) => {
   }
 }
 
-/** The readings of a whole span, minute by minute. Hours in which the clock just goes on are not read in between. */
+/**
+ * The readings of a whole span, minute by minute. Hours in which the clock advances regularly are not read in between.
+ */
 export function* readings(
   zone: string,
   from: number,
@@ -45,7 +47,7 @@ export function* readings(
 /** A cron expression, and what it means. */
 export interface Meaning {
   readonly cron: string
-  /** Whether it comes in each real hour. */
+  /** Whether it occurs in each real hour. */
   readonly everyRealHour: boolean
   readonly day: (date: Date) => boolean
   readonly time: (hour: number, minute: number) => boolean

@@ -73,7 +73,7 @@ interface Output {
 
 for (const language of ["python", "typescript"]) {
   describe(`the robot in ${language}`, () => {
-    it("makes the invoices of a table, and refuses the order without a customer", async () => {
+    it("creates the invoices of a table, and refuses the order without a customer", async () => {
       const example = join(robots, language)
       const name = `orders-${language}`
       const applied = await signalbox("apply", join(example, "control-room.yaml"))

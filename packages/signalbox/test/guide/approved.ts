@@ -6,7 +6,7 @@ import type { ProcessId, WorkItemId } from "@signalbox/api/contract/Ids"
 /** The decision of a person. List it in the `signals` of the flow. */
 export const approval = Flow.approval("approval")
 
-/** Starts a run once somebody has approved it, within two days; stops it when something later in the flow fails. */
+/** Starts a run once a person has approved it, within two days; stops it when something later in the flow fails. */
 export const startApproved = Effect.fnUntraced(function* (process: ProcessId, workItems: ReadonlyArray<WorkItemId>) {
   const decision = yield* Flow.race("decision", {
     person: approval.receive(),

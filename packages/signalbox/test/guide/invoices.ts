@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 
 const Order = Schema.Struct({ orderId: Schema.String, amount: Schema.Finite })
 
-/** A step of our own: it may use any service, here it would read a database. */
+/** Your own step: it may use any service, here it would read a database. */
 const readOrders = Flow.step("readOrders", {
   input: Schema.String,
   success: Schema.Array(Order),

@@ -17,7 +17,7 @@ import { format } from "node:util"
 import * as Program from "../../src/internal/Program.ts"
 
 export const bin = join(import.meta.dirname, "..", "..", "src", "bin.ts")
-/** Preloaded, it tells what is loaded. */
+/** Preloaded, it reports what is loaded. */
 export const loadedFile = join(import.meta.dirname, "loaded.ts")
 export const tasksFile = join(import.meta.dirname, "tasks.ts")
 
@@ -40,7 +40,7 @@ export const temporaryFolder = (name: string) => {
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** Of the environment of the machine only this, so that what is set there changes no test. */
+/** The only variables of the machine's environment that tests get. */
 export const machine = {
   PATH: process.env["PATH"],
   HOME: process.env["HOME"],
@@ -60,7 +60,7 @@ export interface Ended {
 
 interface CommandOptions {
   readonly env?: Env
-  /** In a process of its own there, for a command that looks at its folder or ends with it. */
+  /** In a separate process there, for a command that inspects its folder or ends with it. */
   readonly cwd?: string
 }
 
@@ -74,7 +74,7 @@ const inProcessOfItsOwn = (args: ReadonlyArray<string>, { cwd, env = {} }: Comma
     child.once("close", (status) => resolve({ status, stdout, stderr, lines: stdout.trim().split("\n") }))
   })
 
-/** A command line in this process, and what it has written so far; `wrote` is called after each line. */
+/** A command line in this process, and its output so far; `wrote` is called after each line. */
 const launch = (args: ReadonlyArray<string>, env: Env, wrote: () => void = () => {}) => {
   const written = { stdout: "", stderr: "" }
   const to =
@@ -110,7 +110,7 @@ const inThisProcess = async (args: ReadonlyArray<string>, env: Env): Promise<End
 export const signalbox = (args: ReadonlyArray<string>, options: CommandOptions = {}): Promise<Ended> =>
   options.cwd === undefined ? inThisProcess(args, options.env ?? {}) : inProcessOfItsOwn(args, options)
 
-/** As `signalbox`, for a command that must exit with 0. */
+/** Like `signalbox`, for a command that must exit with 0. */
 export const succeed = async (args: ReadonlyArray<string>, options: CommandOptions = {}) => {
   const ended = await signalbox(args, options)
   assert.strictEqual(ended.status, 0, `${args.join(" ")}: ${ended.stderr}`)
@@ -121,7 +121,7 @@ export interface RoomHere {
   readonly ready: Ready
   readonly stdout: () => string
   readonly stderr: () => string
-  /** Ends it as SIGTERM does and answers its exit code. */
+  /** Ends it with SIGTERM and returns its exit code. */
   readonly end: () => Promise<number | null>
 }
 
@@ -151,7 +151,7 @@ export const upHere = (data: string, args: ReadonlyArray<string> = [], env: Env 
     void ended.then((code) => reject(new Error(`up ended with ${code}: ${written.stderr}`)))
   })
 
-/** A control room in a process of its own. */
+/** A control room in a separate process. */
 export const up = (data: string, args: ReadonlyArray<string> = [], env: Env = {}) =>
   new Promise<Room>((resolve, reject) => {
     const child = start(upArgs(data, args), env)

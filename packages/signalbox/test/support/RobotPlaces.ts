@@ -1,6 +1,6 @@
 /**
- * The places where a task may run, each with the real thing behind it: in the process of a worker, in a program over HTTP
- * with the token of a step run, and on local files.
+ * The places where a task may run, each with the real implementation: in the process of a worker, in a program over
+ * HTTP with the token of a step run, and on local files.
  */
 import { assert } from "@effect/vitest"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -48,7 +48,7 @@ export interface Setup {
 }
 
 export interface Outcome {
-  /** By payload: a service gives them in the order of their step runs. */
+  /** By payload: a service returns them in the order of their step runs. */
   readonly outputs: ReadonlyArray<Item>
   /** As they are afterwards. */
   readonly inputs: ReadonlyArray<Item>
@@ -66,7 +66,7 @@ export type Work = Effect.Effect<unknown, unknown, Program.Platform>
 export interface Place {
   readonly name: string
   readonly runTask: (task: AnyTask, setup: Setup) => Effect.Effect<Outcome>
-  /** Programs of their own do not run inside a worker. */
+  /** Separate programs do not run inside a worker. */
   readonly runProgram?: (work: Work, setup: Setup) => Effect.Effect<Outcome>
 }
 
@@ -98,7 +98,7 @@ const programOf = (task: AnyTask): Work =>
 
 const inEnvironment = (work: Work, env: Readonly<Record<string, string>>) =>
   work.pipe(
-    // How the program ends is a test of its own; here counts what it leaves behind.
+    // Another test covers how the program ends; this one its results.
     Effect.exit,
     Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnvRecord(env)),
     Effect.provide(Layer.merge(platform, quiet))
@@ -176,7 +176,7 @@ const inWorker: Place = {
     )
 }
 
-/** A lease of the step run, the program with what a worker gives it, and the end of the step run. */
+/** A lease of the step run, the program with the environment from a worker, and the end of the step run. */
 const overHttp = (work: Work, task: string, setup: Setup) =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder

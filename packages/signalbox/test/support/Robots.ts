@@ -1,6 +1,4 @@
-/**
- * Runs of task packages against whatever control room the client is connected to.
- */
+/** Runs of task packages against the control room that the client is connected to. */
 import { assert } from "@effect/vitest"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
@@ -53,7 +51,7 @@ export const start = Effect.fnUntraced(function* (
   return run.id
 })
 
-/** The step runs of a run with all that was reported of them, oldest first. */
+/** The step runs of a run with all their reports, oldest first. */
 export const stepRuns = Effect.fnUntraced(function* (run: Effect.Success<ReturnType<typeof start>>) {
   const found = yield* Stream.runCollect(StepRuns.stream(run))
   return yield* Effect.forEach(found.toReversed(), (stepRun) =>
@@ -71,7 +69,7 @@ export const stepRuns = Effect.fnUntraced(function* (run: Effect.Success<ReturnT
   )
 })
 
-/** Runs one task of the package to the end; answers the run and its only step run. */
+/** Runs one task of the package to the end; returns the run and its only step run. */
 export const runTask = Effect.fnUntraced(function* (
   packageId: Effect.Success<ReturnType<typeof upload>>,
   task: string,
@@ -87,7 +85,7 @@ export const runTask = Effect.fnUntraced(function* (
   return { run: ended, stepRun: stepRun ?? (yield* Effect.die("no step run")) }
 })
 
-/** One that has ended, and is only not yet forgotten by the system, does not live. */
+/** An ended process that the system has not yet removed is not running. */
 export const isAlive = (pid: number) => {
   try {
     nodeProcess.kill(pid, 0)

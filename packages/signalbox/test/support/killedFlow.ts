@@ -1,6 +1,6 @@
 /**
- * A program with a durable flow that ends an execution, begins another, and kills itself at a given point of that, without
- * a chance to do anything. The argument is a `Plan` as JSON; the control room comes from the environment.
+ * A program with a durable flow that ends an execution, begins another, and kills itself at a given point of that,
+ * without cleaning up. The argument is a `Plan` as JSON; the control room comes from the environment.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
@@ -19,7 +19,7 @@ import * as Schema from "effect/Schema"
 import * as HttpClient from "effect/http/HttpClient"
 import { appendFileSync } from "node:fs"
 
-/** Where a process is killed: as a step begins, before or after its request of this number, or once it has ended. */
+/** Where a process is killed: at the begin of a step, before or after its request of this number, or after its end. */
 export const Fault = Schema.Struct({
   step: Schema.String,
   at: Schema.Union([
@@ -32,7 +32,7 @@ export const Fault = Schema.Struct({
 export const Plan = Schema.Struct({
   /** The database of the flows. */
   file: Schema.String,
-  /** Gets a line of JSON for what happens. */
+  /** Receives a line of JSON for each event. */
   notes: Schema.String,
   process: ProcessId,
   body: Schema.Literals(["as it was", "a step more at the end", "a step more at the begin"]),
@@ -121,7 +121,7 @@ const room = Layer.unwrap(Effect.map(ControlRoom.config, (options) => ControlRoo
 const program = Effect.gen(function* () {
   if (plan.finish !== null) {
     const id = yield* Flow.submit(killed, { n: plan.finish })
-    // A build that fits goes on with what was halted by itself; by hand it goes on as well.
+    // A matching build resumes what was halted automatically; a manual resume works as well.
     if (plan.resume) yield* FlowExecutions.resume(id)
     const exit = yield* Effect.exit(Flow.execute(killed, { n: plan.finish }))
     if (Exit.isSuccess(exit)) note({ what: "result", n: plan.finish, execution: id, result: exit.value })

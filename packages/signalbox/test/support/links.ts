@@ -1,4 +1,4 @@
-/** Prints which processes this one hangs on, up to the package runner that started it. */
+/** Prints the ancestors of this process, up to the package runner that started it. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Effect from "effect/Effect"
 import { linksToRunner } from "../../src/internal/Ending.ts"

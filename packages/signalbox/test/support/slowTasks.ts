@@ -2,7 +2,7 @@ import * as Task from "@signalbox/worker/Task"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
-/** Takes its time, so that a kill finds it in the middle of an item. */
+/** Takes a while, so that a kill hits it in the middle of an item. */
 const slow = Task.make("slow", {
   input: Schema.Struct({ n: Schema.Finite }),
   output: Schema.Struct({ n: Schema.Finite }),

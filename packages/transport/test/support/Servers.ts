@@ -38,7 +38,7 @@ export const serve = (listener: RequestListener) => Effect.suspend(() => listeni
 /** A certificate for these hosts, which this process trusts from now on. */
 const certified = (...hosts: ReadonlyArray<string>) =>
   Effect.promise(async () => {
-    // A client finds an authority by its name, so each has its own.
+    // Clients find an authority by its name, so each has a separate one.
     const { cert, private: key } = await generate([{ name: "commonName", value: `Test ${randomUUID()}` }], {
       keyType: "ec",
       algorithm: "sha256",
@@ -52,7 +52,7 @@ const certified = (...hosts: ReadonlyArray<string>) =>
 
 const trust = (cert: string) => Effect.sync(() => setDefaultCACertificates([...getCACertificates("default"), cert]))
 
-/** A server with TLS for a host; `trusted: false`: nobody knows its certificate. */
+/** A server with TLS for a host; `trusted: false`: with a certificate that is not trusted. */
 export const serveTls = Effect.fnUntraced(function* (
   host: string,
   listener: RequestListener,
@@ -63,7 +63,7 @@ export const serveTls = Effect.fnUntraced(function* (
   return yield* listening(createTlsServer({ cert, key }, listener))
 })
 
-/** A server that speaks HTTP/2 alone. */
+/** A server that speaks HTTP/2 only. */
 export const serveHttp2 = Effect.fnUntraced(function* (
   listener: (request: Http2ServerRequest, response: Http2ServerResponse) => void
 ) {
@@ -78,7 +78,7 @@ export const proxy = (options: Options): Effect.Effect<HttpProxy, never, Scope.S
     (started) => Effect.promise(() => started.close())
   )
 
-/** The client on Node in an environment of these variables alone. */
+/** The client on Node with an environment of only these variables. */
 export const client = (variables: Readonly<Record<string, string>> = {}) =>
   Layer.fresh(Layer.provide(NodeTransport.layer, ConfigProvider.layer(ConfigProvider.fromUnknown(variables))))
 

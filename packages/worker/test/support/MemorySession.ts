@@ -1,4 +1,4 @@
-/** The session of a step run, in memory: items that wait, and a list of everything that was done to them. */
+/** The session of a step run, in memory: waiting items, and a log of all calls. */
 import { FileId, WorkItemId } from "@signalbox/api/contract/Ids"
 import { Conflict, ControlRoomError, Forbidden, NotFound, Unreachable } from "@signalbox/api/ControlRoomError"
 import type { Release, StepRunSession } from "@signalbox/api/robot/StepRunSession"
@@ -36,13 +36,13 @@ export const unreachable = new ControlRoomError({
 
 const missing = (message: string) => new NotFound({ code: "NOT_FOUND", message, request })
 
-/** What the workspace has besides items. */
+/** The workspace besides items. */
 export interface Workspace {
   readonly secrets?: Readonly<Record<string, Readonly<Record<string, Schema.Json>>>>
   readonly assets?: Readonly<Record<string, string>>
 }
 
-/** `fail` may give the error that the named call of the given item fails with. */
+/** `fail` may return the error of the named call for the given item. */
 export const make = (
   items: Readonly<Record<string, MemoryItem>>,
   fail: (call: "payload" | "output" | "release", item: string) => Conflict | ControlRoomError | undefined = () =>
@@ -78,7 +78,7 @@ export const make = (
       }),
     payload: (item) =>
       attempt("payload", item, () => items[item]?.payload ?? null).pipe(
-        // `payload` declares no Conflict, so the client gives a dead lease as an unexpected status.
+        // `payload` declares no Conflict, so the client reports a lost lease as an unexpected status.
         Effect.catchTag("Conflict", Effect.die)
       ),
     setPayload: (item, payload) => Effect.sync(() => void actions.push({ did: "payload", on: item, payload })),

@@ -1,6 +1,4 @@
-/**
- * A worker whose service is a script, and which runs one task of one package.
- */
+/** A worker with a scripted service, which runs one task of one package. */
 import { StepRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type * as RawZip from "@signalbox/testkit/RawZip"
 import * as Effect from "effect/Effect"
@@ -65,7 +63,7 @@ export const begin = Effect.fnUntraced(function* (
   return { script, fiber, runs, stop }
 })
 
-/** One that has ended, and is only not yet forgotten by the system, does not live. */
+/** An ended process that the system has not yet removed is not running. */
 export const isAlive = (pid: number) => {
   try {
     process.kill(pid, 0)

@@ -1,4 +1,4 @@
-/** The worker's calls as a port: leases come from a queue, and what was reported is kept. */
+/** The worker's calls in memory: leases come from a queue, and reports are recorded. */
 import { ProcessId, ProcessRunId, StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import type { Conflict, ControlRoomError, InvalidRequest } from "@signalbox/api/ControlRoomError"
 import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
@@ -26,7 +26,7 @@ export type Finished = Parameters<Protocol["finish"]>[1]
 /** What a test reads and changes while the worker runs. */
 export interface Script {
   readonly leases: Queue.Queue<Lease>
-  /** The `free` of every call for work. */
+  /** The `free` of every lease call. */
   readonly asked: Array<number>
   readonly started: Array<string>
   /** The last heartbeats' step runs. */
@@ -39,7 +39,7 @@ export interface Script {
   readonly artifacts: Array<string>
   stop: ReadonlyArray<StepRunId>
   lost: ReadonlyArray<StepRunId>
-  /** What every call of that name fails with, if anything. */
+  /** The failure of every call of that name, if any. */
   leaseError: ControlRoomError | undefined
   startError: Conflict | undefined
   finishError: Conflict | ControlRoomError | undefined
@@ -99,7 +99,7 @@ export const make = Effect.gen(function* () {
     sendConsole: (_, offset, messages) =>
       Effect.suspend(() =>
         failOr(script.consoleError, () => {
-          // What was sent before is kept once.
+          // Repeated reports are stored once.
           const known = script.console.length - offset
           script.console.push(...messages.slice(known).map(({ message }) => message))
           return { accepted: true as const }

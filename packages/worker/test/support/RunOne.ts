@@ -1,4 +1,4 @@
-/** Runs a task for one item: how it was released, and what was done before. */
+/** Runs a task for one item: how it was released, and the calls before. */
 import { assert } from "@effect/vitest"
 import { WorkItemId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"

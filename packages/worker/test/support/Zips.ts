@@ -1,4 +1,4 @@
-/** Zips with whatever entries a test wants, and a server for them that may break off. */
+/** Zips with arbitrary entries, and a server for them that may break connections. */
 import * as RawZip from "@signalbox/testkit/RawZip"
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
@@ -8,14 +8,14 @@ import { createServer, type IncomingMessage } from "node:http"
 /** The digest by which a lease names a package. */
 export const digestOf = (bytes: Uint8Array) => `sha256:${createHash("sha256").update(bytes).digest("hex")}`
 
-/** Writes a zip of these entries, whatever they say of themselves. */
+/** Writes a zip of these entries, valid or not. */
 export const write = (path: string, entries: ReadonlyArray<RawZip.Entry>) => {
   const bytes = RawZip.make(entries.map((entry) => ({ ...entry, deflate: true })))
   writeFileSync(path, bytes)
   return { bytes, digest: digestOf(bytes) }
 }
 
-/** Serves bytes with ranges. `cut` says after how many bytes the answer to the n-th request breaks off. */
+/** Serves bytes with ranges. `cut` says after how many bytes the response to the n-th request breaks off. */
 export const serve = (bytes: Uint8Array, cut: (request: number) => number | undefined = () => undefined) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly url: string; readonly requests: Array<IncomingMessage>; readonly close: () => void }>(

@@ -1,4 +1,4 @@
-/** A program of two tasks, started by tests in a process of its own. */
+/** A program of two tasks, started by tests in a separate process. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Program from "../../src/Program.ts"

@@ -1,4 +1,4 @@
-/** A step more, after all that is recorded. */
+/** An additional step, after everything recorded. */
 import * as Flow from "@signalbox/flows/Flow"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

@@ -1,4 +1,4 @@
-/** A step before one that is recorded, and a version that is no longer there. */
+/** A step before a recorded one, and a version that was removed. */
 import * as Flow from "@signalbox/flows/Flow"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
