@@ -30,7 +30,7 @@ const stalled: Refusal = ["408 Request Timeout", "INVALID_REQUEST", "the body st
  * Where the length of a body is checked, Node writes another, empty chunk after it, on a path to the socket that costs
  * half as much again. A body given as text is complete, and its length is that of its header.
  */
-class Answer extends ServerResponse {
+class TextResponse extends ServerResponse {
   override end(...given: [chunk?: unknown, encoding?: unknown, callback?: () => void]): this {
     const [chunk, encoding, callback] = given
     if (typeof chunk === "string") this.strictContentLength = false
@@ -68,7 +68,7 @@ const refuse = (socket: Duplex, [status, code, message]: Refusal) => {
 export const create = (times: Times = defaultTimes): Server => {
   const server = createServer({
     maxHeaderSize,
-    ServerResponse: Answer,
+    ServerResponse: TextResponse,
     headersTimeout: times.headers,
     requestTimeout: 0,
     keepAliveTimeout: times.idle,

@@ -120,7 +120,7 @@ it.live("types and errors are those of SQLite", () =>
           steps: ""
         })}`
       )
-      assert.isTrue(Dialect.isGone(orphan))
+      assert.isTrue(Dialect.isMissingReference(orphan))
       // By bytes, whatever the collation of the database.
       const [order] = yield* sql<{ readonly first: string }>`
         SELECT min(name) AS first FROM (SELECT name FROM workspace UNION SELECT 'a' UNION SELECT 'B') AS names`

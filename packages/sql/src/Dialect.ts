@@ -81,7 +81,7 @@ const isClash = (cause: Cause.Cause<unknown>): boolean =>
   })
 
 /** Retries a transaction a few times after conflicts with others; a nested one is left to the outer. */
-export const persistent = <A, E, R>(sql: Sql, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+export const retryConflicts = <A, E, R>(sql: Sql, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   sql.onDialectOrElse({
     pg: () =>
       Effect.flatMap(Effect.serviceOption(sql.transactionService), ({ _tag }) =>
@@ -120,7 +120,7 @@ export const clockOffset = (sql: Sql): Effect.Effect<number, SqlError> =>
   })
 
 /** Whether a row that the statement refers to was deleted between the read and the write. */
-export const isGone = ({ reason: { cause } }: SqlError): boolean => {
+export const isMissingReference = ({ reason: { cause } }: SqlError): boolean => {
   if (typeof cause !== "object" || cause === null) return false
   return ("code" in cause && cause.code === "23503") || ("errno" in cause && cause.errno === 787)
 }

@@ -80,7 +80,7 @@ const storable = (params: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
 type Bounded = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError, R>
 
 /** The time of the last response of any connection, by `performance.now()`. */
-interface Answers {
+interface LastResponse {
   last: number
 }
 
@@ -98,7 +98,7 @@ const overdue = new SqlError({
  * use real time, since a virtual clock of tests does not wait for a server.
  */
 const makeBounded =
-  (answers: Answers, onSilence: (since: number) => Effect.Effect<void, SqlError>): Bounded =>
+  (answers: LastResponse, onSilence: (since: number) => Effect.Effect<void, SqlError>): Bounded =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.contextWith((context: Context.Context<R>) =>
       Effect.callback<A, E | SqlError>((resume) => {
@@ -124,7 +124,7 @@ const makeBounded =
 
 const unbounded: Bounded = (effect) => effect
 
-const makeConnection = (connection: PgConnection.PgConnection, bounded: Bounded, answers: Answers): Connection => {
+const makeConnection = (connection: PgConnection.PgConnection, bounded: Bounded, answers: LastResponse): Connection => {
   const answered = <A>(answer: A): A => {
     answers.last = performance.now()
     return answer
@@ -170,7 +170,7 @@ const makeClient = Effect.fnUntraced(function* (options: Options) {
     current = yield* openPool
     yield* old.close
   })
-  const answers: Answers = { last: 0 }
+  const answers: LastResponse = { last: 0 }
   const bounded = makeBounded(answers, replacePool)
   const each = (connection: PgConnection.PgConnection) => makeConnection(connection, bounded, answers)
   // The deadline of a single statement includes the wait for a connection.

@@ -25,9 +25,12 @@ interface Waiting {
   readonly answer: Deferred.Deferred<WorkerProtocol.ReservedItem | null, CallError | LeaseLost>
 }
 
-type Answer = Effect.Success<ReturnType<Calls["nextItems"]>>[number]
+type NextResult = Effect.Success<ReturnType<Calls["nextItems"]>>[number]
 
-const exitOf = (run: ProcessRunId, answer: Answer | undefined): Exit.Exit<Answer["item"], Conflict | LeaseLost> => {
+const exitOf = (
+  run: ProcessRunId,
+  answer: NextResult | undefined
+): Exit.Exit<NextResult["item"], Conflict | LeaseLost> => {
   if (answer === undefined) return Exit.die(new Error("the response of the service lacks a result for a step run"))
   const { error, item } = answer
   if (error === null) return Exit.succeed(item)

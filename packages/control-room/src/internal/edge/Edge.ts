@@ -27,7 +27,7 @@ import { isSqlError } from "effect/sql/SqlError"
 import type * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
 import { limits } from "../Limits.ts"
-import { isGone } from "@signalbox/sql/Dialect"
+import { isMissingReference } from "@signalbox/sql/Dialect"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
 import { StorageHealth } from "../storage/StorageHealth.ts"
 import * as Tokens from "../Tokens.ts"
@@ -135,7 +135,7 @@ const unexpected = Effect.fnUntraced(function* (
   health: StorageHealth["Service"]
 ) {
   const gone = cause.reasons.some(
-    (reason) => Cause.isDieReason(reason) && isSqlError(reason.defect) && isGone(reason.defect)
+    (reason) => Cause.isDieReason(reason) && isSqlError(reason.defect) && isMissingReference(reason.defect)
   )
   if (gone)
     return respond(

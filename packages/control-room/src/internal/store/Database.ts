@@ -201,7 +201,7 @@ export class Database extends Context.Service<
       return Database.of({
         sql,
         transaction: (effect) =>
-          Dialect.persistent(
+          Dialect.retryConflicts(
             sql,
             Effect.catchIf(sql.withTransaction(effect), isSqlError, (error) => Effect.die(error))
           ),
