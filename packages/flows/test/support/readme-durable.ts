@@ -29,15 +29,15 @@ const payments = Flow.make("payments", {
   })
 })
 
-/** Give it to your program: what is under way continues as soon as it is there. */
+/** Provide it to your program: executions that have not ended continue when it starts. */
 export const flows = Flow.layer(payments).pipe(
   Layer.provideMerge(FlowEngine.layerSqlite({ file: "data/flows.db" })),
   Layer.provide(ControlRoom.layerConfig)
 )
 
-/** Starts the payments of a day, unless they were started; of two callers the second joins. */
+/** Starts the payments of a day, or joins the execution if they were started. */
 export const begin = (process: ProcessId, day: string) => Flow.submit(payments, { process, day })
 
-/** In your web application, when somebody has pressed the button. */
+/** In your web application, when a person presses the button. */
 export const approved = (day: string, by: string) =>
   Effect.flatMap(Flow.handle(payments, day), (handle) => handle.signal(approval, { approved: true, by, comment: null }))
