@@ -1,6 +1,6 @@
 /**
  * The demo: starts a control room with two workers in this process, runs the flow over the real table of airports
- * through the public client over loopback HTTP, and shows what came of it.
+ * through the public client over loopback HTTP, and prints the result.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"

@@ -1,6 +1,6 @@
 /**
- * The flow of the airports example: one work item with the table goes in, a summary of each state comes out, and rows
- * that nobody can use are reported and settled.
+ * The flow of the airports example: turns one work item with the table into a summary of each state. Rows without a state are
+ * reported and marked as done.
  */
 import { ProcessId, ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import { ControlRoomError } from "@signalbox/api/ControlRoomError"
@@ -22,7 +22,7 @@ export class SaveFailed extends Schema.TaggedError<SaveFailed>()("SaveFailed", {
   message: Schema.String
 }) {}
 
-/** Saves the files of all outputs into a folder, and gives the summaries. */
+/** Saves the files of all outputs into a folder, and returns the summaries. */
 export const saveOutputs = Flow.step("saveOutputs", {
   input: Schema.Struct({ run: ProcessRunId, folder: Schema.String }),
   success: Schema.Array(Summary),
@@ -64,7 +64,7 @@ export const summariseAirports = Flow.make("summarise airports", {
     const run = yield* Steps.startRun({ process, workItems: [item] })
     let ended = yield* Steps.awaitCompletion({ run, timeoutMillis: 120_000 })
 
-    // Rows without a state are nothing that a retry could help: they are reported and marked done, so the run completes.
+    // A retry would not help rows without a state: they are reported and marked as done, so that the run completes.
     const failed = yield* Steps.failedItems({ run })
     const rejected = failed.flatMap(({ exception, id }) =>
       exception?.type === "business" ? [{ item: id, code: exception.code, message: exception.message }] : []

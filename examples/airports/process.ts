@@ -1,10 +1,10 @@
 /**
- * The airports process: what `Processes.create` takes.
+ * The definition of the airports process.
  */
 import type { ProcessDefinition } from "@signalbox/api/contract/Processes"
 import { splitAirports, summariseState } from "./tasks.ts"
 
-/** Split the table into states, then summarise the states, two at a time, as they come. */
+/** Splits the table into states, then summarises them, two at a time. */
 export const airports: ProcessDefinition = {
   name: "airports",
   description: "Splits a table of airports by state and summarises each state",

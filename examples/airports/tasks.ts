@@ -32,11 +32,11 @@ const StateOfAirports = Schema.Struct({ state: Schema.NullOr(Schema.String), air
 /**
  * How the table marks a missing value: 12 of its 3,376 rows have the text `NA` as both city and state. Eight of them lie
  * in the USA (air force bases among them), the others in Thailand, Palau, the Northern Marianas and Micronesia. No cell
- * is empty. `NA` is no code of a state, and no city of this table has that name.
+ * is empty. `NA` is not the code of a state, and no city of this table has that name.
  */
 const present = (value: string): string | null => (value === "NA" ? null : value)
 
-/** Reads the attached table and makes an item per state, in the order of the alphabet, and one per row without state. */
+/** Reads the attached table and creates an output per state, in alphabetical order, and one per row without a state. */
 export const splitAirports = Task.make("split-airports", {
   input: Schema.Struct({ file: Schema.String }),
   output: StateOfAirports,
@@ -75,10 +75,10 @@ export const splitAirports = Task.make("split-airports", {
   }
 })
 
-/** What is known of a state. */
+/** The summary of a state. */
 export const Summary = Schema.Struct({
   state: Schema.String,
-  /** How many. */
+  /** The number of airports. */
   airports: Schema.Int,
   northernmost: Schema.Struct({ iata: Schema.String, name: Schema.String, latitude: Schema.Finite }),
   /** The mean of the coordinates, in degrees; no state of the table lies on both sides of the 180th meridian. */

@@ -1,6 +1,6 @@
 /**
- * What the examples share: the connection as the environment says, the drive that they work on, and signing in. Tokens and
- * whatever else they keep lie in `SIGNALBOX_GRAPH_DATA`, default `.signalbox/graph`.
+ * What the examples share: the connection from the environment, the drive that they use, and signing in. Tokens and state are
+ * stored in `SIGNALBOX_GRAPH_DATA`, default `.signalbox/graph`.
  */
 import { endpoints, locate } from "@signalbox/graph/Cloud"
 import * as Drive from "@signalbox/graph/Drive"
@@ -22,7 +22,7 @@ import { join } from "node:path"
 
 export const data = Config.String("SIGNALBOX_GRAPH_DATA").pipe(Config.withDefault(".signalbox/graph"))
 
-/** Each identity provider has a token file of its own: what a sandbox gave does not replace what the service gave. */
+/** A separate token file for each identity provider, so that tokens of a sandbox do not replace those of the service. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { host } = new URL(locate(yield* OAuth.config).login)
@@ -31,7 +31,7 @@ export const layer = Layer.unwrap(
   })
 )
 
-/** That of the account; with `SIGNALBOX_GRAPH_SITE` (its address) the default library of that site. */
+/** The drive of the account; with `SIGNALBOX_GRAPH_SITE` (its address) the default library of that site. */
 export const drive = Effect.gen(function* () {
   const site = yield* Config.option(Config.String("SIGNALBOX_GRAPH_SITE"))
   return Option.isNone(site) ? Drive.me : Drive.of({ site: (yield* Sites.get(site.value)).id })
@@ -39,7 +39,7 @@ export const drive = Effect.gen(function* () {
 
 const isLocal = (url: string) => ["localhost", "127.0.0.1"].includes(new URL(url).hostname)
 
-/** A sandbox that was started with `--sign-in-as` needs no person, so nobody has to open its address. */
+/** A sandbox that was started with `--sign-in-as` signs in without a person, so its address need not be opened. */
 const show = Effect.fnUntraced(function* (url: string) {
   yield* Console.log(`Sign in at\n${url}`)
   if (isLocal(url)) yield* HttpClient.get(url)
@@ -52,8 +52,8 @@ const device = Effect.fnUntraced(function* (scopes: ReadonlyArray<string>) {
 })
 
 /**
- * Signs in, unless there is a token that is good: in a browser on this computer, or with `SIGNALBOX_GRAPH_SIGN_IN=device` on
- * any other one. An app that acts as itself (`SIGNALBOX_GRAPH_ACTS_AS=app`) has nobody to sign in.
+ * Signs in unless a valid token exists: in a browser on this computer, or with `SIGNALBOX_GRAPH_SIGN_IN=device` on
+ * another one. An app that acts as itself (`SIGNALBOX_GRAPH_ACTS_AS=app`) needs no sign-in.
  */
 export const signIn = Effect.gen(function* () {
   const { actsAs, cloud } = yield* OAuth.config

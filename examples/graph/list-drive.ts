@@ -1,5 +1,5 @@
 /**
- * Lists what is in a drive, folder by folder, as the pages arrive: `node examples/graph/list-drive.ts [FOLDER]`.
+ * Lists a drive, folder by folder, as the pages arrive: `node examples/graph/list-drive.ts [FOLDER]`.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import type { DriveAddress, ItemAddress } from "@signalbox/graph/Drive"
@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Connection from "./connection.ts"
 
-/** Each item with its path, and after a folder what is in it. */
+/** Emits each item with its path; a folder is followed by its contents. */
 const below = (drive: DriveAddress, folder: ItemAddress, path: string): Stream.Stream<string, GraphError, Graph> =>
   Stream.flatMap(Drives.children(drive, folder), (item) => {
     const isFolder = item.folder !== undefined

@@ -1,6 +1,6 @@
 /**
  * Runs a process and writes its outputs into a list of a team site (`SIGNALBOX_GRAPH_SITE`, default `root`; the list is
- * `SIGNALBOX_GRAPH_LIST`, default `Invoices`, and made when it is missing). Run it twice: no order stands there twice.
+ * `SIGNALBOX_GRAPH_LIST`, default `Invoices`, and created if it is missing). Run it twice: each order is in the list once.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { ProcessId } from "@signalbox/api/contract/Ids"
@@ -26,7 +26,7 @@ import * as Connection from "./connection.ts"
 const Order = Schema.Struct({ order: Schema.String, amount: Schema.Finite })
 const Invoice = Schema.Struct({ order: Schema.String, total: Schema.Finite })
 
-/** What the process does with each order: 19 % are added. */
+/** The task of the process: adds 19 % to an order. */
 const price = Task.make("price", {
   input: Order,
   output: Invoice,
@@ -65,7 +65,7 @@ const invoices = Flow.make("invoices", {
     const outputs = yield* Steps.collectOutputs({ run })
     return yield* Flow.forEach("invoice", outputs, { key: ({ id }) => id, concurrency: 4 }, (output) =>
       Effect.gen(function* () {
-        // The task's own schema says what its outputs are.
+        // Decodes with the task's own output schema.
         const { order, total } = yield* Effect.orDie(Schema.decodeUnknownEffect(Invoice)(output.payload))
         const fields = { Title: order, Total: total }
         const { created } = yield* GraphSteps.createListItem({ site, list, fields, key: "Title" })

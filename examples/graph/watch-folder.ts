@@ -1,9 +1,9 @@
 /**
  * Follows a folder of a drive: each new file becomes a work item with the file attached. The folder is
- * `SIGNALBOX_GRAPH_FOLDER` (default `/Inbox`), looked at every `SIGNALBOX_GRAPH_SECONDS` (default 30; 0: once).
+ * `SIGNALBOX_GRAPH_FOLDER` (default `/Inbox`), polled every `SIGNALBOX_GRAPH_SECONDS` (default 30; 0: once).
  *
- * No file becomes a work item twice, wherever this program was killed: each file is an execution of a durable flow, whose key
- * is the file; and the place in the list of changes moves on when all files before it are done.
+ * No file becomes a work item twice, even if this program is killed: each file is an execution of a durable flow, whose key is
+ * the file, and the position in the list of changes advances only when all files before it are done.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { ProcessId, WorkItemId } from "@signalbox/api/contract/Ids"
@@ -26,8 +26,8 @@ import * as Schema from "effect/Schema"
 import { dirname, join } from "node:path"
 import * as Connection from "./connection.ts"
 
-/** What was downloaded is not needed once it is attached. */
-const forget = Flow.step("forget", {
+/** Deletes the downloaded file, which is not needed once it is attached. */
+const deleteLocal = Flow.step("deleteLocal", {
   input: GraphSteps.LocalFile,
   success: Schema.Void,
   error: Schema.Never,
@@ -37,7 +37,7 @@ const forget = Flow.step("forget", {
   })
 })
 
-/** Gives the work item, or null when the file has gone again. */
+/** Returns the work item, or null when the file was deleted. */
 const takeFile = Flow.make("take file", {
   version: 1,
   input: Schema.Struct({
@@ -54,19 +54,19 @@ const takeFile = Flow.make("take file", {
   ]),
   idempotencyKey: ({ file }) => `${file.drive} ${file.id}`,
   run: Effect.fnUntraced(function* ({ file, process, to, webUrl }) {
-    // A folder for each file, since two files of the drive may have one name.
+    // A folder for each file, since two files of the drive may have the same name.
     const local = yield* GraphSteps.downloadFile({ item: file, to: join(to, file.id) }).pipe(
       Effect.catchReason("GraphError", "NotFound", () => Effect.succeed(null))
     )
     if (local === null) return null
     const workItem = yield* Steps.createWorkItem({ process, payload: { file: local.name, size: local.size, webUrl } })
     yield* Steps.attachFiles({ workItem, files: [local.path] })
-    yield* forget(local)
+    yield* deleteLocal(local)
     return workItem
   })
 })
 
-/** Begins the execution of a file, joins it, or runs it again when it has failed; and waits for its end. */
+/** Starts the execution of a file, joins it, or retries it when it has failed; and waits for its end. */
 const take = Effect.fnUntraced(function* (process: ProcessId, item: DriveItem) {
   const to = join(yield* Connection.data, "files")
   const file = { id: item.id, drive: item.parentReference?.driveId ?? "" }
@@ -74,11 +74,11 @@ const take = Effect.fnUntraced(function* (process: ProcessId, item: DriveItem) {
   const execution = yield* FlowExecutions.get(yield* Flow.submit(takeFile, input))
   if (execution.state === "failed") yield* FlowExecutions.retry(execution.id)
   const workItem = yield* Flow.execute(takeFile, input)
-  yield* Console.log(workItem === null ? `${item.name} has gone again` : `${item.name} is the work item ${workItem}`)
+  yield* Console.log(workItem === null ? `${item.name} was deleted` : `${item.name} is the work item ${workItem}`)
 })
 
-/** The place in the list of changes, kept as a whole or not at all. */
-const place = Effect.gen(function* () {
+/** The position in the list of changes, written atomically. */
+const position = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* Connection.data
   const path = join(folder, "place.txt")
@@ -93,11 +93,11 @@ const place = Effect.gen(function* () {
   }
 })
 
-/** One look at what has changed since the last one. */
-const look = Effect.fnUntraced(function* (process: ProcessId) {
+/** Processes the changes since the last poll. */
+const poll = Effect.fnUntraced(function* (process: ProcessId) {
   const drive = yield* Connection.drive
   const path = yield* Config.String("SIGNALBOX_GRAPH_FOLDER").pipe(Config.withDefault("/Inbox"))
-  const { load, save } = yield* place
+  const { load, save } = yield* position
   const { items, link } = yield* Delta.changes(drive, { folder: { path }, ...(yield* load) })
   const files = items.filter(({ deleted, file }) => file !== undefined && deleted === undefined)
   const done = yield* Effect.forEach(
@@ -106,7 +106,7 @@ const look = Effect.fnUntraced(function* (process: ProcessId) {
       take(process, item).pipe(
         Effect.as(true),
         Effect.catch((error) =>
-          Effect.as(Console.error(`${item.name}: ${error.message}; the next look tries again`), false)
+          Effect.as(Console.error(`${item.name}: ${error.message}; retried at the next poll`), false)
         )
       ),
     { concurrency: 4 }
@@ -118,15 +118,15 @@ const program = Effect.gen(function* () {
   yield* Connection.signIn
   const { id } = yield* Processes.put({ name: "incoming files", steps: [{ name: "read", task: { name: "read" } }] })
   const seconds = yield* Config.Finite("SIGNALBOX_GRAPH_SECONDS").pipe(Config.withDefault(30))
-  if (seconds === 0) return yield* look(id)
-  yield* Console.log(`Looking every ${seconds} s; stop it with Ctrl-C`)
-  // What outlasts the retries of the clients, such as a night without a network, does not end the watch; a lost sign-in does.
-  const lookOn = Effect.catchIf(
-    look(id),
+  if (seconds === 0) return yield* poll(id)
+  yield* Console.log(`Polling every ${seconds} s; stop with Ctrl-C`)
+  // Errors that outlast the retries of the clients, such as a night without a network, do not end the program; a lost sign-in does.
+  const pollSafely = Effect.catchIf(
+    poll(id),
     (error) => !(error._tag === "GraphError" && error.reason._tag === "Unauthenticated"),
-    (error) => Console.error(`${error.message}; the next look tries again`)
+    (error) => Console.error(`${error.message}; retried at the next poll`)
   )
-  yield* Effect.repeat(lookOn, Schedule.spaced(seconds * 1000))
+  yield* Effect.repeat(pollSafely, Schedule.spaced(seconds * 1000))
 })
 
 const engine = Layer.unwrap(

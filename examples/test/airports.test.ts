@@ -1,5 +1,5 @@
 /**
- * The demo as a user runs it: a process of its own, on the real table, compared with an independent count.
+ * The demo as a user runs it: in its own process, on the real table, compared with an independent count.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { soak } from "@signalbox/testkit/Soak"
@@ -34,7 +34,7 @@ const runDemo = (data: string) => {
   return { stdout, stderr }
 }
 
-/** Kills the demo with SIGKILL so many milliseconds after it said that it runs. */
+/** Kills the demo with SIGKILL some milliseconds after it printed that it runs. */
 const killDemo = (data: string, afterMillis: number) =>
   new Promise<void>((resolve) => {
     const child = spawn(process.execPath, [join(folder, "demo.ts")], {
@@ -45,7 +45,7 @@ const killDemo = (data: string, afterMillis: number) =>
     child.once("exit", () => resolve())
   })
 
-/** Counts the table with awk, with nothing of ours in between. */
+/** Counts the table with awk, independently of this code. */
 const countTable = () => {
   const { stdout } = spawnSync("awk", ["-f", join(folder, "count.awk"), join(folder, "airports.csv")], {
     encoding: "utf8"
@@ -94,12 +94,12 @@ describe("the airports demo", () => {
   it("prints and saves what an independent count of the table finds", () => {
     const first = runDemo(data)
     assertResult(first.stdout, data)
-    // Progress is plain lines where there is no terminal.
+    // Without a terminal progress is plain lines.
     assert.match(first.stderr, /✓ awaitCompletion .*69\/69 unresolved/)
     assert.notInclude(first.stderr, "\u001b[")
   })
 
-  // In the short form the second time is the one after a kill.
+  // The short form covers the second run only after a kill.
   it.skipIf(!soak)("does so the second time", () => {
     assertResult(runDemo(data).stdout, data)
   })

@@ -1,5 +1,5 @@
 /**
- * Every example in the documentation of packages that import much compiles, as a user of the packages would write it.
+ * Every example in the documentation compiles, as a user of the packages would write it.
  */
 import { assert, it } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -11,7 +11,7 @@ import { join } from "node:path"
 const root = join(import.meta.dirname, "..", "..")
 
 interface Documented {
-  /** The folder in which the examples stand, whose package says what they can import. */
+  /** The folder in which the examples are compiled; its package determines what they can import. */
   readonly within: string
   readonly files: ReadonlyArray<string>
   readonly atLeast: number

@@ -1,5 +1,5 @@
 /**
- * The examples of the graph as a user runs them, each a process of its own, against one sandbox and one control room.
+ * The examples of the graph as a user runs them, each in its own process, against one sandbox and one control room.
  */
 import { assert, describe, layer } from "@effect/vitest"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -29,7 +29,7 @@ import * as Embedded from "signalbox/Embedded"
 const examples = join(import.meta.dirname, "..", "graph")
 const ann = "ann@contoso.test"
 
-/** Where the examples keep what they keep. */
+/** The data folder of the examples. */
 class Folder extends Context.Service<Folder, string>()("Folder") {
   static readonly layer = Layer.effect(
     Folder,
@@ -41,7 +41,7 @@ const sandbox = Layer.unwrap(
   Effect.map(SeedFolder.read(join(examples, "seed")), (seed) => GraphSandbox.layer({ seed, signInAs: ann }))
 )
 
-/** What the test itself looks with: a token for each call, as some tests have them expire. */
+/** The client of the test itself: a new token for each call, since some tests let tokens expire. */
 const graph = Layer.unwrap(
   Effect.gen(function* () {
     const { accessToken, origin } = yield* GraphSandbox
@@ -62,7 +62,7 @@ const world = Layer.mergeAll(graph, room).pipe(
   Layer.provideMerge(NodeServices.layer)
 )
 
-/** Starts an example that keeps its things in a folder of this name. */
+/** Starts an example with a data folder of this name. */
 const start = Effect.fnUntraced(function* (
   example: string,
   keeps: string,
@@ -84,7 +84,7 @@ const start = Effect.fnUntraced(function* (
   })
 })
 
-/** Runs an example to its end; `onLine` sees what it prints meanwhile. */
+/** Runs an example to its end; `onLine` is called with each line that it prints. */
 const run = Effect.fnUntraced(function* <E = never, R = never>(
   example: string,
   keeps: string,
@@ -102,7 +102,7 @@ const run = Effect.fnUntraced(function* <E = never, R = never>(
   return { lines: stdout, stderr }
 }, Effect.scoped)
 
-/** Starts an example, and kills it once something has happened. */
+/** Starts an example, and kills it after an event. */
 const kill = Effect.fnUntraced(function* <E, R>(
   example: string,
   keeps: string,
@@ -121,7 +121,7 @@ layer(world, { excludeTestServices: true, timeout: 120_000 })("the examples of t
   describe("list-drive.ts", () => {
     const listed = [/^OneDrive \(business, \d+ bytes used\), https:/, / Inbox\/$/, / 29 .* Inbox\/orders\.csv$/]
 
-    it.effect("signs in in the browser, lists the drive, and needs no sign-in the second time", () =>
+    it.effect("signs in with the browser, lists the drive, and needs no sign-in the second time", () =>
       Effect.gen(function* () {
         const first = yield* run("list-drive.ts", "browser")
         assert.strictEqual(first.lines[0], "Sign in at")
@@ -132,7 +132,7 @@ layer(world, { excludeTestServices: true, timeout: 120_000 })("the examples of t
       })
     )
 
-    it.effect("signs in again where what it keeps is no good any more", () =>
+    it.effect("signs in again when its stored tokens have expired", () =>
       Effect.gen(function* () {
         const { expireAccessTokens, expireRefreshTokens } = yield* GraphSandbox
         yield* expireAccessTokens
@@ -187,7 +187,7 @@ layer(world, { excludeTestServices: true, timeout: 120_000 })("the examples of t
     const put = (path: string, text: string) => Uploads.upload(Drive.me, { path }, new TextEncoder().encode(text))
     const orders = "orders.csv: order,amount\n1001,12\n1002,99\n"
 
-    it.effect("each file becomes one work item, wherever the program was killed", () =>
+    it.effect("each file becomes one work item, even if the program is killed", () =>
       Effect.gen(function* () {
         yield* put("/Inbox/a/b #1.txt", "deep")
         const { forgetRequests, requests } = yield* GraphSandbox
@@ -195,7 +195,7 @@ layer(world, { excludeTestServices: true, timeout: 120_000 })("the examples of t
         const items = Stream.runCount(WorkItems.stream({}))
         yield* forgetRequests
         if (soak) {
-          yield* kill("watch-folder.ts", keeps, (said) => Effect.succeed(said.includes("Looking")))
+          yield* kill("watch-folder.ts", keeps, (said) => Effect.succeed(said.includes("Polling")))
           yield* kill("watch-folder.ts", keeps, () => asked("/delta"))
         }
         yield* kill("watch-folder.ts", keeps, () => Effect.map(items, (count) => count > 0))
@@ -212,21 +212,21 @@ layer(world, { excludeTestServices: true, timeout: 120_000 })("the examples of t
       })
     )
 
-    it.effect("a file that could not be taken is tried again at the next look", () =>
+    it.effect("a file that failed is retried at the next poll", () =>
       Effect.gen(function* () {
         const { clearFaults, setFaults } = yield* GraphSandbox
         const { id } = yield* put("/Inbox/refused.txt", "late")
         yield* setFaults({ rules: [{ fault: "status", status: 403, path: `/items/${id}(\\?|$)` }] })
         const refused = yield* run("watch-folder.ts", keeps, once)
         yield* clearFaults
-        assert.match(refused.stderr, /refused\.txt: Forbidden: .*; the next look tries again/)
+        assert.match(refused.stderr, /refused\.txt: Forbidden: .*; retried at the next poll/)
         const { lines } = yield* run("watch-folder.ts", keeps, once)
         assert.match(lines.join("\n"), /^refused\.txt is the work item \S+$/)
         assert.include(yield* taken, "refused.txt: late")
       })
     )
 
-    it.effect("a look that failed does not end the watch; a sign-in that was lost does", () =>
+    it.effect("a failed poll does not end the program; a lost sign-in does", () =>
       Effect.gen(function* () {
         const { clearFaults, expireAccessTokens, expireRefreshTokens, setFaults } = yield* GraphSandbox
         yield* put("/Inbox/later.txt", "later")
@@ -242,14 +242,14 @@ layer(world, { excludeTestServices: true, timeout: 120_000 })("the examples of t
         yield* expireAccessTokens
         yield* expireRefreshTokens
         assert.notStrictEqual(Number(yield* child.exitCode), 0)
-        assert.match(yield* Fiber.join(problems), /^Forbidden: .*\/delta .*; the next look tries again$/m)
+        assert.match(yield* Fiber.join(problems), /^Forbidden: .*\/delta .*; retried at the next poll$/m)
         assert.include(yield* taken, "later.txt: later")
       }).pipe(Effect.scoped)
     )
   })
 
   describe("outputs-to-list.ts", () => {
-    it.effect("writes what the process made into the list, each order once", () =>
+    it.effect("writes the outputs of the process into the list, each order once", () =>
       Effect.gen(function* () {
         const env = { SIGNALBOX_GRAPH_SITE: "https://contoso.sharepoint.test/sites/team" }
         const totals = ["1001: 14.28", "1002: 117.81", "O'Brien/7: 8.63"]

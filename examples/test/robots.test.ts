@@ -23,8 +23,8 @@ const invoices = [
   "Invoice 1004 for Edsger Dijkstra: EUR 8.63\n"
 ]
 
-describe("the robot in typescript, without a service", () => {
-  it("works on local files, one task after the other", () => {
+describe("the robot in TypeScript, without a service", () => {
+  it("runs on local files, one task after the other", () => {
     const main = join(robots, "typescript", "main.ts")
     const read = node([main, "read-orders"], { RC_WORKITEM_INPUT_PATH: join(robots, "items", "orders.json") })
     assert.strictEqual(read.status, 0, read.stderr)

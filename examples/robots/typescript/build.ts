@@ -1,5 +1,5 @@
 /**
- * Bundles the program into one file of the package, so that a worker's machine needs Node and nothing else.
+ * Bundles the program into one file of the package, so that a worker's machine needs only Node.
  */
 import { join } from "node:path"
 import { build } from "rolldown"

@@ -10,7 +10,7 @@ import * as Stream from "effect/Stream"
 
 const Order = Schema.Struct({ order: Schema.String, customer: Schema.String, amount: Schema.Finite })
 
-/** The producer: reads the table that is attached to its item and makes an output for each row. */
+/** The producer: reads the table that is attached to its item and creates an output for each row. */
 export const readOrders = Task.make("read-orders", {
   input: Schema.Struct({ file: Schema.String }),
   output: Order,
@@ -24,7 +24,7 @@ export const readOrders = Task.make("read-orders", {
     )
 })
 
-/** The consumer: writes the invoice of one order. An order without a customer is nothing that a retry could help. */
+/** The consumer: writes the invoice of one order. An order without a customer fails as BUSINESS: a retry would not help. */
 export const makeInvoice = Task.make("make-invoice", {
   input: Order,
   output: Schema.Struct({ order: Schema.String, total: Schema.Finite }),
@@ -35,7 +35,7 @@ export const makeInvoice = Task.make("make-invoice", {
     // With 19 % tax, in whole cents.
     const total = Math.round(amount * 119) / 100
     const invoice = new TextEncoder().encode(`Invoice ${order} for ${customer}: EUR ${total.toFixed(2)}\n`)
-    // Kept with the step run, for people; the output's own file goes to whoever collects the outputs.
+    // Stored with the step run, for people; the file of the output is for the program that collects the outputs.
     yield* Robot.saveArtifact({ name: `invoices/${order}.txt`, bytes: invoice })
     yield* Effect.log(`made the invoice of order ${order}`)
     return Task.output({ order, total }, { files: [{ name: `invoice-${order}.txt`, bytes: invoice }] })

@@ -153,7 +153,7 @@ class Item:
     def create_output(self, payload, files=None):
         """Makes an output with files (bytes by name). It travels on only if this item completes."""
         path = f"{_process()}/work-items/{self.id}/output"
-        # Not repeated: the service may have made it although no answer came.
+        # Not repeated: the service may have created it although the response was lost.
         output = _call("POST", "PROCESS", path, {"payload": payload}, repeatable=False)["id"]
         for name, content in (files or {}).items():
             _upload(output, name, content)

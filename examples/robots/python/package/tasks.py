@@ -30,7 +30,7 @@ def make_invoice():
             amount = Decimal(str(item.payload["amount"]))
             total = (amount * Decimal("1.19")).quantize(Decimal("0.01"), ROUND_HALF_UP)
             invoice = f"Invoice {order} for {customer}: EUR {total}\n".encode()
-            # Kept with the step run, for people; the output's own file goes to whoever collects the outputs.
+            # Stored with the step run, for people; the file of the output is for the program that collects the outputs.
             robot.save_artifact(f"invoices/{order}.txt", invoice)
             item.create_output({"order": order, "total": float(total)}, files={f"invoice-{order}.txt": invoice})
             print(f"made the invoice of order {order}", flush=True)
