@@ -89,7 +89,7 @@ export type RaceResult<M extends Members> = MemberOf<M> extends Effect.Effect<in
  *
  * export const decision = Flow.race("decision", {
  *   person: approval.receive(),
- *   nobody: Effect.as(Flow.sleep("deadline", "2 days"), { approved: false, by: "nobody", comment: null })
+ *   timeout: Effect.as(Flow.sleep("deadline", "2 days"), { approved: false, by: "timeout", comment: null })
  * })
  * ```
  */

@@ -26,7 +26,7 @@ const orders = (version: number) =>
       yield* note(key)
       const decision = yield* Flow.race("decision", {
         person: approval.receive(),
-        nobody: Effect.as(Flow.sleep("deadline", "2 days"), { approved: false, by: "nobody", comment: null })
+        timeout: Effect.as(Flow.sleep("deadline", "2 days"), { approved: false, by: "timeout", comment: null })
       })
       const day = yield* shipping.receive()
       return `${decision.by} ${day.toISOString().slice(0, 10)}`

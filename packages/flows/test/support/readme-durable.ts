@@ -20,7 +20,7 @@ const payments = Flow.make("payments", {
     const item = yield* Steps.createWorkItem({ process, payload: { day } })
     const decision = yield* Flow.race("decision", {
       person: approval.receive(),
-      nobody: Effect.as(Flow.sleep("deadline", "2 days"), { approved: false, by: "nobody", comment: null })
+      timeout: Effect.as(Flow.sleep("deadline", "2 days"), { approved: false, by: "timeout", comment: null })
     })
     if (!decision.approved) return null
     const run = yield* Flow.compensate(Steps.startRun({ process, workItems: [item] }), (run) => Steps.stopRun({ run }))

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 
 const Order = Schema.Struct({ orderId: Schema.String, amount: Schema.Finite })
 
-/** Your own step: it may use any service, here it would read a database. */
+/** A step of your own. It may use any service; a real one would read a database. */
 const readOrders = Flow.step("readOrders", {
   input: Schema.String,
   success: Schema.Array(Order),

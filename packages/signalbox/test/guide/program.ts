@@ -14,7 +14,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import { createServer } from "node:http"
 import { invoices } from "./invoices.ts"
 
-/** On each working day at 6 in the morning, in this program or in its successor. */
+/** On each working day at 6 in the morning. */
 const everyMorning = Layer.unwrap(
   Effect.map(Config.String("INVOICES_PROCESS"), (process) =>
     FlowSchedules.layer(invoices, {
