@@ -133,7 +133,7 @@ describe("an inspection", () => {
         now.map(({ due, kind, path }) => ({ path, kind, due: due === null ? null : due >= days })),
         [
           { path: "decision[person]/approval", kind: "signal", due: null },
-          { path: "decision[nobody]/deadline", kind: "sleep", due: true }
+          { path: "decision[timeout]/deadline", kind: "sleep", due: true }
         ]
       )
       yield* advance("3 days")
