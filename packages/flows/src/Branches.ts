@@ -1,5 +1,5 @@
 /**
- * Parts of a body that run beside each other, or against time.
+ * Concurrent parts of a body, and time limits.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -8,7 +8,7 @@ import { FlowTimeout } from "./FlowErrors.ts"
 import { claimed, conceal, membersOf, Position } from "./internal/Position.ts"
 
 export interface Concurrency {
-  /** How many at a time; default one after the other. When one fails, the others are interrupted. */
+  /** How many run concurrently; default 1. When one fails, the others are interrupted. */
   readonly concurrency?: number | "unbounded"
 }
 
@@ -16,9 +16,9 @@ const concurrencyOf = ({ concurrency = 1 }: Concurrency): number =>
   concurrency === "unbounded" ? Infinity : concurrency
 
 /**
- * Runs `f` for every item; the steps in it get the path `name[key]/...`. Results are in the order of the items.
+ * Runs `f` for every item and returns the results in the order of the items. The steps in it get the path `name[key]/...`.
  *
- * The key must tell the items apart, and should come from the item, not from its index: it is what a result belongs to.
+ * The key identifies an item and its recorded results, so derive it from the item, not from its index.
  */
 export const forEach = <A, B, E, Context extends FlowContext<unknown>>(
   name: string,
@@ -46,7 +46,8 @@ export type AllResults<M extends Members> = {
 }
 
 /**
- * Runs several things, given as an array or by name; the steps in them get the path `name[0]/...`, or `name[a]/...`.
+ * Runs several effects, as an array or by name, and returns their results in the same shape. Their steps get the path
+ * `name[0]/...`, or `name[a]/...`.
  *
  * ```ts
  * import type { ProcessRunId } from "@signalbox/api/contract/Ids"
@@ -69,16 +70,16 @@ export const all = <const M extends Members>(
   const results: Member = Effect.map(values, (all) =>
     Array.isArray(members) ? all : Object.fromEntries(entries.map(([key], index) => [key, all[index]]))
   )
-  // What goes in under a key comes out under it; `Object.entries` loses that for the compiler.
+  // Results have the keys of their members, which `Object.entries` loses.
   return results as Effect.Effect<AllResults<M>, Effect.Error<MemberOf<M>>, Effect.Services<MemberOf<M>>>
 }
 
-/** What a race gives: the result of one of its members. */
+/** The result of a race: that of one of its members. */
 export type RaceResult<M extends Members> = MemberOf<M> extends Effect.Effect<infer A, infer _E, infer _R> ? A : never
 
 /**
- * Runs several things, given as an array or by name, and returns what the first of them to end returns, or fails as it
- * does; the others are interrupted, and what they did under `Flow.compensate` is undone. The steps in them get the path `name[0]/...`, or `name[a]/...`.
+ * Runs several effects, as an array or by name, and returns the result or fails with the error of the first to end; the others are
+ * interrupted, and their undos run (`Flow.compensate`). Their steps get the path `name[0]/...`, or `name[a]/...`.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -103,7 +104,7 @@ export const race = <const M extends Members>(
       Effect.flatMap(membersOf(path, entries), (all) => interpreter.race(all))
     )
   )
-  // `Object.entries` loses for the compiler which members there are.
+  // `Object.entries` loses the types of the members.
   return first as Effect.Effect<RaceResult<M>, Effect.Error<MemberOf<M>>, Effect.Services<MemberOf<M>>>
 }
 

@@ -1,5 +1,5 @@
 /**
- * Child executions: flows that run as executions of their own, started by another.
+ * Child executions: separate executions that are started by another.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -18,34 +18,34 @@ import { type Codec, record } from "./internal/Values.ts"
 import type { Signal } from "./Signals.ts"
 
 export interface StartOptions {
-  /** The key of the child's flow; an execution that has it is joined. Default: one of its own for this place. */
+  /** The key of the child's flow; an existing execution with it is joined. Default: a key derived from this place. */
   readonly key?: string
   /**
-   * What becomes of the child when the execution that started it completes, fails, is cancelled or terminated: it is
-   * cancelled (the default), or left running. One that was joined and that others had started is always left.
+   * Whether the child is cancelled (the default) or left running when the execution that started it completes, fails, is cancelled
+   * or terminated. A joined execution that was started elsewhere is always left running.
    */
   readonly onParentEnd?: "cancel" | "leave"
 }
 
-/** An execution that a body has started. Its members are steps: they are called in a body. */
+/** An execution that a body has started. Its members are steps, for use in the body. */
 export interface Child<S, E> {
   readonly id: string
   /**
-   * Waits until the child has ended, for as long as it takes, and returns its result; fails with its error, or with
-   * `FlowCancelled`. A child that is halted has not ended.
+   * Waits until the child has ended, without a limit, and returns its result; fails with its error, or with `FlowCancelled`. A
+   * halted child has not ended.
    */
   readonly result: Effect.Effect<S, E | FlowCancelled, FlowContext<never>>
-  /** Sends the child a signal that its flow lists. Fails when it has another value for it, or has ended. */
+  /** Sends the child a signal that its flow lists. Fails when it has received another value, or has ended. */
   readonly signal: <V extends Codec>(
     signal: Signal<V>,
     value: V["Type"],
     options?: { readonly key?: string }
   ) => Effect.Effect<void, SignalConflict | ExecutionConflict, FlowContext<never>>
-  /** Cancels the child: what it did is undone. Nothing when it has ended. */
+  /** Cancels the child and runs its undos. Changes nothing when it has ended. */
   readonly cancel: Effect.Effect<void, never, FlowContext<never>>
 }
 
-/** The execution that this step belongs to. */
+/** The current attempt, which knows the execution of this step. */
 const attempt = Effect.flatMap(Attempt, (current) =>
   current === null
     ? Effect.die(new FlowDefect({ message: "a child was used outside of a step" }))
@@ -55,11 +55,11 @@ const attempt = Effect.flatMap(Attempt, (current) =>
 const work = { retry: once, transient: null, repeatable: true } as const
 
 /**
- * Starts another flow as an execution of its own, and goes on: a child, with its own record, key and commands. In a plain
- * run the child runs beside its parent, in memory.
+ * Starts another flow as a separate execution, a child with its own journal, key and commands, without waiting for it. In a plain
+ * run the child runs concurrently with its parent, in memory.
  *
- * Called again in one place it is numbered, as a step is. The execution halts when the key is that of an execution that is
- * no longer retained.
+ * Repeated calls in one place are numbered, like steps. The execution halts when the key belongs to an execution that is no longer
+ * retained.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -135,7 +135,7 @@ export const start = <I extends Codec, S extends Codec, E extends Codec, R>(
     )
   )
 
-/** What is called of a child stands below its segment, at the place of the call. */
+/** Runs a member of a child under a path below the child's own segment, at the place of the call. */
 const below = <A, E, R>(
   child: string,
   name: string,
@@ -163,7 +163,7 @@ const childOf = <I extends Codec, S extends Codec, E extends Codec, R>(
       error,
       execute: Effect.flatMap(Children, ({ ended }) => ended(id)).pipe(
         Effect.flatMap((execution) => outcomeOf(flow, execution)),
-        // An execution of an engine that is halted is waited for; a script ends with its child.
+        // In an engine a halted child can be resumed, so its parent waits; a script ends with its child.
         Effect.catch((error) => (error instanceof FlowHalted ? Effect.die(error) : Effect.fail(error)))
       ),
       awaits: Effect.map(Children, ({ awaited }) => ({

@@ -1,21 +1,20 @@
 /**
- * Undoing what a flow has done when it cannot be finished.
+ * Undos of calls, for flows that fail or are cancelled later.
  */
 import * as Effect from "effect/Effect"
 import type { FlowContext } from "./FlowContext.ts"
 import { Position } from "./internal/Position.ts"
 
 /**
- * Runs the call of a step, or several, and when it has succeeded registers what undoes it: that runs when the execution
- * fails later or is cancelled, the last one first, and at once when the call was in a member of a race that lost. The steps
- * of an undo get the path of the call and then `undo/...`.
+ * Runs a call of one or several steps, and registers its undo when the call has succeeded. Undos run in reverse order when the
+ * execution fails later or is cancelled; those of a member that lost a race run when the race is decided. The steps of an undo get
+ * the path of the call and then `undo/...`.
  *
- * A call whose first step has begun is brought to its end, so that its undo is known: a cancel, a race, a timeout or a
- * failure beside it takes effect after that, and so does the end of the process. Its waits last as long as they do
- * otherwise, so put what waits long after the call. A call that fails has no undo: give each step its own where the first
- * one must be undone when the second one fails.
+ * A call whose first step has begun runs to its end, so that the undo has its result: a cancel, a race, a timeout or the failure of
+ * another branch takes effect after that, and so does the end of the process. That includes its waits, so put long waits after the
+ * call. A call that fails has no undo: if its first step must be undone when its second one fails, give each step its own undo.
  *
- * An undo that fails after its retries keeps the others from nothing; the execution then halts.
+ * When an undo fails after its retries, the others still run, and then the execution halts.
  *
  * ```ts
  * import * as Flow from "@signalbox/flows/Flow"

@@ -1,5 +1,5 @@
 /**
- * Ready steps over a control room: make work items, run a process on them, wait, collect. All need `ControlRoom`.
+ * Ready steps over a control room: create work items, run a process on them, wait, collect outputs. All need `ControlRoom`.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -33,14 +33,14 @@ import { subjectOf, Watching } from "./internal/RunWatchers.ts"
 import type { Codec } from "./internal/Values.ts"
 import { makeStep, type StepOptions } from "./Step.ts"
 
-/** The service took the start of a run but started none. */
+/** The service accepted the request but started no run. */
 export class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", { process: ProcessId }) {
   override get message(): string {
     return `no run of the process ${this.process} was started`
   }
 }
 
-/** A step over the control room: a durable execution tries again what goes away by itself, as `Step.with` does not say. */
+/** Defines a step over the control room: a durable execution retries transient failures, unless `with` sets a policy. */
 const ready = <I extends Codec, S extends Codec, E extends Codec, R>(
   name: string,
   options: StepOptions<I, S, E, R, never>,
@@ -56,14 +56,14 @@ const transientOf = (error: unknown): Transient | null => {
 
 const pageSize = 500
 
-/** A member of a payload that is an object, as text; undefined when there is none. */
+/** Returns a member of a payload as JSON text; undefined when the payload is no object or lacks it. */
 const memberOf = (payload: unknown, name: string): string | undefined =>
   Predicate.isObject(payload) && Object.hasOwn(payload, name) ? JSON.stringify(payload[name]) : undefined
 
 const NewWorkItem = Schema.Struct({
   process: ProcessId,
   payload: Schema.optionalKey(Schema.NullOr(Schema.Json)),
-  /** The member of the payload that tells the items of the process apart. */
+  /** The member of the payload that identifies an item of the process. */
   lookup: Schema.optionalKey(Schema.String)
 }).check(
   Schema.makeFilter(({ lookup, payload }) =>
@@ -73,7 +73,7 @@ const NewWorkItem = Schema.Struct({
   )
 )
 
-/** The newest item of the process whose payload has the same member. */
+/** Finds the newest item of the process whose payload has the same member. */
 const sameItem = (process: ProcessId, lookup: string, wanted: string | undefined) =>
   WorkItems.stream({ process, includeData: true, limit: pageSize }).pipe(
     Stream.filter(({ payload }) => memberOf(payload, lookup) === wanted),
@@ -82,12 +82,12 @@ const sameItem = (process: ProcessId, lookup: string, wanted: string | undefined
   )
 
 /**
- * Makes a work item in the queue of a process, and gives its id.
+ * Creates a work item in the queue of a process, and returns its id.
  *
- * A step that is cut off runs again. The service knows the second request by its idempotency key and makes no second item;
- * one that ignores such keys, as the hosted service may, would. For that there is `lookup`, the name of a member of the
- * payload that tells items apart, such as `"orderId"`: an item of the process that has the same there, in any state, is
- * taken instead of a new one. This reads the items of the process, so it suits those of some thousands.
+ * An interrupted step runs again. By the idempotency key of its request the service creates no second item, but a service that
+ * ignores such keys would, as the hosted one may. For those set `lookup`, the name of a member of the payload that identifies an
+ * item, such as `"orderId"`: an item of the process with the same value, in any state, is returned instead of a new one. That reads
+ * all items of the process, so it suits processes with some thousands.
  */
 export const createWorkItem = ready("createWorkItem", {
   input: NewWorkItem,
@@ -100,7 +100,7 @@ export const createWorkItem = ready("createWorkItem", {
     const found = yield* there
     if (Option.isSome(found)) return found.value
     return yield* Effect.catchTag(create, "ControlRoomError", (error) =>
-      // It may have been made though there was no answer.
+      // The item may have been created although the response was lost.
       error.reason._tag === "Unreachable" && error.reason.sent === "maybe"
         ? Effect.flatMap(there, (found) => (Option.isSome(found) ? Effect.succeed(found.value) : Effect.fail(error)))
         : Effect.fail(error)
@@ -108,7 +108,7 @@ export const createWorkItem = ready("createWorkItem", {
   })
 })
 
-/** Uploads files from paths, one after the other, and gives their names and sizes in bytes. Safe to repeat. */
+/** Uploads files from paths, one after the other, and returns their names and sizes in bytes. Safe to repeat. */
 export const attachFiles = ready("attachFiles", {
   input: Schema.Struct({ workItem: WorkItemId, files: Schema.Array(Schema.String) }),
   success: Schema.Array(Schema.Struct({ name: Schema.String, size: Schema.Finite })),
@@ -143,12 +143,12 @@ export const startRun = ready("startRun", {
 })
 
 const mostCounted = 2_000
-/** The pause after counting, for each page that was read: small runs are followed closely, large ones cheaply. */
+/** The pause after counting, for each page that was read: small runs are polled often, large ones rarely. */
 const pausePerPageMillis = 250
 
 /**
- * Reports how many items of a run are settled, of those that it has so far, a few times a second at most. Of a run of more
- * items than are worth listing, only the state is shown.
+ * Reports how many of a run's current items are done or failed, a few times a second at most. For a run with too many items to list,
+ * it reports only the state.
  */
 const makeItemCounter = (run: ProcessRunId) => {
   let known: { readonly done: number; readonly total: number | null } = { done: 0, total: null }
@@ -161,7 +161,7 @@ const makeItemCounter = (run: ProcessRunId) => {
       total: total + 1
     })
   ).pipe(
-    // The count is for the eye. It must not delay the waiting, nor fail it: that has calls and retries of its own.
+    // The count is only displayed. It must neither delay nor fail the wait, which has separate calls and retries.
     Effect.updateService(RetryPolicy, (policy) => ({ ...policy, attempts: 1, attemptTimeoutMillis: 5_000 })),
     Effect.orElseSucceed(() => ({ ...known, total: known.total ?? 0 }))
   )
@@ -194,9 +194,9 @@ const tooLate = (run: ProcessRunId, afterMillis: number) =>
   })
 
 /**
- * Waits until a run has ended, and reports how many of its work items are settled. A run that ended `unresolved` has
+ * Waits until a run has ended, and reports how many of its work items are done or failed. A run that ended `unresolved` has
  * failed items: a result, not an error. With `timeoutMillis` it fails with `ControlRoomError` (`Timeout`) after that.
- * `durationSeconds` is null when the service does not tell it. A durable execution is put aside until then.
+ * `durationSeconds` is null when the service does not return it. A durable execution is parked until then.
  */
 export const awaitCompletion = ready(
   "awaitCompletion",
@@ -244,8 +244,8 @@ const CollectedOutput = Schema.Struct({
 })
 
 /**
- * The outputs of a run, oldest first, for results of up to 1 MB in all: more is a defect. The addresses of files are
- * valid for one hour; `Files.download` takes such a file.
+ * Returns the outputs of a run, the oldest first. Results of more than 1 MB in all are a defect. The addresses of files are valid
+ * for one hour; `Files.download` takes such a file.
  */
 export const collectOutputs = ready("collectOutputs", {
   input: Schema.Struct({ run: ProcessRunId }),
@@ -258,7 +258,7 @@ export const collectOutputs = ready("collectOutputs", {
     )
 })
 
-/** The failed work items of a run, newest first, and why they failed. */
+/** Returns the failed work items of a run, the newest first, with the reasons. */
 export const failedItems = ready("failedItems", {
   input: Schema.Struct({ run: ProcessRunId }),
   success: Schema.Array(Schema.Struct({ id: WorkItemId, exception: Schema.NullOr(WorkItemException) })),
@@ -280,8 +280,7 @@ export const markDone = ready("markDone", {
   run: ({ workItems }) => WorkItems.markAsDone(workItems)
 })
 
-/** Puts failed work items back to work, all or none. Their run is in progress again: await it
- * once more, with a key. */
+/** Retries failed work items, all or none. Their run is in progress again: await it once more, with a key. */
 export const retryFailed = ready("retryFailed", {
   input: Schema.Struct({ workItems: Schema.Array(WorkItemId) }),
   success: Schema.Void,
@@ -289,13 +288,13 @@ export const retryFailed = ready("retryFailed", {
   run: ({ workItems }) => WorkItems.retry(workItems)
 })
 
-/** Asks a run to stop; `accepted` is false when it had ended already. It has ended when `awaitCompletion` says so. */
+/** Asks a run to stop; `accepted` is false when it had already ended. Use `awaitCompletion` to wait for its end. */
 export const stopRun = ready("stopRun", {
   input: Schema.Struct({
     run: ProcessRunId,
-    /** Waiting items become `done` instead of `failed`. */
+    /** Pending items become `done` instead of `failed`. */
     remainingAsDone: Schema.optionalKey(Schema.Boolean),
-    /** What runs is terminated instead of finishing its item. */
+    /** Running step runs are terminated instead of finishing their item. */
     terminate: Schema.optionalKey(Schema.Boolean),
     reason: Schema.optionalKey(Schema.String)
   }),

@@ -1,5 +1,5 @@
 /**
- * Durable executions: registered, started, joined, and reached by their key.
+ * Durable executions: register flows, start and join executions, and find them by their key.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -34,9 +34,8 @@ import { type Codec, record, recordResult } from "./internal/Values.ts"
 import type { Signal } from "./Signals.ts"
 
 /**
- * Registers a flow with the engine, which then runs its executions: those that `Flow.execute` starts, and those that were
- * under way when the program ended. Register several versions of a flow side by side for as long as executions of the
- * older ones are under way.
+ * Registers a flow with the engine, which then runs its executions, also those that had not ended when the program did. Register
+ * several versions of a flow side by side while the older ones have executions that have not ended.
  */
 export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>
@@ -61,7 +60,7 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
     })
   )
 
-/** What a caller waits for fails with besides the errors of the flow. */
+/** The errors of `execute` besides those of the flow. */
 export type DurableError = FlowCancelled | FlowHalted | FlowExpired | FlowNotRegistered
 
 const begin = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E extends Codec, R>(
@@ -82,7 +81,7 @@ const begin = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E e
   })
 })
 
-/** Fails when nobody would run it. */
+/** Fails when the execution has not ended and no registered version would run it. */
 const registered = Effect.fnUntraced(function* ({ registered }: Engine["Service"], execution: Execution) {
   const { flow, id, state, version } = execution
   const isOver = state === "completed" || state === "failed" || state === "cancelled"
@@ -101,9 +100,8 @@ const result = Effect.fnUntraced(function* <I extends Codec, S extends Codec, E 
 })
 
 /**
- * Starts an execution, or joins the one with the same idempotency key, and waits for its result, however long that takes
- * and whoever started it. One that has ended returns its result once more: a key is used once. The caller may go away and
- * ask again; the execution continues.
+ * Starts an execution, or joins the one with the same idempotency key, and waits for its result without a limit. For an execution
+ * that has ended it returns the recorded result: a key is used once. When the caller is interrupted, the execution continues.
  *
  * Fails with the errors of the flow, with `FlowCancelled`, with `FlowHalted` when it needs a person or a deployment, with
  * `FlowExpired` when it ended too long ago, and with `FlowNotRegistered` when the execution is of a version that the
@@ -133,7 +131,7 @@ export const execute = <I extends Codec, S extends Codec, E extends Codec, R>(
 ): Effect.Effect<S["Type"], E["Type"] | DurableError, FlowEngine> =>
   Effect.flatMap(begin(flow, input), (execution) => result(flow, execution))
 
-/** As `execute`, without waiting: returns the id of the execution. `key` is used instead of the flow's own. */
+/** Like `execute`, without waiting: returns the id of the execution. `key` replaces that of the flow's `idempotencyKey`. */
 export const submit = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
   input: I["Type"],
@@ -146,17 +144,17 @@ export const submit = <I extends Codec, S extends Codec, E extends Codec, R>(
     return execution.id
   })
 
-/** What a signal is sent with. */
+/** Options of sending a signal. */
 export interface SendOptions {
-  /** Tells the signals of one name apart, as in `receive`. */
+  /** Distinguishes signals with the same name, as in `receive`. */
   readonly key?: string
-  /** Of a message of an inbox: sent again with the same id it is received once. Default: a new one. */
+  /** The id of a message of an inbox, which is received once however often it is sent. Default: a new id. */
   readonly id?: string
 }
 
 /**
- * Starts an execution unless it is there, and sends it a signal, in one: the signal is there when the execution begins.
- * Returns its id.
+ * Starts an execution unless it exists, and sends it a signal, in one transaction: the signal is available when the execution
+ * begins. Returns its id. Fails like `FlowExecutions.signal` and `submit`.
  */
 export const signalWithStart = <I extends Codec, S extends Codec, E extends Codec, R, V extends Codec>(
   flow: Flow<I, S, E, R>,
@@ -178,7 +176,7 @@ export const signalWithStart = <I extends Codec, S extends Codec, E extends Code
       id: options.id
     })
     const execution = yield* begin(flow, input, { messages: [message] })
-    // One that was there has not taken the message; sent twice, it is one.
+    // An existing execution has not got the message; a repeated one counts once.
     yield* FlowExecutions.signal(execution.id, address, json, message.kind === "inbox" ? { id: message.id } : {})
     return execution.id
   })
@@ -205,7 +203,7 @@ export interface Handle<S, E> {
   readonly describe: Effect.Effect<FlowExecutions.Inspection, ExecutionNotFound, FlowEngine>
 }
 
-/** The execution of a flow with this key. Fails with `ExecutionNotFound` when there is none. */
+/** Returns the execution of a flow with this key. Fails with `ExecutionNotFound`. */
 export const handle = Effect.fn("Flow.handle")(function* <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
   key: string

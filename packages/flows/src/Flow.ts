@@ -1,6 +1,6 @@
 /**
  * Flows: steps composed by an ordinary generator that can only call steps and the functions of this module, so that the
- * same flow can be run in a script and, later, be resumed by an engine that keeps the results of its steps.
+ * same flow can run in a script, and be resumed by an engine that records the results of its steps.
  */
 import type * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
@@ -36,8 +36,8 @@ export { approval, Approval, inbox, type Signal, signal } from "./Signals.ts"
 export { errorsOf, step, type Step, StepTimeout } from "./Step.ts"
 
 /**
- * Makes a flow. Its `run` can call steps and the functions of this module, nothing that needs a service: that does not
- * compile, and belongs into the `run` of a step.
+ * Creates a flow. Its `run` can call steps and the functions of this module. Code that needs a service does not compile there, and
+ * belongs into the `run` of a step. Throws a `FlowDefect` when a limit is invalid.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -66,19 +66,18 @@ export const make = <I extends Codec, S extends Codec, E extends Codec, Fails, C
     readonly version: number
     readonly input: I
     readonly success: S
-    /** What the flow can fail with: a schema, such as `Flow.errorsOf(startRun)`; `Schema.Never` for a flow that can't. */
+    /** The errors of the flow: a schema, such as `Flow.errorsOf(startRun)`; `Schema.Never` for a flow that cannot fail. */
     readonly error: E
     readonly idempotencyKey: (input: I["Type"]) => string
-    /** What can be sent to an execution: `Flow.signal`, `Flow.inbox`, `Flow.approval`. */
+    /** The signals and inboxes of its executions: `Flow.signal`, `Flow.inbox`, `Flow.approval`. */
     readonly signals?: ReadonlyArray<Signal<Codec>>
-    /** Words to find an execution by. */
+    /** Returns tags by which an execution can be found. */
     readonly tags?: (input: I["Type"]) => ReadonlyArray<string>
     /**
-     * What limits the executions of this flow in all processes together; one that is not admitted is `queued`. All limits
-     * must admit it. A limit with a `key` is for each key by itself, and the keys take turns. `concurrency` counts those that
-     * have begun and not ended; `rate` those that begin: `"10/s"` (or `min`, `h`, `d`) admits ten together after a quiet
-     * second, then one every 100 ms. The numbers of the newest version that is registered hold. `Flow.run` and `Flow.call`
-     * have no limits. A mistake throws a `FlowDefect` that names the field.
+     * The limits of the executions of this flow, across all processes. An execution is `queued` until all limits admit it. A limit
+     * with a `key` applies to each key separately, and the keys take turns. `concurrency` counts executions that have begun and not
+     * ended; `rate` their starts: `"10/s"` (or `min`, `h`, `d`) admits ten together after an idle second, then one every 100 ms. The
+     * values of the newest registered version apply. `Flow.run` and `Flow.call` have no limits.
      */
     readonly limit?: ReadonlyArray<FlowLimit<I["Type"]>>
     readonly run: (input: I["Type"]) => Effect.Effect<S["Type"], Fails, Context> & Declares<E["Type"], Fails, Context>
@@ -99,16 +98,16 @@ export const make = <I extends Codec, S extends Codec, E extends Codec, Fails, C
 })
 
 /**
- * Runs a flow in this process, as a new execution: nothing is recorded, and when the process ends the flow is gone. When
- * it is interrupted, what it did is undone. An input or a result that does not fit its schema is a defect (`FlowDefect`).
+ * Runs a flow in this process, as a new execution: nothing is recorded, and the flow ends with the process. When it is interrupted,
+ * its undos run. An input or a result that does not fit its schema is a defect (`FlowDefect`).
  */
 export const run = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
   input: I["Type"],
   options: {
     /**
-     * Replays each body once more from what its steps returned, when it has ended: one that takes another way or ends
-     * otherwise dies with `FlowChanged`. Default: false; true in `signalbox/Testing`.
+     * Replays each body, when it has ended, from the results of its steps: it dies with `FlowChanged` if it takes another path or
+     * ends otherwise. Default: false; true in `signalbox/Testing`.
      */
     readonly verify?: boolean
   } = {}
@@ -156,7 +155,7 @@ export const call = <I extends Codec, S extends Codec, E extends Codec, R>(
     )
   )
 
-/** Waits; in a durable execution for as long as it takes, restarts included. Shown and counted as a step of this name. */
+/** Waits for a duration, in a durable execution over restarts of the program. Shown and numbered like a step of this name. */
 export const sleep = (
   name: string,
   duration: Duration.Input,
@@ -169,15 +168,15 @@ export const sleep = (
   )
 
 /**
- * Whether an execution takes changed code: true in those that had not come to this place when the code was deployed, and
- * recorded; false in those that had. Put what is new behind it, instead of a new version of the flow.
+ * Returns whether an execution runs changed code, and records it: true unless the execution was past this place when the code was
+ * deployed. Make new code depend on it, instead of a new version of the flow.
  */
 export const patched = (name: string): Effect.Effect<boolean, never, FlowContext<never>> =>
   conceal(claimed(name, undefined, ({ path }, interpreter) => interpreter.patched({ path, name })))
 
 /**
- * Ends the execution as it is, and begins it again with another input under the same id and key: for flows that go on for
- * years, whose record would grow without end. What it did under `Flow.compensate` is no longer undone after that.
+ * Restarts the execution with another input and an empty journal, under the same id and key: for flows that run for years, whose
+ * journal would grow without limit. Earlier calls under `Flow.compensate` are no longer undone after that.
  */
 export const continueAs = <I extends Codec>(
   flow: { readonly name: string; readonly input: I },
@@ -191,7 +190,7 @@ export const continueAs = <I extends Codec>(
     )
   )
 
-/** The time, as a step of this name: a body that is resumed gets the time of the first run. */
+/** Returns the time, as a step of this name: a resumed body gets the recorded time. */
 export const now = (
   name: string,
   options: { readonly key?: string } = {}
@@ -204,14 +203,13 @@ export const now = (
   })(undefined, options)
 
 /**
- * Tells how far a step is; for the `run` of a step. Anywhere else it does nothing, so that the same function also works
- * outside of flows.
+ * Reports the progress of a step, in its `run`. Elsewhere it does nothing, so that the same function also works outside of flows.
  */
 export const progress = (progress: {
   readonly done: number
   /** Null or absent when it is not known. */
   readonly total?: number | null
-  /** What is shown: no secrets, no payloads. */
+  /** A text to display, without secrets and payloads. */
   readonly message?: string | null
 }): Effect.Effect<void> =>
   Effect.flatMap(Reporter, (report) =>

@@ -1,5 +1,5 @@
 /**
- * Hearing from a control room when a run has ended, instead of asking: for programs that it can reach.
+ * Callbacks of a control room when a run has ended, instead of polling: for programs that it can reach.
  */
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ import { engineOf } from "./internal/EngineOf.ts"
 
 export { FlowCallbacks } from "./internal/Callbacks.ts"
 
-/** The options are of no use; the message says why. */
+/** The options are invalid; the message names the field and the remedy. */
 export class InvalidCallbacks extends Schema.TaggedError<InvalidCallbacks>()("InvalidCallbacks", {
   message: Schema.String
 }) {}
@@ -33,11 +33,11 @@ const checked = ({ secret, url }: FlowCallbacks) => {
   return Effect.succeed({ secret, url })
 }
 
-/** Provide it around `Flow.layer`. */
+/** Configures callbacks. Provide it around `Flow.layer`. Fails with `InvalidCallbacks`. */
 export const layer = (options: FlowCallbacks): Layer.Layer<never, InvalidCallbacks> =>
   Layer.effect(FlowCallbacks, checked(options))
 
-/** The options from `SIGNALBOX_CALLBACK_URL` and `SIGNALBOX_CALLBACK_SECRET`; without the first, no callbacks. */
+/** Like `layer`, from `SIGNALBOX_CALLBACK_URL` and `SIGNALBOX_CALLBACK_SECRET`; without the first, there are no callbacks. */
 export const layerConfig: Layer.Layer<never, InvalidCallbacks | Config.ConfigError> = Layer.effect(
   FlowCallbacks,
   Effect.gen(function* () {
@@ -52,9 +52,9 @@ const largestBody = 65_536
 const answer = (status: number, message: string) => Response.json({ message }, { status })
 
 /**
- * Answers a call of a control room, and wakes who waits for that run. Mount it in your HTTP server at the path of `url`:
- * it takes a standard `Request`, with the body as it came. A run that nobody waits for is fine: 200. What is not signed
- * with the secret is a 401 and changes nothing.
+ * Handles a callback of a control room, and wakes the executions that wait for that run. Mount it in your HTTP server at the path of
+ * `url`: it takes a standard `Request` with the unparsed body, and returns a `Response`: 200 also when no execution waits, and 401
+ * when the body is not signed with the secret.
  *
  * ```ts
  * import * as Effect from "effect/Effect"

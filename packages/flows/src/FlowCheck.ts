@@ -1,5 +1,5 @@
 /**
- * Recorded executions against the code of today.
+ * Checks recorded executions against the current code.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -14,10 +14,10 @@ import { recordedEnding, replayed } from "./internal/Verify.ts"
 import type { Codec } from "./internal/Values.ts"
 
 /**
- * Replays an exported history against a flow as it is now, in memory: no step runs, and none of its services is needed.
- * Succeeds when the body takes the recorded way, as far as that goes, and ends as recorded. Fails with `FlowChanged`, which
- * names what is recorded and what was reached instead, and with `FlowHalted` when the body breaks otherwise. A history of
- * another flow or version is a defect.
+ * Replays an exported history against the current code of a flow, in memory: no step runs, and none of its services is needed.
+ * Succeeds when the body takes the recorded path, as far as recorded, and ends as recorded. Fails with `FlowChanged`, which names
+ * the recorded step and the one reached instead, and with `FlowHalted` when the body breaks otherwise. A history of another flow
+ * or version is a defect.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -47,7 +47,7 @@ export const check = Effect.fnUntraced(function* <I extends Codec, S extends Cod
     return yield* Effect.die(new FlowDefect({ message }))
   }
   const around = yield* Effect.context<never>()
-  // No step runs, so none of their services is asked for.
+  // No step runs, so their services are never used.
   const context = around as Context.Context<R>
   const cause = yield* replayed(
     { execution, entries, undos, messages, redos, durable: true, ending: recordedEnding(execution) },

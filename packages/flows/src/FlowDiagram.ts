@@ -12,7 +12,7 @@ interface Group {
   readonly groups: Map<string, Group>
 }
 
-/** In quotes nothing else has a meaning to Mermaid. */
+/** Escapes a text for quotes: Mermaid gives no other character a meaning there. */
 const text = (value: string) =>
   value
     .replaceAll("&", "#amp;")
@@ -20,7 +20,7 @@ const text = (value: string) =>
     .replace(/\p{Cc}+/gu, " ")
 
 const time = ({ endedAt, startedAt }: Step) =>
-  endedAt === null ? "under way" : `${((endedAt - startedAt) / 1000).toFixed(1)} s`
+  endedAt === null ? "running" : `${((endedAt - startedAt) / 1000).toFixed(1)} s`
 
 const box = ["[", "]"] as const
 const round = ["([", "])"] as const
@@ -39,13 +39,13 @@ const shapes: Record<Step["kind"], readonly [open: string, close: string]> = {
   outcome: box
 }
 
-/** What undoes something is slanted. */
+/** Steps of undos are slanted. */
 const shapeOf = ({ kind, path }: Step) =>
   partsOf(path).some((part) => part.endsWith("/undo/")) ? slanted : shapes[kind]
 
 /**
- * A Mermaid flow chart of recorded steps: what is in a `forEach`, a sub-flow or an undo is drawn as a group, failed steps
- * are marked, and attempts and seconds are told.
+ * Returns a Mermaid flow chart of recorded steps: a `forEach`, a sub-flow and an undo are groups, failed steps are marked, and
+ * attempts and seconds are shown.
  *
  * ```ts
  * import * as Effect from "effect/Effect"

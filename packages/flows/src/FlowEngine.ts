@@ -1,6 +1,5 @@
 /**
- * Where durable flows run, and where they are kept: the one layer in which a program that runs its flows durably differs
- * from one that runs them plainly.
+ * The engine of durable flows, as one layer: it runs and stores executions.
  */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -21,37 +20,37 @@ import { LocalSchedules } from "./internal/schedules/LocalSchedules.ts"
 export { FlowEngineError } from "./FlowErrors.ts"
 
 export interface Options {
-  /** Executions in memory at a time, those that wait for long not counted; default 1,000. */
+  /** The largest number of executions in memory, without evicted ones; default 1,000. */
   readonly concurrency?: number
   /** How long executions are retained after their end. */
   readonly retain?: RetainOptions
 }
 
-/** `null` stands for ever. */
+/** `null` means for ever. */
 export interface RetainOptions {
   /** Default 30 days. */
   readonly completed?: Duration.Input | null
   /** Failed and cancelled ones; default 90 days. */
   readonly others?: Duration.Input | null
-  /** Key, state and end of those that are no longer retained, so that their key is not used again; default for ever. */
+  /** Key, state and end of deleted executions, so that their key is not used again; default for ever. */
   readonly keys?: Duration.Input | null
 }
 
 export interface SqliteOptions extends Options {
-  /** The file of the database. It and its folder are created when they are missing. */
+  /** The file of the database. It and its folder are created if they are missing. */
   readonly file: string
 }
 
 export interface PostgresOptions extends Options {
   /** `postgres://user:password@host:port/database`. */
   readonly url: Redacted.Redacted
-  /** Where the tables are; created when it is missing. Default: `signalbox_flows`. */
+  /** The schema of the tables; created if it is missing. Default: `signalbox_flows`. */
   readonly schema?: string
 }
 
 const defaultConcurrency = 1_000
 
-/** @internal What every engine is made of. */
+/** @internal The services of every engine. */
 export type Parts = Engine | RunWatchers | LocalSchedules
 
 /** @internal An engine over a journal. */
@@ -72,7 +71,7 @@ export const over = <R = never>(
   ).pipe(Layer.provide(parts))
 }
 
-/** What the layers need that only some programs have. */
+/** Loads modules whose packages are optional peer dependencies. */
 const load = <A>(what: string, packages: string, module: () => Promise<A>): Effect.Effect<A, FlowEngineError> =>
   Effect.tryPromise({
     try: module,
@@ -85,8 +84,8 @@ const load = <A>(what: string, packages: string, module: () => Promise<A>): Effe
   })
 
 /**
- * An engine for durable flows. The layers differ in where they keep the executions, and in how many processes may run
- * them.
+ * An engine for durable flows. The layers differ in where they store executions, and in how many processes may run them. They fail
+ * with `FlowEngineError`.
  *
  * ```ts
  * import * as Layer from "effect/Layer"
@@ -99,12 +98,13 @@ const load = <A>(what: string, packages: string, module: () => Promise<A>): Effe
 export class FlowEngine extends Context.Service<
   FlowEngine,
   {
-    /** What the engine is made of, for this package alone. */
+    /** The services of the engine, only for this package. */
     readonly parts: Context.Context<never>
   }
 >()("@signalbox/flows/FlowEngine") {
   /**
-   * For tests: nothing is kept, and under virtual time hours of sleep pass at once. Each build has executions of its own.
+   * For tests: executions are in memory, and with a `TestClock` hours of sleep pass immediately. Each build of the layer has separate
+   * executions.
    */
   static readonly layerMemory: Layer.Layer<FlowEngine, FlowEngineError> = Layer.unwrap(
     Effect.map(
@@ -114,8 +114,8 @@ export class FlowEngine extends Context.Service<
   )
 
   /**
-   * For one process, on a SQLite file: a second one is refused. What was under way when the process ended continues once
-   * its flow is registered again; what waits costs no memory.
+   * For one process, on a SQLite file; a second process is refused. Executions that had not ended when the process did continue when
+   * their flow is registered again; waiting ones use no memory.
    */
   static readonly layerSqlite = ({ file, ...options }: SqliteOptions): Layer.Layer<FlowEngine, FlowEngineError> =>
     Layer.unwrap(
@@ -126,8 +126,8 @@ export class FlowEngine extends Context.Service<
     )
 
   /**
-   * For any number of processes on one Postgres, which share the executions: those of one that dies continue in another
-   * within ten seconds. A step that was under way then runs again, with the same idempotency keys. Needs `@effect/sql-pg`.
+   * For any number of processes on one Postgres, which share the executions: those of a process that dies continue in another
+   * within ten seconds. An interrupted step then runs again, with the same idempotency keys. Needs `@effect/sql-pg`.
    */
   static readonly layerPostgres = (options: PostgresOptions): Layer.Layer<FlowEngine, FlowEngineError> =>
     Layer.unwrap(
@@ -138,10 +138,10 @@ export class FlowEngine extends Context.Service<
     )
 
   /**
-   * For the runners of a cluster of `effect/cluster` on one Postgres: `layerPostgres` where each runner is the first to
-   * continue what is in its shards (of the group `default`). What nobody continues, because a shard has no runner or its
-   * runner has not registered the version of the flow, is continued by another runner after about a second. An execution
-   * runs where it was submitted until it waits for more than a few seconds. The messages of the cluster are not used.
+   * For the runners of a cluster of `effect/cluster` on one Postgres: like `layerPostgres`, but each runner claims the executions of
+   * its shards (of the group `default`) first. When a shard has no runner, or its runner has not registered the version of the flow,
+   * another runner claims them after about a second. An execution runs where it was submitted until it waits for more than a few
+   * seconds. The messages of the cluster are not used.
    *
    * ```ts
    * import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"

@@ -1,9 +1,9 @@
 /**
- * What flows fail with besides the errors of their schemas.
+ * The errors of flows besides those of their schemas.
  */
 import * as Schema from "effect/Schema"
 
-/** `Flow.timeout` was over before what it limits. */
+/** An effect under `Flow.timeout` took too long. */
 export class FlowTimeout extends Schema.TaggedError<FlowTimeout>()("FlowTimeout", {
   path: Schema.String,
   afterMillis: Schema.Finite
@@ -18,23 +18,22 @@ const excerpt = (json: Schema.Json): string => {
   return text.length <= 200 ? text : `${text.slice(0, 200)}…`
 }
 
-/** Stands for the end of an execution where a path is named. */
+/** The path that stands for the end of an execution. */
 export const endPath = "#end"
 
 /**
- * The body of a flow took another way than the recorded one, so its recorded results no longer fit. The execution stops
- * with this as a defect; nothing is undone. Run the code that began the execution, under its version, or put the changed
- * code under a new version; then retry the execution.
+ * The body of a flow took another path than the recorded one, so its recorded results no longer fit. The execution halts with
+ * this; nothing is undone. Deploy the code that started the execution, under its version, and the changed code under a new version.
  */
 export class FlowChanged extends Schema.TaggedError<FlowChanged>()("FlowChanged", {
   flow: Schema.String,
   version: Schema.Finite,
   execution: Schema.String,
-  /** A step that is recorded and was not reached. */
+  /** A recorded step that was not reached. */
   recorded: Schema.String,
-  /** The step that was reached before it and is not recorded; null when the body ended. */
+  /** The step that was reached instead and is not recorded; null when the body ended. */
   reached: Schema.NullOr(Schema.String),
-  /** The recorded input of the step and that of now, when they differ. */
+  /** The recorded input of the step and the current one, when they differ. */
   inputs: Schema.NullOr(Schema.Struct({ recorded: Schema.Json, reached: Schema.Json }))
 }) {
   override get message(): string {
@@ -54,7 +53,7 @@ export class FlowChanged extends Schema.TaggedError<FlowChanged>()("FlowChanged"
     }
     if (this.recorded === endPath) {
       return (
-        `the body of ${this.flow}, version ${this.version}, goes on with ${this.reached} after the recorded end: a body ` +
+        `the body of ${this.flow}, version ${this.version}, continues with ${this.reached} after the recorded end: a body ` +
         "that calls other steps than before needs a new version"
       )
     }
@@ -67,8 +66,8 @@ export class FlowChanged extends Schema.TaggedError<FlowChanged>()("FlowChanged"
 }
 
 /**
- * What is recorded does not fit the schemas of the code at hand. The execution halts with this; it continues by itself when
- * a build is registered that can read it.
+ * The record does not fit the schemas of the current code. The execution halts with this; it continues automatically when a build
+ * is registered that can read it.
  */
 export class RecordUnreadable extends Schema.TaggedError<RecordUnreadable>()("RecordUnreadable", {
   execution: Schema.String,
@@ -83,20 +82,20 @@ export class FlowCancelled extends Schema.TaggedError<FlowCancelled>()("FlowCanc
 }
 
 /**
- * The execution is halted: nothing was undone, and a person or a deployment is needed. `signalbox flows show` tells where it
- * stands; `resume` lets it continue.
+ * The execution is halted: nothing was undone, and a person or a deployment is needed. `signalbox flows show` shows why; `resume`
+ * continues it.
  */
 export class FlowHalted extends Schema.TaggedError<FlowHalted>()("FlowHalted", {
   execution: Schema.String,
-  /** What halted it, such as `FlowChanged`; null when it has no name. */
+  /** The tag of the error that halted it, such as `FlowChanged`; null when it has none. */
   tag: Schema.NullOr(Schema.String),
   message: Schema.String
 }) {}
 
-/** The execution has ended longer ago than its flow retains executions. */
+/** The execution has ended and is no longer retained. */
 export class FlowExpired extends Schema.TaggedError<FlowExpired>()("FlowExpired", {
   execution: Schema.String,
-  /** How it ended. */
+  /** The state in which it ended. */
   state: Schema.String,
   /** Milliseconds since 1970. */
   endedAt: Schema.Finite
@@ -106,44 +105,44 @@ export class FlowExpired extends Schema.TaggedError<FlowExpired>()("FlowExpired"
   }
 }
 
-/** A step was cut off by the end of its process, and cannot be run again safely. The execution halts with this. */
+/** A step was interrupted by the end of its process, and cannot be run again safely. The execution halts with this. */
 export class StepCutOff extends Schema.TaggedError<StepCutOff>()("StepCutOff", {
   execution: Schema.String,
   path: Schema.String,
-  /** False when the step is declared `repeat: "never"`; true when it was cut off too long ago. */
+  /** False when the step is declared `repeat: "never"`; true when it was interrupted too long ago. */
   repeatable: Schema.Boolean,
   /** Milliseconds since 1970. */
   startedAt: Schema.Finite
 }) {
   override get message(): string {
     return this.repeatable
-      ? `the step ${this.path} was cut off more than six days ago, so its idempotency keys may be forgotten: see what it did, ` +
-          "then retry the execution from it, or settle it by hand"
-      : `the step ${this.path} was cut off and must not be repeated: see what it did, then retry the execution from it`
+      ? `the step ${this.path} was interrupted more than six days ago, so its idempotency keys may have expired: check what it ` +
+          "did, then retry the execution from it, or complete it by hand"
+      : `the step ${this.path} was interrupted and must not be repeated: check what it did, then retry the execution from it`
   }
 }
 
-/** Undos failed after their retries, the others are done. The execution halts with this; `resume` tries the failed ones again. */
+/** Undos failed after their retries; the others have run. The execution halts with this; `resume` retries the failed ones. */
 export class UndoFailed extends Schema.TaggedError<UndoFailed>()("UndoFailed", {
   execution: Schema.String,
-  /** Of the calls whose undo failed. */
+  /** The paths of the calls whose undo failed. */
   paths: Schema.Array(Schema.String)
 }) {
   override get message(): string {
     return (
-      `could not undo ${this.paths.join(", ")}: put right what keeps it from being undone and resume the execution, or ` +
+      `could not undo ${this.paths.join(", ")}: remove the cause and resume the execution, or ` +
       "undo it by hand and resume with --skip"
     )
   }
 }
 
-/** A signal has another value already. */
+/** The signal already has another value. */
 export class SignalConflict extends Schema.TaggedError<SignalConflict>()("SignalConflict", {
   execution: Schema.String,
   signal: Schema.String
 }) {
   override get message(): string {
-    return `the execution ${this.execution} was sent another value for the signal ${this.signal}: a signal is one value`
+    return `the execution ${this.execution} already has another value for the signal ${this.signal}: a signal has one value`
   }
 }
 
@@ -162,35 +161,35 @@ export class FlowNotRegistered extends Schema.TaggedError<FlowNotRegistered>()("
   override get message(): string {
     return (
       `the execution ${this.execution} is of ${this.flow}, version ${this.version}, which is not registered: provide ` +
-      "Flow.layer of that version, beside others of the same flow; also to cancel it, because that undoes what it did"
+      "Flow.layer of that version, beside others of the same flow; also to cancel it, because a cancel runs its undos"
     )
   }
 }
 
-/** There is no execution of this id. */
+/** The execution does not exist. */
 export class ExecutionNotFound extends Schema.TaggedError<ExecutionNotFound>()("ExecutionNotFound", {
   execution: Schema.String
 }) {
   override get message(): string {
-    return `there is no execution ${this.execution}`
+    return `the execution ${this.execution} does not exist`
   }
 }
 
-/** The execution has no step, or awaits no signal, at this path. */
+/** The execution has no step, or waits for no signal, at this path. */
 export class StepNotFound extends Schema.TaggedError<StepNotFound>()("StepNotFound", {
   execution: Schema.String,
   path: Schema.String,
   message: Schema.String
 }) {}
 
-/** The execution is not in a state in which this can be done. */
+/** The state of the execution does not allow the command. */
 export class ExecutionConflict extends Schema.TaggedError<ExecutionConflict>()("ExecutionConflict", {
   execution: Schema.String,
   state: Schema.String,
   message: Schema.String
 }) {}
 
-/** The engine could not start. The message says why and what to do; it holds no secrets. */
+/** The engine could not start. The message says why and what to do, and contains no secrets. */
 export class FlowEngineError extends Schema.TaggedError<FlowEngineError>()("FlowEngineError", {
   message: Schema.String
 }) {}

@@ -1,14 +1,14 @@
 /**
- * What happens in a flow, as data. Events hold names, paths, counts and times; of inputs, results and secrets only the
- * result of the whole flow is there, and of a failure its tag and its message.
+ * The events of a flow, as data. They contain names, paths, counts and times, the result of the whole flow, and the tag and message
+ * of a failure, but no inputs and no results of steps.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 /**
- * Why a step or a flow ended badly. `failed`: with an error of its error schema; `died`: with a defect, whose details
- * are only in the cause; `interrupted`: something else ended it, such as the failure of a neighbour.
+ * Why a step or a flow failed. `failed`: with an error of its error schema; `died`: with a defect, whose details are only in the
+ * cause; `interrupted`: by something else, such as the failure of another branch.
  */
 export const Failure = Schema.Struct({
   kind: Schema.Literals(["failed", "died", "interrupted"]),
@@ -33,7 +33,7 @@ export const FlowFailed = Schema.TaggedStruct("FlowFailed", { ...flowFields, fai
 
 const stepFields = {
   executionId: Schema.String,
-  /** Where the step is in the flow, such as `file[a.csv]/submit`: unique in an execution. */
+  /** The path of the step, such as `file[a.csv]/submit`: unique in an execution. */
   path: Schema.String,
   /** Counts from 1. */
   attempt: Schema.Finite,
@@ -50,9 +50,9 @@ export const StepRetrying = Schema.TaggedStruct("StepRetrying", {
   failure: Failure,
   delayMillis: Schema.Finite
 })
-/** The step failed and is not tried again. */
+/** The step failed and is not retried. */
 export const StepFailed = Schema.TaggedStruct("StepFailed", { ...stepFields, failure: Failure })
-/** A step tells how far it is, with `Flow.progress`. */
+/** A step reports its progress, with `Flow.progress`. */
 export const StepProgress = Schema.TaggedStruct("StepProgress", {
   ...stepFields,
   done: Schema.Finite,
@@ -74,13 +74,13 @@ export const FlowEvent = Schema.Union([
 ])
 export type FlowEvent = typeof FlowEvent.Type
 
-/** Gets the events of the flows that run under it. The flow goes on when `publish` returns, so it should be quick. */
+/** Receives the events of the flows that run under it. The flow waits for `publish`, so it should be quick. */
 export interface FlowEvents {
   readonly publish: (event: FlowEvent) => Effect.Effect<void>
 }
 
 /**
- * The listener in force; by default nobody listens.
+ * The current listener; by default events are dropped.
  *
  * ```ts
  * import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
 /**
- * Durable executions from outside: listed, inspected, signalled, ended and run again.
+ * Queries and commands on durable executions: list, inspect, signal, cancel, resume, retry.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -54,7 +54,7 @@ export {
   unendedStates
 } from "./internal/Journal.ts"
 
-/** An execution in a list: without its input and its result. */
+/** An execution in a list, without its input and result. */
 export interface ListedExecution extends Omit<Execution, "input" | "result" | "error"> {
   /** Whether this program has registered its version. */
   readonly registered: boolean
@@ -75,15 +75,15 @@ export interface Filter {
 }
 
 export interface PageOptions extends Filter {
-  /** At most so many, 1 to 500; default 100. */
+  /** The largest number of executions, 1 to 500; default 100. */
   readonly limit?: number
-  /** The id of an execution: returns those that began before it. */
+  /** The id of an execution: the page has those that began before it. */
   readonly before?: string
 }
 
 export interface ExecutionPage {
   readonly executions: ReadonlyArray<ListedExecution>
-  /** What `before` is for the next page, null at the end. */
+  /** The `before` of the next page, null at the end. */
   readonly next: string | null
 }
 
@@ -100,7 +100,7 @@ const historyOf = Effect.fnUntraced(function* (execution: string) {
   return (yield* engine.journal.history(execution)) ?? (yield* new ExecutionNotFound({ execution }))
 })
 
-/** An execution by its id. */
+/** Returns an execution by its id. Fails with `ExecutionNotFound`. */
 export const get = Effect.fn("FlowExecutions.get")(function* (
   execution: string
 ): Effect.fn.Return<Execution, ExecutionNotFound, FlowEngine> {
@@ -108,8 +108,8 @@ export const get = Effect.fn("FlowExecutions.get")(function* (
 })
 
 /**
- * A page of the executions, those that began last first: of all versions, also of those that this program has not
- * registered. Fails when there is no execution `before`.
+ * Returns a page of the executions, the newest first: of all versions, also of those that this program has not registered. Fails
+ * with `ExecutionNotFound` when `before` does not exist.
  */
 export const list = Effect.fn("FlowExecutions.list")(function* (
   options: PageOptions = {}
@@ -131,7 +131,7 @@ export const list = Effect.fn("FlowExecutions.list")(function* (
 })
 
 /**
- * All executions that match, those that began last first, a page at a time.
+ * Emits all executions that match, the newest first, and reads them a page at a time.
  *
  * ```ts
  * import * as Stream from "effect/Stream"
@@ -143,20 +143,20 @@ export const list = Effect.fn("FlowExecutions.list")(function* (
 export const stream = (filter: Filter = {}): Stream.Stream<ListedExecution, never, FlowEngine> =>
   Stream.paginate(Option.none<string>(), (before) =>
     list({ ...filter, ...(Option.isNone(before) ? {} : { before: before.value }), limit: largestPage }).pipe(
-      // The last of the page before is no longer retained: there is nothing older.
+      // The last execution of the previous page is no longer retained, so all older ones are not either.
       Effect.catchTag("ExecutionNotFound", () => Effect.succeed<ExecutionPage>({ executions: [], next: null })),
       Effect.map(({ executions, next }) => [executions, Option.map(Option.fromNullOr(next), Option.some)] as const)
     )
   )
 
-/** All attempts of an execution's steps, and what it waited for, in the order in which they began. */
+/** Returns all attempts of an execution's steps, and its waits, in the order in which they began. Fails with `ExecutionNotFound`. */
 export const steps = Effect.fn("FlowExecutions.steps")(function* (
   execution: string
 ): Effect.fn.Return<ReadonlyArray<Entry>, ExecutionNotFound, FlowEngine> {
   return (yield* historyOf(execution)).entries
 })
 
-/** What waits for an execution that is halted waits for a person. */
+/** An execution that waits for a halted one waits for a person. */
 const withChild = Effect.fnUntraced(function* (activity: Activity) {
   const { engine } = yield* engineOf
   const id = executionIn(activity.subject)
@@ -164,7 +164,7 @@ const withChild = Effect.fnUntraced(function* (activity: Activity) {
   return child?.state === "halted" ? { ...activity, failure: child.failure } : activity
 })
 
-/** Where an execution stands: what each branch does or waits for, its undos and its steps. */
+/** Returns what each branch of an execution does or waits for, its undos and its steps. Fails with `ExecutionNotFound`. */
 export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
   execution: string
 ): Effect.fn.Return<Inspection, ExecutionNotFound, FlowEngine> {
@@ -198,7 +198,10 @@ export const inspect = Effect.fn("FlowExecutions.inspect")(function* (
   }
 })
 
-/** All that is recorded of an execution, what was set aside included: to be kept, or to be checked against other code. */
+/**
+ * Returns the whole record of an execution, discarded entries included, to archive it or to check other code against it. Fails with
+ * `ExecutionNotFound`.
+ */
 export const history = Effect.fn("FlowExecutions.history")(function* (
   execution: string
 ): Effect.fn.Return<FlowHistory, ExecutionNotFound, FlowEngine> {
@@ -210,10 +213,10 @@ export const history = Effect.fn("FlowExecutions.history")(function* (
 // ---- signals
 
 /**
- * Sends a value, as JSON, to a signal or an inbox of an execution: its name, with its key as in `price[a]`. It need not be
- * awaited yet. Fails with `InvalidSignal` when the flow lists no such signal or the value does not fit it, with
- * `SignalConflict` when it was sent another value before, and with `ExecutionConflict` when the execution has ended. Nothing
- * is recorded then.
+ * Sends a value, as JSON, to a signal or an inbox of an execution, by its name with its key as in `price[a]`. The execution need not
+ * wait for it yet. Fails, and records nothing, with `InvalidSignal` when the flow lists no such signal or the value does not fit,
+ * with `SignalConflict` when it was sent another value before, with `ExecutionConflict` when the execution has ended, and with
+ * `ExecutionNotFound`.
  */
 export const signal = Effect.fn("FlowExecutions.signal")(function* (
   execution: string,
@@ -229,7 +232,7 @@ export const signal = Effect.fn("FlowExecutions.signal")(function* (
   if (outcome === "absent") return yield* new ExecutionNotFound({ execution })
   if (outcome === "conflict") return yield* new SignalConflict({ execution, signal: address })
   if (outcome === "ended") {
-    return yield* conflict(there, `the execution ${execution} has ended and takes no signals`)
+    return yield* conflict(there, `the execution ${execution} has ended and accepts no signals`)
   }
   yield* engine.poke(execution)
 })
@@ -238,7 +241,7 @@ export const signal = Effect.fn("FlowExecutions.signal")(function* (
 
 const conflict = ({ id, state }: Execution, message: string) => new ExecutionConflict({ execution: id, state, message })
 
-/** Carries out a command as its state says. `change` is what it does to an execution that is at rest. */
+/** Carries out a command as the table of actions says. `change` computes the new record of an execution that is not running. */
 const carryOut = Effect.fnUntraced(function* <E = never>(
   command: Command,
   id: string,
@@ -283,19 +286,19 @@ const carryOut = Effect.fnUntraced(function* <E = never>(
 })
 
 /**
- * Cancels an execution: waits end at once, steps that run come to their end, no other begins, and what the flow compensates
- * is undone. Who waits for it gets `FlowCancelled`. Once it undoes, or has ended, nothing changes.
+ * Cancels an execution: its waits end, running steps run to their end, no other begins, and its undos run. Callers that wait for it
+ * get `FlowCancelled`. Changes nothing when it is already undoing or has ended.
  */
 export const cancel = Effect.fn("FlowExecutions.cancel")(function* (
   execution: string
 ): Effect.fn.Return<void, ExecutionNotFound, FlowEngine> {
-  // Undos that failed are tried again.
+  // Failed undos are retried.
   yield* carryOut("cancel", execution, (history, now) => Effect.succeed(resumed(history, now, []))).pipe(
     Effect.catchTag("ExecutionConflict", () => Effect.void)
   )
 })
 
-/** Ends an execution as it stands: nothing is undone, and a step that runs may still have its effect. */
+/** Ends an execution without undos; a running step may still have its effect. */
 export const terminate = Effect.fn("FlowExecutions.terminate")(function* (
   execution: string
 ): Effect.fn.Return<void, ExecutionNotFound, FlowEngine> {
@@ -303,11 +306,11 @@ export const terminate = Effect.fn("FlowExecutions.terminate")(function* (
   yield* carryOut("terminate", execution, (_history, now) => Effect.succeed(terminated(now))).pipe(
     Effect.catchTag("ExecutionConflict", () => Effect.void)
   )
-  // Also when it had ended already: a process that died in between has not got to it.
+  // Also when it had ended already: the process that ended it may have died before this.
   yield* endAll(engine.journal, execution, (child) => Effect.ignore(cancel(child)))
 })
 
-/** Pauses an execution: steps that run come to their end, and no other begins before `resume`. Timers and signals are kept. */
+/** Pauses an execution: running steps run to their end, and no other begins before `resume`. It keeps its timers and signals. */
 export const suspend = Effect.fn("FlowExecutions.suspend")(function* (
   execution: string
 ): Effect.fn.Return<void, ExecutionNotFound | ExecutionConflict, FlowEngine> {
@@ -315,13 +318,13 @@ export const suspend = Effect.fn("FlowExecutions.suspend")(function* (
 })
 
 export interface ResumeOptions {
-  /** Paths of calls whose undo failed and was done by hand. */
+  /** Paths of calls whose undo failed and was carried out by hand. */
   readonly skip?: ReadonlyArray<string>
 }
 
 /**
- * Lets an execution continue that is halted or suspended: the same execution, with the same idempotency keys. Undos that
- * failed are tried again. Fails with `StepNotFound` when `skip` names no failed undo.
+ * Continues a halted or suspended execution, with the same idempotency keys. Failed undos are retried. Fails with `StepNotFound` when
+ * `skip` names no failed undo.
  */
 export const resume = Effect.fn("FlowExecutions.resume")(function* (
   execution: string,
@@ -339,13 +342,13 @@ export const resume = Effect.fn("FlowExecutions.resume")(function* (
 })
 
 export interface RetryOptions {
-  /** The path of a step, or of what is around it; default: the step whose failure ended the execution. */
+  /** The path of a step, or of a group or flow around it; default: the step whose failure ended the execution. */
   readonly from?: string
   /** The version that continues; default: that of the execution. */
   readonly version?: number
 }
 
-/** Fails when no program that runs would continue an execution in this version. */
+/** Fails when no running program has registered this version of the flow. */
 const runnable = Effect.fnUntraced(function* (execution: string, version: number) {
   const { engine } = yield* engineOf
   const there = yield* found(execution)
@@ -358,14 +361,14 @@ const runnable = Effect.fnUntraced(function* (execution: string, version: number
   const instead = known.length === 0 ? "no version of it is" : `registered are ${known.join(", ")}`
   return yield* conflict(
     there,
-    `version: no program that runs has registered ${there.flow}, version ${version}; ${instead}`
+    `version: no running program has registered ${there.flow}, version ${version}; ${instead}`
   )
 })
 
 /**
- * Runs an ended execution again from a step on: the same execution. What ended before that step stays, and so does what
- * succeeded beside it. What was undone, and what came after, is done again: under new idempotency keys if it had succeeded,
- * else under those that it had, so that a POST whose answer was lost is not doubled.
+ * Runs an ended execution again from a step on, as the same execution. Steps that ended before it, and concurrent ones that succeeded,
+ * are kept. Undone and later steps run again: under new idempotency keys if they had succeeded, else under the same keys, so that
+ * a POST whose response was lost is not repeated.
  */
 export const retry = Effect.fn("FlowExecutions.retry")(function* (
   execution: string,
@@ -375,7 +378,7 @@ export const retry = Effect.fn("FlowExecutions.retry")(function* (
   yield* carryOut("retry", execution, (history, now): Effect.Effect<Change, ExecutionConflict | StepNotFound> => {
     const { from = failedStep(history), version = history.execution.version } = options
     if (from === null) {
-      const message = `the execution ${execution} did not end by the failure of a step: say where to begin, in from`
+      const message = `the execution ${execution} did not end by the failure of a step: name the step to begin with, in from`
       return Effect.fail(conflict(history.execution, message))
     }
     if (!isRecorded(history, from)) {
@@ -392,16 +395,16 @@ const commandOf: Readonly<
   Record<Command, (execution: string, options: CommandOptions) => Effect.Effect<void, unknown, FlowEngine>>
 > = { cancel, terminate, suspend, resume, retry }
 
-/** What became of a command for many. */
+/** The outcome of a command for many executions. */
 export interface Carried {
-  /** How many it was carried out for. */
+  /** How many executions it changed. */
   readonly changed: number
-  /** How many refused it, such as a `retry` of one that did not end by the failure of a step. */
+  /** How many executions refused it, such as a `retry` of one that did not end by the failure of a step. */
   readonly refused: number
 }
 
 /**
- * Carries out a command for all executions that match and that it changes something for.
+ * Carries out a command for all executions that match and whose state it changes.
  *
  * ```ts
  * import * as FlowExecutions from "@signalbox/flows/FlowExecutions"

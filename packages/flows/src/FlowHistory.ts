@@ -1,5 +1,5 @@
 /**
- * The history of one execution, exported: all that is recorded of it, what was set aside included.
+ * The exported history of one execution: its whole record, discarded entries included.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -18,22 +18,22 @@ const Redos = Schema.Record(Schema.String, Schema.Finite).pipe(
 
 /** An exported history. As JSON its times are in ISO 8601 and its names have underscores. */
 export const FlowHistory = Schema.Struct({
-  /** Of this form; another one is refused. */
+  /** The version of the format; others are refused. */
   format: Schema.Literal(1),
   execution: Execution,
   /** In the order in which they began. */
   entries: Schema.Array(Entry),
-  /** What `retry` and `Flow.continueAs` have set aside, the oldest first. */
+  /** Entries that `retry` and `Flow.continueAs` discarded, the oldest first. */
   aside: Schema.Array(Entry),
   undos: Schema.Array(Undo),
   /** Signals, messages of inboxes and commands, in the order of arrival. */
   messages: Schema.Array(Message),
-  /** How often steps were to be done again after they had succeeded, by path: of all that `retry` has set aside. */
+  /** How often each step is repeated although it had succeeded, by path: from all entries that `retry` discarded. */
   redos: Redos
 })
 export interface FlowHistory extends Schema.Schema.Type<typeof FlowHistory> {}
 
-/** What was read is no exported history; the message names the field. */
+/** The value is no exported history; the message names the field. */
 export class InvalidHistory extends Schema.TaggedError<InvalidHistory>()("InvalidHistory", {
   message: Schema.String
 }) {}
@@ -41,8 +41,8 @@ export class InvalidHistory extends Schema.TaggedError<InvalidHistory>()("Invali
 const decodeJson = Schema.decodeUnknownEffect(FlowHistory)
 
 /**
- * Reads an exported history from JSON, such as a file that `signalbox flows export` has written. Fails with
- * `InvalidHistory` when it is none, or is of another format.
+ * Decodes an exported history from JSON, such as the output of `signalbox flows export`. Fails with `InvalidHistory` when it is
+ * not one, or has another format.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -56,9 +56,9 @@ const decodeJson = Schema.decodeUnknownEffect(FlowHistory)
 export const decode = (json: unknown): Effect.Effect<FlowHistory, InvalidHistory> =>
   Effect.mapError(
     decodeJson(json),
-    (error) => new InvalidHistory({ message: `this is no history of an execution in format 1: ${error.message}` })
+    (error) => new InvalidHistory({ message: `not a history of an execution in format 1: ${error.message}` })
   )
 
-/** Writes an exported history as JSON. */
+/** Encodes an exported history as JSON. */
 export const encode: (history: FlowHistory) => Effect.Effect<typeof FlowHistory.Encoded> = (history) =>
   Effect.orDie(Schema.encodeEffect(FlowHistory)(history))

@@ -1,5 +1,5 @@
 /**
- * The management of durable flows over HTTP, for a program that has a server: what `signalbox flows` talks to.
+ * The management of durable flows over HTTP, for programs that have a server. `signalbox flows` is a client of it.
  */
 import * as Mac from "effect/crypto/Mac"
 import * as ByteSize from "effect/ByteSize"
@@ -27,11 +27,11 @@ import { body, conflicting, invalid, missing, type Said } from "./internal/manag
 import { Api, Authorization, Edge, refusedCommands } from "./internal/management/Contract.ts"
 
 export interface Options {
-  /** Who shows it as a bearer token may manage the flows: at least 16 characters, from a secure random source. */
+  /** The bearer token of all requests: at least 16 characters, from a secure random source. */
   readonly token: Redacted.Redacted
 }
 
-/** The options are of no use; the message says why. */
+/** The options are invalid; the message names the field and the remedy. */
 export class InvalidManagement extends Schema.TaggedError<InvalidManagement>()("InvalidManagement", {
   message: Schema.String
 }) {}
@@ -40,7 +40,7 @@ const shortestToken = 16
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** The field that does not fit, and why; never what was given. */
+/** Returns the invalid field and the reason, never the value. */
 const refusal = ({ cause }: HttpApiSchemaError) => {
   const [first] = format(cause.issue).issues
   const path = (first?.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
@@ -54,7 +54,7 @@ const tooLarge = new PayloadTooLargeResponse(
   body("PAYLOAD_TOO_LARGE", "the body is larger than 4 MB; a signal may have 1 MB of JSON")
 )
 
-/** More than a signal of the largest size takes. */
+/** Larger than the largest signal. */
 const largestBody = ByteSize.fromInputUnsafe("4 MB")
 
 type Answer<E> = Effect.Effect<HttpServerResponse.HttpServerResponse, unhandled | E, HttpRouter.Provided>
@@ -84,7 +84,7 @@ const layerEdge = Layer.succeed(Edge, (httpEffect): Answer<InvalidRequestRespons
   )
 )
 
-/** Two texts of any length, in a time that tells nothing of where they differ. */
+/** Compares two texts in constant time, by their digests. */
 const same = Effect.fnUntraced(function* (one: string, other: string) {
   const digest = (text: string) => Effect.promise(() => crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)))
   return Mac.timingSafeEqual(new Uint8Array(yield* digest(one)), new Uint8Array(yield* digest(other)))
@@ -107,9 +107,9 @@ const layerAuthorization = (token: Redacted.Redacted) =>
   })
 
 /**
- * The routes, for the `HttpRouter` of a program that has a `FlowEngine`: a list of executions, one with where it stands, its
- * history, signals, and the commands `cancel`, `terminate`, `suspend`, `resume` and `retry` for one or by a filter, below
- * `/flow-executions`; the functions of `FlowSchedules` below `/flow-schedules`.
+ * Mounts the routes in the `HttpRouter` of a program that has a `FlowEngine`: below `/flow-executions` the list of executions, the
+ * inspection and history of one, signals, and the commands `cancel`, `terminate`, `suspend`, `resume` and `retry` for one or by a
+ * filter; below `/flow-schedules` the functions of `FlowSchedules`. Fails with `InvalidManagement` when the token is too short.
  *
  * ```ts
  * import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"

@@ -34,8 +34,8 @@ import { Api, Inspection as InspectionJson, Listed } from "./internal/management
 import { RunNow as RunNowJson, Schedule as ScheduleJson } from "./internal/management/Schedules.ts"
 
 /**
- * What went wrong: a code of the program, or `UNREACHABLE` when none answers there, `UNEXPECTED_ANSWER` when what answers
- * is no management of flows.
+ * A request failed: with a code of the program, with `UNREACHABLE` when there is no response, or with `UNEXPECTED_ANSWER` when the
+ * response is not that of `FlowManagement.layerRoutes`.
  */
 export class FlowManagementError extends Schema.TaggedError<FlowManagementError>()("FlowManagementError", {
   code: Schema.Union([ErrorCode, Schema.Literals(["UNREACHABLE", "UNEXPECTED_ANSWER"])]),
@@ -43,12 +43,12 @@ export class FlowManagementError extends Schema.TaggedError<FlowManagementError>
 }) {}
 
 export interface Options {
-  /** Where the program listens, with the prefix of its routes, such as `http://127.0.0.1:4800`. */
+  /** The address of the program, with the prefix of its routes, such as `http://127.0.0.1:4800`. */
   readonly url: string
   readonly token: Redacted.Redacted
 }
 
-/** As the routes answer: times in ISO 8601, names with underscores. For programs that print what they got. */
+/** Encodes results as the routes do: times in ISO 8601, names with underscores. For programs that print them. */
 export const onWire = {
   listed: Schema.encodeSync(Listed),
   inspection: Schema.encodeSync(InspectionJson),
@@ -58,9 +58,9 @@ export const onWire = {
 }
 
 const attemptTimeout = "30 seconds"
-/** Of a command for many executions. */
+/** The timeout of a command for many executions. */
 const longTimeout = "10 minutes"
-/** Of what only reads. */
+/** The retries of reads. */
 const again = { schedule: Schedule.exponential("200 millis"), times: 3 }
 
 type Call<A> = Effect.Effect<A, FlowManagementError>
@@ -75,11 +75,11 @@ const make = Effect.fnUntraced(function* ({ token, url }: Options) {
   })
   const unreachable = new FlowManagementError({
     code: "UNREACHABLE",
-    message: `nothing answers at ${base}: check the address, and that the program runs`
+    message: `cannot reach ${base}: check the address, and that the program runs`
   })
   const unexpected = new FlowManagementError({
     code: "UNEXPECTED_ANSWER",
-    message: `what answers at ${base} is no management of flows: check that the program mounts FlowManagement.layerRoutes, and its prefix`
+    message: `the response of ${base} is not that of FlowManagement.layerRoutes: check that the program mounts them, and their prefix`
   })
 
   const call = <A, E>(effect: Effect.Effect<A, E>, timeout: Duration.Input = attemptTimeout): Call<A> =>
@@ -153,11 +153,11 @@ export class FlowManagementClient extends Context.Service<
   FlowManagementClient,
   {
     readonly list: (options?: PageOptions) => Call<ExecutionPage>
-    /** All that match, those that began last first. */
+    /** Emits all executions that match, the newest first. */
     readonly stream: (filter?: Filter) => Stream.Stream<ListedExecution, FlowManagementError>
     readonly inspect: (execution: string) => Call<Inspection>
     readonly history: (execution: string) => Call<FlowHistory>
-    /** Sends a value to a signal, or to an inbox with an `id`, by its name with its key as in `price[a]`. */
+    /** Sends a value to a signal, or with an `id` to an inbox, by its name with its key as in `price[a]`. */
     readonly signal: (
       execution: string,
       signal: string,
@@ -169,7 +169,7 @@ export class FlowManagementClient extends Context.Service<
     readonly suspend: (execution: string) => Call<void>
     readonly resume: (execution: string, options?: ResumeOptions) => Call<void>
     readonly retry: (execution: string, options?: RetryOptions) => Call<void>
-    /** For all that match. An empty filter is refused unless `all` is true: it matches every execution. */
+    /** Carries out a command for all that match. An empty filter, which matches every execution, needs `all: true`. */
     readonly each: (
       filter: Filter,
       command: Command,

@@ -1,5 +1,5 @@
 /**
- * Durable flows by the clock: executions that begin at the times of a schedule.
+ * Schedules of durable flows: executions that start at the times of a schedule.
  */
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -20,9 +20,9 @@ import * as Decide from "./internal/schedules/Decide.ts"
 import * as Row from "./internal/schedules/Row.ts"
 import type { Codec } from "./internal/Values.ts"
 
-/** A definition of `@signalbox/schedule`, with the input of what begins. */
+/** A definition of `@signalbox/schedule`, with the input of its executions. */
 export type Options<I> = Definition.DefinitionInput & {
-  /** Returns the input of the execution that begins at this time. */
+  /** Returns the input of the execution of this time. */
   readonly input: (at: DateTime.Utc) => I
 }
 
@@ -36,12 +36,12 @@ export class InvalidSchedule extends Schema.TaggedError<InvalidSchedule>()("Inva
   message: Schema.String
 }) {}
 
-/** There is no schedule of this name. */
+/** The schedule does not exist. */
 export class ScheduleNotFound extends Schema.TaggedError<ScheduleNotFound>()("ScheduleNotFound", {
   schedule: Schema.String
 }) {
   override get message(): string {
-    return `name: there is no schedule ${this.schedule}; it exists from the start of a program with its FlowSchedules.layer on, unless it was removed`
+    return `name: the schedule ${this.schedule} does not exist; the first start of a program with its FlowSchedules.layer creates it`
   }
 }
 
@@ -66,15 +66,15 @@ const definitionOf = <I>({ input: _, ...fields }: Options<I>) =>
   )
 
 /**
- * Begins an execution of a flow at each occurrence of a schedule, for as long as the layer is there: once, in however many
- * processes with one store. The key of the execution is the name of the schedule and the time.
+ * Starts an execution of a flow at each occurrence of a schedule, while the layer is provided: exactly once, in any number of
+ * processes on one store. The key of the execution is the name of the schedule and the time.
  *
- * - A schedule that is new counts from now. One that exists continues where it was: `missed` decides about occurrences that
- *   passed while no process ran, by default the last begins.
+ * - A new schedule begins now. An existing one continues: `missed` decides about occurrences that passed while no process ran, by
+ *   default the last begins.
  * - `overlap` decides what happens when an earlier execution has not ended; by default the occurrence is skipped. Halted and
- *   suspended executions have not ended. `stop` cancels it and begins when its undos are done.
- * - The program that started last sets the definition. Programs that want another one leave the schedule alone from then on, and
- *   new times count from the change.
+ *   suspended executions have not ended. `stop` cancels the earlier one and begins when its undos are done.
+ * - The program that started last sets the definition. Programs with another definition no longer change the schedule, and the new
+ *   times apply from the change on.
  *
  * Provide the `Flow.layer` of the flow around it. Fails with `InvalidSchedule`.
  *
@@ -139,9 +139,9 @@ export const layer = <I extends Codec, S extends Codec, E extends Codec, R>(
     })
   )
 
-/** An execution that a schedule began and that has not ended. */
+/** An execution that a schedule started and that has not ended. */
 export type { Running } from "./internal/schedules/Decide.ts"
-/** What became of an occurrence. */
+/** The outcome of an occurrence. */
 export type { Outcome } from "./internal/schedules/Row.ts"
 
 /** A schedule as it is recorded. Times are milliseconds since 1970. */
@@ -152,20 +152,20 @@ export interface Schedule {
   readonly definition: Definition.Definition
   /** When a program set this definition. */
   readonly setAt: number
-  /** Whether this program carries it out: false when it has no such schedule, or another definition was set after its own. */
+  /** Whether this program runs it: false when it does not define the schedule, or another definition was set after its own. */
   readonly local: boolean
   readonly paused: { readonly at: number; readonly by: string; readonly note: string } | null
-  /** When the next occurrence starts; in the past when no program carries the schedule out. Null: none is left. */
+  /** When the next occurrence starts; in the past when no program runs the schedule. Null: none is left. */
   readonly next: number | null
-  /** What it began and has not ended; halted and suspended ones too. */
+  /** Its executions that have not ended, also halted and suspended ones. */
   readonly running: ReadonlyArray<Decide.Running>
-  /** Occurrences that begin when what runs has ended. */
+  /** Occurrences that begin when the running executions have ended. */
   readonly waiting: ReadonlyArray<number>
-  /** Occurrences of a backfill that are yet to begin. */
+  /** Occurrences of a backfill that have not begun. */
   readonly backfill: ReadonlyArray<number>
   /** Why an occurrence cannot begin, since when; null when nothing is wrong. */
   readonly problem: { readonly since: number; readonly message: string } | null
-  /** What became of the last occurrences, at most 50, the newest last. */
+  /** The outcomes of the last occurrences, at most 50, the newest last. */
   readonly recent: ReadonlyArray<Row.Outcome>
 }
 
@@ -230,7 +230,7 @@ export const list: Effect.Effect<ReadonlyArray<Schedule>, never, FlowEngine> = E
   )
 })
 
-/** Changes the row of a schedule that exists, and wakes who carries it out. */
+/** Changes the row of an existing schedule, and wakes the programs that run it. */
 const command = Effect.fnUntraced(function* <A, E = never>(
   name: string,
   change: (row: Row.Row, now: number) => Effect.Effect<readonly [Row.Row | null, A], E, FlowEngine>
@@ -247,8 +247,8 @@ const command = Effect.fnUntraced(function* <A, E = never>(
 })
 
 /**
- * Pauses a schedule: nothing begins until it is resumed, and what comes meanwhile is skipped as paused, with this note. What runs
- * continues.
+ * Pauses a schedule: until it is resumed its occurrences are skipped as paused, with this note. Running executions continue. Fails
+ * with `ScheduleNotFound`.
  *
  * ```ts
  * import * as FlowSchedules from "@signalbox/flows/FlowSchedules"
@@ -269,7 +269,7 @@ export const pause = Effect.fn("FlowSchedules.pause")(function* (
 })
 
 /**
- * Resumes a paused schedule: what comes from now on begins. Changes nothing when it is not paused.
+ * Resumes a paused schedule: occurrences from now on begin. Changes nothing when it is not paused. Fails with `ScheduleNotFound`.
  *
  * ```ts
  * import * as FlowSchedules from "@signalbox/flows/FlowSchedules"
@@ -288,8 +288,8 @@ export const resume = Effect.fn("FlowSchedules.resume")(function* (
 })
 
 /**
- * Removes a schedule with its progress: nothing begins any more, and what it began continues. A program whose `layer` still
- * defines the schedule sets it again when it starts, as a new one; so deploy without it first, or pause it instead.
+ * Deletes a schedule with its progress; its executions continue. A program whose `layer` still defines the schedule creates it
+ * again when it starts; so deploy without it first, or pause it instead. Fails with `ScheduleNotFound`.
  *
  * ```ts
  * import * as FlowSchedules from "@signalbox/flows/FlowSchedules"
@@ -303,18 +303,18 @@ export const remove = Effect.fn("FlowSchedules.remove")(function* (
   yield* command(name, () => Effect.succeed([null, undefined] as const))
 })
 
-/** What `runNow` has decided. */
+/** The decision of `runNow`. */
 export interface RunNow {
   /** The time of the occurrence, milliseconds since 1970; the key of its execution is the name of the schedule and this time. */
   readonly at: number
-  /** `waits`: until what runs has ended. `skipped`: `why` names what runs. */
+  /** `waits`: until the running executions have ended. `skipped`: `why` names them. */
   readonly outcome: "begins" | "waits" | "skipped"
   readonly why: string | null
 }
 
 /**
- * Begins an occurrence now, also when the schedule is paused. An execution that has not ended is met as `overlap` says. A program
- * that carries the schedule out begins it, within ten seconds when that is another one.
+ * Starts an occurrence now, also when the schedule is paused; `overlap` decides about executions that have not ended. A program that
+ * runs the schedule starts the execution, within ten seconds if that is another one. Fails with `ScheduleNotFound`.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -330,7 +330,7 @@ export const runNow = Effect.fn("FlowSchedules.runNow")(function* (
   return yield* command(
     name,
     Effect.fnUntraced(function* (row, now) {
-      // What is being begun cannot be stopped yet.
+      // An execution that is being started cannot be stopped yet.
       if (row.definition.overlap === "stop" && row.stop === null && row.starting.length > 0) {
         const waiting = { ...row, backfill: [now, ...row.backfill] }
         return [waiting, { at: now, outcome: "waits", why: null } satisfies RunNow] as const
@@ -349,9 +349,10 @@ export const runNow = Effect.fn("FlowSchedules.runNow")(function* (
 const mostBackfilled = 1_000
 
 /**
- * Begins the occurrences from `from` on and before `to`, milliseconds since 1970, in their order: one after another, or with
- * `overlap: "allow"` beside each other. Those that have begun in their time are not begun again. Returns how many were asked for. Fails with
- * `InvalidBackfill`, and nothing is recorded, when the span is empty or reaches into the future, or has more than 1,000 occurrences.
+ * Starts the occurrences from `from` on and before `to`, milliseconds since 1970, in their order: one after another, or with
+ * `overlap: "allow"` concurrently. Returns how many will start: occurrences that have already begun are not repeated. Fails with
+ * `InvalidBackfill`, and nothing is recorded, when the span is empty, reaches into the future, or has more than 1,000 occurrences;
+ * and with `ScheduleNotFound`.
  *
  * ```ts
  * import * as FlowSchedules from "@signalbox/flows/FlowSchedules"
@@ -373,7 +374,7 @@ export const backfill = Effect.fn("FlowSchedules.backfill")(function* (
       if (!Number.isFinite(from)) return yield* refuse("from", "Expected milliseconds since 1970")
       if (!(to > from)) return yield* refuse("to", "Expected to be later than from: the span is empty")
       if (to > now)
-        return yield* refuse("to", `Expected at most now, ${Decide.iso(now)}: what comes later begins by itself`)
+        return yield* refuse("to", `Expected at most now, ${Decide.iso(now)}: later occurrences begin automatically`)
       const found = occurrences(row.definition, Decide.utc(from), Decide.utc(to), mostBackfilled + 1)
       if (found.length > mostBackfilled) {
         const last = found.at(-1)?.at.epochMilliseconds ?? to
@@ -389,7 +390,7 @@ export const backfill = Effect.fn("FlowSchedules.backfill")(function* (
       if (row.backfill.length + asked.length > mostBackfilled) {
         return yield* refuse(
           "to",
-          `Expected an earlier backfill to end first: ${row.backfill.length} of its occurrences wait`
+          `Expected the earlier backfill to end first: ${row.backfill.length} of its occurrences have not begun`
         )
       }
       return [{ ...row, backfill: [...row.backfill, ...asked] }, asked.length] as const

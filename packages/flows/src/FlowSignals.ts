@@ -1,5 +1,5 @@
 /**
- * Where plain runs of flows get their signals from.
+ * The source of signals for plain runs of flows.
  */
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -7,20 +7,20 @@ import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import { FlowDefect } from "./FlowDefect.ts"
 
-/** Which signal: the execution, and the path where it is received. */
+/** A signal: the execution, and the path where it is received. */
 export interface SignalAddress {
   readonly executionId: string
   readonly path: string
 }
 
 export interface FlowSignals {
-  /** Gives the signal as JSON when it comes. */
+  /** Resolves to the value of the signal, as JSON. */
   readonly receive: (address: SignalAddress) => Effect.Effect<Schema.Json>
 }
 
 /**
- * What answers a `receive` of a signal in a plain run, such as a question on the terminal. Durable executions are sent theirs
- * with `Flow.handle`. Without it, a plain run that awaits a signal is a defect.
+ * Provides the values of signals in plain runs, for example from a question on the terminal. Durable executions get theirs by
+ * `Flow.handle`. Without this service, a plain run that waits for a signal is a defect.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -36,13 +36,13 @@ export const FlowSignals = Context.Reference<FlowSignals>("@signalbox/flows/Flow
     receive: ({ path }) =>
       Effect.die(
         new FlowDefect({
-          message: `nobody sends the signal ${path} to a plain run: provide FlowSignals, or run the flow durably with Flow.execute`
+          message: `a plain run receives no signal ${path}: provide FlowSignals, or run the flow durably with Flow.execute`
         })
       )
   })
 })
 
-/** Signals by hand: those that come early wait; of two for one address the first counts. */
+/** Creates a source of signals that a program sends itself: early ones wait; of two for one address the first counts. */
 export const makeMailbox = Effect.sync(() => {
   const boxes = new Map<string, Deferred.Deferred<Schema.Json>>()
   const boxOf = ({ executionId, path }: SignalAddress) => {

@@ -1,9 +1,9 @@
 /**
- * A plugin for ESLint and for the JS plugins of oxlint that finds in bodies of flows what a replay would do differently: the
- * clock, random numbers, requests, and concurrency that is not the flow's. It imports nothing, so a linter loads it at once.
+ * A plugin for ESLint and for the JS plugins of oxlint that finds nondeterministic code in bodies of flows: the clock, random
+ * numbers, requests, and concurrency that is not the flow's. It imports nothing, so that linters load it quickly.
  */
 
-/** What the rule reads of a syntax tree (ESTree). */
+/** The properties of a syntax tree (ESTree) that the rule reads. */
 interface Node {
   readonly type: string
   readonly parent?: Node | null
@@ -25,7 +25,7 @@ interface RuleContext {
   readonly report: (problem: { readonly node: Node; readonly message: string }) => void
 }
 
-/** The two forms that a body has. */
+/** The two forms of a body. */
 type Form = "effect" | "promise"
 type Remedies = Readonly<Record<Form, string>>
 
@@ -39,7 +39,7 @@ const timeout: Remedies = { effect: "use Flow.timeout, or the timeout of a step"
 const retry = both("use the retry of a step: step.with({ retry })")
 const promise = both("call it in the run of a step")
 
-/** Members that a body does not call, by what they belong to. `*`: each. */
+/** Members that a body must not call, by their owner. `*`: all. */
 const members: Readonly<Record<string, Readonly<Record<string, Remedies>>>> = {
   Date: { now: time },
   performance: { now: time },
@@ -89,12 +89,12 @@ const ownerOf = (node: Node): string | null => {
 const flowModule = /(?:^@signalbox\/flows\/|^\.{1,2}\/(?:.*\/)?)(Flow|Promises)(?:\.[jt]s)?$/
 const effectModule = /^effect(?:\/Effect)?$/
 
-/** What calls like these make, by the names that they have in the file. */
+/** The local names of the functions that define flows and steps. */
 interface Names {
   /** Of `Flow`. */
   readonly flow: Set<string>
   readonly effect: Set<string>
-  /** Functions imported by their names, with what they are called in their module. */
+  /** Functions imported by name, with their names in their module. */
   readonly functions: Map<string, string>
 }
 
@@ -112,7 +112,7 @@ const readImport = ({ source, specifiers = [] }: Node, names: Names) => {
   }
 }
 
-/** `make`, `step`, `defineFlow` or `defineStep`, when that is called. */
+/** Returns `make`, `step`, `defineFlow` or `defineStep` when a call is one of these, else null. */
 const calledOf = ({ callee }: Node, names: Names): string | null => {
   if (callee === undefined) return null
   const name = nameOf(callee)
@@ -124,7 +124,7 @@ const calledOf = ({ callee }: Node, names: Names): string | null => {
 const forms: Readonly<Record<string, Form>> = { make: "effect", defineFlow: "promise" }
 const steps = new Set(["step", "defineStep"])
 
-/** The form of the body that a node is in; null when it is in none, or in a step. */
+/** Returns the form of the body around a node; null outside of bodies, and in a step. */
 const bodyAround = (node: Node, names: Names): Form | null => {
   let below: Node = node
   let isRun = false
@@ -147,14 +147,14 @@ const create = (context: RuleContext) => {
     if (form === null || remedies === undefined) return
     context.report({
       node,
-      message: `${what} in the body of a flow is done anew by each replay: ${remedies[form]}`
+      message: `${what} in the body of a flow runs again in each replay: ${remedies[form]}`
     })
   }
   const member = (node: Node) => {
     const owner = ownerOf(node)
     const property = propertyOf(node)
     if (owner === null || property === null) return
-    // The whole of `crypto.subtle.digest` is one problem.
+    // `crypto.subtle.digest` is reported once.
     if (node.parent?.type === "MemberExpression" && node.parent.object === node) return
     const known = members[names.effect.has(owner) ? "Effect" : owner]
     if (owner === "Effect" && !names.effect.has(owner)) return
@@ -163,7 +163,7 @@ const create = (context: RuleContext) => {
   const call = (node: Node, isNew: boolean) => {
     const name = nameOf(node.callee)
     if (name === null) return
-    // With arguments a date is what they say.
+    // A date with arguments is deterministic.
     if (isNew && (name !== "Date" || (node.arguments?.length ?? 0) > 0)) return
     const remedies = Object.hasOwn(functions, name) ? functions[name] : undefined
     refuse(node, isNew ? `new ${name}()` : `${name}()`, remedies)
@@ -192,8 +192,8 @@ const create = (context: RuleContext) => {
  * export default [{ plugins: { "signalbox-flows": flows }, rules: { "signalbox-flows/pure-body": "error" } }]
  * ```
  *
- * It looks at what is written in the `run` of `Flow.make` and `defineFlow`; functions that a body calls elsewhere are found
- * by `Flow.run(…, { verify: true })`. A forgotten `yield*` is found by `floatingEffect` of effect's language service.
+ * It checks the code in the `run` of `Flow.make` and `defineFlow`; `Flow.run(…, { verify: true })` also covers functions that a
+ * body calls elsewhere. A forgotten `yield*` is found by `floatingEffect` of effect's language service.
  */
 const plugin = {
   meta: { name: "signalbox-flows" },
@@ -201,7 +201,7 @@ const plugin = {
     "pure-body": {
       meta: {
         type: "problem",
-        docs: { description: "bodies of flows take time, chance and results from steps alone" },
+        docs: { description: "bodies of flows get time, random values and results only from steps" },
         schema: []
       },
       create

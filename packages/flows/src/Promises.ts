@@ -1,6 +1,6 @@
 /**
- * Flows for programs without Effect: bodies and steps are async functions, over the same interpreter. What they make are
- * ordinary flows and steps.
+ * Flows for programs without Effect: bodies and steps are async functions, over the same interpreter. They define ordinary flows
+ * and steps.
  */
 import * as Duration from "effect/Duration"
 import type * as Context from "effect/Context"
@@ -29,15 +29,15 @@ export type { AnySchema, TypeOf } from "./internal/StandardSchema.ts"
 export type { Child, StartOptions } from "./Children.ts"
 export { approval, inbox, signal } from "./Signals.ts"
 
-/** Any JSON, for steps and flows whose values no schema describes. */
+/** Any JSON, for steps and flows without a schema. */
 export const json = Schema.Json
 
 /**
- * What a step or a flow of promises failed with. It is recorded, so it holds what is left of the error that was thrown: its
- * name or tag, and its message. Throw one yourself to hand on `data`, which is recorded too: no secrets.
+ * The failure of a step or a flow of promises. It is recorded, so it has only the name or tag of the exception, and its message.
+ * Throw one yourself to pass `data`, which is recorded too, so without secrets.
  */
 export class FlowError extends Schema.TaggedError<FlowError>()("FlowError", {
-  /** The `_tag` or the `name` of what was thrown. */
+  /** The `_tag` or the `name` of the exception. */
   type: Schema.String,
   message: Schema.String,
   data: Schema.NullOr(Schema.Json)
@@ -54,13 +54,13 @@ const errorOf = (thrown: unknown): FlowError => {
 
 // ---- steps
 
-/** What the `run` of a step is given. */
+/** The second argument of the `run` of a step. */
 export interface StepTools {
-  /** Aborted when the step is cut off: by its timeout, by a race, by a failure beside it. */
+  /** Aborted when the step is interrupted: by its timeout, by a race, by the failure of another branch. */
   readonly signal: AbortSignal
-  /** The same however often the step is repeated: send it with what must not happen twice. */
+  /** The same for all attempts of the step: send it with requests that must not act twice. */
   readonly idempotencyKey: string
-  /** Tells how far the step is. */
+  /** Reports the progress of the step. */
   readonly progress: (progress: Parameters<typeof Flow.progress>[0]) => void
 }
 
@@ -69,10 +69,10 @@ export interface StepDefinition<I extends AnySchema, O extends AnySchema> {
   readonly input: I
   /** The result: JSON, at most 1 MB, without secrets. */
   readonly output: O
-  /** The work. May be run again, so what it does should be safe to repeat. Whatever it throws is a failure of the step. */
+  /** The work. May run again, so its effects should be safe to repeat. An exception is a failure of the step. */
   readonly run: (input: TypeOf<I>, tools: StepTools) => PromiseLike<TypeOf<O>> | TypeOf<O>
   readonly retry?: Step.RetryOptions<FlowError>
-  /** The longest that one attempt may take. */
+  /** The time limit of an attempt. */
   readonly timeout?: Duration.Input
   /** `"never"`: see `Flow.step`. */
   readonly repeat?: "never"
@@ -145,7 +145,7 @@ export const defineStep = <I extends AnySchema, O extends AnySchema>(
 
 // ---- bodies
 
-/** A part of a body: a function that gets a context of its own. */
+/** A part of a body: a function with its own context. */
 export type Part<A, R> = (ctx: FlowTools<R>) => PromiseLike<A> | A
 
 type Parts<R> = Readonly<Record<string, Part<unknown, R>>> | ReadonlyArray<Part<unknown, R>>
@@ -158,9 +158,9 @@ type ResultOf<P> =
     : ResultsOf<P>[keyof P]
 
 /**
- * What the body of a flow calls, one thing at a time: `await` each. Instead of `Promise.all` use `all` and `forEach`; a
- * second call before the answer to the first halts the execution. A cancel rejects with `FlowCancelled`, and so does
- * everything that is called after it. `finally` blocks do not run when an execution waits outside of the memory.
+ * The operations of a flow body. `await` each: a second call before the first has resolved halts the execution. Instead of
+ * `Promise.all` use `all` and `forEach`. After a cancel the current call and all later ones reject with `FlowCancelled`. `finally`
+ * blocks do not run when an execution is evicted from memory.
  */
 export interface FlowTools<R> {
   readonly step: <I extends Codec, S extends Codec, E extends Codec>(
@@ -168,24 +168,24 @@ export interface FlowTools<R> {
     input: I["Type"],
     options?: { readonly key?: string }
   ) => Promise<S["Type"]>
-  /** Waits, for as long as it takes. */
+  /** Waits for a duration, over restarts of the program. */
   readonly sleep: (name: string, duration: Duration.Input, options?: { readonly key?: string }) => Promise<void>
-  /** The time, recorded: use it instead of `new Date()`. */
+  /** Returns the current time, and records it: use it instead of `new Date()`. */
   readonly now: (name: string, options?: { readonly key?: string }) => Promise<Date>
-  /** Runs the functions beside each other: resolves to their results, or rejects with the first failure. */
+  /** Runs the functions concurrently: resolves to their results, or rejects with the first failure. */
   readonly all: <const P extends Parts<R>>(
     name: string,
     parts: P,
     options?: Branches.Concurrency
   ) => Promise<ResultsOf<P>>
-  /** Runs a function for each item; `key` tells them apart. */
+  /** Runs a function for each item, which `key` identifies. */
   readonly forEach: <A, B>(
     name: string,
     items: Iterable<A>,
     options: Branches.Concurrency & { readonly key: (item: A, index: number) => string },
     part: (ctx: FlowTools<R>, item: A, index: number) => PromiseLike<B> | B
   ) => Promise<Array<B>>
-  /** Resolves or rejects as the first of the functions does; the others are cancelled. */
+  /** Resolves or rejects like the first function to end; the others are cancelled. */
   readonly race: <const P extends Parts<R>>(name: string, parts: P) => Promise<ResultOf<P>>
   /** Rejects with `FlowTimeout` when the function takes longer. */
   readonly timeout: <A>(
@@ -203,9 +203,9 @@ export interface FlowTools<R> {
     call: Part<A, R>,
     undo: (ctx: FlowTools<R>, value: A) => PromiseLike<unknown> | unknown
   ) => Promise<A>
-  /** Whether an execution takes changed code: see `Flow.patched`. */
+  /** Whether an execution runs changed code: see `Flow.patched`. */
   readonly patched: (name: string) => Promise<boolean>
-  /** Begins the execution again with another input: see `Flow.continueAs`. */
+  /** Restarts the execution with another input: see `Flow.continueAs`. */
   readonly continueAs: <I extends Codec>(
     flow: { readonly name: string; readonly input: I },
     input: I["Type"]
@@ -216,26 +216,26 @@ export interface FlowTools<R> {
     input: I["Type"],
     options?: { readonly key?: string }
   ) => Promise<S["Type"]>
-  /** Starts another flow as an execution of its own, a child, and goes on: see `Flow.start`. */
+  /** Starts another flow as a separate execution, a child, without waiting for it: see `Flow.start`. */
   readonly start: <I extends Codec, S extends Codec, E extends Codec>(
     flow: Flow.Flow<I, S, E, R>,
     input: I["Type"],
     options?: Flow.StartOptions
   ) => Promise<Flow.Child<S["Type"], E["Type"]>>
-  /** Waits until a child has ended, for as long as it takes; rejects with its error, or with `FlowCancelled`. */
+  /** Waits until a child has ended, without a limit; rejects with its error, or with `FlowCancelled`. */
   readonly result: <S, E>(child: Flow.Child<S, E>) => Promise<S>
-  /** Sends a child a signal or a message that its flow lists. Rejects when it has another value for it, or has ended. */
+  /** Sends a child a signal or a message that its flow lists. Rejects when it has received another value, or has ended. */
   readonly send: <S, E, V extends Codec>(
     child: Flow.Child<S, E>,
     signal: Signal<V>,
     value: V["Type"],
     options?: { readonly key?: string }
   ) => Promise<void>
-  /** Cancels a child: what it did is undone. Nothing when it has ended. */
+  /** Cancels a child and runs its undos. Changes nothing when it has ended. */
   readonly cancel: <S, E>(child: Flow.Child<S, E>) => Promise<void>
 }
 
-/** A function with a context of its own, as code of the branch that runs it. */
+/** Turns a function with its own context into code of the branch that runs it. */
 const partOf = <A, R>(run: (ctx: FlowTools<R>) => PromiseLike<A> | A): Effect.Effect<A, unknown, FlowContext<R>> =>
   // The operations of `toolsOf` need the services `R`, which `drive` does not see.
   conceal(drive((ask) => run(toolsOf<R>(ask))) as Effect.Effect<A, unknown, R>)
@@ -281,23 +281,23 @@ const toolsOf = <R>(ask: Ask): FlowTools<R> => {
 
 export interface FlowDefinition<I extends AnySchema, O extends AnySchema, R> {
   readonly name: string
-  /** Raised when the body calls other steps than before; default 1. */
+  /** Increment it when the body calls other steps than before; default 1. */
   readonly version?: number
   readonly input: I
   readonly output: O
-  /** Tells which inputs mean the same execution. */
+  /** Returns the idempotency key: inputs with the same key are the same execution. */
   readonly key: (input: TypeOf<I>) => string
-  /** What can be sent to an execution. */
+  /** The signals and inboxes of its executions. */
   readonly signals?: ReadonlyArray<Signal<Codec>>
-  /** Words to find an execution by. */
+  /** Returns tags by which an execution can be found. */
   readonly tags?: (input: TypeOf<I>) => ReadonlyArray<string>
-  /** What limits its executions: see `Flow.make`. */
+  /** The limits of its executions: see `Flow.make`. */
   readonly limit?: ReadonlyArray<Flow.FlowLimit<TypeOf<I>>>
-  /** What steps need that are made with Effect, such as `[ControlRoom]`; `openFlows` is given a layer of them. */
+  /** The services of steps that are defined with Effect, such as `[ControlRoom]`; pass a layer of them to `openFlows`. */
   readonly services?: ReadonlyArray<Context.Key<R, never>>
   /**
-   * The body. Everything that it does or reads goes through `ctx`. What it throws is its failure, as a `FlowError`; a
-   * `TypeError` and other mistakes in its code halt the execution, so that a corrected deployment continues it.
+   * The body. All its effects and reads go through `ctx`. An exception is its failure, as a `FlowError`, except that a `TypeError`
+   * and other mistakes in its code halt the execution, so that a corrected deployment continues it.
    */
   readonly run: (ctx: FlowTools<R>, input: TypeOf<I>) => PromiseLike<TypeOf<O>> | TypeOf<O>
 }
@@ -371,13 +371,13 @@ export const defineFlow = <I extends AnySchema, O extends AnySchema, R = never>(
 // ---- running
 
 interface Common<R> {
-  /** What this program runs: those of `defineFlow`, and `{ layer: Flow.layer(flow) }` for others. */
+  /** The flows of this program: those of `defineFlow`, and `{ layer: Flow.layer(flow) }` for others. */
   readonly flows: ReadonlyArray<{ readonly layer: Layer.Layer<never, never, R> }>
-  /** Executions in memory at a time; default 1,000. */
+  /** The largest number of executions in memory; default 1,000. */
   readonly concurrency?: number
 }
 
-/** Where executions are kept: in a SQLite file, on a Postgres, or in memory, for tests. */
+/** The storage of executions: a SQLite file, Postgres, or memory, for tests. */
 type Storage =
   | { readonly file: string }
   | { readonly url: string; readonly schema?: string }
@@ -388,7 +388,7 @@ export type OpenOptions<R> = Common<R> &
   ([Exclude<R, FlowEngine>] extends [never]
     ? { readonly layer?: undefined }
     : {
-        /** What the steps need that are made with Effect. */
+        /** The services of steps that are defined with Effect. */
         readonly layer: Layer.Layer<Exclude<R, FlowEngine>, unknown>
       })
 
@@ -431,14 +431,14 @@ export interface Flows {
     value: V["Type"],
     options?: Durable.SendOptions
   ) => Promise<void>
-  /** The execution of a key. */
+  /** Resolves to the execution of a key. */
   readonly handle: <I extends Codec, S extends Codec, E extends Codec, R>(
     flow: AnyFlow<I, S, E, R>,
     key: string
   ) => Promise<PromiseHandle<S["Type"]>>
   /** Runs any effect that needs the engine. */
   readonly run: <A, E>(effect: Effect.Effect<A, E, FlowEngine>) => Promise<A>
-  /** Lets running steps end for up to 10 seconds, and gives the executions back. */
+  /** Lets running steps end for up to 10 seconds, and releases the executions. */
   readonly close: () => Promise<void>
 }
 
@@ -468,20 +468,20 @@ const checked = <R>(options: OpenOptions<R>): OpenOptions<R> => {
 }
 
 /**
- * Opens the storage and runs the executions of these flows, those that were under way included, until `close`. Rejects with
- * `FlowEngineError` when the storage cannot be opened, and with a `TypeError` when none is named.
+ * Opens the storage and runs the executions of these flows, also those that a previous process started, until `close`. Rejects with
+ * `FlowEngineError` when the storage cannot be opened, and with a `TypeError` when the options are invalid.
  */
 export const openFlows = async <R = never>(options: OpenOptions<R>): Promise<Flows> => {
   const { flows, layer } = checked(options)
   const storage: Storage & Pick<Common<R>, "concurrency"> = options
-  // Without a layer no flow needs one.
+  // The overload without a layer accepts only flows without services.
   const services = (layer ?? Layer.empty) as Layer.Layer<Exclude<R, FlowEngine>, unknown>
   const registered = flows.reduce<Layer.Layer<never, never, R>>(
     (all, flow) => Layer.merge(all, flow.layer),
     Layer.empty
   )
   const runtime = ManagedRuntime.make(registered.pipe(Layer.provideMerge(engineOf(storage)), Layer.provide(services)))
-  // What cannot be opened is said now, not by the first call.
+  // Storage that cannot be opened rejects here, not at the first call.
   await runtime.context()
   const handleOf = async <I extends Codec, S extends Codec, E extends Codec, R>(
     flow: AnyFlow<I, S, E, R>,

@@ -1,6 +1,6 @@
 /**
- * What to do about a run that ended `unresolved`, as a flow to call: try again what may go well, settle what will not, and
- * ask a person about the rest.
+ * A flow that resolves a run that ended `unresolved`: retries items that may succeed, settles others, and asks a person about the
+ * rest.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -15,21 +15,21 @@ const pageSize = 500
 
 const error = Schema.Union([InvalidRequest, NotFound, Conflict, ControlRoomError])
 
-/** Somebody else may be settling the same items. */
+/** Another client may be settling the same items. */
 const retry = { attempts: 3, while: ({ _tag }: typeof error.Type) => _tag === "Conflict" }
 
 const isBusiness = ({ exception }: WorkItems.WorkItemListed) => exception?.type === "business"
 
 type ControlRoomRequirement = Effect.Services<ReturnType<typeof WorkItems.retry>>
 
-/** Gives those failed items of a run that it is for to `settle`, so many at a time, and counts them. */
+/** Defines a step that passes matching failed items of a run to `settle`, a page at a time, and returns their number. */
 const settling = (
   run: ProcessRunId,
   isFor: (item: WorkItems.WorkItemListed) => boolean,
   settle: (items: ReadonlyArray<WorkItemId>) => Effect.Effect<void, typeof error.Type, ControlRoomRequirement>
 ) =>
   Effect.gen(function* () {
-    // Read to the end first: what is settled is no longer in the list.
+    // Read to the end first: settled items are no longer in the list.
     const failed = yield* Stream.runCollect(WorkItems.stream({ processRun: run, state: "failed", limit: pageSize }))
     const chosen = failed.filter(isFor).map(({ id }) => id)
     for (let start = 0; start < chosen.length; start += pageSize) yield* settle(chosen.slice(start, start + pageSize))
@@ -67,7 +67,7 @@ const countFailures = Flow.step("countFailures", {
     )
 })
 
-/** What a person decides about the items that are left. List it in the `signals` of the flow that calls `settleUnresolved`. */
+/** The decision of a person about the remaining items. List it in the `signals` of the flow that calls `settleUnresolved`. */
 export const escalation = Flow.approval("escalation")
 
 const AtLeastOne = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(1))
@@ -75,14 +75,14 @@ const AtLeastOne = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(1))
 /**
  * Settles the failed items of a run that ended `unresolved`, with `Flow.call`:
  *
- * - Items that failed for other than business reasons are put back to work and awaited, `attempts` times at most (default
- *   3, 0 for none), after a pause of `delayMillis` (default one minute) that grows by `backoff` (default 2).
- * - Business failures are not worth that. With `rest: "markBusinessDone"` they are marked as done, and what else has still
- *   failed stays so. With `rest: "ask"`, the default, a person decides about all that is left, by the signal `escalation`
- *   (list it in the `signals` of your flow) or `signalbox flows signal`: approved, all is marked as done; refused, it stays
- *   failed. With `rest: "leave"` it stays failed at once.
+ * - Items that failed for other than business reasons are retried and awaited, `attempts` times at most (default 3, 0 for none),
+ *   after a pause of `delayMillis` (default one minute) that grows by `backoff` (default 2).
+ * - Business failures are not retried. With `rest: "markBusinessDone"` they are marked as done, and other items stay failed. With
+ *   `rest: "ask"`, the default, a person decides about all remaining items, by the signal `escalation` (list it in the `signals` of
+ *   your flow) or `signalbox flows signal`: if approved, all are marked as done; else they stay failed. With `rest: "leave"` they
+ *   stay failed.
  *
- * Gives the state that the run has then, and how many items were put back to work, marked as done, and left.
+ * Returns the new state of the run, and how many items were retried, marked as done, and left.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -110,7 +110,7 @@ export const settleUnresolved = Flow.make("settleUnresolved", {
   }),
   success: Schema.Struct({
     state: Schema.Literals(["completed", "unresolved"]),
-    /** Items put back to work; one that failed again counts each time. */
+    /** Retried items; an item that failed again counts each time. */
     retried: Schema.Finite,
     markedDone: Schema.Finite,
     /** Items that are still failed. */

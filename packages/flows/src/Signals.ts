@@ -1,5 +1,5 @@
 /**
- * Signals: values that a flow waits for and somebody outside sends, such as the decision of a person.
+ * Signals: values that a flow waits for and that are sent from outside, such as the decision of a person.
  */
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -13,9 +13,9 @@ export interface Signal<S extends Codec> {
   readonly name: string
   readonly schema: S
   /**
-   * Waits until it is sent, for as long as it takes; what was sent before is there at once. Of a signal each call returns the
-   * one value; of an inbox each call returns the next message. `key` tells the signals of one name apart, in branches. A
-   * plain run asks `FlowSignals`.
+   * Waits until the signal is sent, without a limit; returns immediately if it was sent before. For a signal each call returns the
+   * same value, for an inbox the next message. `key` distinguishes signals with the same name, in branches. A plain run gets them
+   * from `FlowSignals`.
    */
   readonly receive: (options?: { readonly key?: string }) => Effect.Effect<S["Type"], never, FlowContext<never>>
 }
@@ -36,7 +36,7 @@ const make =
 
 /**
  * Defines a signal: one value for an execution, or for a key in it. List it in the `signals` of the flow, and send it with
- * `Flow.handle`. Sent again with an equal value it is accepted; with another one that is a `SignalConflict`.
+ * `Flow.handle`. Sending an equal value again is accepted; another value fails with `SignalConflict`.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -61,12 +61,12 @@ const make =
 export const signal = make("signal")
 
 /**
- * Defines an inbox: any number of messages, each with an id, so that one that is sent twice is received once. Each
- * `receive` returns the next in the order of arrival.
+ * Defines an inbox: any number of messages, each with an id, so that a repeated one is received once. Each `receive` returns the
+ * next message in the order of arrival.
  */
 export const inbox = make("inbox")
 
-/** What a person decided. */
+/** The decision of a person. */
 export const Approval = Schema.Struct({
   approved: Schema.Boolean,
   /** Who decided. */
@@ -75,5 +75,5 @@ export const Approval = Schema.Struct({
 })
 export interface Approval extends Schema.Schema.Type<typeof Approval> {}
 
-/** Defines a signal for the decision of a person; a refusal is a value, not an error. */
+/** Defines a signal for the decision of a person. A refusal is a value, not an error. */
 export const approval = <const Name extends string>(name: Name) => signal(name, Approval)

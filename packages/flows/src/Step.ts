@@ -22,22 +22,22 @@ export class StepTimeout extends Schema.TaggedError<StepTimeout>()("StepTimeout"
 /** The error schema of a step: the one that it declares and, when it has a timeout, `StepTimeout`. */
 export type WithTimeout<E extends Codec, T> = [T] extends [never] ? E : Schema.Union<readonly [E, typeof StepTimeout]>
 
-/** How a step is repeated when it fails with an error of its schema. Defects are never repeated. */
+/** How a step is retried when it fails with an error of its schema. Defects are never retried. */
 export interface RetryOptions<E> {
-  /** How often the step is run in all. */
+  /** The number of attempts, the first included. */
   readonly attempts: number
   /** The pause before the second attempt; default 1 second. */
   readonly delay?: Duration.Input
-  /** What each further pause is longer by, as a factor; default 2, and 1 keeps them equal. */
+  /** The factor by which each further pause is longer; default 2, and 1 keeps them equal. */
   readonly backoff?: number
-  /** Which errors are worth another attempt; default: all. */
+  /** Which errors are retried; default: all. */
   readonly while?: (error: E) => boolean
 }
 
-/** What can be given to a step that is there: `startRun.with({ timeout: "1 minute" })`. */
+/** What `with` of a step can change: `startRun.with({ timeout: "1 minute" })`. */
 export interface CallPolicy<E, T extends Duration.Input> {
   readonly retry?: RetryOptions<E>
-  /** The longest that one attempt may take. The step then fails with `StepTimeout` too. */
+  /** The time limit of an attempt. The step can then also fail with `StepTimeout`. */
   readonly timeout?: T
 }
 
@@ -51,12 +51,12 @@ export interface StepOptions<
   readonly input: I
   /** The result: JSON by this schema, at most 1 MB, without secrets. */
   readonly success: S
-  /** What the step can fail with; `Schema.Never` for a step that can't. */
+  /** The errors of the step; `Schema.Never` for a step that cannot fail. */
   readonly error: E
-  /** The work. May use any service; may be run again, so what it does should be safe to repeat. */
+  /** The work. May use any service. May run again, so its effects should be safe to repeat. */
   readonly run: (input: I["Type"]) => Effect.Effect<S["Type"], E["Type"], R>
   /**
-   * `"never"`: an attempt that was cut off by the end of its process is not run again; the execution halts, and a person
+   * `"never"`: an attempt that was interrupted by the end of its process is not run again; the execution halts, and a person
    * decides. Default: it is run again, with the same idempotency keys.
    */
   readonly repeat?: "never"
@@ -65,8 +65,8 @@ export interface StepOptions<
 /** A step: call it in the body of a flow. */
 export interface Step<I extends Codec, S extends Codec, E extends Codec, R, Name extends string = string> {
   /**
-   * Runs the step. Its path, the name and the key after those of what is around it, tells it from all others of the
-   * execution: a key is used once in one place; without a key, further calls in one place are numbered (`notify#2`).
+   * Runs the step. Its path, its name and key after those around it, identifies it in the execution: a key is used once in one place;
+   * without a key, repeated calls in one place are numbered (`notify#2`).
    */
   (
     input: I["Type"],
@@ -76,7 +76,7 @@ export interface Step<I extends Codec, S extends Codec, E extends Codec, R, Name
   readonly input: I
   readonly success: S
   readonly error: E
-  /** The same step with another policy of retries, or a limit of time for each attempt. */
+  /** Returns the same step with another retry policy, or with a time limit for each attempt. */
   readonly with: <const T extends Duration.Input = never>(
     policy: CallPolicy<WithTimeout<E, T>["Type"], T>
   ) => Step<I, S, WithTimeout<E, T>, R, Name>
@@ -91,7 +91,7 @@ const retryOf = <E>(options: RetryOptions<E>): Retry<E> => {
 }
 
 /**
- * Makes a step.
+ * Creates a step.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -125,19 +125,19 @@ export const step = <
   options: StepOptions<I, S, E, R, T>
 ): Step<I, S, WithTimeout<E, T>, R, Name> => makeStep(name, options, {})
 
-/** What only ready steps have. */
+/** Options that only ready steps have. */
 export interface Ready<I, E, R> {
-  /** What the step waits for outside before it has something to do. */
+  /** The external event that the step waits for before it runs. */
   readonly awaits?: (input: I) => Effect.Effect<Awaited, never, R>
-  /** Errors that go away by themselves: a durable execution tries again for a day, unless the step has a policy. */
+  /** Transient errors: a durable execution retries them for a day, unless the step has a policy. */
   readonly transient?: (error: E) => Transient | null
   /** Whether an attempt that may have acted can be repeated; default always. */
   readonly isSafe?: (input: I) => boolean
-  /** Whether its attempts are spaced with all others before the same control room; each then sends its requests once. */
+  /** Whether its attempts share a rate gate with all others to the same control room; each then sends its requests once. */
   readonly isSpaced?: boolean
 }
 
-/** @internal `step`, with what only ready steps have. */
+/** @internal `step`, with the options of ready steps. */
 export const makeStep = <
   I extends Codec,
   S extends Codec,
@@ -202,7 +202,7 @@ export const makeStep = <
         )
       )
     )
-  // The property that is defined has the type of its value, which `defineProperty` loses.
+  // The new property has the type of its value, which `defineProperty` loses.
   const named = Object.defineProperty(call, "name", { value: name }) as typeof call & { readonly name: Name }
   return Object.assign(named, {
     input: options.input,
@@ -214,7 +214,7 @@ export const makeStep = <
   })
 }
 
-/** What has an error schema, such as a step or a flow, or such a schema itself. */
+/** A value with an error schema, such as a step or a flow, or an error schema itself. */
 type Failable = Codec | { readonly error: Codec }
 
 type ErrorSchemaOf<F> = F extends Codec ? F : F extends { readonly error: infer E extends Codec } ? E : never
@@ -225,8 +225,8 @@ const isCodec = (failable: Failable): failable is Codec => Schema.isSchema(faila
 export type ErrorSchemas<F extends ReadonlyArray<Failable>> = { readonly [K in keyof F]: ErrorSchemaOf<F[K]> }
 
 /**
- * The schema of the errors of steps, flows that are called, and plain schemas, as the `error` of `Flow.make`. A step whose
- * errors a body fails with and that is missing does not compile; the message names it.
+ * Returns the schema of the errors of steps, called flows and plain schemas, for the `error` of `Flow.make`. If the errors of a step
+ * are missing, the flow does not compile; the message names the step.
  *
  * ```ts
  * import * as Schema from "effect/Schema"
@@ -250,6 +250,6 @@ export type ErrorSchemas<F extends ReadonlyArray<Failable>> = { readonly [K in k
  */
 export const errorsOf = <const F extends ReadonlyArray<Failable>>(...failables: F): Schema.Union<ErrorSchemas<F>> => {
   const schemas = failables.map((failable) => (isCodec(failable) ? failable : failable.error))
-  // What `map` does to each is what `ErrorSchemas` says of it.
+  // `map` does to each element what `ErrorSchemas` declares.
   return Schema.Union(schemas) as unknown as Schema.Union<ErrorSchemas<F>>
 }

@@ -1,5 +1,5 @@
 /**
- * Shows the flows that run under it on a terminal: one live line with a bar, or plain lines where there is no terminal.
+ * Prints the progress of flows: one live line with a bar on a terminal, plain lines otherwise.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -12,17 +12,23 @@ export interface Options {
   readonly isTty?: boolean
   /** The width of the terminal; default: that of standard error, else 80. */
   readonly columns?: number
-  /** Where the text goes; default: standard error, so that standard output stays for results. */
+  /** Writes the text; default: to standard error, so that standard output has only results. */
   readonly write?: (text: string) => Effect.Effect<void>
 }
 
 const liveMillis = 120
 const plainMillis = 1_000
 
-/** Some terminals of build servers say that they are 0 wide. */
+/** Some terminals of build servers report a width of 0. */
 const widthOf = ({ columns = 80 }: { readonly columns?: number }) => (columns > 0 ? columns : 80)
 
 /**
+ * Prints the progress of the flows that run under it.
+ *
+ * On a terminal the live line shows the step that changed last, `count  [#####-----] 45/70  4.5s`, and every step that
+ * ends leaves a line. Otherwise a step has a line when it starts and when it ends, and in between one for a change, at
+ * most once a second. Listeners around the layer get the events too.
+ *
  * ```ts
  * import * as Effect from "effect/Effect"
  * import * as Schema from "effect/Schema"
@@ -51,10 +57,6 @@ const widthOf = ({ columns = 80 }: { readonly columns?: number }) => (columns > 
  *
  * export const program = Flow.run(flow, 70).pipe(Effect.provide(TerminalProgress.layer()))
  * ```
- *
- * On a terminal the live line shows the step that changed last, `count  [#####-----] 45/70  4.5s`, and every step that
- * ends leaves a line. Elsewhere a step has a line when it starts and when it ends, and between them one for a change, at
- * most once a second. Listeners around the layer get the events too.
  */
 export const layer = (options: Options = {}): Layer.Layer<never> =>
   Layer.effect(

@@ -1,10 +1,10 @@
 /**
- * Whether plain runs are checked for bodies that would not be replayed as they ran.
+ * Whether plain runs check that their bodies are deterministic.
  */
 import * as Context from "effect/Context"
 
 /**
- * What `verify` of `Flow.run` is when it is not given: false, and true in `signalbox/Testing`.
+ * The default of `verify` in `Flow.run`: false, and true in `signalbox/Testing`.
  *
  * ```ts
  * import * as Effect from "effect/Effect"

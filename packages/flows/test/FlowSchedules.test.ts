@@ -565,7 +565,7 @@ describe("bad input is refused, and nothing is recorded:", () => {
       RegExp
     ]
   > = [
-    ["get", FlowSchedules.get("weekly"), "ScheduleNotFound", /^name: there is no schedule weekly; it exists from/],
+    ["get", FlowSchedules.get("weekly"), "ScheduleNotFound", /^name: the schedule weekly does not exist; the first start/],
     ["pause", FlowSchedules.pause("weekly", ""), "ScheduleNotFound", /weekly/],
     ["resume", FlowSchedules.resume("weekly"), "ScheduleNotFound", /weekly/],
     ["runNow", FlowSchedules.runNow("weekly"), "ScheduleNotFound", /weekly/],

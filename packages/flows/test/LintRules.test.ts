@@ -96,9 +96,9 @@ describe("the rule for bodies of flows", () => {
     await fetch("/")`)
       ),
       [
-        "Promise.all in the body of a flow is done anew by each replay: use ctx.all or ctx.forEach",
-        "new Date() in the body of a flow is done anew by each replay: use ctx.now",
-        "fetch() in the body of a flow is done anew by each replay: do it in the run of a step, whose result is recorded"
+        "Promise.all in the body of a flow runs again in each replay: use ctx.all or ctx.forEach",
+        "new Date() in the body of a flow runs again in each replay: use ctx.now",
+        "fetch() in the body of a flow runs again in each replay: do it in the run of a step, whose result is recorded"
       ]
     )
   })

@@ -92,7 +92,7 @@ describe("the management of schedules", () => {
     Effect.gen(function* () {
       const { schedules } = yield* FlowManagementClient
       const before = yield* schedules.list
-      const no = /^NOT_FOUND name: there is no schedule nobody; it exists from the start of a program/
+      const no = /^NOT_FOUND name: the schedule nobody does not exist; the first start of a program/
       const table: ReadonlyArray<readonly [Effect.Effect<unknown, FlowManagementError>, RegExp]> = [
         [schedules.get("nobody"), no],
         [schedules.pause("nobody", ""), no],

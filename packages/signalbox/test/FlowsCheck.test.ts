@@ -140,7 +140,7 @@ describe("signalbox flows check", () => {
       const away = `http://127.0.0.1:${yield* Effect.promise(freePort)}`
       const unreachable = yield* check("added", "--url", away)
       assert.strictEqual(unreachable.status, 1)
-      assert.match(unreachable.stderr, /nothing answers at .*: check the address, and that the program runs/)
+      assert.match(unreachable.stderr, /cannot reach .*: check the address, and that the program runs/)
       const wrong = { ...env, SIGNALBOX_FLOWS_TOKEN: "wrong-secret" }
       const refused = yield* Effect.promise(() => signalbox(["flows", "check", file("added")], { env: wrong }))
       assert.strictEqual(refused.status, 1)

@@ -93,8 +93,8 @@ describe("signalbox flows schedules", () => {
   it.live("says what is wrong", () =>
     Effect.gen(function* () {
       const table: ReadonlyArray<readonly [ReadonlyArray<string>, number, RegExp]> = [
-        [["show", "nobody"], 1, /there is no schedule nobody; it exists from the start of a program/],
-        [["remove", "nobody"], 1, /there is no schedule nobody/],
+        [["show", "nobody"], 1, /the schedule nobody does not exist; the first start of a program/],
+        [["remove", "nobody"], 1, /the schedule nobody does not exist/],
         [["pause", "yearly refund"], 2, /note/],
         [
           ["backfill", "yearly refund", "--from", "2022-01-01T00:00:00Z", "--to", "2021-01-01T00:00:00Z"],

@@ -1,11 +1,10 @@
 /**
  * Ready steps over the office-suite graph: find, download and upload files, read and write lists. All need `Graph`; those with
- * local files also `FileSystem`, and `Path`, which the layers of `@signalbox/graph/node` bring. They need `@signalbox/graph`
- * beside this package.
+ * local files also `FileSystem` and `Path`, which the layers of `@signalbox/graph/node` provide. They need the package
+ * `@signalbox/graph`.
  *
- * In a durable execution a step tries again for a day what goes away by itself: a service that is away, too busy or does not
- * answer. `step.with({ retry })` gives it another policy. Only `createListItem` without a `key` gives up when the service may have
- * made the item.
+ * In a durable execution a step retries transient failures for a day: a service that is unavailable, overloaded or does not respond.
+ * `step.with({ retry })` changes the policy. Only `createListItem` without a `key` fails when the service may have created the item.
  *
  * ```ts
  * import * as Flow from "@signalbox/flows/Flow"
@@ -52,8 +51,8 @@ import type { Codec } from "../internal/Values.ts"
 import { makeStep, type StepOptions } from "../Step.ts"
 
 /**
- * A step over the graph: a durable execution tries again what goes away by itself, after the attempts of the client. `isSafe`:
- * whether also what the service may have done already; default always.
+ * Defines a step over the graph: a durable execution retries transient failures, after the attempts of the client. `isSafe`: whether
+ * also when the service may have acted; default always.
  */
 const ready = <I extends Codec, S extends Codec, E extends Codec, R>(
   name: string,
@@ -65,7 +64,7 @@ const ready = <I extends Codec, S extends Codec, E extends Codec, R>(
     ...(isSafe === undefined ? {} : { isSafe })
   })
 
-/** Whose drive: that of the account that is signed in, the default one of a user, a group or a site, or any by its id. */
+/** A drive: that of the account that is signed in, the default one of a user, a group or a site, or any by its id. */
 export const DriveRef = Schema.Union([
   Schema.Literal("me"),
   Schema.Struct({ id: Schema.String }),
@@ -76,8 +75,8 @@ export const DriveRef = Schema.Union([
 export type DriveRef = typeof DriveRef.Type
 
 /**
- * Which item: one that a step gave, which knows its own drive, one by its id, or one by its path from the root. An id and a
- * path: below that folder.
+ * An item: the result of another step, which includes its drive, one by its id, or one by its path from the root. With an id and a
+ * path: the path below that folder.
  */
 export const ItemRef = Schema.Union([
   Schema.Struct({
@@ -92,12 +91,12 @@ export type ItemRef = typeof ItemRef.Type
 /** A file or a folder of a drive. */
 export const DriveFile = Schema.Struct({
   id: ItemId,
-  /** The drive where it is; null when the service does not tell. */
+  /** Its drive; null when the response does not include it. */
   drive: Schema.NullOr(DriveId),
   name: Schema.String,
-  /** `other`: a notebook, or what this library does not know. */
+  /** `other`: a notebook, or a kind unknown to this library. */
   kind: Schema.Literals(["file", "folder", "other"]),
-  /** Bytes. Null in sparse answers, such as those of a search. */
+  /** Bytes. Null in sparse responses, such as those of a search. */
   size: Schema.NullOr(Schema.Finite),
   /** ISO 8601, UTC. */
   modified: Schema.NullOr(Schema.String),
@@ -105,7 +104,7 @@ export const DriveFile = Schema.Struct({
 })
 export type DriveFile = typeof DriveFile.Type
 
-/** What a step says about an item: that which a shortcut leads to, not the shortcut. */
+/** Converts an item of the service; a shortcut is replaced by its target. */
 const driveFile = (item: Drives.DriveItem): DriveFile => {
   const remoteId = item.remoteItem?.id ?? null
   const found = remoteId === null ? item : { ...item, ...item.remoteItem }
@@ -135,9 +134,9 @@ const itemOf = (item: ItemRef): Drive.ItemAddress => {
 const instead = (call: string) => `stream them with ${call}`
 
 /**
- * The files that a text is in: in their names, their metadata or their contents; without folders. Without `within` the whole
- * drive is searched and what others share with the account. The index of the service is minutes behind: do not look for what
- * this flow has just uploaded. For results of up to 1 MB in all: more is a defect.
+ * Returns the files that contain a text in their names, metadata or contents; no folders. Without `within` it searches the whole
+ * drive and files shared with the account. The index of the service is minutes behind, so files that this flow has just uploaded
+ * may be missing. Results of more than 1 MB in all are a defect.
  */
 export const findFiles = ready("findFiles", {
   input: Schema.Struct({
@@ -157,7 +156,7 @@ export const findFiles = ready("findFiles", {
     )
 })
 
-/** What is in a folder, default the root. For results of up to 1 MB in all: more is a defect. */
+/** Returns the items of a folder, default the root. Results of more than 1 MB in all are a defect. */
 export const listFolder = ready("listFolder", {
   input: Schema.Struct({ folder: Schema.optionalKey(ItemRef), drive: Schema.optionalKey(DriveRef) }),
   success: Schema.Array(DriveFile),
@@ -171,22 +170,14 @@ export const listFolder = ready("listFolder", {
 
 const transferFailure = Schema.Union([GraphError, TransferError])
 
-/** A file on this machine: its path, its name there and its size in bytes. */
-export const LocalFile = Schema.Struct({
-  path: Schema.String,
-  name: Schema.String,
-  size: Schema.Finite,
-  /** How it differs from what the service says of it, which happens in document libraries. */
-  difference: Schema.optionalKey(Downloads.Difference)
-})
+/** A file on this machine: its path, its name and its size in bytes. */
+export const LocalFile = Schema.Struct({ path: Schema.String, name: Schema.String, size: Schema.Finite })
 export type LocalFile = typeof LocalFile.Type
 
 /**
- * Downloads a file into a local folder. `to`: the folder, made when it is
- * missing; `name`: how the file is called there, default like the remote one; `verify: false`: what comes is not compared with
- * what the service says of it. Safe to repeat: the file has its name once it is
- * whole, and an older one is replaced. A durable execution that goes on elsewhere does not find it there: keep what comes
- * after it on the same machine, or take a folder that all machines share.
+ * Downloads a file into a local folder. `to`: the folder, created if it is missing; `name`: the local name, default that of the
+ * remote file. Safe to repeat: the file gets its name when it is complete, and an older one is replaced. A durable execution that
+ * continues on another machine does not find the file there: use one machine, or a shared folder.
  */
 export const downloadFile = ready("downloadFile", {
   input: Schema.Struct({
@@ -215,7 +206,7 @@ export const downloadFile = ready("downloadFile", {
 const unreadable = (path: string) => (error: { readonly message: string }) =>
   transferError(new LocalFailed({ path, message: `cannot read ${path}: ${error.message}` }))
 
-/** The file of this name, when it has the very bytes of the local one. */
+/** Returns the remote file if its bytes equal those of the local one, else null. */
 const sameFile = Effect.fnUntraced(function* (drive: Drive.DriveAddress, item: Drive.ItemAddress, path: string) {
   const fs = yield* FileSystem.FileSystem
   const found = yield* Drives.item(drive, item)
@@ -236,10 +227,9 @@ export const UploadedFile = Schema.Struct({
 export type UploadedFile = typeof UploadedFile.Type
 
 /**
- * Uploads a local file to where a file is or will be, such as `{ path: "/Reports/May.pdf" }`; folders that are missing are
- * made. A file that is there is replaced; with `conflict: "fail"` the step fails with `GraphError` (`NameAlreadyExists`). Safe to
- * repeat: what is there with the very same bytes is taken for uploaded, which with `conflict: "fail"` is not so for an Office file
- * that a document library rewrote. `verify: false`: the stored file is not compared.
+ * Uploads a local file to an existing or new item, such as `{ path: "/Reports/May.pdf" }`; missing folders are created. An existing
+ * file is replaced; with `conflict: "fail"` the step fails with `GraphError` (`NameAlreadyExists`). Safe to repeat: an existing file
+ * with the same bytes counts as uploaded.
  */
 export const uploadFile = ready("uploadFile", {
   input: Schema.Struct({
@@ -272,7 +262,7 @@ export const uploadFile = ready("uploadFile", {
 })
 
 /**
- * The id of a site, which the other steps take: by its address (`https://contoso.sharepoint.com/sites/team`),
+ * Returns the id of a site, for the other steps: by its address (`https://contoso.sharepoint.com/sites/team`),
  * `contoso.sharepoint.com:/sites/team`, a host for its root site, or `root`.
  */
 export const findSite = ready("findSite", {
@@ -289,9 +279,8 @@ export type ListRow = typeof ListRow.Type
 const row = ({ fields, id }: Lists.ListItem): ListRow => ({ id, fields: fields ?? {} })
 
 /**
- * The items of a list, which is named or given by its id. `fields`: the columns to read, by their internal names, default all;
- * `filter` such as `fields/Total gt 100`; `orderBy` such as `fields/Total desc`. For results of up to 1 MB in all: more is a
- * defect.
+ * Returns the items of a list, by its name or id. `fields`: the columns to read, by their internal names, default all;
+ * `filter` such as `fields/Total gt 100`; `orderBy` such as `fields/Total desc`. Results of more than 1 MB in all are a defect.
  */
 export const listItems = ready("listItems", {
   input: Schema.Struct({
@@ -310,13 +299,13 @@ export const listItems = ready("listItems", {
     })
 })
 
-/** What a filter compares a column with. */
+/** Formats a value for a filter; null when it is no text, number or boolean. */
 const keyLiteral = (value: Schema.Json | undefined): string | null => {
   if (typeof value === "string") return odataText(value)
   return typeof value === "number" || typeof value === "boolean" ? String(value) : null
 }
 
-/** The oldest item whose key column has the value that the fields have. */
+/** Finds the oldest item with the same value in the key column. */
 const findByKey = Effect.fnUntraced(function* (site: SiteId, list: string, fields: Lists.Fields, key: string) {
   const literal = keyLiteral(fields[key])
   if (literal !== null) return yield* Stream.runHead(Lists.items(site, list, { filter: `fields/${key} eq ${literal}` }))
@@ -335,12 +324,11 @@ const findByKey = Effect.fnUntraced(function* (site: SiteId, list: string, field
 })
 
 /**
- * Makes an item of a list; `fields` have the internal names of the columns. The service knows no idempotency keys, so this
- * happens **at least once**: a step that is run again after a crash makes a second item, and without `key` a lost answer fails
- * the step. With `key`, the internal name of a column
- * whose value identifies the item, it looks first, and gives the one that is there (`created: false`) as it is. Two executions
- * with the same value at the same moment may still both make one: let the column enforce unique values when that matters. In
- * lists of more than 5,000 items the column needs an index.
+ * Creates an item of a list; `fields` have the internal names of the columns. The service supports no idempotency keys, so this
+ * happens **at least once**: a step that is run again after a crash creates a second item, and without `key` a lost response fails
+ * the step. With `key`, the internal name of a column whose value identifies the item, it searches first, and returns an existing
+ * one unchanged (`created: false`). Two concurrent executions with the same value may still both create one: let the column enforce
+ * unique values if that matters. In lists of more than 5,000 items the column needs an index.
  */
 export const createListItem = ready(
   "createListItem",
