@@ -35,7 +35,7 @@ describe("a body", () => {
       Effect.gen(function* () {
         const flow = flowOf(Schema.Void, () => Effect.asVoid(Effect.orDie(steps)))
         const exit = yield* throughTime(Flow.execute(flow, undefined)).pipe(Effect.provide(Flow.layer(flow)))
-        assert.match(haltOf(exit).message, /run things beside each other with Flow\.all/)
+        assert.match(haltOf(exit).message, /use Flow\.all, Flow\.forEach/)
       }).pipe(Effect.provide(memory))
     )
   }
@@ -357,7 +357,7 @@ describe("an execution halts", () => {
       yield* inProcess(layer, Effect.andThen(Flow.submit(slow, undefined), advance("1 second")))
       yield* advance("7 days")
       const exit = yield* inProcess(layer, throughTime(Flow.execute(slow, undefined)))
-      assert.match(haltOf(exit).message, /was cut off more than six days ago/)
+      assert.match(haltOf(exit).message, /was interrupted more than six days ago/)
       assert.deepStrictEqual(yield* Diary.read, ["slow begins"])
     }).pipe(Effect.provide(restarting))
   )

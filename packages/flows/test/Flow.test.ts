@@ -254,10 +254,10 @@ describe("what a step takes and gives", () => {
       const Key = Schema.Struct({ keys: Schema.Array(Schema.Redacted(Schema.String)) })
       const keys = { keys: [Redacted.make("hunter2")] }
       const result = yield* defectOf(giving(Key, keys))
-      assert.match(result.message, /the result of the step give holds a Redacted/)
+      assert.match(result.message, /the result of the step give contains a Redacted/)
       for (const holder of [Option.some(keys), new Map([["a", keys]]), new Set([keys]), Redacted.make(keys)]) {
         const deep = yield* defectOf(giving(Schema.Unknown, holder))
-        assert.match(deep.message, /the result of the step give holds a Redacted/)
+        assert.match(deep.message, /the result of the step give contains a Redacted/)
       }
 
       class Leak extends Schema.TaggedError<Leak>()("Leak", { key: Schema.Redacted(Schema.String) }) {}
@@ -273,7 +273,7 @@ describe("what a step takes and gives", () => {
           undefined
         )
       )
-      assert.match(input.message, /the input of the step use holds a Redacted/)
+      assert.match(input.message, /the input of the step use contains a Redacted/)
       const fail = Flow.step("fail", {
         input: Schema.Void,
         success: Schema.Void,
@@ -286,7 +286,7 @@ describe("what a step takes and gives", () => {
           undefined
         )
       )
-      assert.match(error.message, /the error of the step fail holds a Redacted/)
+      assert.match(error.message, /the error of the step fail contains a Redacted/)
     })
   )
 
@@ -493,7 +493,7 @@ describe("paths", () => {
     Effect.gen(function* () {
       const message = yield* twice(() => Effect.andThen(note("a", { key: "k" }), note("b", { key: "k" })))
       assert.match(message, /the path note\[k\] is used twice/)
-      assert.match(message, /give each use a key of its own/)
+      assert.match(message, /give each use a different key/)
     })
   )
 

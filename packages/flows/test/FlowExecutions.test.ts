@@ -145,7 +145,7 @@ describe("an inspection", () => {
       )
       assert.include(after.diagram, "flowchart TD")
       yield* FlowExecutions.signal(id, "day", "2026-11-21T00:00:00.000Z")
-      assert.strictEqual(yield* Effect.flatten(throughTime(Flow.execute(orders(2), "one"))), "nobody 2026-11-21")
+      assert.strictEqual(yield* Effect.flatten(throughTime(Flow.execute(orders(2), "one"))), "timeout 2026-11-21")
       assert.deepStrictEqual((yield* FlowExecutions.inspect(id)).now, [])
     }).pipe(Effect.provide(memory))
   )

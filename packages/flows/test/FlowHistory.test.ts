@@ -60,7 +60,7 @@ it.effect("of another format, or without a field, is refused by its name", () =>
   Effect.gen(function* () {
     const file = JSON.parse(yield* text)
     const messageOf = (json: unknown) => Effect.map(Effect.flip(FlowHistory.decode(json)), ({ message }) => message)
-    assert.match(yield* messageOf({ ...file, format: 2 }), /^this is no history .* format 1: [^]*\["format"\]/)
+    assert.match(yield* messageOf({ ...file, format: 2 }), /^not a history .* format 1: [^]*\["format"\]/)
     const { undos: _, ...rest } = file
     assert.match(yield* messageOf(rest), /\["undos"\]/)
     const { execution } = file

@@ -184,7 +184,7 @@ describe("the client", () => {
       yield* flows.signal(id, "approval[early]", approved)
       const before = yield* Effect.forEach([id, ended], FlowExecutions.history)
       const old = yield* Flow.submit(oldOrders, "old").pipe(Effect.provide(Flow.layer(oldOrders)))
-      const no = "NOT_FOUND there is no execution nobody"
+      const no = "NOT_FOUND the execution nobody does not exist"
       const table: ReadonlyArray<readonly [Effect.Effect<unknown, FlowManagementError>, string | RegExp]> = [
         [flows.inspect("nobody"), no],
         [flows.history("nobody"), no],
@@ -196,7 +196,7 @@ describe("the client", () => {
         [flows.retry("nobody", { version: 1 }), no],
         [flows.signal("nobody", "approval", 1), no],
         [flows.list({ before: "nobody" }), no],
-        [flows.signal(id, "typo", 1), "INVALID_REQUEST signal: there is no typo; expected one of approval, mail"],
+        [flows.signal(id, "typo", 1), "INVALID_REQUEST signal: typo does not exist; expected one of approval, mail"],
         [flows.signal(id, "approval[", 1), /^INVALID_REQUEST signal: expected approval, or approval with a key/],
         [flows.signal(id, "approval", 1), /^INVALID_REQUEST value: does not fit the signal approval: Expected object/],
         [flows.signal(id, "mail", { text: "x".repeat(1_000_000) }), /^INVALID_REQUEST value: is 1000011 bytes of JSON/],
@@ -205,15 +205,15 @@ describe("the client", () => {
         [flows.signal(id, "approval", approved, { id: "1" }), /^INVALID_REQUEST id: expected none/],
         [
           flows.signal(id, "approval[early]", { ...approved, by: "bob" }),
-          /^CONFLICT .* sent another value for the signal/
+          /^CONFLICT .* already has another value for the signal/
         ],
-        [flows.signal(ended, "approval[late]", approved), /^CONFLICT .* has ended and takes no signals/],
+        [flows.signal(ended, "approval[late]", approved), /^CONFLICT .* has ended and accepts no signals/],
         [flows.signal(old, "approval", 1), /^INVALID_REQUEST .*orders@0 is not registered in this program/],
         [flows.suspend(ended), /^CONFLICT .* has ended \(completed\)/],
         [flows.resume(ended), /^CONFLICT .* has ended \(completed\): retry it/],
         [flows.resume(id), "nothing"],
-        [flows.retry(id), `CONFLICT the execution ${id} is under way (waiting): cancel it first`],
-        [flows.retry(ended), /^CONFLICT .* did not end by the failure of a step: say where to begin, in from/],
+        [flows.retry(id), `CONFLICT the execution ${id} has not ended (waiting): cancel it first`],
+        [flows.retry(ended), /^CONFLICT .* did not end by the failure of a step: name the step to begin with, in from/],
         [flows.retry(ended, { from: "typo" }), /^NOT_FOUND from: the execution .* has recorded no step typo/],
         [flows.retry(ended, { from: "note", version: 9 }), /^CONFLICT version: .* orders, version 9; registered are 1/],
         [flows.each({}, "cancel"), /^INVALID_REQUEST filter: Expected a flow, .*or `all: true`/],

@@ -565,7 +565,12 @@ describe("bad input is refused, and nothing is recorded:", () => {
       RegExp
     ]
   > = [
-    ["get", FlowSchedules.get("weekly"), "ScheduleNotFound", /^name: the schedule weekly does not exist; the first start/],
+    [
+      "get",
+      FlowSchedules.get("weekly"),
+      "ScheduleNotFound",
+      /^name: the schedule weekly does not exist; the first start/
+    ],
     ["pause", FlowSchedules.pause("weekly", ""), "ScheduleNotFound", /weekly/],
     ["resume", FlowSchedules.resume("weekly"), "ScheduleNotFound", /weekly/],
     ["runNow", FlowSchedules.runNow("weekly"), "ScheduleNotFound", /weekly/],

@@ -293,7 +293,7 @@ describe("an execution that is under way tells", () => {
       const id = yield* inProgram(flow, Effect.tap(Flow.submit(flow, undefined), Effect.sleep("1 second")))
       const { registered, remedy, summary } = yield* FlowExecutions.inspect(id)
       assert.isFalse(registered)
-      assert.match(summary, /^no program that runs has registered stuck@1; waiting: sleeps in nap/)
+      assert.match(summary, /^no running program has registered stuck@1; waiting: sleeps in nap/)
       assert.match(remedy ?? "", /^start a program that registers stuck@1/)
     })
   )
@@ -369,8 +369,11 @@ describe("an execution that is halted tells why and what to do", () => {
       const { execution, now, remedy, summary } = yield* continued(flow, flow)
       assert.strictEqual(execution.state, "halted")
       assert.deepInclude(now[0], { path: "once", kind: "stopped", attempt: 1, since: 0 })
-      assert.match(summary, /^halted in once, attempt 1, since .*: the step once was cut off and must not be repeated/)
-      assert.match(remedy ?? "", /^see what once did; then retry from once/)
+      assert.match(
+        summary,
+        /^halted in once, attempt 1, since .*: the step once was interrupted and must not be repeated/
+      )
+      assert.match(remedy ?? "", /^check what once did; then retry from once/)
     })
   )
 
@@ -387,7 +390,7 @@ describe("an execution that is halted tells why and what to do", () => {
       assert.deepInclude(undos[0], { path: "echo", state: "failed" })
       assert.strictEqual(undos[0]?.failure?.message, "not today")
       assert.match(summary, /^halted after echo\/undo\/refusing: could not undo echo: /)
-      assert.match(remedy ?? "", /^put right what keeps echo from being undone, then resume/)
+      assert.match(remedy ?? "", /^remove the cause for which echo could not be undone, then resume/)
     })
   )
 })
@@ -418,7 +421,7 @@ test(
     const { now, remedy, summary } = yield* stuck(flowOf(() => Effect.andThen(echo("a"), refusing("x"))))
     assert.deepStrictEqual(now, [])
     assert.strictEqual(summary, "failed: not today")
-    assert.strictEqual(remedy, "put right what failed, then retry: it begins at refusing")
+    assert.strictEqual(remedy, "fix the cause of the failure, then retry: it begins at refusing")
   })
 )
 

@@ -38,7 +38,7 @@ it.effect("signalWithStart that is refused starts nothing", () =>
       (call) => Effect.map(Effect.flip(call), ({ message }) => message.slice(0, 30))
     )
     assert.deepStrictEqual(refused, [
-      "signal: there is no unlisted; ",
+      "signal: unlisted does not exis",
       "value: is 1000002 bytes of JSO",
       "id: expected none, because tex",
       "id: expected at least one char"

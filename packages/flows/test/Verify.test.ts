@@ -131,7 +131,7 @@ describe("Flow.check", () => {
         )
       )
       assert.deepInclude(longer, { recorded: "#end", reached: "note#2" })
-      assert.match(longer.message, /goes on with note#2 after the recorded end/)
+      assert.match(longer.message, /continues with note#2 after the recorded end/)
     })
   )
 

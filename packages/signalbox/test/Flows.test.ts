@@ -98,7 +98,7 @@ describe("signalbox flows", () => {
 
       const failed = (yield* flows("show", id)).stdout
       assert.match(failed, /^failed: more than 100$/m)
-      assert.match(failed, /^remedy: put right what failed, then retry: it begins at check$/m)
+      assert.match(failed, /^what to do: fix the cause of the failure, then retry: it begins at check$/m)
       assert.match(failed, /^step +kind +attempt +state +started +took +failure$/m)
       assert.match(failed, /^check +step +1 +failed .*more than 100$/m)
       assert.match((yield* flows("show", id, "--step", "check")).stdout, /"input":\{"amount":500\}.*"stack":"TooMuch/)
@@ -117,7 +117,7 @@ describe("signalbox flows", () => {
       assert.match(undecided.stderr, /expected one of --approve, --reject and --value/)
       assert.match((yield* failing("signal", id, "approval", "--approve")).stderr, /--by: expected who decides/)
       const typo = yield* failing("signal", id, "aproval", "--reject", "--by", "ann")
-      assert.match(typo.stderr, /there is no aproval; expected one of approval, day/)
+      assert.match(typo.stderr, /aproval does not exist; expected one of approval, day/)
 
       yield* flows("signal", id, "approval", "--approve", "--by", "ann", "--comment", "as agreed")
       yield* flows("signal", id, "day", "--value", '"monday"')
@@ -141,7 +141,7 @@ describe("signalbox flows", () => {
       assert.match((yield* flows("show", id)).stdout, /^remedy: resume it$/m)
       yield* flows("resume", id)
       yield* awaits(id, "approval")
-      assert.match((yield* failing("retry", id)).stderr, /is under way \(\w+\): cancel it first/)
+      assert.match((yield* failing("retry", id)).stderr, /has not ended \(\w+\): cancel it first/)
       yield* flows("cancel", id)
       yield* isIn(id, "cancelled")
       const other = yield* Flow.submit(payment, 2)
@@ -199,7 +199,7 @@ describe("signalbox flows", () => {
       assert.strictEqual(wrong.status, 1)
       assert.match(wrong.stderr, /Expected the token of this program/)
       assert.notInclude(wrong.stderr, "wrong-secret")
-      assert.match((yield* failing("show", "nobody")).stderr, /there is no execution nobody/)
+      assert.match((yield* failing("show", "nobody")).stderr, /the execution nobody does not exist/)
     }).pipe(Effect.provide(program))
   )
 })

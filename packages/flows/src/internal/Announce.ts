@@ -1,5 +1,5 @@
 /**
- * How what happens in a flow becomes events.
+ * The events of a flow.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -9,7 +9,7 @@ import { FlowDefect } from "../FlowDefect.ts"
 import type { Failure, FlowEvent, FlowEvents } from "../FlowEvents.ts"
 import { FlowChanged } from "../FlowErrors.ts"
 
-/** A cause in an event. Defects are not quoted, except ours: they may hold anything. */
+/** Converts a cause for an event. Only our own defects are quoted: others may contain anything. */
 export const failureOf = (cause: Cause.Cause<unknown>): Failure => {
   if (Cause.hasInterruptsOnly(cause)) return { kind: "interrupted", tag: null, message: "interrupted" }
   const error = Cause.squash(cause)
@@ -21,7 +21,7 @@ export const failureOf = (cause: Cause.Cause<unknown>): Failure => {
   return { kind, tag, message: message === "" ? (tag ?? kind) : message }
 }
 
-/** As the record keeps it, for those who may see the execution: what a defect says, and where it was. */
+/** Converts a cause for the record, which only operators see: with the message and the stack of a defect. */
 export const detailOf = (cause: Cause.Cause<unknown>): Failure => {
   const failure = failureOf(cause)
   const error = Cause.squash(cause)
@@ -32,6 +32,6 @@ export const detailOf = (cause: Cause.Cause<unknown>): Failure => {
   return { ...failure, message, stack: (error.stack ?? "").slice(0, 8_000) }
 }
 
-/** Publishes an event that is made for the time at hand. */
+/** Publishes an event with the current time. */
 export const publishTo = (events: FlowEvents) => (event: (now: number) => FlowEvent) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => events.publish(event(now)))

@@ -1,16 +1,16 @@
 /**
- * Which step of which execution runs: for what a step does that is about its own execution.
+ * The current step and execution, for steps that act on their own execution.
  */
 import * as Context from "effect/Context"
 
 export interface Attempt {
   readonly executionId: string
-  /** Its idempotency scope: the same however often the step is repeated. */
+  /** Its idempotency scope: the same for all attempts of the step. */
   readonly scope: string
 }
 
-/** In the steps of a flow; null elsewhere. */
+/** The attempt, in the steps of a flow; null elsewhere. */
 export const Attempt = Context.Reference<Attempt | null>("@signalbox/flows/Attempt", { defaultValue: () => null })
 
-/** In the bodies of flows: the execution. */
+/** The id of the execution, in the bodies of flows. */
 export const ExecutionId = Context.Reference<string>("@signalbox/flows/ExecutionId", { defaultValue: () => "" })

@@ -1,11 +1,11 @@
 /**
- * What an execution awaits outside of itself, as the text by which it is found: the end of another execution.
+ * The subjects of waits for the end of another execution.
  */
 
-/** What the subjects of executions begin with. */
+/** The prefix of the subjects of executions. */
 export const executionPrefix = "execution "
-/** What tells an execution from all else that is awaited. */
+/** Returns the subject of an execution. */
 export const subjectOf = (id: string): string => executionPrefix + id
-/** The execution that is awaited; null when it is something else. */
+/** Returns the execution of a subject; null for other subjects. */
 export const executionIn = (subject: string | null): string | null =>
   subject !== null && subject.startsWith(executionPrefix) ? subject.slice(executionPrefix.length) : null

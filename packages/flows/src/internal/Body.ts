@@ -11,7 +11,7 @@ import type { Body } from "./interpreter/Contract.ts"
 import { inSpan, reveal } from "./Position.ts"
 import { checkError, type Codec, readRecorded, record, recordResult } from "./Values.ts"
 
-/** With a span, that of the stay in memory; a plain run has one of its own. */
+/** Returns the body of a flow. With a span, it is that of the period in memory; a plain run has a separate one. */
 export const bodyOf = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
   context: Context.Context<R>
@@ -31,7 +31,7 @@ export const bodyOf = <I extends Codec, S extends Codec, E extends Codec, R>(
     })
     const attributes = { "flow.version": flow.version, "flow.execution_id": execution.id }
     return {
-      // The place of a branch is in the context of its fiber, so the services are merged into that.
+      // The position of a branch is in the context of its fiber, so the services are merged into that.
       run: Effect.updateContext(
         span === null ? inSpan(`flow ${flow.name}`, attributes, run) : run,
         (inner: Context.Context<never>) => Context.merge(Context.add(services, ExecutionId, execution.id), inner)

@@ -1,7 +1,7 @@
 /**
  * The branches of a body: which run, and which are parked at an operation. `Flow.all`, `forEach`, `race` and `timeout` are
- * the only concurrency there is: a branch has one fiber, and one operation at a time. So it is known exactly when the
- * execution has come to rest; no turns of a scheduler are counted, and nothing is polled.
+ * the only concurrency: a branch has one fiber, and one operation at a time. So it is known exactly when the execution is quiescent,
+ * without counting turns of a scheduler or polling.
  */
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
@@ -10,25 +10,25 @@ import * as Exit from "effect/Exit"
 import { FlowDefect } from "../FlowDefect.ts"
 import type { Interpreter, Position } from "./Position.ts"
 
-/** What a branch is parked at. */
+/** The operation at which a branch is parked. */
 export interface Parked {
-  /** The branch is cancelled: gives up the operation, or lets it come to its end first. */
+  /** Called when the branch is cancelled: abandons the operation, or lets it run to its end first. */
   readonly cancel: () => void
   /** Resumes the fiber of the branch. Called once, through `resume`. */
   readonly resume: (effect: Effect.Effect<unknown, unknown>) => void
 }
 
-/** A call of `Flow.compensate` that is under way. */
+/** A running call of `Flow.compensate`. */
 export interface Region {
   /** The path of the first step in it. */
   path: string | null
-  /** Whether a step in it has begun. What undoes it is known at its end only, so a cancel takes effect after that. */
+  /** Whether a step in it has begun. Its undo needs its result, so a cancel takes effect after its end. */
   begun: boolean
 }
 
 export interface Branch {
   readonly parent: Branch | null
-  /** What the code of the branch calls. */
+  /** The interpreter that the code of the branch calls. */
   readonly interpreter: Interpreter
   fiber: number | null
   parked: Parked | null
@@ -36,12 +36,12 @@ export interface Branch {
   readonly regions: Array<Region>
 }
 
-/** The code of a branch, which is told where it is. */
+/** The code of a branch, as a function of its position. */
 export type Code<A, E> = (position: Position) => Effect.Effect<A, E>
 
 type Ended = Exit.Exit<unknown, unknown>
 
-/** Whether a branch is in another one, or is it. */
+/** Whether a branch is `root` or inside it. */
 export const isWithin = (branch: Branch | null, root: Branch): boolean => {
   for (let at = branch; at !== null; at = at.parent) if (at === root) return true
   return false
@@ -59,28 +59,28 @@ export const isCancelled = (branch: Branch): boolean => {
   return false
 }
 
-/** A step in the branch begins: the calls of `Flow.compensate` around it are brought to their end. */
+/** Marks the calls of `Flow.compensate` around a step that begins: they run to their end. */
 export const beginRegions = (branch: Branch) => {
   for (let at: Branch | null = branch; at !== null; at = at.parent) for (const region of at.regions) region.begun = true
 }
 
-/** Whether a cancel takes effect at once. One of a branch around it waits at the calls that are around the group. */
+/** Whether a cancel takes effect immediately. A cancel of an outer branch waits at the calls around the group. */
 const isOpenToCancel = ({ regions }: Branch) => !regions.some(({ begun }) => begun)
 
 const misuse = new FlowDefect({
   message:
-    "a branch of a flow called a step from another fiber, or two at once: in the body of a flow, run things beside each " +
-    "other with Flow.all, Flow.forEach, Flow.race or Flow.timeout, not with Effect.all, Effect.race or Effect.timeout"
+    "a branch of a flow called a step from another fiber, or two concurrently: in the body of a flow, use Flow.all, " +
+    "Flow.forEach, Flow.race or Flow.timeout for concurrency, not Effect.all, Effect.race or Effect.timeout"
 })
 
 export interface Options {
-  /** Of the fibers of all branches. */
+  /** The context of the fibers of all branches. */
   readonly context: Context.Context<never>
-  /** The last branch that ran is parked, or over. */
+  /** Called when the last running branch has parked or ended. */
   readonly onRest: () => void
-  /** A branch ended with a defect, or broke the rules. */
+  /** Called when a branch ended with a defect, or broke the rules. */
   readonly onDefect: (branch: Branch, cause: Cause.Cause<unknown>) => void
-  /** What the members of a race that lost have registered is undone; `done` is called when it is. */
+  /** Runs the undos that the losing members of a race have registered, and calls `done` after them. */
   readonly undoWithin: (branches: ReadonlyArray<Branch>, done: () => void) => void
   readonly interpreterOf: (branch: Branch) => Interpreter
 }
@@ -97,7 +97,7 @@ export const make = ({ context, interpreterOf, onDefect, onRest, undoWithin }: O
     if (running === 0) onRest()
   }
 
-  /** Runs code as a branch. `onEnd` is called when it is over, while the branch still counts as running. */
+  /** Runs code as a branch. `onEnd` is called at its end, while the branch still counts as running. */
   const start = (
     parent: Branch | null,
     prefix: string,
@@ -155,7 +155,7 @@ export const make = ({ context, interpreterOf, onDefect, onRest, undoWithin }: O
       }
       if (branch.cancelled && isOpenToCancel(branch)) return Effect.interrupt
       return Effect.callback<A, E>((resume) => {
-        // The types of the result are those that the operation was called with.
+        // The operation resumes with the types of the call.
         const handle = resume as (effect: Effect.Effect<unknown, unknown>) => void
         let cancel = () => {}
         branch.parked = { resume: handle, cancel: () => cancel() }
@@ -166,7 +166,7 @@ export const make = ({ context, interpreterOf, onDefect, onRest, undoWithin }: O
 
   interface Group {
     readonly open: Set<Branch>
-    /** No further member is started. */
+    /** Whether no further member is started. */
     closed: boolean
     isStarting: boolean
     isOver: boolean
@@ -188,7 +188,7 @@ export const make = ({ context, interpreterOf, onDefect, onRest, undoWithin }: O
     let next = 0
     const group: Group = { open: new Set(), closed: false, isStarting: false, isOver: false }
     const advance = () => {
-      // A member may be over before `start` returns.
+      // A member may end before `start` returns.
       if (group.isStarting) return
       group.isStarting = true
       while (!group.closed && group.open.size < concurrency) {
@@ -199,7 +199,7 @@ export const make = ({ context, interpreterOf, onDefect, onRest, undoWithin }: O
         const branch = start(owner, member[0], member[1], (exit, ended) => {
           over = true
           group.open.delete(ended)
-          // One that was cancelled decides nothing any more.
+          // A cancelled member does not decide the group.
           if (!ended.cancelled || !isInterrupt(exit)) onEnd(group, index, exit, ended)
           advance()
         })
@@ -214,7 +214,7 @@ export const make = ({ context, interpreterOf, onDefect, onRest, undoWithin }: O
     return group
   }
 
-  /** The branch goes on after a group, or ends if it was cancelled meanwhile. */
+  /** Continues the branch after a group, or ends it if it was cancelled. */
   const leave = (branch: Branch, exit: Ended) =>
     branch.cancelled && isOpenToCancel(branch) ? interrupt(branch) : resume(branch, exit)
 
@@ -224,7 +224,7 @@ export const make = ({ context, interpreterOf, onDefect, onRest, undoWithin }: O
     return true
   }
 
-  /** A group as an operation. */
+  /** Runs a group as an operation. */
   const groupOf = <A, E>(branch: Branch, begin: (finished: (exit: Ended) => void) => Group): Effect.Effect<A, E> =>
     park<A, E>(branch, () => {
       const group = begin((exit) => leave(branch, exit))
@@ -282,9 +282,9 @@ export const make = ({ context, interpreterOf, onDefect, onRest, undoWithin }: O
     interrupt,
     all,
     race,
-    /** Work that the execution cannot rest before, such as the end of a step that was interrupted. */
+    /** Work that keeps the execution from being quiescent, such as the end of an interrupted step. */
     busy: { began, rested },
-    /** The code of a branch broke the rules. */
+    /** Reports that the code of a branch broke the rules. */
     broken: onDefect,
     isAtRest: () => running === 0
   }

@@ -1,19 +1,19 @@
 /**
- * Whether a control room tells this program when runs have ended; apart from what receives that, which needs the engine.
+ * The configuration of callbacks of a control room, separate from their receiver, which needs the engine.
  */
 import * as Context from "effect/Context"
 import type * as Redacted from "effect/Redacted"
 
 export interface FlowCallbacks {
-  /** Where `receive` answers: an address that the control room can reach. */
+  /** The address of `receive`, which the control room can reach. */
   readonly url: string
-  /** Signs what the control room sends; at least 16 characters, and the same after a restart. */
+  /** The secret that signs callbacks: at least 16 characters, and the same after a restart. */
   readonly secret: Redacted.Redacted
 }
 
 /**
- * With it, `startRun` asks the control room to call back, and executions that await a run are woken at once. Without it,
- * or when a call is lost, they are woken by asking from time to time.
+ * With it, `startRun` asks the control room for a callback, which wakes the executions that wait for the run. Without it, or when a
+ * callback is lost, polling wakes them.
  */
 export const FlowCallbacks = Context.Reference<FlowCallbacks | null>("@signalbox/flows/FlowCallbacks", {
   defaultValue: () => null

@@ -1,5 +1,5 @@
 /**
- * What a branch of a body can call, as operations of the interpreter: steps, waits and groups.
+ * The operations that a branch of a body can call: steps, waits and groups.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -31,47 +31,47 @@ import { Reporter } from "./Reporter.ts"
 import { inStepScope } from "./StepScope.ts"
 import { canonical, checkError, type Codec, decodeRecorded, normalized, readRecorded, recordResult } from "./Values.ts"
 
-/** How an attempt of a step ended. */
+/** The end of an attempt of a step. */
 export type End =
   | { readonly _tag: "Succeeded"; readonly json: Schema.Json }
   | {
       readonly _tag: "Failed"
       readonly json: Schema.Json
       readonly cause: Cause.Cause<unknown>
-      /** Until the next attempt; null: there is none. */
+      /** Milliseconds until the next attempt; null for none. */
       readonly retryMillis: number | null
     }
   | { readonly _tag: "Died"; readonly cause: Cause.Cause<unknown> }
 
 export interface AttemptInfo {
   readonly attempt: number
-  /** Whether what the step awaits has happened. */
+  /** Whether the external event of the step has happened. */
   readonly awaited: boolean
   /** Since the first attempt began. */
   readonly elapsedMillis: () => number
 }
 
-/** An operation as the body has called it. */
+/** An operation, as the body called it. */
 export interface Spec extends Place {
   readonly kind: EntryKind
   readonly input: Schema.Json
   readonly inputSchema: Codec | null
-  /** Of a signal: its name and key. */
+  /** The name and key of a signal. */
   readonly address: string
-  /** When a wait is over at the latest; null: never by itself. */
+  /** The deadline of a wait; null for none. */
   readonly dueMillis: number | null
   readonly subject: string | null
   readonly repeatable: boolean
-  /** Whether its begin is an event of its own. */
+  /** Whether its start is published as an event. */
   readonly announced: boolean
-  /** Runs when the begin of a wait is recorded. */
+  /** Runs when the start of a wait is recorded. */
   readonly recorded: Effect.Effect<void>
   readonly numbered: Numbered | null
   readonly attempt: (info: AttemptInfo) => Effect.Effect<End>
   readonly resultOf: (entry: Entry) => Effect.Effect<unknown, unknown>
 }
 
-/** An entry that is not recorded yet. */
+/** Creates an entry that is not recorded yet. */
 export const newEntry = (
   { input, kind, name, path, subject }: Pick<Spec, "path" | "name" | "kind" | "input" | "subject">,
   redo: number
@@ -94,7 +94,7 @@ export const newEntry = (
   host: null
 })
 
-/** Whether a recorded result belongs to the input of this call, as today's schema sees both. */
+/** Whether the recorded input equals that of this call, by the current schema. */
 export const sameInput = ({ input, inputSchema }: Spec, recorded: Entry): boolean => {
   const today = canonical(input)
   if (canonical(recorded.input) === today) return true
@@ -102,7 +102,7 @@ export const sameInput = ({ input, inputSchema }: Spec, recorded: Entry): boolea
   return read !== undefined && canonical(read) === today
 }
 
-/** Whether it is something to do, not something to wait for. */
+/** Whether an entry is work, not a wait. */
 export const isWork = ({ kind }: Pick<Entry, "kind">): boolean => kind === "step" || kind === "child"
 
 const never: Spec["attempt"] = () => Effect.never
@@ -125,7 +125,7 @@ const wait = (place: Place, kind: EntryKind, more: Partial<Spec> & Pick<Spec, "r
 
 // ---- what a branch calls
 
-/** The names that were used below a prefix. */
+/** The names used below a prefix. */
 export type Names = Numbered
 
 export interface Services {
@@ -133,23 +133,23 @@ export interface Services {
   readonly chapter: number
   readonly durable: boolean
   readonly gates: Gates | null
-  /** Whether a record is only replayed: nothing outside is asked. */
+  /** Whether the journal is only replayed, without external calls. */
   readonly replays: boolean
   readonly events: FlowEvents
-  /** Whether everything recorded has been reached. */
+  /** Whether the replay has reached everything recorded. */
   readonly isLive: () => boolean
   readonly recordedAt: (path: string) => Entry | undefined
   readonly redoOf: (path: string) => number
   readonly park: <A, E>(branch: Branch, spec: Spec) => Effect.Effect<A, E>
   readonly branches: Branches
   readonly names: Map<string, Names>
-  /** Whether a place is in an undo: that is not undone. */
+  /** Whether a place is in an undo, whose calls are not undone. */
   readonly isUndo: (prefix: string) => boolean
   readonly register: (branch: Branch, path: string, undo: Code<unknown, unknown>) => void
   readonly continueAs: (input: Schema.Json) => void
 }
 
-/** Set in a step that awaits something outside, once that has happened: it looks once instead of waiting. */
+/** Set in a step when its external event has happened: it reads the result once instead of polling. */
 export const WaitIsOver = Context.Reference<boolean>("@signalbox/flows/WaitIsOver", { defaultValue: () => false })
 
 export const interpreterOf = (branch: Branch, services: Services): Interpreter => {
@@ -201,7 +201,7 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
       )
     }
 
-  /** A call that repeats the failed one before it, with equal input, keeps the scope of that one. */
+  /** A call that repeats the previous failed one with equal input keeps its scope. */
   const scopeOf = (path: string, numbered: Numbered | null, input: string): string => {
     const redo = redoOf(path)
     const own = redo === 0 ? path : `${path}~${redo}`
@@ -323,7 +323,7 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
     inbox: (place, address, schema) => awaitMessage("inbox", place, address, schema),
     patched: (place) =>
       Effect.suspend(() =>
-        // One that a retry has set aside was taken, and is taken again.
+        // A patch that a retry discarded was taken before, so it is taken again.
         services.recordedAt(place.path) === undefined && redoOf(place.path) === 0 && !isLive()
           ? Effect.succeed(false)
           : park<boolean, never>(
@@ -334,7 +334,7 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
     halt: (defect) => services.branches.broken(branch, Cause.die(defect)),
     continueAs: (input) =>
       Effect.suspend(() =>
-        // What is cancelled has no next chapter, not even where it goes on to know an undo.
+        // A cancelled execution has no next chapter, not even while a call runs to its end for its undo.
         isCancelled(branch)
           ? Effect.interrupt
           : services.branches.park<never, never>(branch, () => {
@@ -364,7 +364,7 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
             branch.regions.splice(branch.regions.indexOf(region), 1)
             if (Exit.isFailure(exit)) return Effect.void
             if (region.path === null) {
-              return Effect.die(new FlowDefect({ message: "Flow.compensate was given an effect that calls no step" }))
+              return Effect.die(new FlowDefect({ message: "the effect of Flow.compensate calls no step" }))
             }
             const undone = Effect.suspend(() => undo(exit.value))
             services.register(branch, region.path, (position) => Effect.provideContext(at(position)(undone), context))
@@ -378,7 +378,7 @@ export const interpreterOf = (branch: Branch, services: Services): Interpreter =
 const noAwait = Effect.succeed(null)
 const nothingAwaited = Effect.succeed({ subject: "", timeoutMillis: null, recorded: Effect.void })
 
-/** The context of a member is that of the group; its place is its own. */
+/** A member has the context of the group, and its own position. */
 const provided = <A, E, R>(
   members: ReadonlyArray<readonly [string, Effect.Effect<A, E, R>]>,
   context: Context.Context<R>

@@ -1,5 +1,5 @@
 /**
- * Executions that are started by others: what a body needs to start one and to await it, and who wakes those that wait.
+ * Child executions: the service with which a body starts and awaits them.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -8,40 +8,40 @@ import { FlowDefect } from "../FlowDefect.ts"
 import { ExecutionConflict, SignalConflict } from "../FlowErrors.ts"
 import { type Entry, type Execution, hasEnded, type Journal, type NewExecution, type NewMessage } from "./Journal.ts"
 
-/** How an execution ended. */
+/** The end of an execution. */
 export type Ended = Pick<Execution, "id" | "version" | "state" | "result" | "error" | "failure">
 
-/** What the end of an execution means for those that it has started. */
+/** What the end of an execution does to its children. */
 export const ParentEnd = Schema.Literals(["cancel", "leave"])
 
-/** What is recorded of a child that was started. */
+/** The record of a started child. */
 export const Started = Schema.Struct({ execution: Schema.String, onParentEnd: ParentEnd })
 export type Started = typeof Started.Type
 
 export interface NewChild extends Pick<NewExecution, "flow" | "version" | "key" | "input" | "tags" | "limits"> {
   readonly parent: string
   readonly onParentEnd: Started["onParentEnd"]
-  /** Runs it beside the parent, for a script. */
+  /** Runs it concurrently with the parent, for a script. */
   readonly run: (id: string) => Effect.Effect<Ended>
 }
 
 export interface Children {
   /** Creates a child, or joins the execution of its flow and key; returns the id. */
   readonly start: (child: NewChild) => Effect.Effect<string>
-  /** A wait for the end of an execution is recorded: ends it when that has come already. */
+  /** Called when a wait for the end of an execution is recorded: ends the wait if the execution has already ended. */
   readonly awaited: (id: string) => Effect.Effect<void>
-  /** Waits until an execution has ended. One that is halted has not. */
+  /** Waits until an execution has ended. A halted one has not. */
   readonly ended: (id: string) => Effect.Effect<Ended>
   readonly send: (id: string, message: NewMessage) => Effect.Effect<void, SignalConflict | ExecutionConflict>
   readonly cancel: (id: string) => Effect.Effect<void>
-  /** The execution is about to end: cancels the children that are not to outlive it. */
+  /** Cancels the children that must not outlive an execution that is about to end. */
   readonly endAll: (parent: string) => Effect.Effect<void>
 }
 
 const nowhere = () =>
   Effect.die(new FlowDefect({ message: "a child execution was used outside the body of a flow: see Flow.start" }))
 
-/** Where the executions of a body start others. */
+/** The service with which bodies start children. */
 export const Children = Context.Reference<Children>("@signalbox/flows/Children", {
   defaultValue: () => ({
     start: nowhere,
@@ -54,13 +54,13 @@ export const Children = Context.Reference<Children>("@signalbox/flows/Children",
 })
 
 const isStarted = Schema.is(Started)
-/** Children that an entry has started and that are not to outlive their parent. */
+/** Returns the child of an entry if it must not outlive its parent. */
 const cancelledWith = ({ kind, value }: Entry): ReadonlyArray<string> =>
   kind === "child" && isStarted(value) && value.onParentEnd === "cancel" ? [value.execution] : []
 
 type JournalOf = Journal["Service"]
 
-/** Cancels the children of an execution that are not to outlive it; those that others had started are left. */
+/** Cancels the children of an execution that must not outlive it; joined ones that were started elsewhere are left. */
 export const endAll = Effect.fnUntraced(function* <R>(
   journal: JournalOf,
   parent: string,

@@ -8,8 +8,8 @@ import { FlowDefect } from "../FlowDefect.ts"
 import { jsonBytes, maxResultBytes } from "./Values.ts"
 
 /**
- * All elements, for results of up to `maxResultBytes` in all: more is a defect, as soon as it is clear. `what` and `instead`
- * stand in its message.
+ * Returns all elements. More than `maxResultBytes` in all are a defect, as soon as that is clear; `what` and `instead` are in its
+ * message.
  */
 export const collect = Effect.fnUntraced(function* <A extends Schema.Json, E, R>(
   stream: Stream.Stream<A, E, R>,

@@ -1,5 +1,5 @@
 /**
- * What the commands do in each state, as data; and what they change in the rows of an execution that is at rest.
+ * The effect of each command in each state, as data; and the changes of the rows of an execution that is not running.
  */
 import { type Change, type Entry, type Execution, hasEnded, type History, type State, type Undo } from "./Journal.ts"
 import { isBelow } from "./Paths.ts"
@@ -10,14 +10,15 @@ export const commands = ["cancel", "terminate", "suspend", "resume", "retry"] as
 export type Command = (typeof commands)[number]
 
 /**
- * `send`: the process that runs it is told. `pause`: it is suspended, and keeps its place in its queue. `reopen`: it is due again. `end`: it ends as it is, without undos. `set aside`:
- * records are set aside, and it is due again. `nothing`: it is so already. `refuse`: see `refusal`.
+ * `send`: sends a message to the process that runs it. `pause`: suspends it in its queue, where it keeps its place. `reopen`: makes it
+ * due again. `end`: ends it without undos. `set aside`: discards entries and makes it due again. `nothing`: it is already so.
+ * `refuse`: see `refusal`.
  */
 export type Action = "send" | "pause" | "reopen" | "reopen and send" | "end" | "set aside" | "nothing" | "refuse"
 
 /**
- * The state, as commands tell it apart. `held`: suspended in its queue. `requeued`: the same or queued, of one that was run
- * before and is retried: what it did may have to be undone.
+ * The state, as commands distinguish it. `held`: suspended in its queue. `requeued`: queued or suspended in its queue, after a retry:
+ * its earlier steps may have to be undone.
  */
 export type Standing = State | "held" | "requeued"
 
@@ -30,7 +31,7 @@ export const standingOf = (
   return state === "suspended" ? "held" : state
 }
 
-/** Every pair of command and standing. */
+/** The action for every pair of command and standing. */
 export const actions: Readonly<Record<Command, Readonly<Record<Standing, Action>>>> = {
   cancel: {
     queued: "end",
@@ -105,7 +106,7 @@ export const isOpenTo = (command: Command, execution: Pick<Execution, "queuedAt"
   return action !== "nothing" && action !== "refuse"
 }
 
-/** Why a command is refused, and what to do instead. */
+/** Returns why a command is refused, and what to do instead. */
 export const refusal = (command: Command, state: State): string => {
   switch (command) {
     case "suspend":
@@ -113,7 +114,7 @@ export const refusal = (command: Command, state: State): string => {
     case "resume":
       return `has ended (${state}): retry it, from a step if it is completed`
     default:
-      return state === "suspended" ? "is suspended: resume or cancel it" : `is under way (${state}): cancel it first`
+      return state === "suspended" ? "is suspended: resume or cancel it" : `has not ended (${state}): cancel it first`
   }
 }
 
@@ -121,19 +122,19 @@ const unchanged: Change = { execution: {}, aside: [], asideUndos: [], undos: [],
 
 const again = { failure: null, endedAt: null }
 
-/** It is due again, as it stands, or in its queue again. Undos that failed are tried again. */
+/** Makes an execution due again, or queues it again. Failed undos are retried. */
 export const reopened = ({ queuedAt }: Pick<Execution, "queuedAt">, now: number): Change => ({
   ...unchanged,
   execution:
     queuedAt === null ? { ...again, state: "waiting", wakeAt: now } : { ...again, state: "queued", wakeAt: null }
 })
 
-/** It is suspended in its queue. */
+/** Suspends an execution in its queue. */
 export const paused: Change = { ...unchanged, execution: { state: "suspended", wakeAt: null } }
 
 const underUndo = (undo: Pick<Undo, "path">) => `${undo.path}/undo/`
 
-/** `resume`: undos that failed are tried again, those of `skip` count as done by hand. */
+/** The change of `resume`: failed undos are retried, those of `skip` count as done by hand. */
 export const resumed = ({ entries, execution, undos }: History, now: number, skip: ReadonlyArray<string>): Change => {
   const failed = undos.filter(({ state }) => state === "failed")
   const again = failed.filter(({ path }) => !skip.includes(path))
@@ -157,7 +158,7 @@ export const cancelledInQueue = endedBy("cancelled in its queue: it had not begu
 
 const isMarker = ({ path }: Entry) => path === cancelPath || path === outcomePath
 
-/** The last attempt of each step, in the order in which they ended; what has no end comes last. */
+/** Returns the last attempt of each step, in the order of their ends, those without an end last. */
 const lastAttempts = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
   const last = new Map<string, Entry>()
   for (const entry of entries) if (!isMarker(entry)) last.set(entry.path, entry)
@@ -170,8 +171,7 @@ const isUndoStep = ({ undos }: History) => {
 }
 
 /**
- * Where an execution is run again from: at the step whose failure ended it, never at one that the body caught. Null when it
- * ended otherwise.
+ * Returns the step whose failure ended an execution, never one whose error the body caught. Null when it ended otherwise.
  */
 export const failedStep = (history: History): string | null => {
   const inUndo = isUndoStep(history)
@@ -187,13 +187,13 @@ export const failedStep = (history: History): string | null => {
   return ended.findLast(({ state, value }) => state === "failed" && canonical(value) === text)?.path ?? null
 }
 
-/** Whether something is recorded at a path or below it. */
+/** Whether an entry is recorded at a path or below it. */
 export const isRecorded = ({ entries }: History, from: string): boolean =>
   entries.some(({ path }) => path === from || isBelow(path, from))
 
 /**
- * `retry` from a path: sets aside what ended after it and did not run beside it, and everything that was undone; what had
- * succeeded of that is done again under new idempotency keys, the rest under those that it had.
+ * The change of `retry` from a path: discards entries that ended after it and were not concurrent with it, and all undone ones. Of
+ * these, steps that had succeeded run again under new idempotency keys, the others under the same keys.
  */
 export const retried = (history: History, from: string | null, now: number, version: number): Change => {
   const { entries, execution, undos } = history
@@ -207,15 +207,15 @@ export const retried = (history: History, from: string | null, now: number, vers
   }
   const isSettled = ({ state }: Undo) => state === "done" || state === "skipped"
   const stepsOf = (undo: Undo) => rows.filter(({ path }) => path.startsWith(underUndo(undo)))
-  /** What a branch undid that had lost: not at the end of all. */
+  /** The undos of branches that lost a race, which did not run at the end of the execution. */
   const lost = undos.filter((undo) => {
     const own = stepsOf(undo)
     return isSettled(undo) && own.length > 0 && own.every(({ begun }) => begun < outcomeAt)
   })
-  /** It stays undone when all of that was over before. */
+  /** Whether an undo stays, because it ended before the cut. */
   const staysUndone = (undo: Undo, cut: number) =>
     lost.includes(undo) && stepsOf(undo).every(({ ended }) => ended !== null && ended < cut)
-  // Each that is done again may lie before others. A race that waited for such a step is run again as a whole.
+  // Each repeated step may come before others. A race that waited for such a step is run again as a whole.
   let roots: ReadonlyArray<string> = from === null ? [] : [from]
   let cut = cutOf(roots)
   let isStrict = false
@@ -231,7 +231,7 @@ export const retried = (history: History, from: string | null, now: number, vers
   }
   const starts = (path: string) => isIn(path, roots)
   const isKept = ({ begun, ended, path, state }: Entry) => {
-    // What was cut off is begun again: what cut it off may be set aside.
+    // An interrupted entry begins again, since the cause of the interruption may be discarded.
     if (starts(path) || state === "interrupted") return false
     const before = ended !== null && ended < cut
     const beside = state === "succeeded" && begun < cut && !isStrict
@@ -239,7 +239,7 @@ export const retried = (history: History, from: string | null, now: number, vers
   }
   const kept = new Set(rows.filter(isKept).map(({ path }) => path))
   const isAside = (path: string) => !kept.has(path)
-  // An undo belongs to what its step did: done again, that is undone under keys of its own.
+  // An undo belongs to one run of its call: a repeated call is undone under new keys.
   const again = rows.filter(({ path, state }) => state === "succeeded" && isAside(path)).map(underUndo)
   const isRaised = ({ kind, path, state }: Entry) =>
     state === "succeeded" || kind === "patch" || again.some((prefix) => path.startsWith(prefix))
@@ -247,7 +247,7 @@ export const retried = (history: History, from: string | null, now: number, vers
   return {
     ...unchanged,
     execution: {
-      // One that had ended holds no slot any more.
+      // An ended execution has no slot any more.
       ...reopened(
         { queuedAt: execution.limits.length > 0 && hasEnded(execution.state) ? now : execution.queuedAt },
         now
@@ -260,7 +260,7 @@ export const retried = (history: History, from: string | null, now: number, vers
     aside: entries
       .filter(({ path }) => isAside(path))
       .map(({ attempt, path, redo }) => ({ path, attempt, redo: redos.get(path) ?? redo })),
-    // The body registers the others of what stays again, as far as it comes this time.
+    // The body registers the other remaining undos again, as far as it gets this time.
     asideUndos: undos.filter((undo) => !isSettled(undo) || starts(undo.path)).map(({ path }) => path),
     taken: history.messages.filter(({ kind }) => kind !== "signal" && kind !== "inbox").map(({ seq }) => seq)
   }

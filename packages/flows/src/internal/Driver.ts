@@ -1,6 +1,6 @@
 /**
- * Runs an async function as the code of a branch. What it calls on its context is done by the fiber of the branch, one
- * thing at a time; from the answer of one call to the next the branch counts as running.
+ * Runs an async function as the code of a branch. The fiber of the branch carries out the calls on its context, one at a time; between
+ * the result of one call and the next call the branch counts as running.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -10,7 +10,7 @@ import { FlowCancelled } from "../FlowErrors.ts"
 import { ExecutionId } from "./Attempt.ts"
 import { Position } from "./Position.ts"
 
-/** Asks the branch to do something, and resolves to what comes of it. */
+/** Asks the branch to run an effect, and resolves to its result. */
 export type Ask = <A, E>(effect: Effect.Effect<A, E, never>) => Promise<A>
 
 type Event =
@@ -25,11 +25,11 @@ type Event =
 
 const two = new FlowDefect({
   message:
-    "a branch of a flow called a second operation before the first was answered: await each call, run things beside each " +
-    "other with ctx.all or ctx.forEach instead of Promise.all, and in their functions use the context that they are given"
+    "a branch of a flow called a second operation before the first had resolved: await each call, use ctx.all or ctx.forEach " +
+    "instead of Promise.all, and in their functions use the context that is passed to them"
 })
 const late = new FlowDefect({
-  message: "a flow called something on a context whose function had returned: await every call on it"
+  message: "a flow called an operation on a context whose function had returned: await every call on it"
 })
 
 const channel = (halt: (defect: FlowDefect) => void) => {
@@ -38,7 +38,7 @@ const channel = (halt: (defect: FlowDefect) => void) => {
   let take: ((event: Event) => void) | null = null
   const put = (event: Event) => {
     const taken = take
-    // The branch may ask for the next event before this returns.
+    // The branch may request the next event before this returns.
     take = null
     if (taken === null) arrived = event
     else taken(event)
@@ -54,9 +54,9 @@ const channel = (halt: (defect: FlowDefect) => void) => {
       // Later in this turn, so that a second call of the same turn is refused before the first one begins.
       queueMicrotask(() => put({ _tag: "Asked", effect, resolve, reject }))
     })
-    // Nobody may be listening any more when a cancel rejects it.
+    // A cancel may reject it when it has no listener any more.
     answer.catch(() => {})
-    // The types of the answer are those of the effect.
+    // The type of the promise is that of the effect.
     return answer as Promise<never>
   }
   return {
@@ -83,7 +83,7 @@ const isMistake = (error: unknown): boolean =>
   error instanceof FlowDefect ||
   [TypeError, ReferenceError, RangeError, SyntaxError].some((mistake) => error instanceof mistake)
 
-/** Fails with what the function throws. */
+/** Runs the function; fails with what it throws. */
 export const drive = <A>(run: (ask: Ask) => PromiseLike<A> | A): Effect.Effect<A, unknown> =>
   Effect.gen(function* () {
     const { interpreter } = yield* Position
@@ -98,7 +98,7 @@ export const drive = <A>(run: (ask: Ask) => PromiseLike<A> | A): Effect.Effect<A
       )
     for (;;) {
       const event = yield* next
-      // What was interrupted is over, whatever its code made of it.
+      // An interrupted branch ends as interrupted, even if its code caught that.
       if (event._tag !== "Asked" && isCancelled) return yield* Effect.interrupt
       // The value comes from the code that `drive` was given, which returns an `A`.
       if (event._tag === "Returned") return event.value as A

@@ -8,7 +8,7 @@ import { type Children, endAll } from "./Children.ts"
 import type { EngineParts } from "./Engine.ts"
 import { hasEnded } from "./Journal.ts"
 
-/** Between looks at a child that was ended and is under way again. */
+/** The pause between polls of a child that had ended and was retried. */
 const pause = "1 second"
 
 export const make = (engine: EngineParts, cancel: (id: string) => Effect.Effect<void>): Children => {
@@ -18,7 +18,7 @@ export const make = (engine: EngineParts, cancel: (id: string) => Effect.Effect<
       const submitted = engine.submit({ ...child, messages: [] })
       const { id, parent: startedBy } = yield* Effect.catchTag(submitted, "FlowExpired", Effect.die)
       if (onParentEnd === "cancel" && startedBy === child.parent) {
-        // A parent that was terminated meanwhile has ended without this child.
+        // A parent that was terminated in between has ended without this child.
         const parent = yield* journal.find(child.parent)
         if (parent !== null && hasEnded(parent.state)) yield* cancel(id)
       }
@@ -35,7 +35,7 @@ export const make = (engine: EngineParts, cancel: (id: string) => Effect.Effect<
       for (;;) {
         const execution = yield* engine.settled(id)
         if (execution === null) {
-          const message = `the execution ${id} is awaited and no longer retained: retain executions for longer than others await them`
+          const message = `the execution ${id} is awaited but no longer retained: retain executions for longer than others wait for them`
           return yield* Effect.die(new FlowDefect({ message }))
         }
         if (hasEnded(execution.state)) return execution
@@ -47,7 +47,7 @@ export const make = (engine: EngineParts, cancel: (id: string) => Effect.Effect<
       if (outcome === "conflict") return yield* new SignalConflict({ execution: id, signal: message.name })
       if (outcome === "ended" || outcome === "absent") {
         const { state } = (yield* journal.find(id)) ?? { state: "expired" }
-        const text = `the execution ${id} has ended and takes no signals`
+        const text = `the execution ${id} has ended and accepts no signals`
         return yield* new ExecutionConflict({ execution: id, state, message: text })
       }
       yield* engine.poke(id)

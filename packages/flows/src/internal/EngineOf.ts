@@ -1,5 +1,5 @@
 /**
- * The inside of a `FlowEngine`, for this package.
+ * The services inside a `FlowEngine`, for this package.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -15,7 +15,7 @@ interface Inside {
 }
 
 export const engineOf: Effect.Effect<Inside, never, FlowEngine> = Effect.map(FlowEngine, ({ parts }) => {
-  // All engines are made of them, in `FlowEngine`.
+  // `FlowEngine` builds every engine with these services.
   const context = parts as Context.Context<Parts>
   return {
     engine: Context.get(context, Engine),

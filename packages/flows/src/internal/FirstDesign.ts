@@ -1,5 +1,5 @@
 /**
- * Executions as the first design kept them, as entries of the journal: they continue as if it had run them from the
+ * Converts executions of the first design to entries of the journal: they continue as if the journal had recorded them from the
  * beginning, under the same idempotency keys.
  */
 import type * as Schema from "effect/Schema"
@@ -15,7 +15,7 @@ export interface OldExecution {
   readonly key: string
   readonly generation: number
   readonly input: Schema.Json
-  /** The generation before, and the step from which it was run again. */
+  /** The previous generation, and the step from which it was run again. */
   readonly resumes: { readonly execution: string; readonly before: string } | null
   readonly state: "running" | "completed" | "failed" | "canceled"
   readonly phase: "active" | "waiting" | "halted"
@@ -42,7 +42,7 @@ export interface OldStep {
 export interface OldDeferred {
   readonly name: string
   readonly due: number | null
-  /** Of a signal that has arrived. */
+  /** The value of a signal that has arrived. */
   readonly result: Schema.Json
   readonly isDone: boolean
 }
@@ -66,7 +66,7 @@ export interface Carried {
   readonly messages: ReadonlyArray<NewMessage>
 }
 
-/** The name of a step from its path: without what is around it, and without its key. */
+/** Returns the name of a step from its path: the last segment, without its key. */
 const nameOf = (path: string): string => {
   const own = path.slice(partsOf(path).at(-1)?.length ?? 0)
   const bracket = own.indexOf("[")
@@ -88,13 +88,13 @@ const lastAttempts = (steps: ReadonlyArray<OldStep>): ReadonlyArray<OldStep> => 
   return steps.filter((step) => last.get(step.path) === step)
 }
 
-/** Which step an undo belongs to. */
+/** Returns the path of the call that an undo belongs to. */
 const undoneBy = (path: string): string | null => {
   const part = partsOf(path).findLast((one) => one.endsWith("/undo/"))
   return part === undefined ? null : part.slice(0, -"/undo/".length)
 }
 
-/** The steps that a generation took as they were from the one before. */
+/** Returns the steps that a generation kept from the previous one. */
 export const seedsOf = (steps: ReadonlyArray<OldStep>, from: string): ReadonlyArray<OldStep> => {
   const undone = steps.flatMap(({ kind, path }) => (kind === "compensation" ? [undoneBy(path)] : []))
   const starts = (path: string) =>
@@ -126,7 +126,7 @@ const clockPrefix = "DurableClock/"
 const signalPrefix = "signal/"
 const beforeAttempt = /\/attempt (\d+)$/
 
-/** `seeds` are the steps that the generation before hands on, in the order of their ends. */
+/** Converts one generation. `seeds` are the steps kept from the previous one, in the order of their ends. */
 export const carryOver = (
   execution: OldExecution,
   { deferreds, steps, waits }: OldRows,
@@ -135,7 +135,7 @@ export const carryOver = (
   const own = steps.filter(({ kind }) => kind !== "flow")
   const byPath = new Map(own.map((step) => [step.path, step]))
   const seeded = new Set(seeds.map(({ path }) => path))
-  // What both have stands where it was in the first run.
+  // Steps of both generations keep the order of the first one.
   const ordered = [
     ...seeds.flatMap((seed) => {
       const attempts = own.filter(({ path }) => path === seed.path)

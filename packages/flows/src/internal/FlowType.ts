@@ -1,5 +1,5 @@
 /**
- * What a flow is, for those that run it.
+ * The type of flows.
  */
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -9,23 +9,23 @@ import type { Signal } from "../Signals.ts"
 import type { Limit } from "./Journal.ts"
 import type { Codec } from "./Values.ts"
 
-/** A flow: a name, a version, schemas and a body. `R` is what its steps need. */
+/** A flow: a name, a version, schemas and a body. `R` are the requirements of its steps. */
 export interface Flow<I extends Codec, S extends Codec, E extends Codec, R> {
   readonly name: string
-  /** Raised when the body calls other steps than before. */
+  /** To be incremented when the body calls other steps than before. */
   readonly version: number
   readonly input: I
   readonly success: S
   readonly error: E
-  /** Tells which inputs mean the same execution, for engines that keep executions. Plain runs are always new. */
+  /** Inputs with the same key are the same durable execution. Plain runs are always new. */
   readonly idempotencyKey: (input: I["Type"]) => string
-  /** What can be sent to an execution. */
+  /** The signals and inboxes of its executions. */
   readonly signals: ReadonlyArray<Signal<Codec>>
-  /** Words to find an execution by. */
+  /** Returns tags by which an execution can be found. */
   readonly tags: (input: I["Type"]) => ReadonlyArray<string>
-  /** What limits its executions. */
+  /** The limits of its executions. */
   readonly limits: ReadonlyArray<Limit>
-  /** What an execution with this input is limited by: its keys, in the order of the limits. */
+  /** Returns the keys of an execution with this input, in the order of the limits. */
   readonly limitKeys: (input: I["Type"]) => ReadonlyArray<string | null>
   readonly body: (input: I["Type"]) => Effect.Effect<S["Type"], E["Type"], FlowContext<R>>
 }

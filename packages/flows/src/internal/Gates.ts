@@ -1,6 +1,6 @@
 /**
- * Gates before control rooms, one for each, that space the attempts of a process once a control room says that it is busy.
- * Without them the steps of thousands of executions, each with a pause of its own, mostly meet the limit again.
+ * Rate gates, one for each control room, that space the attempts of a process when the control room is overloaded. Without them the
+ * steps of thousands of executions, each with its own pause, would mostly exceed the limit again.
  */
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as Clock from "effect/Clock"
@@ -9,33 +9,33 @@ import * as Option from "effect/Option"
 import * as Semaphore from "effect/Semaphore"
 import type { Transient } from "./Position.ts"
 
-/** Between two attempts before a control room that has refused none for long; thousands would meet its limit together. */
+/** The interval between two attempts when the control room has refused none for long. */
 const shortestMillis = 1
-/** After the first refusal. */
+/** The interval after the first refusal. */
 const firstMillis = 50
 const longestMillis = 2_000
-/** After a refusal attempts begin so much more seldom, and with each that gets through a little more often. */
+/** The factors of the interval after a refusal, and after a success. */
 const slower = 2
 const faster = 0.97
-/** Attempts under way; of those that take longer, such as uploads, any number. */
+/** The largest number of concurrent attempts. Long ones, such as uploads, do not count. */
 const mostUnderWay = 16
 const longMillis = 2_000
-/** So much may be caught up when timers fire late. */
+/** How much time is caught up when timers fire late. */
 const slackMillis = 20
 
 interface Gate {
-  /** Whoever waits does so one behind the other: a control room that opens again does not meet all of them together. */
+  /** Attempts wait one behind the other, so that they do not all start together when the gate opens. */
   readonly turn: Semaphore.Semaphore
   readonly underWay: Semaphore.Semaphore
   /** No attempt begins before. */
   opensAt: number
-  /** Between two attempts. */
+  /** The interval between two attempts. */
   intervalMillis: number
   slowedAt: number
 }
 
 export interface Gates {
-  /** Runs an attempt of a step that is retried by itself when its turn has come. */
+  /** Runs an attempt of a step with durable retries when it is its turn. */
   readonly pass: <A, E, R>(
     attempt: Effect.Effect<A, E, R>,
     transient: (error: E) => Transient | null
@@ -67,13 +67,13 @@ export const make = (): Gates => {
             gate.opensAt = Math.max(gate.opensAt, now - slackMillis) + gate.intervalMillis
             return yield* gate.underWay.take(1)
           }
-          // Whole milliseconds, as clocks count.
+          // Clocks count whole milliseconds.
           yield* Effect.sleep(Math.ceil(gate.opensAt - now))
         }
       })
     )
 
-  /** Runs an attempt as one of those under way, for as long as it is not a long one. */
+  /** Counts an attempt among the concurrent ones until it is a long one. */
   const counted = <A, E, R>(gate: Gate, attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(restore(enter(gate)), () => {
@@ -90,7 +90,7 @@ export const make = (): Gates => {
 
   const refused = (gate: Gate, begunAt: number, retryAfterMillis: number | null) =>
     Effect.map(Clock.currentTimeMillis, (now) => {
-      // Those that were under way together are one refusal.
+      // Refusals of concurrent attempts count as one.
       if (begunAt < gate.slowedAt) return
       gate.slowedAt = now
       gate.intervalMillis = Math.min(Math.max(gate.intervalMillis * slower, firstMillis), longestMillis)

@@ -1,5 +1,5 @@
 /**
- * Where the ids of executions, processes and messages come from: a simulation gives others, so that it can be repeated.
+ * The source of ids of executions, processes and messages, which a simulation replaces by a reproducible one.
  */
 import * as Context from "effect/Context"
 

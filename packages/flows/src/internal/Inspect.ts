@@ -1,6 +1,6 @@
 /**
- * Where an execution stands, from what is recorded of it: which branch does or waits for what, since when, what comes next,
- * and what a person can do.
+ * The inspection of an execution, from its record: what each branch does or waits for, since when, what comes next, and what a person
+ * can do.
  */
 import type { Failure } from "../FlowEvents.ts"
 import { executionIn } from "./Awaited.ts"
@@ -25,8 +25,8 @@ export const activityKinds = [
 export interface Activity {
   readonly path: string
   /**
-   * `attempt`: a step runs. `pause`: its next attempt begins at `due`. `stopped`: its next attempt begins once the execution
-   * is resumed or retried. The others are waits.
+   * `attempt`: a step runs. `pause`: its next attempt begins at `due`. `stopped`: its next attempt begins when the execution is
+   * resumed or retried. The others are waits.
    */
   readonly kind: (typeof activityKinds)[number]
   readonly attempt: number
@@ -34,27 +34,27 @@ export interface Activity {
   readonly since: number
   /** When the first attempt began. */
   readonly firstAt: number
-  /** When the next attempt begins, or the wait is over at the latest. */
+  /** When the next attempt begins, or the deadline of the wait. */
   readonly due: number | null
-  /** What is awaited: a run, an execution, or a signal with its key, as `signal` takes it. */
+  /** What it waits for: a run, an execution, or a signal with its key, as for `signal`. */
   readonly subject: string | null
-  /** How the last attempt failed, or why the execution is halted that is awaited. */
+  /** How the last attempt failed, or why the awaited execution is halted. */
   readonly failure: Failure | null
   readonly host: string | null
 }
 
-/** All that is known of an execution. */
+/** The state of an execution, with everything that is known of it. */
 export interface Inspection {
   readonly execution: Execution
   /** Whether this program has registered its version. */
   readonly registered: boolean
-  /** In one line: where it stands. */
+  /** Its state in one line. */
   readonly summary: string
-  /** What a person can do about it; null when it continues, or has ended well, by itself. */
+  /** What a person can do about it; null when it continues by itself or has completed. */
   readonly remedy: string | null
-  /** What each branch does or waits for; of a halted or suspended one, where it stopped. */
+  /** What each branch does or waits for; for a halted or suspended execution, where it stopped. */
   readonly now: ReadonlyArray<Activity>
-  /** Where it stands in the queue of the limits of its flow; null when it is in none, or suspended there. */
+  /** Its place in the queue of its limits; null when it is not queued, or suspended in its queue. */
   readonly queue: QueuePlace | null
   readonly undos: ReadonlyArray<Undo>
   /** Whether a cancel has arrived and the execution has not ended yet. */
@@ -76,7 +76,7 @@ const kindOf = ({ due, kind, state, subject }: Entry, isHalted: boolean): Activi
   return kind === "cancel" || kind === "outcome" ? "attempt" : kind
 }
 
-/** What is begun and has no end. */
+/** Returns the entries that have begun and not ended, as activities. */
 export const activitiesOf = ({ entries, execution }: History): ReadonlyArray<Activity> => {
   if (hasEnded(execution.state)) return []
   const attempts = new Map<string, Array<Entry>>()
@@ -105,7 +105,7 @@ export const activitiesOf = ({ entries, execution }: History): ReadonlyArray<Act
   })
 }
 
-/** The last moment that a date can hold: what is due then is never due. */
+/** The last moment that a date can hold, which means never. */
 const lastMillis = 8.64e15
 
 const timeOf = (millis: number): string => new Date(millis).toISOString()
@@ -114,7 +114,7 @@ const messageOf = ({ message }: Failure): string => message.replace(/\s+/g, " ")
 const after = ({ attempt, failure }: Activity): string =>
   failure === null ? "" : `, after attempt ${attempt}: ${messageOf(failure)}`
 
-/** What each of them is in a line, without its end. */
+/** The text of each kind of activity, without its start. */
 const said: Readonly<Record<Activity["kind"], (activity: Activity) => string>> = {
   attempt: ({ attempt, host, path }) => `runs ${path}, attempt ${attempt}${host === null ? "" : `, on ${host}`}`,
   pause: (activity) =>
@@ -130,11 +130,11 @@ const said: Readonly<Record<Activity["kind"], (activity: Activity) => string>> =
   patch: ({ path }) => `records ${path}`
 }
 
-/** What a branch does or waits for, and since when. */
+/** Returns a line with what a branch does or waits for, and since when. */
 export const lineOf = (activity: Activity): string =>
   `${said[activity.kind](activity)}, since ${timeOf(activity.since)}`
 
-/** A step that stopped says more than one that waits. */
+/** The order of activities in the summary: a stopped step is more informative than a wait. */
 const urgency: Readonly<Record<Activity["kind"], number>> = {
   stopped: 0,
   pause: 1,
@@ -152,7 +152,7 @@ interface Standing {
   readonly queue: QueuePlace | null
   readonly now: ReadonlyArray<Activity>
   readonly cancelling: boolean
-  /** Whether a process that lives has registered its version. */
+  /** Whether a living process has registered its version. */
   readonly runnable: boolean
 }
 
@@ -164,7 +164,7 @@ const haltedAfter = ({ entries }: History): string => {
   return last === undefined ? "before its first step" : `after ${last.path}`
 }
 
-/** What a queued execution waits for. */
+/** Returns a line with what a queued execution waits for. */
 export const queueLine = ({ admitsAt, holders, key, limit, place }: QueuePlace): string => {
   const at = limit === null ? "" : `limit ${limit + 1} of its flow${key === null ? "" : ` (${key})`}`
   const after = admitsAt === null ? "" : `, which admits the next one at ${timeOf(admitsAt)}`
@@ -185,7 +185,7 @@ export const summaryOf = ({ cancelling, history, now, queue, runnable }: Standin
     return `halted ${stopped}${since}${why}`
   }
   if (hasEnded(state)) return `${state}${state === "completed" ? "" : why}`
-  const missing = runnable ? "" : `no program that runs has registered ${versionOf(history.execution)}; `
+  const missing = runnable ? "" : `no running program has registered ${versionOf(history.execution)}; `
   if (queue !== null) {
     const since = timeOf(history.execution.queuedAt ?? history.execution.startedAt)
     return `${missing}${state}${cancelling ? ", being cancelled" : ""}: ${queueLine(queue)}, since ${since}`
@@ -194,20 +194,20 @@ export const summaryOf = ({ cancelling, history, now, queue, runnable }: Standin
   return first === undefined ? `${missing}${begun}${why}` : `${missing}${begun}: ${lineOf(first)}${more}`
 }
 
-/** What to do about a halted execution, by the tag of what halted it. */
+/** The remedies of halted executions, by the tag of the error that halted them. */
 const halts: Readonly<Record<string, (history: History) => string>> = {
   FlowChanged: ({ execution }) =>
-    `run code that fits its record as ${versionOf(execution)}: it continues by itself once that is registered; or cancel ` +
+    `run code that fits its record as ${versionOf(execution)}: it continues when that is registered; or cancel ` +
     "it, which undoes what still fits",
   StepCutOff: ({ entries }) => {
     const path = entries.findLast(({ kind, state }) => kind === "step" && state === "running")?.path
     return path === undefined
-      ? "see what the step did, then retry from it"
-      : `see what ${path} did; then retry from ${path} to do it again, or cancel the execution`
+      ? "check what the step did, then retry from it"
+      : `check what ${path} did; then retry from ${path} to do it again, or cancel the execution`
   },
   UndoFailed: ({ undos }) => {
     const failed = undos.filter(({ state }) => state === "failed").map(({ path }) => path)
-    return `put right what keeps ${failed.join(", ")} from being undone, then resume; or undo it by hand and resume with skip`
+    return `remove the cause for which ${failed.join(", ")} could not be undone, then resume; or undo it by hand and resume with skip`
   }
 }
 
@@ -217,14 +217,14 @@ export const remedyOf = ({ history, runnable }: Standing): string | null => {
   if (state === "halted") {
     const known = failure?.tag === null || failure?.tag === undefined ? undefined : halts[failure.tag]
     if (known !== undefined) return known(history)
-    return "correct the program and start it, then resume; or cancel the execution, which undoes what it did"
+    return "correct the program and start it, then resume; or cancel the execution, which runs its undos"
   }
   if (state === "suspended") return "resume it"
   if (state === "failed") {
     const from = failedStep(history)
     return from === null
-      ? "retry it, and say from which step"
-      : `put right what failed, then retry: it begins at ${from}`
+      ? "retry it from a step that you name"
+      : `fix the cause of the failure, then retry: it begins at ${from}`
   }
   if (!isActive(state) || runnable) return null
   return `start a program that registers ${versionOf(execution)} with Flow.layer; also to cancel it`

@@ -1,11 +1,11 @@
 /**
- * The interpreter: it runs the body of one execution from what is recorded, and records what happens.
+ * The interpreter: it runs the body of one execution over its journal, and records what happens.
  *
- * Whenever the body has come to rest, one thing is taken: the next recorded end, else what has happened meanwhile. When
- * nothing is left to take, everything new is written at once, and only then do the steps begin that were reached.
+ * Whenever the body is quiescent, one event is processed: the next recorded end, or else the next new event. When none is left, all
+ * new entries are written together, and only then do the reached steps begin.
  *
- * Here is the loop. Its parts work on one value, the `Stay`: `Operations` has steps and waits, `Mail` what arrives,
- * `Undoing` what is undone, `Writing` what is written.
+ * This file has the loop. Its parts work on one value, the `Stay`: `Operations` has steps and waits, `Mail` incoming events,
+ * `Undoing` undos, `Writing` the writes.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -25,11 +25,11 @@ import { at } from "./Position.ts"
 import * as Replay from "./Replay.ts"
 import type { Options, Outcome, Session } from "./interpreter/Contract.ts"
 
-/** After so long without anything to do, an execution leaves the memory. */
+/** An execution that has been idle for so long is evicted from memory. */
 export const parkAfterMillis = 5_000
 const longestWaitMillis = 3_600_000
 
-/** What the branches of the body call. */
+/** Returns the services that the branches of the body call. */
 const servicesOf = (stay: Stay.Stay): Calls.Services => {
   const { body, branches, execution, history, host, names, replay } = stay
   const redoOf = (path: string) => history.redos.get(path) ?? 0
@@ -74,7 +74,7 @@ const sessionOf = (stay: Stay.Stay): Session => ({
   }
 })
 
-/** Takes the next recorded end. */
+/** Delivers the next recorded end. */
 const replayed = (stay: Stay.Stay, entry: Entry) => {
   const { operations, passing, reached, replay } = stay
   if (entry.path === Replay.cancelPath) {
@@ -96,7 +96,7 @@ const replayed = (stay: Stay.Stay, entry: Entry) => {
   Operations.deliver(stay, operation)
 }
 
-/** Takes the body further: by a recorded end, or by what it has reached. Null: there is nothing to take. */
+/** Advances the body by a recorded end, or by what it has reached. Returns null when there is neither. */
 const advance = (stay: Stay.Stay): Effect.Effect<Outcome | void, OwnershipLost> | null => {
   const { continued, finished, isUndoing, mainExit, operations, reached, replay } = stay
   const recorded = replay.next()
@@ -120,7 +120,7 @@ const advance = (stay: Stay.Stay): Effect.Effect<Outcome | void, OwnershipLost> 
   return continued !== null && operations.size === 0 ? Writing.nextChapter(stay, continued.input) : null
 }
 
-/** Waits until something happens; true when nothing did for so long that the execution can leave the memory. */
+/** Waits for the next event; returns true when the execution has been idle for so long that it can be evicted. */
 const rest = Effect.fnUntraced(function* (stay: Stay.Stay, idleSince: number) {
   const { changed, host, launched, now, timers } = stay
   const dueAt = timers.first()?.due ?? Infinity
@@ -130,7 +130,7 @@ const rest = Effect.fnUntraced(function* (stay: Stay.Stay, idleSince: number) {
   return Option.isNone(woken) && until === parkAt && dueAt > parkAt
 })
 
-/** Whether something may begin. */
+/** Whether steps and waits may begin. */
 const isOpen = ({ closing, halted }: Stay.Stay) => halted === null && closing === "no"
 
 const loop = Effect.fnUntraced(function* (stay: Stay.Stay): Effect.fn.Return<Outcome, OwnershipLost> {
@@ -163,7 +163,7 @@ const loop = Effect.fnUntraced(function* (stay: Stay.Stay): Effect.fn.Return<Out
     }
     if (stay.hasMail) {
       yield* Mail.read(stay)
-      // A cancel counts also where it halts now.
+      // A cancel counts even if the execution halts now.
       continue
     }
     const event = isOpen(stay) ? Mail.next(stay) : (ready.shift() ?? null)
@@ -196,7 +196,7 @@ const loop = Effect.fnUntraced(function* (stay: Stay.Stay): Effect.fn.Return<Out
   }
 })
 
-/** Runs an execution until it ends or leaves the memory. */
+/** Runs an execution until it ends or is evicted from memory. */
 export const run = Effect.fnUntraced(function* (options: Options) {
   const { body, execution, history, host, onSession } = options
   const { flow, id, version } = execution
@@ -214,7 +214,7 @@ export const run = Effect.fnUntraced(function* (options: Options) {
     "",
     (position) => at(position)(body.run),
     (exit) => {
-      // The types of the body are those of its run.
+      // The fiber runs the body, so its exit has the types of the body.
       stay.mainExit = exit as Exit.Exit<Schema.Json, unknown>
     }
   )
@@ -223,6 +223,6 @@ export const run = Effect.fnUntraced(function* (options: Options) {
   if (history.entries.length === 0) {
     yield* stay.publish((at) => ({ _tag: "FlowStarted", executionId: id, flow, at, version }))
   }
-  // What is parked is forgotten, not interrupted: nothing in the body runs because an execution leaves the memory.
+  // Parked fibers are dropped, not interrupted: no code of the body runs because an execution is evicted.
   return yield* loop(stay).pipe(Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Operations.abort(stay))))
 })

@@ -1,5 +1,5 @@
 /**
- * Limits of executions: how a flow states them, and when one admits another execution.
+ * Limits of executions: their declaration, and the arithmetic of admissions.
  */
 import { FlowDefect } from "../FlowDefect.ts"
 import type { FlowVersion, Limit } from "./Journal.ts"
@@ -9,11 +9,11 @@ export type Rate = `${number}/${"s" | "min" | "h" | "d"}`
 
 /** A limit of the executions of a flow; see `Flow.make`. */
 export interface FlowLimit<Input> {
-  /** What it is for, such as a customer: each key has the limit to itself. Default: the whole flow. */
+  /** Returns the key, such as a customer: the limit applies to each key separately. Default: the whole flow. */
   readonly key?: (input: Input) => string
-  /** Executions that have begun and not ended; those that wait, are halted or suspended count. */
+  /** The largest number of executions that have begun and not ended, waiting, halted and suspended ones included. */
   readonly concurrency?: number
-  /** Executions that begin: so many together after a quiet time, then evenly spaced. */
+  /** How many executions may begin: that many together after an idle time, then evenly spaced. */
   readonly rate?: Rate
 }
 
@@ -32,7 +32,7 @@ const rateOf = (text: string): Limit["rate"] => {
   return perMillis === undefined || !isCount(Number(count)) ? null : { count: Number(count), perMillis }
 }
 
-/** The limits of a flow, checked: a mistake is a defect that names the field. */
+/** Checks and converts the limits of a flow; an invalid one throws a `FlowDefect` that names the field. */
 export const limitsOf = <Input>(flow: string, limits: ReadonlyArray<FlowLimit<Input>>): ReadonlyArray<Limit> =>
   limits.map(({ concurrency, key, rate }, index) => {
     const refuse = (field: string, expected: string): never => {
@@ -47,28 +47,28 @@ export const limitsOf = <Input>(flow: string, limits: ReadonlyArray<FlowLimit<In
     return { keyed: key !== undefined, concurrency: concurrency ?? null, rate: parsed }
   })
 
-/** What an execution is limited by: its keys, in the order of the limits. */
+/** Returns the keys of an execution, in the order of the limits. */
 export const keysOf = <Input>(limits: ReadonlyArray<FlowLimit<Input>>, input: Input): ReadonlyArray<string | null> =>
   limits.map(({ key }) => (key === undefined ? null : key(input)))
 
 // ---- what one limit and key have admitted
 
-/** The names of what is counted and of what is queued, in which `address` shortens texts. */
+/** The names of buckets and lanes, in which `address` shortens texts. */
 export const namesOf = (address: (text: string) => string) => ({
-  /** What a limit counts by itself: a key, or the whole flow. Begins with the place of the limit. */
+  /** The name of the bucket of a limit for a key, or for the whole flow. Begins with the index of the limit. */
   bucketOf: (flow: string, index: number, { keyed }: Limit, key: string | null): string =>
     `${index} ${address(JSON.stringify(keyed && key !== null ? [flow, key] : [flow]))}`,
-  /** The queue of executions with the same version and keys. */
+  /** The name of the queue of executions with the same version and keys. */
   laneOf: ({ flow, version }: FlowVersion, keys: ReadonlyArray<string | null>): string =>
     address(JSON.stringify([flow, version, ...keys]))
 })
 export type Names = ReturnType<typeof namesOf>
 
-/** The place of the limit of a bucket in the list. */
+/** Returns the index of the limit of a bucket. */
 export const indexOf = (bucket: string): number => Number.parseInt(bucket, 10)
 
 export interface Bucket {
-  /** How many have begun and not ended. */
+  /** The number of executions that have begun and not ended. */
   readonly held: number
   /** When its rate has fully recovered: milliseconds since 1970. */
   readonly recoveredAt: number
@@ -76,11 +76,11 @@ export interface Bucket {
 
 export const empty: Bucket = { held: 0, recoveredAt: 0 }
 
-/** Times are compared to less than this: parts of milliseconds are not exact. */
+/** The tolerance of comparisons: fractions of milliseconds are not exact. */
 const tolerance = 1e-6
 const spacing = ({ count, perMillis }: NonNullable<Limit["rate"]>): number => perMillis / count
 
-/** Whether an execution is admitted, and why not: too many have not ended, or the rate admits it at a time. */
+/** Whether an execution is admitted, or why not: too many have not ended, or the rate admits it later. */
 export type Verdict =
   | { readonly _tag: "Admitted" }
   | { readonly _tag: "Full" }
@@ -96,7 +96,7 @@ export const verdictOf = ({ concurrency, rate }: Limit, { held, recoveredAt }: B
   return at <= now ? admitted : { _tag: "TooSoon", at }
 }
 
-/** How many more it admits now, at most `most`. */
+/** Returns how many more a limit admits now, at most `most`. */
 export const openOf = (limit: Limit, { held, recoveredAt }: Bucket, now: number, most: number): number => {
   const free = limit.concurrency === null ? most : limit.concurrency - held
   const { rate } = limit
@@ -105,7 +105,7 @@ export const openOf = (limit: Limit, { held, recoveredAt }: Bucket, now: number,
   return Math.max(0, Math.min(most, free, left))
 }
 
-/** After one more has begun. */
+/** Returns the bucket after one more execution has begun. */
 export const taken = ({ concurrency, rate }: Limit, { held, recoveredAt }: Bucket, now: number): Bucket => ({
   held: concurrency === null ? held : held + 1,
   recoveredAt: rate === null ? recoveredAt : Math.max(recoveredAt, now) + spacing(rate)

@@ -1,13 +1,12 @@
 /**
- * What is measured of durable executions, with `effect/Metric`, for whatever the program exports its metrics by. Most of it
- * is read off what is recorded.
+ * Metrics of durable executions, with `effect/Metric`, for the exporter of the program. Most are derived from writes to the journal.
  */
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type { Entry, Execution, State, Write } from "./Journal.ts"
 
 const executions = Metric.counter("signalbox_flow_executions", {
-  description: "How often executions came into a state",
+  description: "How often executions entered a state",
   incremental: true
 })
 const resident = Metric.gauge("signalbox_flow_executions_in_memory", { description: "Executions in memory" })
@@ -16,7 +15,7 @@ const stepSeconds = Metric.histogram("signalbox_flow_step_seconds", {
   boundaries: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1_800, 7_200]
 })
 const retries = Metric.counter("signalbox_flow_step_retries", {
-  description: "Attempts of steps that failed and are tried again",
+  description: "Attempts of steps that failed and are retried",
   incremental: true
 })
 const waitSeconds = Metric.histogram("signalbox_flow_wait_seconds", {
@@ -28,7 +27,7 @@ const claims = Metric.counter("signalbox_flow_claims", {
   incremental: true
 })
 const lostExecutions = Metric.counter("signalbox_flow_executions_lost", {
-  description: "Executions that another process, or a command, took from this one",
+  description: "Executions whose claim this process lost to another, or to a command",
   incremental: true
 })
 const lostLeases = Metric.counter("signalbox_flow_leases_lost", {
@@ -41,7 +40,7 @@ type Attributes = Readonly<Record<string, string>>
 const waits: ReadonlyArray<Entry["kind"]> = ["sleep", "signal", "inbox", "run", "child"]
 
 export const make = Effect.map(Effect.context<never>(), (context) => {
-  // There are few flows, steps and states: the metric of each is made once.
+  // There are few flows, steps and states: the metric of each is created once.
   const known = new Map<string, Metric.Metric<number, unknown>>()
   const update = (metric: Metric.Metric<number, unknown>, attributes: Attributes, value: number) => {
     const name = `${metric.id} ${Object.values(attributes).join(" ")}`
@@ -64,7 +63,7 @@ export const make = Effect.map(Effect.context<never>(), (context) => {
 
   return {
     entered,
-    /** What an owner has written. */
+    /** Counts a write of an owner. */
     wrote: (flow: string, { entries, execution }: Write) => {
       if (execution.state !== undefined) entered(flow, execution.state)
       for (const entry of entries) observe(flow, entry)

@@ -1,5 +1,5 @@
 /**
- * How executions end, for those that await them.
+ * The ends of executions, for callers that wait for them.
  */
 import * as Effect from "effect/Effect"
 import { FlowDefect } from "../FlowDefect.ts"
@@ -7,7 +7,7 @@ import { FlowCancelled, FlowHalted } from "../FlowErrors.ts"
 import type { Ended } from "./Children.ts"
 import { type Codec, decodeRecorded } from "./Values.ts"
 
-/** How an execution ended, from the record. */
+/** Returns the result of an ended execution, or fails with its error, from the record. */
 export const outcomeOf = Effect.fnUntraced(function* <S extends Codec, E extends Codec>(
   flow: { readonly name: string; readonly success: S; readonly error: E },
   execution: Ended

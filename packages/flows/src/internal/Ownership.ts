@@ -1,47 +1,47 @@
 /**
- * The seam between an engine and the others that run flows on the same storage: who this process is, and which executions
- * are its own. What is recorded never depends on it, because each claim is fenced by its epoch.
+ * The interface between an engine and the other processes on the same storage: the identity of this process, and the executions that
+ * it claims. The correctness of the journal does not depend on it, because each claim is fenced by its epoch.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { Execution, FlowVersion } from "./Journal.ts"
 
-/** What an owner has to do with its engine. */
+/** The callbacks of the engine for its ownership. */
 export interface Holder {
-  /** The versions that it runs now. */
+  /** Returns the versions that it runs now. */
   readonly flows: () => ReadonlyArray<FlowVersion>
-  /** Something was sent to an execution that it may hold. */
+  /** A message was sent to an execution that this process may own. */
   readonly poke: (id: string) => void
-  /** The claims of this process are gone: drops what it runs. */
+  /** Drops all executions, because the claims of this process are lost. */
   readonly drop: Effect.Effect<void>
-  /** Executions of others are free now, and whoever awaits one of them may not have been told. */
+  /** Executions of other processes were released, and the end of one may not have been notified. */
   readonly freed: () => void
-  /** There may be more for this process to claim. */
+  /** This process may be able to claim more. */
   readonly look: () => void
-  /** Gives back those of its executions that another process is to run, once their running steps have ended. */
+  /** Releases matching executions to other processes, when their running steps have ended. */
   readonly giveBack: (which: (id: string) => boolean) => void
 }
 
 export class Ownership extends Context.Service<
   Ownership,
   {
-    /** The id by which this process claims; another one once its claims were lost. */
+    /** Returns the id with which this process claims; a new one after its claims were lost. */
     readonly self: () => string
     /** Whether other processes may use the same storage. */
     readonly isShared: boolean
-    /** How long what others leave to this process may go unnoticed. */
+    /** The longest pause between polls for executions that other processes released. */
     readonly longestPauseMillis: number
-    /** Whether an execution is for this process to claim as soon as it is due. */
+    /** Whether this process claims an execution as soon as it is due. */
     readonly isNear: (id: string) => boolean
     /** Registers this process with the versions that it runs now. */
     readonly announce: (flows: ReadonlyArray<FlowVersion>) => Effect.Effect<void>
-    /** Claims executions of these versions that are due and that are for this process. */
+    /** Claims due executions of these versions. */
     readonly claim: (flows: ReadonlyArray<FlowVersion>, limit: number) => Effect.Effect<ReadonlyArray<Execution>>
-    /** When there is something to claim next, in milliseconds since 1970; null: not before something arrives. */
+    /** Returns when the next execution is due, in milliseconds since 1970; null: not before a notification. */
     readonly nextDue: (flows: ReadonlyArray<FlowVersion>) => Effect.Effect<number | null>
-    /** Stays the owner of what this process runs. */
+    /** Keeps the claims of this process until it is interrupted. */
     readonly keep: (holder: Holder) => Effect.Effect<never>
-    /** The process ends: its claims are free at once. */
+    /** Releases all claims, because the process ends. */
     readonly leave: Effect.Effect<void>
   }
 >()("@signalbox/flows/Ownership") {}

@@ -1,19 +1,19 @@
 /**
- * Executions fall into partitions by a hash of their id, so that each process can have some of the partitions as its own. There are
- * more of them than processes, and their number stays, whatever shares them out.
+ * Partitions of executions, by a hash of their id, which processes share among them. There are more partitions than processes, and
+ * their number is constant.
  */
 import { hash } from "node:crypto"
 
 export const partitionCount = 1_024
 
-/** The same as in the migration that gave partitions to older executions. */
+/** Returns the partition of an execution, as the migration for older executions does. */
 export const partitionOf = (id: string): number => hash("sha256", id, "buffer").readUInt16BE(0) % partitionCount
 
-/** What is for a process to claim: what is due in its partitions at once, anything else when nobody has claimed it for a while. */
+/** What a process claims: due executions of its partitions immediately, others when they have been due for a while. */
 export interface Share {
-  /** A `1` for each partition that it has, a `0` for each other one. */
+  /** A `1` for each of its partitions, a `0` for each other one. */
   readonly partitions: string
-  /** How long others are waited for. */
+  /** How long executions of other partitions must have been due. */
   readonly graceMillis: number
 }
 

@@ -1,8 +1,8 @@
 /**
- * Paths as a tree. Keys may hold slashes, so slashes in brackets do not count.
+ * Paths as a tree. Keys may contain slashes, so slashes in brackets do not count.
  */
 
-/** The parts of a path that a step is in, from the outermost: of `a/file[x/y]/submit` these are ``, `a/` and `a/file[x/y]/`. */
+/** Returns the prefixes of a path, from the outermost: for `a/file[x/y]/submit` ``, `a/` and `a/file[x/y]/`. */
 export const partsOf = (path: string): ReadonlyArray<string> => {
   const parts = [""]
   let inKey = false
@@ -16,9 +16,9 @@ export const partsOf = (path: string): ReadonlyArray<string> => {
   return parts
 }
 
-/** Whether a path is in what `root` names: below it, or one of its keys. */
+/** Whether a path is below `root`, or below one of its keys. */
 export const isBelow = (path: string, root: string): boolean =>
   path.startsWith(`${root}/`) || path.startsWith(`${root}[`)
 
-/** The last segment of a path, without the number of a repeated call: for a signal, what it is sent by. */
+/** Returns the last segment of a path, without the number of a repeated call: for a signal its address. */
 export const addressOf = (path: string): string => path.slice(partsOf(path).at(-1)?.length ?? 0).replace(/#\d+$/, "")

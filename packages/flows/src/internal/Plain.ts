@@ -1,5 +1,5 @@
 /**
- * A flow from start to end in this process: the same interpreter, and nothing is recorded.
+ * Plain runs: the same interpreter in this process, and nothing is recorded.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -77,14 +77,14 @@ export const runPlain = <I extends Codec, S extends Codec, E extends Codec, R>(
         json = outcome.input
       }
     })
-    /** The caller is interrupted: what was done is undone before that is over. */
+    /** Cancels the flow when the caller is interrupted, and waits for its undos. */
     const undone = (fiber: Fiber.Fiber<Outcome>) =>
       Effect.suspend(() => {
         session?.cancel()
         return Effect.asVoid(Fiber.await(fiber))
       })
 
-    // One that halts ends too: there is nothing to resume.
+    // A plain run that halts ends too, because it cannot be resumed.
     const whole = Effect.ensuring(chapters, children.endAll(id))
     return Effect.flatMap(Effect.forkDetach(whole), (fiber) =>
       Effect.flatMap(
@@ -105,7 +105,7 @@ export const runPlain = <I extends Codec, S extends Codec, E extends Codec, R>(
     )
   })
 
-/** Runs a flow as a child of another one, to its end. */
+/** Runs a flow to its end as a child of another one. */
 export const endedOf = <I extends Codec, S extends Codec, E extends Codec, R>(
   flow: Flow<I, S, E, R>,
   id: string,

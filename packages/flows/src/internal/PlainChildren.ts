@@ -1,5 +1,5 @@
 /**
- * Children of a plain run: they run beside their parent, and are gone with the process.
+ * Children of a plain run: they run concurrently with their parent, and end with the process.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -20,11 +20,11 @@ interface Box {
   taken: number
 }
 
-/** The last part of a path, without its number: the name and key of a signal. */
+/** Returns the last part of a path, without its number: the name and key of a signal. */
 const addressOf = (path: string): string =>
   path.replace(/#\d+$/, "").replace(/^(?:(?:[^[\]/]|\[(?:\\.|[^\]])*\])*\/)+/, "")
 
-/** Signals that a parent sends to its child; what it does not send may come from where the parent gets its own. */
+/** Signals that a parent sends to its child; others come from the source of the parent. */
 const makeBoxes = (outer: FlowSignals) => {
   const boxes = new Map<string, Box>()
   const changed = Latch.makeUnsafe()
@@ -47,7 +47,7 @@ const makeBoxes = (outer: FlowSignals) => {
   const signals: FlowSignals = {
     receive: (address) => {
       const box = boxOf(addressOf(address.path))
-      // Where nobody else sends anything, the parent still may.
+      // Without an outer source its `receive` dies, and the parent may still send.
       return Effect.raceFirst(
         take(box),
         Effect.catchDefect(outer.receive(address), () => Effect.never)
@@ -56,7 +56,7 @@ const makeBoxes = (outer: FlowSignals) => {
   }
   return {
     signals,
-    /** False: it has another value. */
+    /** Returns false when the signal has another value. */
     send: ({ kind, name, value }: NewMessage): boolean => {
       const box = boxOf(name)
       const there = box.values[0]
@@ -83,7 +83,7 @@ export const make = (outer: FlowSignals, newId: () => string): Children => {
   const found = (id: string): Effect.Effect<Child> => {
     const child = children.get(id)
     return child === undefined
-      ? Effect.die(new FlowDefect({ message: `the execution ${id} is no child of this one` }))
+      ? Effect.die(new FlowDefect({ message: `the execution ${id} is not a child of this one` }))
       : Effect.succeed(child)
   }
   const cancel = (id: string) =>
@@ -100,7 +100,7 @@ export const make = (outer: FlowSignals, newId: () => string): Children => {
         const whole = Effect.flatMap(Effect.provideService(run(id), FlowSignals, signals), (ended) =>
           Deferred.succeed(done, ended)
         )
-        // How it ended is known also when it is interrupted; `run` can be.
+        // Uninterruptible, so that its end is also known after an interrupt, which reaches `run`.
         const fiber = yield* Effect.forkDetach(Effect.uninterruptible(whole))
         children.set(id, { fiber, done, send, isCancelled: onParentEnd === "cancel" })
         ids.set(`${flow} ${key}`, id)
@@ -112,13 +112,13 @@ export const make = (outer: FlowSignals, newId: () => string): Children => {
       const { done, send } = yield* found(id)
       if (yield* Deferred.isDone(done)) {
         const { state } = yield* Deferred.await(done)
-        const text = `the execution ${id} has ended and takes no signals`
+        const text = `the execution ${id} has ended and accepts no signals`
         return yield* new ExecutionConflict({ execution: id, state, message: text })
       }
       if (!send(message)) return yield* new SignalConflict({ execution: id, signal: message.name })
     }),
     cancel,
-    // Until they are undone: the process may end after this.
+    // Waits until their undos have run: the process may end after this.
     endAll: () =>
       Effect.forEach(
         [...children.values()].filter(({ isCancelled }) => isCancelled),

@@ -1,5 +1,5 @@
 /**
- * The seam between bodies of flows and what runs them. A body reaches its interpreter through `Position`; the identity of
+ * The interface between bodies of flows and their interpreter. A body reaches its interpreter through `Position`; the identity of
  * a step is its path.
  */
 import * as Context from "effect/Context"
@@ -10,17 +10,17 @@ import type { FlowContext, RequirementOf } from "../FlowContext.ts"
 import { FlowDefect } from "../FlowDefect.ts"
 import type { Codec } from "./Values.ts"
 
-/** A failure that goes away by itself. */
+/** A transient failure. */
 export interface Transient {
-  /** What the service asked to wait; null when it did not say. */
+  /** The pause that the service asked for; null when it named none. */
   readonly retryAfterMillis: number | null
-  /** Whether the service may have done what it was asked for. Without: that makes no difference. */
+  /** Whether the service may have acted on the request; absent when that does not matter. */
   readonly acted?: "no" | "maybe"
-  /** Whether it refuses because there are too many requests. */
+  /** Whether it refuses because of too many requests. */
   readonly isBusy?: boolean
 }
 
-/** A failed attempt, for the decision whether there is another one. */
+/** A failed attempt, for the decision about a retry. */
 export interface FailedAttempt<E> {
   readonly error: E
   /** Counts from 1. */
@@ -31,21 +31,21 @@ export interface FailedAttempt<E> {
   readonly durable: boolean
 }
 
-/** How a failed step is repeated: the milliseconds until the next attempt, or null for none. */
+/** Decides about the retry of a failed step: returns the milliseconds until the next attempt, or null for none. */
 export type Retry<E> = (failed: FailedAttempt<E>) => Effect.Effect<number | null>
 
 /** No retry. */
 export const once: Retry<unknown> = () => Effect.succeed(null)
 
-/** Where a step or a member of a race is. */
+/** The place of a step or of a member of a race. */
 export interface Place {
   readonly path: string
   readonly name: string
 }
 
-/** One call of a step or of a sub-flow: all that an interpreter needs to run it, or to leave it out. */
+/** One call of a step or of a sub-flow, with everything that an interpreter needs to run or skip it. */
 export interface Call<S extends Codec, E extends Codec, R> extends Place {
-  /** The input by its schema, null when it has none. */
+  /** The input as JSON, null when it has none. */
   readonly input: Schema.Json
   readonly success: S
   readonly error: E
@@ -55,33 +55,33 @@ export interface Call<S extends Codec, E extends Codec, R> extends Place {
 
 export interface StepCall<S extends Codec, E extends Codec, R> extends Call<S, E, R> {
   readonly inputSchema: Codec
-  /** Whether `path` was numbered by itself, so that a call that repeats a failed one may keep its idempotency scope. */
+  /** The counter of automatically numbered calls; a call that repeats a failed one may keep its idempotency scope. */
   readonly numbered: Numbered | null
   readonly retry: Retry<E["Type"]>
-  /** Of a step whose attempts are spaced before a control room: which errors go away by themselves. Each request is sent once. */
-  readonly transient: ((error: E["Type"]) => Transient | null) | null
+  /** For a step whose attempts share the rate gate of a control room: which errors are transient. Each request is sent once. */
+  readonly patient: ((error: E["Type"]) => Transient | null) | null
   /** `child`: the start of another execution. Default: a step. */
   readonly kind?: "step" | "child"
-  /** False: a step that was cut off by the end of its process halts the execution instead of running again. */
+  /** False: a step that was interrupted by the end of its process halts the execution instead of running again. */
   readonly repeatable: boolean
-  /** What must have happened outside before the step has something to do. `execute` can wait for it too, by polling. */
+  /** The external event that must happen before the step runs. `execute` can also wait for it, by polling. */
   readonly awaits?: Effect.Effect<Awaited | null, never, R>
 }
 
-/** Something outside that a step waits for. */
+/** An external event that a step waits for. */
 export interface Awaited {
-  /** Tells it from all others, such as a run of a workspace. */
+  /** Identifies the event, such as the end of a run of a workspace. */
   readonly subject: string
   /** After this the step runs anyway. */
   readonly timeoutMillis: number | null
-  /** Called when the wait is recorded: from then on somebody has to look after it. */
+  /** Called when the wait is recorded: from then on the event must be watched. */
   readonly recorded: Effect.Effect<void>
 }
 
 /** The members of a group, and the prefix of the paths in each. */
 export type Members<A, E, R> = ReadonlyArray<readonly [prefix: string, member: Effect.Effect<A, E, R>]>
 
-/** The calls of one name in one place, for their numbers. */
+/** Counts the calls of one name in one place. */
 export interface Numbered {
   count: number
   /** The last call: a call that repeats it after a failure keeps its scope. */
@@ -93,9 +93,9 @@ export interface Claimed {
   readonly numbered: Numbered | null
 }
 
-/** What the code of one branch of a body reaches. A branch does one thing at a time. */
+/** The operations that the code of a branch can call, one at a time. */
 export interface Interpreter {
-  /** Takes the path of a name and key below a prefix. One that comes again is numbered if it `repeats`, else a defect. */
+  /** Claims the path of a name and key below a prefix. A repeated one is numbered if it `repeats`, else a defect. */
   readonly claim: (prefix: string, name: string, key: string | undefined, repeats: boolean) => Effect.Effect<Claimed>
   readonly step: <S extends Codec, E extends Codec, R>(
     call: StepCall<S, E, R>
@@ -105,14 +105,14 @@ export interface Interpreter {
   readonly signal: <S extends Codec>(place: Place, address: string, schema: S) => Effect.Effect<S["Type"]>
   readonly inbox: <S extends Codec>(place: Place, address: string, schema: S) => Effect.Effect<S["Type"]>
   readonly patched: (place: Place) => Effect.Effect<boolean>
-  /** Halts the execution, whatever its branches do: the code of one broke a rule. */
+  /** Halts the execution because the code of a branch broke a rule. */
   readonly halt: (defect: FlowDefect) => void
   readonly continueAs: (input: Schema.Json) => Effect.Effect<never>
-  /** Runs the members beside each other; the failure of one interrupts the others. Results are in their order. */
+  /** Runs the members concurrently; the failure of one interrupts the others. Results are in the order of the members. */
   readonly all: <A, E, R>(members: Members<A, E, R>, concurrency: number) => Effect.Effect<Array<A>, E, R>
-  /** Returns what the member that ends first returns or fails with; the others are interrupted. */
+  /** Returns the result or fails with the error of the first member to end; the others are interrupted. */
   readonly race: <A, E, R>(members: Members<A, E, R>) => Effect.Effect<A, E, R>
-  /** Registers what undoes a call once it has succeeded. */
+  /** Runs a call, and registers its undo when it has succeeded. */
   readonly compensate: <A, E, R, E2, R2>(
     prefix: string,
     call: Effect.Effect<A, E, R>,
@@ -129,13 +129,13 @@ const outside = () =>
     })
   )
 
-/** Where in a flow the running code is: its interpreter, and the path that the next segment is appended to. */
+/** The position of the running code in a flow: its interpreter, and the path to which the next segment is appended. */
 export interface Position {
   readonly interpreter: Interpreter
   readonly prefix: string
 }
 
-/** Not in a flow, or inside a step of one. */
+/** The position outside of flows, and inside of steps. */
 export const outsideFlow: Position = {
   interpreter: {
     claim: outside,
@@ -159,11 +159,11 @@ export const Position = Context.Reference<Position>("@signalbox/flows/Position",
 /** Runs an effect at another position. */
 export const at = (position: Position) => Effect.updateService(Position, () => position)
 
-/** A segment of a path: `name`, or `name[key]`. No two pairs of name and key give the same segment. */
+/** Returns a segment of a path: `name`, or `name[key]`. It is different for each pair of name and key. */
 export const segment = (name: string, key?: string): string =>
   key === undefined ? name : `${name}[${key.replace(/[\\\]]/g, "\\$&")}]`
 
-/** Takes the path of `name` and `key` at this position, and hands it to `use` with the interpreter. */
+/** Claims the path of `name` and `key` at this position, and passes it to `use` with the interpreter. */
 export const claimed = <A, E, R>(
   name: string,
   key: string | undefined,
@@ -175,7 +175,7 @@ export const claimed = <A, E, R>(
       return Effect.die(
         new FlowDefect({
           message:
-            `"${name}" cannot be part of a path: a name is not empty and has no "/", "[", "]" or "#". What varies goes ` +
+            `"${name}" cannot be part of a path: a name is not empty and has no "/", "[", "]" or "#". Put variable parts ` +
             "into the key"
         })
       )
@@ -183,7 +183,7 @@ export const claimed = <A, E, R>(
     return Effect.flatMap(interpreter.claim(prefix, name, key, repeats), (claim) => use(claim, interpreter))
   })
 
-/** The members of a group below `path[key]`; a key that comes twice is a defect. */
+/** Returns the members of a group below `path[key]`; a duplicate key is a defect. */
 export const membersOf = <A, E, R>(
   path: string,
   keyed: ReadonlyArray<readonly [key: string, member: Effect.Effect<A, E, R>]>
@@ -202,13 +202,12 @@ export const membersOf = <A, E, R>(
 
 export const usedTwice = (path: string): FlowDefect =>
   new FlowDefect({
-    message: `the path ${path} is used twice in this execution: give each use a key of its own`
+    message: `the path ${path} is used twice in this execution: give each use a different key`
   })
 
 /**
- * Puts the phantom in the place of the real requirement. The one place, with `reveal`, where types are asserted: a
- * generator can be stopped from using services only by a requirement that is no service, and the fiber that runs the
- * body has the real ones all the time.
+ * Replaces the real requirement by the phantom. The cast holds because the fiber of the body has the real services: only a
+ * requirement that is no service can stop a generator from using services directly.
  */
 export const conceal = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect as Effect.Effect<A, E, FlowContext<R, never>>
 
@@ -218,8 +217,8 @@ export const reveal = <A, E, Context extends FlowContext<unknown>>(effect: Effec
   effect as Effect.Effect<A, E, RequirementOf<Context>>
 
 /**
- * A span around an effect. `Effect.withSpan` changes the requirement, and no generic `R` fits after that; `Effect.fn` takes
- * two stack traces for each call.
+ * Puts a span around an effect. `Effect.withSpan` changes the requirement, so that no generic `R` fits; `Effect.fn` captures two stack
+ * traces for each call.
  */
 export const inSpan = <A, E, R>(
   name: string,

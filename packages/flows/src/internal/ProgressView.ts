@@ -1,20 +1,20 @@
 /**
- * What a terminal shows of events: text to write, made from events and the time, without writing anything.
+ * The text of events on a terminal, as pure functions of events and the time.
  */
 import type { FlowEvent } from "../FlowEvents.ts"
 
-/** One live line on a terminal that can rewrite it; else plain lines. `columns` is read at every drawing. */
+/** `live`: one line that is rewritten; else plain lines. `columns` is read at every drawing. */
 export interface Options {
   readonly live: boolean
   readonly columns: () => number
 }
 
 export interface ProgressView {
-  /** What to write for an event. */
+  /** Returns the text for an event. */
   readonly onEvent: (event: FlowEvent) => string
-  /** What to write as time passes. */
+  /** Returns the text for a tick of the clock. */
   readonly onTick: (now: number) => string
-  /** What to write at the end. */
+  /** Returns the text for the end. */
   readonly onClose: () => string
 }
 
@@ -31,13 +31,13 @@ const barWidth = 20
 const plainPauseMillis = 1_000
 const spinner = ["|", "/", "-", "\\"]
 const spinnerMillis = 120
-/** A live line is drawn for progress at most this often; the tick draws what was left out. */
+/** The shortest pause between drawings of the live line; the tick draws skipped changes. */
 const livePauseMillis = 50
 
-/** Text from elsewhere must not move the cursor or break the line. */
+/** Removes control characters, which would move the cursor or break the line. */
 const printable = (text: string) => text.replace(/\p{Cc}+/gu, " ").trim()
 
-/** Such as `0.4s`, `12.3s`, `2m 05s`, `1h 02m`. */
+/** Formats a duration, such as `0.4s`, `12.3s`, `2m 05s`, `1h 02m`. */
 export const elapsed = (millis: number): string => {
   const tenths = Math.floor(Math.max(0, millis) / 100)
   if (tenths < 600) return `${(tenths / 10).toFixed(1)}s`
@@ -47,7 +47,7 @@ export const elapsed = (millis: number): string => {
   return `${Math.floor(seconds / 3600)}h ${two(Math.floor(seconds / 60) % 60)}m`
 }
 
-/** Such as `[#####-----]`. */
+/** Draws a bar, such as `[#####-----]`. */
 export const bar = (done: number, total: number, width = barWidth): string => {
   const share = total <= 0 ? 1 : Math.min(1, Math.max(0, done / total))
   const filled = Math.floor(share * width)
@@ -90,13 +90,13 @@ export const make = (options: Options): ProgressView => {
     const others = running.size > 1 ? `+${running.size - 1} running` : ""
     const time = joined(elapsed(now - current.startedAt), others)
     const text = joined(`${frame} ${printable(current.path)}`, progressText(current.progress))
-    // One column stays free: a full line makes some terminals wrap. The time is what must stay readable.
+    // One column stays free: a full line makes some terminals wrap. The time must stay readable.
     const room = Math.max(0, options.columns() - 1 - time.length - 2)
     const shortened = text.length <= room ? text : `${text.slice(0, Math.max(0, room - 1))}…`
     return `${before}${joined(shortened, time)}`
   }
 
-  /** A line that stays. On a live terminal it takes the place of the live line, which is drawn again below it. */
+  /** Writes a permanent line. On a live terminal it replaces the live line, which is drawn again below it. */
   const lasting = (text: string, now: number): string => {
     if (!options.live) return `${text}\n`
     const before = drawn ? clear : ""

@@ -1,12 +1,12 @@
 /**
- * The queues of a process: for which of its flows something may be admitted, and when.
+ * The queues of a process: for which of its flows an execution may be admitted, and when.
  */
 import * as Effect from "effect/Effect"
 import { type Execution, type FlowVersion, type Journal, type Limit, versionName } from "./Journal.ts"
 
 export const make = (journal: Journal["Service"]) => {
   const limited = new Map<string, FlowVersion>()
-  /** Those of which something may be admitted: one was queued, or one has ended, since they were asked. */
+  /** Flows of which an execution was queued or has ended since their last admission. */
   const open = new Set<string>()
   const times = new Map<string, number>()
 
@@ -20,15 +20,15 @@ export const make = (journal: Journal["Service"]) => {
     forget: (flow: FlowVersion) => {
       for (const known of [limited, open, times]) known.delete(versionName(flow))
     },
-    /** Something may be admitted, of one flow or of any. Returns whether there is a queue for it. */
+    /** Marks one flow or all: an execution may be admitted. Returns whether a queue for it exists. */
     changed: (flow?: string): boolean => {
       const names = [...limited].filter(([, known]) => flow === undefined || known.flow === flow)
       for (const [name] of names) open.add(name)
       return names.length > 0
     },
-    /** When something is admitted next that a rate holds back. */
+    /** Returns when a rate admits the next execution. */
     nextAt: (): number => Math.min(Infinity, ...times.values()),
-    /** Admits at most `most` executions, of older versions first: no more of these come. */
+    /** Admits at most `most` executions, those of older versions first, since no new ones of these are submitted. */
     admit: Effect.fnUntraced(function* (process: string, most: number, now: number) {
       const admitted: Array<Execution> = []
       const due = [...limited].filter(([name]) => open.has(name) || (times.get(name) ?? Infinity) <= now)

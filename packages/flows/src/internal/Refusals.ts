@@ -8,20 +8,20 @@ import { detailOf } from "./Announce.ts"
 import { reopened } from "./Commands.ts"
 import { type Execution, type FlowVersion, type Journal, versionName, type Write } from "./Journal.ts"
 
-/** Of halted executions that are read together. */
+/** The number of halted executions that are read together. */
 const reopenedAtATime = 100
 
-/** Whether its builds have refused it, so that another one may continue it. */
+/** Whether it was halted because all builds refused it, so that another one may continue it. */
 const isRefused = ({ failure, state }: Pick<Execution, "failure" | "state">): boolean =>
   state === "halted" && (failure?.tag === "FlowChanged" || failure?.tag === "RecordUnreadable")
 
 export const make = (journal: Journal["Service"], look: () => void) => {
-  /** Under this name stands which processes have refused an execution. */
+  /** The name of the value with the processes that have refused an execution. */
   const refusedName = (id: string) => `refused ${id}`
 
   /**
-   * What is written of an execution that this process has refused: its body may fit that of another build. `seen` is the last
-   * message that was read.
+   * Records that this process has refused an execution, which may fit the body of another build. `seen` is the last message that was
+   * read.
    */
   const refused = Effect.fnUntraced(function* (
     self: string,
@@ -50,7 +50,7 @@ export const make = (journal: Journal["Service"], look: () => void) => {
     }
   })
 
-  /** This build fits: whoever has refused it before makes no difference any more. */
+  /** Deletes earlier refusals, because this build fits. */
   const fitted = Effect.fnUntraced(function* (id: string) {
     const known = yield* journal.read(refusedName(id))
     if (known !== null) yield* journal.swap(refusedName(id), known, null)
@@ -61,10 +61,10 @@ export const make = (journal: Journal["Service"], look: () => void) => {
     yield* journal.change(id, ({ execution }) => Effect.succeed(isRefused(execution) ? reopened(execution, now) : null))
   })
 
-  /** Versions whose halted executions are being reopened, and those of them that somebody awaited meanwhile. */
+  /** Versions whose halted executions are being reopened, with those that callers have awaited since. */
   const reopening = new Map<string, Set<string>>()
 
-  /** What older builds have refused may fit this one. There may be any number of them. */
+  /** Reopens the executions that older builds have refused, because they may fit this one. There may be any number of them. */
   const reopenAll = ({ flow, version }: FlowVersion) =>
     Effect.gen(function* () {
       reopening.set(versionName({ flow, version }), new Set())
@@ -86,7 +86,7 @@ export const make = (journal: Journal["Service"], look: () => void) => {
       Effect.ensuring(Effect.sync(() => reopening.delete(versionName({ flow, version }))))
     )
 
-  /** Whether an execution that is awaited was halted by older builds, and is now reopened before its turn. */
+  /** Reopens an awaited execution that was halted by older builds before its turn; returns whether it did. */
   const reopenedFirst = Effect.fnUntraced(function* (execution: Execution) {
     const first = reopening.get(versionName(execution))
     if (first === undefined || first.has(execution.id) || !isRefused(execution)) return false

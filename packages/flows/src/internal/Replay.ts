@@ -1,58 +1,57 @@
 /**
- * What is recorded of an execution against what its body reaches when it runs again. Ends are delivered in the order in
- * which they were recorded, one at a time, each when everything that the one before it set going has come to rest: so the
- * body takes the same way as the first time.
+ * Compares the record of an execution with what its body reaches when it runs again. Ends are delivered in their recorded order, one
+ * at a time, each when the body is quiescent after the previous one: so the body takes the same path as the first time.
  */
 import type { Entry, History, Undo } from "./Journal.ts"
 
-/** Where the cancel of an execution and the end of its body stand in the order; no step has such a path. */
+/** The paths of the cancel of an execution and of the end of its body in the order; no step has such a path. */
 export const cancelPath = "#cancel"
 export const outcomePath = "#outcome"
-/** The value of a cancel that gave up a record which did not fit: so does whoever runs the execution next. */
+/** The value of a cancel that abandoned a record which did not fit: each later run abandons it too. */
 export const abandonedValue = "abandoned"
 
 export interface Replay {
-  /** What is recorded at a path that the body has now reached. */
+  /** Returns the entry at a path that the body has now reached. */
   readonly reach: (path: string) => Entry | undefined
-  /** As `reach`, without reaching it. */
+  /** Like `reach`, without marking the path as reached. */
   readonly at: (path: string) => Entry | undefined
-  /** The end that is to be delivered next. */
+  /** Returns the end to deliver next. */
   readonly next: () => Entry | undefined
   readonly advance: () => void
-  /** The branch that would get the end at this path is over. */
+  /** Skips the end at a path whose branch has ended. */
   readonly skip: (path: string) => void
   /**
-   * Leaves out an end that is in an undo which is to be tried again: those run in another order than the first time.
-   * False: it is in none.
+   * Skips an end in an undo that will be retried: retried undos run in another order than the first time. Returns false when it is in
+   * no such undo.
    */
   readonly defer: (path: string) => boolean
-  /** Whether the end at this path was left out, and is delivered when it is reached. */
+  /** Whether the end at this path was skipped, and is delivered when it is reached. */
   readonly isDeferred: (path: string) => boolean
-  /** The undo that was over with this end, which is delivered to nobody. */
+  /** Returns the undo that ended with this entry, if its end is not delivered to a branch. */
   readonly undoneBy: (entry: Entry) => string | undefined
-  /** Whether an undo that is done is so by now: what came before its end comes before what followed it. */
+  /** Whether the replay has passed the end of an undo: entries before it must be replayed before those after it. */
   readonly isPassed: (undo: string) => boolean
-  /** Gives up the recorded order: from now on every end is delivered when it is reached. */
+  /** Abandons the recorded order: from now on every end is delivered when it is reached. */
   readonly abandon: () => void
   readonly isAbandoned: () => boolean
-  /** Something that has begun and was not reached so far. */
+  /** Returns the path of an entry that was not reached so far, or null. */
   readonly missed: () => string | null
-  /** When the first attempt at a path began. */
+  /** Returns when the first attempt at a path began. */
   readonly firstStartedAt: (path: string) => number | undefined
-  /** The place after all that is recorded. */
+  /** The position after the last recorded end. */
   readonly end: number
 }
 
 const isSettled = ({ state }: Undo) => state === "done" || state === "skipped"
 
-/** In which of these undos a path is. */
+/** Returns a function from a path to the undo that contains it. */
 const undoOf = (undos: ReadonlyArray<Undo>) => {
   const prefixes = undos.map(({ path }) => ({ path, prefix: `${path}/undo/` }))
   return (path: string) => prefixes.find(({ prefix }) => path.startsWith(prefix))?.path
 }
 
 export const make = ({ entries, undos }: Pick<History, "entries" | "undos">): Replay => {
-  // What has been undone is not undone again, so its steps are not reached.
+  // A completed undo does not run again, so its steps are not reached.
   const settledUndoOf = undoOf(undos.filter(isSettled))
   const openUndoOf = undoOf(undos.filter((undo) => !isSettled(undo)))
   const lastOfUndo = new Map<string, Entry>()

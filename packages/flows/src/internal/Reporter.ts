@@ -1,5 +1,5 @@
 /**
- * How a step tells its progress without needing a service: by default nobody hears it.
+ * How a step reports its progress without a service in its requirements: by default it is dropped.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -15,7 +15,7 @@ interface Options {
 const lookEvery = "1 hour"
 const atATime = 200
 
-/** Before when something is too old; null: never. */
+/** Returns the time before which ended executions are deleted; null: never. */
 const before = (now: number, kept: Duration.Input | null): number | null =>
   kept === null ? null : now - Duration.toMillis(kept)
 
@@ -32,7 +32,7 @@ export const layer = ({ completed = "30 days", keys = null, others = "90 days" }
         if (times[1] !== null) yield* all(journal.expire(["failed", "cancelled"], times[1], atATime))
         if (times[2] !== null) yield* all(journal.forget(times[2], atATime))
       }).pipe(
-        Effect.catchDefect((defect) => Effect.logWarning("ended executions could not be deleted, trying again", defect))
+        Effect.catchDefect((defect) => Effect.logWarning("ended executions could not be deleted, retrying", defect))
       )
       yield* Effect.forkScoped(Effect.forever(Effect.andThen(look, Effect.sleep(lookEvery))))
     })

@@ -1,5 +1,5 @@
 /**
- * Who looks whether the runs that executions wait for have ended: one process for each control room, while somebody waits.
+ * Polls the runs that executions wait for: one process for each control room, while an execution waits.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -18,17 +18,17 @@ import type { Awaiting } from "./Journal.ts"
 
 type Room = ControlRoom["Service"]
 
-/** So few are asked for one by one. */
+/** The number of runs up to which each is read separately. */
 const few = 3
 const pageSize = 100
-/** Beyond so many newer runs, what is still awaited is asked for one by one. */
+/** After so many listed runs, the remaining awaited ones are read separately. */
 const mostListed = 1_000
 
-/** What tells the runs of a workspace from all else that is awaited. */
+/** Returns the prefix of the subjects of a workspace's runs. */
 const prefixOf = (workspaceId: string): string => `run in ${workspaceId} `
 export const subjectOf = (workspaceId: string, run: string): string => prefixOf(workspaceId) + run
 
-/** Which of these runs need no more waiting: they have ended, or are not there. */
+/** Returns which of these runs have ended or do not exist. */
 export const settledOf = Effect.fnUntraced(function* (awaited: ReadonlySet<string>) {
   const open = new Set(awaited)
   const settled = new Set<string>()
@@ -46,7 +46,7 @@ export const settledOf = Effect.fnUntraced(function* (awaited: ReadonlySet<strin
       Stream.runDrain
     )
   }
-  // The end of the list: what was not in it is gone. The step that reads the run says so.
+  // The list is complete, so the other runs do not exist any more. The step that reads such a run fails with that.
   if (listed > 0 && listed < mostListed) return new Set([...settled, ...open])
   yield* Effect.forEach(
     open,
@@ -61,18 +61,18 @@ export const settledOf = Effect.fnUntraced(function* (awaited: ReadonlySet<strin
   return settled
 })
 
-/** How often it looks, from the first look on: more and more seldom, and often again when something changes. */
+/** The pauses between polls, which grow, and start again when a run ends. */
 const pauses = {
   alone: { first: 250, longest: 5_000 },
-  /** Callbacks wake most; looking is for those that are lost. */
+  /** Callbacks wake most; polling covers lost ones. */
   withCallbacks: { first: 5_000, longest: 60_000 }
 }
-/** How long a process that looks keeps the others from looking. */
+/** How long the lease of the polling process is valid. */
 const leaseMillis = 15_000
 const toldAgainMillis = 10_000
 const tryEvery = "5 seconds"
 
-/** Waiting on does not help against these. */
+/** Errors against which waiting does not help. */
 const isFinal = ({ reason }: ControlRoomError) => reason._tag === "Unauthorized" || reason._tag === "Forbidden"
 
 interface Holder {
@@ -87,7 +87,7 @@ const holderOf = (json: unknown): Holder | null =>
     ? { process: json.process, until: json.until }
     : null
 
-/** In the steps of a durable execution: who is told of what they await. */
+/** In the steps of a durable execution: receives the control rooms in which they wait. */
 export const Watching = Context.Reference<{ readonly notice: (room: Room) => Effect.Effect<void> } | null>(
   "@signalbox/flows/Watching",
   { defaultValue: () => null }
@@ -96,11 +96,11 @@ export const Watching = Context.Reference<{ readonly notice: (room: Room) => Eff
 export class RunWatchers extends Context.Service<
   RunWatchers,
   {
-    /** Looks after what executions await in this control room, in turns with other processes. */
+    /** Polls the awaited runs of this control room, in turns with other processes. */
     readonly add: (room: Room) => Effect.Effect<void>
-    /** Something else is awaited there. */
+    /** Called when another run of the control room is awaited. */
     readonly notice: (room: Room) => Effect.Effect<void>
-    /** What is awaited under this subject has happened. */
+    /** Ends the waits for a run. */
     readonly done: (workspaceId: string, run: string) => Effect.Effect<void>
   }
 >()("@signalbox/flows/RunWatchers") {
@@ -118,7 +118,7 @@ export class RunWatchers extends Context.Service<
         const pause = (yield* FlowCallbacks) === null ? pauses.alone : pauses.withCallbacks
         const prefix = prefixOf(room.workspaceId)
         const changed = Latch.makeUnsafe(true)
-        /** Told just now: the execution needs a moment to take it. */
+        /** Runs whose end was just sent: the execution needs a moment to process it. */
         const completed = new Map<string, number>()
         let waits: ReadonlyArray<Awaiting> = []
 
@@ -138,7 +138,7 @@ export class RunWatchers extends Context.Service<
           waits = waits.filter((wait) => !over.includes(wait))
           return over.length
         })
-        /** Looks once, and returns how many waits are over. */
+        /** Polls once, and returns how many waits have ended. */
         const tick = Effect.suspend(() =>
           settledOf(new Set(waits.map(({ subject }) => subject.slice(prefix.length))))
         ).pipe(
@@ -146,14 +146,14 @@ export class RunWatchers extends Context.Service<
           Effect.flatMap((settled) => settle((run) => settled.has(run))),
           Effect.catchTags({
             ControlRoomError: (error) =>
-              isFinal(error) ? settle(() => true) : Effect.as(Effect.logDebug("runs could not be looked at", error), 0),
+              isFinal(error) ? settle(() => true) : Effect.as(Effect.logDebug("runs could not be polled", error), 0),
             InvalidRequest: () => settle(() => true)
           }),
-          // It must go on looking, whatever happens to one look.
-          Effect.catchDefect((defect) => Effect.as(Effect.logWarning("runs could not be looked at", defect), 0))
+          // The loop must survive a failed poll.
+          Effect.catchDefect((defect) => Effect.as(Effect.logWarning("runs could not be polled", defect), 0))
         )
 
-        /** Whether this process is the one that looks. */
+        /** Acquires or renews the lease; returns whether this process polls. */
         const hold = Effect.gen(function* () {
           const name = `watcher ${prefix}`
           const now = yield* journal.now

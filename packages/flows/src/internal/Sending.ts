@@ -1,5 +1,5 @@
 /**
- * What is sent to an execution, checked before anything is recorded.
+ * Messages to an execution, checked before anything is recorded.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -10,10 +10,10 @@ import type { FlowVersion, NewMessage } from "./Journal.ts"
 import { NewId } from "./Ids.ts"
 import { type Codec, jsonBytes, maxResultBytes } from "./Values.ts"
 
-/** What follows the name: nothing, or a key in brackets, with backslashes before those and the closing ones in it. */
+/** Matches the part after the name: nothing, or a key in brackets, in which backslashes and closing brackets are escaped. */
 const isKey = /^(?:\[(?:[^\\\]]|\\[\\\]])*\])?$/
 
-/** The name of `name[key]`. */
+/** Returns the name of `name[key]`. */
 const nameOf = (address: string): string => {
   const bracket = address.indexOf("[")
   return bracket === -1 ? address : address.slice(0, bracket)
@@ -22,11 +22,11 @@ const nameOf = (address: string): string => {
 interface Sent {
   readonly address: string
   readonly value: Schema.Json
-  /** Of a message of an inbox; default: a new one. */
+  /** The id of a message of an inbox; default: a new one. */
   readonly id: string | undefined
 }
 
-/** A value for a signal, or a message for an inbox, of a flow that lists these. `signals` is null when it is not registered. */
+/** Checks a value for a signal, or a message for an inbox, against those of a flow. `signals` is null when it is not registered. */
 export const messageOf = Effect.fnUntraced(function* (
   { flow, version }: FlowVersion,
   signals: ReadonlyArray<Signal<Codec>> | null,
@@ -42,7 +42,7 @@ export const messageOf = Effect.fnUntraced(function* (
         : signals.length === 0
           ? `${flow} lists no signals: list it in the \`signals\` of Flow.make`
           : `expected one of ${signals.map((signal) => signal.name).join(", ")}`
-    return yield* refuse(`signal: there is no ${name}; ${instead}`)
+    return yield* refuse(`signal: ${name} does not exist; ${instead}`)
   }
   const { kind, schema } = listed
   if (!isKey.test(address.slice(name.length))) {

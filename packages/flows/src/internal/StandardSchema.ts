@@ -12,7 +12,7 @@ import type { Codec } from "./Values.ts"
 /** A schema of effect, or one of a library that implements Standard Schema, such as Zod, Valibot or ArkType. */
 export type AnySchema = Codec | StandardSchemaV1
 
-/** What a schema describes. */
+/** The type of the values of a schema. */
 export type TypeOf<S> = S extends Codec ? S["Type"] : S extends StandardSchemaV1<unknown, infer Output> ? Output : never
 
 const segmentOf = (part: unknown): string =>
@@ -25,7 +25,7 @@ const messageOf = (issues: ReadonlyArray<StandardSchemaV1.Issue>): string =>
 
 const issueOf = (message: string) => new SchemaIssue.InvalidValue({ message })
 
-/** What is recorded is the JSON before validation; a body and a step get what the library makes of it. */
+/** Records the JSON before validation; a body and a step get the output of the library. */
 const bridged = ({ "~standard": standard }: StandardSchemaV1) =>
   Schema.Json.pipe(
     Schema.decodeTo(Schema.Unknown, {
@@ -33,7 +33,7 @@ const bridged = ({ "~standard": standard }: StandardSchemaV1) =>
         const result = standard.validate(json)
         if (result instanceof Promise) {
           return Effect.fail(
-            issueOf(`the schema (${standard.vendor}) validates asynchronously: check such things in a step`)
+            issueOf(`the schema (${standard.vendor}) validates asynchronously: move such checks into a step`)
           )
         }
         return result.issues === undefined
@@ -43,14 +43,14 @@ const bridged = ({ "~standard": standard }: StandardSchemaV1) =>
       encode: SchemaGetter.transformEffect((value: unknown) =>
         Schema.is(Schema.Json)(value)
           ? Effect.succeed(value)
-          : Effect.fail(issueOf("the value is no JSON: return what the schema takes, before it transforms it"))
+          : Effect.fail(issueOf("the value is not JSON: return the input of the schema, before its transformations"))
       )
     })
   )
 
 const isCodec = (schema: AnySchema): schema is Codec => Schema.isSchema(schema)
 
-/** Any schema as one of effect. */
+/** Converts any schema to one of effect. */
 export const codecOf = <S extends AnySchema>(schema: S): Schema.Codec<TypeOf<S>, unknown> =>
-  // A schema of another library says itself what comes out of its validation.
+  // The type of the output is the one that the other library declares.
   (isCodec(schema) ? schema : bridged(schema)) as unknown as Schema.Codec<TypeOf<S>, unknown>

@@ -7,14 +7,14 @@ import * as Tracer from "effect/Tracer"
 import type { Execution } from "./Journal.ts"
 
 /**
- * A trace for each execution, whatever process runs it: its id is that of the execution. Null for one whose id is none.
+ * Returns the trace of an execution, whose id is that of the execution in all processes; null if that is no trace id.
  */
 const traceOf = (id: string): Tracer.ExternalSpan | null => {
   const traceId = id.replaceAll("-", "")
   return /^[\da-f]{32}$/.test(traceId) ? Tracer.externalSpan({ traceId, spanId: traceId.slice(0, 16) }) : null
 }
 
-/** A span around one stay of an execution in memory, linked to that of who submitted it. */
+/** Puts a span around one period of an execution in memory, linked to the span that submitted it. */
 export const inStay = <A, E, R>(
   { flow, id, version }: Execution,
   isNew: boolean,

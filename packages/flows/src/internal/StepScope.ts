@@ -1,12 +1,12 @@
 /**
- * The idempotency scope of a step: the POSTs of a step that is run again have the keys of the first time.
+ * The idempotency scope of a step: the POSTs of a repeated step have the keys of the first attempt.
  */
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import { withIdempotencyScope } from "@signalbox/api/Idempotency"
 import { Attempt } from "./Attempt.ts"
 
-/** A key is a header of at most 255 visible ASCII characters, and the call appends its number. */
+/** A scope that fits a header: a key has at most 255 visible ASCII characters, and the call appends its number. */
 const plain = /^[!-~]{1,200}$/
 
 /** A step of a durable execution may be repeated days later. */

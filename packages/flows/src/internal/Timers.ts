@@ -1,5 +1,5 @@
 /**
- * What is due when: a binary heap, so that ten thousand timers of one execution cost no search.
+ * A binary heap of timers, so that ten thousand timers of one execution cost no search.
  */
 export interface Timer<A> {
   readonly due: number
@@ -8,13 +8,13 @@ export interface Timer<A> {
 
 export interface Timers<A> {
   readonly add: (due: number, item: A) => void
-  /** The earliest for which `isOpen` holds; those before it are forgotten. */
+  /** Returns the earliest timer for which `isOpen` holds, and drops those before it. */
   readonly first: () => Timer<A> | undefined
-  /** Forgets the earliest. */
+  /** Drops the earliest timer. */
   readonly shift: () => void
 }
 
-/** Timers whose items may be done meanwhile: `isOpen` tells which still count. `order` decides between equal times. */
+/** Creates a heap of timers. `isOpen` returns whether a timer still counts, `order` decides between equal times. */
 export const make = <A>(
   isOpen: (timer: Timer<A>) => boolean,
   order: (one: A, other: A) => number = () => 0

@@ -1,6 +1,5 @@
 /**
- * The durable retry of ready steps: what goes away by itself is tried again for a day, however long within it the service is
- * away or however busy it is.
+ * The durable retry of ready steps: transient failures are retried for a day.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,8 +11,8 @@ const longestMillis = Duration.toMillis("5 minutes")
 const untilMillis = Duration.toMillis("24 hours")
 
 /**
- * Pauses of a random length up to 1 s, doubled with each attempt to at most 5 minutes, so that executions that failed
- * together do not come back together. A script does not wait for a day: there the attempts of the client are all.
+ * Pauses are random up to 1 s, doubled with each attempt to at most 5 minutes, so that executions that failed together do not retry
+ * together. A script does not wait for a day: it has only the attempts of the client.
  */
 export const durably =
   <E>(transient: (error: E) => Transient | null): Retry<E> =>

@@ -1,6 +1,6 @@
 /**
- * The rule for every value that goes into or comes out of a step: it is JSON by its schema, and it is no secret. What a
- * step and a body get is always what the JSON decodes to, so that a result read back later is no other than the first.
+ * The rule for every input and result of a step: it is JSON by its schema, and it is no secret. A step and a body always get the value
+ * decoded from the JSON, so that a result that is read later equals the first.
  */
 import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
@@ -17,7 +17,7 @@ export const maxResultBytes = 1_000_000
 
 const utf8 = new TextEncoder()
 
-/** Bytes of a value as JSON. */
+/** Returns the size of a value as JSON, in bytes. */
 export const jsonBytes = (json: Schema.Json): number => utf8.encode(JSON.stringify(json)).length
 
 const codecs = memoize((schema: Codec) => {
@@ -25,9 +25,9 @@ const codecs = memoize((schema: Codec) => {
   return { encode: Schema.encodeUnknownEffect(codec), decode: Schema.decodeUnknownEffect(codec) }
 })
 
-/** A schema's way to JSON and back, worked out once. */
+/** Returns the encoder and decoder of a schema, built once. */
 const codecOf = <S extends Codec>(schema: S) =>
-  // The type that `memoize` cannot keep is that of the schema that it was given.
+  // `memoize` loses the type of the schema that was passed.
   codecs(schema) as {
     readonly encode: (value: unknown) => Effect.Effect<Schema.Json, Schema.SchemaError>
     readonly decode: (json: unknown) => Effect.Effect<S["Type"], Schema.SchemaError>
@@ -51,11 +51,11 @@ const holdsSecret = (value: unknown): boolean => {
 
 const refuse = (message: string) => Effect.die(new FlowDefect({ message }))
 
-/** A value as JSON, and as it comes back from JSON. `what` names it in the message of the defect. */
+/** Returns a value as JSON, and decoded from that. `what` names it in the message of the defect. */
 export const record = Effect.fnUntraced(function* <S extends Codec>(schema: S, value: S["Type"], what: string) {
   if (holdsSecret(value)) {
     return yield* refuse(
-      `${what} holds a Redacted: what flows record must not be secret. Read the secret inside a step`
+      `${what} contains a Redacted: values that flows record must not be secret. Read the secret inside a step`
     )
   }
   const { decode, encode } = codecOf(schema)
@@ -65,7 +65,7 @@ export const record = Effect.fnUntraced(function* <S extends Codec>(schema: S, v
   return { json, value: decoded }
 })
 
-/** `record`, for results: they have a largest size. */
+/** Like `record`, with the size limit of results. */
 export const recordResult = Effect.fnUntraced(function* <S extends Codec>(schema: S, value: S["Type"], what: string) {
   const recorded = yield* record(schema, value, what)
   const bytes = jsonBytes(recorded.json)
@@ -76,17 +76,17 @@ export const recordResult = Effect.fnUntraced(function* <S extends Codec>(schema
   )
 })
 
-/** Dies, with the error as the cause, when an error is not one that its schema takes. */
+/** Dies, with the error as the cause, when an error does not fit its schema. */
 export const checkError = <E extends Codec>(schema: E, error: E["Type"], what: string): Effect.Effect<void> =>
   Effect.catchDefect(Effect.asVoid(record(schema, error, `the error of ${what}`)), (defect) =>
     Effect.die(defect instanceof FlowDefect ? new FlowDefect({ message: defect.message, cause: error }) : defect)
   )
 
-/** What was recorded as JSON, by its schema; dies when it does not fit. */
+/** Decodes recorded JSON by its schema; dies when it does not fit. */
 export const decodeRecorded = <S extends Codec>(schema: S, json: Schema.Json, what: string): Effect.Effect<S["Type"]> =>
   Effect.catch(codecOf(schema).decode(json), (error) => refuse(`${what} does not fit its schema: ${error.message}`))
 
-/** `decodeRecorded`, for what an execution goes on from: another build may be able to read it. */
+/** Like `decodeRecorded`, for the record that an execution continues from: another build may be able to read it. */
 export const readRecorded = <S extends Codec>(
   execution: string,
   schema: S,
@@ -97,7 +97,7 @@ export const readRecorded = <S extends Codec>(
     Effect.die(defect instanceof FlowDefect ? new RecordUnreadable({ execution, message: defect.message }) : defect)
   )
 
-/** JSON with the members of objects in the order of their names: two texts are equal when the values are. */
+/** Returns JSON with the members of objects sorted by name: equal values have equal texts. */
 export const canonical = (json: Schema.Json): string => JSON.stringify(json, sorted)
 
 const sorted = (_key: string, value: unknown): unknown =>
@@ -105,7 +105,7 @@ const sorted = (_key: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
     : value
 
-/** What recorded JSON is by today's schema: decoded and encoded again. Undefined when it does not fit. */
+/** Decodes recorded JSON by the current schema and encodes it again. Undefined when it does not fit. */
 export const normalized = (schema: Codec, json: Schema.Json): Schema.Json | undefined => {
   const codec = Schema.toCodecJson(schema)
   const decoded = Schema.decodeUnknownExit(codec)(json)

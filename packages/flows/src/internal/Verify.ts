@@ -1,5 +1,5 @@
 /**
- * Replays of a record without anything new: does the code of today take the recorded way?
+ * Replays of a record without new effects, to check that the current code takes the recorded path.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -12,7 +12,7 @@ import type { Body, Host, Outcome } from "./interpreter/Contract.ts"
 import type { Entry, Execution, History, Write } from "./Journal.ts"
 import { canonical } from "./Values.ts"
 
-/** How a chapter of an execution ended, as far as its body decides that; null: it has not. */
+/** The end of a chapter of an execution, as far as its body decides it; null: it has not ended. */
 export type Ending = Schema.Json
 
 export const endingOf = (outcome: Outcome): Ending => {
@@ -30,10 +30,10 @@ export const endingOf = (outcome: Outcome): Ending => {
   }
 }
 
-/** As `endingOf`, of what is recorded. */
+/** Like `endingOf`, from the record. */
 export const recordedEnding = ({ error, failure, result, state }: Execution): Ending => {
   if (state === "completed") return { completed: result }
-  // One that was terminated has ended without its body.
+  // A terminated execution ended without its body.
   if (state === "failed" && failure?.kind === "failed") return { failed: error }
   return null
 }
@@ -41,13 +41,13 @@ export const recordedEnding = ({ error, failure, result, state }: Execution): En
 interface Record extends Pick<History, "entries" | "undos" | "messages" | "redos"> {
   readonly execution: Pick<Execution, "id" | "flow" | "version" | "chapter">
   readonly durable: boolean
-  /** How the record ends; null when it has no end. */
+  /** The recorded end; null when there is none. */
   readonly ending: Ending
 }
 
 const silent = { publish: () => Effect.void }
 
-/** The cause of the halt, if the body does not take the recorded way. */
+/** Replays a record; returns the cause of the halt if the body does not take the recorded path. */
 export const replayed = Effect.fnUntraced(function* (
   { durable, ending, entries, execution, messages, redos, undos }: Record,
   body: Body
@@ -56,7 +56,7 @@ export const replayed = Effect.fnUntraced(function* (
   const host: Host = {
     durable,
     name: "replay",
-    // Nothing is due in the past.
+    // At time 0 no timer is due.
     now: Effect.succeed(0),
     write: () => Effect.void,
     messages: () => Effect.succeed([]),
@@ -94,7 +94,7 @@ export const replayed = Effect.fnUntraced(function* (
   )
 })
 
-/** Keeps what an execution records, for a replay of it. */
+/** Collects the record of an execution, for a replay. */
 export const makeRecorder = () => {
   const entries = new Map<string, Entry>()
   const undos = new Map<string, History["undos"][number]>()
@@ -104,7 +104,7 @@ export const makeRecorder = () => {
         for (const entry of write.entries) entries.set(`${entry.path} ${entry.attempt}`, entry)
         for (const undo of write.undos) undos.set(undo.path, undo)
       }),
-    /** What was recorded since the last call. */
+    /** Returns everything recorded since the last call. */
     take: () => {
       const all = {
         entries: [...entries.values()].sort((one, other) => one.begun - other.begun),

@@ -1,5 +1,5 @@
 /**
- * Who wakes executions that await the end of others.
+ * Wakes executions that wait for the end of others.
  */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -7,21 +7,21 @@ import * as Latch from "effect/Latch"
 import { executionIn, executionPrefix, subjectOf } from "./Awaited.ts"
 import type { Awaiting, Journal } from "./Journal.ts"
 
-/** Executions that are asked for together. */
+/** The number of executions in one query. */
 const atATime = 500
-/** Whoever awaits in another process is told so much later: most executions are awaited by none, and are asked for together. */
+/** The delay of wakes across processes: most executions are awaited by none, so their queries are combined. */
 const gatherMillis = 50
 const mostExpected = 10_000
 
 /**
- * Wakes executions that await others. The process that ends one does it; what it did not get to is found when this process
- * begins, and whenever changes may have been missed.
+ * Wakes executions that wait for others. The process that ends one does it; wakes that it missed are found when this process starts,
+ * and whenever notifications may have been lost.
  */
 export const makeWaker = (journal: Journal["Service"], poke: (id: string) => Effect.Effect<void>) => {
   const changed = Latch.makeUnsafe()
   const hurried = Latch.makeUnsafe()
   const over = new Set<string>()
-  /** Known to be awaited: some, not all of them. */
+  /** Executions known to be awaited; there may be others. */
   const expected = new Set<string>()
   let mayHaveMissed = false
 
@@ -53,15 +53,15 @@ export const makeWaker = (journal: Journal["Service"], poke: (id: string) => Eff
   }
 
   return {
-    /** An execution of this process awaits this one. */
+    /** Called when an execution of this process waits for this one. */
     awaited: expect,
-    /** An execution has ended. */
+    /** Called when an execution has ended. */
     ended: (id: string) => {
       over.add(id)
       if (expected.delete(id)) hurry()
       else changed.openUnsafe()
     },
-    /** Others may have ended, and nobody was told. */
+    /** Called when ends of other executions may not have been notified. */
     missed: () => {
       mayHaveMissed = true
       hurry()
@@ -78,8 +78,8 @@ export const makeWaker = (journal: Journal["Service"], poke: (id: string) => Eff
       mayHaveMissed = false
       yield* sweep
     }).pipe(
-      // It must go on, whatever happens to one look.
-      Effect.catchDefect((defect) => Effect.logWarning("executions that await others could not be woken", defect)),
+      // The loop must survive a failed pass.
+      Effect.catchDefect((defect) => Effect.logWarning("executions that wait for others could not be woken", defect)),
       Effect.forever
     )
   }

@@ -540,7 +540,7 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
           run: () => Effect.succeed({ key: Redacted.make("hush") })
         })
         const { message } = yield* defectOf(flowOf(Schema.Void, () => Effect.asVoid(secret(undefined))))
-        assert.match(message, /the result of the step secret holds a Redacted/)
+        assert.match(message, /the result of the step secret contains a Redacted/)
       })
     )
 

@@ -1,5 +1,5 @@
 /**
- * What an execution is run with, and what becomes of a stay in memory.
+ * The inputs of the interpreter, and the outcome of a stay of an execution in memory.
  */
 import type * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
@@ -8,7 +8,7 @@ import type * as Schema from "effect/Schema"
 import type { Gates } from "../Gates.ts"
 import type { Execution, History, Message, OwnershipLost, Write } from "../Journal.ts"
 
-/** What runs an execution: the process, or a script. */
+/** The environment of an execution: an engine, or a script. */
 export interface Host {
   /** Whether the execution outlives this process. */
   readonly durable: boolean
@@ -16,27 +16,27 @@ export interface Host {
   readonly now: Effect.Effect<number>
   readonly write: (write: Write) => Effect.Effect<void, OwnershipLost>
   readonly messages: (after: number) => Effect.Effect<ReadonlyArray<Message>>
-  /** What spaces the attempts of steps that are tried again by themselves; null: a script, where nothing is. */
+  /** The rate gates of steps with durable retries; null in a script, which has none. */
   readonly gates: Gates | null
-  /** Whether others wait for the memory that an idle execution holds. */
+  /** Whether other executions wait for the memory of an idle one. */
   readonly isCrowded: () => boolean
-  /** Given where a record is only replayed: called where something new would begin, with what that is. */
+  /** Set when a record is only replayed: called with the paths of new steps and waits, instead of beginning them. */
   readonly onEdge?: (reached: ReadonlyArray<string>) => void
 }
 
-/** How a stay of an execution in memory ended. */
+/** The outcome of a stay in memory. */
 export type Outcome =
   | { readonly _tag: "Completed"; readonly result: Schema.Json }
   | { readonly _tag: "Failed"; readonly error: Schema.Json; readonly cause: Cause.Cause<unknown> }
   | { readonly _tag: "Cancelled" }
-  /** Nothing was undone; a person or a deployment is needed. `mine` is false when another build may be able to go on. */
+  /** Nothing was undone; a person or a deployment is needed. `mine` is false when another build may be able to continue. */
   | { readonly _tag: "Halted"; readonly cause: Cause.Cause<unknown>; readonly mine: boolean }
   | { readonly _tag: "Suspended" }
-  /** It waits, and is in memory no more. */
+  /** It waits, and was evicted from memory. */
   | { readonly _tag: "Parked" }
   | { readonly _tag: "Continued"; readonly input: Schema.Json }
 
-/** What the body of an execution is. */
+/** The body of an execution. */
 export interface Body {
   /** Returns the result as JSON. */
   readonly run: Effect.Effect<Schema.Json, unknown>
@@ -44,15 +44,15 @@ export interface Body {
   readonly context: Context.Context<never>
 }
 
-/** An execution while it is in memory, for others. */
+/** A handle of an execution in memory. */
 export interface Session {
-  /** A message has arrived. */
+  /** Called when a message has arrived. */
   readonly poke: () => void
-  /** Others wait for memory: an idle execution leaves it. */
+  /** Called when others wait for memory: evicts an idle execution. */
   readonly crowd: () => void
-  /** Begins nothing more, lets running steps end, and gives the execution back. */
+  /** Lets running steps end, begins no others, and releases the execution. */
   readonly close: () => void
-  /** Ends running steps at once, and gives the execution back. */
+  /** Interrupts running steps, and releases the execution. */
   readonly abort: () => void
   /** Cancels the execution, for a caller that is interrupted. */
   readonly cancel: () => void

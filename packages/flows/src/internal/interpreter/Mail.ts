@@ -1,5 +1,5 @@
 /**
- * What happens outside of the body, one thing at a time: messages, signals, timers, ends of attempts.
+ * Incoming events, one at a time: messages, signals, timers, ends of attempts.
  */
 import * as Effect from "effect/Effect"
 import type { Message } from "../Journal.ts"
@@ -7,7 +7,7 @@ import * as Operations from "./Operations.ts"
 import type { Stay } from "./Stay.ts"
 import * as Undoing from "./Undoing.ts"
 
-/** Sorts the messages that were there when the execution was read. */
+/** Sorts the messages of the history. */
 export const sortIn = (stay: Stay) => {
   for (const message of stay.history.messages) {
     stay.seen = Math.max(stay.seen, message.seq)
@@ -16,7 +16,7 @@ export const sortIn = (stay: Stay) => {
   }
 }
 
-/** Reads what has arrived since. */
+/** Reads messages that have arrived since. */
 export const read = Effect.fnUntraced(function* (stay: Stay) {
   stay.hasMail = false
   for (const message of yield* stay.host.messages(stay.seen)) {
@@ -51,12 +51,12 @@ const received = (stay: Stay, message: Message): Effect.Effect<void> =>
     }
   })
 
-/** Takes the next thing that has happened; null: nothing has. */
+/** Returns the handler of the next event, or null. */
 export const next = (stay: Stay): (() => Effect.Effect<void>) | null => {
   const { mail, mailbox, now, operations, ready, timers } = stay
   const first = ready.shift()
   if (first !== undefined) return first
-  // After downtime what happened first comes first: the arrival of a message, or a timer's time.
+  // After downtime the earliest event is first: the arrival of a message, or the time of a timer.
   const timer = timers.first()
   const message = mail[0]
   const signal = mailbox.next()

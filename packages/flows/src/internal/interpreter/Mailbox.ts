@@ -1,5 +1,5 @@
 /**
- * Signals and messages that have arrived, and which paths await them.
+ * Signals and messages that have arrived, and the paths that wait for them.
  */
 import type { EntryKind, History, Message } from "../Journal.ts"
 import * as Timers from "../Timers.ts"
@@ -22,7 +22,7 @@ export const make = ({ entries }: Pick<History, "entries">) => {
   const waiting = new Map<string, Set<string>>()
   /** Messages of inboxes that a path is about to receive. */
   const promised = new Map<string, Message>()
-  // The first that arrived comes first.
+  // In the order of arrival.
   const matches = Timers.make<Match>(
     ({ item: { message, path } }) => message.kind === "signal" || promised.get(path) === message
   )
@@ -57,14 +57,14 @@ export const make = ({ entries }: Pick<History, "entries">) => {
       signals.set(message.name, message)
       for (const path of waiting.get(message.name) ?? []) match(path, message)
     },
-    /** A path awaits what is sent to a name. */
+    /** Called when a path waits for a signal or message of a name. */
     open: (kind: EntryKind, address: string, path: string) => {
       if (!isMessage(kind)) return
       const there = kind === "signal" ? signals.get(address) : boxOf(address).shift()
       if (there !== undefined) return match(path, there)
       waiting.set(address, (waiting.get(address) ?? new Set()).add(path))
     },
-    /** A path awaits it no more: what it was to receive is for the next. */
+    /** Called when a path no longer waits: the message that it was to receive goes to the next. */
     close: (kind: EntryKind, address: string, path: string) => {
       if (!isMessage(kind)) return
       const paths = waiting.get(address)
@@ -74,7 +74,7 @@ export const make = ({ entries }: Pick<History, "entries">) => {
       if (message !== undefined) putInBox(message)
     },
     next: (): Match | null => matches.first()?.item ?? null,
-    /** The next one is received. */
+    /** Marks the next message as received. */
     drop: () => {
       const match = matches.first()?.item
       if (match !== undefined) {
@@ -83,7 +83,7 @@ export const make = ({ entries }: Pick<History, "entries">) => {
       }
       matches.shift()
     },
-    /** The numbers of what has arrived: what was received, and what was not. */
+    /** Returns the numbers of received messages and of others. */
     split: () => {
       const isReceived = (seq: number) => received.has(`${seq}`)
       return { received: arrived.filter(isReceived), open: arrived.filter((seq) => !isReceived(seq)) }

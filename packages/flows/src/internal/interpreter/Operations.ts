@@ -1,5 +1,5 @@
 /**
- * Steps and waits, from being reached by a branch to the delivery of their end.
+ * Steps and waits, from the call by a branch to the delivery of their end.
  */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -11,10 +11,10 @@ import * as Branches from "../Branches.ts"
 import * as Calls from "../Calls.ts"
 import { changedFlow, halt, isEnd, type Operation, set, type Stay, wake } from "./Stay.ts"
 
-/** A step that was cut off longer ago than this halts: the keys that protect its POSTs are forgotten after seven days. */
+/** A step that was interrupted longer ago halts the execution: the idempotency keys of its POSTs expire after seven days. */
 const longestCutOffMillis = Duration.toMillis("156 hours")
 
-/** The end of an operation reaches its branch. */
+/** Delivers the end of an operation to its branch. */
 export const deliver = ({ branches, operations }: Stay, { branch, entry, spec }: Operation) => {
   operations.delete(spec.path)
   if (spec.numbered !== null && spec.numbered.last !== null && entry.state === "failed") {
@@ -23,7 +23,7 @@ export const deliver = ({ branches, operations }: Stay, { branch, entry, spec }:
   branches.resume(branch, spec.resultOf(entry))
 }
 
-/** Delivers an end that is recorded, unless the operation is given up before. */
+/** Delivers a recorded end, unless the operation is abandoned before. */
 const deliverSoon = (stay: Stay, operation: Operation) => {
   stay.ready.push(() =>
     Effect.sync(() => {
@@ -32,13 +32,13 @@ const deliverSoon = (stay: Stay, operation: Operation) => {
   )
 }
 
-/** Its branch cannot go on: another operation is recorded in its place. */
+/** Interrupts a branch that cannot continue because another operation is recorded in its place. */
 const giveUpSoon = ({ branches, operations, ready }: Stay, { branch, spec }: Operation) => {
   operations.delete(spec.path)
   ready.push(() => Effect.sync(() => branches.interrupt(branch)))
 }
 
-/** The recorded order is given up: what fits of all that was reached is delivered, the rest is cut off. */
+/** Abandons the recorded order: delivers the ends of operations that fit, and interrupts the others. */
 export const abandon = (stay: Stay) => {
   for (const operation of Array.from(stay.operations.values())) {
     if (!operation.fits) giveUpSoon(stay, operation)
@@ -46,14 +46,14 @@ export const abandon = (stay: Stay) => {
   }
 }
 
-/** The branch is cancelled: what it is parked at is given up, unless it must come to its end. */
+/** Cancels a branch: its operation is abandoned, unless it must run to its end. */
 const cancel = (stay: Stay, operation: Operation) => {
   const { branches, mailbox, operations, replay } = stay
   const { branch, entry, fiber, spec } = operation
   const isWork = Calls.isWork(spec) && operation.fits
   const mustEnd = isWork && Branches.inRegion(branch)
   if (mustEnd && (isEnd(entry) || operation.isHeld)) return
-  // A cancel lets a step that runs come to its end; whatever loses a race is interrupted.
+  // A cancel lets a running step run to its end; one that loses a race is interrupted.
   const mayEnd = isWork && stay.host.durable && stay.cancelled
   if (mayEnd && (isEnd(entry) || (fiber !== null && entry.state === "running"))) return
   operations.delete(spec.path)
@@ -71,7 +71,7 @@ const cancel = (stay: Stay, operation: Operation) => {
     }
   }
   if (fiber !== null) {
-    // The execution does not rest before the step has let go of what it holds.
+    // The execution is not quiescent before the step has released its resources.
     branches.busy.began()
     fiber.addObserver(() => branches.busy.rested())
     fiber.interruptUnsafe()
@@ -79,12 +79,12 @@ const cancel = (stay: Stay, operation: Operation) => {
   branches.interrupt(branch)
 }
 
-/** Waiting has no effect that is to be undone. */
+/** Only work has effects to undo, so waits do not begin regions. */
 const beginRegions = ({ branch, spec }: Operation) => {
   if (Calls.isWork(spec)) Branches.beginRegions(branch)
 }
 
-/** A branch has reached a step or a wait: compares it with the record. */
+/** Parks a branch at a step or a wait, and compares it with the record. */
 export const park = <A, E>(stay: Stay, branch: Branches.Branch, spec: Calls.Spec): Effect.Effect<A, E> =>
   stay.branches.park<A, E>(branch, () => {
     const { history, operations, replay } = stay
@@ -100,7 +100,7 @@ export const park = <A, E>(stay: Stay, branch: Branches.Branch, spec: Calls.Spec
       fits,
       firstStartedAt: replay.firstStartedAt(spec.path) ?? stay.now,
       hasRun: recorded !== undefined,
-      // What waited for it before a retry waits for it again, else the record that stays would not fit.
+      // A race that waited for it before a retry waits for it again, else the remaining record would not fit.
       isHeld: recorded === undefined ? history.redos.has(spec.path) : recorded.state !== "interrupted",
       fiber: null,
       awaited: false
@@ -152,14 +152,14 @@ const attemptEnded = Effect.fnUntraced(function* (stay: Stay, operation: Operati
       set(stay, operation, { state: "retrying", failure: detailOf(end.cause), endedAt: now, due: null })
       yield* publish((at) => ({ _tag: "StepFailed", ...fields(at), failure: failureOf(end.cause) }))
       halt(stay, end.cause)
-      // For a cancel that has to bring it to its end.
+      // So that a cancel can let it run to its end.
       stay.reached.push(operation)
     }
   }
   if (isEnd(operation.entry) && stay.halted === null && stay.closing === "no") deliver(stay, operation)
 })
 
-/** Runs an attempt whose begin is written. */
+/** Runs an attempt whose start is recorded. */
 export const launch = (stay: Stay, operation: Operation) => {
   const { entry, spec } = operation
   stay.launched++
@@ -199,7 +199,7 @@ const begin = (stay: Stay, operation: Operation, attempt: number) => {
   })
 }
 
-/** Takes up a step where it was: what was cut off runs again, under the keys that it had, unless that is not safe. */
+/** Resumes a step: an interrupted attempt runs again, under the same keys, unless that is not safe. */
 const takeUpWork = (stay: Stay, operation: Operation, wasRunning: boolean) => {
   const { execution, host, now, toLaunch } = stay
   const { entry, spec } = operation
@@ -213,14 +213,14 @@ const takeUpWork = (stay: Stay, operation: Operation, wasRunning: boolean) => {
   toLaunch.push(operation)
 }
 
-/** Begins what was reached, or takes it up where it was. */
+/** Begins or resumes an operation that was reached. */
 export const takeUp = (stay: Stay, operation: Operation): Effect.Effect<void> =>
   Effect.suspend(() => {
     const { entry, spec } = operation
     const { path } = spec
     const isNew = entry.begun === 0
     if (isNew) begin(stay, operation, 1)
-    // What had cut off the wait does so no more.
+    // The cause of the interruption of the wait was discarded.
     else if (entry.state === "interrupted" && !Calls.isWork(spec)) begin(stay, operation, entry.attempt)
     else if (entry.state === "retrying" && (entry.due === null || entry.due <= stay.now)) {
       begin(stay, operation, entry.attempt + 1)
@@ -245,7 +245,7 @@ export const takeUp = (stay: Stay, operation: Operation): Effect.Effect<void> =>
       : Effect.void
   })
 
-/** A wait is over; one for something outside has something to do then. */
+/** Ends a wait. A step that waited for an external event runs then. */
 export const waited = (
   stay: Stay,
   operation: Operation,
@@ -270,7 +270,7 @@ export const waited = (
     return stay.publish((at) => ({ _tag: "StepSucceeded", executionId, path, attempt: 1, at }))
   })
 
-/** The time of a timer has come: a wait is over, or the next attempt begins. */
+/** Handles a due timer: ends a wait, or begins the next attempt. */
 export const due = (stay: Stay, operation: Operation): Effect.Effect<void> => {
   if (operation.entry.state !== "retrying") return waited(stay, operation, null, null)
   begin(stay, operation, operation.entry.attempt + 1)
@@ -278,7 +278,7 @@ export const due = (stay: Stay, operation: Operation): Effect.Effect<void> => {
   return Effect.void
 }
 
-/** Runs the steps whose begins are written, unless they were given up meanwhile. */
+/** Runs the steps whose starts are recorded, unless they were abandoned. */
 export const launchAll = (stay: Stay) => {
   const batch = stay.toLaunch
   stay.toLaunch = []
@@ -287,7 +287,7 @@ export const launchAll = (stay: Stay) => {
   }
 }
 
-/** Ends running steps at once: their attempts count as cut off. */
+/** Interrupts running steps. */
 export const abort = ({ operations }: Stay): Effect.Effect<void> =>
   Effect.sync(() => {
     const fibers = [...operations.values()].flatMap(({ fiber }) => (fiber === null ? [] : [fiber]))

@@ -1,6 +1,5 @@
 /**
- * What the interpreter knows of an execution while that is in memory: the state that its parts work on, and the few changes
- * that several of them make.
+ * The state of an execution in memory (a stay), on which the parts of the interpreter work, and the changes that several of them make.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -20,22 +19,22 @@ import * as Replay from "../Replay.ts"
 import * as Timers from "../Timers.ts"
 import * as Mailbox from "./Mailbox.ts"
 
-/** What a branch is parked at: a step or a wait. */
+/** The step or wait at which a branch is parked. */
 export interface Operation {
   readonly spec: Calls.Spec
   readonly branch: Branch
   entry: Entry
-  /** Whether the body called what is recorded at the path, if something is. */
+  /** Whether the call fits the entry at its path, if there is one. */
   readonly fits: boolean
   /** When its first attempt began. */
   readonly firstStartedAt: number
   /** Whether an attempt may have had an effect. */
   hasRun: boolean
-  /** Whether a call of `Flow.compensate` around it is brought to its end: it has begun, now or before a retry set it aside. */
+  /** Whether a call of `Flow.compensate` around it must run to its end: the step has begun, now or before a retry discarded it. */
   isHeld: boolean
-  /** A fiber that runs the step. */
+  /** The fiber that runs the step. */
   fiber: Fiber.Fiber<unknown, unknown> | null
-  /** Whether what it awaited outside has happened. */
+  /** Whether its external event has happened. */
   awaited: boolean
 }
 
@@ -58,41 +57,41 @@ export interface Stay extends Pick<Options, "execution" | "history" | "host" | "
   readonly branches: Branches
   readonly mailbox: Mailbox.Mailbox
   readonly timers: Timers.Timers<Operation>
-  /** Opened by whatever the loop has to look at. */
+  /** Opened by every event that the loop must process. */
   readonly changed: Latch.Latch
-  /** The time at which the loop last looked. */
+  /** The time of the last turn of the loop. */
   now: number
 
   // The body.
-  /** The branch of the whole body, once that has started. */
+  /** The branch of the whole body, when it has started. */
   main: Branch | null
   mainExit: Exit.Exit<Schema.Json, unknown> | null
-  /** The names that were used below each prefix. */
+  /** The names used below each prefix. */
   readonly names: Map<string, Calls.Names>
   readonly operations: Map<string, Operation>
-  /** Reached, and not yet begun or taken up again. */
+  /** Operations that were reached, and have not begun or resumed. */
   reached: Array<Operation>
-  /** To run when what came before is written. */
+  /** Operations to run after the next write. */
   toLaunch: Array<Operation>
-  /** Steps that run. */
+  /** The number of running steps. */
   launched: number
-  /** Those of before may be set aside. */
+  /** Whether the execution may have children; the entries that started them may be discarded. */
   mayHaveChildren: boolean
 
-  // What happened, and is still to be looked at.
+  // Events to process.
   readonly ready: Array<() => Effect.Effect<void>>
-  /** Events of what was cut off, in the order in which that happened. */
+  /** Events of interrupted steps, in order. */
   cutOff: Array<(at: number) => FlowEvent>
-  /** Messages that were read: all up to `seen`, and those of `mail` not taken yet. */
+  /** Messages up to `seen` were read; those of `mail` are not processed yet. */
   seen: number
   hasMail: boolean
   readonly mail: Array<Message>
 
-  // What is to be written.
+  // Changes to write.
   readonly dirty: Map<string, Entry>
   readonly dirtyUndos: Map<string, Undo>
   taken: Array<number>
-  /** To run when the begins of waits are written. */
+  /** Effects to run when the starts of waits are written. */
   begunWaits: Array<Effect.Effect<void>>
   position: number
   undoPosition: number
@@ -101,14 +100,14 @@ export interface Stay extends Pick<Options, "execution" | "history" | "host" | "
 
   // Undoing.
   readonly undos: Map<string, Undoing>
-  /** Of the undos that the body has registered, those that are done included. */
+  /** The paths of the undos that the body has registered, completed ones included. */
   readonly registered: Set<string>
   readonly recordedUndos: ReadonlyMap<string, Undo>
-  /** What goes on once the record is past an undo that is done. */
+  /** Continuations after the replay has passed the end of an undo. */
   readonly passing: Map<string, () => void>
   isUndoing: boolean
 
-  // How it ends.
+  // The end.
   halted: Halted | null
   finished: Outcome | null
   continued: { readonly input: Schema.Json } | null
@@ -150,7 +149,7 @@ export const make = (
       execution.chapter > 0 || history.redos.size > 0 || history.entries.some(({ kind }) => kind === "child"),
     ready: [],
     cutOff: [],
-    // Those before were taken, or are in the history.
+    // Earlier messages were processed, or are in the history.
     seen: execution.mail,
     hasMail: false,
     mail: [],
@@ -178,14 +177,14 @@ export const make = (
 
 export const wake = ({ changed }: Stay) => void changed.openUnsafe()
 
-/** Nothing more begins; the first cause counts. */
+/** Halts the execution; the first cause counts. */
 export const halt = (stay: Stay, cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
   stay.halted ??= { cause, mine: !(error instanceof FlowChanged || error instanceof RecordUnreadable) }
   wake(stay)
 }
 
-/** The body does not fit the record. */
+/** Halts the execution because the body does not fit the record. */
 export const changedFlow = (
   stay: Stay,
   recorded: string,
@@ -204,10 +203,10 @@ export const set = ({ dirty }: Stay, operation: Operation, change: Partial<Entry
   dirty.set(keyOf(operation.entry), operation.entry)
 }
 
-/** Does not write the entry after all. */
+/** Drops the pending write of an entry. */
 export const unset = ({ dirty }: Stay, { entry }: Operation) => void dirty.delete(keyOf(entry))
 
-/** Records something that is over as soon as it begins. */
+/** Records an entry that ends when it begins. */
 export const mark = (stay: Stay, path: string, kind: EntryKind, value: Schema.Json) => {
   const position = ++stay.position
   stay.dirty.set(path, {

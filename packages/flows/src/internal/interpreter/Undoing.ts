@@ -1,5 +1,5 @@
 /**
- * How what was done is undone: at the end of the body, when a race is decided, after a cancel.
+ * Undos: at the end of the body, when a race is decided, after a cancel.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ import * as Replay from "../Replay.ts"
 import * as Operations from "./Operations.ts"
 import { changedFlow, halt, mark, type Stay, type Undoing, wake } from "./Stay.ts"
 
-/** The body registers what undoes the call at a path. */
+/** Registers the undo of the call at a path. */
 export const register = (stay: Stay, branch: Branches.Branch, path: string, undo: Branches.Code<unknown, unknown>) => {
   const recorded = stay.recordedUndos.get(path)
   const undoing: Undoing = {
@@ -35,7 +35,7 @@ export const isIn = ({ undos }: Stay, prefix: string): boolean =>
 
 const isOpen = ({ state }: Undoing) => state === "pending" || state === "failed"
 
-/** Undoes the last one first; one that fails does not keep the others from being undone. */
+/** Runs undos in reverse order; when one fails, the others still run. */
 const undoAll = (stay: Stay, list: ReadonlyArray<Undoing>, done: () => void) => {
   const { branches, dirtyUndos, execution, host, passing, ready, replay, undos } = stay
   const waiting = list
@@ -46,7 +46,7 @@ const undoAll = (stay: Stay, list: ReadonlyArray<Undoing>, done: () => void) => 
     if (paths.length === 0) return done()
     const failed = new UndoFailed({ execution: execution.id, paths })
     if (host.durable) return halt(stay, Cause.die(failed))
-    // A script is over: nobody can resume it.
+    // A script cannot be resumed.
     ready.push(() => Effect.logWarning(failed.message))
     return done()
   }
@@ -70,7 +70,7 @@ const undoAll = (stay: Stay, list: ReadonlyArray<Undoing>, done: () => void) => 
   next()
 }
 
-/** What branches have registered is undone; `done` is called when it is. */
+/** Runs the undos that branches have registered, and calls `done` after them. */
 export const undoWithin = (stay: Stay, losers: ReadonlyArray<Branches.Branch>, done: () => void) => {
   const lost = [...stay.undos.values()].filter(({ branch }) => losers.some((loser) => Branches.isWithin(branch, loser)))
   undoAll(stay, lost, done)
@@ -81,15 +81,15 @@ export const cancelBody = (stay: Stay) => {
   if (stay.main !== null) stay.branches.cancel(stay.main)
 }
 
-/** Cancels the body, and records where in the order of things that was. */
+/** Cancels the body, and records the position of the cancel in the order. */
 export const cancel = (stay: Stay) => {
   mark(stay, Replay.cancelPath, "cancel", null)
   cancelBody(stay)
 }
 
 /**
- * Whether an execution that halted is cancelled all the same, as far as its record fits; a second cancel gives up a record that
- * does not fit. Not while an undo has failed that a race waits for: it comes first, as when the cancel arrives before it fails.
+ * Whether a halted execution is cancelled as far as its record fits; a second cancel abandons a record that does not fit. Not while a
+ * race waits for a failed undo: that comes first, as when the cancel arrives before it fails.
  */
 export const mayAbandon = ({ cancelled, halted, isUndoing, mail, replay, undos }: Stay): boolean =>
   halted !== null &&
@@ -99,7 +99,7 @@ export const mayAbandon = ({ cancelled, halted, isUndoing, mail, replay, undos }
   (mail.some(({ kind }) => kind === "cancel") || replay.at(Replay.cancelPath)?.value === Replay.abandonedValue) &&
   [...undos.values()].every(({ state }) => state !== "failed")
 
-/** Cancels an execution whose record does not fit any more: replays what fits, and undoes that. */
+/** Cancels an execution whose record no longer fits: replays what fits, and runs its undos. */
 export const abandon = (stay: Stay) => {
   const { passing, replay } = stay
   stay.halted = null
@@ -113,7 +113,7 @@ export const abandon = (stay: Stay) => {
   cancelBody(stay)
 }
 
-/** The body is over: the execution is completed, or undoing begins. */
+/** Handles the end of the body: completes the execution, or begins to undo. */
 export const conclude = (stay: Stay): Effect.Effect<void> =>
   Effect.gen(function* () {
     const { body, cancelled, history, mainExit: exit, registered, replay } = stay
@@ -125,7 +125,7 @@ export const conclude = (stay: Stay): Effect.Effect<void> =>
       stay.finished = { _tag: "Completed", result: exit.value }
       return
     }
-    // A cancel that arrived during the last step undoes that, too.
+    // A cancel that arrived during the last step also undoes that step.
     const cause = Exit.isSuccess(exit) ? Cause.interrupt() : exit.cause
     if (!cancelled && !Cause.hasFails(cause)) return halt(stay, cause)
     if (recordedOutcome !== undefined && recordedOutcome.path !== Replay.outcomePath) {

@@ -1,5 +1,5 @@
 /**
- * What is written of an execution: what is new between two steps, the release of the claim, the end, the next chapter.
+ * The writes of an execution: new entries between two steps, the release of the claim, the end, the next chapter.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -11,7 +11,7 @@ import type { Outcome } from "./Contract.ts"
 import type { OwnershipLost, Write } from "../Journal.ts"
 import { type Halted, isReplay, type Stay, unset } from "./Stay.ts"
 
-/** Writes everything that is new, if there is something. */
+/** Writes all pending changes, if there are any. */
 export const flush = (
   stay: Stay,
   more: Write["execution"] = {},
@@ -50,24 +50,24 @@ export const flush = (
     return stay.host.write(write)
   })
 
-/** Gives up the claim. */
+/** Releases the claim. */
 export const release = (stay: Stay, more: Write["execution"] = {}) => flush(stay, { owner: null, ...more })
 
-/** The execution leaves the memory before its end. */
+/** Evicts the execution from memory before its end. */
 export const leave = Effect.fnUntraced(function* (
   stay: Stay,
   why: Halted | null
 ): Effect.fn.Return<Outcome, OwnershipLost> {
   const { execution, host, now, publish } = stay
   if (isReplay(host) && why !== null) return { _tag: "Halted", ...why }
-  // What was reached and has not begun is reached again.
+  // Operations that have not begun are reached again at the next stay.
   for (const operation of stay.toLaunch) if (!operation.hasRun) unset(stay, operation)
   if (why === null) {
     const suspended = stay.closing === "suspend"
     yield* release(stay, suspended ? { state: "suspended", wakeAt: null } : { wakeAt: now })
     return suspended ? { _tag: "Suspended" } : { _tag: "Parked" }
   }
-  // What another build may be able to run is the engine's to decide.
+  // If another build may be able to run it, the engine decides.
   if (why.mine || !host.durable) {
     const { flow, id } = execution
     yield* release(stay, { state: "halted", wakeAt: null, failure: detailOf(why.cause) })
@@ -76,7 +76,7 @@ export const leave = Effect.fnUntraced(function* (
   return { _tag: "Halted", ...why }
 })
 
-/** The execution ends. */
+/** Ends the execution. */
 export const end = Effect.fnUntraced(function* (
   stay: Stay,
   outcome: Outcome
@@ -84,7 +84,7 @@ export const end = Effect.fnUntraced(function* (
   const { body, execution, host, now, publish } = stay
   const { flow, id } = execution
   if (isReplay(host)) return outcome
-  // Before the end is recorded: whoever repeats it cancels them again.
+  // Before the end is recorded, so that a process that repeats the end also cancels them.
   if (stay.mayHaveChildren) yield* Context.get(body.context, Children).endAll(id)
   const over = { owner: null, wakeAt: null, endedAt: now } as const
   switch (outcome._tag) {
@@ -109,13 +109,13 @@ export const end = Effect.fnUntraced(function* (
   return outcome
 })
 
-/** The execution begins again with another input and an empty record. */
+/** Restarts the execution with another input and an empty journal. */
 export const nextChapter = Effect.fnUntraced(function* (
   stay: Stay,
   input: Schema.Json
 ): Effect.fn.Return<Outcome, OwnershipLost> {
   if (isReplay(stay.host)) return { _tag: "Continued", input }
-  // What nobody has received belongs to the next chapter.
+  // Messages that were not received belong to the next chapter.
   const { open, received } = stay.mailbox.split()
   const first = [...open, ...stay.mail.map(({ seq }) => seq)].reduce(
     (least, seq) => Math.min(least, seq),

@@ -1,5 +1,5 @@
 /**
- * What the routes answer when they refuse.
+ * The error responses of the routes.
  */
 import {
   ConflictResponse,
@@ -11,7 +11,7 @@ import {
 
 export const body = (code: ErrorCode, message: string): ErrorBody => ({ error: { code, message }, message })
 
-/** An error that says what was wrong. */
+/** An error with a message for the client. */
 export interface Said {
   readonly message: string
 }

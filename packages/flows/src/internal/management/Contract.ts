@@ -1,5 +1,5 @@
 /**
- * The management of flows over HTTP: one value from which the routes and the client are made.
+ * The management of flows over HTTP: one value from which the routes and the client are built.
  */
 import * as Schema from "effect/Schema"
 import * as HttpApi from "effect/http-api/HttpApi"
@@ -45,7 +45,7 @@ const QueuePlace = Schema.Struct({
   admitsAt: Schema.NullOr(Time)
 }).pipe(Schema.encodeKeys({ admitsAt: "admits_at" }))
 
-/** Where an execution stands. */
+/** The inspection of an execution. */
 export const Inspection = Schema.Struct({
   execution: Execution,
   registered: Schema.Boolean,
@@ -87,13 +87,13 @@ const retryFields = { from: Schema.optionalKey(Schema.String), version: Schema.o
 const Commands = Schema.Struct({
   command: Schema.Literals(commands),
   filter: Schema.Struct(filterFields(Schema.Finite)).pipe(Schema.encodeKeys(filterKeys)),
-  /** Must be true for a filter that is empty. */
+  /** Must be true for an empty filter. */
   all: Schema.optionalKey(Schema.Boolean),
   ...resumeFields,
   ...retryFields
 })
 
-/** Which command takes which option. */
+/** The options of each command. */
 const optionsOf: Readonly<Record<Command, ReadonlyArray<string>>> = {
   cancel: [],
   terminate: [],
@@ -102,7 +102,7 @@ const optionsOf: Readonly<Record<Command, ReadonlyArray<string>>> = {
   retry: Object.keys(retryFields)
 }
 
-/** Why a command for many is not carried out: the field, and what it should be; null when nothing is wrong. */
+/** Returns why a command for many is refused: the field, and the expected value; null when it is valid. */
 export const refusedCommands = ({ all, command, filter, ...options }: typeof Commands.Type): string | null => {
   if (all !== true && Object.keys(filter).length === 0) {
     return (
@@ -114,10 +114,10 @@ export const refusedCommands = ({ all, command, filter, ...options }: typeof Com
   return other === undefined ? null : `${other}: Expected nothing, because ${command} has no such option`
 }
 
-/** How many executions a command was carried out for, and how many refused it. */
+/** How many executions a command changed, and how many refused it. */
 const Carried = Schema.Struct({ changed: Schema.Finite, refused: Schema.Finite })
 
-/** The execution that was reached. */
+/** The execution of the request. */
 const Reached = Schema.Struct({ id: Schema.String })
 
 /** The token of the program. */
@@ -126,7 +126,7 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization>()(
   { security: { bearer: HttpApiSecurity.bearer }, error: UnauthenticatedResponse }
 ) {}
 
-/** Turns input that does not decode into a 400 that names the field, and a bug into a 500 that says no more. */
+/** Turns invalid input into a 400 that names the field, and a bug into a 500 without details. */
 export class Edge extends HttpApiMiddleware.Service<Edge>()("@signalbox/flows/management/Edge", {
   error: [InvalidRequestResponse, PayloadTooLargeResponse]
 }) {}
@@ -173,7 +173,7 @@ const group = HttpApiGroup.make("executions")
   .middleware(Authorization)
   .middleware(Edge)
 
-/** A member with a typing error must not widen what a command is carried out for. */
+/** A misspelled member of a filter must not widen a command. */
 const strict = { onExcessProperty: "error" } as const
 
 export const Api = HttpApi.make("flowManagement")

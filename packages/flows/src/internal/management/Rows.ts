@@ -1,6 +1,5 @@
 /**
- * What is recorded of an execution, as it is on the wire and in exported histories: times in ISO 8601, names with
- * underscores.
+ * The record of an execution on the wire and in exported histories: times in ISO 8601, names with underscores.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -12,7 +11,7 @@ import { entryKinds, entryStates, states } from "../Journal.ts"
 /** The last moment that a date can hold. */
 const lastMillis = 8.64e15
 
-/** Milliseconds here, ISO 8601 on the wire. What is never due is due at the last moment that a date can hold. */
+/** Milliseconds here, ISO 8601 on the wire. A wait without an end is due at the last moment that a date can hold. */
 export const Time = Timestamp.check(
   Schema.makeFilter((text) => (Number.isNaN(Date.parse(text)) ? "Expected a time in ISO 8601" : undefined))
 ).pipe(

@@ -10,7 +10,7 @@ import { states } from "../Journal.ts"
 import * as Row from "../schedules/Row.ts"
 import { Time } from "./Rows.ts"
 
-/** A schedule with where it stands. */
+/** A schedule with its progress. */
 export const Schedule = Schema.Struct({
   name: Schema.String,
   flow: Schema.String,
@@ -35,7 +35,7 @@ export const RunNow = Schema.Struct({
 
 const params = { name: Schema.String }
 const one = "/flow-schedules/:name"
-/** The schedule that was reached. */
+/** The schedule of the request. */
 const success = Schema.Struct({ name: Schema.String })
 const error = NotFoundResponse
 

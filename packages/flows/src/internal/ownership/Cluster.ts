@@ -1,10 +1,9 @@
 /**
- * Any number of processes that are runners of a cluster: each is the first to claim what is due in the shards that `Sharding`
- * says it has, and the others come only when it has not claimed for a while. So a wake costs one claim, however many runners
- * there are, and what nobody has (shards without an owner, owners without the version of a flow) waits no longer than that.
+ * Any number of processes that are runners of a cluster: each claims due executions of its shards first, and the others claim them
+ * only when it has not for a while. So a wake costs one claim for any number of runners, and executions of shards without an owner,
+ * or whose owner lacks the version of the flow, wait no longer than that.
  *
- * Where an execution runs is all that shards decide: what it may write is fenced by its claim, and a runner that is gone
- * loses its claims by its lease.
+ * Shards decide only where an execution runs: its writes are fenced by its claim, and a dead runner loses its claims with its lease.
  */
 import * as EntityId from "effect/cluster/EntityId"
 import { Sharding } from "effect/cluster/Sharding"
@@ -16,11 +15,11 @@ import { isIn, type Share, partitionCount } from "../Partitions.ts"
 import * as Leases from "./Leases.ts"
 
 const graceMillis = 1_000
-/** `Sharding` does not tell of shards that come and go. */
+/** `Sharding` does not notify changes of shards. */
 const pollMillis = 1_000
-/** Shards that are lost for less than this, while the cluster sorts itself out, are not given back. */
+/** Executions are released only when a shard has been lost for so many polls: during a rebalance shards may return. */
 const settledPolls = 3
-/** Every runner may be in it. */
+/** The shard group to which runners belong by default. */
 const group = "default"
 
 export const layer: Layer.Layer<Ownership, never, Journal | Sharding> = Layer.effect(

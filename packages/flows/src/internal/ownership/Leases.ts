@@ -1,5 +1,5 @@
 /**
- * Any number of processes on one storage: each has one lease, and what a silent one had claimed is free for the others.
+ * Any number of processes on one storage: each has one lease, and when it expires the others may claim its executions.
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -8,7 +8,7 @@ import { NewId } from "../Ids.ts"
 import { type FlowVersion, Journal } from "../Journal.ts"
 import { type Holder, Ownership } from "../Ownership.ts"
 
-/** How long a process that says nothing keeps its claims. */
+/** How long a process keeps its claims without a renewal. */
 export const leaseMillis = 6_000
 
 export const make = Effect.gen(function* () {
@@ -16,7 +16,7 @@ export const make = Effect.gen(function* () {
   const newId = yield* NewId
   let self = newId()
 
-  /** False: the lease had expired, and the claims are gone. */
+  /** Returns false when the lease had expired and the claims are lost. */
   const renew = Effect.fnUntraced(function* (flows: ReadonlyArray<FlowVersion>) {
     const now = yield* journal.now
     return yield* journal.renew({ id: self, host: hostname(), flows, expiresAt: now + leaseMillis })
@@ -26,7 +26,7 @@ export const make = Effect.gen(function* () {
     Effect.gen(function* () {
       yield* Effect.sleep(leaseMillis / 3)
       if (!(yield* renew(flows()))) {
-        // Others may run what this process had claimed: its writes are refused from now on.
+        // Others may have claimed the executions of this process: its writes are refused from now on.
         yield* drop
         self = newId()
         yield* renew(flows())

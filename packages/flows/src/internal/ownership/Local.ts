@@ -1,5 +1,5 @@
 /**
- * One process that has its storage to itself: all executions are its own for as long as it lives.
+ * One process with exclusive storage: it owns all executions while it lives.
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

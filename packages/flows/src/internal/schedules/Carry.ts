@@ -1,6 +1,6 @@
 /**
- * How a process carries a schedule out. Several do it for one row at a time: what begins is decided in one write, begun under its
- * key, and recorded as begun in the next write, so that each occurrence begins once wherever a process dies.
+ * How a process carries a schedule out. Several processes may do so for one row: occurrences to start are recorded in one write,
+ * started under their keys, and recorded as started in the next write, so that each starts once wherever a process dies.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -14,22 +14,22 @@ import * as Progress from "./Progress.ts"
 import * as Row from "./Row.ts"
 
 export interface Local extends Decide.Wanted {
-  /** Begins the execution of an occurrence, or joins it; returns its id. */
+  /** Starts the execution of an occurrence, or joins it; returns its id. */
   readonly begin: (at: number) => Effect.Effect<string, FlowNotRegistered | FlowExpired>
   readonly cancel: (execution: string) => Effect.Effect<void>
-  /** Whether this program runs the flow. */
+  /** Whether this program has registered the flow. */
   readonly isRegistered: () => boolean
   /** Opened when another part of this program has changed the row. */
   readonly changed: Latch.Latch
 }
 
-/** It looks at least this often, for clocks that are set, machines that sleep and, where others use the storage, for commands. */
+/** The longest pause between polls: clocks may be set, machines sleep and, on shared storage, other processes send commands. */
 const longestPause = { alone: 60_000, shared: 10_000 }
 const pauseAfterFailure = 5_000
-/** An occurrence that nobody has begun for so long is worth a warning. */
+/** An occurrence that has been due for so long causes a warning. */
 const overdueMillis = 60_000
 
-/** Executions of a schedule that have not ended; one that is halted or suspended has not. */
+/** Returns the executions of a schedule that have not ended, halted and suspended ones included. */
 export const runningOf = (journal: Journal["Service"], { running }: Row.Row) =>
   Effect.map(
     Effect.forEach(running, ({ at, execution }) =>
@@ -40,7 +40,7 @@ export const runningOf = (journal: Journal["Service"], { running }: Row.Row) =>
     (all): ReadonlyArray<Decide.Running> => all.flat()
   )
 
-/** Begins what was decided to begin. What cannot begin stays, with the reason. */
+/** Starts the executions that were decided to start. One that cannot start stays in the row, with the reason. */
 const begun = Effect.fnUntraced(function* ({ begin, definition: { name } }: Local, row: Row.Row, now: number) {
   const started: Array<Row.Outcome> = []
   let problem: Row.Row["problem"] = null
@@ -65,7 +65,7 @@ const begun = Effect.fnUntraced(function* ({ begin, definition: { name } }: Loca
     started.push(outcome)
   }
   if (problem !== null && problem.message !== row.problem?.message) {
-    yield* Effect.logWarning(`the schedule ${name} cannot begin an execution, trying again: ${problem.message}`)
+    yield* Effect.logWarning(`the schedule ${name} cannot start an execution, retrying: ${problem.message}`)
   }
   return {
     ...row,
@@ -79,7 +79,7 @@ const begun = Effect.fnUntraced(function* ({ begin, definition: { name } }: Loca
   }
 })
 
-/** One step of a row that is this build's. */
+/** Carries out the next step of a row with the definition of this build. */
 const step = Effect.fnUntraced(function* (journal: Journal["Service"], local: Local, row: Row.Row, now: number) {
   const overlaps = row.definition.overlap === "allow"
   const running = overlaps ? [] : yield* runningOf(journal, row)
@@ -92,18 +92,18 @@ const step = Effect.fnUntraced(function* (journal: Journal["Service"], local: Lo
     yield* Effect.forEach(running, ({ execution }) => local.cancel(execution), { discard: true })
     return [{ ...looked, stop: "await" } satisfies Row.Row, running] as const
   }
-  // Recorded before anything begins: what waits may still be replaced by another process until then.
+  // Recorded before anything starts: until then another process may replace the waiting occurrence.
   if (looked.stop !== row.stop) return [looked, running] as const
   if (looked.stop === null && looked.starting.length > 0) return [yield* begun(local, looked, now), running] as const
   return [Decide.tick(looked, running, now), running] as const
 })
 
-/** When to look again. */
+/** The pause until the next poll. */
 interface Pause {
   readonly millis: number
-  /** Looks as soon as one of these has ended. */
+  /** The end of one of these ends the pause. */
   readonly orEnded: ReadonlyArray<string>
-  /** What keeps this process from carrying out what is due. */
+  /** Why this process cannot carry out due occurrences. */
   readonly hindered: string | null
 }
 
@@ -117,11 +117,11 @@ const look = Effect.fnUntraced(function* ({ isShared, journal }: EngineParts, lo
     journal,
     name,
     Effect.fnUntraced(function* (row, now): Effect.fn.Return<readonly [Row.Row | null, Pause]> {
-      // It was removed: a program sets it again when it starts.
+      // The schedule was removed: a program creates it again when it starts.
       if (row === null) return [null, { ...again, millis: longest }]
       const isOverdue = row.wakeAt !== null && now - row.wakeAt > overdueMillis
       if (row.digest !== local.digest) {
-        const hindered = `another build has set another definition at ${Decide.iso(row.setAt)} and does not carry it out`
+        const hindered = `another build set another definition at ${Decide.iso(row.setAt)} and does not carry it out`
         return [row, { millis: longest, orEnded: [], hindered: isOverdue ? hindered : null }]
       }
       if (Decide.isIdle(row, now)) return [row, { ...again, millis: until(row.wakeAt, now) }]
@@ -132,7 +132,7 @@ const look = Effect.fnUntraced(function* ({ isShared, journal }: EngineParts, lo
       const [next, running] = yield* step(journal, local, row, now)
       if (next.problem !== null) return [next, { ...again, millis: pauseAfterFailure }]
       if (!Row.equal(row, next)) return [next, again]
-      // A halted one ends when a person has looked after it, which nobody is told of.
+      // The end of a halted one is not notified, and may take a person days.
       const orEnded = running.filter(({ state }) => state !== "halted").map(({ execution }) => execution)
       return [row, { ...again, millis: until(row.wakeAt, now), orEnded }]
     })
@@ -140,7 +140,7 @@ const look = Effect.fnUntraced(function* ({ isShared, journal }: EngineParts, lo
   return pause
 })
 
-/** Of what was to begin, what has begun. */
+/** Returns the occurrences to start that have already started. */
 const begunOf = (journal: Journal["Service"], { definition, flow, starting }: Row.Row) =>
   Effect.map(
     Effect.forEach(starting, (at) =>
@@ -151,7 +151,7 @@ const begunOf = (journal: Journal["Service"], { definition, flow, starting }: Ro
     (all): ReadonlyArray<Row.Started> => all.flat()
   )
 
-/** Sets the definition: from now on only builds that want the same one carry the schedule out. */
+/** Sets the definition: from now on only builds with the same one carry the schedule out. */
 export const set = Effect.fnUntraced(function* (journal: Journal["Service"], wanted: Decide.Wanted) {
   const { name } = wanted.definition
   const progress = yield* Progress.read(journal, name)
@@ -165,7 +165,7 @@ export const set = Effect.fnUntraced(function* (journal: Journal["Service"], wan
       return [Decide.changed(row, wanted, now, begun), undefined]
     })
   )
-  // Else one that is removed and set again would begin there.
+  // Otherwise a schedule that is removed and created again would begin there.
   if (progress !== null) yield* Progress.forget(journal, name, progress)
 })
 
@@ -176,11 +176,11 @@ export const run = Effect.fnUntraced(function* (engine: EngineParts, local: Loca
   while (true) {
     local.changed.closeUnsafe()
     const pause = yield* look(engine, local).pipe(
-      // It must go on looking, whatever happens to one look; what is due is still due then.
+      // The loop must survive a failed poll; due occurrences are still due at the next one.
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause)
           ? Effect.failCause(cause)
-          : Effect.as(Effect.logWarning(`the schedule ${name} could not be carried out, trying again`, cause), {
+          : Effect.as(Effect.logWarning(`the schedule ${name} could not be carried out, retrying`, cause), {
               ...again,
               millis: pauseAfterFailure
             })

@@ -1,5 +1,5 @@
 /**
- * What becomes of a schedule's row, as pure functions.
+ * Changes of a schedule's row, as pure functions.
  */
 import * as DateTime from "effect/DateTime"
 import type { Definition } from "@signalbox/schedule/Definition"
@@ -9,7 +9,7 @@ import type { State } from "../Journal.ts"
 import type { Progress } from "./Progress.ts"
 import type { Outcome, Row, Started } from "./Row.ts"
 
-/** What a build wants a schedule to be. */
+/** The definition of a schedule in this build. */
 export interface Wanted {
   readonly flow: string
   readonly version: number
@@ -23,12 +23,12 @@ export interface Running extends Started {
 }
 
 const mostChanged = 50
-/** With `overlap: "allow"`, so many of a backfill begin at a time. */
+/** With `overlap: "allow"`, the number of occurrences of a backfill that start together. */
 const backfilledAtATime = 20
 
 export const utc = (millis: number): DateTime.Utc => DateTime.makeUnsafe(millis)
 export const iso = (millis: number): string => new Date(millis).toISOString()
-/** The key of an occurrence, as `@signalbox/schedule` makes it. */
+/** Returns the key of an occurrence, as `@signalbox/schedule` does. */
 export const keyOf = (schedule: string, at: number): string => `${schedule} ${iso(at)}`
 
 const millisOf = (at: DateTime.Utc | undefined): number | null => at?.epochMilliseconds ?? null
@@ -49,7 +49,7 @@ export const started = (at: number, execution: string, why: string | null): Outc
   execution
 })
 
-/** Why another one does not begin. */
+/** Returns why an occurrence is not started. */
 const busy = ({ definition: { overlap }, problem, starting }: Row, running: ReadonlyArray<Running>): string => {
   const [first] = running.toSorted((a, b) => Number(b.state === "halted") - Number(a.state === "halted"))
   if (first !== undefined) {
@@ -58,20 +58,20 @@ const busy = ({ definition: { overlap }, problem, starting }: Row, running: Read
   }
   const [waiting] = starting
   if (waiting !== undefined)
-    return `that of ${iso(waiting)} could not begin${problem === null ? "" : `: ${problem.message}`}`
-  return `several came together, and overlap is ${overlap}`
+    return `the execution of ${iso(waiting)} could not start${problem === null ? "" : `: ${problem.message}`}`
+  return `several occurrences were due together, and overlap is ${overlap}`
 }
 
 const whyOf: Readonly<Record<Due.SkipReason, (row: Row, running: ReadonlyArray<Running>) => string>> = {
   missed: ({ definition: { missed } }) =>
     `it passed while no process carried the schedule out, and missed is ${missed}`,
   overlap: busy,
-  calendar: () => "its day does not count in the calendar",
+  calendar: () => "the calendar excludes its day",
   paused: ({ state: { paused } }) =>
     paused === null || paused.note === "" ? "the schedule is paused" : `paused: ${paused.note}`
 }
 
-/** The row after a decision of `@signalbox/schedule`. */
+/** Returns the row after a decision of `@signalbox/schedule`. */
 export const decided = (row: Row, due: Due.Due, running: ReadonlyArray<Running>): Row => {
   const begin = due.begin.map(({ at }) => at.epochMilliseconds)
   const dropped = due.stop ? row.starting : []
@@ -86,7 +86,7 @@ export const decided = (row: Row, due: Due.Due, running: ReadonlyArray<Running>)
           skipped(
             unlisted.after.epochMilliseconds,
             null,
-            `others were skipped as well, up to ${DateTime.formatIso(unlisted.before)}: too many to be listed`
+            `others were skipped too, up to ${DateTime.formatIso(unlisted.before)}: too many to list`
           )
         ]
   return {
@@ -97,7 +97,7 @@ export const decided = (row: Row, due: Due.Due, running: ReadonlyArray<Running>)
     stop: due.stop && running.length > 0 ? "cancel" : row.stop,
     recent: [
       ...row.recent,
-      ...dropped.map((at) => skipped(at, "overlap", "the next one came before it could begin")),
+      ...dropped.map((at) => skipped(at, "overlap", "the next one was due before it could start")),
       ...more,
       ...outcomes
     ]
@@ -112,13 +112,13 @@ const isDue = (row: Row, running: ReadonlyArray<Running>, now: number): boolean 
   return (row.wakeAt !== null && row.wakeAt <= now) || (queue.length > 0 && paused === null && !isBusy(row, running))
 }
 
-/** How many of a backfill may begin now: one after another, unless runs may overlap. */
+/** Returns how many occurrences of a backfill may start now: one after another, unless runs may overlap. */
 const freeFor = (row: Row, running: ReadonlyArray<Running>): number => {
   if (row.definition.overlap === "allow") return backfilledAtATime
   return isBusy(row, running) || row.state.queue.length > 0 ? 0 : 1
 }
 
-/** What is due begins, then what a backfill has asked for. */
+/** Decides about due occurrences, then about those of a backfill. */
 export const tick = (row: Row, running: ReadonlyArray<Running>, now: number): Row => {
   const moment = { now: utc(now), running: isBusy(row, running) }
   const next = isDue(row, running, now) ? decided(row, Due.due(row.definition, row.state, moment), running) : row
@@ -130,7 +130,7 @@ export const tick = (row: Row, running: ReadonlyArray<Running>, now: number): Ro
   }
 }
 
-/** A schedule that begins to exist counts from now on, or from where the first design had come. */
+/** Returns the row of a new schedule, which begins now, or continues from the progress of the first design. */
 export const created = ({ definition, ...wanted }: Wanted, now: number, progress: Progress | null): Row => {
   const { state, wakeAt } = Due.change(definition, Due.start(definition, utc(progress?.upTo ?? now)), utc(now))
   return {
@@ -150,8 +150,8 @@ export const created = ({ definition, ...wanted }: Wanted, now: number, progress
 }
 
 /**
- * The row with another definition: when its times differ, what passed before now and has not begun is skipped. So is what was to
- * begin when it is of another flow, except what has `begun`.
+ * Returns the row with another definition. If its times differ, earlier occurrences that have not started are skipped. If its flow
+ * differs, so are occurrences that were to start, except those in `begun`.
  */
 export const changed = (row: Row, wanted: Wanted, now: number, begun: ReadonlyArray<Started>): Row => {
   const { skipped: queued, state, wakeAt } = Due.change(wanted.definition, row.state, utc(now))
@@ -175,12 +175,12 @@ export const changed = (row: Row, wanted: Wanted, now: number, begun: ReadonlyAr
     problem: null,
     recent: [
       ...row.recent,
-      ...dropped.map((at) => skipped(at, "changed", "the definition was changed before it began"))
+      ...dropped.map((at) => skipped(at, "changed", "the definition was changed before it started"))
     ]
   }
 }
 
-/** Whether there is something to do now, besides waiting. */
+/** Whether the row needs nothing but to wait. */
 export const isIdle = ({ backfill, starting, state, stop, wakeAt }: Row, now: number): boolean =>
   (wakeAt === null || wakeAt > now) &&
   starting.length === 0 &&

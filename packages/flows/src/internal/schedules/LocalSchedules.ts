@@ -1,5 +1,5 @@
 /**
- * The schedules that this program carries out, so that one can be woken by name.
+ * The schedules of this program, so that one can be woken by its name.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -15,11 +15,11 @@ interface Local {
 export class LocalSchedules extends Context.Service<
   LocalSchedules,
   {
-    /** Adds a schedule for as long as the scope is open; null when there is one of this name. */
+    /** Adds a schedule while the scope is open; null when the name is in use. */
     readonly add: (name: string, digest: string) => Effect.Effect<Latch.Latch | null, never, Scope.Scope>
-    /** The digest of what this program wants the schedule to be; null when it has none of this name. */
+    /** The digest of this program's definition; null when it defines no such schedule. */
     readonly digestOf: (name: string) => string | null
-    /** Its row was changed by this program. */
+    /** Wakes a schedule after this program has changed its row. */
     readonly wake: (name: string) => Effect.Effect<void>
   }
 >()("@signalbox/flows/LocalSchedules") {

@@ -1,6 +1,5 @@
 /**
- * What is recorded of a schedule: one value of the journal, which every change replaces as a whole. Times are milliseconds
- * since 1970.
+ * The record of a schedule: one value of the journal, which every change replaces as a whole. Times are milliseconds since 1970.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -13,15 +12,15 @@ import { canonical } from "../Values.ts"
 /** `changed`: the definition was changed before it began. The others are those of `@signalbox/schedule`. */
 export const reasons = [...skipReasons, "changed"] as const
 
-/** What became of an occurrence. */
+/** The outcome of an occurrence. */
 export const Outcome = Schema.Struct({
   at: Schema.Finite,
   outcome: Schema.Literals(["started", "skipped"]),
   /** Null when it started, and for a span of others too many to be listed. */
   reason: Schema.NullOr(Schema.Literals(reasons)),
-  /** For people; null when there is nothing to say. */
+  /** The reason as text; null when it started normally. */
   why: Schema.NullOr(Schema.String),
-  /** The id of what was started. */
+  /** The id of the execution. */
   execution: Schema.NullOr(Schema.String)
 })
 export interface Outcome extends Schema.Schema.Type<typeof Outcome> {}
@@ -33,7 +32,7 @@ export const Row = Schema.Struct({
   format: Schema.Literal(1),
   flow: Schema.String,
   version: Schema.Finite,
-  /** Of the definition, the flow and its version. Processes that want another one leave the schedule alone. */
+  /** The digest of the definition, the flow and its version. Processes with another one do not carry the schedule out. */
   digest: Schema.String,
   definition: Definition,
   /** When this definition was set. */
@@ -41,15 +40,15 @@ export const Row = Schema.Struct({
   state: State,
   /** When the next occurrence starts; null: none is left. */
   wakeAt: Schema.NullOr(Schema.Finite),
-  /** Occurrences that were decided to begin. Each is begun under its key, then taken off: a process may die in between. */
+  /** Occurrences that are to start. Each is started under its key, then removed: a process may die in between. */
   starting: Schema.Array(Schema.Finite),
-  /** What runs is stopped before what is `starting` begins: it is yet to be cancelled, or was and has not ended. */
+  /** Whether running executions are cancelled before those of `starting` start: still to be cancelled, or awaited after that. */
   stop: Schema.NullOr(Schema.Literals(["cancel", "await"])),
-  /** Occurrences of the past that begin when nothing runs. */
+  /** Past occurrences that start when no execution runs. */
   backfill: Schema.Array(Schema.Finite),
-  /** Executions that had not ended when they were last looked at. */
+  /** Executions that had not ended at the last poll. */
   running: Schema.Array(Started),
-  /** Why an occurrence cannot begin. */
+  /** Why an occurrence cannot start. */
   problem: Schema.NullOr(Schema.Struct({ since: Schema.Finite, message: Schema.String })),
   /** The newest last. */
   recent: Schema.Array(Outcome)
@@ -57,7 +56,7 @@ export const Row = Schema.Struct({
 export interface Row extends Schema.Schema.Type<typeof Row> {}
 
 const mostRecent = 50
-/** Those of a schedule whose runs may overlap are not looked at, so they are bounded. */
+/** With `overlap: "allow"` the ends of executions are not polled, so their list is bounded. */
 const mostRunning = 100
 
 const codec = Schema.toCodecJson(Row)
@@ -73,10 +72,10 @@ const bounded = (row: Row): Row => ({
   running: row.running.slice(-mostRunning)
 })
 
-/** Whether two rows are recorded as the same. */
+/** Whether two rows have the same JSON. */
 export const equal = (one: Row, other: Row): boolean => canonical(encode(one)) === canonical(encode(other))
 
-/** The names of all schedules. */
+/** Returns the names of all schedules. */
 export const names = (journal: Journal["Service"]) =>
   Effect.map(journal.names(prefix), (all) => all.map((name) => name.slice(prefix.length)))
 
@@ -91,14 +90,13 @@ const decoded = (schedule: string, json: Schema.Json) =>
         )
       )
 
-/** Null when there is no such schedule. */
+/** Returns the row of a schedule, or null. */
 export const read = (journal: Journal["Service"], schedule: string): Effect.Effect<Row | null> =>
   Effect.flatMap(journal.read(nameOf(schedule)), (json) => decoded(schedule, json))
 
 /**
- * Changes the row of a schedule, creates it, or deletes it with null. `change` runs again when another process has changed the
- * row meanwhile; nothing is written when it returns what it was given. Returns the row as it is then, and what `change` returned
- * with it.
+ * Changes the row of a schedule, creates it, or deletes it with null. `change` runs again when another process has changed the row in
+ * between; nothing is written when it returns its argument. Returns the new row, and the second result of `change`.
  */
 export const update = Effect.fnUntraced(function* <A, E, R>(
   journal: Journal["Service"],

@@ -1,5 +1,5 @@
 /**
- * What the repositories share: statements that hold out until the database is back, and transactions.
+ * Shared by the repositories: statements that are retried while the database is unavailable, and transactions.
  */
 import { isPassing } from "@signalbox/sql/StorageFailure"
 import * as Clock from "effect/Clock"
@@ -13,12 +13,12 @@ import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { FlowEngineError } from "../../FlowErrors.ts"
 import { migrate } from "./Migrations.ts"
 
-/** An error of the database before there is an engine. */
+/** Converts an error of the database at the start of an engine. */
 export const startError = (error: SqlError | Migrator.MigrationError): FlowEngineError =>
   new FlowEngineError({
     message: isSqlError(error)
       ? `the database of the flows cannot be used: ${error.message}`
-      : `the tables of the flows cannot be made: ${error.message}`
+      : `the tables of the flows cannot be created: ${error.message}`
   })
 
 const pauses = Schedule.min([Schedule.exponential("20 millis"), Schedule.spaced("5 seconds")])
@@ -30,17 +30,17 @@ export class Database extends Context.Service<
     /** Milliseconds since 1970. */
     readonly now: Effect.Effect<number>
     /**
-     * Does it until it is done: what a step has done must not be lost because the database is away for a while. So it
-     * must be safe to do twice. Other failures of a statement are defects.
+     * Retries until it succeeds: the result of a step must not be lost because the database is unavailable for a while. So the effect
+     * must be safe to repeat. Other failures of a statement are defects.
      */
     readonly persist: <A, R>(effect: Effect.Effect<A, SqlError, R>) => Effect.Effect<A, never, R>
-    /** `persist`, all or nothing. Holds statements only. */
+    /** Like `persist`, in a transaction. The effect contains only statements. */
     readonly transaction: <A, R>(effect: Effect.Effect<A, SqlError, R>) => Effect.Effect<A, never, R>
-    /** From now on nobody waits for a database that is away: the process ends. */
+    /** Stops all retries, because the process ends. */
     readonly giveUp: Effect.Effect<void>
   }
 >()("@signalbox/flows/Database") {
-  /** On tables that it makes, or brings to their newest form. */
+  /** Runs the migrations first. */
   static readonly layer = Layer.effect(
     Database,
     Effect.gen(function* () {
@@ -52,7 +52,7 @@ export class Database extends Context.Service<
         effect.pipe(
           Effect.tapError((error) =>
             isPassing(error) && !ending
-              ? Effect.logWarning(`the database of the flows does not answer, trying again: ${error.message}`)
+              ? Effect.logWarning(`the database of the flows does not respond, retrying: ${error.message}`)
               : Effect.void
           ),
           Effect.retry({ schedule: pauses, while: (error) => isPassing(error) && !ending }),

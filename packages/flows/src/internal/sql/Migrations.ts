@@ -7,8 +7,8 @@ import { make, type Statement } from "@signalbox/sql/Migrations"
 const init: ReadonlyArray<string> = [
   /*
    * `version` is null when a workflow is no flow; its `flow` is then the tag of the workflow, its `flow_key` the id.
-   * `phase` of what is running: `active` (to be run), `waiting` (for a timer, a deferred, a child), `halted` (failed, and
-   * waits to be resumed by hand). `wakes` counts what happened to it: it can wait only if nothing happened while it ran.
+   * `phase` of a running one: `active` (due), `waiting` (for a timer, a deferred, a child), `halted` (failed, until a person resumes
+   * it). `wakes` counts its events: it can wait only if none happened while it ran.
    */
   `CREATE TABLE flow_execution (
     id TEXT PRIMARY KEY,
@@ -49,7 +49,7 @@ const init: ReadonlyArray<string> = [
     ended_at INTEGER NOT NULL,
     UNIQUE (execution, path, attempt)
   )`,
-  // A timer is a deferred that is done by the time `due`.
+  // A timer is a deferred that is done at the time `due`.
   `CREATE TABLE flow_deferred (
     execution TEXT NOT NULL,
     name TEXT NOT NULL,
@@ -69,16 +69,16 @@ const init: ReadonlyArray<string> = [
 ]
 
 const schedules: ReadonlyArray<string> = [
-  // Up to when each schedule has been carried out.
+  // The time up to which each schedule has been carried out.
   `CREATE TABLE flow_schedule (name TEXT PRIMARY KEY, scheduled_to INTEGER NOT NULL)`
 ]
 
 const journal: ReadonlyArray<string> = [
   /*
-   * `flow_key` is a long key's hash, and `long_key` that key. `mail` counts messages, `seen` is the last one of them that a
-   * write has seen, `asides` counts how often entries were set aside. `token` names the call that created, claimed or changed
-   * it last. Of an expired one only its key, state and end are left. `due_at` has a value as long as it needs an owner: the
-   * index is then left alone by what an owner writes.
+   * `flow_key` is the hash of a long key, and `long_key` that key. `mail` counts messages, `seen` is the last one that a write has
+   * seen, `asides` counts how often entries were discarded. `token` identifies the call that created, claimed or changed the row
+   * last. An expired row has only its key, state and end. `due_at` has a value while the execution needs an owner: so the writes of
+   * an owner do not change the index.
    */
   `CREATE TABLE flow_run (
     id TEXT PRIMARY KEY,
@@ -116,8 +116,7 @@ const journal: ReadonlyArray<string> = [
   `CREATE INDEX flow_run_by_start ON flow_run (started_at, id) WHERE expired = 0`,
   `CREATE INDEX flow_run_ended ON flow_run (ended_at, id) WHERE ended_at IS NOT NULL AND expired = 0`,
   `CREATE INDEX flow_run_expired ON flow_run (ended_at, id) WHERE expired = 1`,
-  // `aside` is 0, or counts what was set aside together. `next_redo` is what its path has since then, -1 when that was in an
-  // earlier chapter.
+  // `aside` is 0, or the number of the discard. `next_redo` is the redo count of the path since then, -1 for an earlier chapter.
   `CREATE TABLE flow_entry (
     execution TEXT NOT NULL,
     aside INTEGER NOT NULL,
@@ -173,7 +172,7 @@ const journal: ReadonlyArray<string> = [
     PRIMARY KEY (tag, started_at, execution)
   )`,
   `CREATE INDEX flow_tag_by_execution ON flow_tag (execution)`,
-  // A reaped process has lost its lease and what it had claimed, and does not know yet.
+  // A reaped process has lost its lease and its claims, and has not noticed yet.
   `CREATE TABLE flow_process (
     id TEXT PRIMARY KEY,
     host TEXT NOT NULL,
@@ -187,9 +186,8 @@ const journal: ReadonlyArray<string> = [
 
 const limits: ReadonlyArray<string> = [
   /*
-   * `limits` are the keys at the limits of its flow; null when it had none. `lane` is the queue that it is in, `queued_at` its
-   * place there, which one that is suspended keeps. `slots` is 1 as long as rows of `flow_slot` are its own. None of the
-   * indexes has a column that an owner writes before the end.
+   * `limits` are its keys for the limits of its flow; null when it had none. `lane` is its queue, `queued_at` its place there, which a
+   * suspended one keeps. `slots` is 1 while it has rows in `flow_slot`. No index has a column that an owner writes before the end.
    */
   `ALTER TABLE flow_run ADD COLUMN limits TEXT`,
   `ALTER TABLE flow_run ADD COLUMN lane TEXT`,
@@ -197,14 +195,14 @@ const limits: ReadonlyArray<string> = [
   `ALTER TABLE flow_run ADD COLUMN slots INTEGER`,
   `CREATE INDEX flow_run_queued ON flow_run (lane, queued_at, id) WHERE lane IS NOT NULL`,
   `CREATE INDEX flow_run_slots_over ON flow_run (flow, id) WHERE slots = 1 AND (ended_at IS NOT NULL OR lane IS NOT NULL)`,
-  // `version` is the one that has set `limits`. `turns` is the last turn of a lane. Whoever admits locks the row.
+  // `version` is the one that has set `limits`. `turns` is the last turn of a lane. An admission locks the row.
   `CREATE TABLE flow_limit (
     flow TEXT PRIMARY KEY,
     version REAL NOT NULL,
     limits TEXT NOT NULL,
     turns INTEGER NOT NULL
   )`,
-  // Executions with the same version and keys. `stamp` rises with each that is queued, `turn` is about when it was served last,
+  // Executions with the same version and keys. `stamp` increases with each that is queued, `turn` is when the lane was last served,
   // `blocked` the bucket that refused it.
   `CREATE TABLE flow_lane (
     flow TEXT NOT NULL,
@@ -218,7 +216,7 @@ const limits: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX flow_lane_by_turn ON flow_lane (flow, version, turn, lane) WHERE blocked IS NULL`,
   `CREATE INDEX flow_lane_blocked ON flow_lane (flow, blocked, turn, lane) WHERE blocked IS NOT NULL`,
-  // A bucket is what a limit counts by itself. Those that an execution holds.
+  // The buckets that an execution holds a slot of. A bucket is a limit and a key.
   `CREATE TABLE flow_slot (
     flow TEXT NOT NULL,
     bucket TEXT NOT NULL,
@@ -226,7 +224,7 @@ const limits: ReadonlyArray<string> = [
     PRIMARY KEY (flow, bucket, execution)
   )`,
   `CREATE INDEX flow_slot_by_execution ON flow_slot (execution)`,
-  // Of a rate: when it has recovered, and when it is to be looked at again.
+  // The state of a rate: when it has recovered, and when it is checked again.
   `CREATE TABLE flow_rate (
     flow TEXT NOT NULL,
     bucket TEXT NOT NULL,
@@ -239,8 +237,8 @@ const limits: ReadonlyArray<string> = [
 ]
 
 /**
- * The partition of an execution, for processes that share them out; see `Partitions.ts`. It has a default for processes of an older
- * version, which run on until they are replaced. A file is one process's own, which asks for none.
+ * The partition of an execution, for processes that share them; see `Partitions.ts`. The default is for processes of an older
+ * version, which run until they are replaced. SQLite has one process, which uses no partitions.
  */
 const partitions: ReadonlyArray<Statement> = [
   `ALTER TABLE flow_run ADD COLUMN partition_no INTEGER NOT NULL DEFAULT 0`,
@@ -252,7 +250,7 @@ const partitions: ReadonlyArray<Statement> = [
   }
 ]
 
-/** Brings the tables to the newest form; does nothing when they are there already. */
+/** Runs the missing migrations. */
 export const migrate = make({
   table: "flow_migration",
   migrations: {
