@@ -35,7 +35,7 @@ import { inStay } from "./StaySpan.ts"
 import { makeWaker } from "./Waker.ts"
 import type { Codec } from "./Values.ts"
 
-/** A flow as the engine runs it. */
+/** A registered flow. */
 export interface Registered extends FlowVersion {
   readonly signals: ReadonlyArray<Signal<Codec>>
   readonly limits: ReadonlyArray<Limit>
@@ -43,13 +43,13 @@ export interface Registered extends FlowVersion {
 }
 
 export interface Settings {
-  /** Executions in memory; a parked one holds none. */
+  /** The largest number of executions in memory, without parked ones. */
   readonly concurrency: number
 }
 
-/** How long a process that ends waits for its running steps. */
+/** How long an ending process waits for its running steps. */
 const graceMillis = 10_000
-/** Notifications may be lost; this is how long a caller does not notice that one was. */
+/** Notifications may be lost, so callers poll after this. */
 const longestPauseMillis = 5_000
 const shortestPauseMillis = 20
 const claimedAtATime = 100
@@ -57,29 +57,29 @@ const endings = ["Completed", "Failed", "Cancelled"] satisfies ReadonlyArray<Out
 
 interface Live {
   readonly version: string
-  /** As this process has written it. */
+  /** The row, as this process last wrote it. */
   row: Execution
   session: Session | null
-  /** Something was sent before there was a session. */
+  /** Whether a message was sent before the session existed. */
   poked: boolean
-  /** It was given back before there was a session. */
+  /** Whether it was released before the session existed. */
   leaving: boolean
   readonly done: Deferred.Deferred<void>
 }
 
-/** Whether an execution has ended, or needs a person: what a caller waits for. */
+/** Whether an execution has ended or is halted, for which callers wait. */
 const isOver = ({ state }: Execution): boolean => hasEnded(state) || state === "halted"
 
 export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
   const journal = yield* Journal
   const ownership = yield* Ownership
   const scope = yield* Effect.scope
-  // Of its own, so that what runs is given back before it is interrupted.
+  // A separate scope, so that executions are released before they are interrupted.
   const sessions = yield* Scope.make()
   const registered = new Map<string, Registered>()
   const live = new Map<string, Live>()
   const metrics = yield* Metrics.make
-  /** Of callers: told how an execution is over, or null when they are to look for themselves. */
+  /** The waits of callers: completed with the ended execution, or with null when they must read it themselves. */
   const waiters = new Map<string, Set<Deferred.Deferred<Execution | null>>>()
   const gates = Gates.make()
   const due = Latch.makeUnsafe(true)
@@ -88,7 +88,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
   const newId = yield* NewId
   let isEnding = false
   const isOpen = () => !isEnding
-  /** More executions are due than there is room for. */
+  /** Whether more executions are due than fit in memory. */
   let crowded = false
 
   const flows = () => [...registered.values()].map(({ flow, version }) => ({ flow, version }))
@@ -111,7 +111,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
 
   const poke = (id: string) =>
     Effect.sync(() => {
-      // One in memory takes it there, and one that leaves the memory just now looks when it has: nothing is claimed for it.
+      // An execution in memory, also one that is just being evicted, reads it there, so none is claimed for it.
       if (live.has(id)) return pokeLive(id)
       if (queues.changed()) look()
       else lookFor(id)
@@ -171,7 +171,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
     }
   })
 
-  /** Runs an execution that this process has claimed, until it ends or leaves the memory. */
+  /** Runs a claimed execution until it ends or is evicted from memory. */
   const start = (execution: Execution, isNew: boolean): Effect.Effect<void> =>
     Effect.suspend(() => {
       const entry: Live = {
@@ -185,7 +185,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
       live.set(execution.id, entry)
       metrics.inMemory(live.size)
       const run = inStay(execution, isNew, (span) => stay(execution, isNew, entry, span)).pipe(
-        // Another process runs it now.
+        // Another process has claimed it.
         Effect.catchTag("OwnershipLost", () => Effect.sync(() => metrics.lostExecution(execution.flow))),
         Effect.catchCause((cause) =>
           Cause.hasInterruptsOnly(cause)
@@ -195,15 +195,15 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
         Effect.ensuring(
           Effect.sync(() => {
             const wasFull = live.size >= concurrency
-            // It may have been claimed again meanwhile.
+            // It may have been claimed again.
             if (live.get(execution.id) === entry) live.delete(execution.id)
             metrics.inMemory(live.size)
             Deferred.doneUnsafe(entry.done, Effect.void)
-            // It is due again if it was sent something that it had not read.
+            // It is due again if it has an unread message.
             const isHalted = entry.row.state === "halted"
             tell(execution.id, isHalted ? null : entry.row)
             const mayAdmit = queues.changed(execution.flow)
-            // One that waits is due some time; one that is over leaves room for another.
+            // A waiting execution will be due; an ended one leaves room for another.
             if (wasFull || crowded || isHalted || mayAdmit || !isOver(entry.row)) look()
           })
         )
@@ -224,7 +224,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
         yield* Effect.forEach(claimed, (execution) => start(execution, false), { discard: true })
         const admitted = yield* queues.admit(ownership.self(), free - claimed.length, now)
         for (const { flow, state } of admitted) metrics.entered(flow, state)
-        // Of one that was never run nothing is recorded.
+        // An execution that never ran has an empty history.
         yield* Effect.forEach(admitted, (one) => start(one, one.epoch === 1 && one.mail === 0), { discard: true })
         if (claimed.length + admitted.length === free) continue
       }
@@ -233,23 +233,23 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
       const millis = first === Infinity ? Infinity : first - (yield* journal.now)
       const wasCrowded = crowded
       crowded = free <= 0 && millis <= 0
-      // Those that come to rest later see it themselves.
+      // Executions that become idle later check `crowded` themselves.
       if (crowded && !wasCrowded) for (const { session } of live.values()) session?.crowd()
-      // What is due and was not claimed is being claimed by another process, or there is no room for it.
+      // Due executions that were not claimed are being claimed by another process, or do not fit in memory.
       const wait = Math.max(millis, free <= 0 ? Infinity : shortestPauseMillis)
       const pause = Math.min(wait, ownership.longestPauseMillis)
       const woken = yield* pause === Infinity ? Effect.asSome(due.await) : Effect.timeoutOption(due.await, pause)
-      // What was not heard of may have changed.
+      // A notification may have been lost.
       if (Option.isNone(woken)) queues.changed()
     }
   })
 
-  /** Lets running steps end, and gives executions back. */
+  /** Lets running steps end, and releases executions. */
   const close = Effect.fnUntraced(function* (which: (version: string) => boolean) {
     const entries = [...live.values()].filter(({ version }) => which(version))
     if (entries.length === 0) return
     for (const { session } of entries) session?.close()
-    // In a finalizer nothing can be interrupted otherwise.
+    // Finalizers are uninterruptible by default.
     const all = Effect.interruptible(Effect.forEach(entries, ({ done }) => Deferred.await(done), { discard: true }))
     if (Option.isSome(yield* Effect.timeoutOption(all, graceMillis))) return
     for (const { session } of entries) session?.abort()
@@ -262,7 +262,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
       isEnding = true
       return Effect.andThen(
         close(() => true),
-        // A database that is away frees the claims when the lease has expired.
+        // If the database is unavailable, the claims end with the lease.
         Effect.andThen(
           Scope.close(sessions, Exit.void),
           Effect.timeoutOption(Effect.interruptible(ownership.leave), graceMillis)
@@ -302,12 +302,12 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
         if (process === ownership.self() && id !== null) return pokeLive(id)
         if (process !== null) return
         const entry = id === null ? undefined : live.get(id)
-        // Of its own executions it knows by itself.
+        // Ends of its own executions need no notification.
         const isOther = id === null || (ownership.isShared && entry === undefined)
         if (isOther && queues.changed()) look()
         if (id !== null) {
           if (!hasEnded) lookFor(id)
-          // What this process has ended itself, it tells in a moment, with the result.
+          // An execution that this process has ended completes its waits itself, with the result.
           return entry !== undefined && isOver(entry.row) ? undefined : tell(id)
         }
         look()
@@ -322,7 +322,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
     journal,
     metrics,
     registered,
-    /** Runs executions of this flow, for as long as the scope is open. */
+    /** Runs executions of this flow while the scope is open. */
     register: Effect.fnUntraced(function* (flow: Registered) {
       registered.set(versionName(flow), flow)
       yield* Effect.addFinalizer(() =>
@@ -330,7 +330,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
           if (registered.get(versionName(flow)) !== flow) return Effect.void
           registered.delete(versionName(flow))
           queues.forget(flow)
-          // Other processes count on those that have registered a version.
+          // Other processes rely on the registered versions.
           return Effect.andThen(
             close((version) => version === versionName(flow)),
             announce
@@ -342,7 +342,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
       yield* queues.register(flow, flow.limits)
       look()
     }),
-    /** Creates an execution, or joins the one with its key; runs it at once when there is room. */
+    /** Creates an execution, or joins the one with its key; runs it immediately if it fits in memory. */
     submit: Effect.fnUntraced(function* (
       made: Omit<NewExecution, "id" | "owner" | "wakeAt" | "state" | "parent"> & { readonly parent?: string | null }
     ) {
@@ -385,7 +385,7 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
           if (all.size === 0 && waiters.get(id) === all) waiters.delete(id)
         })
         const found = yield* Effect.gen(function* () {
-          // What this process runs tells of its end itself.
+          // Executions of this process complete their waits themselves.
           if (!live.has(id)) {
             const execution = yield* journal.find(id)
             if (execution === null || isOver(execution)) return execution
@@ -399,9 +399,9 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
         if (found === null || (isOver(found) && !(yield* refusals.reopenedFirst(found)))) return found
       }
     }),
-    /** Something was sent, or changed, by this process. */
+    /** Called when this process has sent a message to an execution, or changed it. */
     poke,
-    /** It was ended by this process: what it still runs is interrupted, and those that await it are woken. */
+    /** Called when a command of this process has ended an execution: interrupts it, and wakes those that wait for it. */
     drop: (id: string) =>
       Effect.sync(() => {
         live.get(id)?.session?.abort()
@@ -417,5 +417,5 @@ export const make = Effect.fnUntraced(function* ({ concurrency }: Settings) {
 
 export type EngineParts = Effect.Success<ReturnType<typeof make>>
 
-/** The engine of this program, for this package alone. */
+/** The engine of this program, only for this package. */
 export class Engine extends Context.Service<Engine, EngineParts>()("@signalbox/flows/Engine") {}

@@ -1,6 +1,6 @@
 /**
- * What is recorded of executions, behind one interface: in memory, on SQLite and on Postgres. Every write of an owner names
- * the epoch of its claim and changes nothing once another process has claimed the execution.
+ * The record of executions, as one interface: in memory, on SQLite and on Postgres. Every write of an owner names
+ * the epoch of its claim and changes nothing when another process has claimed the execution.
  *
  * Times are milliseconds since 1970. Inputs, results and errors are JSON by the schemas of the flow.
  */
@@ -12,8 +12,8 @@ import type { Failure } from "../FlowEvents.ts"
 import type { Share } from "./Partitions.ts"
 
 /**
- * `queued`: behind a limit, not begun. `waiting`: for a timer, a signal, a run. `running`. `undoing`: it failed or was cancelled, and
- * what it did is undone. `halted`: a person or a deployment is needed; nothing is undone. `suspended`: an operator paused it.
+ * `queued`: not admitted by a limit yet. `waiting`: for a timer, a signal, a run. `running`. `undoing`: it failed or was cancelled, and
+ * its undos run. `halted`: a person or a deployment is needed; nothing is undone. `suspended`: an operator paused it.
  */
 export const states = [
   "queued",
@@ -30,10 +30,10 @@ export type State = (typeof states)[number]
 
 /** States in which an owner may have work to do. */
 export const activeStates = ["queued", "waiting", "running", "undoing"] as const satisfies ReadonlyArray<State>
-/** States of an execution that is to go on: by itself, or when somebody resumes it. */
+/** States of an execution that has not ended. */
 export const unendedStates = [...activeStates, "halted", "suspended"] as const satisfies ReadonlyArray<State>
 export type UnendedState = (typeof unendedStates)[number]
-/** States that an execution has when it is over, unless it is retried. */
+/** States of an execution that has ended. */
 export const endStates = ["completed", "failed", "cancelled"] as const satisfies ReadonlyArray<State>
 
 export const isActive = (state: State): boolean => activeStates.some((active) => active === state)
@@ -45,10 +45,10 @@ export interface FlowVersion {
   readonly version: number
 }
 
-/** What a flow and a version are known by together. */
+/** Returns the name of a version of a flow. */
 export const versionName = ({ flow, version }: FlowVersion): string => `${flow}@${version}`
 
-/** One execution for one key of a flow, for its whole life. */
+/** The execution of a key of a flow, for its whole life. */
 export interface Execution extends FlowVersion {
   readonly id: string
   /** What the flow's `idempotencyKey` returns. */
@@ -57,85 +57,84 @@ export interface Execution extends FlowVersion {
   readonly state: State
   /** The result; null unless completed. */
   readonly result: Schema.Json
-  /** The error by the flow's schema; null when it did not fail with one. */
+  /** The error as JSON, by the flow's schema; null when it did not fail with one. */
   readonly error: Schema.Json
-  /** For people: why it failed, was cancelled or halted. */
+  /** Why it failed, was cancelled or halted, for people. */
   readonly failure: Failure | null
-  /** Counts the inputs that `Flow.continueAs` gave it, from 0. */
+  /** Counts its restarts by `Flow.continueAs`, from 0. */
   readonly chapter: number
-  /** Counts the commands that set records aside, from 0. */
+  /** Counts the commands that discarded entries, from 0. */
   readonly round: number
   readonly tags: ReadonlyArray<string>
   /** The execution that started it with `Flow.start`. */
   readonly parent: string | null
-  /** Its keys at the limits of its flow, in their order; null where a limit is for the whole flow. */
+  /** Its keys for the limits of its flow, in their order; null for a limit of the whole flow. */
   readonly limits: ReadonlyArray<string | null>
-  /** Since when it is in the queue of its limits, where a suspended one keeps its place; null once it was admitted. */
+  /** Since when it is in the queue of its limits, where a suspended one keeps its place; null when it was admitted. */
   readonly queuedAt: number | null
-  /** Rises with each claim: what an older owner writes is refused. */
+  /** Increments with each claim: writes of older owners are refused. */
   readonly epoch: number
-  /** The process that runs it, or holds it in memory. */
+  /** The process that has claimed it. */
   readonly owner: string | null
-  /** When an owner is needed next; null: not before something arrives. */
+  /** When an owner is needed next; null: not before a message arrives. */
   readonly wakeAt: number | null
-  /** Counts the messages that were sent to it. */
+  /** Counts the messages sent to it. */
   readonly mail: number
   readonly startedAt: number
   readonly changedAt: number
   readonly endedAt: number | null
 }
 
-/** What limits the executions of a flow that have begun and not ended (`concurrency`), and how many begin (`rate`). */
+/** A limit of the executions of a flow that have begun and not ended (`concurrency`), or of their starts (`rate`). */
 export interface Limit {
-  /** Whether it is for each key, not for the whole flow. */
+  /** Whether it applies to each key, not to the whole flow. */
   readonly keyed: boolean
   readonly concurrency: number | null
   readonly rate: { readonly count: number; readonly perMillis: number } | null
 }
 
-/** What an execution in a queue waits for. */
+/** The place of an execution in a queue, and what it waits for. */
 export interface QueuePlace {
-  /** The limit that does not admit it, by its place in the list, from 0; null: it is admitted once a process has room. */
+  /** The index of the limit that does not admit it, from 0; null: it is admitted when a process has room. */
   readonly limit: number | null
-  /** Its key at that limit; null: the limit is for the whole flow. */
+  /** Its key for that limit; null: the limit is for the whole flow. */
   readonly key: string | null
   /** Its place among those with the same keys, from 1. */
   readonly place: number
-  /** Some of those that have begun and hold the limit. */
+  /** Some of the executions that hold the limit. */
   readonly holders: ReadonlyArray<string>
   /** When the rate admits the next one; null when it waits for the end of another. */
   readonly admitsAt: number | null
 }
 
-/** What was admitted. */
+/** The result of an admission. */
 export interface Admitted {
   readonly executions: ReadonlyArray<Execution>
-  /** Whether more may be admitted at once. */
+  /** Whether more may be admitted immediately. */
   readonly more: boolean
-  /** When a rate admits more; null: not before one ends or is queued. */
+  /** When a rate admits more; null: not before an execution ends or is queued. */
   readonly next: number | null
 }
 
 /**
- * `cancel` and `outcome` are no steps: they record where in the order of things a cancel arrived, and how the body ended
- * when undoing began.
+ * `cancel` and `outcome` are no steps: they record the position of a cancel in the order, and the end of the body before its undos.
  */
 export const entryKinds = ["step", "sleep", "signal", "inbox", "run", "child", "patch", "cancel", "outcome"] as const
 export type EntryKind = (typeof entryKinds)[number]
 
 /**
- * `running`: begun. `retrying`: this attempt failed, another one begins at `due`. `interrupted`: it was cut off by what
- * ended first. The last three are ends.
+ * `running`: begun. `retrying`: this attempt failed, another one begins at `due`. `interrupted`: another branch ended first. The last
+ * three are ends.
  */
 export const entryStates = ["running", "retrying", "succeeded", "failed", "interrupted"] as const
 export type EntryState = (typeof entryStates)[number]
 
-/** An attempt of a step, or something waited for. The pair of path and attempt is unique among those not set aside. */
+/** An attempt of a step, or a wait. The pair of path and attempt is unique among entries that are not discarded. */
 export interface Entry {
   readonly path: string
   /** Counts from 1. */
   readonly attempt: number
-  /** How often the step was to be done again by a `retry` after it had succeeded; part of its idempotency scope. */
+  /** How often a `retry` repeated the step after it had succeeded; part of its idempotency scope. */
   readonly redo: number
   readonly name: string
   readonly kind: EntryKind
@@ -144,41 +143,41 @@ export interface Entry {
   /** The result or the error. */
   readonly value: Schema.Json
   readonly failure: Failure | null
-  /** Its place in the order of begins and ends of the execution. */
+  /** The position of its start in the order of starts and ends of the execution. */
   readonly begun: number
-  /** The place of its end in the same order; null while it has none. */
+  /** The position of its end in the same order; null before its end. */
   readonly ended: number | null
   readonly startedAt: number
   readonly endedAt: number | null
-  /** When a timer is due, a wait is over at the latest, or the next attempt begins. */
+  /** When a timer is due, the deadline of a wait, or when the next attempt begins. */
   readonly due: number | null
-  /** What is awaited outside, such as a run of a workspace; null otherwise. */
+  /** The awaited external event, such as the end of a run of a workspace; null otherwise. */
   readonly subject: string | null
-  /** Where it runs, or ran. */
+  /** The host where it runs, or ran. */
   readonly host: string | null
 }
 
-/** What undoes a call of `Flow.compensate`, by the path of the call. */
+/** The undo of a call of `Flow.compensate`, by the path of the call. */
 export interface Undo {
   readonly path: string
   readonly redo: number
   readonly state: "pending" | "done" | "failed" | "skipped"
-  /** The order of registration: the last one is undone first. */
+  /** The order of registration; undos run in reverse order. */
   readonly position: number
   readonly failure: Failure | null
 }
 
-/** Something that arrived from outside, for the owner to take. */
+/** A message to the owner of an execution. */
 export interface Message {
   /** Its number among the messages of the execution, from 1: `mail` when it was sent, under the lock of the execution. */
   readonly seq: number
   /**
-   * `signal` and `inbox`: `name` is that of the signal with its key. `done`: the wait at the path `name` is over.
-   * `cancel` and `suspend`: the commands.
+   * `signal` and `inbox`: `name` is that of the signal with its key. `done`: ends the wait at the path `name`. `cancel` and `suspend`:
+   * the commands.
    */
   readonly kind: "signal" | "inbox" | "done" | "cancel" | "suspend"
   readonly name: string
-  /** Tells messages of an inbox apart; empty for the other kinds. */
+  /** Identifies a message of an inbox; empty for the other kinds. */
   readonly id: string
   readonly value: Schema.Json
   readonly at: number
@@ -186,52 +185,52 @@ export interface Message {
 
 export type NewMessage = Pick<Message, "kind" | "name" | "id" | "value">
 
-/** All that an owner needs to run an execution. */
+/** The record that an owner needs to run an execution. */
 export interface History {
   readonly execution: Execution
-  /** Not those set aside; in the order of `begun`. */
+  /** Without discarded ones; in the order of `begun`. */
   readonly entries: ReadonlyArray<Entry>
   readonly undos: ReadonlyArray<Undo>
   /** In the order of arrival. */
   readonly messages: ReadonlyArray<Message>
-  /** The `redo` that a path has from now on, for those that a `retry` has set aside and that were not cut off. */
+  /** The new `redo` of each path whose entries a `retry` discarded, without interrupted ones. */
   readonly redos: ReadonlyMap<string, number>
 }
 
-/** What a claim is known by. */
+/** The identity of a claim. */
 export interface Fence {
   readonly id: string
   readonly epoch: number
 }
 
-/** One write of an owner: all of it or nothing. */
+/** One atomic write of an owner. */
 export interface Write {
-  /** Replaces the members of the execution that it names. */
+  /** Members of the execution to replace. */
   readonly execution: Partial<
     Pick<
       Execution,
       "state" | "result" | "error" | "failure" | "input" | "chapter" | "tags" | "owner" | "wakeAt" | "endedAt"
     >
   >
-  /** Whole entries: inserted, or put in the place of those with the same path and attempt. */
+  /** Whole entries, which are inserted or replace those with the same path and attempt. */
   readonly entries: ReadonlyArray<Entry>
   /** Whole undos, by path. */
   readonly undos: ReadonlyArray<Undo>
-  /** Messages that are deleted, by `seq`: the same may be sent again then. */
+  /** Messages to delete, by `seq`: equal ones may be sent again afterwards. */
   readonly taken: ReadonlyArray<number>
   /**
-   * The last message that the owner has read: a write that gives up the claim wakes the execution when `mail` is past it. One that
-   * would be halted is waiting then, and due: it may be a cancel.
+   * The last message that the owner has read: a write that releases the claim makes the execution due when `mail` is larger. One that
+   * would be halted is then waiting and due, since the message may be a cancel.
    */
   readonly seen: number
   /**
-   * The begin of a new chapter, which `execution` names: entries and undos, those of this write included, and the messages
-   * up to `seen` are set aside. Later messages belong to the new chapter.
+   * Starts a new chapter, which `execution` names: entries and undos, those of this write included, and the messages up to `seen` are
+   * discarded. Later messages belong to the new chapter.
    */
   readonly newChapter?: boolean
 }
 
-/** Another process has claimed the execution: what this one computed since must be dropped. */
+/** Another process has claimed the execution: this one must drop its results. */
 export class OwnershipLost extends Data.TaggedError("OwnershipLost")<{ readonly id: string }> {}
 
 /** A new execution. */
@@ -239,7 +238,7 @@ export interface NewExecution extends Pick<
   Execution,
   "id" | "flow" | "version" | "key" | "input" | "tags" | "parent" | "limits" | "state" | "owner" | "wakeAt"
 > {
-  /** Kept with it in the same write. */
+  /** Stored in the same write. */
   readonly messages: ReadonlyArray<NewMessage>
 }
 
@@ -248,21 +247,21 @@ export interface Process {
   readonly id: string
   readonly host: string
   readonly flows: ReadonlyArray<FlowVersion>
-  /** Null: it lives as long as it holds the storage. */
+  /** When its lease expires; null for exclusive storage. */
   readonly expiresAt: number | null
 }
 
-/** What a command does to the rows of an execution that no process runs. */
+/** The change of a command to the rows of an execution that no process runs. */
 export interface Change {
   readonly execution: Partial<
     Pick<Execution, "state" | "failure" | "error" | "result" | "endedAt" | "wakeAt" | "version" | "round">
   >
-  /** Paths and attempts to set aside, with the `redo` that the path has from then on. */
+  /** Paths and attempts to discard, with the new `redo` of the path. */
   readonly aside: ReadonlyArray<Pick<Entry, "path" | "attempt"> & { readonly redo: number }>
-  /** Undos to set aside, by path. */
+  /** Undos to discard, by path. */
   readonly asideUndos: ReadonlyArray<string>
   readonly undos: ReadonlyArray<Undo>
-  /** Messages that are deleted, by `seq`, such as a cancel of what is retried now. */
+  /** Messages to delete, by `seq`, such as the cancel of a retried execution. */
   readonly taken: ReadonlyArray<number>
 }
 
@@ -272,22 +271,22 @@ export interface Page {
   readonly key?: string
   readonly states?: ReadonlyArray<State>
   readonly tag?: string
-  /** Those that started at or after, before: milliseconds since 1970. */
+  /** Executions that started at or after this time, and before `startedBefore`: milliseconds since 1970. */
   readonly startedFrom?: number
   readonly startedBefore?: number
-  /** The last execution of the page before. */
+  /** The last execution of the previous page. */
   readonly before?: Pick<Execution, "id" | "startedAt">
   readonly limit: number
 }
 
-/** An execution that awaits something outside, at a path. */
+/** An execution that waits for an external event, at a path. */
 export interface Awaiting {
   readonly execution: string
   readonly path: string
   readonly subject: string
 }
 
-/** Of an execution that is no longer there: what `retainKeys` keeps. */
+/** The row that remains of an expired execution. */
 export interface Expired extends FlowVersion {
   readonly id: string
   readonly key: string
@@ -301,7 +300,7 @@ export class Journal extends Context.Service<
     /** The time of the storage. */
     readonly now: Effect.Effect<number>
 
-    /** Creates an execution unless there is one of the flow and key; returns the one that is there, or what is left of it. */
+    /** Creates an execution unless one with the flow and key exists; returns the existing one, or the expired row. */
     readonly create: (
       execution: NewExecution
     ) => Effect.Effect<
@@ -311,19 +310,19 @@ export class Journal extends Context.Service<
     >
     readonly find: (id: string) => Effect.Effect<Execution | null>
     readonly findKey: (flow: string, key: string) => Effect.Effect<Execution | null>
-    /** The newest first. */
+    /** Returns a page of executions, the newest first. */
     readonly list: (page: Page) => Effect.Effect<ReadonlyArray<Execution>>
     readonly history: (id: string) => Effect.Effect<History | null>
-    /** Entries that were set aside, the oldest first. */
+    /** Returns the discarded entries, the oldest first. */
     readonly aside: (id: string) => Effect.Effect<ReadonlyArray<Entry>>
 
-    /** A write of an owner. */
+    /** Writes for an owner. */
     readonly write: (fence: Fence, write: Write) => Effect.Effect<void, OwnershipLost>
 
     /**
-     * Adds a message and wakes the execution when no process runs it; needs no claim. `repeated`: a message of this kind,
-     * name and id is there, with this value; `conflict`: with another one. `absent`: there is no such execution. `ended`:
-     * it takes no messages any more. Returns the owner to be told.
+     * Adds a message, and makes the execution due when no process owns it; needs no claim. `repeated`: a message of this kind, name and
+     * id exists with this value; `conflict`: with another one. `absent`: the execution does not exist. `ended`: it accepts no messages.
+     * Returns the owner, to notify it.
      */
     readonly send: (
       id: string,
@@ -332,13 +331,13 @@ export class Journal extends Context.Service<
       readonly outcome: "sent" | "repeated" | "conflict" | "absent" | "ended"
       readonly owner: string | null
     }>
-    /** Messages of an execution that arrived after `seq`. */
+    /** Returns messages of an execution that arrived after `seq`. */
     readonly messages: (id: string, after: number) => Effect.Effect<ReadonlyArray<Message>>
 
     /**
-     * Changes an execution at rest, or ends one: `decide` sees its rows, locked, and returns what to change or why not. The
-     * epoch rises and the owner is none, so that what ran it can write nothing more; nothing happens when it returns null.
-     * It may run more than once. Null when there is no such execution.
+     * Changes an execution that is not running, or ends one: `decide` gets its locked rows, and returns a change, or fails. A change
+     * increments the epoch and clears the owner, so that writes of the former owner are refused; null changes nothing. `decide` may run
+     * more than once. Returns null when the execution does not exist.
      */
     readonly change: <E>(
       id: string,
@@ -346,20 +345,19 @@ export class Journal extends Context.Service<
     ) => Effect.Effect<Execution | null, E>
 
     /**
-     * Registers a process, or renews its lease and what it runs. False: its lease had expired and its claims are gone; from
-     * now on it is registered as one without any.
+     * Registers a process, or renews its lease and its versions. Returns false when its lease had expired and its claims are lost; it is
+     * then registered without claims.
      */
     readonly renew: (process: Process) => Effect.Effect<boolean>
-    /** The process ends: its claims are free at once. */
+    /** Removes a process and releases its claims. */
     readonly leave: (process: string) => Effect.Effect<void>
-    /** Frees what expired processes, and those that are not registered, had claimed; returns how many executions. */
+    /** Releases the claims of expired and unregistered processes; returns the number of executions. */
     readonly reap: (now: number) => Effect.Effect<number>
-    /** All processes that live at this time. */
+    /** Returns the processes whose lease is valid at this time. */
     readonly processes: (now: number) => Effect.Effect<ReadonlyArray<Process>>
     /**
-     * Claims executions of these versions that are active and due and that no process owns, those that are due longest
-     * first. No two processes get the same one. The claims are committed when this returns. Without a share, all are for
-     * this process.
+     * Claims active and due executions of these versions that no process owns, the longest due first. No two processes get the same one.
+     * The claims are committed when this returns. Without a share, the process may claim all.
      */
     readonly claim: (
       process: string,
@@ -368,53 +366,52 @@ export class Journal extends Context.Service<
       limit: number,
       share?: Share
     ) => Effect.Effect<ReadonlyArray<Execution>>
-    /** Claims one execution that no living process owns, whether due or not. Null: another has it, it is in a queue, or it ended. */
+    /** Claims one execution that no living process owns, also when it is not due. Null: it has an owner, is queued, or has ended. */
     readonly claimOne: (process: string, id: string) => Effect.Effect<Execution | null>
-    /** When the next execution of these versions that no process owns may be claimed; null: none will be. */
+    /** Returns when the next execution of these versions may be claimed; null: no unowned one will be due. */
     readonly nextDue: (flows: ReadonlyArray<FlowVersion>, share?: Share) => Effect.Effect<number | null>
-    /** Executions of a process that have messages past what its last write had seen. */
+    /** Returns the executions of a process that have messages after the last one seen by its writes. */
     readonly unread: (process: string) => Effect.Effect<ReadonlyArray<string>>
 
     /**
-     * Sets the limits of a flow, for every process, unless those of a newer version are set. Returns whether executions of
-     * the flow may be queued: false for one that has never had a limit.
+     * Sets the limits of a flow for all processes, unless those of a newer version are set. Returns whether executions of the flow may be
+     * queued: false for a flow that has never had a limit.
      */
     readonly limit: (flow: FlowVersion, limits: ReadonlyArray<Limit>) => Effect.Effect<boolean>
     /**
-     * Admits queued executions of a version that all limits of the flow admit, and claims them: at most `most`, keys in
-     * turns. The slots of what has ended are freed first. In every process together, no limit is exceeded.
+     * Claims queued executions of a version that all limits of the flow admit: at most `most`, keys in turns. Releases the slots of ended
+     * executions first. Across all processes, no limit is exceeded.
      */
     readonly admit: (process: string, flow: FlowVersion, most: number) => Effect.Effect<Admitted>
-    /** What an execution in a queue waits for; null when it is in none. */
+    /** Returns the place of an execution in its queue; null when it is not queued. */
     readonly queuePlace: (id: string) => Effect.Effect<QueuePlace | null>
 
-    /** Who awaits something whose subject begins with this; executions that have ended await nothing. */
+    /** Returns the waits of executions that have not ended whose subject begins with this. */
     readonly awaiting: (prefix: string) => Effect.Effect<ReadonlyArray<Awaiting>>
-    /** Like `awaiting`, for these subjects alone. */
+    /** Like `awaiting`, for these subjects. */
     readonly awaitingAny: (subjects: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Awaiting>>
     /** Returns which of these executions exist and have not ended. */
     readonly unended: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
 
-    /** Deletes up to `limit` executions in a state that ended before a time, with all their rows; keeps key, state and end. */
+    /** Deletes the data of up to `limit` executions in these states that ended before a time; their key, state and end remain. */
     readonly expire: (states: ReadonlyArray<State>, endedBefore: number, limit: number) => Effect.Effect<number>
     /** Deletes up to `limit` rows of expired executions that ended before a time. */
     readonly forget: (endedBefore: number, limit: number) => Effect.Effect<number>
 
-    /** A value kept under a name, such as how far a schedule has been carried out. */
+    /** Returns the value stored under a name, such as the progress of a schedule; null when there is none. */
     readonly read: (name: string) => Effect.Effect<Schema.Json>
     /**
-     * Puts a value in the place of `expected` (null: none); false when another one is there. Null deletes what is there, also
-     * when that is gone already.
+     * Replaces the value `expected` (null: none) by another one; returns false when the current value differs. Null deletes the value,
+     * also when it is already deleted.
      */
     readonly swap: (name: string, expected: Schema.Json, value: Schema.Json) => Effect.Effect<boolean>
-    /** Names of the values whose name begins with this, in the order of their code points. */
+    /** Returns the names of values that begin with this, in the order of their code points. */
     readonly names: (prefix: string) => Effect.Effect<ReadonlyArray<string>>
 
     /**
-     * Runs `onChange` with the id of a process and of an execution whenever one that the process owns was sent something or
-     * was taken from it by `change`, and with null and the id of an execution when that became due while no process owns it,
-     * or has `ended`; once for several changes of one execution that come together. With null twice at the begin and
-     * whenever changes may have been missed.
+     * Runs `onChange` with the id of a process and of an execution whenever an execution of the process got a message or was changed by
+     * `change`, and with null and the id of an execution when that became due without an owner, or has `ended`; concurrent changes of one
+     * execution are combined. Runs it with null twice at the start and whenever notifications may have been lost.
      */
     readonly changes: (
       onChange: (process: string | null, execution: string | null, ended: boolean) => Effect.Effect<void>

@@ -1,9 +1,9 @@
 /**
- * How queued executions are admitted, over the rows of any journal.
+ * The admission of queued executions, over the rows of any journal.
  *
- * Executions with the same version and keys stand in one lane. A lane that was refused stands blocked at the bucket that
- * refused it, and is not looked at until that bucket has room; the others take turns. So the work depends on what is admitted
- * and not on how much is queued. What must hold: no lane is blocked at a bucket that has room.
+ * Executions with the same version and keys are in one lane. A refused lane is blocked at the bucket that refused it, and skipped
+ * until that bucket has room; the others take turns. So the cost depends on the number of admitted executions, not on the length of
+ * the queue. Invariant: no lane is blocked at a bucket that has room.
  */
 import * as Effect from "effect/Effect"
 import type { Admitted, Execution, FlowVersion, Limit } from "../Journal.ts"
@@ -12,7 +12,7 @@ import { type Bucket, empty, indexOf, type Names, openOf, taken, verdictOf } fro
 export interface Lane {
   readonly lane: string
   readonly keys: ReadonlyArray<string | null>
-  /** Rises with each execution that is queued in it: one that has changed is not empty. */
+  /** Increments with each execution that is queued in it: a lane whose stamp has changed is not empty. */
   readonly stamp: number
 }
 
@@ -22,47 +22,47 @@ export interface Rate {
   readonly wakesAt: number | null
 }
 
-/** What an admission leaves behind. */
+/** The writes of an admission. */
 export interface Saved {
   readonly slots: ReadonlyArray<{ readonly bucket: string; readonly execution: string }>
-  /** Lanes that were looked at: their next turn, and the bucket that refused them. */
+  /** The lanes that were checked: their next turn, and the bucket that refused them. */
   readonly lanes: ReadonlyArray<{ readonly lane: string; readonly turn: number; readonly blocked: string | null }>
   readonly emptied: ReadonlyArray<Pick<Lane, "lane" | "stamp">>
-  /** Buckets with a rate; `wakesAt` is when that of a key admits again, for the lanes that are blocked at it. */
+  /** Buckets with a rate; `wakesAt` is when that of a key admits again, for the lanes blocked at it. */
   readonly rates: ReadonlyArray<Rate>
 }
 
 /** The rows of one flow, while no other admission of the flow runs. */
 export interface Rows<E> {
   readonly names: Names
-  /** The limits of the flow and its last turn, locked from here on; null: it has none. */
+  /** Locks and returns the limits of the flow and its last turn; null: it has none. */
   readonly limits: Effect.Effect<{ readonly limits: ReadonlyArray<Limit>; readonly turns: number } | null, E>
-  /** Frees the slots of executions that have ended, and returns the buckets. */
+  /** Releases the slots of ended executions, and returns their buckets. */
   readonly release: Effect.Effect<ReadonlyArray<string>, E>
-  /** Keys' buckets whose rate admits again. */
+  /** Returns the buckets of keys whose rate admits again. */
   readonly recovered: Effect.Effect<ReadonlyArray<string>, E>
   readonly load: (buckets: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, Bucket>, E>
-  /** Lets the first lanes that are blocked at buckets take turns again; returns how many. */
+  /** Unblocks the first lanes that are blocked at buckets; returns how many. */
   readonly unblock: (
     buckets: ReadonlyArray<{ readonly bucket: string; readonly most: number }>
   ) => Effect.Effect<number, E>
-  /** The first lanes of the version that are not blocked, in their turns. */
+  /** Returns the first lanes of the version that are not blocked, in their turns. */
   readonly lanes: (most: number) => Effect.Effect<ReadonlyArray<Lane>, E>
-  /** The first executions of lanes, in their order. */
+  /** Returns the first executions of lanes, in their order. */
   readonly heads: (
     lanes: ReadonlyArray<{ readonly lane: string; readonly most: number }>
   ) => Effect.Effect<ReadonlyArray<{ readonly lane: string; readonly id: string }>, E>
-  /** Claims those that are still queued. `holds`: they hold slots until they end. */
+  /** Claims those that are still queued. `holds`: whether they hold slots until they end. */
   readonly begin: (ids: ReadonlyArray<string>, holds: boolean) => Effect.Effect<ReadonlyArray<Execution>, E>
   readonly save: (saved: Saved, turns: number) => Effect.Effect<void, E>
-  /** When the rate of a key admits again that has refused something. */
+  /** Returns when the rate of a key that refused an execution admits again. */
   readonly next: Effect.Effect<number | null, E>
 }
 
-/** Lanes that are looked at together, at least and at most. */
+/** The numbers of lanes that are checked together, at least and at most. */
 const fewest = 20
 const largest = 100
-/** A pass that has looked at so many lanes in vain lets others on. */
+/** A pass without an admission ends after so many rounds, so that others can run. */
 const mostRounds = 50
 
 const nothing: Admitted = { executions: [], more: false, next: null }
@@ -76,7 +76,7 @@ export const admit = Effect.fnUntraced(function* <E>(
   const known = yield* rows.limits
   if (known === null) return nothing
   const { limits } = known
-  // A lane has its turn by the time when it was served last, or came to be.
+  // The turn of a lane is the time when it was last served, or created.
   let turns = Math.max(known.turns, now)
   const holds = limits.some(({ concurrency }) => concurrency !== null)
   const buckets = new Map<string, Bucket>()
@@ -84,7 +84,7 @@ export const admit = Effect.fnUntraced(function* <E>(
   const bucketsOf = (keys: ReadonlyArray<string | null>, isWanted: (limit: Limit) => boolean) =>
     limits.flatMap((limit, index) => {
       const key = keys[index]
-      // One that was queued before there was this limit is not limited by it.
+      // An execution that was queued before this limit was added is not limited by it.
       return key === undefined || !isWanted(limit)
         ? []
         : [{ limit, name: rows.names.bucketOf(flow, index, limit, key) }]
@@ -136,7 +136,7 @@ export const admit = Effect.fnUntraced(function* <E>(
     const begun: Array<{ readonly id: string; readonly names: ReadonlyArray<string> }> = []
     const turned = new Map<string, { readonly turn: number; readonly blocked: string | null }>()
     const rates = new Map<string, Limit>()
-    /** One more of a lane, unless a key of it refuses that. */
+    /** Admits one more execution of a lane, unless one of its keys refuses it. */
     const take = (lane: string, keys: Lane["keys"], id: string) => {
       const own = bucketsOf(keys, ({ keyed }) => keyed)
       for (const { limit, name } of own) {
@@ -144,7 +144,7 @@ export const admit = Effect.fnUntraced(function* <E>(
         if (verdict._tag === "Admitted") continue
         if (verdict._tag === "TooSoon") rates.set(name, limit)
         turned.set(lane, { turn: ++turns, blocked: name })
-        // Another lane may take what this one cannot.
+        // Another lane may use the room that this one cannot.
         for (const other of own) if (other.name !== name) freed.add(other.name)
         return
       }

@@ -1,11 +1,11 @@
 /**
- * Who hears of changes in this process. Changes of one execution that come together are told of once.
+ * The subscribers to changes in this process. Concurrent changes of one execution are combined.
  */
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 
 /**
- * The process that owns the execution, the execution, and whether it has ended; null twice: changes may have been missed.
+ * The process that owns the execution, the execution, and whether it has ended; null twice: notifications may have been lost.
  */
 export type Change = readonly [process: string | null, execution: string | null, ended: boolean]
 
@@ -15,7 +15,7 @@ export interface Subscriber {
 
 export const missed: Change = [null, null, false]
 
-/** Where there are no other processes. */
+/** The remote subscription without other processes. */
 const nowhere = ({ tell }: Subscriber): Effect.Effect<never> =>
   Effect.suspend(() => {
     tell(missed)
@@ -28,7 +28,7 @@ export const make = () => {
     publish: (change: Change): void => {
       for (const { tell } of subscribers) tell(change)
     },
-    /** Runs `onChange` for what is published and for what `remote` tells the subscriber of, beginning with what was missed. */
+    /** Runs `onChange` for published changes and those of `remote`, at the start as if notifications had been lost. */
     hear: (
       onChange: (...change: Change) => Effect.Effect<void>,
       remote: (subscriber: Subscriber) => Effect.Effect<never> = nowhere

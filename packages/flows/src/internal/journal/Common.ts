@@ -1,19 +1,19 @@
 /**
- * Rules that hold in memory and in databases.
+ * Rules shared by the journals in memory and in databases.
  */
 import type * as Schema from "effect/Schema"
 import { type Execution, hasEnded, type State, type Write } from "../Journal.ts"
 import { canonical } from "../Values.ts"
 
-/** A process whose lease expired is known for so long, so that it is told when it comes back. */
+/** How long the row of an expired process remains, so that the process detects that when it returns. */
 export const forgetAfterMillis = 86_400_000
 
 export const sameJson = (a: Schema.Json, b: Schema.Json): boolean => canonical(a) === canonical(b)
 
-/** The defect of two keys with one id. */
+/** Returns the defect of two keys with one id. */
 export const idTaken = (id: string) => new Error(`the id ${id} belongs to an execution of another flow or key`)
 
-/** Texts compare by their code points, as the bytes of UTF-8 do. */
+/** Compares texts by their code points, like the bytes of UTF-8. */
 export const compareTexts = (a: string, b: string): number => {
   if (a === b) return 0
   const [left, right] = [a[Symbol.iterator](), b[Symbol.iterator]()]
@@ -26,11 +26,11 @@ export const compareTexts = (a: string, b: string): number => {
   }
 }
 
-/** Whether a write gives up the claim of an execution that goes on. */
+/** Whether a write releases the claim of an execution that has not ended. */
 export const isReleased = ({ owner, state }: Write["execution"]): boolean =>
   owner === null && (state === undefined || !hasEnded(state))
 
-/** Since when an execution is in its queue after a change to a state: a suspended one keeps its place. */
+/** Returns since when an execution is queued after a change to a state: a suspended one keeps its place. */
 export const queuedAfter = (
   { limits, queuedAt, state: before }: Pick<Execution, "limits" | "queuedAt" | "state">,
   state: State = before,

@@ -1,6 +1,6 @@
 /**
- * A journal in memory, for tests, simulations and flows that need not outlive their process. Values are copied on their way
- * in and out, as a database does.
+ * A journal in memory, for tests, simulations and flows that need not outlive their process. Values are copied on write and on read,
+ * as in a database.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -47,7 +47,7 @@ import {
 } from "./MemoryRows.ts"
 
 interface Registered extends Process {
-  /** Its lease expired, and what it had claimed is free. */
+  /** Whether its lease expired, and its claims were released. */
   readonly reaped: boolean
 }
 
@@ -74,12 +74,12 @@ const make = () => {
   const expired = new Map<string, Expired>()
   const processes = new Map<string, Registered>()
   const values = new Map<string, Schema.Json>()
-  /** Executions of which a change is being decided. */
+  /** The locks of executions whose change is being decided. */
   const held = new Map<string, Latch.Latch>()
   const changes = Changes.make()
   const limits = MemoryLimits.make()
   const due = MemoryDue.make()
-  /** Those that may await something outside. */
+  /** Executions that may wait for external events. */
   const awaiters = new Set<Run>()
   const admitting = Semaphore.makeUnsafe(1)
 
@@ -97,7 +97,7 @@ const make = () => {
     return run.execution
   }
 
-  /** Tells of an execution that needs an owner, or to be admitted. */
+  /** Publishes an execution that needs an owner, or an admission. */
   const tellOfDue = ({ id, limits, owner, state, wakeAt }: Execution, at: number) => {
     if (state === "queued" && limits.length > 0) changes.publish([null, id, false])
     else if (owner === null && isActive(state) && wakeAt !== null && wakeAt <= at) changes.publish([null, id, false])
@@ -111,7 +111,7 @@ const make = () => {
   const claimed = (run: Run, process: string, at: number): Execution =>
     copyExecution(update(run, { owner: process, epoch: run.execution.epoch + 1 }, at))
 
-  /** Claims a queued execution that is admitted. */
+  /** Claims an admitted execution. */
   const begin = (process: string, at: number) => (id: string) => {
     const run = all.get(id)
     if (run === undefined || run.execution.state !== "queued") return null
@@ -151,7 +151,7 @@ const make = () => {
   }
 
   const apply = (run: Run, { entries, execution, newChapter = false, seen, taken, undos }: Write, at: number): void => {
-    // A repeated write of a chapter that has begun.
+    // A repeated write of a chapter that has already begun.
     if (newChapter && execution.chapter === run.execution.chapter) return
     for (const entry of entries) run.entries.set(attemptOf(entry), copyEntry(entry))
     if (entries.some(isAwaiting)) awaiters.add(run)
@@ -207,7 +207,7 @@ const make = () => {
     redos: new Map(redos)
   })
 
-  /** Does it once no change of the execution is being decided. */
+  /** Runs `act` when no change of the execution is being decided. */
   const whenFree = Effect.fnUntraced(function* <A>(id: string, act: (at: number) => A) {
     while (true) {
       const at = yield* Clock.currentTimeMillis
@@ -240,7 +240,7 @@ const make = () => {
       const { revision } = run
       const decision = yield* decide(historyOf(run))
       const at = yield* Clock.currentTimeMillis
-      // What changes many at once, such as a claim, does not wait.
+      // Operations on many executions, such as a claim, do not wait for the lock.
       if (all.get(id) !== run || run.revision !== revision) continue
       return decision === null ? copyExecution(run.execution) : changed(run, decision, at)
     }
@@ -325,7 +325,7 @@ const make = () => {
         }
         if (hasEnded(state)) return { outcome: "ended", owner: null } as const
         put(run, message, at)
-        // A message for one that is queued stays until it is admitted.
+        // A message to a queued execution stays until it is admitted.
         if (run.execution.queuedAt !== null && state === "queued") return { outcome: "sent", owner } as const
         if (owner === null) tellOfDue(update(run, { wakeAt: Math.min(wakeAt ?? at, at) }, at), at)
         else changes.publish([owner, id, false])
@@ -336,7 +336,7 @@ const make = () => {
         const run = all.get(id)
         const later: Array<Message> = []
         if (run === undefined) return later
-        // By number: an execution that is sent thousands reads each once.
+        // By number, so that an execution with thousands of messages reads each once.
         for (let seq = after + 1; seq <= run.execution.mail; seq++) {
           const message = run.messages.get(seq)
           if (message !== undefined) later.push(copyMessage(message))
@@ -464,5 +464,5 @@ const make = () => {
   })
 }
 
-/** A journal that is gone with the layer. */
+/** A journal that lives as long as the layer. */
 export const layer: Layer.Layer<Journal> = Layer.sync(Journal, make)

@@ -1,5 +1,5 @@
 /**
- * Executions in memory that no process owns, by when they are due: what an index is to a table.
+ * The index of executions in memory without an owner, by when they are due.
  */
 import { type Execution, type FlowVersion, isActive, versionName } from "../Journal.ts"
 import { isIn, type Share } from "../Partitions.ts"
@@ -10,7 +10,7 @@ import type { Run } from "./MemoryRows.ts"
 const dueOf = ({ owner, state, wakeAt }: Execution): number | null =>
   owner === null && isActive(state) ? wakeAt : null
 
-/** When a process may claim what is due. */
+/** Returns when a process may claim an execution. */
 const claimableAt = ({ due, item }: Timers.Timer<Run>, share: Share | undefined): number =>
   share === undefined || isIn(share, item.execution.id) ? due : due + share.graceMillis
 
@@ -26,7 +26,7 @@ export const make = () => {
     timers.add(due, run)
   }
 
-  /** Takes out the first of all these versions, until `isEnough`; returns them in their order. */
+  /** Removes and returns the first executions of these versions, in their order, until `isEnough`. */
   const take = (flows: ReadonlyArray<FlowVersion>, isEnough: (timer: Timers.Timer<Run>) => boolean) => {
     const queues = flows.flatMap((flow) => versions.get(versionName(flow)) ?? [])
     const taken = new Map<Run, Timers.Timer<Run>>()
@@ -41,7 +41,7 @@ export const make = () => {
         first = timer
       }
       if (least === null || first === undefined) return [...taken.values()]
-      // One that was owned for a while is there twice.
+      // An execution that was owned in between has two timers.
       if (!taken.has(first.item) && isEnough(first)) return [...taken.values()]
       least.shift()
       taken.set(first.item, first)
@@ -49,13 +49,13 @@ export const make = () => {
   }
 
   return {
-    /** The execution was created, or was another one before. */
+    /** Called when an execution was created or changed. */
     changed: (before: Execution | null, run: Run) => {
       const due = dueOf(run.execution)
       const isNew = before === null || versionName(before) !== versionName(run.execution) || dueOf(before) !== due
       if (due !== null && isNew) add(due, run)
     },
-    /** At most `limit` that may be claimed now, for `claim` to own; those due longest first. */
+    /** Passes at most `limit` claimable executions to `claim`, the longest due first. */
     claim: <A>(
       flows: ReadonlyArray<FlowVersion>,
       now: number,
@@ -75,7 +75,7 @@ export const make = () => {
         return []
       })
     },
-    /** When the first of them may be claimed. */
+    /** Returns when the first execution may be claimed. */
     next: (flows: ReadonlyArray<FlowVersion>, share: Share | undefined): number | null => {
       let next = Infinity
       const taken = take(flows, (timer) => {

@@ -1,5 +1,5 @@
 /**
- * Limits of the journal in memory: the rows of `Admission.ts` as lists in their orders.
+ * Limits of the journal in memory: the rows of `Admission.ts` as sorted lists.
  */
 import * as Effect from "effect/Effect"
 import { type Execution, type FlowVersion, hasEnded, type Limit, type QueuePlace } from "../Journal.ts"
@@ -7,7 +7,7 @@ import { type Bucket, type Names, namesOf, verdictOf } from "../Limits.ts"
 import type { Lane, Rows, Saved } from "./Admission.ts"
 import { compareTexts } from "./Common.ts"
 
-/** A list in an order; where something belongs is found by halving. */
+/** Creates a sorted list with binary search. */
 const sorted = <A>(compare: (a: A, b: A) => number) => {
   const items: Array<A> = []
   const indexOf = (item: A): number => {
@@ -33,7 +33,7 @@ const sorted = <A>(compare: (a: A, b: A) => number) => {
 }
 type Sorted<A> = ReturnType<typeof sorted<A>>
 
-/** The list of a name, created when it is missing. */
+/** Returns the list of a name, creating it if it is missing. */
 const listOf = <A>(lists: Map<string, Sorted<A>>, name: string, compare: (a: A, b: A) => number): Sorted<A> => {
   const list = lists.get(name) ?? sorted(compare)
   lists.set(name, list)
@@ -71,11 +71,11 @@ const isQueued = ({ limits, state }: Execution) => state === "queued" && limits.
 export const make = () => {
   const flows = new Map<string, FlowRow>()
   const lanes = new Map<string, LaneRow>()
-  /** Lanes that are not blocked by flow and version, and those that are by flow and bucket. */
+  /** Unblocked lanes by flow and version, and blocked ones by flow and bucket. */
   const ready = new Map<string, Sorted<LaneRow>>()
   const blocked = new Map<string, Sorted<LaneRow>>()
   const slots = new Map<string, ReadonlyArray<string>>()
-  /** How many lanes there are of flows and versions. */
+  /** The number of lanes of each flow and version. */
   const counts = new Map<string, number>()
   const count = ({ flow, version }: FlowVersion, by: number) => {
     const name = JSON.stringify([flow, version])
@@ -111,7 +111,7 @@ export const make = () => {
     recoveredAt: rates.get(name)?.recoveredAt ?? 0
   })
 
-  /** An execution was created, changed or deleted. */
+  /** Called when an execution was created, changed or deleted. */
   const changed = (before: Execution | null, after: Execution | null): void => {
     if (before !== null && isQueued(before)) laneOf(before).members.remove(memberOf(before))
     if (after !== null && isQueued(after)) {
@@ -182,7 +182,7 @@ export const make = () => {
       return rate.wakesAt !== null && rate.wakesAt <= now ? [rate.bucket] : []
     })
 
-  /** `begin` claims those that are queued still. */
+  /** Returns the rows of a flow; `begin` claims those that are still queued. */
   const rowsOf = (
     { flow, version }: FlowVersion,
     now: number,

@@ -1,5 +1,5 @@
 /**
- * Executions: how they begin and how they are read.
+ * Creates and reads executions.
  */
 import * as Effect from "effect/Effect"
 import type { Execution, History, Journal, NewExecution, NewMessage } from "../../Journal.ts"
@@ -30,7 +30,7 @@ import { isDue, type Store } from "./Store.ts"
 import { put } from "./Tables.ts"
 import * as Texts from "./Texts.ts"
 
-/** Each message once. */
+/** Removes duplicate messages. */
 const distinct = (messages: ReadonlyArray<NewMessage>) => {
   const rows = new Map<string, ReturnType<typeof newMessageRow>>()
   for (const message of messages) {
@@ -143,7 +143,7 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
   const row = (id: string) => sql<ExecutionRow>`
     SELECT ${columns} FROM flow_run WHERE id = ${Texts.toText(id)} AND expired = 0`
 
-  /** The rows of an execution, besides its own. */
+  /** Reads the other rows of an execution. */
   const rest = Effect.fnUntraced(function* (of: ExecutionRow) {
     const { id } = of
     const entries = sql<EntryRow>`
@@ -176,7 +176,7 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
         row === undefined || row.expired === 1 ? null : toExecution(row)
       ),
     list: ({ before, flow, key, limit, startedBefore, startedFrom, states, tag, version }) => {
-      // Tags have the start of their executions, so that a page is read in its order.
+      // Tags have the start of their executions, so that the index has the order of the page.
       const [from, start, id] =
         tag === undefined
           ? ["flow_run r", "r.started_at", "r.id"]
@@ -200,7 +200,7 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
         ORDER BY ${startedAt} DESC, ${last} DESC LIMIT ${limit}`
       return Effect.map(persist(rows), (found) => found.map(toExecution))
     },
-    /** The execution is read first: messages that it counts are there, and perhaps later ones. */
+    /** The execution is read first, so that at least the messages that it counts are in the result. */
     history: (id) => persist(Effect.flatMap(row(id), ([of]) => (of === undefined ? Effect.succeed(null) : rest(of)))),
     aside: (id) =>
       Effect.map(
@@ -211,7 +211,7 @@ export const make = ({ isPostgres, now, persist, publish, sql, token }: Store) =
       )
   } satisfies Partial<typeof Journal.Service>
 
-  /** Reports a new execution that needs an owner, or to be admitted. */
+  /** Publishes a new execution that needs an owner, or an admission. */
   const announced: typeof create = (execution) =>
     Effect.tap(create(execution), (answer) =>
       Effect.sync(() => {

@@ -1,6 +1,6 @@
 /**
- * Carries executions of the first design over into the journal, one key at a time, each in a transaction of its own: a
- * process that is killed meanwhile continues where it was.
+ * Converts executions of the first design to the journal, one key at a time, each in a separate transaction, so that a killed process
+ * continues at its next start.
  */
 import * as Dialect from "@signalbox/sql/Dialect"
 import * as Effect from "effect/Effect"
@@ -157,7 +157,7 @@ const carryKey = Effect.fnUntraced(function* (sql: SqlClient, flow: string, key:
   yield* putEntries(0, carried.entries)
   for (const statement of put(sql, messageTable, { execution: id, at: now, token: "" }, messages))
     yield* sql`${statement}`
-  // What older generations did is its history.
+  // Older generations become its discarded entries.
   for (const [index, older] of generations.slice(0, -1).entries()) {
     const { entries } = carryOver(older, { steps: yield* stepsOf(older.id), deferreds: [], waits: [] }, [])
     yield* putEntries(index + 1, entries)
@@ -178,7 +178,7 @@ const refuseOthers = Effect.fnUntraced(function* (sql: SqlClient): Effect.fn.Ret
   const [running] = yield* sql`SELECT id FROM flow_execution WHERE state = 'running' LIMIT 1`
   if (clustered?.found === true && running !== undefined) {
     return yield* refuse(
-      "executions of the cluster engine of an older version are under way in this schema: let them end with that version, " +
+      "executions of the cluster engine of an older version have not ended in this schema: let them end with that version, " +
         "or choose another schema"
     )
   }
@@ -186,14 +186,14 @@ const refuseOthers = Effect.fnUntraced(function* (sql: SqlClient): Effect.fn.Ret
     SELECT pg_try_advisory_xact_lock(hashtextextended('signalbox flows ' || current_schema(), 0)) AS held`
   if (lock?.held !== true) {
     return yield* refuse(
-      "a process of an older version runs the flows of this schema: stop it first, so that its executions can be carried over"
+      "a process of an older version runs the flows of this schema: stop it first, so that its executions can be converted"
     )
   }
 })
 
 const atATime = 100
 
-/** Carries over what is there, before anything runs. */
+/** Converts existing executions before any flow runs. */
 export const layerCarryOver: Layer.Layer<never, FlowEngineError, Database> = Layer.effectDiscard(
   Effect.gen(function* () {
     const { now, persist, sql } = yield* Database
@@ -209,7 +209,7 @@ export const layerCarryOver: Layer.Layer<never, FlowEngineError, Database> = Lay
         return keys.length
       })
     )
-    // Schedules find their executions as the first design kept them.
+    // Before the executions, because schedules find them by the keys of the first design.
     const schedules = transaction(
       Effect.flatMap(now, (at) =>
         Effect.tap(carrySchedules(sql, at), (carried) => (carried > 0 ? refuseOthers(sql) : Effect.void))

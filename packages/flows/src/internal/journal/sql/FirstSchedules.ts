@@ -1,5 +1,5 @@
 /**
- * Carries the progress of schedules of the first design over into values of the journal. Its rows say up to when each was carried
+ * Converts the progress of schedules of the first design to values of the journal. Its rows have the time up to which each was carried
  * out; its executions had keys of another form.
  */
 import * as Effect from "effect/Effect"
@@ -14,10 +14,10 @@ interface Begun {
   readonly at: string
 }
 
-/** As many as a schedule looks after. */
+/** The same bound as in the row of a schedule. */
 const mostRunning = 100
 
-/** The times that the first design wrote, such as 2026-11-20T06:00:00.000Z. */
+/** The times of the first design, such as 2026-11-20T06:00:00.000Z. */
 const timePattern = "____-__-__T__:__:__.___Z"
 
 const carryOne = Effect.fnUntraced(function* (sql: SqlClient, name: string, scheduledTo: number, now: number) {
@@ -31,7 +31,7 @@ const carryOne = Effect.fnUntraced(function* (sql: SqlClient, name: string, sche
   const open = yield* sql<Begun>`
     SELECT id, ${time} AS at FROM flow_execution WHERE ${ofSchedule} AND state IN ('running', 'failed')
     ORDER BY 2 DESC LIMIT ${mostRunning}`
-  // It was set only after what it began had been created, which the process may not have lived to do.
+  // The column was set after the creation of the execution, so the process may have died in between.
   const upTo = Math.max(scheduledTo, last === undefined || last.at === null ? scheduledTo : Date.parse(last.at))
   const progress: Progress = {
     upTo,
@@ -40,12 +40,12 @@ const carryOne = Effect.fnUntraced(function* (sql: SqlClient, name: string, sche
   yield* sql`
     INSERT INTO flow_value (name, value, token)
     VALUES (${Texts.toText(nameOf(name))}, ${canonical({ ...progress, running: [...progress.running] })}, '')`
-  // Under the keys of today, so that a backfill finds what has begun in its time.
+  // With the new keys, so that a backfill finds executions that have already begun.
   yield* sql`UPDATE flow_execution SET flow_key = CAST(${`${name} `} AS TEXT) || ${time} WHERE ${ofSchedule}`
   yield* sql`DELETE FROM flow_schedule WHERE name = ${name}`
 })
 
-/** Returns how many schedules there were. Runs in a transaction, before the executions are carried over. */
+/** Returns the number of schedules. Runs in a transaction, before the executions are converted. */
 export const carrySchedules = Effect.fnUntraced(function* (sql: SqlClient, now: number) {
   const schedules = yield* sql<{ readonly name: string; readonly scheduled_to: number }>`
     SELECT name, scheduled_to FROM flow_schedule`

@@ -1,5 +1,5 @@
 /**
- * How executions come into the queues of their limits.
+ * Adds executions to the queues of their limits.
  */
 import type { Fragment } from "effect/sql/Statement"
 import type { Execution } from "../../Journal.ts"
@@ -10,14 +10,14 @@ import * as Texts from "./Texts.ts"
 
 export const names = namesOf(Texts.addressOf)
 
-/** The columns of an execution that is queued at a time, or is not. */
+/** Returns the queue columns of an execution. */
 export const queuedColumns = ({ flow, limits, queuedAt, state, version }: Execution) => ({
   limits: toLimits(limits),
   lane: state === "queued" && limits.length > 0 ? names.laneOf({ flow, version }, limits) : null,
   queued_at: queuedAt
 })
 
-/** Adds to the lane of an execution that is queued in the same transaction; `from` may be a table that is empty if it is not. */
+/** Updates the lane of an execution that is queued in the same transaction; `from` is empty if it is not queued. */
 export const enqueued = (
   { sql }: Pick<Store, "sql">,
   { flow, limits, queuedAt, version }: Pick<Execution, "flow" | "version" | "limits" | "queuedAt">,

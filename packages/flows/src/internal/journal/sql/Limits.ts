@@ -1,8 +1,8 @@
 /**
- * Limits: what is queued, what holds a slot, and who is admitted. See `Admission.ts`.
+ * Limits: queues, slots and admissions. See `Admission.ts`.
  *
- * A slot is held by a row that is written in the transaction of the begin. The end of an execution writes nothing of it: its
- * `ended_at` puts it into the index of what is to be released, so no end can be without that.
+ * A slot is a row that is written in the transaction of the start. The end of an execution does not write it: `ended_at` puts the
+ * execution into the index of slots to release, so no end can miss that.
  */
 import * as Dialect from "@signalbox/sql/Dialect"
 import * as Effect from "effect/Effect"
@@ -28,7 +28,7 @@ const slotTable = table<{ readonly bucket: string; readonly execution: string }>
   { bucket: "TEXT", execution: "TEXT" }
 )
 
-/** Rows that are released together, and rates that are forgotten with one that is used. */
+/** The number of rows that are released together, and of expired rates that are deleted with the update of one. */
 const releasedAtATime = 100
 const mostHolders = 5
 
@@ -56,7 +56,7 @@ export const make = ({ isPostgres, now, persist, sql, token, transaction }: Stor
     )
   })
 
-  /** The first rows of several lists: one statement on Postgres; on SQLite, which has no LATERAL, one for each list. */
+  /** Reads the first rows of several lists: one statement on Postgres; on SQLite, which has no LATERAL, one for each list. */
   const firsts = Effect.fnUntraced(function* <A extends object>(
     lists: ReadonlyArray<{ readonly name: string; readonly most: number }>,
     of: (name: string | Fragment, most: number | Fragment) => Fragment
@@ -210,13 +210,13 @@ export const make = ({ isPostgres, now, persist, sql, token, transaction }: Stor
     const mine = token()
     const owner = Texts.toText(process)
     const rows = rowsOfFlow(flow, owner, at, mine)
-    // Nothing is locked for a queue that is empty.
+    // An empty queue needs no lock.
     const queued = yield* persist(sql`SELECT 1 FROM flow_lane WHERE flow = ${Texts.toText(flow.flow)} LIMIT 1`)
     if (queued.length === 0) return { executions: [], more: false, next: null }
     let isRepeated = false
     return yield* transaction(
       Effect.gen(function* () {
-        // Those of an answer that was lost would be nobody's until the lease ends.
+        // Otherwise executions of a lost response would not run until the lease expires.
         const before = isRepeated
           ? yield* sql<ExecutionRow>`SELECT ${columns} FROM flow_run WHERE owner = ${owner} AND token = ${mine}`
           : []
@@ -239,7 +239,7 @@ export const make = ({ isPostgres, now, persist, sql, token, transaction }: Stor
           INSERT INTO flow_limit (flow, version, limits, turns) VALUES (${flow}, ${version}, ${JSON.stringify(limits)}, 0)
           ON CONFLICT (flow) DO UPDATE SET version = excluded.version, limits = excluded.limits
           WHERE flow_limit.version <= excluded.version`
-        // What the limits before refused.
+        // Unblocks the lanes that the former limits refused.
         yield* sql`SELECT turns FROM flow_limit WHERE flow = ${flow} ${Dialect.forUpdate(sql)}`
         yield* sql`UPDATE flow_lane SET blocked = NULL WHERE flow = ${flow} AND blocked IS NOT NULL`
       })

@@ -1,5 +1,5 @@
 /**
- * Messages. They are numbered under the lock of their execution, so that they are seen in their order.
+ * Messages. They are numbered under the lock of their execution, so that they are read in order.
  */
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -16,7 +16,7 @@ interface Sent {
   readonly wake_at: number | null
 }
 
-/** What stands in the way of a message. */
+/** The existing rows with which a message may conflict. */
 interface There {
   readonly owner: string | null
   readonly state: State
@@ -25,7 +25,7 @@ interface There {
   readonly token: string | null
 }
 
-/** Postgres does not see, in one statement, an equal message that is sent at the same time. */
+/** In one statement, Postgres does not see an equal message that is sent concurrently. */
 const orNone = <A>(effect: Effect.Effect<ReadonlyArray<A>, SqlError>): Effect.Effect<ReadonlyArray<A>, SqlError> =>
   Effect.catchIf(
     effect,

@@ -29,7 +29,7 @@ const Notification = Schema.fromJsonString(
 const encode = Schema.encodeSync(Notification)
 const decode = Schema.decodeUnknownEffect(Notification)
 
-/** As few notifications as have room for them. */
+/** Splits changes into as few notifications as possible. */
 const chunked = (changes: Iterable<Changes.Change>): ReadonlyArray<ReadonlyArray<Changes.Change>> => {
   const chunks: Array<Array<Changes.Change>> = []
   let left = 0
@@ -48,7 +48,7 @@ const chunked = (changes: Iterable<Changes.Change>): ReadonlyArray<ReadonlyArray
   return chunks
 }
 
-/** Channels belong to the database, and their names are short. */
+/** The channel of a schema. Channels are global in a database, and their names are short. */
 export const channelOf = (schema: string): string =>
   `signalbox_flows_${createHash("sha256").update(schema).digest("hex").slice(0, 32)}`
 
@@ -63,7 +63,7 @@ export const makeLocal = () => {
 
 export interface Notifier {
   readonly publish: (change: Changes.Change) => void
-  /** No other process needs to be told of what happens to the executions of this one. */
+  /** Excludes the executions of this process from notifications to others. */
   readonly owns: (process: string) => void
   readonly changes: (typeof Journal.Service)["changes"]
 }
@@ -95,14 +95,14 @@ export const makePostgres = Effect.fnUntraced(function* (
     Effect.forkScoped
   )
 
-  /** Tells a subscriber of what other processes do. */
+  /** Notifies a subscriber of changes by other processes. */
   const remote = (subscriber: Changes.Subscriber): Effect.Effect<never> => {
     const received = (text: string) =>
       decode(text).pipe(
         Effect.map((notification) => {
           if (notification.from !== from) for (const change of notification.changes) subscriber.tell(change)
         }),
-        // Of another version, which may say more than this one knows.
+        // A notification of another version, whose form may be unknown.
         Effect.catch(() => Effect.sync(() => subscriber.tell(Changes.missed)))
       )
     let isConnected = false
@@ -114,7 +114,7 @@ export const makePostgres = Effect.fnUntraced(function* (
       Effect.suspend(() => {
         const log = isConnected ? Effect.logWarning : Effect.logDebug
         isConnected = false
-        return log(`no connection to hear other processes that run flows, trying again: ${error.message}`)
+        return log(`no connection for notifications of other processes that run flows, retrying: ${error.message}`)
       })
     return Effect.suspend(() => Stream.runForEach(listening.texts(channel, begun), received)).pipe(
       Effect.catch(lost),

@@ -1,5 +1,5 @@
 /**
- * Which process runs what.
+ * Claims, leases and their release.
  */
 import * as Dialect from "@signalbox/sql/Dialect"
 import * as Effect from "effect/Effect"
@@ -26,7 +26,7 @@ const toProcess = ({ expires_at, flows, host, id }: ProcessRow): Process => ({
   expiresAt: expires_at
 })
 
-/** Those due longest come first; a statement returns its rows in any order. */
+/** The longest due first; a statement returns its rows in any order. */
 const byDue = (a: ExecutionRow, b: ExecutionRow) => (a.wake_at ?? 0) - (b.wake_at ?? 0) || compareTexts(a.id, b.id)
 
 export const make = ({ now, persist, publish, sql, token, transaction }: Store) => {
@@ -35,8 +35,8 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
   const isLiving = (at: number): Fragment => sql`reaped = 0 AND (expires_at IS NULL OR expires_at > ${at})`
 
   /**
-   * A condition by `CASE`, which has no index and no statistics: so a database walks `flow_run_due`, and neither the index of
-   * keys, nor all that is due, nor, when it does not know the table yet, all of it.
+   * Wraps a condition in `CASE`, which has no index and no statistics: so the planner walks `flow_run_due`, instead of the index of
+   * keys, all due rows or, without statistics, the whole table.
    */
   const opaque = (condition: Fragment): Fragment => sql`CASE WHEN ${condition} THEN TRUE ELSE FALSE END`
 
@@ -45,7 +45,7 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
     return opaque(sql.or(each))
   }
 
-  /** In the words of both databases. */
+  /** The condition, in the SQL of both databases. */
   const isIn = ({ partitions }: Share): Fragment =>
     sql`substr(CAST(${partitions} AS TEXT), CAST(partition_no AS INTEGER) + 1, 1) = '1'`
 
@@ -83,7 +83,7 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
     let isRepeated = false
     const rows = yield* persist(
       Effect.gen(function* () {
-        // Claims whose answer was lost would be nobody's until the lease ends.
+        // Otherwise claims of a lost response would not run until the lease expires.
         const before = isRepeated
           ? yield* sql<ExecutionRow>`SELECT ${columns} FROM flow_run WHERE owner = ${owner} AND token = ${mine}`
           : []
@@ -109,7 +109,7 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
   const firstDue = (flows: ReadonlyArray<FlowVersion>, also: Fragment): Fragment => sql`
     SELECT due_at FROM flow_run WHERE due_at IS NOT NULL AND ${among(flows)} ${also} ORDER BY due_at, id LIMIT 1`
 
-  /** What is in the partitions is looked for among what is due until others are waited for no more, and no further. */
+  /** Limits the search for executions of its own partitions to those that are due within the grace of the first due one. */
   const firstOf = (flows: ReadonlyArray<FlowVersion>, share: Share): Fragment => {
     const until = sql`(SELECT due_at + CAST(${share.graceMillis} AS BIGINT) FROM first)`
     return sql`
@@ -140,7 +140,7 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
     readonly wake_at: number | null
   }
 
-  /** Frees what these owners have; `rows` selects executions. */
+  /** Releases the claims of executions that `rows` selects. */
   const free = (rows: Fragment, at: number) => sql<Freed>`
     WITH lost AS MATERIALIZED (${rows}) UPDATE flow_run SET
       owner = NULL, wake_at = CAST(${at} AS BIGINT), epoch = epoch + 1, changed_at = ${at}
@@ -212,7 +212,7 @@ export const make = ({ now, persist, publish, sql, token, transaction }: Store) 
       (rows) => rows.map(toProcess)
     )
 
-  /** For a database that one process has to itself: those before it are gone. */
+  /** For exclusive storage: earlier processes have ended, so their claims are released. */
   const begin = Effect.gen(function* () {
     const at = yield* now
     yield* transaction(Effect.andThen(sql`DELETE FROM flow_process`, free(orphans, at)))

@@ -1,5 +1,5 @@
 /**
- * What leaves, and what is kept beside executions.
+ * Retention of executions, waits, and values by name.
  */
 import * as Dialect from "@signalbox/sql/Dialect"
 import { unhurried } from "@signalbox/sql/QueryDeadline"
@@ -24,8 +24,7 @@ interface AwaitingRow {
 
 export const make = ({ persist, sql, token, transaction }: Store) => {
   /**
-   * The row stays, with no more than its key, state and end: so the key is that of one execution at every moment, whoever
-   * creates one meanwhile.
+   * The row remains with only its key, state and end, so that a concurrent creation always finds the key in use.
    */
   const expire: (typeof Journal.Service)["expire"] = (states, endedBefore, limit) =>
     states.length === 0
@@ -53,7 +52,7 @@ export const make = ({ persist, sql, token, transaction }: Store) => {
           })
         ).pipe(unhurried)
 
-  // Not before its slots are released.
+  // Rows whose slots are not released yet stay.
   const forget: (typeof Journal.Service)["forget"] = (endedBefore, limit) =>
     Effect.map(
       persist(sql`
@@ -64,7 +63,7 @@ export const make = ({ persist, sql, token, transaction }: Store) => {
       (rows) => rows.length
     )
 
-  /** The index has the begins of long subjects, so that more may be found than `isWanted`. */
+  /** The index has only the prefixes of long subjects, so `isWanted` filters the result. */
   const awaitingWhere = (condition: Fragment, isWanted: (subject: string) => boolean) =>
     Effect.map(
       persist(sql<AwaitingRow>`
@@ -110,7 +109,7 @@ export const make = ({ persist, sql, token, transaction }: Store) => {
     const rows = yield* persist(sql`
       DELETE FROM flow_value WHERE name = ${key} AND value = CAST(${before} AS TEXT) RETURNING name`)
     if (rows.length > 0) return true
-    // Also one that a call has deleted whose answer was lost.
+    // True also for a repeated call whose first response was lost.
     return (yield* persist(sql`SELECT name FROM flow_value WHERE name = ${key}`)).length === 0
   })
 

@@ -1,5 +1,5 @@
 /**
- * The rows of the journal. Times are milliseconds since 1970, JSON is text, and the null of JSON is NULL.
+ * The rows of the journal. Times are milliseconds since 1970, JSON is text, and a JSON null is NULL.
  */
 import type * as Schema from "effect/Schema"
 import type { Failure } from "../../../FlowEvents.ts"
@@ -22,11 +22,11 @@ import * as Texts from "./Texts.ts"
 export const toJson = (value: Schema.Json): string | null => (value === null ? null : JSON.stringify(value))
 export const fromJson = (text: string | null): Schema.Json => (text === null ? null : JSON.parse(text))
 
-/** Of columns that `toFailure` wrote. */
+/** Parses a column. The cast holds because `toFailure` wrote it. */
 const fromFailure = (text: string | null): Failure | null => (text === null ? null : (JSON.parse(text) as Failure))
 export const toFailure = (failure: Failure | null): string | null => (failure === null ? null : JSON.stringify(failure))
 
-/** Of columns that `toLimits` wrote. */
+/** Parses a column. The cast holds because `toLimits` wrote it. */
 const fromLimits = (text: string | null) => (text === null ? [] : (JSON.parse(text) as Execution["limits"]))
 export const toLimits = (limits: Execution["limits"]): string | null =>
   limits.length === 0 ? null : JSON.stringify(limits)
@@ -64,7 +64,7 @@ export interface ExecutionRow {
   readonly expired: number
 }
 
-/** Named, since another process may add columns while this one runs. */
+/** Explicit columns, since a newer process may add others while this one runs. */
 const executionNames = [
   "id",
   "flow",
@@ -95,7 +95,7 @@ const executionNames = [
 ] as const satisfies ReadonlyArray<keyof ExecutionRow>
 
 export const executionColumns = executionNames.join(", ")
-/** In a query that joins. */
+/** The columns, for a query with joins. */
 export const executionColumnsOf = (table: string) => executionNames.map((name) => `${table}.${name}`).join(", ")
 
 export const toExecution = (row: ExecutionRow): Execution => ({
@@ -130,7 +130,7 @@ export const toExpired = (row: ExecutionRow): Expired => ({
   version: row.version,
   key: Texts.joined(row.flow_key, row.long_key),
   state: row.state,
-  // Only what has ended expires.
+  // Only ended executions expire.
   endedAt: row.ended_at ?? row.changed_at
 })
 
@@ -172,7 +172,7 @@ export interface EntryRow {
   readonly ended_at: number | null
   readonly due: number | null
   readonly subject: string | null
-  /** The begin of the subject as long as it is awaited. */
+  /** The prefix of the subject while it is awaited. */
   readonly awaits: string | null
   readonly host: string | null
 }

@@ -1,5 +1,5 @@
 /**
- * What the parts of the journal in a database share.
+ * Shared by the parts of the journal in a database.
  */
 import type * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql/SqlClient"
@@ -13,11 +13,11 @@ export interface Store extends Pick<typeof Database.Service, "persist" | "transa
   /** Milliseconds since 1970, by the clock of the database. */
   readonly now: Effect.Effect<number>
   /**
-   * A name of what a call does, kept in the rows that it changes. A call that is repeated because its answer was lost finds
-   * it there, and does nothing twice.
+   * Returns the identity of a call, which is stored in the rows that it changes. A call that is repeated because its response was lost
+   * finds it there, and changes nothing twice.
    */
   readonly token: () => string
-  /** Tells, after a commit, who listens. */
+  /** Notifies subscribers, after a commit. */
   readonly publish: (change: Change) => void
 }
 

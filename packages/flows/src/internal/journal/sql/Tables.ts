@@ -1,5 +1,5 @@
 /**
- * Rows as parameters: statements whose text does not depend on how many rows they are about.
+ * Rows as parameters, so that the text of a statement does not depend on the number of its rows.
  */
 import { isPostgres } from "@signalbox/sql/Dialect"
 import type { SqlClient } from "effect/sql/SqlClient"
@@ -10,7 +10,7 @@ type Types<A> = Readonly<Record<keyof A & string, Type>>
 type Column = string | number | null
 type Columns<A> = { readonly [K in keyof A]: Column }
 
-/** The columns of rows that are given to statements, in the words of both databases. */
+/** The columns of rows that are passed to statements, in the SQL of both databases. */
 interface Listed {
   readonly postgres: string
   readonly sqlite: string
@@ -27,8 +27,8 @@ const listed = (types: Readonly<Record<string, Type>>): Listed => {
 }
 
 /**
- * The rows as the table `r`. (They are JSON, whose texts are JSON again where they are values: Postgres reads no NUL out of
- * JSON, and there is none in the text of one.)
+ * Returns rows as the table `r`. (They are JSON; texts that are values are encoded once more, because Postgres reads no NUL from
+ * JSON, and encoded texts have none.)
  */
 const recordset = (sql: SqlClient, { postgres, sqlite }: Listed, rows: ReadonlyArray<object>): Fragment => {
   const json = JSON.stringify(rows)
@@ -37,11 +37,11 @@ const recordset = (sql: SqlClient, { postgres, sqlite }: Listed, rows: ReadonlyA
     : sql`(SELECT ${sql.literal(sqlite)} FROM json_each(${json})) AS r`
 }
 
-/** Small rows as the table `r`. */
+/** Returns small rows as the table `r`. */
 export const rowsOf = <A extends Columns<A>>(sql: SqlClient, types: Types<A>, rows: ReadonlyArray<A>): Fragment =>
   recordset(sql, listed(types), rows)
 
-/** Whether a column is one of few texts: Postgres would join rows of JSON as if they were many. */
+/** The condition that a column is one of few texts: for rows of JSON, Postgres would plan a join with many. */
 export const isAmong = (sql: SqlClient, column: string, texts: ReadonlyArray<string>): Fragment => {
   const rows = sql`SELECT r.one FROM ${rowsOf(
     sql,
@@ -51,18 +51,18 @@ export const isAmong = (sql: SqlClient, column: string, texts: ReadonlyArray<str
   return isPostgres(sql) ? sql`${sql.literal(column)} = ANY (ARRAY(${rows}))` : sql`${sql.literal(column)} IN (${rows})`
 }
 
-/** A table into which rows are put. */
+/** A table for `put`. */
 export interface Table<A> {
   readonly name: string
   readonly names: string
   readonly listed: Listed
-  /** What becomes of a row whose key is there. */
+  /** The ON CONFLICT clause. */
   readonly conflict: string
-  /** What tells rows apart that are put together; null when they are different anyway. */
+  /** Returns the key by which rows of one statement are deduplicated; null when they always differ. */
   readonly keyOf: ((row: A) => string) | null
 }
 
-/** `key`: rows replace those with the same values of these columns. */
+/** Defines a table. `key`: rows replace those with the same values of these columns. */
 export const table = <A extends Columns<A>>(name: string, key: ReadonlyArray<string>, types: Types<A>): Table<A> => {
   const names = Object.keys(types)
   const replaced = names.filter((column) => !key.includes(column)).map((column) => `${column} = excluded.${column}`)
@@ -77,13 +77,13 @@ export const table = <A extends Columns<A>>(name: string, key: ReadonlyArray<str
   }
 }
 
-/** A statement puts a row once: of those with the same key the last one holds. */
+/** A statement can put a row only once, so this keeps the last row of each key. */
 const lasts = <A>(rows: ReadonlyArray<A>, keyOf: Table<A>["keyOf"]): ReadonlyArray<A> =>
   keyOf === null || rows.length < 2 ? rows : [...new Map(rows.map((row) => [keyOf(row), row])).values()]
 
 /**
- * Statements that put rows, all of which have the columns `fixed` too. On Postgres it is one, which may be a part of another
- * that has a table `where`: the rows are put if that has one. On SQLite, where JSON is slow, it is one for each row.
+ * Returns statements that insert or replace rows, all with the columns `fixed`. On Postgres it is one statement, which may be part of
+ * another one with a table `where`: then it applies only if that table has a row. On SQLite, where JSON is slow, it is one for each row.
  */
 export const put = <A extends Columns<A>>(
   sql: SqlClient,

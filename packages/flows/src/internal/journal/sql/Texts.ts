@@ -1,15 +1,15 @@
 /**
- * Texts as columns. Databases keep neither NUL nor lone surrogates, and Postgres indexes no texts of several kilobytes.
+ * Texts as columns. Databases store neither NUL nor lone surrogates, and Postgres indexes no texts of several kilobytes.
  */
 import { createHash } from "node:crypto"
 
-/** Stands before the number of a character that is not kept as it is; no character itself. */
+/** The escape before the number of a character that cannot be stored; itself a noncharacter. */
 const mark = "\u{10fffe}"
 const hidden = /[\0\u{10fffe}\p{Surrogate}]/u
 const allHidden = /[\0\u{10fffe}\p{Surrogate}]/gu
 const shown = /\u{10fffe}([0-9a-f]+);/gu
 
-/** UTF-16 units of a text in an index: at most four bytes each. */
+/** The longest text in an index, in UTF-16 units of at most four bytes each. */
 const longest = 500
 
 export const toText = (text: string): string =>
@@ -23,13 +23,13 @@ export const fromText = (text: string): string =>
 export const toNullable = (text: string | null): string | null => (text === null ? null : toText(text))
 export const fromNullable = (text: string | null): string | null => (text === null ? null : fromText(text))
 
-/** What a text is found by: itself, or the hash of a long one. */
+/** Returns the indexed form of a text: itself, or the hash of a long one. */
 export const addressOf = (text: string): string => {
   const kept = toText(text)
   return kept.length <= longest ? kept : `${mark}#${createHash("sha256").update(kept).digest("hex")}`
 }
 
-/** A text that is looked for, in two columns: its address, and itself where that is another. */
+/** Splits an indexed text into two columns: its address, and the whole text if that differs. */
 export const split = (text: string): readonly [address: string, long: string | null] => {
   const kept = toText(text)
   return kept.length <= longest ? [kept, null] : [addressOf(text), kept]
@@ -37,7 +37,7 @@ export const split = (text: string): readonly [address: string, long: string | n
 
 export const joined = (address: string, long: string | null): string => fromText(long ?? address)
 
-/** The begin of a text, for an index of begins. */
+/** Returns the prefix of a text, for an index of prefixes. */
 export const beginOf = (text: string): string => {
   const kept = toText(text)
   return kept.length <= longest ? kept : kept.slice(0, longest).replace(/\p{Surrogate}$/u, "")

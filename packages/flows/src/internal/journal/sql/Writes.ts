@@ -1,5 +1,5 @@
 /**
- * What changes an execution: the writes of its owner, which its epoch fences, and commands.
+ * Changes of executions: the writes of an owner, which its epoch fences, and commands.
  */
 import * as Dialect from "@signalbox/sql/Dialect"
 import * as Effect from "effect/Effect"
@@ -39,7 +39,7 @@ import * as Texts from "./Texts.ts"
 
 type Member = Exclude<keyof Write["execution"] | keyof Change["execution"], "tags">
 
-/** The columns of members as they are written. */
+/** The columns of members, with their encoding. */
 const columns: { readonly [M in Member]: readonly [string, (value: Execution[M]) => string | number | null] } = {
   state: ["state", (value) => value],
   version: ["version", (value) => value],
@@ -73,7 +73,7 @@ export const make = (
     return value === undefined ? [] : [sql`${sql.literal(column)} = ${to(value)}`]
   }
 
-  /** Assigns the members that are named. */
+  /** Returns the assignments of the given members. */
   const sets = (members: Partial<Execution>): ReadonlyArray<Fragment> => [
     ...set(members, "state"),
     ...set(members, "version"),
@@ -90,12 +90,12 @@ export const make = (
 
   // ---- the owner
 
-  /** The row of the execution, if the claim holds; locks it. On Postgres the rest of a write is made from what it returns. */
+  /** Updates and locks the row of the execution if the claim is valid. On Postgres the rest of a write depends on its result. */
   const fenced = ({ epoch, id }: Fence, { execution, seen }: Write, at: number) => {
     const { wakeAt } = execution
     const next = wakeAt === undefined ? sql`wake_at` : sql`${wakeAt}`
     const wake = isReleased(execution)
-      ? // The row is that of the moment, so a message that was sent since the owner has looked counts.
+      ? // The update sees the current row, so a message that was sent since the owner last read counts.
         [sql`wake_at = CASE WHEN mail > ${seen} THEN CAST(${at} AS BIGINT) ELSE ${next} END`]
       : wakeAt === undefined
         ? []
@@ -123,7 +123,7 @@ export const make = (
     ]
   }
 
-  /** Everything that is not in the row of the execution. */
+  /** Returns the statements for all other rows. */
   const others = (id: string, { entries, taken, undos }: Write, where?: string): ReadonlyArray<Fragment> => [
     ...put(sql, entryTable, { execution: id, aside: 0, next_redo: 0 }, entries.map(entryRow), where),
     ...put(sql, undoTable, { execution: id }, undos.map(undoRow), where),
@@ -168,7 +168,7 @@ export const make = (
           SELECT state, owner, wake_at, chapter, started_at FROM flow_run
           WHERE id = ${id} AND epoch = ${fence.epoch} ${Dialect.forUpdate(sql)}`
         const [before] = rows
-        // A repeated write of a chapter that has begun.
+        // A repeated write of a chapter that has already begun.
         if (before === undefined || (write.newChapter === true && before.chapter === chapter)) return rows
         const written = yield* plain(fence, write, at)
         if (tags !== undefined) yield* replaceTags(id, tags, before.started_at)
@@ -203,7 +203,7 @@ export const make = (
     }
   })
 
-  /** Puts an execution that has limits into its queue, or takes it out. */
+  /** Adds an execution with limits to its queue, or removes it. */
   const queue = Effect.fnUntraced(function* (before: ExecutionRow, changed: Change["execution"], at: number) {
     const execution = toExecution(before)
     if (execution.limits.length === 0) return []
@@ -238,7 +238,7 @@ export const make = (
       UPDATE flow_run SET ${sql.csv(assigned)} WHERE id = ${id} RETURNING ${sql.literal(executionColumns)}`
   })
 
-  /** Runs in a transaction; the exit of `decide` is returned, because only the database is tried again. */
+  /** Runs in a transaction, and returns the exit of `decide`, because only failures of the database are retried. */
   const decided = Effect.fnUntraced(function* <E>(
     id: string,
     decide: (history: History) => Effect.Effect<Change | null, E>,
