@@ -1,8 +1,8 @@
 /**
  * What commands on very many work items do to the event loop of the service: how long each takes, the longest time for
- * which the loop was held, and the slowest of the reads that were made beside it, one every 5 ms.
+ * which the loop was blocked, and the slowest of the concurrent reads, one every 5 ms.
  *
- * `node packages/bench/src/bulk.ts [items] [--postgres]` (default 100,000), on SQLite or on a Postgres of its own that does
+ * `node packages/bench/src/bulk.ts [items] [--postgres]` (default 100,000), on SQLite or on a separate Postgres that does
  * not wait for the disk.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"

@@ -1,6 +1,6 @@
 /**
  * Calls per second of the client beside stripe-node and openai-node: one GET of a small object and one POST, against the
- * same server in a process of its own. The contenders take turns, and the medians of the rounds are compared.
+ * same server in a separate process. The contenders take turns, and the medians of the rounds are compared.
  */
 import { layer as connectNode } from "@signalbox/api/node"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
@@ -17,7 +17,7 @@ import { Stripe } from "stripe"
 
 interface Contender {
   readonly name: string
-  /** Calls `count` times, so many at once. */
+  /** Calls `count` times, so many concurrently. */
   readonly get: (count: number, concurrency: number) => Promise<unknown>
   readonly post: (count: number, concurrency: number) => Promise<unknown>
 }

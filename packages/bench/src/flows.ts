@@ -1,6 +1,6 @@
 /**
  * A durable flow of two steps beside DBOS and Restate: latency of one at a time, and flows per second of 32 at a time. Each
- * contender is a process of its own with its own defaults, and a caller that repeats a call would join the execution, in
+ * contender is a separate process with its defaults, and a repeated call would join the execution, in
  * all of them. They take turns, and the medians of the rounds are compared. The Postgres, which four of them share, has
  * its default durability. Then what 10,000 executions need that wait.
  */
@@ -27,7 +27,7 @@ interface Contender {
 const start = async (script: string, ...args: ReadonlyArray<string>): Promise<Contender> => {
   const child = fork(join(import.meta.dirname, "flows", script), args, { execArgv: ["--no-deprecation"] })
   const gone = once(child, "exit").then(() => Promise.reject(new Error(`${script} ${args[0]} ended too early`)))
-  // Seen by whoever waits for an answer, and by nobody at the end.
+  // Reported by the callers that wait for a response; at the end there are none.
   gone.catch(() => {})
   await Promise.race([once(child, "message"), gone])
   return { child, gone }

@@ -1,8 +1,8 @@
 /**
  * The service under a mixed load, as its users make it: `signalbox up` as a process, and 32 connections that create work
  * items (some with an idempotency key), start runs of a task in the process of the service, and read items, pages, runs and
- * consoles; every run is told of to a webhook. Prints the latency of these clients, how long the event loop of the service
- * was held, and its memory over time.
+ * consoles; every run is delivered to a webhook. Prints the latency of these clients, how long the event loop of the service
+ * was blocked, and its memory over time.
  *
  * `node packages/bench/src/load.ts [--seconds 60] [--connections 32] [--rate 600] [--hostile] [--bin path]`
  *

@@ -1,5 +1,5 @@
 /**
- * For `node --import`: writes every second how long the event loop of a process was held and how much memory it has, as a
+ * For `node --import`: writes every second how long the event loop of a process was blocked and how much memory it uses, as a
  * line of JSON, to the file that `LOOP_DELAY_FILE` names. So nothing of it is in the service.
  */
 import { appendFileSync } from "node:fs"

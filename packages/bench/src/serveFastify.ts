@@ -1,7 +1,7 @@
 /**
  * The peer: a minimal fastify app with the same rows and the same work. Its tables and indexes are those of the service,
  * and so is what a request costs: the key's SHA-256 and permissions with keys remembered in memory, compiled schemas,
- * whether an item has files, signed cursors, a look at the process before a work item is written, SQLite with WAL and full
+ * whether an item has files, signed cursors, a read of the process before a work item is written, SQLite with WAL and full
  * sync, a request id, and a histogram of times. It has nothing else. Prints where it is when it is ready.
  */
 /* oxlint-disable oxc/no-async-endpoint-handlers -- the rule is for Express; fastify awaits its handlers */

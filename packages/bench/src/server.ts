@@ -1,6 +1,6 @@
 /**
- * A server that answers every request with the same JSON, for measuring clients: run as a process of its own, it prints
- * its port. The answer satisfies all contenders: an object with the fields of a work item.
+ * A server that answers every request with the same JSON, for measuring clients: run as a separate process, it prints
+ * its port. The response satisfies all contenders: an object with the fields of a work item.
  */
 import { createServer } from "node:http"
 

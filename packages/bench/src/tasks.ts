@@ -1,7 +1,7 @@
 /**
  * Items per second from reserve to release: a process of one step, its tasks in TypeScript, through a worker and the
  * service, on SQLite and on Postgres; and on the same Postgres the same work as jobs of graphile-worker and of pg-boss. Each
- * contender is a process of its own with a database of its own; they take turns, and the medians of the rounds are compared.
+ * contender is a separate process with a separate database; they take turns, and the medians of the rounds are compared.
  *
  * `DATABASE_URL` names a Postgres; default: one that is started for this, which never waits for the disk.
  * `node src/tasks.ts [items] [rounds] [part of a name]`.
@@ -20,9 +20,9 @@ export interface Contest {
   readonly items: number
   /** After this it is counted what a peer has done so far. */
   readonly seconds: number
-  /** Each item makes an output. */
+  /** Whether each item creates an output. */
   readonly outputs: boolean
-  /** Step runs of the one worker at once. */
+  /** Concurrent step runs of the worker. */
   readonly concurrency: number
   /** Null: SQLite in the folder. */
   readonly database: string | null

@@ -1,5 +1,5 @@
 /**
- * One contender of `tasks.ts`: works through as many items as it is told, or as many as it can in `seconds`, and prints
+ * One contender of `tasks.ts`: processes the given number of items, or as many as it can in `seconds`, and prints
  * how many it worked in how many seconds, from the first that was fetched to the last that was completed.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"

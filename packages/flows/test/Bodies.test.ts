@@ -31,7 +31,7 @@ describe("a body", () => {
     )
   }
   for (const [name, steps] of Object.entries(beside)) {
-    it.effect(`that calls steps under ${name} halts and is told to use Flow`, () =>
+    it.effect(`that calls steps under ${name} halts, and the message names Flow`, () =>
       Effect.gen(function* () {
         const flow = flowOf(Schema.Void, () => Effect.asVoid(Effect.orDie(steps)))
         const exit = yield* throughTime(Flow.execute(flow, undefined)).pipe(Effect.provide(Flow.layer(flow)))
@@ -40,7 +40,7 @@ describe("a body", () => {
     )
   }
 
-  it.effect("may await a promise between steps, while branches beside it go on", () =>
+  it.effect("may await a promise between steps, while other branches continue", () =>
     Effect.gen(function* () {
       const flow = flowOf(Schema.Array(Schema.Finite), () =>
         Flow.all(
@@ -170,7 +170,7 @@ describe("a body that has changed", () => {
     }).pipe(Effect.provide(restarting))
   )
 
-  it.effect("goes on when only the parts beside have new steps", () =>
+  it.effect("continues when only other branches have new steps", () =>
     Effect.gen(function* () {
       const items = (all: ReadonlyArray<string>) => () =>
         Effect.asVoid(
@@ -183,7 +183,7 @@ describe("a body that has changed", () => {
     }).pipe(Effect.provide(restarting))
   )
 
-  it.effect("goes on by itself when the right code is registered again", () =>
+  it.effect("continues automatically when the right code is registered again", () =>
     Effect.gen(function* () {
       const before = flowOf(Schema.Void, () => Effect.andThen(note("a"), Effect.andThen(nap, Effect.asVoid(note("b")))))
       const after = flowOf(Schema.Void, () => nap)
@@ -194,7 +194,7 @@ describe("a body that has changed", () => {
     }).pipe(Effect.provide(restarting))
   )
 
-  it.effect("goes on by itself when the schema of a recorded result is right again", () =>
+  it.effect("continues automatically when the schema of a recorded result is right again", () =>
     Effect.gen(function* () {
       const stepOf = <S extends Schema.Codec<unknown>>(success: S) =>
         Flow.step("read", {
@@ -252,7 +252,7 @@ describe("Flow.patched", () => {
 })
 
 describe("an execution halts", () => {
-  it.effect("by a defect in its body, undoes nothing, and goes on from there after the fix", () =>
+  it.effect("by a defect in its body, undoes nothing, and continues from there after the fix", () =>
     Effect.gen(function* () {
       let broken = true
       const flow = flowOf(Schema.String, () =>
@@ -321,7 +321,7 @@ describe("an execution halts", () => {
     }).pipe(Effect.provide(memory))
   )
 
-  it.effect("where a step that must not be repeated was cut off, and retry runs it all the same", () =>
+  it.effect("where a step that must not be repeated was interrupted, and retry runs it anyway", () =>
     Effect.gen(function* () {
       const once = Flow.step("once", {
         input: Schema.Void,
@@ -350,7 +350,7 @@ describe("an execution halts", () => {
     }).pipe(Effect.provide(restarting))
   )
 
-  it.effect("where a step was cut off so long ago that its keys may be forgotten", () =>
+  it.effect("where a step was interrupted so long ago that its keys may have expired", () =>
     Effect.gen(function* () {
       const slow = flowOf(Schema.String, () => work({ name: "slow", seconds: 60 }))
       const layer = Flow.layer(slow)

@@ -25,7 +25,7 @@ const runs = (flow: Flow.Flow<typeof Schema.Void, typeof Schema.Finite, typeof S
 }
 
 describe("branches", () => {
-  it.effect("a member of a race that ends at once wins, at the begin of a body too", () =>
+  it.effect("a member of a race that ends immediately wins, also at the start of a body", () =>
     Effect.gen(function* () {
       const flow = Flow.make("at-once", {
         ...none,

@@ -63,7 +63,7 @@ describe("a cancel of an execution that halted because its body was changed", ()
     }).pipe(Effect.provide(restarting))
   )
 
-  it.effect("goes on with an undo after its last recorded step", () =>
+  it.effect("continues with an undo after its last recorded step", () =>
     Effect.gen(function* () {
       const bodyOf = (isChanged: boolean) =>
         flowOf(Schema.Void, () =>
@@ -100,7 +100,7 @@ describe("a cancel of an execution that halted because its body was changed", ()
     }).pipe(Effect.provide(restarting))
   )
 
-  it.effect("brings a call to its end that was cut off between its steps", () =>
+  it.effect("runs a call to its end that was interrupted between its steps", () =>
     Effect.gen(function* () {
       const bodyOf = (isChanged: boolean) =>
         flowOf(Schema.Void, () =>
@@ -151,7 +151,7 @@ describe("a cancel of an execution that halted because a step died", () => {
     }).pipe(Effect.provide(Layer.provideMerge(Flow.layer(flow), memory)))
   const compensated = flowOf(Schema.String, () => Flow.compensate(book(undefined), () => note("undo")))
 
-  it.effect("gives it up", () =>
+  it.effect("abandons it", () =>
     Effect.gen(function* () {
       assert.strictEqual(
         yield* cancelled(
@@ -247,7 +247,7 @@ describe("a cancel of an execution that halted because an undo broke a rule when
   )
 })
 
-describe("a cancel that an older version has recorded, by which it cut off a wait inside Flow.compensate", () => {
+describe("a cancel that an older version recorded, by which it interrupted a wait inside Flow.compensate", () => {
   const flow = flowOf(Schema.Void, () =>
     Effect.asVoid(
       Flow.compensate(
@@ -296,7 +296,7 @@ describe("a cancel that an older version has recorded, by which it cut off a wai
     ended: at
   })
 
-  it.effect("waits anew, brings the call to its end and undoes it", () =>
+  it.effect("waits again, runs the call to its end and undoes it", () =>
     Effect.gen(function* () {
       const id = yield* left(() => [])
       const after = inProcess(

@@ -159,7 +159,7 @@ describe("a child execution", () => {
     }).pipe(Effect.provide(engine))
   )
 
-  it.effect("gives its typed error to its parent", () =>
+  it.effect("passes its typed error to its parent", () =>
     Effect.gen(function* () {
       const fiber = yield* Effect.forkChild(Effect.exit(Flow.execute(parents.waits, "bad")))
       yield* TestClock.adjust("2 days")
@@ -210,7 +210,7 @@ describe("a child execution", () => {
     }).pipe(Effect.provide(engine))
   )
 
-  it.effect("is cancelled by its parent, which goes on", () =>
+  it.effect("is cancelled by its parent, which continues", () =>
     Effect.gen(function* () {
       const fiber = yield* Effect.forkChild(Flow.execute(parents.cancels, "c"))
       yield* TestClock.adjust("2 hours")

@@ -26,7 +26,7 @@ const parent = Flow.make("parent", {
 const flows = Layer.merge(Flow.layer(parent), Flow.layer(child))
 
 describe("a parent of another process", () => {
-  it.effect("is woken by the next one when its child ended and the process died before it told", () =>
+  it.effect("is woken by the next process when its child ended and the process died before it notified", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       const run = <A, E>(program: Effect.Effect<A, E, FlowEngine>) =>

@@ -124,7 +124,7 @@ it.effect("what wakes is run by the runner that has its shard", () =>
   }).pipe(Effect.scoped)
 )
 
-it.effect("what is sent to an execution makes the runner of its shard look, and no other one", () =>
+it.effect("a message to an execution makes only the runner of its shard poll", () =>
   Effect.gen(function* () {
     const { noted, start } = yield* cluster
     const one = yield* start("one", 1, ["awaiting"])
@@ -171,7 +171,7 @@ it.effect("a client of the cluster, which has no shards, runs what is submitted 
   }).pipe(Effect.scoped)
 )
 
-it.effect("a runner that joins gets what runs in its shards, and no step is cut off for it", () =>
+it.effect("a runner that joins gets the executions of its shards, and no step is interrupted", () =>
   Effect.gen(function* () {
     const { noted, start } = yield* cluster
     const one = yield* start("one", 1, ["busy"])

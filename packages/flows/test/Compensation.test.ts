@@ -14,8 +14,8 @@ import { advance, throughTime } from "./support/Time.ts"
 /** Takes a minute, and is undone. */
 const booked = (name: string) => Flow.compensate(work({ name, seconds: 60 }, { key: name }), () => note(`undo ${name}`))
 
-describe("a compensated step that is cut off", () => {
-  it.effect("by a race is brought to its end and undone when the race is decided, before the flow goes on", () =>
+describe("a compensated step that is interrupted", () => {
+  it.effect("by a race runs to its end and is undone when the race is decided, before the flow continues", () =>
     Effect.gen(function* () {
       const flow = flowOf(Schema.String, () =>
         Effect.gen(function* () {
@@ -103,7 +103,7 @@ describe("a compensated step that is cut off", () => {
   )
 })
 
-describe("a call of several steps that is cut off between them", () => {
+describe("a call of several steps that is interrupted between them", () => {
   const go = Flow.signal("go", Schema.String)
   const pair = (name: string, between: Effect.Effect<unknown, never, Flow.FlowContext<Diary>>) =>
     Flow.compensate(
@@ -117,7 +117,7 @@ describe("a call of several steps that is cut off between them", () => {
     )
   const done = (name: string) => [`${name} one`, `${name} two`, `undo ${name}`]
 
-  it.effect("by a cancel goes on after its sleep, and is undone", () =>
+  it.effect("by a cancel continues after its sleep, and is undone", () =>
     Effect.gen(function* () {
       const flow = flowOf(Schema.String, () => pair("a", Flow.sleep("nap", "1 hour")))
       yield* Effect.gen(function* () {
@@ -160,7 +160,7 @@ describe("a call of several steps that is cut off between them", () => {
     }).pipe(Effect.provide(restarting))
   )
 
-  it.effect("by a lost race and by a timeout goes on to its end, and is undone before the flow goes on", () =>
+  it.effect("by a lost race and by a timeout runs to its end, and is undone before the flow continues", () =>
     Effect.gen(function* () {
       const flow = flowOf(Schema.Finite, () =>
         Effect.gen(function* () {
@@ -198,7 +198,7 @@ describe("a call of several steps that is cut off between them", () => {
     }).pipe(Effect.provide(memory))
   )
 
-  it.effect("by a timeout of its own ends the wait, and the call goes on", () =>
+  it.effect("by a timeout inside it ends the wait, and the call continues", () =>
     Effect.gen(function* () {
       const flow = flowOf(
         Schema.String,
@@ -216,7 +216,7 @@ describe("a call of several steps that is cut off between them", () => {
     }).pipe(Effect.provide(memory))
   )
 
-  it.effect("before its first step is given up at once", () =>
+  it.effect("before its first step is abandoned immediately", () =>
     Effect.gen(function* () {
       const flow = flowOf(Schema.String, () =>
         Flow.compensate(Effect.andThen(Flow.sleep("nap", "30 days"), work({ name: "a", seconds: 1 })), () =>
@@ -256,7 +256,7 @@ describe("a member of a race", () => {
     })
   )
 
-  it.effect("that lost is undone at once, the others when the flow fails", () =>
+  it.effect("that lost is undone when the race is decided, the others when the flow fails", () =>
     Effect.gen(function* () {
       yield* throughTime(Flow.execute(flow, undefined))
       assert.deepStrictEqual(yield* Diary.read, [
@@ -424,7 +424,7 @@ describe("while an execution undoes", () => {
 })
 
 describe("cancel", () => {
-  it.effect("ends a wait at once, undoes in reverse order, and tells who waits", () =>
+  it.effect("ends a wait immediately, undoes in reverse order, and fails the waits of callers", () =>
     Effect.gen(function* () {
       const flow = flowOf(Schema.Void, () =>
         Effect.gen(function* () {

@@ -8,7 +8,7 @@ import { FlowSignals, makeMailbox } from "../src/FlowSignals.ts"
 import { conformance, durable, type Runner } from "./support/Conformance.ts"
 import { temporaryFile } from "./support/Engines.ts"
 
-/** Answers in a plain run. */
+/** The source of decisions in a plain run. */
 class Answers extends Context.Service<
   Answers,
   { readonly all: Map<string, Schema.Json>; readonly signals: FlowSignals }

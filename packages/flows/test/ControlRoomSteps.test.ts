@@ -69,14 +69,14 @@ const failureOf = <A>(step: Effect.Effect<A, typeof anyError.Type, Flow.FlowCont
     )
   )
 
-// Port 1 of the loopback: nothing answers there.
+// Port 1 of the loopback refuses connections.
 const nobody = ControlRoom.layer({
   baseUrl: "http://127.0.0.1:1",
   apiKey: Redacted.make("key"),
   workspaceId: WorkspaceId.make("workspace")
 }).pipe(Layer.merge(Layer.succeed(RetryPolicy, { ...defaultPolicy, attempts: 1 })))
 
-layer(nobody, { excludeTestServices: true })("against an address where nothing answers", (it) => {
+layer(nobody, { excludeTestServices: true })("against an address that refuses connections", (it) => {
   it.effect("every step that calls fails with ControlRoomError", () =>
     Effect.gen(function* () {
       const calls = [

@@ -44,7 +44,7 @@ describe("execute", () => {
     }).pipe(Effect.provide(memory))
   )
 
-  it.effect("gives the failure of an execution that has failed once more", () =>
+  it.effect("returns the failure of an execution that has failed again", () =>
     Effect.gen(function* () {
       const flow = versioned(1, () => note(""))
       yield* Effect.gen(function* () {
@@ -95,7 +95,7 @@ describe("execute", () => {
     }).pipe(Effect.provide(memory))
   )
 
-  it.effect("tells what happens once, however often the body is run", () =>
+  it.effect("publishes each event once, however often the body is run", () =>
     Effect.gen(function* () {
       const events: Array<FlowEvent> = []
       const flow = flowOf(Schema.Void, () =>

@@ -1,4 +1,4 @@
-/** Ready steps of durable executions wait for a control room that is away. */
+/** Ready steps of durable executions wait for an unavailable control room. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -17,7 +17,7 @@ import { Diary, flowOf, Refused } from "./support/Conformance.ts"
 import { errorOf, memory } from "./support/Running.ts"
 import { advance, throughTime } from "./support/Time.ts"
 
-/** A control room that is away at first. */
+/** A control room that is unavailable at first. */
 const room = Effect.gen(function* () {
   const state = { status: 503, keys: new Array<string | undefined>() }
   const server = yield* Effect.acquireRelease(
@@ -60,7 +60,7 @@ describe("a ready step of a durable execution", () => {
   })
 
   it.effect(
-    "is tried again while the control room is away for minutes, in sight, with the same key, and then completes",
+    "is retried visibly with the same key while the control room is unavailable for minutes, and then completes",
     () =>
       Effect.gen(function* () {
         const { layer, state } = yield* room

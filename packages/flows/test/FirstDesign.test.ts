@@ -186,7 +186,7 @@ const posts = Effect.flatMap(Posts, Ref.get)
 
 describe("a database of the first design", () => {
   test(
-    "an execution that slept goes on at its time",
+    "an execution that slept continues at its time",
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* through(Flow.execute(sleeper, "one")), Exit.succeed("posted sleeper 2"))
       const own = (yield* posts).filter((line) => line.startsWith("sleeper"))
@@ -219,7 +219,7 @@ describe("a database of the first design", () => {
   )
 
   test(
-    "undoing goes on where it was",
+    "undoing continues where it stopped",
     Effect.gen(function* () {
       const exit = yield* through(Flow.execute(undoer, "one"))
       assert.deepStrictEqual(exit, Exit.fail(new Refused({ why: "always" })))
@@ -232,7 +232,7 @@ describe("a database of the first design", () => {
   )
 
   test(
-    "of an execution that was run again the newest generation goes on, and the older one is its history",
+    "of an execution that was run again the newest generation continues, and the older one is its history",
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* through(Flow.execute(second, "one")), Exit.succeed("posted second 2"))
       const own = (yield* posts).filter((line) => /second|bad b/.test(line))

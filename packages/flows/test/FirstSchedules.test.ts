@@ -68,7 +68,7 @@ describe("a schedule that the first design had carried out", () => {
     })
   )
 
-  it.effect("treats those that passed meanwhile by its policy for missed ones", () =>
+  it.effect("treats those that passed in between by its policy for missed ones", () =>
     Effect.gen(function* () {
       const { schedule } = yield* after({ missed: "last", overlap: "allow" })
       yield* Effect.andThen(

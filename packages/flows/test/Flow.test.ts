@@ -75,7 +75,7 @@ const pathsOf = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E
 })
 
 describe("run", () => {
-  it.effect("gives what the body returns, with the services of the steps", () =>
+  it.effect("returns the result of the body, with the services of the steps", () =>
     Effect.gen(function* () {
       const flow = Flow.make("sum", {
         version: 1,
@@ -131,7 +131,7 @@ describe("run", () => {
     })
   )
 
-  it.effect("makes an execution of its own each time", () =>
+  it.effect("creates a new execution each time", () =>
     Effect.gen(function* () {
       const ids = new Set<string>()
       const flow = flowOf(Schema.Finite, () => note("once"))
@@ -168,7 +168,7 @@ describe("run", () => {
   )
 })
 
-describe("what a step takes and gives", () => {
+describe("inputs and results of a step", () => {
   const giving = <S extends Schema.ConstraintCodec<unknown, unknown>>(success: S, value: S["Type"]) => {
     const give = Flow.step("give", {
       input: Schema.Void,
@@ -182,7 +182,7 @@ describe("what a step takes and gives", () => {
     )
   }
 
-  it.effect("gives back what its JSON decodes to", () =>
+  it.effect("are what their JSON decodes to", () =>
     Effect.gen(function* () {
       const Day = Schema.Struct({ at: Schema.Date, name: Schema.String })
       const seen: Array<unknown> = []
@@ -510,7 +510,7 @@ describe("paths", () => {
     })
   )
 
-  it.effect("are told apart by numbers where a call has no key", () =>
+  it.effect("are numbered where a call has no key", () =>
     Effect.gen(function* () {
       const flow = flowOf(
         Schema.Void,
@@ -533,7 +533,7 @@ describe("paths", () => {
     }).pipe(Effect.provide(Diary.layer))
   )
 
-  it.effect("are separate for executions, and no key makes one look like another", () =>
+  it.effect("are separate for executions, and no two keys make equal paths", () =>
     Effect.gen(function* () {
       const flow = flowOf(Schema.Finite, () => note("a"))
       yield* Flow.run(flow, undefined)
@@ -592,7 +592,7 @@ describe("forEach and all", () => {
     }).pipe(Effect.provide(Diary.layer))
   )
 
-  it.effect("all gives the shape of its members", () =>
+  it.effect("all returns the shape of its members", () =>
     Effect.gen(function* () {
       const seen: Array<unknown> = []
       const flow = flowOf(
@@ -610,7 +610,7 @@ describe("forEach and all", () => {
 })
 
 describe("time and sub-flows", () => {
-  it.effect("sleep waits, now gives the time", () =>
+  it.effect("sleep waits, now returns the time", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.parse("2026-11-20T08:00:00.000Z"))
       const flow = flowOf(
@@ -647,7 +647,7 @@ describe("time and sub-flows", () => {
     }).pipe(Effect.provide(Diary.layer))
   )
 
-  it.effect("a step can run a whole flow of its own", () =>
+  it.effect("a step can run a whole flow", () =>
     Effect.gen(function* () {
       const inner = flowOf(Schema.Finite, () => note("inner"))
       const nested = Flow.step("note", {

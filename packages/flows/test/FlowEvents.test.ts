@@ -13,7 +13,7 @@ class Refused extends Schema.TaggedError<Refused>()("Refused", { message: Schema
 
 const Order = Schema.Struct({ customer: Schema.String, day: Schema.Date })
 
-/** Reports twice, then fails as often as told, then gives a result. */
+/** Reports twice, then fails as often as its input says, then succeeds. */
 const makeWork = (failures: number) => {
   let calls = 0
   return Flow.step("work", {
@@ -67,7 +67,7 @@ const short = (event: FlowEvent): object => {
 const refused = { kind: "failed", tag: "Refused", message: "no stock" }
 
 describe("the events of a run", () => {
-  it.effect("tell of attempts, progress, retries and the result, with times", () =>
+  it.effect("report attempts, progress, retries and the result, with times", () =>
     Effect.gen(function* () {
       const { events } = yield* heard(Flow.run(flowOf(1), order))
       assert.deepStrictEqual(events.map(short), [
@@ -132,7 +132,7 @@ describe("the events of a run", () => {
     })
   )
 
-  it.effect("tell of neighbours that a failure interrupts, and of a flow that is interrupted", () =>
+  it.effect("report branches that a failure interrupts, and an interrupted flow", () =>
     Effect.gen(function* () {
       const flow = Flow.make("f", {
         version: 1,
@@ -222,7 +222,7 @@ describe("stream", () => {
     })
   )
 
-  it.effect("interrupts the flow when its consumer stops, and runs it anew each time", () =>
+  it.effect("interrupts the flow when its consumer stops, and runs it again each time", () =>
     Effect.gen(function* () {
       const events: Array<FlowEvent> = []
       const stream = Flow.stream(flowOf(0), order)

@@ -54,7 +54,7 @@ const waitsFor = (id: string, count: number) =>
   until(Effect.map(FlowExecutions.inspect(id), ({ now }) => now.length === count))
 
 describe("the list of executions", () => {
-  it.effect("has those of all versions, the newest first, and tells which are not registered", () =>
+  it.effect("has those of all versions, the newest first, and marks which are not registered", () =>
     Effect.gen(function* () {
       const old = yield* Flow.submit(orders(1), "old").pipe(Effect.provide(Flow.layer(orders(1))))
       yield* later
@@ -115,7 +115,7 @@ describe("the list of executions", () => {
 })
 
 describe("an inspection", () => {
-  it.effect("tells what is waited for, and no more what lost a race", () =>
+  it.effect("shows current waits, and no longer those that lost a race", () =>
     Effect.gen(function* () {
       const id = yield* Flow.submit(orders(2), "one")
       yield* waitsFor(id, 2)

@@ -45,7 +45,7 @@ const exported = Effect.gen(function* () {
 
 const text = Effect.map(Effect.flatMap(exported, FlowHistory.encode), (json) => JSON.stringify(json))
 
-it.effect("comes back from JSON as it was, with what was set aside", () =>
+it.effect("survives JSON unchanged, with discarded entries", () =>
   Effect.gen(function* () {
     const history = yield* exported
     assert.isAbove(history.aside.length, 0)

@@ -163,7 +163,7 @@ describe("the client", () => {
       // The completed one is nothing to cancel.
       assert.deepStrictEqual(yield* flows.each({ flow: "orders" }, "cancel"), { changed: 2, refused: 0 })
       yield* Effect.forEach(ids.slice(1), (id) => isIn(id, "cancelled"))
-      // It ended by no failure, so that somebody must say from where.
+      // It ended by no failure, so a person must name the step.
       assert.deepStrictEqual(yield* flows.each({ key: "a" }, "retry"), { changed: 0, refused: 1 })
       assert.deepStrictEqual(yield* flows.each({}, "terminate", { all: true }), { changed: 0, refused: 0 })
       assert.deepStrictEqual(yield* flows.each({ tag: "tag b" }, "retry", { from: "note", version: 1 }), {
@@ -235,7 +235,7 @@ describe("the client", () => {
   )
 
   test(
-    "tells a wrong token, no program, and a program of another kind apart",
+    "distinguishes a wrong token, no program, and a program of another kind",
     Effect.gen(function* () {
       const url = yield* address
       const codeOf = (layer: Layer.Layer<FlowManagementClient>) =>
@@ -255,7 +255,7 @@ describe("the client", () => {
 
 describe("the routes", () => {
   test(
-    "answer in the envelope of the service, and leave the program's own alone",
+    "respond in the envelope of the service, and leave other routes of the program alone",
     Effect.gen(function* () {
       const refusal = Effect.fnUntraced(function* (path: string, init?: RequestInit) {
         const { status, text } = yield* ask(path, init)
@@ -283,7 +283,7 @@ describe("the routes", () => {
   )
 
   test(
-    "give times in ISO 8601 and names with underscores",
+    "return times in ISO 8601 and names with underscores",
     Effect.gen(function* () {
       const id = yield* submitted("one")
       const { text } = yield* ask(`/flow-executions/${id}`)

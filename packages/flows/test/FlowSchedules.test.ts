@@ -19,7 +19,7 @@ import { alone, engineOver, journalOf } from "./support/Processes.ts"
 
 const minuteOf = (at: number): string => new Date(at).toISOString().slice(0, 16)
 
-/** A flow that notes its input, outside of the journal. One whose input says so dies, or cannot be undone at once. */
+/** A flow that notes its input, outside of the journal. By its input it dies, or its undo fails at first. */
 const makeNoting = (work: Duration.Input | null = null) => {
   const diary: Array<string> = []
   const note = Flow.step("note", {
@@ -110,7 +110,7 @@ describe("a schedule", () => {
       )
     }))
 
-  test("keeps to the clock on the wall of its zone", (journal) =>
+  test("follows the local time of its zone", (journal) =>
     Effect.gen(function* () {
       const noting = makeNoting()
       const options = daily({ cron: "30 2 * * *", zone: "Europe/Vienna" })
@@ -199,7 +199,7 @@ describe("occurrences that passed while no process ran", () => {
     [{ missed: "none" }, []]
   ]
   for (const [options, missed] of away) {
-    test(`begin as told: ${JSON.stringify(options)}`, (journal) =>
+    test(`begin as defined: ${JSON.stringify(options)}`, (journal) =>
       Effect.gen(function* () {
         const noting = makeNoting()
         const program = scheduled(noting, daily(options))
@@ -251,7 +251,7 @@ describe("an occurrence that meets an earlier execution", () => {
     ["stop", ["06:00", "undid 06:00", "07:00", "undid 07:00", "08:00"]]
   ]
   for (const [overlap, diary] of met) {
-    test(`does as told: ${overlap}`, (journal) =>
+    test(`applies its policy: ${overlap}`, (journal) =>
       Effect.gen(function* () {
         const noting = makeNoting("80 minutes")
         const options = daily({ cron: "0 6-8 * * *", ...(overlap === undefined ? {} : { overlap }) })
@@ -406,7 +406,7 @@ describe("a person", () => {
       return process(journal, scheduled(noting, daily(options)), "2026-11-20T05:00Z", body(noting))
     })
 
-  served("pauses and resumes a schedule, and what came meanwhile is skipped with the note", {}, null, ({ diary }) =>
+  served("pauses and resumes a schedule, and occurrences in between are skipped with the note", {}, null, ({ diary }) =>
     Effect.gen(function* () {
       yield* FlowSchedules.pause("daily", "the ERP is down", { by: "Ada" })
       assert.deepStrictEqual((yield* FlowSchedules.get("daily")).paused, {
@@ -478,7 +478,7 @@ describe("a person", () => {
     })
   )
 
-  served("begins a backfill at once where runs may overlap", { overlap: "allow" }, "1 hour", ({ diary }) =>
+  served("begins a whole backfill immediately where runs may overlap", { overlap: "allow" }, "1 hour", ({ diary }) =>
     Effect.gen(function* () {
       yield* FlowSchedules.backfill("daily", Date.parse("2026-09-01"), Date.parse("2026-11-20"))
       yield* TestClock.adjust("1 minute")

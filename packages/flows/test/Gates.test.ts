@@ -19,7 +19,7 @@ const room = ControlRoom.layerHttpClient({
 
 const perSecond = 25
 
-/** A service that takes so many requests a second, ten of them together, and answers after 40 ms. */
+/** A service that accepts so many requests a second, ten of them together, and responds after 40 ms. */
 const busyService = () => {
   let left = 10
   let at = 0

@@ -92,7 +92,7 @@ const flowOf = (name: string, body: () => Effect.Effect<unknown, typeof AnyError
     success: Schema.Json,
     error: AnyError,
     idempotencyKey: () => name,
-    // What steps give is JSON: their schemas say so.
+    // Results of steps are JSON, by their schemas.
     run: () => Effect.map(body(), (result) => result as Schema.Json)
   })
 
@@ -129,7 +129,7 @@ layer(world, { excludeTestServices: true })("the graph steps", (it) => {
   })
 
   describe("files", () => {
-    it.effect("findFiles gives files, and of a shortcut what it leads to", () =>
+    it.effect("findFiles returns files, and the targets of shortcuts", () =>
       Effect.gen(function* () {
         const orders = yield* plainly(Steps.findFiles({ text: "orders", within: { path: "/Reports" } }))
         assert.sameMembers(
@@ -146,7 +146,7 @@ layer(world, { excludeTestServices: true })("the graph steps", (it) => {
       })
     )
 
-    it.effect("listFolder gives files and folders, and downloadFile takes what it gave", () =>
+    it.effect("listFolder returns files and folders, and downloadFile accepts them", () =>
       Effect.gen(function* () {
         const items = yield* plainly(Steps.listFolder({ folder: { path: "Reports" } }))
         assert.sameDeepMembers(
@@ -222,7 +222,7 @@ layer(world, { excludeTestServices: true })("the graph steps", (it) => {
   })
 
   describe("lists", () => {
-    it.effect("listItems gives the fields that are asked for, filtered and in order", () =>
+    it.effect("listItems returns the requested fields, filtered and in order", () =>
       Effect.gen(function* () {
         const site = yield* plainly(Steps.findSite({ site: team }))
         const rows = yield* plainly(
@@ -270,7 +270,7 @@ layer(world, { excludeTestServices: true })("the graph steps", (it) => {
   })
 
   describe("durably", () => {
-    it.effect("a lost answer costs neither a second item nor a second look: the step is tried again by itself", () =>
+    it.effect("a lost response causes neither a second item nor a second search: the step is retried", () =>
       Effect.gen(function* () {
         const { forgetRequests, setFaults } = yield* GraphSandbox
         const to = yield* folder
@@ -320,7 +320,7 @@ layer(world, { excludeTestServices: true })("the graph steps", (it) => {
       )
     const posts = Effect.map(requestsTo("/lists/Orders/items"), (all) => all.filter(({ method }) => method === "POST"))
 
-    it.effect("a service that is away or too busy is tried again until it is there", () =>
+    it.effect("calls of an unavailable or overloaded service are retried until it responds", () =>
       Effect.gen(function* () {
         const exit = yield* durably("away", () => Steps.findSite({ site: team }), {
           rules: [
@@ -354,7 +354,7 @@ layer(world, { excludeTestServices: true })("the graph steps", (it) => {
       })
     )
 
-    it.effect("what does not go away by itself fails at once", () =>
+    it.effect("errors that are not transient fail immediately", () =>
       Effect.gen(function* () {
         const exit = yield* durably("nowhere", () => Steps.listFolder({ folder: { path: "/nowhere" } }), { rules: [] })
         assert.match(failureOf(exit), /NotFound/)

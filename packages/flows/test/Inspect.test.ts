@@ -1,4 +1,4 @@
-/** `inspect` of an execution that is stuck: in which step, since when, which attempt, what comes next, in one look. */
+/** `inspect` of an execution that is stuck: in which step, since when, which attempt, what comes next. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -57,7 +57,7 @@ const passing = <A, E, R>(duration: Parameters<typeof TestClock.adjust>[0], effe
     return yield* Fiber.join(fiber)
   })
 
-/** What a program with this flow does; one that ends gives its steps ten seconds. */
+/** Runs a program with this flow; when it ends, its steps have ten seconds. */
 const inProgram = <R, A, E, R2>(
   flow: Flow.Flow<typeof Schema.Void, typeof Schema.Void, typeof anyError, R>,
   effect: Effect.Effect<A, E, R2>
@@ -93,7 +93,7 @@ const continued = <R, R2>(
 const test = <E>(title: string, body: Effect.Effect<void, E, FlowEngine>) =>
   it.effect(title, () => Effect.provide(body, memory))
 
-/** Port 1 of the loopback: nothing answers there. */
+/** Port 1 of the loopback refuses connections. */
 const away = ControlRoom.layer({
   baseUrl: "http://127.0.0.1:1",
   apiKey: Redacted.make("key"),
@@ -102,7 +102,7 @@ const away = ControlRoom.layer({
 const livesWithoutRoom = <E>(title: string, body: Effect.Effect<void, E, FlowEngine | ControlRoom>) =>
   it.live(title, () => Effect.provide(body, Layer.merge(memory, away)))
 
-describe("an execution that is under way tells", () => {
+describe("the inspection of a running execution shows", () => {
   test(
     "which step runs, where, and since when",
     Effect.gen(function* () {
@@ -115,7 +115,7 @@ describe("an execution that is under way tells", () => {
   )
 
   livesWithoutRoom(
-    "when a ready step tries again while its control room is away, after which attempt, and why",
+    "when a ready step is retried while its control room is unavailable, after which attempt, and why",
     Effect.gen(function* () {
       const flow = flowOf(() =>
         Steps.startRun({ process: ProcessId.make("process"), workItems: [WorkItemId.make("item")] })
@@ -127,7 +127,7 @@ describe("an execution that is under way tells", () => {
         return yield* inspected
       }).pipe(Effect.provide(Flow.layer(flow)))
       const [pause] = now
-      if (pause === undefined) return assert.fail("nothing is under way")
+      if (pause === undefined) return assert.fail("nothing is running")
       assert.strictEqual(pause.path, "startRun")
       assert.strictEqual(pause.failure?.tag, "ControlRoomError")
       assert.isAbove(pause.due ?? 0, pause.since)
@@ -287,7 +287,7 @@ describe("an execution that is under way tells", () => {
   )
 
   test(
-    "that nobody runs its version, and what to start",
+    "that no process runs its version, and what to start",
     Effect.gen(function* () {
       const flow = flowOf(() => Flow.sleep("nap", "2 days"))
       const id = yield* inProgram(flow, Effect.tap(Flow.submit(flow, undefined), Effect.sleep("1 second")))
@@ -299,7 +299,7 @@ describe("an execution that is under way tells", () => {
   )
 })
 
-describe("an execution that is halted tells why and what to do", () => {
+describe("the inspection of a halted execution shows why and what to do", () => {
   test(
     "when its body has changed",
     Effect.gen(function* () {
@@ -363,7 +363,7 @@ describe("an execution that is halted tells why and what to do", () => {
   )
 
   test(
-    "when a step was cut off that must not be repeated",
+    "when a step that must not be repeated was interrupted",
     Effect.gen(function* () {
       const flow = flowOf(() => does("once", () => Effect.never, { repeat: "never" })("x"))
       const { execution, now, remedy, summary } = yield* continued(flow, flow)
@@ -396,7 +396,7 @@ describe("an execution that is halted tells why and what to do", () => {
 })
 
 test(
-  "a suspended execution tells where it stopped, and that it is to be resumed",
+  "the inspection of a suspended execution shows where it stopped, and that it is to be resumed",
   Effect.gen(function* () {
     const flow = flowOf(() => Flow.sleep("nap", "2 days"))
     const { now, remedy, summary } = yield* inProgram(
@@ -416,7 +416,7 @@ test(
 )
 
 test(
-  "a failed execution tells which step a retry begins at",
+  "the inspection of a failed execution shows at which step a retry begins",
   Effect.gen(function* () {
     const { now, remedy, summary } = yield* stuck(flowOf(() => Effect.andThen(echo("a"), refusing("x"))))
     assert.deepStrictEqual(now, [])
@@ -426,7 +426,7 @@ test(
 )
 
 test(
-  "a failure that is a text is told as it is",
+  "a failure that is a text is shown unchanged",
   Effect.gen(function* () {
     const declined = Flow.step("declined", {
       input: Schema.String,

@@ -50,7 +50,7 @@ journalSuite({
 })
 
 if (soak) {
-  describe("when the answer of every statement is lost once", () => {
+  describe("when the response of every statement is lost once", () => {
     journalSuite({
       name: "on SQLite",
       losesAnswers: true,

@@ -23,7 +23,7 @@ import { listen } from "./support/journal/Notifications.ts"
 import { troubled } from "./support/journal/Troubled.ts"
 import { until } from "./support/Polling.ts"
 
-/** A process, with a pool of its own. */
+/** A process with its own pool. */
 const open = (options: PostgresOptions, database = Database.layer) =>
   Layer.build(
     Layer.fresh(Sql.layer.pipe(Layer.provide(database), Layer.provideMerge(Layer.fresh(Postgres.client(options)))))
@@ -44,7 +44,7 @@ journalSuite({
 })
 
 if (soak) {
-  describe("when the answer of every statement is lost once", () => {
+  describe("when the response of every statement is lost once", () => {
     journalSuite({
       name: "on Postgres",
       losesAnswers: true,
@@ -75,7 +75,7 @@ describe("the journal on Postgres: a long queue", () => {
 })
 
 describe("the journal on Postgres: changes in other processes", () => {
-  it.live("a process is told of what another one sends to it, leaves to it, and ends", () =>
+  it.live("a process is notified of messages, releases and ends by another one", () =>
     Effect.gen(function* () {
       const { one, two } = yield* twoProcesses
       yield* register(one.journal, "one")
@@ -112,7 +112,7 @@ describe("the journal on Postgres: changes in other processes", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("a process that could not be told for a while looks for what it missed", () =>
+  it.live("a process polls for notifications that it missed", () =>
     Effect.gen(function* () {
       const { one, schema, two } = yield* twoProcesses
       const heard = yield* listen(one.journal)
@@ -137,7 +137,7 @@ const ownServer = Effect.map(
   (server) => ({ server, options: { url: Redacted.make(server.url), schema: "flows" } })
 )
 
-describe("the journal on Postgres: a database that goes away in the middle", () => {
+describe("the journal on Postgres: a database that becomes unavailable in the middle", () => {
   it.live("loses and doubles nothing while the server ends its connections", () =>
     Effect.gen(function* () {
       const { options } = yield* ownServer

@@ -79,7 +79,7 @@ describe("an execution behind a limit", () => {
     )
   )
 
-  it.effect("begins at once when there is room, and its caller gets its result", () =>
+  it.effect("begins immediately when there is room, and its caller gets its result", () =>
     on(
       byCustomer,
       Effect.gen(function* () {
@@ -90,7 +90,7 @@ describe("an execution behind a limit", () => {
     )
   )
 
-  it.effect("is cancelled and terminated at once, and never runs", () =>
+  it.effect("is cancelled and terminated immediately, and never runs", () =>
     on(
       byCustomer,
       Effect.gen(function* () {
@@ -133,7 +133,7 @@ describe("an execution behind a limit", () => {
     )
   )
 
-  it.effect("keeps the signals that it is sent", () => {
+  it.effect("stores the signals sent to it", () => {
     const flow = Flow.make("answered", {
       version: 1,
       input: Schema.String,

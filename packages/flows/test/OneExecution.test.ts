@@ -29,7 +29,7 @@ const makeFlaky = () => {
 }
 
 describe("the numbers of calls", () => {
-  it.effect("give each call of a step in one place keys of its own", () =>
+  it.effect("give each call of a step in one place separate keys", () =>
     Effect.gen(function* () {
       const flow = flowOf(Schema.String, () => Effect.andThen(post("a"), Effect.andThen(post("a"), post("b"))))
       yield* throughTime(Flow.execute(flow, undefined)).pipe(Effect.provide(Flow.layer(flow)))
@@ -279,7 +279,7 @@ describe("retry", () => {
     }).pipe(Effect.provide(memory))
   )
 
-  it.effect("is refused while the execution is under way", () =>
+  it.effect("is refused while the execution has not ended", () =>
     Effect.gen(function* () {
       const flow = flowOf(Schema.Void, () => Flow.sleep("nap", "1 hour"))
       yield* Effect.gen(function* () {
@@ -324,7 +324,7 @@ describe("continueAs", () => {
     return id
   })
 
-  it.effect("begins a new chapter under the same id, with keys of its own", () =>
+  it.effect("begins a new chapter under the same id, with new keys", () =>
     Effect.gen(function* () {
       const id = yield* chapters
       const { chapter, input, state } = yield* FlowExecutions.get(id)
@@ -334,7 +334,7 @@ describe("continueAs", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("awaits signals anew, and loses no message that was not received", () =>
+  it.effect("waits for signals again, and loses no message that was not received", () =>
     Effect.gen(function* () {
       const id = yield* chapters
       assert.deepStrictEqual(

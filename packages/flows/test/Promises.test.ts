@@ -225,7 +225,7 @@ describe("a flow of promises", () => {
     })
   )
 
-  it.effect("gives steps their idempotency key, and repeats what fails", () =>
+  it.effect("passes steps their idempotency key, and retries failures", () =>
     Effect.gen(function* () {
       const flow = defineFlow({
         name: "tools",
@@ -349,7 +349,7 @@ describe("a flow of promises", () => {
     })
   )
 
-  it.effect("keeps running while it awaits something else", () =>
+  it.effect("continues to run while it awaits another promise", () =>
     Effect.gen(function* () {
       const flow = defineFlow({
         name: "foreign",

@@ -178,7 +178,7 @@ describe("executions that older builds have refused", () => {
       )
     }))
 
-  test("continue before their turn when somebody awaits them", (journal) =>
+  test("continue before their turn when a caller awaits them", (journal) =>
     Effect.gen(function* () {
       const [id = ""] = yield* halted(journal)
       const never: Journal["Service"] = { ...journal, list: () => Effect.never }
@@ -187,7 +187,7 @@ describe("executions that older builds have refused", () => {
       assert.strictEqual((yield* journal.find(id))?.state, "completed")
     }))
 
-  test("are halted again when the new build refuses them, and who awaits one is told", (journal) =>
+  test("are halted again when the new build refuses them, and callers that await one fail", (journal) =>
     Effect.gen(function* () {
       yield* halted(journal)
       const never: Journal["Service"] = { ...journal, list: () => Effect.never }

@@ -59,7 +59,7 @@ for (const [name, store] of [
       [never]
     )
 
-    test("an execution goes on from wherever it was, and repeats no step that has ended", () =>
+    test("an execution continues from any point, and repeats no step that has ended", () =>
       Effect.gen(function* () {
         yield* process(long, Flow.submit(long, undefined))
         for (let lines = 1; lines <= 7; lines++) yield* process(long, until(lines))
@@ -70,14 +70,14 @@ for (const [name, store] of [
         assert.deepStrictEqual([diary[0], ...diary.slice(-2)], ["one", "two", "three"])
       }))
 
-    test("an execution goes on without anybody asking for it", () =>
+    test("an execution continues without a caller", () =>
       Effect.gen(function* () {
         yield* process(long, Flow.submit(long, undefined))
         yield* TestClock.adjust("1 day")
         yield* process(long, until(7))
       }))
 
-    test("a step that was cut off runs again, with the same idempotency keys", () =>
+    test("an interrupted step runs again, with the same idempotency keys", () =>
       Effect.gen(function* () {
         const posting = Flow.step("posting", {
           input: Schema.Void,
@@ -97,7 +97,7 @@ for (const [name, store] of [
         assert.deepStrictEqual(more, [])
       }))
 
-    test("a pause between attempts is not begun anew", () =>
+    test("a pause between attempts is not restarted", () =>
       Effect.gen(function* () {
         const flaky = Flow.step("flaky", {
           input: Schema.Void,
@@ -131,7 +131,7 @@ for (const [name, store] of [
         assert.deepStrictEqual(yield* Diary.read, ["done", "long begins", "long begins", "long ends"])
       }))
 
-    test("undoing goes on where it was, with what ran beside the failure", () =>
+    test("undoing continues where it stopped, with what ran concurrently with the failure", () =>
       Effect.gen(function* () {
         const flow = flowOf(Schema.Void, () =>
           Effect.gen(function* () {

@@ -11,7 +11,7 @@ const found = [
 const check = ({ seed, violations }: Simulation.Report) =>
   assert.deepStrictEqual(violations, [], `replay it alone, with its trace: pnpm simulate --seed ${seed}`)
 
-describe("processes that are killed, stopped and cut off from a journal and a service", () => {
+describe("processes that are killed, stopped and disconnected from a journal and a service", () => {
   it("run every execution to an end that its record explains, and do nothing twice", () => {
     for (let seed = 1; seed <= sized(1_000, 1_000_000); seed++) check(Simulation.run(seed))
   })

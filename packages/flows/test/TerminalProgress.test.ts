@@ -103,7 +103,7 @@ describe("without a terminal", () => {
     })
   )
 
-  it.effect("tells why a step failed", () =>
+  it.effect("shows why a step failed", () =>
     Effect.gen(function* () {
       const texts = yield* written(Flow.run(flow, { steps: [[0, 1, "page"]], total: 3, fails: true }), plain)
       assert.deepStrictEqual(texts.join("").split("\n").slice(-3), [
@@ -114,7 +114,7 @@ describe("without a terminal", () => {
     })
   )
 
-  it.effect("tells of retries", () =>
+  it.effect("shows retries", () =>
     Effect.gen(function* () {
       const stubborn = Flow.step("stubborn", {
         input: Schema.Void,
@@ -148,7 +148,7 @@ describe("without a terminal", () => {
     })
   )
 
-  it.effect("keeps control characters out", () =>
+  it.effect("removes control characters", () =>
     Effect.gen(function* () {
       const steps: Array<[number, number, string]> = [[1_500, 1, "a\u001b[2Jb\r\nc"]]
       const text = (yield* written(Flow.run(flow, { steps, total: 2, fails: false }), plain)).join("")

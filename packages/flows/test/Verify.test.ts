@@ -61,7 +61,7 @@ describe("a verified run", () => {
       () => note("n", { key: `${++count}` }),
       /reached note\[\d\] before the recorded step note\[\d\]/
     ],
-    ["gives a step another input each time", () => note(`${++count}`), /reached note with another input/],
+    ["passes a step another input each time", () => note(`${++count}`), /reached note with another input/],
     [
       "returns something else each time",
       () => Effect.as(note("n"), `${++count}`),

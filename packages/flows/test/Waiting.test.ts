@@ -36,7 +36,7 @@ const waiting = Effect.zipWith(
   (parked, running) => parked + running
 )
 
-it.live(`${many} executions that wait survive a restart, and each goes on when it is told`, () =>
+it.live(`${many} waiting executions survive a restart, and each continues with its signal`, () =>
   Effect.gen(function* () {
     const file = yield* temporaryFile
     const program = <A, E>(effect: Effect.Effect<A, E, FlowEngine>) =>
@@ -59,7 +59,7 @@ it.live(`${many} executions that wait survive a restart, and each goes on when i
         assert.strictEqual(yield* waiting, many)
         const some = ids.filter((_, n) => n % 500 === 0)
         yield* Effect.forEach(some, (id) => FlowExecutions.signal(id, "word", `to ${id}`), { concurrency: 8 })
-        // Joined by their keys, they give what they were told.
+        // Joined by their keys, they return their signals.
         const told = yield* Effect.forEach(some, (_, index) => Flow.execute(awaiting, index * 500))
         assert.deepStrictEqual(
           told,

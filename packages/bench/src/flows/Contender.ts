@@ -1,6 +1,6 @@
 /**
- * A contender is a process of its own that runs the same flow of two steps as often as it is told to. It says that it is
- * ready, and answers each task with what it took.
+ * A contender is a separate process that runs the same flow of two steps as often as each task says. It reports that it is
+ * ready, and responds to each task with its times.
  */
 
 /** Runs flows for so long, so many of them at a time. */
@@ -51,8 +51,8 @@ const measure = async ({ concurrency, seconds }: Task, run: (n: number) => Promi
 }
 
 /**
- * `run` gives each number its own idempotency key within a task; `salt` tells the tasks apart. `close` is done before the
- * process ends, which it does when nobody is there any more to give it tasks.
+ * `run` gives each number its own idempotency key within a task; `salt` differs for each task. `close` runs before the
+ * process ends, which it does when its parent ends.
  */
 export const serve = (
   run: (n: number, salt: string) => Promise<unknown>,
@@ -60,7 +60,7 @@ export const serve = (
 ) => {
   process.on("message", (task: Task) => {
     const salt = crypto.randomUUID()
-    // What cannot be measured must not look like a figure: the process ends, and the bench with it.
+    // A failed measurement must not look like a figure: the process ends, and the benchmark with it.
     void measure(task, (n) => run(n, salt)).then((measured) => process.send?.(measured))
   })
   process.on("disconnect", () => void close().finally(() => process.exit(0)))

@@ -1,5 +1,5 @@
 /**
- * Executions that wait: half of them for an hour, half for a signal, in a process of its own on the SQLite file of the
+ * Executions that wait: half of them for an hour, half for a signal, in a separate process on the SQLite file of the
  * first argument. It prints what it took to submit them, or to start again with all of them there, and what the process
  * needs while they wait.
  */

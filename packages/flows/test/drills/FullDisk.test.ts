@@ -1,5 +1,5 @@
 /**
- * A disk that fills up under SQLite, again and again: everything goes on by itself with room, and nothing fails. The disk
+ * A disk that fills up under SQLite, again and again: with free space all executions continue automatically, and none fails. The disk
  * is a real file system of a few megabytes.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -18,7 +18,7 @@ import { drawn, statesOf, verdict } from "../support/drills/Verdict.ts"
 const times = sized(3, 30)
 const executionsBetween = 40
 
-/** Whether this machine lets a process have a disk of its own. */
+/** Whether this machine lets a process mount a disk. */
 const disksOfTheirOwn =
   spawnSync("unshare", ["--map-root-user", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0
 
@@ -47,7 +47,7 @@ const fill = (folder: string) =>
   })
 
 describe.skipIf(!disksOfTheirOwn)("on a full disk", () => {
-  it.live(`filled ${times} times, executions wait and go on by themselves`, () =>
+  it.live(`filled ${times} times, executions wait and continue automatically`, () =>
     Effect.gen(function* () {
       const effects = yield* Effects.start
       const folder = yield* temporaryFolder

@@ -1,4 +1,4 @@
-/** What a flow does wherever it runs: the same flows give the same results, with the same effects. */
+/** The conformance suite of flows: the same flows return the same results, with the same effects, on every engine. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Cause from "effect/Cause"
@@ -35,7 +35,7 @@ export class Diary extends Context.Service<Diary, Ref.Ref<ReadonlyArray<string>>
 
 export class Refused extends Schema.TaggedError<Refused>()("Refused", { why: Schema.String }) {}
 
-/** Writes a line and gives its length; refuses the empty line. */
+/** Writes a line and returns its length; refuses the empty line. */
 export const note = Flow.step("note", {
   input: Schema.String,
   success: Schema.Finite,
@@ -88,7 +88,7 @@ export interface Runner<R> {
     signal: { readonly name: string; readonly path: string; readonly value: Schema.Json },
     effect: Effect.Effect<A, E, R2>
   ) => Effect.Effect<A, unknown, R2 | R>
-  /** Whether defects halt an execution, for a person to look at. */
+  /** Whether defects halt an execution, for a person. */
   readonly halts: boolean
 }
 
@@ -114,7 +114,7 @@ export const durable: Runner<FlowEngine> = {
   halts: true
 }
 
-/** `layer` is built anew for each test. */
+/** `layer` is built for each test. */
 export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Layer<R, unknown>, isVirtual = true) => {
   const through = <A, E, R>(effect: Effect.Effect<A, E, R>) => (isVirtual ? throughTime(effect) : Effect.exit(effect))
   /** Of seconds; where time is real they are short. */
@@ -145,7 +145,7 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
 
   describe(`flows, ${name}`, () => {
     test(
-      "give what the body returns, by way of their schemas",
+      "return the result of the body, decoded by their schemas",
       Effect.gen(function* () {
         const flow = Flow.make("sum", {
           version: 1,
@@ -252,7 +252,7 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
     )
 
     test(
-      "run the members of forEach beside each other, in the order of the items",
+      "run the members of forEach concurrently, with results in the order of the items",
       Effect.gen(function* () {
         const flow = flowOf(Schema.Array(Schema.String), () =>
           Flow.forEach("item", [3, 1, 2], { key: String, concurrency: 3 }, (seconds) =>
@@ -272,7 +272,7 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
     )
 
     test(
-      "wait and run steps beside each other, and repeat no step because of that",
+      "wait and run steps concurrently, and repeat no step because of that",
       Effect.gen(function* () {
         const flow = flowOf(Schema.Struct({ slept: Schema.String, worked: Schema.String }), () =>
           Flow.all(
@@ -307,7 +307,7 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
     )
 
     test(
-      "fail with FlowTimeout when something takes too long, and go on",
+      "fail with FlowTimeout when a part takes too long, and continue",
       Effect.gen(function* () {
         const flow = flowOf(Schema.Array(Schema.Finite), () =>
           Effect.gen(function* () {
@@ -341,7 +341,7 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
     )
 
     test(
-      "go on with the first member of a race, and interrupt the others",
+      "continue with the first member of a race, and interrupt the others",
       Effect.gen(function* () {
         const flow = flowOf(Schema.String, () =>
           Effect.gen(function* () {
@@ -459,7 +459,7 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
     )
 
     test(
-      "go on undoing when an undo fails",
+      "continue undoing when an undo fails",
       Effect.gen(function* () {
         const flow = flowOf(Schema.Void, () =>
           Effect.gen(function* () {
@@ -470,7 +470,7 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
         )
         const exit = yield* exitOf(flow)
         const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
-        // A script is over then; an execution is halted until somebody has put it right.
+        // A script ends then; an execution is halted until a person has fixed the cause.
         if (runner.halts) assert.propertyVal(error, "tag", "UndoFailed")
         else assert.instanceOf(error, Flow.FlowTimeout)
         assert.deepStrictEqual(yield* Diary.read, ["one", "two", "three begins", "undo one"])

@@ -17,7 +17,7 @@ import * as MemoryJournal from "../../src/internal/journal/Memory.ts"
 import * as Local from "../../src/internal/ownership/Local.ts"
 import { throughTime } from "./Time.ts"
 
-/** A file in a folder of its own. */
+/** A file in a new folder. */
 export const temporaryFile = Effect.map(
   Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), "signalbox-flows-"))),
@@ -29,7 +29,7 @@ export const temporaryFile = Effect.map(
 /** The Postgres of the project at hand. */
 export const postgresUrl = process.env[urlVariable] ?? ""
 
-/** A schema of its own. */
+/** A separate schema. */
 export const temporarySchema = Effect.acquireRelease(
   Effect.sync(() => `flows_${randomUUID().replaceAll("-", "")}`),
   (schema) => dropSchema(postgresUrl, schema)
@@ -70,7 +70,7 @@ export class Store extends Context.Service<Store, { readonly process: (options?:
 }
 
 /**
- * Runs an effect in a process of its own, which runs these flows and ends with the effect: steps that run have ten seconds
+ * Runs an effect in a separate process, which runs these flows and ends with the effect: steps that run have ten seconds
  * then, of virtual time.
  */
 export const inProcess = Effect.fnUntraced(function* <A, E, R, E2, R2>(

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** A file in a folder of its own. */
+/** A file in a new folder. */
 export const temporaryFile = Effect.map(
   Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), "signalbox-flows-"))),

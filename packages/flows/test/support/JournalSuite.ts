@@ -12,6 +12,6 @@ import { writes } from "./journal/Writes.ts"
 
 export const journalSuite = (place: Place): void => {
   for (const part of [executions, writes, messages, ownership, limits, kept]) part(place)
-  // What is repeated is told of again.
+  // Repeated calls notify again.
   if (place.losesAnswers !== true) notifications(place)
 }

@@ -1,5 +1,5 @@
 /**
- * Runners of a cluster within one process, each with a `Sharding` of its own, that find each other without a network.
+ * Runners of a cluster within one process, each each with its own `Sharding`, that find each other without a network.
  */
 import * as MessageStorage from "effect/cluster/MessageStorage"
 import * as MachineId from "effect/cluster/MachineId"

@@ -116,7 +116,7 @@ const check = (seen: ReadonlyMap<number, Row.Outcome>, executions: ReadonlyMap<n
   }
 }
 
-/** No execution began before the one before it had ended. One that was stopped at once has begun and ended at one time. */
+/** No execution began before the previous one had ended. One that was stopped immediately began and ended at one time. */
 const checkApart = (executions: ReadonlyMap<number, Execution>) => {
   const all = [...executions.values()].toSorted(
     (a, b) => a.startedAt - b.startedAt || (a.endedAt ?? Infinity) - (b.endedAt ?? Infinity)
@@ -146,7 +146,7 @@ const isOver = Effect.fnUntraced(function* (journal: Journal["Service"]) {
 export const suite = <E>({ journal: store, name: ground, pass, points, seconds, seeds, virtual }: Ground<E>) => {
   const run = virtual ? it.effect : it.live
 
-  /** A schedule that ends, what a test does meanwhile, and what must hold in the end. */
+  /** A schedule that ends, what a test does in between, and what must hold at the end. */
   const test = (
     title: string,
     definition: Partial<DefinitionInput>,

@@ -1,4 +1,4 @@
-/** A program with durable flows and their management, on a port of its own. */
+/** A program with durable flows and their management, on its own port. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -5,7 +5,7 @@ import type * as Duration from "effect/Duration"
 import * as TestClock from "effect/testing/TestClock"
 import { breathe } from "./Polling.ts"
 
-/** Moves virtual time once everything that goes on without it has come to rest. */
+/** Advances virtual time when everything that runs without it is idle. */
 export const advance = (duration: Duration.Input) =>
   Effect.andThen(breathe, Effect.andThen(TestClock.adjust(duration), breathe))
 

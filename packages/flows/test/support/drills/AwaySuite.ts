@@ -1,5 +1,5 @@
 /**
- * A Postgres that is stopped and away for a while, under three processes: everything goes on by itself, and nothing fails.
+ * A Postgres that is stopped for a while, under three processes: all executions continue automatically, and none fails.
  */
 import { assert, it } from "@effect/vitest"
 import { startServer } from "@signalbox/testkit/Postgres"

@@ -104,7 +104,7 @@ export const cancelsSuite = ({ cluster = false, name, processes, store }: Option
         yield* Effect.forEach(numbers.slice(0, 4), (n) => Effect.exit(anyone().ask({ do: "cancel", n })))
       }
       const states = yield* verdict({ name: `${name}, cancelled`, effects, anyone, total, expectedOf })
-      // The next process counts its events anew, so only those of the first one are cancelled in any case.
+      // The next process restarts the count of its events, so only those of the first one are always cancelled.
       assert.deepStrictEqual(notCancelled(states, 1), [])
       yield* Effect.logInfo(`${name}, cancelled`, { ...count(states), kills })
     }).pipe(Effect.scoped)

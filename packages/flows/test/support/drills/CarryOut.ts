@@ -85,7 +85,7 @@ export const make = (
       }
     })
 
-  /** What happens in an execution, before anything else of it goes on. */
+  /** Called for each event of an execution, before it continues. */
   const hooked = Effect.gen(function* () {
     const context = yield* Effect.context<FlowEngine>()
     const cancel = cancelling()

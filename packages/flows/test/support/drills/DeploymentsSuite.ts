@@ -113,24 +113,26 @@ export const versionsSuite = (name: string, cluster: boolean) =>
   )
 
 export const stepMoreSuite = (name: string, cluster: boolean) =>
-  it.live(`${name}: one version with a step more at its end: what one build refuses goes on in the other`, () =>
-    Effect.gen(function* () {
-      const { finish, noneHalted, replace } = yield* begin(cluster)
-      for (let round = 0; round < rounds; round++) {
-        // New, old again, and new: what the new build began comes to the old one, and back.
-        for (const [slot, more, how] of [
-          [0, "after", "SIGTERM"],
-          [0, "after", "SIGTERM"],
-          [1, "after", "SIGTERM"],
-          [1, "after", "SIGKILL"],
-          [2, "after", "SIGTERM"]
-        ] as const) {
-          yield* replace(slot, { more }, how)
-          yield* noneHalted
+  it.live(
+    `${name}: one version with a step more at its end: executions that one build refuses continue in the other`,
+    () =>
+      Effect.gen(function* () {
+        const { finish, noneHalted, replace } = yield* begin(cluster)
+        for (let round = 0; round < rounds; round++) {
+          // New, old again, and new: what the new build began comes to the old one, and back.
+          for (const [slot, more, how] of [
+            [0, "after", "SIGTERM"],
+            [0, "after", "SIGTERM"],
+            [1, "after", "SIGTERM"],
+            [1, "after", "SIGKILL"],
+            [2, "after", "SIGTERM"]
+          ] as const) {
+            yield* replace(slot, { more }, how)
+            yield* noneHalted
+          }
+          if (round + 1 < rounds) for (const slot of [0, 1, 2]) yield* replace(slot, { more: "after" }, "SIGTERM")
         }
-        if (round + 1 < rounds) for (const slot of [0, 1, 2]) yield* replace(slot, { more: "after" }, "SIGTERM")
-      }
-      yield* finish(`${name}, a step more`)
-      yield* noneHalted
-    }).pipe(Effect.scoped)
+        yield* finish(`${name}, a step more`)
+        yield* noneHalted
+      }).pipe(Effect.scoped)
   )

@@ -1,6 +1,6 @@
 /**
  * Side effects, counted outside of the journal: a server that executes a POST once for each idempotency key, and that can
- * lose, refuse or hold back what it answers.
+ * lose, refuse or delay its responses.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -14,7 +14,7 @@ export const Post = Schema.Struct({
   undo: Schema.Boolean,
   /** Whether it is to be undone when the execution does not complete. */
   compensated: Schema.Boolean,
-  /** A value that a step made and nobody but the journal has. */
+  /** A value that a step computed and only the journal has. */
   used: Schema.String
 })
 export interface Post extends Schema.Schema.Type<typeof Post> {}

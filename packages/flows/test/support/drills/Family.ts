@@ -36,7 +36,7 @@ export const cancelled: Expected = { state: "cancelled", least: [], kept: [] }
 
 export const Input = Schema.Struct({ n: Schema.Finite, kind: Kind })
 
-/** The service gave no answer, or none that settles the matter. */
+/** The service sent no response, or none that shows whether it acted. */
 export class Unanswered extends Schema.TaggedError<Unanswered>()("Unanswered", {
   why: Schema.String,
   retryAfterMillis: Schema.NullOr(Schema.Finite)

@@ -1,5 +1,5 @@
 /**
- * Answers that are lost, or never come: however the execution goes on then, each POST is executed once.
+ * Responses that are lost, or never arrive: however the execution continues, each POST is executed once.
  */
 import { assert, it } from "@effect/vitest"
 import { sized } from "@signalbox/testkit/Soak"
@@ -67,7 +67,7 @@ const retryOf = (n: number, version: number | null = null): Order => ({ do: "ret
 
 export const lostAnswersSuite = (name: string, place: Place) => {
   const isMemory = place === "memory"
-  /** The first answer for each effect is lost, or never comes. */
+  /** The first response for each effect is lost, or never arrives. */
   const losing = (effects: Effects.Effects) => {
     const known = new Set<string>()
     // What is done again under another key is answered: else two that fail by turns would never come to an end.
@@ -104,7 +104,7 @@ export const lostAnswersSuite = (name: string, place: Place) => {
         yield* Effect.sleep("150 millis")
         const states = yield* statesOf(anyone)
         for (const [n, { state }] of states) {
-          // One that has ended meanwhile refuses.
+          // An execution that has ended in between refuses.
           if (state === "suspended") yield* Effect.ignore(ask({ do: "resume", n }))
           else if ((n + round) % 2 === 0) {
             suspended.add(n)
@@ -124,7 +124,7 @@ export const lostAnswersSuite = (name: string, place: Place) => {
     })
   )
 
-  /** Retries what failed for want of an answer and resumes what halted for that, until all is as it should be. */
+  /** Retries and resumes executions that failed or halted because of lost responses, until all have succeeded. */
   const bringToEnd = Effect.fnUntraced(function* (anyone: () => Asked, total: number, order: (n: number) => Order) {
     let retries = 0
     for (let round = 0; ; round++) {
@@ -135,7 +135,7 @@ export const lostAnswersSuite = (name: string, place: Place) => {
       const halted = [...states].filter(([, { state }]) => state === "halted")
       if (open.length + wanting.length === 0 && states.size === total) return retries
       if (round > sized(600, 6_000)) return assert.fail(JSON.stringify([...open, ...wanting].slice(0, 10)))
-      // All at once they would keep each other from being answered in time, again and again.
+      // All together they would delay each other beyond their timeouts, again and again.
       const again = wanting.slice(0, Math.max(mostUnderWay - open.length, 0))
       for (const [n] of again) yield* Effect.ignore(anyone().ask(order(n)))
       for (const [n] of halted) yield* Effect.ignore(anyone().ask({ do: "resume", n }))
@@ -154,7 +154,7 @@ export const lostAnswersSuite = (name: string, place: Place) => {
         const { anyone, effects, run, submitAll, total } = yield* begin(place, { retry: "never" }, answeredKindOf)
         losing(effects)
         yield* submitAll
-        // In memory there is no other deployment.
+        // An engine in memory has no other deployment.
         if (version !== null && !isMemory) yield* run({ retry: "never", version, alsoBefore: true })
         const retries = yield* bringToEnd(anyone, total, (n) => retryOf(n, isMemory ? null : version))
         yield* verdict({

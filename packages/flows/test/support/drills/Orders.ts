@@ -1,5 +1,5 @@
 /**
- * What a test tells a process that runs the family, and what it hears back: lines of JSON.
+ * The messages between a test and a process that runs the family, as lines of JSON.
  */
 import * as Schema from "effect/Schema"
 import { Kind } from "./Family.ts"
@@ -26,9 +26,9 @@ export const Plan = Schema.Struct({
   alsoBefore: Schema.Boolean,
   /** Whether the process is a runner of a cluster. */
   cluster: Schema.Boolean,
-  /** Whether it can be told where to end itself. */
+  /** Whether it can be killed at a given event. */
   mortal: Schema.Boolean,
-  /** Whether executions are cancelled, each at an event of its own. */
+  /** Whether executions are cancelled, each at a different event. */
   cancels: Schema.Boolean
 })
 export interface Plan extends Schema.Schema.Type<typeof Plan> {}

@@ -1,6 +1,6 @@
 /**
- * Owners that stand still for longer than their lease and then go on, and owners whose connections the server ends: the
- * others go on within ten seconds, and what is used is what is recorded.
+ * Owners that stall for longer than their lease and then continue, and owners whose connections the server ends: the
+ * others continue within ten seconds, and only recorded results are used.
  */
 import { assert, it } from "@effect/vitest"
 import { sized } from "@signalbox/testkit/Soak"
@@ -25,7 +25,7 @@ const threeProcesses = Effect.fnUntraced(function* (store: Plan["store"], cluste
   return { effects, fleet }
 })
 
-/** Each request takes a while, so that the one that is stopped has many under way. */
+/** Each request takes a while, so that the stopped process has many requests in flight. */
 const slow = () => new Promise<void>((resolve) => setTimeout(resolve, 100))
 
 export const stoppedSuite = (name: string, cluster: boolean) =>
@@ -62,7 +62,7 @@ export const stoppedSuite = (name: string, cluster: boolean) =>
           longest.push(Date.now() - since)
           yield* Effect.sleep(Math.max(0, stoppedMillis - (Date.now() - since)))
           yield* stopped.signal("SIGCONT")
-          // What it still had under way is over too.
+          // Its requests in flight have ended too.
           yield* Effect.sleep("1 second")
         }
         const anyone = () => fleet[0]

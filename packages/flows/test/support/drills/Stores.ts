@@ -28,7 +28,7 @@ export const postgres = Effect.suspend(() => {
   )
 })
 
-/** A database of its own in that Postgres, and a client beside it, for drills that reach for all connections. */
+/** A separate database in that Postgres, and a client outside it, for drills that end all connections. */
 export const postgresDatabase = Effect.gen(function* () {
   const url = process.env[urlVariable] ?? ""
   const name = `drill_${randomUUID().replaceAll("-", "")}`

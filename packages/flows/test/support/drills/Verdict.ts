@@ -38,11 +38,11 @@ interface Options {
   readonly expectedOf: (n: number, state: string) => Expected
   /** Whether they were retried after their end. */
   readonly retried?: boolean
-  /** Whether those that are halted go on by themselves. */
+  /** Whether halted executions continue automatically. */
   readonly resumes?: boolean
 }
 
-/** Nothing is stuck that goes on, however busy the machine is. */
+/** The time after which an execution counts as stuck, also on a busy machine. */
 const longestStandstillMillis = 60_000
 
 /** Waits until all have ended, and returns their states. */

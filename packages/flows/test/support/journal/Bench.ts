@@ -21,9 +21,9 @@ export type TheJournal = typeof Journal.Service
 /** A storage for journals. */
 export interface Place {
   readonly name: string
-  /** Opens a journal on a new storage; its `open` gives other processes of that storage, or the same where there is one. */
+  /** Opens a journal on new storage; its `open` returns other processes on that storage, or the same one if there is only one. */
   readonly make: Effect.Effect<Opened, never, Scope.Scope>
-  /** Whether the answer of each statement is lost once, so that all of them are repeated. */
+  /** Whether the response of each statement is lost once, so that all of them are repeated. */
   readonly losesAnswers?: boolean
 }
 
@@ -37,7 +37,7 @@ export interface Bench extends Opened {
   readonly losesAnswers: boolean
 }
 
-/** A clock that stands, until it is told to go on; sleeps are real. */
+/** A clock that stands still until a test advances it; sleeps are real. */
 export interface Time {
   readonly now: () => number
   readonly pass: (millis: number) => void
@@ -87,7 +87,7 @@ export const part = (name: string, tests: (test: Test) => void) => (place: Place
 export const orders = { flow: "orders", version: 1 }
 export const hour = 3_600_000
 
-/** An execution without an owner that is due at once. */
+/** An execution without an owner that is due immediately. */
 export const order = (key: string, more: Partial<NewExecution> = {}): NewExecution => ({
   ...orders,
   id: `id-${key}`,

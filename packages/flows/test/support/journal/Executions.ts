@@ -82,7 +82,7 @@ export const executions = part("executions", (test) => {
       }
     }))
 
-  test("messages are kept with the execution that is created for them, each once", ({ journal }) =>
+  test("messages are stored with the execution that is created with them, each once", ({ journal }) =>
     Effect.gen(function* () {
       const messages = [signal("go"), signal("stop", { value: { why: 1 } }), signal("go", { value: "other" })]
       const execution = yield* create(journal, order("a", { messages }))
@@ -92,7 +92,7 @@ export const executions = part("executions", (test) => {
         message(1, signal("go")),
         message(2, signal("stop", { value: { why: 1 } }))
       ])
-      // Of one that is there already nothing is kept.
+      // With an existing execution none are stored.
       yield* journal.create(order("a", { messages: [signal("late")] }))
       assert.lengthOf(yield* journal.messages("id-a", 0), 2)
     }))

@@ -100,7 +100,7 @@ export const held = (make: Effect.Effect<Both, never, Scope.Scope>): void => {
           assert.deepStrictEqual(yield* one.journal.aside("id-a"), [])
         }))
 
-      test(`a claim waits for a write ${name} that is under way, and sees all of it`, ({ one, two }) =>
+      test(`a claim waits for a write ${name} that is in progress, and sees all of it`, ({ one, two }) =>
         Effect.gen(function* () {
           const fence = yield* abandoned({ one, two })
           yield* two.journal.send("id-a", signal("more"))
@@ -141,7 +141,7 @@ export const held = (make: Effect.Effect<Both, never, Scope.Scope>): void => {
         assert.deepInclude(yield* found(one.journal, "id-a"), { state: "halted", owner: null, epoch: 2 })
       }))
 
-    test("a change waits for a write that is under way, and decides on it", ({ one, two }) =>
+    test("a change waits for a write in progress, and decides on its result", ({ one, two }) =>
       Effect.gen(function* () {
         const fence = yield* abandoned({ one, two })
         const commit = yield* hold(one, one.journal.write(fence, write({ entries: [entry("t", { begun: 2 })] })))

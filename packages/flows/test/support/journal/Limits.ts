@@ -105,7 +105,7 @@ export const limits = part("limits", (test) => {
       assert.deepStrictEqual(yield* admitted(journal), ["e"])
     }))
 
-  test("keys take turns, and one that is full keeps no other waiting", ({ journal, time }) =>
+  test("keys take turns, and a full one does not delay the others", ({ journal, time }) =>
     Effect.gen(function* () {
       yield* journal.limit(orders, [each(1), whole(3)])
       const keys = ["a1", "a2", "a3", "b1", "b2", "c1", "d1"]
@@ -190,7 +190,7 @@ export const limits = part("limits", (test) => {
       const at = time.now()
       const first = yield* journal.admit("me", orders, 10)
       assert.deepStrictEqual(idsOf(first.executions), ["id-a", "id-b"])
-      // After a lost answer it is to be asked again.
+      // After a lost response it is called again.
       assert.isTrue(first.next === at + 500 || (losesAnswers && first.more))
       time.pass(499)
       assert.deepStrictEqual(yield* admitted(journal), [])
@@ -319,7 +319,7 @@ export const limits = part("limits", (test) => {
       assert.deepStrictEqual(idsOf(yield* admit(journal, 9, "me", 2)), ["id-a2"])
     }))
 
-  test("what is sent to a queued one is kept, and wakes nobody", ({ journal, time }) =>
+  test("a message to a queued one is stored, and wakes no process", ({ journal, time }) =>
     Effect.gen(function* () {
       yield* journal.limit(orders, [whole(1)])
       yield* queue(journal, time, ["a", "b"], flowWide, { messages: [signal("first")] })

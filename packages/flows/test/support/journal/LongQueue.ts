@@ -40,7 +40,7 @@ const queue = (journal: TheJournal, from: number, to: number) =>
     { concurrency: 16, discard: true }
   )
 
-/** So many are under way. */
+/** The number of executions that have begun. */
 const running = 400
 
 /** Ends the one that was begun first, and admits the next. */
@@ -78,7 +78,7 @@ export const longQueue = (
         assert.isAtMost(many.texts.length, few.texts.length)
         for (const text of new Set(many.texts)) {
           const plan = yield* explain(process, text)
-          // The other tables are as large as what is under way: a database may read a small one whole.
+          // The other tables have only executions that have begun: a database may read a small one whole.
           const scans = plan.filter((line) => /\b(SCAN|Seq Scan on) flow_(run|lane)\b/.test(line))
           assert.deepStrictEqual(scans, [], text)
         }

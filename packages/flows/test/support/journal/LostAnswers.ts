@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "../../../src/internal/sql/Database.ts"
 
-/** A database that does everything, loses the first answer, and so is asked for everything again. */
+/** A database that carries out every statement and loses its first response, so that each is repeated. */
 export const losingAnswers = Layer.effect(
   Database,
   Effect.map(Database, (database) => ({

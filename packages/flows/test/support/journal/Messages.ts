@@ -86,7 +86,9 @@ export const messages = part("messages", (test) => {
       assert.deepStrictEqual(yield* journal.messages("id-a", 0), [message(2, cancel)])
     }))
 
-  test("nothing is sent to what does not exist or has ended, but a repeat is still told from it", ({ journal }) =>
+  test("nothing is sent to an execution that does not exist or has ended, but repeats are still recognised", ({
+    journal
+  }) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* journal.send("id-a", signal("go")), { outcome: "absent", owner: null })
       const fence = yield* owned(journal, "a")
@@ -142,7 +144,7 @@ export const messages = part("messages", (test) => {
       assert.strictEqual((yield* found(journal, "id-a")).mail, 30)
     }))
 
-  test("no message is overlooked by an owner that gives its claim up at the same time", ({ journal, open }) =>
+  test("no message is missed by an owner that releases its claim concurrently", ({ journal, open }) =>
     Effect.gen(function* () {
       const other = yield* open
       yield* Effect.forEach(

@@ -38,7 +38,7 @@ export const listen = Effect.fnUntraced(function* (journal: TheJournal, handle: 
 const waitFor = (heard: ReadonlyArray<Heard>, count: number) => until(Effect.sync(() => heard.length >= count))
 
 export const notifications = part("changes", (test) => {
-  test("who listens is told of what is sent to an owner, what becomes due, and what ends", ({ journal }) =>
+  test("subscribers are notified of messages to an owner, of due executions, and of ends", ({ journal }) =>
     Effect.gen(function* () {
       const heard = yield* listen(journal)
       yield* register(journal, "me")
@@ -58,7 +58,7 @@ export const notifications = part("changes", (test) => {
       ])
     }))
 
-  test("what is due at once is told of, whatever made it so, and nothing else", ({ journal }) =>
+  test("executions that become due are notified, whatever the cause, and no others", ({ journal }) =>
     Effect.gen(function* () {
       const heard = yield* listen(journal)
       // None of these needs an owner now.
@@ -79,7 +79,7 @@ export const notifications = part("changes", (test) => {
       )
     }))
 
-  test("an owner is told when a change takes its execution away", ({ journal }) =>
+  test("an owner is notified when a change revokes its claim", ({ journal }) =>
     Effect.gen(function* () {
       yield* register(journal, "me")
       yield* owned(journal, "a")
@@ -95,7 +95,7 @@ export const notifications = part("changes", (test) => {
       ])
     }))
 
-  test("several changes of one execution that come together are told of once", ({ journal }) =>
+  test("concurrent changes of one execution are notified once", ({ journal }) =>
     Effect.gen(function* () {
       yield* register(journal, "me")
       yield* owned(journal, "a")
@@ -120,7 +120,7 @@ export const notifications = part("changes", (test) => {
       ])
     }))
 
-  test("each of those who listen is told", ({ journal }) =>
+  test("each subscriber is notified", ({ journal }) =>
     Effect.gen(function* () {
       const both = [yield* listen(journal), yield* listen(journal)]
       yield* create(journal, order("a"))

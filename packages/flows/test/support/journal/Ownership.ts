@@ -202,7 +202,7 @@ export const ownership = part("ownership", (test) => {
       assert.deepStrictEqual(yield* journal.processes(begin), [renewed])
     }))
 
-  test("the claims of a process that leaves are free at once", ({ journal, time }) =>
+  test("the claims of a process that leaves are released immediately", ({ journal, time }) =>
     Effect.gen(function* () {
       yield* register(journal, "me", begin + lease)
       const fence = yield* owned(journal, "a", { wakeAt: null })
@@ -215,7 +215,7 @@ export const ownership = part("ownership", (test) => {
       assert.isTrue(yield* register(journal, "me", begin + lease))
     }))
 
-  test("a reaped owner can write nothing, is told so once, and begins anew", ({ journal, losesAnswers, time }) =>
+  test("a reaped owner cannot write, learns that once, and starts again", ({ journal, losesAnswers, time }) =>
     Effect.gen(function* () {
       yield* register(journal, "me", begin + lease)
       yield* register(journal, "you", begin + 2 * lease)
@@ -285,7 +285,7 @@ export const ownership = part("ownership", (test) => {
         { execution: "id-b", path: "w", subject: "run%1" }
       ])
       assert.deepStrictEqual(yield* journal.awaitingAny([]), [])
-      // What is over awaits nothing, nor does what was set aside, nor an execution that has ended.
+      // Ended entries, discarded ones and ended executions wait for nothing.
       yield* journal.write(fence, write({ entries: [{ ...run("x", "run_1/a"), state: "succeeded", ended: 9 }] }))
       assert.deepStrictEqual(yield* journal.awaiting("run_1/"), [b, c])
       yield* journal.change("id-a", () =>
@@ -344,7 +344,7 @@ export const ownership = part("ownership", (test) => {
       assert.strictEqual(yield* journal.read("a"), 3)
     }))
 
-  test("an execution that is sent something while it is claimed is woken or its owner told", ({ journal, open }) =>
+  test("an execution that gets a message while it is claimed is woken, or its owner is notified", ({ journal, open }) =>
     Effect.gen(function* () {
       const other = yield* open
       yield* Effect.forEach(

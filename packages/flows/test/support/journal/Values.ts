@@ -49,7 +49,7 @@ const texts: Readonly<Record<string, string>> = {
 
 export const kept = part("values", (test) => {
   for (const [name, value] of Object.entries(values)) {
-    test(`${name} is kept as it is wherever there is a value`, ({ journal }) =>
+    test(`${name} is stored unchanged in every value`, ({ journal }) =>
       Effect.gen(function* () {
         const execution = yield* create(journal, order("a", { input: value, owner: "me" }))
         assert.deepStrictEqual(execution.input, value)
@@ -69,7 +69,7 @@ export const kept = part("values", (test) => {
       }))
   }
 
-  test("texts of every kind are kept as they are, and told apart", ({ journal }) =>
+  test("texts of every kind are stored unchanged, and distinguished", ({ journal }) =>
     Effect.gen(function* () {
       const all = Object.values(texts)
       for (const [n, key] of all.entries()) {
@@ -135,7 +135,7 @@ export const kept = part("values", (test) => {
       }
     }))
 
-  test("values of a megabyte are kept", ({ journal }) =>
+  test("values of a megabyte are stored", ({ journal }) =>
     Effect.gen(function* () {
       const large = "é\0🎉x".repeat(150_000)
       const execution = yield* create(journal, order("a", { input: { large }, owner: "me" }))
@@ -165,7 +165,7 @@ export const kept = part("values", (test) => {
       assert.lengthOf(yield* journal.aside("id-a"), 10_000)
     }))
 
-  test("what is written later by the caller does not reach what is kept", ({ journal }) =>
+  test("later mutations by the caller do not reach stored values", ({ journal }) =>
     Effect.gen(function* () {
       const input = { list: [1] }
       const tags = ["a"]

@@ -207,7 +207,7 @@ export const writes = part("writes", (test) => {
       assert.deepInclude(yield* found(journal, "id-a"), { owner: null, wakeAt: null, state: "halted" })
     }))
 
-  test("a new chapter sets aside what was before it, and keeps the messages that were not seen", ({ journal }) =>
+  test("a new chapter discards earlier entries, and keeps the messages that were not seen", ({ journal }) =>
     Effect.gen(function* () {
       const fence = yield* owned(journal, "a")
       yield* journal.write(fence, write({ entries: [succeeded("a", 1), entry("b", { begun: 3 })], undos: [undo("a")] }))
@@ -277,9 +277,7 @@ export const writes = part("writes", (test) => {
       ])
     }))
 
-  test("what a change sets aside is there no more, and has the redo that it says unless it was cut off", ({
-    journal
-  }) =>
+  test("entries that a change discards are gone, and get their redo unless they were interrupted", ({ journal }) =>
     Effect.gen(function* () {
       const fence = yield* owned(journal, "a")
       const [first, second] = [entry("b", { state: "retrying", begun: 3, ended: 4 }), succeeded("b", 5, { attempt: 2 })]
@@ -314,7 +312,7 @@ export const writes = part("writes", (test) => {
         ])
       )
       assert.deepStrictEqual(yield* journal.aside("id-a"), [first, second, entry("c", { begun: 7 }), cutOff])
-      // Another one with the same path is no repetition, and is set aside after those.
+      // Another one with the same path is no repetition, and is discarded after those.
       const claimed = yield* journal.claimOne("me", "id-a")
       assert(claimed !== null)
       const redone = succeeded("b", 9, { attempt: 2, redo: 1 })
@@ -356,7 +354,7 @@ export const writes = part("writes", (test) => {
       )
       const { epoch, round } = yield* found(journal, "id-a")
       assert.strictEqual(epoch, round)
-      // One whose answer was lost is decided again after those of others.
+      // One whose response was lost is decided again after those of others.
       if (!losesAnswers) assert.strictEqual(round, 12)
     }))
 

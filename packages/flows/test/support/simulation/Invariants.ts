@@ -92,7 +92,7 @@ export const check = ({ aside, effects, history, root }: Over): ReadonlyArray<st
     }
     const times = undone.get(done.n)?.length ?? 0
     if (undo.state === "done" && times !== 1) wrong(`${undo.path} is recorded as undone, and was undone ${times} times`)
-    // One whose answer was lost has failed by the record.
+    // A step whose response was lost has failed in the journal.
     const perhaps = aside.some(({ path, state }) => state !== "succeeded" && path.startsWith(`${undo.path}/undo/`))
     if (undo.state === "pending" && times > 0 && !perhaps) wrong(`${undo.path} was undone, and its undo is pending`)
     if (undo.state === "pending" && state !== "completed") wrong(`${undo.path} was not undone`)
@@ -111,11 +111,11 @@ export const check = ({ aside, effects, history, root }: Over): ReadonlyArray<st
         wrong(`${undo.path} is in a branch that lost: not undone`)
     }
   }
-  // A compensated step that was cut off has done nothing.
+  // An interrupted compensated step has done nothing.
   for (const path of Oracle.stepsOf(root).compensated) {
     const entry = latest.get(path)
     if (entry === undefined || (entry.state !== "interrupted" && entry.ended !== null)) continue
-    // What an attempt did that was set aside before its end is not known; nor of one that failed, whose answer may be lost.
+    // The effect of an attempt that was discarded before its end is unknown, and of a failed one, whose response may be lost.
     const before = aside.filter((one) => one.path === path && one.redo === entry.redo)
     if (before.some(({ ended, state }) => ended === null || state === "failed")) continue
     const did = effects.find(({ key }) => key === keyOf(entry))

@@ -77,7 +77,7 @@ export const read = (root: Node, { entries }: Pick<History, "entries">): Reading
     return end === null ? null : { ...end, value }
   }
   const { inRegion } = stepsOf(root)
-  /** When everything below a prefix was over that is not simply cut off, or `at` if there is nothing later. */
+  /** Returns when everything below a prefix had ended, without interrupted entries, or `at` if there is nothing later. */
   const over = (prefix: string, at: number): number => {
     let last = at
     for (const { begun, ended, path, state } of latest.values()) {

@@ -11,14 +11,14 @@ import type { Seeded } from "./Seeded.ts"
 
 /** How a step behaves and is repeated. */
 export type Manner =
-  /** Tries for a day what goes away by itself. */
+  /** Retries transient failures for a day. */
   | "patient"
   | "thrice"
-  /** Cut off when it takes too long. */
+  /** Interrupted when it takes too long. */
   | "timed"
   | "once"
   | "unkeyed"
-  /** Is not run again once it was cut off. */
+  /** Is not run again after an interruption. */
   | "never"
 
 export type Node =
@@ -232,7 +232,7 @@ type Run = Effect.Effect<Schema.Json, Failed, Flow.FlowContext<Room>>
 const Input = Schema.Struct({ key: Schema.String, program: Schema.Finite, chapter: Schema.Finite })
 const PartInput = Schema.Struct({ program: Schema.Finite, part: Schema.Finite })
 
-/** How a failure looks that the body has caught. */
+/** The text of a failure that the body has caught. */
 export const caughtOf = (error: Schema.Json): Schema.Json => ({ caught: error })
 const encodeFailed = Schema.encodeSync(Schema.toCodecJson(Failed))
 

@@ -1,5 +1,5 @@
 /**
- * The world outside: it carries out keyed POSTs once for each key, and counts what it did.
+ * The simulated control room: it carries out keyed POSTs once for each key, and counts its effects.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -8,12 +8,12 @@ import { IdempotencyKeys } from "@signalbox/api/Idempotency"
 import type { Driver, Machine } from "./Driver.ts"
 import type { Seeded } from "./Seeded.ts"
 
-/** `lost`: perhaps it was done; `busy`: it was not, and it goes away by itself; `refused`: it was not. */
+/** `lost`: it may have acted; `busy`: it did not act, and that is transient; `refused`: it did not act. */
 export class RoomError extends Schema.TaggedError<RoomError>()("RoomError", {
   why: Schema.Literals(["lost", "busy", "refused"])
 }) {}
 
-/** What the room did: the number and the key tell it from all else. */
+/** An effect of the room, identified by the number and the key. */
 export const Done = Schema.Struct({ n: Schema.Finite, key: Schema.String })
 export interface Done extends Schema.Schema.Type<typeof Done> {}
 
@@ -23,11 +23,11 @@ export interface Effected extends Done {
 }
 
 export interface Mood {
-  /** Applied, and the answer is lost. */
+  /** Applied, and the response is lost. */
   readonly lost: number
   readonly busy: number
   readonly refused: number
-  /** No answer comes; for requests that are cut off by a timeout. */
+  /** No response arrives; for requests that a timeout interrupts. */
   readonly hung: number
   /** The code of the step has a bug. */
   readonly bug: number

@@ -8,7 +8,7 @@ export interface Seeded {
   readonly int: (from: number, to: number) => number
   readonly chance: (probability: number) => boolean
   readonly pick: <A>(all: readonly [A, ...ReadonlyArray<A>]) => A
-  /** A sequence of its own, which what is drawn elsewhere does not shift. */
+  /** A separate sequence, independent of other draws. */
   readonly fork: (name: string) => Seeded
 }
 

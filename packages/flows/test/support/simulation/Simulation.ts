@@ -1,6 +1,6 @@
 /**
  * One simulation: processes that run made-up flows over one journal, while a seed kills and stops them, delays and loses
- * messages, and gives the orders of an operator. When the faults have stopped, everything must come to its end.
+ * messages, and acts as an operator. When the faults have stopped, every execution must end.
  */
 import { Sharding } from "effect/cluster/Sharding"
 import * as Context from "effect/Context"
@@ -57,7 +57,7 @@ const hour = 3_600_000
 /** Everything must be over this long after the last fault: a step may retry every five minutes by then. */
 const calmMillis = 12 * hour
 const mostTasks = 400_000
-/** Runners look every second, for as long as the calm lasts. */
+/** Runners poll every second while there are no faults. */
 const mostTasksOfCluster = 4_000_000
 
 export const run = (seed: number, options: { readonly trace?: boolean } = {}): Report => {
@@ -204,7 +204,7 @@ export const run = (seed: number, options: { readonly trace?: boolean } = {}): R
   }
   const all = (): ReadonlyArray<Execution> => storage.look((rows) => rows.list({ limit: 100 }))
 
-  /** Commands that are under way. */
+  /** Commands in progress. */
   const orderedNow = new Set<{ readonly host: Host }>()
   /** Carries out a command in some process. */
   const order = (what: string, effect: Effect.Effect<unknown, unknown, FlowEngine>) => {

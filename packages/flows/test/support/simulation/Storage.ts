@@ -17,9 +17,9 @@ type Rows = Journal["Service"]
 
 /** How bad the network to something is. */
 export interface Weather {
-  /** The longest that a message is under way, most of the time. */
+  /** The longest usual latency of a message. */
   readonly usualMillis: number
-  /** How often one is under way for up to `slowMillis`. */
+  /** How often the latency is up to `slowMillis`. */
   readonly slow: number
   readonly slowMillis: number
   readonly lost: number
@@ -30,7 +30,7 @@ export const fine: Weather = { usualMillis: 2, slow: 0, slowMillis: 0, lost: 0 }
 const delay = (seeded: Seeded, { slow, slowMillis, usualMillis }: Weather): number =>
   seeded.chance(slow) ? seeded.int(0, slowMillis) : seeded.int(0, usualMillis)
 
-/** A client notices after so long that an answer is lost. */
+/** The timeout after which a client detects a lost response. */
 const answerMillis = 1_000
 
 export interface Settings {
@@ -39,7 +39,7 @@ export interface Settings {
   readonly violation: (what: string) => void
   /** Called after each request that was carried out. */
   readonly onRequest: () => void
-  /** Whether it is a part of the process that uses it, so that nothing is under way when that is killed. */
+  /** Whether it is part of the process that uses it, so that no message is in flight when that is killed. */
   readonly isEmbedded: boolean
 }
 
@@ -105,7 +105,7 @@ export const make = ({ driver, isEmbedded, onRequest, seeded, violation }: Setti
       send()
     })
 
-  /** The journal of one process. `own` tells which ids of processes are its own. */
+  /** The journal of one process. `own` returns whether a process id is its own. */
   const of = (machine: Machine, own: Set<string>): Rows => {
     const through = <A, E>(what: string, effect: Effect.Effect<A, E>) => call(machine, what, effect, false)
     const once = <A, E>(what: string, effect: Effect.Effect<A, E>) => call(machine, what, effect, true)
@@ -191,7 +191,7 @@ export const make = ({ driver, isEmbedded, onRequest, seeded, violation }: Setti
 
   return {
     of,
-    /** The rows themselves, for who looks at them from outside of the simulation. */
+    /** The rows themselves, for checks outside of the simulation. */
     look: <A, E>(read: (rows: Rows) => Effect.Effect<A, E>): A => Effect.runSyncWith(context)(Effect.orDie(read(rows))),
     weather: (next: Weather) => {
       weather = next
