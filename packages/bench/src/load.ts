@@ -189,7 +189,7 @@ const phase = async (name: string, seconds: number): Promise<Phase> => {
         const what = `${answer.status} ${answer.body.slice(0, 100)}`
         failures.set(what, (failures.get(what) ?? 0) + 1)
       }
-      // Whoever was kept waiting does not hurry afterwards.
+      // A delayed client does not catch up afterwards.
       due = Math.max(due + pause, performance.now())
     }
     agent.destroy()
