@@ -171,13 +171,20 @@ export const listFolder = ready("listFolder", {
 const transferFailure = Schema.Union([GraphError, TransferError])
 
 /** A file on this machine: its path, its name and its size in bytes. */
-export const LocalFile = Schema.Struct({ path: Schema.String, name: Schema.String, size: Schema.Finite })
+export const LocalFile = Schema.Struct({
+  path: Schema.String,
+  name: Schema.String,
+  size: Schema.Finite,
+  /** How it differs from what the service says of it, which happens in document libraries. */
+  difference: Schema.optionalKey(Downloads.Difference)
+})
 export type LocalFile = typeof LocalFile.Type
 
 /**
  * Downloads a file into a local folder. `to`: the folder, created if it is missing; `name`: the local name, default that of the
- * remote file. Safe to repeat: the file gets its name when it is complete, and an older one is replaced. A durable execution that
- * continues on another machine does not find the file there: use one machine, or a shared folder.
+ * remote file; `verify: false`: does not compare the bytes with the size and hash of the service. Safe to repeat: the file gets its
+ * name when it is complete, and an older one is replaced. A durable execution that continues on another machine does not find the
+ * file there: use one machine, or a shared folder.
  */
 export const downloadFile = ready("downloadFile", {
   input: Schema.Struct({
@@ -229,7 +236,8 @@ export type UploadedFile = typeof UploadedFile.Type
 /**
  * Uploads a local file to an existing or new item, such as `{ path: "/Reports/May.pdf" }`; missing folders are created. An existing
  * file is replaced; with `conflict: "fail"` the step fails with `GraphError` (`NameAlreadyExists`). Safe to repeat: an existing file
- * with the same bytes counts as uploaded.
+ * with the same bytes counts as uploaded, which with `conflict: "fail"` does not hold for an Office file that a document library
+ * rewrote. `verify: false`: the stored file is not compared.
  */
 export const uploadFile = ready("uploadFile", {
   input: Schema.Struct({

@@ -59,7 +59,7 @@ export interface StepCall<S extends Codec, E extends Codec, R> extends Call<S, E
   readonly numbered: Numbered | null
   readonly retry: Retry<E["Type"]>
   /** For a step whose attempts share the rate gate of a control room: which errors are transient. Each request is sent once. */
-  readonly patient: ((error: E["Type"]) => Transient | null) | null
+  readonly transient: ((error: E["Type"]) => Transient | null) | null
   /** `child`: the start of another execution. Default: a step. */
   readonly kind?: "step" | "child"
   /** False: a step that was interrupted by the end of its process halts the execution instead of running again. */
