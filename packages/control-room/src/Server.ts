@@ -2,6 +2,7 @@
  * The service as layers: routes over a database, blobs and a key. It listens on the `HttpServer` that it is given, and
  * runs no tasks itself.
  */
+import type { PostgresDriverError } from "@signalbox/sql/PostgresOptions"
 import type { SqliteOpenError } from "@signalbox/sql/SqliteClient"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
@@ -50,7 +51,7 @@ export const layerStorage: (
   options: StorageOptions
 ) => Layer.Layer<
   Storage | Administration | BlobStore,
-  MasterKeyError | MigrationError | PlatformError | SqlError | SqliteOpenError,
+  MasterKeyError | MigrationError | PlatformError | PostgresDriverError | SqlError | SqliteOpenError,
   FileSystem.FileSystem | Path.Path
 > = StorageLayers.layerStorage
 
@@ -60,7 +61,7 @@ export const layerStorage: (
  */
 export const layerMemory: Layer.Layer<
   Storage | Administration | BlobStore | FileSystem.FileSystem | Path.Path | Etag.Generator | HttpPlatform.HttpPlatform,
-  MasterKeyError | MigrationError | PlatformError | SqlError | SqliteOpenError
+  MasterKeyError | MigrationError | PlatformError | PostgresDriverError | SqlError | SqliteOpenError
 > = StorageLayers.layerMemory
 
 /**

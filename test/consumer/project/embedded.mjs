@@ -8,8 +8,5 @@ import { tasks } from "./tasks.mjs"
 await Effect.gen(function* () {
   const { credentials } = yield* Embedded.Embedded
   yield* Effect.promise(() => greet(credentials))
-}).pipe(
-  Effect.provide(Embedded.layer({ data: mkdtempSync("embedded-"), port: 0, tasks })),
-  Effect.runPromise
-)
+}).pipe(Effect.provide(Embedded.layer({ data: mkdtempSync("embedded-"), port: 0, tasks })), Effect.runPromise)
 console.log("greeted")
