@@ -5,7 +5,7 @@
  */
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
-import { build } from "rolldown"
+import { build, type Plugin } from "rolldown"
 
 const here = import.meta.dirname
 const built = join(here, ".tsbuildinfo/out")
@@ -37,10 +37,19 @@ for (const source of Object.values(exports)) {
 }
 for (const file of ["bin.js", "bin.d.ts"]) copyFileSync(join(built, file), join(dist, file))
 
+/** Rolldown leaves out what `export *` of a CommonJS module exports, which is how `@effect/platform-node` hands undici on. */
+const undici: Plugin = {
+  name: "undici",
+  resolveId(source, importer) {
+    return source === "./Undici.js" ? this.resolve("undici", importer) : null
+  }
+}
+
 await build({
   input: { Main: join(here, "src/internal/Main.ts") },
   platform: "node",
   logLevel: "warn",
+  plugins: [undici],
   output: {
     dir: join(dist, "internal/command"),
     format: "esm",

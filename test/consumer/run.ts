@@ -171,10 +171,12 @@ const tsconfig = (name: string, module: "nodenext" | "bundler", files: ReadonlyA
   )
 
 const compile = async (name: string, files: ReadonlyArray<string>) => {
-  for (const module of ["nodenext", "bundler"] as const) {
-    tsconfig(`${name}.${module}`, module, files)
-    await sh(bin("tsc"), ["-p", `tsconfig.${name}.${module}.json`])
-  }
+  await Promise.all(
+    (["nodenext", "bundler"] as const).map((module) => {
+      tsconfig(`${name}.${module}`, module, files)
+      return sh(bin("tsc"), ["-p", `tsconfig.${name}.${module}.json`])
+    })
+  )
 }
 
 /** The first program of the README. */
@@ -212,6 +214,7 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
       `signalbox v${version}`
     )
   },
+  "signalbox --help, which loads every command": () => sh("npx", ["signalbox", "--help"]),
   "npx signalbox up, with tasks in TypeScript": () => up("npx", ["signalbox"], greet(process.execPath)),
   "a control room in a program": () => sh(process.execPath, ["embedded.mjs"]),
   "Postgres without its driver": async () => {

@@ -30,8 +30,8 @@ export { Storage } from "./internal/StorageLayers.ts"
 
 /**
  * The state of a control room, without any interface: the database, the master key, the bytes of files, and their
- * `Administration`. Fails with `MasterKeyError` when the key is missing or not that of the database, and with
- * `SqliteOpenError` when another process uses the folder.
+ * `Administration`. Fails with `MasterKeyError` when the key is missing or not that of the database, with `SqliteOpenError` when
+ * another process uses the folder, and with `PostgresDriverError` when `@effect/sql-pg` is not installed.
  *
  * ```ts
  * import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"

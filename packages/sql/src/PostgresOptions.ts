@@ -1,7 +1,6 @@
 /**
- * Where a Postgres is, and its client on demand: what only names it needs no driver.
+ * Where a Postgres is. Apart from the client, so that what only names it needs no driver.
  */
-import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 
@@ -18,12 +17,3 @@ export interface PostgresOptions {
   /** What the server calls the connections. Default: `signalbox`. */
   readonly applicationName?: string
 }
-
-/** Loads the client for Postgres. Fails with `PostgresDriverError` where `@effect/sql-pg` is not installed. */
-export const loadClient = Effect.tryPromise({
-  try: () => import("./PostgresClient.ts"),
-  catch: (cause) =>
-    new PostgresDriverError({
-      message: `Postgres needs its driver: npm install @effect/sql-pg (${cause instanceof Error ? cause.message : String(cause)})`
-    })
-})

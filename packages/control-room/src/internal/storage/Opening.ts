@@ -1,5 +1,6 @@
 /** Opens the storage of the options: the database with its tables, and the master key. */
-import { loadClient, type PostgresDriverError } from "@signalbox/sql/PostgresOptions"
+import * as PostgresDriver from "@signalbox/sql/PostgresDriver"
+import type { PostgresDriverError } from "@signalbox/sql/PostgresOptions"
 import * as SqliteClient from "@signalbox/sql/SqliteClient"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -40,7 +41,7 @@ export const layerSqlite = (filename: string) =>
 /** The tables at the newest schema in a schema of a Postgres, for any number of nodes. */
 const layerPostgres = (options: NonNullable<StorageOptions["database"]>) =>
   Layer.unwrap(
-    Effect.map(loadClient, (postgres) =>
+    Effect.map(PostgresDriver.load, (postgres) =>
       Notifier.layerPostgres(options).pipe(
         Layer.provideMerge(Database.layer),
         Layer.provideMerge(Migrations.layer),
@@ -66,7 +67,8 @@ type Client<R> = Layer.Layer<
 /** The database without migration; fails while another process has the folder of an SQLite one open. */
 export const layerClient = (options: StorageOptions): Client<FileSystem.FileSystem> => {
   const { data, database } = options
-  if (database !== undefined) return Layer.unwrap(Effect.map(loadClient, (postgres) => postgres.layer(database)))
+  if (database !== undefined)
+    return Layer.unwrap(Effect.map(PostgresDriver.load, (postgres) => postgres.layer(database)))
   const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeDirectory(data, { recursive: true, mode: 0o700 }))
   return Layer.provideMerge(SqliteClient.layer({ filename: databaseFile(options) }), Layer.effectDiscard(folder))
 }
@@ -77,6 +79,6 @@ export const layerReading = (options: StorageOptions) => {
   const client: Client<never> =
     database === undefined
       ? SqliteClient.layerReadOnly({ filename: databaseFile(options) })
-      : Layer.unwrap(Effect.map(loadClient, (postgres) => postgres.layer(database)))
+      : Layer.unwrap(Effect.map(PostgresDriver.load, (postgres) => postgres.layer(database)))
   return Layer.mergeAll(Integrity.layer, Files.layer).pipe(Layer.provide(Database.layer), Layer.provide(client))
 }
