@@ -1,7 +1,7 @@
 /**
  * Assembles what is published from what `tsc` has built: the public modules with what they import, and the command, bundled with
- * all that it needs, Effect and the driver of Postgres too. What only some commands need, such as the page of the documentation (3 MB),
- * is a file of its own beside it, so that `up` does not read it.
+ * all that it needs, Effect and the driver of Postgres too. What only some commands need is a file of its own beside it, so that
+ * `up` does not read it.
  */
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
@@ -50,6 +50,8 @@ await build({
   platform: "node",
   logLevel: "warn",
   plugins: [undici],
+  // The page of the documentation, 3 MB that are installed with Effect anyway; it is loaded when somebody looks at it.
+  external: ["effect/http-api/HttpApiScalar"],
   output: {
     dir: join(dist, "internal/command"),
     format: "esm",

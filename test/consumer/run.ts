@@ -125,6 +125,12 @@ const up = async (file: string, args: ReadonlyArray<string>, client: (room: stri
   await closed(new URL(JSON.parse(room).base_url))
 }
 
+/** The page of the documentation is the one part of the command that is not in its bundle. */
+const documented = async (room: string) => {
+  const response = await fetch(JSON.parse(room).docs_url)
+  if (!response.ok || !(await response.text()).includes("scalar")) throw new Error(`/docs is ${response.status}`)
+}
+
 const greet =
   (file: string, ...args: ReadonlyArray<string>) =>
   (room: string) =>
@@ -214,8 +220,23 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
       `signalbox v${version}`
     )
   },
+  "an old Node is told so in one sentence": async () => {
+    const old = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.11.0" } })`
+    const said = await sh(process.execPath, [
+      "--import",
+      `data:text/javascript,${encodeURIComponent(old)}`,
+      binary,
+      "up"
+    ]).catch(String)
+    if (!said.includes("signalbox: needs Node >=22.19, this is 20.11.0; update Node"))
+      throw new Error(`it says ${said}`)
+  },
   "signalbox --help, which loads every command": () => sh("npx", ["signalbox", "--help"]),
-  "npx signalbox up, with tasks in TypeScript": () => up("npx", ["signalbox"], greet(process.execPath)),
+  "npx signalbox up, with tasks in TypeScript": () =>
+    up("npx", ["signalbox"], async (room) => {
+      await greet(process.execPath)(room)
+      await documented(room)
+    }),
   "a control room in a program": () => sh(process.execPath, ["embedded.mjs"]),
   "Postgres without its driver": async () => {
     const program =
