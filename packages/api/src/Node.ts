@@ -1,7 +1,7 @@
 /**
  * The client on Node: over undici, which is faster than `fetch`, with uploads from paths.
  */
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeFileSystem from "@signalbox/platform/NodeFileSystem"
 import * as NodeTransport from "@signalbox/transport/node"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"

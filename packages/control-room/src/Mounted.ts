@@ -1,6 +1,6 @@
 /** The service without its own server: below a path of an existing server of any framework, or in the process alone. */
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as NodeHttpServer from "@signalbox/platform/NodeHttpServer"
+import * as NodeServices from "@signalbox/platform/NodeServices"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -1,5 +1,5 @@
 /** The options of a control room. */
-import type * as Postgres from "@signalbox/sql/PostgresClient"
+import type { PostgresOptions } from "@signalbox/sql/PostgresOptions"
 import type * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
 
@@ -13,7 +13,7 @@ export interface StorageOptions {
    */
   readonly data: string
   /** Postgres, for any number of nodes; default: SQLite in the data folder. */
-  readonly database?: Postgres.Options
+  readonly database?: PostgresOptions
   /**
    * Base64 of 32 bytes. Needed with Postgres; default with SQLite: a file in the data folder, created at the first
    * start.

@@ -2,6 +2,7 @@
  * The service as layers: routes over a database, blobs and a key. It listens on the `HttpServer` that it is given, and
  * runs no tasks itself.
  */
+import type { PostgresDriverError } from "@signalbox/sql/PostgresOptions"
 import type { SqliteOpenError } from "@signalbox/sql/SqliteClient"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
@@ -29,8 +30,8 @@ export { Storage } from "./internal/StorageLayers.ts"
 
 /**
  * The state of a control room, without any interface: the database, the master key, the bytes of files, and their
- * `Administration`. Fails with `MasterKeyError` when the key is missing or not that of the database, and with
- * `SqliteOpenError` when another process uses the folder.
+ * `Administration`. Fails with `MasterKeyError` when the key is missing or not that of the database, with `SqliteOpenError` when
+ * another process uses the folder, and with `PostgresDriverError` when `@effect/sql-pg` is not installed.
  *
  * ```ts
  * import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -50,7 +51,7 @@ export const layerStorage: (
   options: StorageOptions
 ) => Layer.Layer<
   Storage | Administration | BlobStore,
-  MasterKeyError | MigrationError | PlatformError | SqlError | SqliteOpenError,
+  MasterKeyError | MigrationError | PlatformError | PostgresDriverError | SqlError | SqliteOpenError,
   FileSystem.FileSystem | Path.Path
 > = StorageLayers.layerStorage
 
@@ -60,7 +61,7 @@ export const layerStorage: (
  */
 export const layerMemory: Layer.Layer<
   Storage | Administration | BlobStore | FileSystem.FileSystem | Path.Path | Etag.Generator | HttpPlatform.HttpPlatform,
-  MasterKeyError | MigrationError | PlatformError | SqlError | SqliteOpenError
+  MasterKeyError | MigrationError | PlatformError | PostgresDriverError | SqlError | SqliteOpenError
 > = StorageLayers.layerMemory
 
 /**

@@ -1,7 +1,7 @@
 /**
  * A local office-suite graph API with its identity provider, over real HTTP: for tests, examples and offline work.
  */
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeHttpServer from "@signalbox/platform/NodeHttpServer"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

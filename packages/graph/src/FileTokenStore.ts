@@ -2,7 +2,7 @@
  * Tokens in a file of the user, for scripts on Node. The file is readable by its owner alone, replaced as a whole, and renewed
  * by one process at a time.
  */
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeFileSystem from "@signalbox/platform/NodeFileSystem"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

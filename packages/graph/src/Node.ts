@@ -1,8 +1,8 @@
 /**
  * Ready for scripts on Node: over undici, with the tokens in a file, and with local files for transfers.
  */
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodePath from "@effect/platform-node/NodePath"
+import * as NodeFileSystem from "@signalbox/platform/NodeFileSystem"
+import * as NodePath from "@signalbox/platform/NodePath"
 import * as NodeTransport from "@signalbox/transport/node"
 import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"

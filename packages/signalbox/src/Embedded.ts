@@ -2,7 +2,7 @@
  * A control room inside this process: the service on SQLite, local workers, and a client connected to it over loopback
  * HTTP.
  */
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeHttpServer from "@signalbox/platform/NodeHttpServer"
 import * as NodeServer from "@signalbox/control-room/NodeServer"
 import type { ServiceOptions as Served, StorageOptions } from "@signalbox/control-room/Options"
 import * as Server from "@signalbox/control-room/Server"

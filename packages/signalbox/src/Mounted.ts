@@ -2,8 +2,8 @@
  * A whole control room below a path of an existing server, for programs without Effect: the service, its first
  * workspace and key, and local workers, in one call.
  */
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as NodeHttpServer from "@signalbox/platform/NodeHttpServer"
+import * as NodeServices from "@signalbox/platform/NodeServices"
 import * as Service from "@signalbox/control-room/Mounted"
 import type { StorageOptions } from "@signalbox/control-room/Options"
 import * as Server from "@signalbox/control-room/Server"

@@ -1,15 +1,50 @@
 #!/usr/bin/env node
 /**
- * The `signalbox` command. Compiled code is cached for the next start, which saves a third of it; in a folder of the
- * user, since whoever can write there decides what runs.
+ * Starts the `signalbox` command. Old versions of Node can parse this file and get a sentence; what they cannot parse, and
+ * everything that `--version` does not need, is loaded after that.
  */
-import { existsSync } from "node:fs"
-import { enableCompileCache } from "node:module"
+import { existsSync, readFileSync } from "node:fs"
+import * as nodeModule from "node:module"
 import { join } from "node:path"
 
-const given = process.env["XDG_CACHE_HOME"]
-const home = process.env["HOME"] ?? ""
-// Without a home folder, as in some containers, Node may retry endlessly to create the cache.
-if (existsSync(given ?? home)) enableCompileCache(join(given ?? join(home, ".cache"), "signalbox"))
+interface Manifest {
+  readonly version: string
+  readonly engines: { readonly node: string }
+}
 
-await import("./internal/Main.ts")
+const manifest: Manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"))
+
+const numbers = (version: string) =>
+  version
+    .replace(/[^\d.]/g, "")
+    .split(".")
+    .map(Number)
+
+/** Whether this Node is older than `engines` requires. */
+const isOld = () => {
+  const [major = 0, minor = 0] = numbers(process.versions.node)
+  const [neededMajor = 0, neededMinor = 0] = numbers(manifest.engines.node)
+  return major < neededMajor || (major === neededMajor && minor < neededMinor)
+}
+
+/**
+ * Caches compiled code for the next start, which saves a third of it; in a folder of the user, since whoever can write
+ * there decides what runs. Deno has no such cache.
+ */
+const cacheCompiled = () => {
+  const given = process.env["XDG_CACHE_HOME"]
+  const home = process.env["HOME"] ?? ""
+  // Without a home folder, as in some containers, Node may retry endlessly to create the cache.
+  if (existsSync(given ?? home)) nodeModule.enableCompileCache?.(join(given ?? join(home, ".cache"), "signalbox"))
+}
+
+const [first, ...others] = process.argv.slice(2)
+if (isOld()) {
+  console.error(`signalbox: needs Node ${manifest.engines.node}, this is ${process.versions.node}; update Node`)
+  process.exitCode = 1
+} else if (first === "--version" && others.length === 0) {
+  console.log(`signalbox v${manifest.version}`)
+} else {
+  cacheCompiled()
+  await import("./internal/Main.ts")
+}

@@ -10,7 +10,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
-import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -19,16 +18,8 @@ import * as Client from "effect/sql/SqlClient"
 import type { Connection } from "effect/sql/SqlConnection"
 import { SqlError, StatementTimeoutError } from "effect/sql/SqlError"
 import { Listening } from "./Listening.ts"
+import type { PostgresOptions } from "./PostgresOptions.ts"
 import { QueryDeadline, unhurried } from "./QueryDeadline.ts"
-
-export interface Options {
-  /** `postgres://user:password@host:port/database`. */
-  readonly url: Redacted.Redacted
-  /** The schema of the tables; created when missing. Default: `signalbox`. */
-  readonly schema?: string
-  /** The `application_name` of the connections. Default: `signalbox`. */
-  readonly applicationName?: string
-}
 
 /** Connections of one node, besides the one that listens. */
 const maxConnections = 20
@@ -50,7 +41,11 @@ const numbers = () => {
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
 /** The settings of every connection. */
-const settings = ({ applicationName = "signalbox", schema = "signalbox", url }: Options): PgConnection.Config => ({
+const settings = ({
+  applicationName = "signalbox",
+  schema = "signalbox",
+  url
+}: PostgresOptions): PgConnection.Config => ({
   url,
   types: numbers(),
   applicationName,
@@ -155,7 +150,7 @@ const commit = (connection: Connection) =>
       : Effect.void
   )
 
-const makeClient = Effect.fnUntraced(function* (options: Options) {
+const makeClient = Effect.fnUntraced(function* (options: PostgresOptions) {
   const scope = yield* Effect.scope
   const openPool = Effect.gen(function* () {
     const own = yield* Scope.fork(scope)
@@ -205,7 +200,7 @@ const heartbeat = "5 seconds"
  * Notifications of a channel. Fails when the server no longer responds, which TCP alone would not detect behind a
  * proxy.
  */
-const listen = (options: Options): (typeof Listening.Service)["texts"] =>
+const listen = (options: PostgresOptions): (typeof Listening.Service)["texts"] =>
   Effect.fnUntraced(function* (channel, begun) {
     const connection = yield* Effect.flatMap(PgConnection.make(settings(options)), ({ pin }) => pin)
     const queue = yield* connection.listen(channel)
@@ -222,10 +217,10 @@ const listen = (options: Options): (typeof Listening.Service)["texts"] =>
   }, Stream.unwrap)
 
 /** A separate connection, outside the pool. */
-export const connect = (options: Options) => PgConnection.make(settings(options))
+export const connect = (options: PostgresOptions) => PgConnection.make(settings(options))
 
 /** A `SqlClient` whose tables are in the schema, and `Listening`. */
-export const layer = (options: Options) =>
+export const layer = (options: PostgresOptions) =>
   Layer.mergeAll(
     Layer.effectContext(Effect.map(makeClient(options), (client) => Context.make(Client.SqlClient, client))).pipe(
       Layer.provide(Reactivity.layer)

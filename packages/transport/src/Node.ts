@@ -1,5 +1,5 @@
 /** The HTTP client of programs on Node: over undici, through the proxies of the environment, with idle limits. */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeHttpClient from "@signalbox/platform/NodeHttpClient"
 import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

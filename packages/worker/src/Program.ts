@@ -1,7 +1,7 @@
 /** Tasks as a program of Node: started by a task package, or run on local files during development. */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as NodeHttpClient from "@signalbox/platform/NodeHttpClient"
+import * as NodeRuntime from "@signalbox/platform/NodeRuntime"
+import * as NodeServices from "@signalbox/platform/NodeServices"
 import { layerUploads } from "@signalbox/api/node"
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"

@@ -1,8 +1,8 @@
 /**
  * The connection behind the compatibility module: from its constructor options to the services of this package.
  */
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodePath from "@effect/platform-node/NodePath"
+import * as NodeFileSystem from "@signalbox/platform/NodeFileSystem"
+import * as NodePath from "@signalbox/platform/NodePath"
 import * as NodeTransport from "@signalbox/transport/node"
 import type * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"

@@ -2,8 +2,8 @@
  * The parts that connect to a control room in this process: a client, and its local workers. Separate from the service,
  * which is ready sooner without them.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as NodeHttpClient from "@signalbox/platform/NodeHttpClient"
+import * as NodeServices from "@signalbox/platform/NodeServices"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import type { Credentials } from "@signalbox/api/Credentials"
 import { layerUploads } from "@signalbox/api/node"

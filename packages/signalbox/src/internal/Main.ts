@@ -1,8 +1,8 @@
 /**
  * The `signalbox` command as a process.
  */
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as NodeRuntime from "@signalbox/platform/NodeRuntime"
+import * as NodeServices from "@signalbox/platform/NodeServices"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Ending from "./Ending.ts"

@@ -1,7 +1,7 @@
 /**
  * The `signalbox` command as a value: `Main` runs it as a process.
  */
-import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as NodeServices from "@signalbox/platform/NodeServices"
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
 import * as Command from "effect/cli/Command"

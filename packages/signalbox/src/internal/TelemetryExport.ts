@@ -2,7 +2,7 @@
  * The exporters of OTLP. Data is redacted before it reaches them: addresses have no signatures, and headers are not
  * recorded.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeHttpClient from "@signalbox/platform/NodeHttpClient"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

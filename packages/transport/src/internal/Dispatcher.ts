@@ -1,5 +1,5 @@
 /** The dispatcher of undici behind the HTTP client: which proxy a request uses, and its idle limit. */
-import type * as Undici from "@effect/platform-node/Undici"
+import type * as Undici from "undici"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { Readable } from "node:stream"
@@ -45,7 +45,7 @@ export const make = Effect.fnUntraced(function* (
   proxies: Proxies
 ): Effect.fn.Return<Undici.Dispatcher, never, Scope.Scope> {
   // Loaded on demand, because it is most of the client's import cost.
-  const undici = yield* Effect.promise(() => import("@effect/platform-node/Undici"))
+  const undici = yield* Effect.promise(() => import("undici"))
   const direct = yield* scoped(() => new undici.Agent())
   if (proxies.httpProxy === "" && proxies.httpsProxy === "") return direct.compose(limitIdle)
   const proxied = yield* scoped(

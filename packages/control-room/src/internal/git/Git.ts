@@ -2,7 +2,7 @@
  * Reads repositories over HTTP: the commit of a branch, and the files of a commit as a zip. Nothing of a repository is
  * ever checked out or executed here.
  */
-import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as NodeServices from "@signalbox/platform/NodeServices"
 import { packageLimits } from "@signalbox/task-package/PackageLimits"
 import * as Packing from "@signalbox/task-package/Packing"
 import * as Context from "effect/Context"

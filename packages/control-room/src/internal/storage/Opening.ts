@@ -1,9 +1,12 @@
 /** Opens the storage of the options: the database with its tables, and the master key. */
+import * as PostgresDriver from "@signalbox/sql/PostgresDriver"
+import type { PostgresDriverError } from "@signalbox/sql/PostgresOptions"
 import * as SqliteClient from "@signalbox/sql/SqliteClient"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import type * as SqlClient from "effect/sql/SqlClient"
+import type { MigrationError } from "effect/sql/Migrator"
 import type { SqlError } from "effect/sql/SqlError"
 import type { PlatformError } from "effect/PlatformError"
 import { join } from "node:path"
@@ -27,9 +30,6 @@ export const hasKeyFile = ({ database, masterKey }: StorageOptions) => database 
 export const layerMasterKey = (options: StorageOptions) =>
   hasKeyFile(options) ? MasterKeyFile.layer(keyFile(options)) : MasterKey.layerText(options.masterKey)
 
-/** The Postgres client is loaded only when it is needed. */
-const driver = Effect.promise(() => import("@signalbox/sql/PostgresClient"))
-
 /** The tables at the newest schema in an SQLite file, for one process. */
 export const layerSqlite = (filename: string) =>
   Notifier.layerLocal.pipe(
@@ -41,7 +41,7 @@ export const layerSqlite = (filename: string) =>
 /** The tables at the newest schema in a schema of a Postgres, for any number of nodes. */
 const layerPostgres = (options: NonNullable<StorageOptions["database"]>) =>
   Layer.unwrap(
-    Effect.map(driver, (postgres) =>
+    Effect.map(PostgresDriver.load, (postgres) =>
       Notifier.layerPostgres(options).pipe(
         Layer.provideMerge(Database.layer),
         Layer.provideMerge(Migrations.layer),
@@ -51,15 +51,24 @@ const layerPostgres = (options: NonNullable<StorageOptions["database"]>) =>
   )
 
 /** The tables at the newest schema, with the notifications between nodes. */
-export const layerTables = (options: StorageOptions) =>
-  options.database === undefined ? layerSqlite(databaseFile(options)) : layerPostgres(options.database)
+export const layerTables = (
+  options: StorageOptions
+): Layer.Layer<
+  Database | Notifier | SqlClient.SqlClient,
+  MigrationError | PostgresDriverError | SqlError | SqliteClient.SqliteOpenError
+> => (options.database === undefined ? layerSqlite(databaseFile(options)) : layerPostgres(options.database))
 
-type Client<R> = Layer.Layer<SqlClient.SqlClient, SqlError | SqliteClient.SqliteOpenError | PlatformError, R>
+type Client<R> = Layer.Layer<
+  SqlClient.SqlClient,
+  SqlError | SqliteClient.SqliteOpenError | PlatformError | PostgresDriverError,
+  R
+>
 
 /** The database without migration; fails while another process has the folder of an SQLite one open. */
 export const layerClient = (options: StorageOptions): Client<FileSystem.FileSystem> => {
   const { data, database } = options
-  if (database !== undefined) return Layer.unwrap(Effect.map(driver, (postgres) => postgres.layer(database)))
+  if (database !== undefined)
+    return Layer.unwrap(Effect.map(PostgresDriver.load, (postgres) => postgres.layer(database)))
   const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeDirectory(data, { recursive: true, mode: 0o700 }))
   return Layer.provideMerge(SqliteClient.layer({ filename: databaseFile(options) }), Layer.effectDiscard(folder))
 }
@@ -70,6 +79,6 @@ export const layerReading = (options: StorageOptions) => {
   const client: Client<never> =
     database === undefined
       ? SqliteClient.layerReadOnly({ filename: databaseFile(options) })
-      : Layer.unwrap(Effect.map(driver, (postgres) => postgres.layer(database)))
+      : Layer.unwrap(Effect.map(PostgresDriver.load, (postgres) => postgres.layer(database)))
   return Layer.mergeAll(Integrity.layer, Files.layer).pipe(Layer.provide(Database.layer), Layer.provide(client))
 }

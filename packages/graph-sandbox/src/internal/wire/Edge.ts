@@ -1,7 +1,7 @@
 /**
  * What every request passes: delays, lost connections and cut bodies, and the record of it.
  */
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as NodeHttpServerRequest from "@signalbox/platform/NodeHttpServerRequest"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"

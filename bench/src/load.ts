@@ -4,7 +4,7 @@
  * consoles; every run is delivered to a webhook. Prints the latency of these clients, how long the event loop of the service
  * was blocked, and its memory over time.
  *
- * `node packages/bench/src/load.ts [--seconds 60] [--connections 32] [--rate 600] [--hostile] [--bin path]`
+ * `node bench/src/load.ts [--seconds 60] [--connections 32] [--rate 600] [--hostile] [--bin path]`
  *
  * `--rate`: requests a second of all connections together; 0: as fast as they are answered. `--hostile`: the same once more
  * beside four hostile clients (bodies that come a byte at a time, pages of large payloads without end, a flood without a
@@ -26,7 +26,7 @@ const { values: options } = parseArgs({
     connections: { type: "string", default: "32" },
     rate: { type: "string", default: "600" },
     hostile: { type: "boolean", default: false },
-    bin: { type: "string", default: join(import.meta.dirname, "../../signalbox/src/bin.ts") }
+    bin: { type: "string", default: join(import.meta.dirname, "../../packages/signalbox/src/bin.ts") }
   }
 })
 const seconds = Number(options.seconds)

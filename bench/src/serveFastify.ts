@@ -6,7 +6,7 @@
  */
 /* oxlint-disable oxc/no-async-endpoint-handlers -- the rule is for Express; fastify awaits its handlers */
 import { Permission } from "@signalbox/api/contract/Authorization"
-import { statements } from "../../control-room/src/internal/store/migrations/Init.ts"
+import { statements } from "../../packages/control-room/src/internal/store/migrations/Init.ts"
 import Fastify from "fastify"
 import { createHmac, hash, randomBytes, randomUUID, timingSafeEqual } from "node:crypto"
 import { DatabaseSync } from "node:sqlite"

@@ -2,23 +2,23 @@
  * What commands on very many work items do to the event loop of the service: how long each takes, the longest time for
  * which the loop was blocked, and the slowest of the concurrent reads, one every 5 ms.
  *
- * `node packages/bench/src/bulk.ts [items] [--postgres]` (default 100,000), on SQLite or on a separate Postgres that does
+ * `node bench/src/bulk.ts [items] [--postgres]` (default 100,000), on SQLite or on a separate Postgres that does
  * not wait for the disk.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { type ProcessId, type ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
-import { Runs } from "../../control-room/src/internal/runs/Runs.ts"
-import * as StorageLayers from "../../control-room/src/internal/StorageLayers.ts"
-import * as Chunks from "../../control-room/src/internal/store/Chunks.ts"
-import { Deliveries } from "../../control-room/src/internal/store/Deliveries.ts"
-import { IdempotencyRecords } from "../../control-room/src/internal/store/IdempotencyRecords.ts"
-import { Processes } from "../../control-room/src/internal/store/Processes.ts"
-import { StepRuns } from "../../control-room/src/internal/store/StepRuns.ts"
-import { Workers } from "../../control-room/src/internal/store/Workers.ts"
-import * as Tokens from "../../control-room/src/internal/Tokens.ts"
-import { WorkItems } from "../../control-room/src/internal/store/WorkItems.ts"
-import { Workspaces } from "../../control-room/src/internal/store/Workspaces.ts"
-import { WorkSignal } from "../../control-room/src/internal/runs/WorkSignal.ts"
+import { Runs } from "../../packages/control-room/src/internal/runs/Runs.ts"
+import * as StorageLayers from "../../packages/control-room/src/internal/StorageLayers.ts"
+import * as Chunks from "../../packages/control-room/src/internal/store/Chunks.ts"
+import { Deliveries } from "../../packages/control-room/src/internal/store/Deliveries.ts"
+import { IdempotencyRecords } from "../../packages/control-room/src/internal/store/IdempotencyRecords.ts"
+import { Processes } from "../../packages/control-room/src/internal/store/Processes.ts"
+import { StepRuns } from "../../packages/control-room/src/internal/store/StepRuns.ts"
+import { Workers } from "../../packages/control-room/src/internal/store/Workers.ts"
+import * as Tokens from "../../packages/control-room/src/internal/Tokens.ts"
+import { WorkItems } from "../../packages/control-room/src/internal/store/WorkItems.ts"
+import { Workspaces } from "../../packages/control-room/src/internal/store/Workspaces.ts"
+import { WorkSignal } from "../../packages/control-room/src/internal/runs/WorkSignal.ts"
 import { startServer } from "@signalbox/testkit/Postgres"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"

@@ -1,0 +1,306 @@
+/**
+ * What users get: the packed packages, installed by npm into an empty folder outside of the repository, and what its README shows,
+ * run there. Ends with 1 when something does not work.
+ *
+ * `npx -y pnpm@12 test:consumer [--keep] [name ...]`: only the checks whose names contain one of these; `--keep` leaves the folder.
+ */
+import { execFile, execFileSync, spawn } from "node:child_process"
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { connect } from "node:net"
+import { tmpdir } from "node:os"
+import { delimiter, dirname, join } from "node:path"
+import { createInterface } from "node:readline"
+import { parseArgs, promisify } from "node:util"
+import { pack, root, type Tarball } from "../../tooling/src/tarballs.ts"
+
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { keep: { type: "boolean" } } })
+
+/** Of what `npm i signalbox` brings, in megabytes. */
+const installBudget = 80
+
+const versions = {
+  "@effect/platform-node": "4.1.0",
+  "@effect/sql-pg": "4.0.5",
+  "@effect/vitest": "4.0.5",
+  "@hono/node-server": "2.1.8",
+  "@types/node": "24.19.2",
+  bun: "1.4.5",
+  deno: "2.9.6",
+  express: "5.3.0",
+  fastify: "5.12.8",
+  hono: "4.13.19",
+  node22: "npm:node@22.23.3",
+  typescript: "7.0.2",
+  vitest: "5.1.1"
+}
+
+const folder = mkdtempSync(join(tmpdir(), "signalbox-consumer-"))
+const home = join(folder, "home")
+
+/** Of a user: nothing of the repository, of pnpm or of this machine's settings of Signalbox. */
+const environment = {
+  ...Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^(npm_(?!config_registry)|pnpm_|SIGNALBOX_|NODE_(OPTIONS|PATH|COMPILE_CACHE)|INIT_CWD)/i.test(name)
+    )
+  ),
+  PATH: [
+    dirname(process.execPath),
+    ...(process.env["PATH"] ?? "").split(delimiter).filter((path) => !path.startsWith(root))
+  ].join(delimiter),
+  XDG_CACHE_HOME: home
+}
+
+const run = promisify(execFile)
+
+/** Runs a program to its end, and returns what it printed; rejects with all of it when it fails. */
+const sh = async (file: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => {
+  const options = { cwd: folder, env: { ...environment, ...env }, timeout: 120_000, maxBuffer: 1 << 26 }
+  const { stdout } = await run(file, args, options).catch((error: Error & { stdout?: string; stderr?: string }) => {
+    throw new Error(`${error.message}\n${error.stdout ?? ""}${error.stderr ?? ""}`)
+  })
+  return stdout
+}
+
+const expected = (what: string, actual: unknown, wanted: unknown) => {
+  if (actual !== wanted) throw new Error(`${what} is ${String(actual)}, expected ${String(wanted)}`)
+}
+
+const npm = (...packages: ReadonlyArray<string>) =>
+  sh("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", ...packages])
+
+const bin = (name: string) => join(folder, "node_modules", ".bin", name)
+
+/** A package and those of ours that it needs. */
+const closure = (tarballs: ReadonlyArray<Tarball>, name: string): ReadonlyArray<Tarball> => {
+  const found = new Map<string, Tarball>()
+  const add = (name: string) => {
+    const tarball = tarballs.find(({ manifest }) => manifest.name === name)
+    if (tarball === undefined || found.has(name)) return
+    found.set(name, tarball)
+    for (const dependency of Object.keys(tarball.manifest.dependencies ?? {})) add(dependency)
+  }
+  add(name)
+  return [...found.values()]
+}
+
+/** Waits until nothing listens at an address any more. */
+const closed = async ({ hostname, port }: URL) => {
+  const limit = performance.now() + 30_000
+  while (performance.now() < limit) {
+    const refused = await new Promise<boolean>((resolve) => {
+      const socket = connect(Number(port), hostname, () => resolve(false))
+      socket.once("error", () => resolve(true)).once("connect", () => socket.destroy())
+    })
+    if (refused) return
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  throw new Error(`something still listens on port ${port} after \`up\` was stopped`)
+}
+
+/** Starts `signalbox up` by a command line, runs a client against it, and stops it by SIGTERM. */
+const up = async (file: string, args: ReadonlyArray<string>, client: (room: string) => Promise<unknown>) => {
+  const data = mkdtempSync(join(folder, "up-"))
+  const child = spawn(file, [...args, "up", "--json", "--port=0", `--data=${data}`, "--tasks=tasks.ts"], {
+    cwd: folder,
+    env: environment,
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+  let said = ""
+  let room = ""
+  child.stderr.on("data", (chunk) => (said += String(chunk)))
+  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve))
+  try {
+    const line = new Promise<string>((resolve) => createInterface(child.stdout).once("line", resolve))
+    const first = await Promise.race([line, exited])
+    if (typeof first !== "string") throw new Error(`up ended with ${String(first)}: ${said}`)
+    room = first
+    await client(first)
+  } finally {
+    child.kill("SIGTERM")
+  }
+  const code = await exited
+  // npm's runner ends by the signal itself.
+  if (file !== "npx") expected("the exit code of `up` after SIGTERM", code, 0)
+  await closed(new URL(JSON.parse(room).base_url))
+}
+
+/** The page of the documentation is the one part of the command that is not in its bundle. */
+const documented = async (room: string) => {
+  const response = await fetch(JSON.parse(room).docs_url)
+  if (!response.ok || !(await response.text()).includes("scalar")) throw new Error(`/docs is ${response.status}`)
+}
+
+const greet =
+  (file: string, ...args: ReadonlyArray<string>) =>
+  (room: string) =>
+    sh(file, [...args, "client.mjs"], { ROOM: room })
+
+/** Every module that a package exports, with patterns resolved by the files that are there. */
+const modulesOf = ({ manifest: { name } }: Tarball): ReadonlyArray<string> => {
+  const installed = join(folder, "node_modules", name)
+  const { exports }: { exports: Readonly<Record<string, unknown>> } = JSON.parse(
+    readFileSync(join(installed, "package.json"), "utf8")
+  )
+  const files = execFileSync("find", ["dist", "-name", "*.d.ts", "-not", "-path", "dist/internal/*"], {
+    cwd: installed,
+    encoding: "utf8"
+  }).split("\n")
+  return Object.entries(exports).flatMap(([path, target]) => {
+    if (typeof target !== "object" || target === null || !("types" in target)) return []
+    const [before = "", after] = String(target.types).slice(2).split("*")
+    if (after === undefined) return [name + path.slice(1)]
+    return files
+      .filter((file) => file.startsWith(before) && !file.slice(before.length, -after.length).includes("/"))
+      .map((file) => name + path.slice(1).replace("*", file.slice(before.length, -after.length)))
+  })
+}
+
+const tsconfig = (name: string, module: "nodenext" | "bundler", files: ReadonlyArray<string>) =>
+  writeFileSync(
+    join(folder, `tsconfig.${name}.json`),
+    JSON.stringify({
+      files,
+      compilerOptions: {
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        skipLibCheck: false,
+        noEmit: true,
+        target: "es2024",
+        lib: ["es2024", "esnext.disposable", "dom", "dom.iterable", "dom.asynciterable"],
+        types: ["node"],
+        allowImportingTsExtensions: true,
+        module: module === "nodenext" ? "nodenext" : "preserve",
+        moduleResolution: module
+      }
+    })
+  )
+
+const compile = async (name: string, files: ReadonlyArray<string>) => {
+  await Promise.all(
+    (["nodenext", "bundler"] as const).map((module) => {
+      tsconfig(`${name}.${module}`, module, files)
+      return sh(bin("tsc"), ["-p", `tsconfig.${name}.${module}.json`])
+    })
+  )
+}
+
+/** The first program of the README. */
+const readme = () => {
+  const program = /```ts\n([^]*?)```/.exec(readFileSync(join(root, "README.md"), "utf8"))?.[1]
+  if (program === undefined) throw new Error("README.md has no program")
+  writeFileSync(join(folder, "readme.ts"), program)
+}
+
+const megabytes = () =>
+  Number(execFileSync("du", ["-sm", "node_modules"], { cwd: folder, encoding: "utf8" }).split("\t")[0])
+
+const tarballs = pack(join(root, "node_modules/.cache/packages"))
+const node22 = join(folder, "node_modules/node22/bin/node")
+const binary = join(folder, "node_modules/signalbox/dist/bin.js")
+const files = (packages: ReadonlyArray<Tarball>) => packages.map(({ file }) => `file:${file}`)
+const hello = /greeting: 'Hello, Ada'/
+
+/** In this order: the later ones need what the first ones install. */
+const checks: Readonly<Record<string, () => Promise<unknown>>> = {
+  "npm i signalbox": () => npm(...files(closure(tarballs, "signalbox"))),
+  "npm i signalbox is light": async () => {
+    const size = megabytes()
+    console.log(`  ${size} MB`)
+    if (size > installBudget) throw new Error(`it brings ${size} MB, the budget is ${installBudget}`)
+    for (const name of ["redis", "@redis", "@effect/sql-pg", "pg"]) {
+      expected(`node_modules/${name}`, existsSync(join(folder, "node_modules", name)), false)
+    }
+  },
+  "signalbox --version": async () => {
+    const [{ manifest: { version } } = { manifest: { version: "" } }] = closure(tarballs, "signalbox")
+    expected(
+      "what `npx signalbox --version` prints",
+      (await sh("npx", ["signalbox", "--version"])).trim(),
+      `signalbox v${version}`
+    )
+  },
+  "an old Node is told so in one sentence": async () => {
+    const old = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.11.0" } })`
+    const said = await sh(process.execPath, [
+      "--import",
+      `data:text/javascript,${encodeURIComponent(old)}`,
+      binary,
+      "up"
+    ]).catch(String)
+    if (!said.includes("signalbox: needs Node >=22.19, this is 20.11.0; update Node"))
+      throw new Error(`it says ${said}`)
+  },
+  "signalbox --help, which loads every command": () => sh("npx", ["signalbox", "--help"]),
+  "npx signalbox up, with tasks in TypeScript": () =>
+    up("npx", ["signalbox"], async (room) => {
+      await greet(process.execPath)(room)
+      await documented(room)
+    }),
+  "a control room in a program": () => sh(process.execPath, ["embedded.mjs"]),
+  "Postgres without its driver": async () => {
+    const program =
+      'import * as Embedded from "signalbox/Embedded"; import { Effect, Redacted } from "effect"; ' +
+      'await Effect.runPromise(Effect.provide(Effect.void, Embedded.layer({ data: "none", database: { url: Redacted.make("postgres://localhost/none") }, masterKey: Redacted.make("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=") })))'
+    const error = await sh(process.execPath, ["--input-type=module", "-e", program]).catch(String)
+    if (!error.includes("npm install @effect/sql-pg")) throw new Error(`it says ${error}`)
+  },
+  "what the rest needs": () =>
+    npm(
+      "--save-dev",
+      ...Object.entries(versions)
+        .filter(([name]) => name !== "@effect/sql-pg")
+        .map(([name, version]) => `${name}@${version}`)
+    ),
+  "types of programs": async () => {
+    readme()
+    await compile("programs", ["readme.ts", "tasks.ts", "hello.test.ts"])
+  },
+  "the program of the README": async () => {
+    const printed = await sh(process.execPath, ["readme.ts"])
+    if (!hello.test(printed)) throw new Error(`it prints ${printed}`)
+  },
+  "a test with signalbox/Testing": () => sh(bin("vitest"), ["run"]),
+  "Express, Fastify and Hono": () => sh(process.execPath, ["mounts.mjs"]),
+  "Node 22: up": () => up(node22, [binary], greet(node22)),
+  "Node 22: a control room in a program": () => sh(node22, ["embedded.mjs"]),
+  "Bun: the client": () => up(process.execPath, [binary], greet(bin("bun"))),
+  "Deno: up": () => up(bin("deno"), ["run", "-A", binary], greet(bin("deno"), "run", "-A")),
+  "Deno: a control room in a program": () => sh(bin("deno"), ["run", "-A", "embedded.mjs"]),
+  "types of all packages": async () => {
+    await npm(...files(tarballs), `@effect/sql-pg@${versions["@effect/sql-pg"]}`)
+    const modules = tarballs.flatMap(modulesOf)
+    writeFileSync(
+      join(folder, "modules.ts"),
+      modules.map((name, index) => `export * as m${index} from "${name}"`).join("\n")
+    )
+    await compile("modules", ["modules.ts"])
+    await sh(process.execPath, ["-e", modules.map((name) => `await import("${name}")`).join("\n")])
+  }
+}
+
+cpSync(join(import.meta.dirname, "project"), folder, { recursive: true })
+writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }))
+
+/** Without these nothing else can work. */
+const installs = ["npm i signalbox", "what the rest needs"]
+
+let failed = 0
+for (const [name, check] of Object.entries(checks)) {
+  if (!installs.includes(name) && positionals.length > 0 && !positionals.some((part) => name.includes(part))) continue
+  const begun = performance.now()
+  try {
+    await check()
+    console.log(`✓ ${name} (${Math.round(performance.now() - begun)} ms)`)
+  } catch (error) {
+    failed++
+    console.error(
+      `✗ ${name} (${Math.round(performance.now() - begun)} ms)\n${error instanceof Error ? error.message : String(error)}`
+    )
+    if (installs.includes(name)) break
+  }
+}
+if (values.keep === true) console.log(folder)
+else rmSync(folder, { recursive: true, force: true })
+console.log(failed === 0 ? "all passed" : `${failed} failed`)
+process.exitCode = failed === 0 ? 0 : 1
