@@ -2,7 +2,7 @@
  * The packages as they would be published, packed into one folder.
  */
 import { execFileSync } from "node:child_process"
-import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { join, resolve } from "node:path"
 
 export const root = resolve(import.meta.dirname, "../..")
@@ -28,6 +28,8 @@ export const pack = (destination: string): ReadonlyArray<Tarball> => {
   mkdirSync(destination, { recursive: true })
   const packages = readdirSync(join(root, "packages"))
     .map((name) => join(root, "packages", name))
+    // Folders of packages that are gone may still have what was built.
+    .filter((folder) => existsSync(join(folder, "package.json")))
     .map((folder) => ({ folder, manifest: manifestOf(folder) }))
     .filter(({ manifest }) => manifest.private !== true)
   const filters = packages.map(({ manifest }) => `--filter=${manifest.name}`)
