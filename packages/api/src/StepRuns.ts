@@ -1,11 +1,15 @@
-/** Step runs: what happened on the workers. */
+/**
+ * Step runs: what happened on the workers.
+ */
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { ArtifactId, ProcessRunId, StepRunId } from "./contract/Ids.ts"
 import * as contract from "./contract/StepRuns.ts"
 import { ControlRoom } from "./ControlRoom.ts"
 import { fetchSigned } from "./Files.ts"
-import { inWorkspace, pages } from "./internal/Workspace.ts"
+import { inWorkspace, nextCursor, pages } from "./internal/Workspace.ts"
 
 export type {
   Artifact,
@@ -49,7 +53,46 @@ export const consoleMessages = (stepRun: StepRunId) =>
     call.listConsoleMessages({ params: { step_run_id: stepRun }, query: cursor === undefined ? {} : { cursor } })
   )
 
-/** Emits the artifacts of a step run, newest first. */
+const hasEnded = ({ state }: contract.StepRun) => state === "completed" || state === "failed"
+
+/**
+ * What a step run writes to its console, oldest first, as it is written; ends when the step run has ended. What is new is
+ * asked for every `pollInterval` (default 1 second).
+ *
+ * ```ts
+ * import type { StepRunId } from "@signalbox/api/contract/Ids"
+ * import * as StepRuns from "@signalbox/api/StepRuns"
+ * import * as Console from "effect/Console"
+ * import * as Stream from "effect/Stream"
+ *
+ * export const tail = (stepRun: StepRunId) =>
+ *   Stream.runForEach(StepRuns.followConsoleMessages(stepRun), ({ message }) => Console.log(message))
+ * ```
+ */
+export const followConsoleMessages = (
+  stepRun: StepRunId,
+  { pollInterval = "1 second" }: { readonly pollInterval?: Duration.Input } = {}
+) =>
+  Stream.paginate(
+    // Of the last page, which is read again until it is full: how many messages of it were emitted.
+    { cursor: undefined as string | undefined, emitted: 0 },
+    Effect.fnUntraced(function* ({ cursor, emitted }) {
+      // Before the messages: what is written after this look is read by the next one.
+      const ended = hasEnded(yield* get(stepRun))
+      const page = yield* call.listConsoleMessages({
+        params: { step_run_id: stepRun },
+        query: cursor === undefined ? {} : { cursor }
+      })
+      const fresh = page.data.slice(emitted)
+      const next = nextCursor(page)
+      if (next !== undefined) return [fresh, Option.some({ cursor: next, emitted: 0 })] as const
+      if (ended) return [fresh, Option.none()] as const
+      if (fresh.length === 0) yield* Effect.sleep(pollInterval)
+      return [fresh, Option.some({ cursor, emitted: page.data.length })] as const
+    })
+  )
+
+/** The files that a step run left behind, newest first. */
 export const artifacts = (stepRun: StepRunId, options: { readonly limit?: number } = {}) =>
   pages((cursor) =>
     call.listArtifacts({

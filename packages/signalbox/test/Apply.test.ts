@@ -295,7 +295,7 @@ describe("signalbox apply", () => {
     const kept = await succeed(["apply", path, "--data", data])
     assert.match(kept.stdout, /4 more in the workspace are not in the file; --prune deletes them\./)
     // A step still names this group: its deletion is refused, and said.
-    const stuck = await signalbox(["apply", path, "--prune", "--data", data])
+    const stuck = await signalbox(["apply", path, "--prune", "--yes", "--data", data])
     assert.strictEqual(stuck.status, 1)
     assert.match(
       stuck.stderr,
@@ -305,7 +305,7 @@ describe("signalbox apply", () => {
     assert.deepStrictEqual(rest, { data: [], has_more: false, next: null })
 
     const none = file("none.yaml", "webhooks: []\nprocesses: {}\nworker_groups: [windows]\n")
-    assert.deepStrictEqual(facts(worked(await applied(none, "--prune"))), [
+    assert.deepStrictEqual(facts(worked(await applied(none, "--prune", "--yes"))), [
       "done: delete webhook https://example.com/hook (orders)",
       "done: delete process orders",
       "done: delete worker group linux"

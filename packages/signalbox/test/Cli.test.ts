@@ -93,12 +93,16 @@ describe("signalbox run", () => {
     assert.strictEqual((await signalbox("apply", file)).status, 0)
     const { id } = JSON.parse((await signalbox("run", "unheard", "--json")).stdout)
     const show = async () => JSON.parse((await signalbox("runs", "show", id, "--json")).stdout)
+    const watched = signalbox("runs", "watch", id)
     while ((await show()).step_runs[0].no_worker === null) await setTimeout(100)
     assert.match(
       (await signalbox("runs", "show", id)).stdout,
       /awaiting_worker[^]*\n {4}no worker that is online has the task "unheard of"; start one with a tasks file that defines it\n/
     )
+    // So long after it was said, the watch has seen it.
+    await setTimeout(2200)
     assert.strictEqual((await signalbox("runs", "stop", id)).status, 0)
+    assert.match((await watched).stdout, /\n {4}no worker that is online brings the task "unheard of"[^]*unresolved/)
     assert.notInclude((await signalbox("runs", "show", id)).stdout, "no worker")
   })
 

@@ -30,8 +30,8 @@ export const inWorkspace = <E extends HttpApiEndpoint.ConstraintRequest>(endpoin
     })
 }
 
-/** The cursor of the next page. Only the cursor of `next` is used, so that the key is never sent to another address. */
-const nextCursor = (page: Page<unknown>): string | undefined => {
+/** The cursor of the next page. Only this is taken from `next`, so that the key never goes to another address. */
+export const nextCursor = (page: Page<unknown>): string | undefined => {
   if (page.next === null) return undefined
   const query = page.next.indexOf("?")
   return (query < 0 ? undefined : new URLSearchParams(page.next.slice(query + 1)).get("cursor")) ?? undefined

@@ -11,6 +11,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Runtime from "effect/Runtime"
 import packageJson from "../../package.json" with { type: "json" }
+import { withContext } from "./ContextFlag.ts"
 import * as Logging from "./Logging.ts"
 import * as Problem from "./Problem.ts"
 import * as Telemetry from "./Telemetry.ts"
@@ -18,16 +19,24 @@ import * as Telemetry from "./Telemetry.ts"
 /** Each command is loaded on demand, so that `up` starts quickly. */
 const commands = {
   up: () => import("./commands/Up.ts").then((module) => module.up),
-  run: () => import("./commands/Runs.ts").then((module) => module.run),
-  runs: () => import("./commands/Runs.ts").then((module) => module.runs),
-  items: () => import("./commands/Items.ts").then((module) => module.items),
-  outputs: () => import("./commands/Runs.ts").then((module) => module.outputs),
-  keys: () => import("./commands/Keys.ts").then((module) => module.keys),
+  run: () => import("./commands/Run.ts").then((module) => withContext(module.run)),
+  runs: () => import("./commands/Runs.ts").then((module) => withContext(module.runs)),
+  items: () => import("./commands/Items.ts").then((module) => withContext(module.items)),
+  outputs: () => import("./commands/Runs.ts").then((module) => withContext(module.outputs)),
+  processes: () => import("./nouns/ProcessNoun.ts").then((module) => withContext(module.processes)),
+  workers: () => import("./nouns/WorkerNoun.ts").then((module) => withContext(module.workers)),
+  groups: () => import("./nouns/GroupNoun.ts").then((module) => withContext(module.groups)),
+  packages: () => import("./nouns/PackageNoun.ts").then((module) => withContext(module.packages)),
+  assets: () => import("./nouns/AssetNoun.ts").then((module) => withContext(module.assets)),
+  secrets: () => import("./nouns/SecretNoun.ts").then((module) => withContext(module.secrets)),
+  webhooks: () => import("./nouns/WebhookNoun.ts").then((module) => withContext(module.webhooks)),
+  keys: () => import("./commands/Keys.ts").then((module) => withContext(module.keys)),
   flows: () => import("./commands/Flows.ts").then((module) => module.flows),
-  worker: () => import("./commands/Worker.ts").then((module) => module.worker),
-  assistant: () => import("./commands/Assistant.ts").then((module) => module.assistant),
-  workspaces: () => import("./commands/Workspaces.ts").then((module) => module.workspaces),
-  apply: () => import("./commands/Apply.ts").then((module) => module.apply),
+  worker: () => import("./commands/Worker.ts").then((module) => withContext(module.worker)),
+  assistants: () => import("./nouns/AssistantNoun.ts").then((module) => withContext(module.assistants)),
+  assistant: () => import("./commands/Assistant.ts").then((module) => withContext(module.assistant)),
+  workspaces: () => import("./commands/Workspaces.ts").then((module) => withContext(module.workspaces)),
+  apply: () => import("./commands/Apply.ts").then((module) => withContext(module.apply)),
   migrate: () => import("./commands/Migrate.ts").then((module) => module.migrate),
   check: () => import("./commands/Check.ts").then((module) => module.check),
   vault: () => import("./commands/Vault.ts").then((module) => module.vault),

@@ -10,6 +10,7 @@ import { dirname } from "node:path"
 import { load } from "../apply/Document.ts"
 import * as Plan from "../apply/Plan.ts"
 import type { Step } from "../apply/Step.ts"
+import { confirm, yesFlag } from "../Confirm.ts"
 import { columns, connected, connectionFlags } from "../Connection.ts"
 import * as Problem from "../Problem.ts"
 
@@ -79,16 +80,19 @@ export const apply = Command.make(
       Flag.withDefault(false)
     ),
     prune: Flag.Boolean("prune").pipe(
-      Flag.withDescription("Delete what the file does not name, in the sections that it has. Irreversible"),
+      Flag.withDescription(
+        "Delete what the file does not name, in the sections that it has. Irreversible; asks, or needs --yes"
+      ),
       Flag.withDefault(false)
     ),
     rewriteSecrets: Flag.Boolean("rewrite-secrets").pipe(
       Flag.withDescription("Write the values of existing secrets too: they cannot be compared"),
       Flag.withDefault(false)
     ),
+    yes: yesFlag,
     ...connectionFlags
   },
-  Effect.fnUntraced(function* ({ data, dryRun, file, json, prune, rewriteSecrets }) {
+  Effect.fnUntraced(function* ({ data, dryRun, file, json, prune, rewriteSecrets, yes }) {
     const document = yield* load(file)
     const program = Effect.gen(function* () {
       const plan = yield* Plan.make(document, { folder: dirname(file), prune, rewriteSecrets })
@@ -98,6 +102,8 @@ export const apply = Command.make(
       else yield* showPlan(plan)
       if (dryRun) return yield* Effect.forEach(work, (step) => tell(json, step, "planned"), { discard: true })
       if (work.length === 0) return json ? undefined : yield* Console.log("Nothing to do.")
+      const deleted = count(work, "delete")
+      if (deleted > 0) yield* confirm(`apply this, and delete ${deleted} that the file does not name`, yes)
       return yield* carryOut(work, json)
     })
     return yield* connected(data)(Effect.scoped(program))
@@ -109,6 +115,6 @@ export const apply = Command.make(
   Command.withExamples([
     { command: "signalbox apply workspace.yaml --dry-run", description: "What would be done" },
     { command: "signalbox apply workspace.yaml", description: "Safe to repeat: a second run finds nothing to do" },
-    { command: "signalbox apply workspace.yaml --prune --json", description: "Delete the rest too; for programs" }
+    { command: "signalbox apply workspace.yaml --prune --yes --json", description: "Delete the rest too; for programs" }
   ])
 )

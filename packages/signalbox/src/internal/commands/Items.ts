@@ -9,15 +9,22 @@ import * as Stream from "effect/Stream"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import { confirm, yesFlag } from "../Confirm.ts"
 import { columns, connected, connectionFlags, print } from "../Connection.ts"
+import { type Columns, printList } from "../Listing.ts"
+
+const problemOf = ({ exception }: WorkItems.WorkItemListed) =>
+  exception === null ? "" : `${exception.type} ${exception.code}: ${exception.message}`
+
+const itemColumns: Columns<WorkItems.WorkItemListed> = {
+  id: ({ id }) => id,
+  state: ({ state }) => state,
+  "created at": ({ created_at }) => created_at,
+  problem: problemOf
+}
 
 const itemLine = (item: WorkItems.WorkItemListed) =>
-  columns(
-    [item.id, 36],
-    [item.state, 11],
-    [item.created_at, 24],
-    [item.exception === null ? "" : `${item.exception.type} ${item.exception.code}: ${item.exception.message}`, 0]
-  )
+  columns([item.id, 36], [item.state, 11], [item.created_at, 24], [problemOf(item), 0])
 
 const list = Command.make(
   "list",
@@ -37,7 +44,7 @@ const list = Command.make(
       ...(Option.isSome(state) ? { state: state.value } : {})
     }
     const found = Stream.take(WorkItems.stream(filter), limit)
-    yield* connected(data)(Stream.runForEach(found, (item) => print(json, item, itemLine)))
+    yield* connected(data)(printList(json, found, itemColumns, "There are no such work items"))
   })
 ).pipe(
   Command.withDescription("Lists work items, the newest first"),
@@ -76,9 +83,11 @@ const settle = (name: keyof typeof operations) => {
   const { apply, description, said } = operations[name]
   return Command.make(
     name,
-    { items: Argument.variadic(itemArgument, { min: 1 }), ...connectionFlags },
-    Effect.fnUntraced(function* ({ data, items, json }) {
-      yield* connected(data)(apply(items))
+    { items: Argument.variadic(itemArgument, { min: 1 }), yes: yesFlag, ...connectionFlags },
+    Effect.fnUntraced(function* ({ data, items, json, yes }) {
+      const asked =
+        name === "delete" && items.length > 1 ? confirm(`delete ${items.length} work items`, yes) : Effect.void
+      yield* connected(data)(Effect.andThen(asked, apply(items)))
       yield* print(
         json,
         { work_item_ids: items },
@@ -88,7 +97,10 @@ const settle = (name: keyof typeof operations) => {
   ).pipe(
     Command.withDescription(`${description}; all or none`),
     Command.withExamples([
-      { command: `signalbox items ${name} 0199a1b2-... 0199a1b3-...`, description: "Two in one call" }
+      {
+        command: `signalbox items ${name} 0199a1b2-... 0199a1b3-...${name === "delete" ? " --yes" : ""}`,
+        description: "Two at once"
+      }
     ])
   )
 }

@@ -3,16 +3,30 @@
  */
 import * as ApiKeys from "@signalbox/api/ApiKeys"
 import { Permission } from "@signalbox/api/contract/Authorization"
-import { ApiKeyId } from "@signalbox/api/contract/Ids"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
-import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { connected, connectionFlags } from "../Connection.ts"
-import { table } from "../Table.ts"
+import { connected, connectionFlags, print } from "../Connection.ts"
+import { printList } from "../Listing.ts"
+import { find, nameArgument, type Noun, showCommand } from "../nouns/Noun.ts"
+
+const keyNoun: Noun<ApiKeys.ApiKey> = {
+  one: "API key",
+  many: "API keys",
+  command: "keys",
+  list: ApiKeys.stream({ limit: 500 }),
+  idOf: ({ id }) => id,
+  nameOf: ({ name }) => name,
+  columns: {
+    id: ({ id }) => id,
+    name: ({ name }) => name,
+    "created at": ({ created_at }) => created_at,
+    permissions: ({ permissions }) => permissions.join(" ")
+  },
+  first: "make one with `signalbox keys create`"
+}
 
 const create = Command.make(
   "create",
@@ -55,14 +69,7 @@ const list = Command.make(
   "list",
   connectionFlags,
   Effect.fnUntraced(function* ({ data, json }) {
-    const keys = yield* connected(data)(Stream.runCollect(ApiKeys.stream({ limit: 500 })))
-    if (json) return yield* Effect.forEach(keys, (key) => Console.log(JSON.stringify(key)), { discard: true })
-    yield* Console.log(
-      table(
-        ["id", "name", "created at", "permissions"],
-        keys.map((key) => [key.id, key.name, key.created_at, key.permissions.join(" ")])
-      )
-    )
+    yield* connected(data)(printList(json, keyNoun.list, keyNoun.columns, "There are no API keys"))
   })
 ).pipe(
   Command.withDescription("Lists the keys, the newest first, without their texts"),
@@ -72,17 +79,15 @@ const list = Command.make(
 const revoke = Command.make(
   "revoke",
   {
-    key: Argument.String("key").pipe(
-      Argument.withDescription("The id of a key, as `keys list` shows it"),
-      Argument.withSchema(ApiKeyId)
-    ),
+    key: nameArgument(keyNoun),
     ...connectionFlags
   },
   Effect.fnUntraced(function* ({ data, json, key }) {
-    const answer = yield* connected(data)(ApiKeys.remove(key))
-    yield* Console.log(json ? JSON.stringify(answer) : `${key} is revoked: it is refused from now on`)
+    const revoked = Effect.flatMap(find(keyNoun, key), ({ id }) => ApiKeys.remove(id))
+    yield* print(json, yield* connected(data)(revoked), ({ id }) => `${id} is revoked: it is refused from now on`)
   })
 ).pipe(
+  Command.withAlias("delete"),
   Command.withDescription("Revokes a key. Irreversible"),
   Command.withExamples([
     { command: "signalbox keys revoke 0199a1b2-...", description: "It is refused from the next request on" }
@@ -90,6 +95,6 @@ const revoke = Command.make(
 )
 
 export const keys = Command.make("keys").pipe(
-  Command.withDescription("Creates, lists and revokes API keys of the workspace"),
-  Command.withSubcommands([create, list, revoke])
+  Command.withDescription("Makes, lists, shows and revokes API keys of the workspace"),
+  Command.withSubcommands([create, list, showCommand(keyNoun, Effect.succeed), revoke])
 )

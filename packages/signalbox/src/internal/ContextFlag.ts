@@ -1,0 +1,16 @@
+/**
+ * `--context`, of every command that talks to a control room. Apart from the connection, which takes longer to load.
+ */
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
+
+export const ContextFlag = GlobalFlag.Setting("context")({
+  flag: Flag.String("context").pipe(
+    Flag.withDescription("A connection that `signalbox login` keeps under this name; default: SIGNALBOX_CONTEXT"),
+    Flag.optional
+  )
+})
+
+/** Gives a command, and those below it, `--context`. */
+export const withContext = Command.withGlobalFlags([ContextFlag])

@@ -1,0 +1,82 @@
+/**
+ * What happens to a run, as it happens.
+ */
+import type { ProcessRunId, StepRunId } from "@signalbox/api/contract/Ids"
+import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+import * as StepRuns from "@signalbox/api/StepRuns"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+
+/** A step run, and why no worker can take it; null when one can. */
+export interface WatchedStepRun extends StepRuns.StepRun {
+  readonly no_worker: string | null
+}
+
+/** The run, or one of its step runs, in a state that was not seen before. */
+export type Change = { readonly run: ProcessRuns.ProcessRun } | { readonly step_run: WatchedStepRun }
+
+/** Why no worker can take a step run, null when it does not wait for one. */
+const missingWorker = Effect.fnUntraced(function* (stepRun: StepRuns.StepRun) {
+  if (stepRun.state !== "awaiting_worker") return null
+  // A key that may see runs, and not what they do, sees the rest.
+  const last = yield* Stream.runLast(StepRuns.events(stepRun.id)).pipe(
+    Effect.catchTag("ControlRoomError", (error) =>
+      error.reason._tag === "Forbidden" ? Effect.succeed(Option.none()) : Effect.fail(error)
+    )
+  )
+  return Option.isSome(last) && last.value.event_type === "NO_WORKER" ? last.value.message : null
+})
+
+/** A step run with what it waits for. */
+export const watched = Effect.fnUntraced(function* (stepRun: StepRuns.StepRun) {
+  const found: WatchedStepRun = { ...stepRun, no_worker: yield* missingWorker(stepRun) }
+  return found
+})
+
+const stateOf = (change: Change): readonly [id: string, state: string] =>
+  "run" in change
+    ? [change.run.id, change.run.state]
+    : [change.step_run.id, `${change.step_run.state} ${change.step_run.no_worker ?? ""}`]
+
+const shortest = 100
+const longest = 2000
+/** Of a run with more step runs, the newest are watched. */
+const watchedStepRuns = 500
+
+const look = Effect.fnUntraced(function* (id: ProcessRunId) {
+  // The run first: what its step runs did before it ended is then seen.
+  const run = yield* ProcessRuns.get(id)
+  const found = yield* Stream.runCollect(Stream.take(StepRuns.stream(id, { limit: watchedStepRuns }), watchedStepRuns))
+  const stepRuns = yield* Effect.forEach(found.toReversed(), watched)
+  const changes: ReadonlyArray<Change> = [...stepRuns.map((step_run) => ({ step_run })), { run }]
+  return { changes, ended: ProcessRuns.hasEnded(run) }
+})
+
+/** Emits every change of a run and of its step runs, and ends with the run. */
+export const changes = (run: ProcessRunId) =>
+  Stream.paginate(
+    { seen: new Map<string, string>() as ReadonlyMap<string, string>, pause: 0 },
+    Effect.fnUntraced(function* ({ pause, seen }) {
+      yield* Effect.sleep(pause)
+      const { changes, ended } = yield* look(run)
+      const states = changes.map(stateOf)
+      const fresh = changes.filter((_, index) => {
+        const [id, state] = states[index] ?? []
+        return id !== undefined && seen.get(id) !== state
+      })
+      const next = fresh.length > 0 ? shortest : Math.min(Math.max(pause, shortest) * 1.5, longest)
+      return [fresh, ended ? Option.none() : Option.some({ seen: new Map(states), pause: next })] as const
+    })
+  )
+
+/** Every step run of a run, once, as it comes. */
+export const stepRuns = (run: ProcessRunId) =>
+  changes(run).pipe(
+    Stream.filter((change) => "step_run" in change),
+    Stream.map(({ step_run }) => step_run),
+    Stream.mapAccum(
+      () => new Set<StepRunId>(),
+      (known, stepRun) => [new Set([...known, stepRun.id]), known.has(stepRun.id) ? [] : [stepRun]] as const
+    )
+  )

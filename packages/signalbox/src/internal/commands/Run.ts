@@ -1,0 +1,109 @@
+/**
+ * `signalbox run`: starts a run, and waits for its end.
+ */
+import type { ProcessRunId } from "@signalbox/api/contract/Ids"
+import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+import * as WorkItems from "@signalbox/api/WorkItems"
+import * as Console from "effect/Console"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { connected, connectionFlags, print } from "../Connection.ts"
+import { find } from "../nouns/Noun.ts"
+import { processNoun } from "../nouns/ProcessNoun.ts"
+import { changeLines, runLine } from "../RunLines.ts"
+import { changes } from "../Watching.ts"
+
+/** A run that did not end as hoped, or was not started; `exitCode` is that of the command. */
+export class RunNotCompleted extends Schema.TaggedError<RunNotCompleted>()("RunNotCompleted", {
+  message: Schema.String,
+  exitCode: Schema.Finite
+}) {}
+
+/** The wait for a run has ended before the run. */
+export class StillRunning extends Schema.TaggedError<StillRunning>()("StillRunning", { message: Schema.String }) {}
+
+/** The payload given on the command line is no JSON. */
+export class BadPayload extends Schema.TaggedError<BadPayload>()("BadPayload", { message: Schema.String }) {}
+
+const decodePayload = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Json))
+
+/** Waits until the run has ended, and says on standard error how it goes. A wait that ends leaves the run as it is. */
+const awaitEnd = Effect.fnUntraced(function* (id: ProcessRunId, timeout: Option.Option<Duration.Duration>) {
+  const waited = Stream.runForEach(changes(id), (change) => Console.error(changeLines(change)))
+  if (Option.isNone(timeout)) yield* waited
+  else {
+    yield* Effect.timeoutOrElse(waited, {
+      duration: timeout.value,
+      orElse: () =>
+        Effect.fail(
+          new StillRunning({
+            message: `the run ${id} has not ended within ${Duration.format(timeout.value)}, and goes on: watch it with \`signalbox runs watch ${id}\`, end it with \`signalbox runs stop ${id}\``
+          })
+        )
+    })
+  }
+  return yield* ProcessRuns.get(id)
+})
+
+export const run = Command.make(
+  "run",
+  {
+    process: Argument.String("process").pipe(Argument.withDescription("The name or the id of a process")),
+    payload: Flag.String("payload").pipe(Flag.withDescription("The payload of the work item, as JSON"), Flag.optional),
+    file: Flag.String("file").pipe(
+      Flag.withDescription("A file to attach to the work item; may be repeated"),
+      Flag.atLeast(0)
+    ),
+    wait: Flag.Boolean("wait").pipe(Flag.withDescription("Wait until the run has ended"), Flag.withDefault(false)),
+    timeout: Flag.String("timeout").pipe(
+      Flag.withDescription('How long to wait, such as "10 minutes"; with --wait'),
+      Flag.withSchema(Schema.DurationFromString),
+      Flag.optional
+    ),
+    ...connectionFlags
+  },
+  Effect.fnUntraced(function* ({ data, file, json, payload, process: name, timeout, wait }) {
+    const started = Effect.gen(function* () {
+      const process = yield* find(processNoun, name)
+      const given = Option.isNone(payload)
+        ? null
+        : yield* Effect.mapError(
+            decodePayload(payload.value),
+            () => new BadPayload({ message: "--payload: Expected JSON; a text is JSON in quotes" })
+          )
+      if (Option.isNone(payload) && file.length === 0) return yield* ProcessRuns.start(process.id)
+      const item = yield* WorkItems.create({ process: process.id, payload: given })
+      for (const path of file) yield* WorkItems.attachFile(item.id, path)
+      return yield* ProcessRuns.start(process.id, { workItems: [item.id] })
+    })
+    const program = Effect.gen(function* () {
+      const answer = yield* started
+      if (!answer.started) return yield* new RunNotCompleted({ message: "no run was started", exitCode: 4 })
+      if (!wait) return yield* print(json, yield* ProcessRuns.get(answer.id), runLine)
+      const ended = yield* awaitEnd(answer.id, timeout)
+      yield* print(json, ended, runLine)
+      if (ended.state === "completed") return
+      const items = yield* Stream.runCollect(WorkItems.stream({ processRun: answer.id, state: "failed" }))
+      const stopped = items.some((item) => item.exception?.code === "STOPPED")
+      return yield* new RunNotCompleted({
+        message: `the run is ${ended.state}: ${items.length} work items failed; see \`signalbox items list --run ${answer.id}\``,
+        exitCode: stopped ? 3 : 2
+      })
+    })
+    return yield* connected(data)(program)
+  })
+).pipe(
+  Command.withDescription("Starts a run; exits with 0 completed, 2 unresolved, 3 stopped, 4 not started"),
+  Command.withExamples([
+    {
+      command: 'signalbox run airports --file airports.csv --payload \'{"file":"airports.csv"}\' --wait',
+      description: "Start and wait"
+    }
+  ])
+)

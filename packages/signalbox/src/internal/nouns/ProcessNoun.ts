@@ -1,0 +1,79 @@
+/**
+ * `signalbox processes`: what can be run.
+ */
+import * as Processes from "@signalbox/api/Processes"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { connected, connectionFlags } from "../Connection.ts"
+import { printFields } from "../Listing.ts"
+import { deleteCommand, find, listCommand, type Noun, showCommand } from "./Noun.ts"
+import { groupNoun } from "./GroupNoun.ts"
+import { packageNoun } from "./PackageNoun.ts"
+
+export const processNoun: Noun<Processes.ProcessSummary> = {
+  one: "process",
+  many: "processes",
+  command: "processes",
+  list: Processes.stream({ limit: 500 }),
+  idOf: ({ id }) => id,
+  nameOf: ({ name }) => name,
+  columns: { id: ({ id }) => id, name: ({ name }) => name, "created at": ({ created_at }) => created_at },
+  first: "make one with `signalbox processes create` or `signalbox apply`"
+}
+
+const create = Command.make(
+  "create",
+  {
+    name: Argument.String("name").pipe(Argument.withDescription("The name of the process")),
+    task: Flag.String("task").pipe(
+      Flag.withDescription("The task that a step runs; repeat it for further steps"),
+      Flag.atLeast(1)
+    ),
+    package: Flag.String("package").pipe(
+      Flag.withDescription("The task package that has the tasks; default: workers bring them"),
+      Flag.optional
+    ),
+    group: Flag.String("group").pipe(Flag.withDescription("Only workers of this group run it"), Flag.optional),
+    description: Flag.String("description").pipe(Flag.withDescription("What it is for"), Flag.optional),
+    ...connectionFlags
+  },
+  Effect.fnUntraced(function* ({ data, description, group, json, name, package: given, task }) {
+    const program = Effect.gen(function* () {
+      const source = Option.isNone(given) ? {} : { package_id: (yield* find(packageNoun, given.value)).id }
+      const bound = Option.isNone(group) ? {} : { worker_group: { id: (yield* find(groupNoun, group.value)).id } }
+      return yield* Processes.create({
+        name,
+        ...(Option.isNone(description) ? {} : { description: description.value }),
+        steps: task.map((name) => ({ name, task: { name, ...source }, ...bound }))
+      })
+    })
+    yield* printFields(json, yield* connected(data)(program))
+  })
+).pipe(
+  Command.withDescription("Makes a process with a step for each task; `signalbox apply` can say more of each step"),
+  Command.withExamples([
+    { command: "signalbox processes create greeting --task greet", description: "One step, of a task of a worker" },
+    {
+      command: 'signalbox processes create orders --package invoices --task "Read orders" --task report',
+      description: "Two steps, of a package"
+    }
+  ])
+)
+
+export const processes = Command.make("processes").pipe(
+  Command.withDescription("Lists, shows, makes and deletes processes"),
+  Command.withSubcommands([
+    listCommand(processNoun),
+    showCommand(processNoun, ({ id }) =>
+      Effect.map(Effect.all([Processes.get(id), Processes.getDefinition(id)]), ([process, { steps }]) => ({
+        ...process,
+        definition: { steps }
+      }))
+    ),
+    create,
+    deleteCommand(processNoun, ({ id }) => Processes.remove(id))
+  ])
+)

@@ -1,0 +1,114 @@
+/**
+ * `signalbox secrets`: the vault. Values go in from variables and files, never from the command line, and never come out.
+ */
+import * as Secrets from "@signalbox/api/Secrets"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { connected, connectionFlags } from "../Connection.ts"
+import { printFields } from "../Listing.ts"
+import { deleteCommand, listCommand, type Noun, showCommand } from "./Noun.ts"
+
+/** A flag of a secret is not usable. */
+export class SecretFlagError extends Schema.TaggedError<SecretFlagError>()("SecretFlagError", {
+  message: Schema.String
+}) {}
+
+export const secretNoun: Noun<Secrets.Secret> = {
+  one: "secret",
+  many: "secrets",
+  command: "secrets",
+  list: Secrets.stream(),
+  idOf: ({ name }) => name,
+  nameOf: ({ name }) => name,
+  columns: { name: ({ name }) => name, description: ({ description }) => description ?? "" },
+  first: "make one with `signalbox secrets create`"
+}
+
+const unset = (what: string) => () => new SecretFlagError({ message: what })
+
+/** Where the value of an item comes from; the line break at the end of a file is not part of it. */
+const sources = {
+  env: {
+    expected: "ITEM=VARIABLE, such as password=SHOP_PASSWORD",
+    read: (name: string) =>
+      Effect.mapError(Config.String(name), unset(`--env: the environment variable ${name} is not set`))
+  },
+  file: {
+    expected: "ITEM=PATH, such as key=shop.pem",
+    read: Effect.fnUntraced(function* (path: string) {
+      const fs = yield* FileSystem.FileSystem
+      const text = yield* Effect.mapError(fs.readFileString(path), unset(`--file: cannot read ${path}`))
+      return text.replace(/\r?\n$/, "")
+    })
+  }
+} as const
+
+const itemOf = Effect.fnUntraced(function* (source: keyof typeof sources, given: string) {
+  const [, item, from] = /^([^=]+)=(.+)$/s.exec(given) ?? []
+  const { expected, read } = sources[source]
+  // What was given may be the value itself, so it is not repeated.
+  if (item === undefined || from === undefined) {
+    return yield* new SecretFlagError({ message: `--${source}: Expected ${expected}` })
+  }
+  return [item, Redacted.make(yield* read(from))] as const
+})
+
+const create = Command.make(
+  "create",
+  {
+    name: Argument.String("name").pipe(Argument.withDescription("The name: letters, digits and underscores")),
+    env: Flag.String("env").pipe(
+      Flag.withDescription("An item with the value of an environment variable; may be repeated"),
+      Flag.withMetavar("ITEM=VARIABLE"),
+      Flag.atLeast(0)
+    ),
+    file: Flag.String("file").pipe(
+      Flag.withDescription("An item with the text of a file; may be repeated"),
+      Flag.withMetavar("ITEM=PATH"),
+      Flag.atLeast(0)
+    ),
+    description: Flag.String("description").pipe(Flag.withDescription("What it is for"), Flag.optional),
+    ...connectionFlags
+  },
+  Effect.fnUntraced(function* ({ data, description, env, file, json, name }) {
+    const items = [
+      ...(yield* Effect.forEach(env, (given) => itemOf("env", given))),
+      ...(yield* Effect.forEach(file, (given) => itemOf("file", given)))
+    ]
+    if (items.length === 0) {
+      return yield* new SecretFlagError({
+        message: "a secret needs an item: give --env ITEM=VARIABLE or --file ITEM=PATH"
+      })
+    }
+    const content = {
+      items: Object.fromEntries(items),
+      ...(Option.isNone(description) ? {} : { description: description.value })
+    }
+    yield* printFields(json, yield* connected(data)(Secrets.put(name, content)))
+  })
+).pipe(
+  Command.withDescription("Makes a secret, or replaces the items of the one of that name"),
+  Command.withExamples([
+    {
+      command: "signalbox secrets create shop --env user=SHOP_USER --env password=SHOP_PASSWORD",
+      description: "Values on a command line could be seen by others, so they come from variables and files"
+    }
+  ])
+)
+
+export const secrets = Command.make("secrets").pipe(
+  Command.withDescription("Lists, shows, makes and deletes secrets; their values are never shown"),
+  Command.withSubcommands([
+    listCommand(secretNoun),
+    showCommand(secretNoun, Effect.succeed),
+    create,
+    deleteCommand(secretNoun, ({ name }) => Secrets.remove(name))
+  ])
+)

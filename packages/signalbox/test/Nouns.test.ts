@@ -1,0 +1,215 @@
+/**
+ * The commands that every kind of resource has: list, show, create, delete.
+ */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
+import { table } from "../src/internal/Table.ts"
+import * as Cli from "./support/Cli.ts"
+
+const { folder, remove } = Cli.temporaryFolder("nouns")
+const data = join(folder, "data")
+const file = (name: string, text: string) => {
+  writeFileSync(join(folder, name), text)
+  return join(folder, name)
+}
+
+const receiver = createServer((request, response) => request.resume().on("end", () => response.end()))
+await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve))
+const address = receiver.address()
+const hook = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}/hook`
+
+let room: Cli.RoomHere
+beforeAll(async () => {
+  room = await Cli.upHere(data, ["--workers", "2"])
+})
+afterAll(async () => {
+  await room.end()
+  receiver.close()
+  remove()
+})
+
+const signalbox = (line: string, env: Cli.Env = {}) => Cli.signalbox([...line.split(" "), "--data", data], { env })
+const succeed = async (line: string, env: Cli.Env = {}) => {
+  const ended = await signalbox(line, env)
+  assert.strictEqual(ended.status, 0, `${line}: ${ended.stderr}`)
+  return ended
+}
+const objects = ({ stdout }: Cli.Ended): ReadonlyArray<Record<string, unknown>> =>
+  stdout
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line))
+
+interface Kind {
+  readonly noun: string
+  readonly create: string
+  readonly name: string
+  readonly env?: Cli.Env
+  readonly keys: ReadonlyArray<string>
+  /** False: the service deletes none. */
+  readonly deleted?: false
+}
+
+mkdirSync(join(folder, "robot"))
+file("robot/robot.yaml", "tasks: { hello: { shell: echo hello } }\n")
+
+const kinds: ReadonlyArray<Kind> = [
+  {
+    noun: "packages",
+    create: `create letters ${join(folder, "robot")}`,
+    name: "letters",
+    keys: ["id", "name", "type"]
+  },
+  { noun: "groups", create: "create linux", name: "linux", keys: ["id", "name"] },
+  {
+    noun: "processes",
+    create: "create greeting --task greet --group linux",
+    name: "greeting",
+    keys: ["id", "name", "created_at"]
+  },
+  {
+    noun: "assets",
+    create: `create prices ${file("prices.csv", "lamp,1\n")} --content-type text/csv`,
+    name: "prices",
+    keys: ["id", "name"]
+  },
+  {
+    noun: "secrets",
+    create: "create shop --env password=SHOP_PASSWORD --description mail",
+    name: "shop",
+    env: { SHOP_PASSWORD: "sesame" },
+    keys: ["name", "description"]
+  },
+  {
+    noun: "webhooks",
+    create: `create ${hook} --event process_run.completed --process greeting`,
+    name: hook,
+    keys: ["id", "process", "enabled_events", "endpoint", "enabled"]
+  },
+  {
+    noun: "assistants",
+    create: "create reader --package letters --task hello",
+    name: "reader",
+    keys: ["id", "name", "task", "created_at"],
+    deleted: false
+  }
+]
+
+describe("a kind of resource", () => {
+  for (const { create, env = {}, keys, name, noun } of kinds) {
+    it(`${noun} can be made, listed and shown by name`, async () => {
+      const none = await succeed(`${noun} list`)
+      assert.strictEqual(none.stdout, "")
+      assert.match(none.stderr, /^There are no .*: .*`signalbox /)
+      assert.strictEqual((await succeed(`${noun} list --json`)).stdout, "")
+
+      await succeed(`${noun} ${create}`, env)
+      const [listed = {}] = objects(await succeed(`${noun} list --json`))
+      assert.sameMembers(Object.keys(listed), [...keys])
+      assert.include((await succeed(`${noun} list`)).lines.at(-1) ?? "", name)
+      const [shown = {}] = objects(await succeed(`${noun} show ${name} --json`))
+      assert.includeMembers(Object.keys(shown), [...keys])
+      assert.include((await succeed(`${noun} show ${name}`)).stdout, name)
+    })
+  }
+
+  it("prints no value of a secret, and no secret of a webhook that was made before", async () => {
+    for (const line of ["secrets list", "secrets show shop", "webhooks list --json", `webhooks show ${hook}`]) {
+      assert.notMatch((await succeed(line)).stdout, /sesame|whsec_/, line)
+    }
+  })
+
+  it("that is named wrongly is an error that says which was meant, or which there are", async () => {
+    const near = await signalbox("processes show greetng")
+    assert.strictEqual(near.status, 1)
+    assert.strictEqual(
+      near.stderr,
+      "signalbox: there is no process with the name or id greetng: did you mean greeting?; see `signalbox processes list`\n"
+    )
+    assert.match((await signalbox("groups delete nowhere")).stderr, /nowhere: there are linux; see/)
+    assert.match((await signalbox("run nobody")).stderr, /no process with the name or id nobody: there are greeting;/)
+  })
+
+  it("whose name two of them have is asked for by id", async () => {
+    await succeed("workers rename local-2 twin")
+    await succeed("workers rename local-1 twin")
+    const both = await signalbox("workers show twin")
+    assert.strictEqual(both.status, 1)
+    const [, first = ""] = /2 workers have the name twin: give an id, (\S+) or \S+\n/.exec(both.stderr) ?? []
+    await succeed(`workers rename ${first} desk`)
+    await succeed("groups add linux desk")
+    await succeed("groups remove linux desk")
+  })
+
+  it("an asset is downloaded byte by byte", async () => {
+    const path = join(folder, "copy.csv")
+    await succeed(`assets download prices ${path}`)
+    assert.strictEqual(readFileSync(path, "utf8"), "lamp,1\n")
+  })
+
+  it("deliveries of a webhook are listed, and sent again", async () => {
+    const [sent = {}] = objects(await succeed(`webhooks test ${hook} --json`))
+    const deliveries = async () => objects(await succeed(`webhooks deliveries ${hook} --json`))
+    while ((await deliveries())[0]?.["state"] === "pending") await setTimeout(50)
+    const [listed = {}] = await deliveries()
+    assert.deepInclude(listed, { id: sent["id"], state: "delivered" })
+    await succeed(`webhooks redeliver ${hook} ${listed["id"]}`)
+    assert.match((await succeed(`webhooks deliveries ${hook}`)).stdout, /process_run\.test/)
+  })
+
+  it("several are deleted only with --yes where there is no terminal, and it says in which control room", async () => {
+    await succeed("groups create one")
+    await succeed("groups create two")
+    const refused = await signalbox("groups delete one two")
+    assert.deepStrictEqual([refused.status, refused.stdout], [1, ""])
+    assert.match(
+      refused.stderr,
+      /^signalbox: nothing was changed: give --yes to delete 2 worker groups \(workspace \S+ at http:\S+, of the folder .*data\), since there is no terminal to ask on\n$/
+    )
+    assert.deepStrictEqual((await succeed("groups delete one two --yes")).lines, [
+      "deleted worker group one",
+      "deleted worker group two"
+    ])
+  })
+
+  it("that is in use is not deleted, and says by what", async () => {
+    const refused = await signalbox("groups delete linux")
+    assert.strictEqual(refused.status, 1)
+    assert.match(refused.stderr, /greeting/)
+  })
+
+  for (const { deleted = true, name, noun } of kinds.toReversed()) {
+    if (!deleted) continue
+    it(`${noun} can be deleted by name`, async () => {
+      if (noun === "packages") {
+        assert.match((await signalbox("packages delete letters")).stderr, /reader/)
+        return
+      }
+      const [gone = {}] = objects(await succeed(`${noun} delete ${name} --json`))
+      assert.deepInclude(gone, { name, deleted: true })
+      assert.strictEqual((await succeed(`${noun} list --json`)).stdout, "")
+    })
+  }
+})
+
+describe("a table", () => {
+  const rows = [
+    ["0199a1b2-0000", "ready", "a name that takes more room than there is"],
+    ["0199a1b3-0000", "failed", "short"]
+  ]
+
+  it("fits the terminal by cutting its widest column, and never the ids", () => {
+    const lines = table(["id", "state", "name"], rows, { width: 40 }).split("\n")
+    for (const line of lines) assert.isAtMost(line.length, 40)
+    assert.match(lines[1] ?? "", /^0199a1b2-0000 {2}ready {3}a name that ta…$/)
+  })
+
+  it("is whole and without colors where there is no terminal", () => {
+    assert.include(table(["id", "state", "name"], rows), "a name that takes more room than there is")
+    assert.notInclude(table(["id"], [["1"]]), "\u001B")
+    assert.include(table(["id"], [["1"]], { color: true }), "\u001B[1mid\u001B[0m")
+  })
+})
