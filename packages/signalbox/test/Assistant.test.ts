@@ -103,7 +103,7 @@ describe("assistant", () => {
     const listed = await succeed(["assistant", "list", "--data", data])
     assert.deepStrictEqual(
       listed.lines.map((line) => line.slice(38)),
-      ["my wait", "my crash", "my report"]
+      ["name       task", "my wait    wait", "my crash   crash", "my report  report"]
     )
     const { status, stderr } = await signalbox(["assistant", "run", "nobody", "--data", data])
     assert.strictEqual(status, 1)

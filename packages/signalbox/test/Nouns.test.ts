@@ -204,7 +204,7 @@ describe("a table", () => {
   it("fits the terminal by cutting its widest column, and never the ids", () => {
     const lines = table(["id", "state", "name"], rows, { width: 40 }).split("\n")
     for (const line of lines) assert.isAtMost(line.length, 40)
-    assert.match(lines[1] ?? "", /^0199a1b2-0000 {2}ready {3}a name that ta…$/)
+    assert.match(lines[1] ?? "", /^0199a1b2-0000 {2}ready {3}a name that take…$/)
   })
 
   it("is whole and without colors where there is no terminal", () => {

@@ -15,6 +15,7 @@ import { withContext } from "./ContextFlag.ts"
 import * as Logging from "./Logging.ts"
 import * as Problem from "./Problem.ts"
 import * as Telemetry from "./Telemetry.ts"
+import * as UsageErrors from "./UsageErrors.ts"
 
 /** Each command is loaded on demand, so that `up` starts quickly. */
 const commands = {
@@ -36,6 +37,9 @@ const commands = {
   assistants: () => import("./nouns/AssistantNoun.ts").then((module) => withContext(module.assistants)),
   assistant: () => import("./commands/Assistant.ts").then((module) => withContext(module.assistant)),
   workspaces: () => import("./commands/Workspaces.ts").then((module) => withContext(module.workspaces)),
+  login: () => import("./commands/Login.ts").then((module) => module.login),
+  contexts: () => import("./commands/Login.ts").then((module) => module.contexts),
+  env: () => import("./commands/Login.ts").then((module) => withContext(module.env)),
   apply: () => import("./commands/Apply.ts").then((module) => withContext(module.apply)),
   migrate: () => import("./commands/Migrate.ts").then((module) => module.migrate),
   check: () => import("./commands/Check.ts").then((module) => module.check),
@@ -79,5 +83,6 @@ export const run = (args: ReadonlyArray<string>) =>
     }),
     // The exporter of logs is added to the existing loggers.
     Effect.provide(Telemetry.layer.pipe(Layer.provideMerge(Logging.layer), Layer.provideMerge(NodeServices.layer))),
+    Effect.provide(UsageErrors.layer),
     Effect.tapCause(report)
   )
