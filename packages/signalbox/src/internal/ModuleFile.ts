@@ -2,16 +2,38 @@
  * TypeScript and JavaScript files of the user that a command loads.
  */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 
 /** The file does not exist, does not compile, or throws when it is loaded. */
 export class ModuleError extends Schema.TaggedError<ModuleError>()("ModuleError", { message: Schema.String }) {}
 
-/** Imports a module by its path from the current folder, and returns what it exports, by name. */
-export const load = (file: string): Effect.Effect<Readonly<Record<string, unknown>>, ModuleError> =>
+/** Where Node found the error, `file:line`, which stands first in the stack of a syntax error. */
+const placeOf = (error: Error) => /^(?:file:\/\/)?(\/[^\n?]*)(?:\?[^\n:]*)?(:\d+)\n/.exec(error.stack ?? "")
+
+const problemOf = (file: string, cause: unknown): string => {
+  if (!existsSync(resolve(file))) return `cannot load ${file}: there is no such file; give its path from this folder`
+  const code = Predicate.hasProperty(cause, "code") ? cause.code : null
+  if (cause instanceof Error && code === "ERR_MODULE_NOT_FOUND") {
+    const what = cause.message.replace(/ imported from [^]*$/, "").replace(/\?reload=\d+/, "")
+    return `cannot load ${file}: ${what}; install the package that it imports, or mend the path`
+  }
+  if (cause instanceof SyntaxError) {
+    const [, path = file, line = ""] = placeOf(cause) ?? []
+    return `cannot load ${file}: ${cause.message} (${path}${line}); mend the syntax`
+  }
+  return `cannot load ${file}: ${String(cause)}`
+}
+
+/**
+ * Imports a module by its path from the current folder, and returns what it exports, by name. `suffix`: what `Reloading` gives
+ * to load it again.
+ */
+export const load = (file: string, suffix = ""): Effect.Effect<Readonly<Record<string, unknown>>, ModuleError> =>
   Effect.tryPromise({
-    try: (): Promise<Readonly<Record<string, unknown>>> => import(pathToFileURL(resolve(file)).href),
-    catch: (cause) => new ModuleError({ message: `cannot load ${file}: ${String(cause)}` })
+    try: (): Promise<Readonly<Record<string, unknown>>> => import(`${pathToFileURL(resolve(file)).href}${suffix}`),
+    catch: (cause) => new ModuleError({ message: problemOf(file, cause) })
   })

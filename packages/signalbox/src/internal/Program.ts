@@ -19,6 +19,8 @@ import * as UsageErrors from "./UsageErrors.ts"
 
 /** Each command is loaded on demand, so that `up` starts quickly. */
 const commands = {
+  init: () => import("./commands/Init.ts").then((module) => module.init),
+  dev: () => import("./commands/Dev.ts").then((module) => module.dev),
   up: () => import("./commands/Up.ts").then((module) => module.up),
   run: () => import("./commands/Run.ts").then((module) => withContext(module.run)),
   runs: () => import("./commands/Runs.ts").then((module) => withContext(module.runs)),

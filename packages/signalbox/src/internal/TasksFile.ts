@@ -9,11 +9,11 @@ import * as ModuleFile from "./ModuleFile.ts"
 /** The file given with `--tasks` is not one. */
 export class TasksError extends Schema.TaggedError<TasksError>()("TasksError", { message: Schema.String }) {}
 
-/** Imports a module and returns the tasks that it exports as `tasks`; none without a file. */
-export const load = Effect.fn("loadTasks")(function* (file: string | null) {
+/** Imports a module and takes the tasks that it exports as `tasks`; none without a file. `suffix` as in `ModuleFile`. */
+export const load = Effect.fn("loadTasks")(function* (file: string | null, suffix?: string) {
   if (file === null) return []
   const { tasks } = yield* Effect.mapError(
-    ModuleFile.load(file),
+    ModuleFile.load(file, suffix),
     ({ message }) => new TasksError({ message: `--tasks: ${message}` })
   )
   if (!Array.isArray(tasks) || !tasks.every(Task.isTask)) {

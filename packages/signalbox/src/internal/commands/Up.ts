@@ -10,7 +10,8 @@ import { Embedded, layerService, layerWorkers } from "../../Embedded.ts"
 import * as Settings from "../Settings.ts"
 import * as TasksFile from "../TasksFile.ts"
 
-const ready = (options: {
+/** Says that it is ready, where, and what can be done next. */
+export const ready = (options: {
   readonly data: string
   readonly json: boolean
   readonly tasks: ReadonlyArray<Task.Any>
@@ -29,6 +30,9 @@ const ready = (options: {
       }
       if (options.json) return yield* Console.log(JSON.stringify(facts))
       const names = options.tasks.map((task) => task.name).join(", ")
+      const [first] = options.tasks
+      const data = options.data === ".signalbox" ? "" : ` --data ${options.data}`
+      const task = first?.name ?? "TASK"
       yield* Console.log(
         [
           `The control room is at ${origin}`,
@@ -36,11 +40,34 @@ const ready = (options: {
           `  key        in ${resolve(options.data)}/credentials.json`,
           `  workers    ${options.workers}, for task packages${names === "" ? "" : ` and ${names}`}`,
           `  docs       ${facts.docs_url}`,
-          "Stop it with Ctrl-C; everything is stored in the data folder."
+          "From another terminal:",
+          `  signalbox processes create greeting --task ${task}${data}`,
+          `  signalbox run greeting --payload '{"name":"Ada"}' --wait${data}`,
+          `  eval "$(signalbox env${data})"    # for programs and curl`,
+          "Stop it with Ctrl-C; everything is kept in the data folder."
         ].join("\n")
       )
     })
   )
+
+/** The options of the service that the settings name. */
+export const serviceOptions = (settings: Settings.Settings) => {
+  const { allowPrivateTargets, host, publicUrl, retainRuns } = settings
+  const { allowedHosts, cors, createWorkspaces, metrics, port, rateLimit } = settings
+  return {
+    ...Settings.storageOptions(settings),
+    host,
+    port,
+    allowedHosts,
+    cors,
+    createWorkspaces,
+    metrics,
+    rateLimit,
+    ...(publicUrl === null ? {} : { publicUrl }),
+    ...(retainRuns === null ? {} : { retainRuns }),
+    ...(allowPrivateTargets === null ? {} : { allowPrivateTargets })
+  }
+}
 
 export const up = Command.make(
   "up",
@@ -53,23 +80,10 @@ export const up = Command.make(
   },
   Effect.fnUntraced(function* ({ json, ...given }) {
     const settings = yield* Settings.read(given)
-    const { allowPrivateTargets, host, publicUrl, retainRuns, workers } = settings
-    const { allowedHosts, cors, createWorkspaces, metrics, port, rateLimit } = settings
+    const { workers } = settings
     const tasks = yield* TasksFile.load(settings.tasks)
-    const options = {
-      ...Settings.storageOptions(settings),
-      host,
-      port,
-      allowedHosts,
-      cors,
-      createWorkspaces,
-      metrics,
-      rateLimit,
-      ...(publicUrl === null ? {} : { publicUrl }),
-      ...(retainRuns === null ? {} : { retainRuns }),
-      ...(allowPrivateTargets === null ? {} : { allowPrivateTargets })
-    }
-    // Ready once it serves; the workers start after that.
+    const options = serviceOptions(settings)
+    // Ready is what serves; the workers come after it.
     const local = workers === 0 ? Layer.empty : layerWorkers({ ...options, workers, tasks })
     return yield* Layer.launch(
       local.pipe(

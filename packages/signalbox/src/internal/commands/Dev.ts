@@ -1,0 +1,68 @@
+/**
+ * `signalbox dev`: `up`, with the tasks loaded again when their file, or what it imports, changes. The service goes on.
+ */
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { layerService, layerWorkers } from "../../Embedded.ts"
+import * as Problem from "../Problem.ts"
+import * as Reloading from "../Reloading.ts"
+import * as Settings from "../Settings.ts"
+import * as TasksFile from "../TasksFile.ts"
+import { ready, serviceOptions } from "./Up.ts"
+
+/** Starts the workers with the tasks of the file, and again at each change. A file that cannot be loaded changes nothing. */
+const serve = Effect.fnUntraced(function* (settings: Settings.Settings, file: string) {
+  const { changed, next } = yield* Reloading.make
+  const options = { ...serviceOptions(settings), workers: settings.workers }
+  let running = yield* Scope.make()
+  yield* Effect.addFinalizer((exit) => Effect.suspend(() => Scope.close(running, exit)))
+  for (;;) {
+    const loaded = yield* Effect.result(TasksFile.load(file, yield* next))
+    if (Result.isFailure(loaded)) {
+      yield* Console.error(`signalbox: ${Problem.lineOf(loaded.failure)}; it is loaded again when it has changed`)
+    } else {
+      // The workers before let their items end: they are the same workers, in the same folders.
+      yield* Scope.close(running, Exit.void)
+      running = yield* Scope.make()
+      yield* Layer.buildWithScope(layerWorkers({ ...options, tasks: loaded.success }), running)
+      const names = loaded.success.map(({ name }) => name).join(", ")
+      yield* Console.error(`Loaded ${file}: ${names === "" ? "no tasks" : names}`)
+    }
+    yield* changed
+  }
+})
+
+export const dev = Command.make(
+  "dev",
+  {
+    ...Settings.flags,
+    json: Flag.Boolean("json").pipe(
+      Flag.withDescription("Print one line of JSON when ready; logs go to stderr"),
+      Flag.withDefault(false)
+    )
+  },
+  Effect.fnUntraced(function* ({ json, ...given }) {
+    const settings = yield* Settings.read({ ...given, tasks: Option.orElseSome(given.tasks, () => "tasks.ts") })
+    const { data, tasks, workers } = settings
+    const program = Effect.gen(function* () {
+      yield* Layer.build(ready({ data, json, tasks: [], workers }))
+      return yield* serve(settings, tasks ?? "tasks.ts")
+    })
+    return yield* program.pipe(Effect.scoped, Effect.provide(layerService(serviceOptions(settings))))
+  })
+).pipe(
+  Command.withDescription(
+    "Starts the control room as `up` does, and loads the tasks again when their file, or what it imports, changes"
+  ),
+  Command.withExamples([
+    { command: "signalbox dev", description: "With the tasks of tasks.ts" },
+    { command: "signalbox dev --tasks src/tasks.ts --port 0", description: "Of another file, on a free port" }
+  ])
+)
