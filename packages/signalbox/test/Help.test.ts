@@ -39,11 +39,18 @@ describe("the help", () => {
     await Promise.all(groups.map(check))
   })
 
-  it("stands beside the error when a command line cannot be read, which exits with 2", async () => {
+  it("completes every command in bash, zsh and fish", async () => {
+    for (const shell of ["bash", "zsh", "fish"]) {
+      const { stdout } = await succeed(["--completions", shell])
+      assert.match(stdout, /processes[^]*deliveries|deliveries[^]*processes/, shell)
+    }
+  })
+
+  it("is named by the error when a command line cannot be read, which exits with 2", async () => {
     for (const args of [["keys", "frob"], ["frob"], ["up", "--frob"]]) {
       const { status, stderr } = await signalbox(args)
       assert.strictEqual(status, 2, stderr)
-      assert.match(stderr, /frob/)
+      assert.match(stderr, /^signalbox: .*frob.*; see `signalbox.* --help`\n$/)
     }
   })
 })

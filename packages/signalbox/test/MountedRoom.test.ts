@@ -136,6 +136,25 @@ describe("a control room below a path", () => {
     }).pipe(Effect.scoped, Effect.provide(environment))
   )
 
+  it.live("behind a body parser says that its body was read, and what to do", () =>
+    Effect.gen(function* () {
+      const { listen, mount, publicUrl } = yield* server()
+      const { credentials, handler } = yield* mounted({ data: yield* temporary, publicUrl, workers: 0 })
+      mount((request, response) => request.resume().once("end", () => handler(request, response)))
+      yield* listen
+      const response = yield* Effect.promise(() =>
+        fetch(`${publicUrl}/api/v1/workspaces/${credentials.workspace_id}/assets`, {
+          method: "POST",
+          headers: { authorization: `RC-WSKEY ${credentials.api_key}`, "content-type": "application/json" },
+          body: JSON.stringify({ name: "prices" })
+        })
+      )
+      assert.strictEqual(response.status, 500)
+      const { message } = yield* Effect.promise(() => response.json())
+      assert.match(message, /the body .* was read before .*: mount the control room before body parsers/)
+    }).pipe(Effect.scoped, Effect.provide(environment))
+  )
+
   it.live("of an Effect server has credentials and workers from layers", () =>
     Effect.gen(function* () {
       const data = yield* temporary

@@ -1,23 +1,53 @@
-/** Formats the failure of a command: one line, with the remedy if there is one, and an exit code. */
-import { ControlRoomError } from "@signalbox/api/ControlRoomError"
+/**
+ * What went wrong, as a command says it: in one line, with the remedy where there is one, and an exit code.
+ */
+import { ControlRoomError, NotFound } from "@signalbox/api/ControlRoomError"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
 import * as Cause from "effect/Cause"
+import * as Predicate from "effect/Predicate"
 import * as CliError from "effect/cli/CliError"
 import { isSqlError } from "effect/sql/SqlError"
 import { ListenError } from "../ListenError.ts"
+import { exitCodes } from "./ExitCodes.ts"
 
 const hasExitCode = (error: unknown): error is { readonly exitCode: number } =>
   typeof error === "object" && error !== null && "exitCode" in error && typeof error.exitCode === "number"
 
 /** 2 for an invalid command line; a run has its own codes; 1 for every other failure. */
 export const exitCode = (error: unknown): number =>
-  hasExitCode(error) ? error.exitCode : CliError.isCliError(error) ? 2 : 1
+  hasExitCode(error) ? error.exitCode : CliError.isCliError(error) ? exitCodes.usage : exitCodes.failed
 
-const remedies: Partial<Record<ControlRoomError["reason"]["_tag"], string>> = {
+const connectionRemedies: Partial<Record<ControlRoomError["reason"]["_tag"], string>> = {
   Unreachable: "start it with `signalbox up`, or check SIGNALBOX_BASE_URL or --data",
   Timeout: "check SIGNALBOX_BASE_URL, and whether the control room is busy",
   Unauthorized: "check SIGNALBOX_API_KEY",
   Malformed: "check that SIGNALBOX_BASE_URL leads to a control room"
+}
+
+const remedyOf = ({ reason }: ControlRoomError): string | undefined => {
+  if (reason._tag === "Forbidden") {
+    const [, permission] = /lacks the permission ([\w.]+)/.exec(reason.message) ?? []
+    return permission === undefined
+      ? "check SIGNALBOX_API_KEY and SIGNALBOX_WORKSPACE_ID"
+      : `make one that may with \`signalbox keys create --permission ${permission}\``
+  }
+  const elsewhere = reason._tag === "Unexpected" && reason.status === 404
+  return connectionRemedies[elsewhere ? "Malformed" : reason._tag]
+}
+
+/** Which commands list what stands under a path of the service. */
+const listedBy: Readonly<Record<string, string>> = {
+  "process-runs": "runs list",
+  "step-runs": "runs show RUN",
+  "work-items": "items list",
+  processes: "processes list",
+  assistants: "assistants list",
+  webhooks: "webhooks list"
+}
+
+const notFound = ({ message, request }: NotFound): string => {
+  const segment = request.path.split("/").find((part) => part in listedBy)
+  return segment === undefined ? message : `${message}: \`signalbox ${listedBy[segment]}\` shows which there are`
 }
 
 const textOf = (error: unknown): string => {
@@ -28,7 +58,10 @@ const textOf = (error: unknown): string => {
     return `the database: ${error.message}; check SIGNALBOX_DATABASE_URL or --database-url, and that it can be reached`
   }
   if (error instanceof ListenError) return error.ofCommand
-  const remedy = error instanceof ControlRoomError ? remedies[error.reason._tag] : undefined
+  if (error instanceof NotFound) return notFound(error)
+  if (Predicate.isTagged(error, "UploadSourceError"))
+    return `${error.message}; check the path, and that you may read it`
+  const remedy = error instanceof ControlRoomError ? remedyOf(error) : undefined
   return remedy === undefined ? error.message : `${error.message}; ${remedy}`
 }
 

@@ -44,6 +44,7 @@ const commands = {
   env: () => import("./commands/Login.ts").then((module) => withContext(module.env)),
   apply: () => import("./commands/Apply.ts").then((module) => withContext(module.apply)),
   migrate: () => import("./commands/Migrate.ts").then((module) => module.migrate),
+  doctor: () => import("./commands/Doctor.ts").then((module) => withContext(module.doctor)),
   check: () => import("./commands/Check.ts").then((module) => module.check),
   vault: () => import("./commands/Vault.ts").then((module) => module.vault),
   config: () => import("./commands/Config.ts").then((module) => module.config),

@@ -12,6 +12,12 @@ const meant = (names: ReadonlyArray<string>) => (names.length === 0 ? "" : `: di
 /** The choices that a text such as `"new" | "failed"` names. */
 const choicesIn = (expected: string) => [...expected.matchAll(/"([^"]+)"/g)].map(([, choice = ""]) => choice)
 
+const expectedOf = (expected: string) => {
+  const choices = choicesIn(expected)
+  if (choices.length > 1) return `expected one of ${choices.join(", ")}`
+  return expected.replace(/^Schema validation failed: /, "").replace(/^Expected:? /, "expected ")
+}
+
 const sentenceOf = (error: CliError.NonShowHelpErrors): string => {
   switch (error._tag) {
     case "UnrecognizedOption":
@@ -19,8 +25,12 @@ const sentenceOf = (error: CliError.NonShowHelpErrors): string => {
     case "UnknownSubcommand":
       return `Unknown subcommand "${error.subcommand}"${meant(error.suggestions)}`
     case "InvalidValue": {
-      const near = nearest(error.value, choicesIn(error.expected))
-      return `${error.message}${near === null ? "" : meant([near])}`
+      const choices = choicesIn(error.expected)
+      const where = error.kind === "flag" ? `--${error.option}` : `<${error.option}>`
+      if (error.value === "") return `${where} needs a value: ${expectedOf(error.expected)}`
+      const near = nearest(error.value, choices)
+      const remedy = near === null ? expectedOf(error.expected) : `did you mean ${near}?`
+      return `${where} cannot be ${JSON.stringify(error.value)}: ${remedy}`
     }
     default:
       return error.message

@@ -15,6 +15,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
+import * as Predicate from "effect/Predicate"
 import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as FindMyWay from "effect/http/FindMyWay"
@@ -116,7 +117,23 @@ const refuseLength = (request: HttpServerRequest.HttpServerRequest) => {
   )
 }
 
-/** A `Host` that is not a name of the service. */
+const isRead = ({ source }: HttpServerRequest.HttpServerRequest) =>
+  (Predicate.hasProperty(source, "readableDidRead") && source.readableDidRead === true) ||
+  (Predicate.hasProperty(source, "bodyUsed") && source.bodyUsed === true)
+
+/** Refuses a request whose body something before the service has read, since it cannot be read again; null for all others. */
+const refuseRead = (request: HttpServerRequest.HttpServerRequest) =>
+  isRead(request)
+    ? respond(
+        500,
+        "UNEXPECTED_ERROR",
+        "the body of this request was read before it got to the control room: mount the control room before body parsers, such as express.json()",
+        // What is left of the body is unknown.
+        { connection: "close" }
+      )
+    : null
+
+/** The names of hosts differ from what the service knows itself by. */
 const misdirected = (host: string | undefined) =>
   respond(
     421,
@@ -237,7 +254,7 @@ const edge = Effect.gen(function* () {
         )
       }
       const refused = hosts.admits(received.headers["host"])
-        ? refuseLength(request)
+        ? (refuseRead(request) ?? refuseLength(request))
         : misdirected(received.headers["host"])
       if (refused !== null) return Effect.succeed(finished(refused))
       return effect.pipe(

@@ -129,7 +129,7 @@ export const load = Effect.fn("apply.load")(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const text = yield* Effect.mapError(
     fs.readFileString(path),
-    () => new ApplyFileError({ message: `cannot read ${path}` })
+    () => new ApplyFileError({ message: `cannot read ${path}: check the path, and that you may read it` })
   )
   const parsed = yield* parse(path, text)
   return yield* Effect.mapError(

@@ -14,6 +14,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { connected, connectionFlags, print } from "../Connection.ts"
+import { exitCodes } from "../ExitCodes.ts"
 import { find } from "../nouns/Noun.ts"
 import { processNoun } from "../nouns/ProcessNoun.ts"
 import { changeLines, runLine } from "../RunLines.ts"
@@ -30,6 +31,12 @@ export class StillRunning extends Schema.TaggedError<StillRunning>()("StillRunni
 
 /** The payload given on the command line is no JSON. */
 export class BadPayload extends Schema.TaggedError<BadPayload>()("BadPayload", { message: Schema.String }) {}
+
+const Patience = Schema.String.check(
+  Schema.isPattern(/^\d{1,9} (millis|seconds?|minutes?|hours?|days?|weeks?)$/, {
+    message: 'Expected a number of seconds, minutes, hours, days or weeks, such as "10 minutes"'
+  })
+).pipe(Schema.decodeTo(Schema.DurationFromString))
 
 const decodePayload = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Json))
 
@@ -63,7 +70,7 @@ export const run = Command.make(
     wait: Flag.Boolean("wait").pipe(Flag.withDescription("Wait until the run has ended"), Flag.withDefault(false)),
     timeout: Flag.String("timeout").pipe(
       Flag.withDescription('How long to wait, such as "10 minutes"; with --wait'),
-      Flag.withSchema(Schema.DurationFromString),
+      Flag.withSchema(Patience),
       Flag.optional
     ),
     ...connectionFlags
@@ -84,7 +91,8 @@ export const run = Command.make(
     })
     const program = Effect.gen(function* () {
       const answer = yield* started
-      if (!answer.started) return yield* new RunNotCompleted({ message: "no run was started", exitCode: 4 })
+      if (!answer.started)
+        return yield* new RunNotCompleted({ message: "no run was started", exitCode: exitCodes.notStarted })
       if (!wait) return yield* print(json, yield* ProcessRuns.get(answer.id), runLine)
       const ended = yield* awaitEnd(answer.id, timeout)
       yield* print(json, ended, runLine)
@@ -93,7 +101,7 @@ export const run = Command.make(
       const stopped = items.some((item) => item.exception?.code === "STOPPED")
       return yield* new RunNotCompleted({
         message: `the run is ${ended.state}: ${items.length} work items failed; see \`signalbox items list --run ${answer.id}\``,
-        exitCode: stopped ? 3 : 2
+        exitCode: stopped ? exitCodes.stopped : exitCodes.unresolved
       })
     })
     return yield* connected(data)(program)

@@ -1,0 +1,50 @@
+/**
+ * `signalbox doctor`: what keeps this machine and the connection from working.
+ */
+import * as NodeTransport from "@signalbox/transport/node"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Command from "effect/cli/Command"
+import { connected, connectionFlags } from "../Connection.ts"
+import * as Doctor from "../Doctor.ts"
+import * as Problem from "../Problem.ts"
+import * as Settings from "../Settings.ts"
+
+/** Something does not work. */
+export class NotWell extends Schema.TaggedError<NotWell>()("NotWell", { message: Schema.String }) {}
+
+const lineOf = ({ check, message, remedy, status }: Doctor.Finding) =>
+  `${status.padEnd(4)}  ${check.padEnd(11)}  ${message}${remedy === null ? "" : `: ${remedy}`}`
+
+export const doctor = Command.make(
+  "doctor",
+  connectionFlags,
+  Effect.fnUntraced(function* ({ data, json }) {
+    const settings = yield* Settings.read({ data })
+    const ofConnection = connected(data)(Doctor.ofConnection).pipe(
+      Effect.catchCause((cause) =>
+        Effect.succeed([
+          {
+            check: "connection",
+            status: "fail",
+            message: Problem.ofCause(cause),
+            remedy: null
+          } satisfies Doctor.Finding
+        ])
+      )
+    )
+    const findings = [...(yield* Doctor.ofMachine(settings)), ...(yield* ofConnection)]
+    for (const finding of findings) yield* Console.log(json ? JSON.stringify(finding) : lineOf(finding))
+    const wrong = findings.filter(({ status }) => status === "fail").map(({ check }) => check)
+    if (wrong.length > 0) return yield* new NotWell({ message: `does not work: ${wrong.join(", ")}` })
+  }, Effect.provide(NodeTransport.layer))
+).pipe(
+  Command.withDescription(
+    "Checks Node, the data folder, disk, port, database, connection, clock, permissions and workers, and says what to do. Exit code 1 when something fails"
+  ),
+  Command.withExamples([
+    { command: "signalbox doctor", description: "A line for each check: ok, warn or fail, with the remedy" },
+    { command: "signalbox doctor --context staging --json", description: "For programs; of another control room" }
+  ])
+)

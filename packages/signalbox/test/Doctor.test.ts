@@ -1,0 +1,96 @@
+/**
+ * What `signalbox doctor` finds.
+ */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { freePort } from "@signalbox/testkit/FreePort"
+import { chmodSync } from "node:fs"
+import { createServer } from "node:net"
+import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
+import * as Cli from "./support/Cli.ts"
+
+const { folder, remove } = Cli.temporaryFolder("doctor")
+const data = join(folder, "data")
+
+let room: Cli.RoomHere
+beforeAll(async () => {
+  room = await Cli.upHere(data)
+})
+afterAll(async () => {
+  await room.end()
+  remove()
+})
+
+interface Finding {
+  readonly check: string
+  readonly status: string
+  readonly message: string
+  readonly remedy: string | null
+}
+
+const doctor = async (args: ReadonlyArray<string>, env: Cli.Env = {}) => {
+  const ended = await Cli.signalbox(["doctor", "--json", ...args], { env })
+  const findings = ended.lines.map((line): Finding => JSON.parse(line))
+  const of = (check: string) => findings.find((finding) => finding.check === check)
+  return { status: ended.status, findings, of }
+}
+
+const here = () => ({ SIGNALBOX_PORT: new URL(room.ready.base_url).port })
+
+describe("signalbox doctor", () => {
+  it("finds all well where a control room runs, with a line for each check", async () => {
+    while (!(await Cli.signalbox(["workers", "list", "--data", data])).stdout.includes("idle")) await setTimeout(50)
+    const { findings, status } = await doctor(["--data", data], here())
+    assert.deepStrictEqual(
+      findings.map(({ check, status }) => [check, status]),
+      ["node", "data folder", "disk", "port", "database", "connection", "clock", "permissions", "workers"].map(
+        (check) => [check, "ok"]
+      )
+    )
+    assert.strictEqual(status, 0)
+    const { stdout } = await Cli.signalbox(["doctor", "--data", data], { env: here() })
+    assert.match(stdout, /^ok {4}node +Node v/)
+  })
+
+  it("fails without a control room, and says how to start one", async () => {
+    const { of, status } = await doctor(["--data", join(folder, "nowhere")], {
+      SIGNALBOX_PORT: String(await freePort())
+    })
+    assert.strictEqual(status, 1)
+    assert.strictEqual(of("connection")?.status, "fail")
+    assert.match(of("connection")?.message ?? "", /start a control room there with `signalbox up/)
+    assert.strictEqual(of("port")?.status, "ok")
+    assert.match(of("database")?.message ?? "", /there is none yet/)
+  })
+
+  it("warns of a port that something else has, and of credentials that others can read", async () => {
+    const other = createServer((socket) => socket.end())
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve))
+    const address = other.address()
+    const port = typeof address === "object" && address !== null ? address.port : 0
+    const credentials = join(data, "credentials.json")
+    chmodSync(credentials, 0o644)
+    const { of, status } = await doctor(["--data", data], { SIGNALBOX_PORT: String(port) })
+    chmodSync(credentials, 0o600)
+    other.close()
+    assert.strictEqual(status, 0)
+    assert.deepInclude(of("port"), { status: "warn" })
+    assert.match(of("data folder")?.remedy ?? "", /^run chmod 600 .*credentials\.json$/)
+  })
+
+  it("warns of what a key may not read", async () => {
+    const args = ["keys", "create", "--name", "ci", "--permission", "Processes.read_processes", "--data", data]
+    const { base_url, workspace_id } = room.ready
+    const { of, status } = await doctor([], {
+      ...here(),
+      SIGNALBOX_DATA: data,
+      SIGNALBOX_BASE_URL: base_url,
+      SIGNALBOX_WORKSPACE_ID: workspace_id,
+      SIGNALBOX_API_KEY: (await Cli.succeed(args)).stdout.trim()
+    })
+    assert.strictEqual(of("connection")?.status, "ok")
+    assert.match(of("permissions")?.message ?? "", /may not read runs, work items, packages, assets, secrets/)
+    assert.strictEqual(of("workers")?.status, "warn")
+    assert.strictEqual(status, 0)
+  })
+})
