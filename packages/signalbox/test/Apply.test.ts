@@ -294,6 +294,12 @@ describe("signalbox apply", () => {
     const path = file("less.yaml", "worker_groups: [windows]\nassets: {}\n")
     const kept = await succeed(["apply", path, "--data", data])
     assert.match(kept.stdout, /4 more in the workspace are not in the file; --prune deletes them\./)
+    const refused = await signalbox(["apply", path, "--prune", "--data", data])
+    assert.strictEqual(refused.status, 1)
+    assert.match(
+      refused.stderr,
+      /nothing was changed: give --yes to apply this, and delete \d that the file does not name/
+    )
     // A step still names this group: its deletion is refused, and said.
     const stuck = await signalbox(["apply", path, "--prune", "--yes", "--data", data])
     assert.strictEqual(stuck.status, 1)
