@@ -84,8 +84,13 @@ export const run = (args: ReadonlyArray<string>) =>
       )
       return Command.runWith(signalbox, { version: packageJson.version })(args)
     }),
-    // The exporter of logs is added to the existing loggers.
-    Effect.provide(Telemetry.layer.pipe(Layer.provideMerge(Logging.layer), Layer.provideMerge(NodeServices.layer))),
-    Effect.provide(UsageErrors.layer),
+    // The exporter of logs joins the loggers that are there.
+    Effect.provide(
+      Telemetry.layer.pipe(
+        Layer.provideMerge(Logging.layer),
+        Layer.provideMerge(NodeServices.layer),
+        Layer.merge(UsageErrors.layer)
+      )
+    ),
     Effect.tapCause(report)
   )

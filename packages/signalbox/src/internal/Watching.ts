@@ -21,9 +21,7 @@ const missingWorker = Effect.fnUntraced(function* (stepRun: StepRuns.StepRun) {
   if (stepRun.state !== "awaiting_worker") return null
   // A key that may see runs, and not what they do, sees the rest.
   const last = yield* Stream.runLast(StepRuns.events(stepRun.id)).pipe(
-    Effect.catchTag("ControlRoomError", (error) =>
-      error.reason._tag === "Forbidden" ? Effect.succeed(Option.none()) : Effect.fail(error)
-    )
+    Effect.catchReason("ControlRoomError", "Forbidden", () => Effect.succeedNone)
   )
   return Option.isSome(last) && last.value.event_type === "NO_WORKER" ? last.value.message : null
 })
