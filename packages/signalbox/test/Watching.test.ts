@@ -94,6 +94,24 @@ describe("a run", () => {
     assert.strictEqual((await signalbox(`runs stop ${id}`)).status, 0)
   })
 
+  it("starts with the items that wait, and without any is not started", async () => {
+    open()
+    const none = await signalbox("run gated --inputs --wait")
+    assert.strictEqual(none.status, 4)
+    assert.match(none.stderr, /no items wait in the process, `signalbox items create` makes them/)
+    const made = [
+      await signalbox("items create gated --payload 1 --json"),
+      await signalbox("items create gated --json")
+    ]
+    const run = await signalbox("run gated --inputs --wait --json")
+    assert.strictEqual(run.status, 0, run.stderr)
+    const { lines } = await signalbox(`items list --run ${JSON.parse(run.stdout).id} --json`)
+    assert.sameMembers(
+      lines.map((line) => JSON.parse(line).id),
+      made.map(({ stdout }) => JSON.parse(stdout).id)
+    )
+  })
+
   it("that has ended can be deleted", async () => {
     const { id } = JSON.parse((await signalbox("run gated --wait --json")).stdout)
     assert.match((await signalbox(`runs delete ${id}`)).stdout, /^deleted run/)

@@ -23,6 +23,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import { access, constants, statfs } from "node:fs/promises"
 import { createServer } from "node:net"
 import { dirname, join, resolve } from "node:path"
+import packageJson from "../../package.json" with { type: "json" }
 import { ConnectionName } from "./Connection.ts"
 import * as Problem from "./Problem.ts"
 import * as Settings from "./Settings.ts"
@@ -41,14 +42,10 @@ const ok = (message: string): Outcome => ({ status: "ok", message, remedy: null 
 const warn = (message: string, remedy: string): Outcome => ({ status: "warn", message, remedy })
 const fail = (message: string, remedy: string): Outcome => ({ status: "fail", message, remedy })
 
-/** What `engines` of package.json says. */
-const neededNode = { major: 22, minor: 19 }
-
 const node = Effect.sync(() => {
   const { version } = process
-  const [major = 0, minor = 0] = version.slice(1).split(".").map(Number)
-  const isOld = major < neededNode.major || (major === neededNode.major && minor < neededNode.minor)
-  const needed = `${neededNode.major}.${neededNode.minor}`
+  const needed = packageJson.engines.node.replace(">=", "")
+  const isOld = version.slice(1).localeCompare(needed, "en", { numeric: true }) < 0
   return isOld ? fail(`Node ${version} is too old`, `install Node ${needed} or newer`) : ok(`Node ${version}`)
 })
 

@@ -12,6 +12,9 @@ import * as Flag from "effect/cli/Flag"
 import { confirm, yesFlag } from "../Confirm.ts"
 import { columns, connected, connectionFlags, print } from "../Connection.ts"
 import { type Columns, printList } from "../Listing.ts"
+import { createItem, itemFlags } from "../NewItem.ts"
+import { find, nameArgument } from "../nouns/Noun.ts"
+import { processNoun } from "../nouns/ProcessNoun.ts"
 
 const problemOf = ({ exception }: WorkItems.WorkItemListed) =>
   exception === null ? "" : `${exception.type} ${exception.code}: ${exception.message}`
@@ -73,6 +76,28 @@ const show = Command.make(
   Command.withExamples([{ command: "signalbox items show 0199a1b2-...", description: "One item" }])
 )
 
+const create = Command.make(
+  "create",
+  { process: nameArgument(processNoun), ...itemFlags, ...connectionFlags },
+  Effect.fnUntraced(function* ({ data, file, json, payload, process }) {
+    const created = Effect.flatMap(find(processNoun, process), ({ id }) => createItem(id, { payload, file }))
+    const { id } = yield* connected(data)(created)
+    yield* print(
+      json,
+      { id },
+      () => `item ${id} waits in the process; \`signalbox run ${process} --inputs\` starts with it`
+    )
+  })
+).pipe(
+  Command.withDescription("Makes a work item that waits in a process"),
+  Command.withExamples([
+    {
+      command: 'signalbox items create orders --payload \'{"day":"today"}\'',
+      description: "Then: signalbox run orders --inputs"
+    }
+  ])
+)
+
 const operations = {
   retry: { apply: WorkItems.retry, description: "Queues failed items again", said: "retried" },
   done: { apply: WorkItems.markAsDone, description: "Marks failed items as done", said: "marked as done" },
@@ -106,6 +131,6 @@ const settle = (name: keyof typeof operations) => {
 }
 
 export const items = Command.make("items").pipe(
-  Command.withDescription("Lists, shows and settles work items"),
-  Command.withSubcommands([list, show, settle("retry"), settle("done"), settle("delete")])
+  Command.withDescription("Lists, shows, makes and settles work items"),
+  Command.withSubcommands([list, show, create, settle("retry"), settle("done"), settle("delete")])
 )

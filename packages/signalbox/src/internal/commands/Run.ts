@@ -15,6 +15,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { connected, connectionFlags, print } from "../Connection.ts"
 import { exitCodes } from "../ExitCodes.ts"
+import { createItem, itemFlags } from "../NewItem.ts"
 import { find } from "../nouns/Noun.ts"
 import { processNoun } from "../nouns/ProcessNoun.ts"
 import { changeLines, runLine } from "../RunLines.ts"
@@ -26,19 +27,17 @@ export class RunNotCompleted extends Schema.TaggedError<RunNotCompleted>()("RunN
   exitCode: Schema.Finite
 }) {}
 
+/** Flags that do not go together. */
+export class RunFlagError extends Schema.TaggedError<RunFlagError>()("RunFlagError", { message: Schema.String }) {}
+
 /** The wait for a run has ended before the run. */
 export class StillRunning extends Schema.TaggedError<StillRunning>()("StillRunning", { message: Schema.String }) {}
-
-/** The payload given on the command line is no JSON. */
-export class BadPayload extends Schema.TaggedError<BadPayload>()("BadPayload", { message: Schema.String }) {}
 
 const Patience = Schema.String.check(
   Schema.isPattern(/^\d{1,9} (millis|seconds?|minutes?|hours?|days?|weeks?)$/, {
     message: 'Expected a number of seconds, minutes, hours, days or weeks, such as "10 minutes"'
   })
 ).pipe(Schema.decodeTo(Schema.DurationFromString))
-
-const decodePayload = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Json))
 
 /** Waits until the run has ended, and says on standard error how it goes. A wait that ends leaves the run as it is. */
 const awaitEnd = Effect.fnUntraced(function* (id: ProcessRunId, timeout: Option.Option<Duration.Duration>) {
@@ -62,10 +61,10 @@ export const run = Command.make(
   "run",
   {
     process: Argument.String("process").pipe(Argument.withDescription("The name or the id of a process")),
-    payload: Flag.String("payload").pipe(Flag.withDescription("The payload of the work item, as JSON"), Flag.optional),
-    file: Flag.String("file").pipe(
-      Flag.withDescription("A file to attach to the work item; may be repeated"),
-      Flag.atLeast(0)
+    ...itemFlags,
+    inputs: Flag.Boolean("inputs").pipe(
+      Flag.withDescription("Start with the items that wait in the process, which `signalbox items create` makes"),
+      Flag.withDefault(false)
     ),
     wait: Flag.Boolean("wait").pipe(Flag.withDescription("Wait until the run has ended"), Flag.withDefault(false)),
     timeout: Flag.String("timeout").pipe(
@@ -75,24 +74,27 @@ export const run = Command.make(
     ),
     ...connectionFlags
   },
-  Effect.fnUntraced(function* ({ data, file, json, payload, process: name, timeout, wait }) {
+  Effect.fnUntraced(function* ({ data, file, inputs, json, payload, process: name, timeout, wait }) {
     const started = Effect.gen(function* () {
       const process = yield* find(processNoun, name)
-      const given = Option.isNone(payload)
-        ? null
-        : yield* Effect.mapError(
-            decodePayload(payload.value),
-            () => new BadPayload({ message: "--payload: Expected JSON; a text is JSON in quotes" })
-          )
-      if (Option.isNone(payload) && file.length === 0) return yield* ProcessRuns.start(process.id)
-      const item = yield* WorkItems.create({ process: process.id, payload: given })
-      for (const path of file) yield* WorkItems.attachFile(item.id, path)
+      const hasItem = Option.isSome(payload) || file.length > 0
+      if (inputs && hasItem) {
+        return yield* new RunFlagError({
+          message: "--inputs: give it without --payload and --file, which make an item"
+        })
+      }
+      if (inputs) return yield* ProcessRuns.start(process.id, { inputs: true })
+      if (!hasItem) return yield* ProcessRuns.start(process.id)
+      const item = yield* createItem(process.id, { payload, file })
       return yield* ProcessRuns.start(process.id, { workItems: [item.id] })
     })
     const program = Effect.gen(function* () {
       const answer = yield* started
       if (!answer.started)
-        return yield* new RunNotCompleted({ message: "no run was started", exitCode: exitCodes.notStarted })
+        return yield* new RunNotCompleted({
+          message: "no run was started: no items wait in the process, `signalbox items create` makes them",
+          exitCode: exitCodes.notStarted
+        })
       if (!wait) return yield* print(json, yield* ProcessRuns.get(answer.id), runLine)
       const ended = yield* awaitEnd(answer.id, timeout)
       yield* print(json, ended, runLine)
