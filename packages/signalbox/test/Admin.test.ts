@@ -57,7 +57,7 @@ describe("signalbox keys", () => {
     assert.strictEqual((await ask("processes", key)).status, 403)
     const again = await signalbox(["keys", "revoke", id, "--data", data])
     assert.strictEqual(again.status, 1)
-    assert.match(again.stderr, new RegExp(`^signalbox: .*no API key with the name or id ${id}: there are `))
+    assert.match(again.stderr, new RegExp(`^signalbox: .*no API key has the name or id ${id}: there are `))
   })
 
   it("prints one line of JSON for programs", async () => {

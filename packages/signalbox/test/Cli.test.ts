@@ -102,7 +102,7 @@ describe("signalbox run", () => {
     // So long after it was said, the watch has seen it.
     await setTimeout(2200)
     assert.strictEqual((await signalbox("runs", "stop", id)).status, 0)
-    assert.match((await watched).stdout, /\n {4}no worker that is online brings the task "unheard of"[^]*unresolved/)
+    assert.match((await watched).stdout, /\n {4}no worker that is online has the task "unheard of"[^]*unresolved/)
     assert.notInclude((await signalbox("runs", "show", id)).stdout, "no worker")
   })
 

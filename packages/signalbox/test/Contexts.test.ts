@@ -83,7 +83,12 @@ describe("a connection that is not clear", () => {
       /SIGNALBOX_CONTEXT and SIGNALBOX_BASE_URL are set: unset one/
     ],
     ["a folder beside a context", ["--data", ".", "--context", "staging"], {}, /--data and --context .*: give one/],
-    ["a context that does not exist", ["--context", "stagign"], {}, /no context stagign: did you mean staging\?/]
+    [
+      "a context that does not exist",
+      ["--context", "stagign"],
+      {},
+      /no context has the name stagign: did you mean staging\?/
+    ]
   ]
   for (const [what, args, env, message] of cases) {
     it(`is refused: ${what}`, async () => {
@@ -97,12 +102,12 @@ describe("a connection that is not clear", () => {
   it("is said of a file of contexts that holds none", async () => {
     const broken = join(folder, "broken")
     const { stderr } = await Cli.signalbox([...show, "--context", "staging"], { env: { XDG_CONFIG_HOME: broken } })
-    assert.match(stderr, /there is no context staging: make it with `signalbox login staging`/)
+    assert.match(stderr, /no context has the name staging: create it with `signalbox login staging`/)
     chmodSync(file, 0o600)
     writeFileSync(file, "{")
     assert.match(
       (await signalbox([...show, "--context", "staging"])).stderr,
-      /holds no contexts: mend it, or remove it/
+      /holds no contexts: correct it, or remove it/
     )
   })
 })

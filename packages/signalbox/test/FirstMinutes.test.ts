@@ -112,7 +112,7 @@ describe("signalbox dev", () => {
     assert.include(await greeting(), "Hello, Ada")
 
     writeFileSync(words, "export const hello = \n")
-    await dev.says(/signalbox: --tasks: cannot load tasks\.ts: .*words\.ts.*; mend the syntax; it is loaded again/)
+    await dev.says(/signalbox: --tasks: cannot load tasks\.ts: .*words\.ts.*; correct the syntax; it is loaded again/)
     assert.include(await greeting(), "Hello, Ada")
 
     writeFileSync(words, 'export const hello = "Good day"\n')

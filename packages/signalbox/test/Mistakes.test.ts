@@ -81,7 +81,7 @@ const mistakes: ReadonlyArray<Mistake> = [
     env: () => connection({ SIGNALBOX_API_KEY: keyWithoutPermission }),
     status: 1,
     problem: /Processes\.read_runs/,
-    remedy: /make one that may with `signalbox keys create --permission/
+    remedy: /create one that has it with `signalbox keys create --permission/
   },
   {
     what: "a control room that does not run",
@@ -96,7 +96,7 @@ const mistakes: ReadonlyArray<Mistake> = [
     line: fixed("runs list"),
     env: () => connection({ SIGNALBOX_BASE_URL: room.ready.docs_url }),
     status: 1,
-    problem: /there is nothing at/,
+    problem: /nothing exists at/,
     remedy: /check that SIGNALBOX_BASE_URL leads to a control room/
   },
   {
@@ -154,7 +154,7 @@ const mistakes: ReadonlyArray<Mistake> = [
     line: () => `up --port 0 --data ${path("third")} --tasks ${file("none.ts", "export const task = 1\n")}`,
     status: 1,
     problem: /--tasks: .*none\.ts/,
-    remedy: /must export `tasks`, an array of tasks made with Task\.make/
+    remedy: /must export `tasks`, an array of tasks created with Task\.make/
   },
   {
     what: "a tasks file with an error of syntax",
@@ -163,13 +163,13 @@ const mistakes: ReadonlyArray<Mistake> = [
     apart: true,
     status: 1,
     problem: /--tasks: cannot load .*syntax\.ts: .*/,
-    remedy: /syntax\.ts:2\); mend the syntax/
+    remedy: /syntax\.ts:2\); correct the syntax/
   },
   {
     what: "a process that is unknown",
     line: here("run greetin"),
     status: 1,
-    problem: /there is no process with the name or id greetin/,
+    problem: /no process has the name or id greetin/,
     remedy: /did you mean greeting\?/
   },
   {
@@ -247,7 +247,7 @@ const mistakes: ReadonlyArray<Mistake> = [
     line: here("groups delete linux"),
     status: 1,
     problem: /greeting/,
-    remedy: /take it out of there first/
+    remedy: /remove it there first/
   },
   {
     what: "deleting several without --yes",
@@ -268,7 +268,7 @@ const mistakes: ReadonlyArray<Mistake> = [
     line: () => `apply ${file("unknown.yaml", "proceses: {}\n")} --data ${data}`,
     status: 1,
     problem: /proceses/,
-    remedy: /check its spelling, or take it out/
+    remedy: /check its spelling, or remove it/
   },
   {
     what: "a tasks file that imports a package that is not installed",
@@ -283,8 +283,8 @@ const mistakes: ReadonlyArray<Mistake> = [
     line: fixed("runs list --context staging"),
     env: () => ({ XDG_CONFIG_HOME: path("config") }),
     status: 1,
-    problem: /there is no context staging/,
-    remedy: /make it with `signalbox login staging`/
+    problem: /no context has the name staging/,
+    remedy: /create it with `signalbox login staging`/
   },
   {
     what: "a worker without the address of a control room",

@@ -127,10 +127,10 @@ describe("a kind of resource", () => {
     assert.strictEqual(near.status, 1)
     assert.strictEqual(
       near.stderr,
-      "signalbox: there is no process with the name or id greetng: did you mean greeting?; see `signalbox processes list`\n"
+      "signalbox: no process has the name or id greetng: did you mean greeting?; see `signalbox processes list`\n"
     )
     assert.match((await signalbox("groups delete nowhere")).stderr, /nowhere: there are linux; see/)
-    assert.match((await signalbox("run nobody")).stderr, /no process with the name or id nobody: there are greeting;/)
+    assert.match((await signalbox("run nobody")).stderr, /no process has the name or id nobody: there are greeting;/)
   })
 
   it("whose name two of them have is asked for by id", async () => {

@@ -98,7 +98,7 @@ describe("a run", () => {
     open()
     const none = await signalbox("run gated --inputs --wait")
     assert.strictEqual(none.status, 4)
-    assert.match(none.stderr, /no items wait in the process, `signalbox items create` makes them/)
+    assert.match(none.stderr, /no items wait in the process, `signalbox items create` creates them/)
     const made = [
       await signalbox("items create gated --payload 1 --json"),
       await signalbox("items create gated --json")

@@ -1,6 +1,4 @@
-/**
- * The question before something is destroyed.
- */
+/** The question before something is destroyed. */
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

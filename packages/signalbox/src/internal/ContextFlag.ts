@@ -1,6 +1,4 @@
-/**
- * `--context`, of every command that talks to a control room. Apart from the connection, which takes longer to load.
- */
+/** `--context`, of every command that talks to a control room. Apart from the connection, which takes longer to load. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"

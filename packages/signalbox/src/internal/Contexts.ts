@@ -1,6 +1,4 @@
-/**
- * Named connections, which `signalbox login` keeps in the user's own configuration folder.
- */
+/** Named connections, which `signalbox login` keeps in the user's own configuration folder. */
 import { Credentials } from "@signalbox/api/Credentials"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -41,7 +39,7 @@ export const read = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* file
   const unusable = (problem: string) =>
-    new ContextError({ message: `${path} ${problem}: mend it, or remove it and log in again` })
+    new ContextError({ message: `${path} ${problem}: correct it, or remove it and log in again` })
   if (!(yield* Effect.orElseSucceed(fs.exists(path), () => false))) return {} satisfies Contexts
   const text = yield* Effect.mapError(fs.readFileString(path), () => unusable("cannot be read"))
   return yield* Effect.mapError(decode(text), () => unusable("holds no contexts"))
@@ -76,9 +74,9 @@ export const get = Effect.fn("Contexts.get")(function* (name: string) {
   const known = Object.keys(contexts)
   const remedy =
     known.length === 0
-      ? `make it with \`signalbox login ${name}\``
+      ? `create it with \`signalbox login ${name}\``
       : `${suggest(name, known)} (signalbox contexts list)`
-  return yield* new ContextError({ message: `there is no context ${name}: ${remedy}` })
+  return yield* new ContextError({ message: `no context has the name ${name}: ${remedy}` })
 })
 
 /** Forgets a context; the key in it stays valid. */

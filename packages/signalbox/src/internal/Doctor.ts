@@ -1,6 +1,4 @@
-/**
- * What `signalbox doctor` looks at, each on its own, so that one that fails hides no other.
- */
+/** What `signalbox doctor` looks at, each on its own, so that one that fails hides no other. */
 import * as ApiKeys from "@signalbox/api/ApiKeys"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import type { CallError } from "@signalbox/api/ControlRoomError"

@@ -1,6 +1,4 @@
-/**
- * How commands print what they have found.
- */
+/** How commands print what they have found. */
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"

@@ -1,6 +1,4 @@
-/**
- * TypeScript and JavaScript files of the user that a command loads.
- */
+/** TypeScript and JavaScript files of the user that a command loads. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -19,11 +17,11 @@ const problemOf = (file: string, cause: unknown): string => {
   const code = Predicate.hasProperty(cause, "code") ? cause.code : null
   if (cause instanceof Error && code === "ERR_MODULE_NOT_FOUND") {
     const what = cause.message.replace(/ imported from [^]*$/, "").replace(/\?reload=\d+/, "")
-    return `cannot load ${file}: ${what}; install the package that it imports, or mend the path`
+    return `cannot load ${file}: ${what}; install the package that it imports, or correct the path`
   }
   if (cause instanceof SyntaxError) {
     const [, path = file, line = ""] = placeOf(cause) ?? []
-    return `cannot load ${file}: ${cause.message} (${path}${line}); mend the syntax`
+    return `cannot load ${file}: ${cause.message} (${path}${line}); correct the syntax`
   }
   return `cannot load ${file}: ${String(cause)}`
 }

@@ -1,6 +1,4 @@
-/**
- * Suggestions for names that were mistyped.
- */
+/** Suggestions for names that were mistyped. */
 
 /** How many characters have to be inserted, removed or replaced. */
 const distance = (from: string, to: string): number => {

@@ -1,6 +1,4 @@
-/**
- * Work items that are made on the command line.
- */
+/** Work items that are made on the command line. */
 import type { ProcessId } from "@signalbox/api/contract/Ids"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"

@@ -29,7 +29,7 @@ const remedyOf = ({ reason }: ControlRoomError): string | undefined => {
     const [, permission] = /lacks the permission ([\w.]+)/.exec(reason.message) ?? []
     return permission === undefined
       ? "check SIGNALBOX_API_KEY and SIGNALBOX_WORKSPACE_ID"
-      : `make one that may with \`signalbox keys create --permission ${permission}\``
+      : `create one that has it with \`signalbox keys create --permission ${permission}\``
   }
   const elsewhere = reason._tag === "Unexpected" && reason.status === 404
   return connectionRemedies[elsewhere ? "Malformed" : reason._tag]

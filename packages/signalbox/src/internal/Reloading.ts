@@ -1,6 +1,4 @@
-/**
- * Loads a module of the user again, with all that it imports by path, and says when one of these files has changed.
- */
+/** Loads a module of the user again, with all that it imports by path, and says when one of these files has changed. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"

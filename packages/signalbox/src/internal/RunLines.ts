@@ -1,6 +1,4 @@
-/**
- * Runs and step runs as lines that people read.
- */
+/** Runs and step runs as lines that people read. */
 import { ProcessRunId } from "@signalbox/api/contract/Ids"
 import type * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as Argument from "effect/cli/Argument"

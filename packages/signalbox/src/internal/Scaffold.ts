@@ -1,6 +1,4 @@
-/**
- * What `signalbox init` writes: a task, a flow, a test, and what they need.
- */
+/** What `signalbox init` writes: a task, a flow, a test, and what they need. */
 
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
 

@@ -1,6 +1,4 @@
-/**
- * What happens to a run, as it happens.
- */
+/** What happens to a run, as it happens. */
 import type { ProcessRunId, StepRunId } from "@signalbox/api/contract/Ids"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as StepRuns from "@signalbox/api/StepRuns"

@@ -1,6 +1,4 @@
-/**
- * `signalbox dev`: `up`, with the tasks loaded again when their file, or what it imports, changes. The service goes on.
- */
+/** `signalbox dev`: `up`, with the tasks loaded again when their file, or what it imports, changes. The service goes on. */
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

@@ -1,6 +1,4 @@
-/**
- * `signalbox doctor`: what keeps this machine and the connection from working.
- */
+/** `signalbox doctor`: what keeps this machine and the connection from working. */
 import * as NodeTransport from "@signalbox/transport/node"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,4 @@
-/**
- * `signalbox init`: a folder to begin with.
- */
+/** `signalbox init`: a folder to begin with. */
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"

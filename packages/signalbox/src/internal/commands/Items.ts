@@ -89,7 +89,7 @@ const create = Command.make(
     )
   })
 ).pipe(
-  Command.withDescription("Makes a work item that waits in a process"),
+  Command.withDescription("Creates a work item that waits in a process"),
   Command.withExamples([
     {
       command: 'signalbox items create orders --payload \'{"day":"today"}\'',
@@ -131,6 +131,6 @@ const settle = (name: keyof typeof operations) => {
 }
 
 export const items = Command.make("items").pipe(
-  Command.withDescription("Lists, shows, makes and settles work items"),
+  Command.withDescription("Lists, shows, creates and settles work items"),
   Command.withSubcommands([list, show, create, settle("retry"), settle("done"), settle("delete")])
 )

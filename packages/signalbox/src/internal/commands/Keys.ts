@@ -25,7 +25,7 @@ const keyNoun: Noun<ApiKeys.ApiKey> = {
     "created at": ({ created_at }) => created_at,
     permissions: ({ permissions }) => permissions.join(" ")
   },
-  first: "make one with `signalbox keys create`"
+  first: "create one with `signalbox keys create`"
 }
 
 const create = Command.make(
@@ -95,6 +95,6 @@ const revoke = Command.make(
 )
 
 export const keys = Command.make("keys").pipe(
-  Command.withDescription("Makes, lists, shows and revokes API keys of the workspace"),
+  Command.withDescription("Creates, lists, shows and revokes API keys of the workspace"),
   Command.withSubcommands([create, list, showCommand(keyNoun, Effect.succeed), revoke])
 )

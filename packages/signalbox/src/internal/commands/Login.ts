@@ -1,6 +1,4 @@
-/**
- * `signalbox login`, `contexts` and `env`: connections that are kept under a name, and the one in use.
- */
+/** `signalbox login`, `contexts` and `env`: connections that are kept under a name, and the one in use. */
 import { WorkspaceId } from "@signalbox/api/contract/Ids"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import { layer as connect } from "@signalbox/api/node"
@@ -99,7 +97,7 @@ const list = Command.make(
     yield* printTable(
       ["context", "address", "workspace"],
       all.map(({ base_url, context, workspace_id }) => [context, base_url, workspace_id]),
-      "There are no contexts: make one with `signalbox login`"
+      "There are no contexts: create one with `signalbox login`"
     )
   })
 ).pipe(

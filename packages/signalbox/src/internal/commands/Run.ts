@@ -1,6 +1,4 @@
-/**
- * `signalbox run`: starts a run, and waits for its end.
- */
+/** `signalbox run`: starts a run, and waits for its end. */
 import type { ProcessRunId } from "@signalbox/api/contract/Ids"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
@@ -63,7 +61,7 @@ export const run = Command.make(
     process: Argument.String("process").pipe(Argument.withDescription("The name or the id of a process")),
     ...itemFlags,
     inputs: Flag.Boolean("inputs").pipe(
-      Flag.withDescription("Start with the items that wait in the process, which `signalbox items create` makes"),
+      Flag.withDescription("Start with the items that wait in the process, which `signalbox items create` creates"),
       Flag.withDefault(false)
     ),
     wait: Flag.Boolean("wait").pipe(Flag.withDescription("Wait until the run has ended"), Flag.withDefault(false)),
@@ -92,7 +90,7 @@ export const run = Command.make(
       const answer = yield* started
       if (!answer.started)
         return yield* new RunNotCompleted({
-          message: "no run was started: no items wait in the process, `signalbox items create` makes them",
+          message: "no run was started: no items wait in the process, `signalbox items create` creates them",
           exitCode: exitCodes.notStarted
         })
       if (!wait) return yield* print(json, yield* ProcessRuns.get(answer.id), runLine)

@@ -1,6 +1,4 @@
-/**
- * `signalbox runs watch` and `runs logs`: how a run goes, and what its tasks write.
- */
+/** `signalbox runs watch` and `runs logs`: how a run goes, and what its tasks write. */
 import { ProcessRunId, StepRunId } from "@signalbox/api/contract/Ids"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as StepRuns from "@signalbox/api/StepRuns"

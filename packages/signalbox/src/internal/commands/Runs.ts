@@ -1,6 +1,4 @@
-/**
- * `signalbox runs` and `outputs`: watch, stop and read process runs.
- */
+/** `signalbox runs` and `outputs`: watch, stop and read process runs. */
 import { processRunStates } from "@signalbox/api/contract/ProcessRuns"
 import * as Outputs from "@signalbox/api/Outputs"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"

@@ -1,6 +1,4 @@
-/**
- * `signalbox assets`: named values that robots read.
- */
+/** `signalbox assets`: named values that robots read. */
 import * as Assets from "@signalbox/api/Assets"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -20,7 +18,7 @@ export const assetNoun: Noun<Assets.AssetSummary> = {
   idOf: ({ id }) => id,
   nameOf: ({ name }) => name,
   columns: { id: ({ id }) => id, name: ({ name }) => name },
-  first: "make one with `signalbox assets create`"
+  first: "create one with `signalbox assets create`"
 }
 
 const create = Command.make(
@@ -39,7 +37,7 @@ const create = Command.make(
     yield* print(json, { id, name }, () => `the asset ${name} has the content of ${file}`)
   })
 ).pipe(
-  Command.withDescription("Makes an asset of a file, or gives the one of that name new content"),
+  Command.withDescription("Creates an asset of a file, or gives the one of that name new content"),
   Command.withExamples([
     { command: "signalbox assets create prices prices.csv --content-type text/csv", description: "Safe to repeat" }
   ])
@@ -67,7 +65,7 @@ const download = Command.make(
 )
 
 export const assets = Command.make("assets").pipe(
-  Command.withDescription("Lists, shows, makes, downloads and deletes assets"),
+  Command.withDescription("Lists, shows, creates, downloads and deletes assets"),
   Command.withSubcommands([
     listCommand(assetNoun),
     showCommand(assetNoun, ({ id }) => Assets.get(id)),

@@ -1,6 +1,4 @@
-/**
- * `signalbox assistants`: what people can run; `signalbox assistant run` runs one here.
- */
+/** `signalbox assistants`: what people can run; `signalbox assistant run` runs one here. */
 import * as Assistants from "@signalbox/api/Assistants"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -21,7 +19,7 @@ export const assistantNoun: Noun<Assistants.Assistant> = {
   idOf: ({ id }) => id,
   nameOf: ({ name }) => name,
   columns: { id: ({ id }) => id, name: ({ name }) => name, task: ({ task }) => task.name },
-  first: "make one with `signalbox assistants create`"
+  first: "create one with `signalbox assistants create`"
 }
 
 const create = Command.make(
@@ -39,7 +37,7 @@ const create = Command.make(
     yield* printFields(json, yield* connected(data)(created))
   })
 ).pipe(
-  Command.withDescription("Makes an assistant of a task of a package"),
+  Command.withDescription("Creates an assistant of a task of a package"),
   Command.withExamples([
     { command: 'signalbox assistants create reader --package invoices --task "Read orders"', description: "For people" }
   ])
@@ -74,7 +72,7 @@ const runs = Command.make(
 )
 
 export const assistants = Command.make("assistants").pipe(
-  Command.withDescription("Lists, shows and makes assistants, and lists their runs"),
+  Command.withDescription("Lists, shows and creates assistants, and lists their runs"),
   Command.withSubcommands([
     listCommand(assistantNoun),
     showCommand(assistantNoun, ({ id }) => Assistants.get(id)),

@@ -1,6 +1,4 @@
-/**
- * `signalbox groups`: worker groups, and who is in them.
- */
+/** `signalbox groups`: worker groups, and who is in them. */
 import * as WorkerGroups from "@signalbox/api/WorkerGroups"
 import * as Effect from "effect/Effect"
 import * as Argument from "effect/cli/Argument"
@@ -18,7 +16,7 @@ export const groupNoun: Noun<WorkerGroups.WorkerGroup> = {
   idOf: ({ id }) => id,
   nameOf: ({ name }) => name,
   columns: { id: ({ id }) => id, name: ({ name }) => name },
-  first: "make one with `signalbox groups create`"
+  first: "create one with `signalbox groups create`"
 }
 
 const newName = Argument.String("name").pipe(Argument.withDescription("The name of the group, as it shall be"))
@@ -30,7 +28,7 @@ const create = Command.make(
     yield* printFields(json, yield* connected(data)(WorkerGroups.create(name)))
   })
 ).pipe(
-  Command.withDescription("Makes a worker group"),
+  Command.withDescription("Creates a worker group"),
   Command.withExamples([{ command: "signalbox groups create linux", description: "Steps can be bound to it" }])
 )
 
@@ -70,7 +68,7 @@ const membership = (name: keyof typeof memberships) => {
 }
 
 export const groups = Command.make("groups").pipe(
-  Command.withDescription("Lists, shows, makes, renames and deletes worker groups, and who is in them"),
+  Command.withDescription("Lists, shows, creates, renames and deletes worker groups, and who is in them"),
   Command.withSubcommands([
     listCommand(groupNoun),
     showCommand(groupNoun, ({ id }) => WorkerGroups.get(id)),

@@ -1,6 +1,4 @@
-/**
- * What the commands of every kind of resource have in common: `list`, `show` and `delete` from one description.
- */
+/** What the commands of every kind of resource have in common: `list`, `show` and `delete` from one description. */
 import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as Console from "effect/Console"
@@ -42,7 +40,7 @@ const matchIn = <Listed>(noun: Noun<Listed>, all: ReadonlyArray<Listed>, given: 
   if (named !== undefined && more.length === 0) return Effect.succeed(named)
   const message =
     named === undefined
-      ? `there is no ${noun.one} with the name or id ${given}: ${suggest(given, all.map(noun.nameOf))}; see \`signalbox ${noun.command} list\``
+      ? `no ${noun.one} has the name or id ${given}: ${suggest(given, all.map(noun.nameOf))}; see \`signalbox ${noun.command} list\``
       : `${more.length + 1} ${noun.many} have the name ${given}: give an id, ${[named, ...more].map(noun.idOf).join(" or ")}`
   return Effect.fail(new NameError({ message }))
 }

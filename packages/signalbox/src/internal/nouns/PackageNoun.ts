@@ -1,6 +1,4 @@
-/**
- * `signalbox packages`: task packages.
- */
+/** `signalbox packages`: task packages. */
 import * as TaskPackages from "@signalbox/api/TaskPackages"
 import * as Packing from "@signalbox/task-package/Packing"
 import * as Effect from "effect/Effect"
@@ -24,7 +22,7 @@ export const packageNoun: Noun<TaskPackages.TaskPackageSummary> = {
   idOf: ({ id }) => id,
   nameOf: ({ name }) => name,
   columns: { id: ({ id }) => id, type: ({ type }) => type, name: ({ name }) => name },
-  first: "make one with `signalbox packages create`"
+  first: "create one with `signalbox packages create`"
 }
 
 const contentArgument = Argument.String("path").pipe(
@@ -58,7 +56,7 @@ const create = Command.make(
     yield* printFields(json, yield* connected(data)(Effect.scoped(program)))
   })
 ).pipe(
-  Command.withDescription("Makes a task package, with its content when a path is given"),
+  Command.withDescription("Creates a task package, with its content when a path is given"),
   Command.withExamples([{ command: "signalbox packages create invoices robots/invoices", description: "Of a folder" }])
 )
 
@@ -80,7 +78,7 @@ const upload = Command.make(
 )
 
 export const packages = Command.make("packages").pipe(
-  Command.withDescription("Lists, shows, makes, uploads and deletes task packages"),
+  Command.withDescription("Lists, shows, creates, uploads and deletes task packages"),
   Command.withSubcommands([
     listCommand(packageNoun),
     showCommand(packageNoun, ({ id }) => TaskPackages.get(id)),

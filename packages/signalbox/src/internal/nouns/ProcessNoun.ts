@@ -1,6 +1,4 @@
-/**
- * `signalbox processes`: what can be run.
- */
+/** `signalbox processes`: what can be run. */
 import * as Processes from "@signalbox/api/Processes"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -21,7 +19,7 @@ export const processNoun: Noun<Processes.ProcessSummary> = {
   idOf: ({ id }) => id,
   nameOf: ({ name }) => name,
   columns: { id: ({ id }) => id, name: ({ name }) => name, "created at": ({ created_at }) => created_at },
-  first: "make one with `signalbox processes create` or `signalbox apply`"
+  first: "create one with `signalbox processes create` or `signalbox apply`"
 }
 
 const create = Command.make(
@@ -53,7 +51,7 @@ const create = Command.make(
     yield* printFields(json, yield* connected(data)(program))
   })
 ).pipe(
-  Command.withDescription("Makes a process with a step for each task; `signalbox apply` can say more of each step"),
+  Command.withDescription("Creates a process with a step for each task; `signalbox apply` can say more of each step"),
   Command.withExamples([
     { command: "signalbox processes create greeting --task greet", description: "One step, of a task of a worker" },
     {
@@ -64,7 +62,7 @@ const create = Command.make(
 )
 
 export const processes = Command.make("processes").pipe(
-  Command.withDescription("Lists, shows, makes and deletes processes"),
+  Command.withDescription("Lists, shows, creates and deletes processes"),
   Command.withSubcommands([
     listCommand(processNoun),
     showCommand(processNoun, ({ id }) =>

@@ -1,6 +1,4 @@
-/**
- * `signalbox secrets`: the vault. Values go in from variables and files, never from the command line, and never come out.
- */
+/** `signalbox secrets`: the vault. Values go in from variables and files, never from the command line, and never come out. */
 import * as Secrets from "@signalbox/api/Secrets"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -28,7 +26,7 @@ export const secretNoun: Noun<Secrets.Secret> = {
   idOf: ({ name }) => name,
   nameOf: ({ name }) => name,
   columns: { name: ({ name }) => name, description: ({ description }) => description ?? "" },
-  first: "make one with `signalbox secrets create`"
+  first: "create one with `signalbox secrets create`"
 }
 
 const unset = (what: string) => () => new SecretFlagError({ message: what })
@@ -94,7 +92,7 @@ const create = Command.make(
     yield* printFields(json, yield* connected(data)(Secrets.put(name, content)))
   })
 ).pipe(
-  Command.withDescription("Makes a secret, or replaces the items of the one of that name"),
+  Command.withDescription("Creates a secret, or replaces the items of the one of that name"),
   Command.withExamples([
     {
       command: "signalbox secrets create shop --env user=SHOP_USER --env password=SHOP_PASSWORD",
@@ -104,7 +102,7 @@ const create = Command.make(
 )
 
 export const secrets = Command.make("secrets").pipe(
-  Command.withDescription("Lists, shows, makes and deletes secrets; their values are never shown"),
+  Command.withDescription("Lists, shows, creates and deletes secrets; their values are never shown"),
   Command.withSubcommands([
     listCommand(secretNoun),
     showCommand(secretNoun, Effect.succeed),

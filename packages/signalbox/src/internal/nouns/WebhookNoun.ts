@@ -1,6 +1,4 @@
-/**
- * `signalbox webhooks`: who is notified of runs, and what was delivered.
- */
+/** `signalbox webhooks`: who is notified of runs, and what was delivered. */
 import { WebhookDeliveryId } from "@signalbox/api/contract/Ids"
 import { deliveryStates, webhookEventTypes } from "@signalbox/api/contract/Webhooks"
 import * as Webhooks from "@signalbox/api/Webhooks"
@@ -30,7 +28,7 @@ export const webhookNoun: Noun<Webhooks.WebhookListed> = {
     events: ({ enabled_events }) => enabled_events.join(" "),
     endpoint: ({ endpoint }) => endpoint
   },
-  first: "make one with `signalbox webhooks create`"
+  first: "create one with `signalbox webhooks create`"
 }
 
 const webhookArgument = nameArgument(webhookNoun).pipe(Argument.withDescription("The id or the address of a webhook"))
@@ -66,7 +64,7 @@ const create = Command.make(
     yield* printWithSecret(json, yield* connected(data)(program))
   })
 ).pipe(
-  Command.withDescription("Makes a webhook, and prints it with its secret"),
+  Command.withDescription("Creates a webhook, and prints it with its secret"),
   Command.withExamples([
     {
       command: "signalbox webhooks create https://example.com/hook --event process_run.unresolved",
@@ -182,7 +180,7 @@ const redeliver = Command.make(
 )
 
 export const webhooks = Command.make("webhooks").pipe(
-  Command.withDescription("Lists, shows, makes, changes, tests and deletes webhooks, and lists their deliveries"),
+  Command.withDescription("Lists, shows, creates, changes, tests and deletes webhooks, and lists their deliveries"),
   Command.withSubcommands([
     listCommand(webhookNoun),
     showCommand(webhookNoun, ({ id }) => Effect.map(Webhooks.get(id), withoutSecret)),

@@ -1,6 +1,4 @@
-/**
- * `signalbox workers`: the workers that a workspace knows.
- */
+/** `signalbox workers`: the workers that a workspace knows. */
 import * as Workers from "@signalbox/api/Workers"
 import * as Effect from "effect/Effect"
 import * as Argument from "effect/cli/Argument"
