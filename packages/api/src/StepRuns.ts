@@ -53,11 +53,19 @@ export const consoleMessages = (stepRun: StepRunId) =>
     call.listConsoleMessages({ params: { step_run_id: stepRun }, query: cursor === undefined ? {} : { cursor } })
   )
 
+/** The last page is read again until it is full: how many of its messages were emitted. */
+interface ConsolePosition {
+  readonly cursor: string | undefined
+  readonly emitted: number
+}
+
+const unread: ConsolePosition = { cursor: undefined, emitted: 0 }
+
 const hasEnded = ({ state }: contract.StepRun) => state === "completed" || state === "failed"
 
 /**
- * What a step run writes to its console, oldest first, as it is written; ends when the step run has ended. What is new is
- * asked for every `pollInterval` (default 1 second).
+ * Emits the console messages of a step run, oldest first, as they are written, and ends with the step run. Polls for new ones
+ * every `pollInterval` (default 1 second). Fails with `NotFound` when the step run does not exist.
  *
  * ```ts
  * import type { StepRunId } from "@signalbox/api/contract/Ids"
@@ -74,8 +82,7 @@ export const followConsoleMessages = (
   { pollInterval = "1 second" }: { readonly pollInterval?: Duration.Input } = {}
 ) =>
   Stream.paginate(
-    // Of the last page, which is read again until it is full: how many messages of it were emitted.
-    { cursor: undefined as string | undefined, emitted: 0 },
+    unread,
     Effect.fnUntraced(function* ({ cursor, emitted }) {
       // Before the messages: what is written after this look is read by the next one.
       const ended = hasEnded(yield* get(stepRun))

@@ -49,10 +49,19 @@ const look = Effect.fnUntraced(function* (id: ProcessRunId) {
   return { changes, ended: ProcessRuns.hasEnded(run) }
 })
 
+interface Seen {
+  /** The last state of each, by id. */
+  readonly seen: ReadonlyMap<string, string>
+  /** Milliseconds before the next poll. */
+  readonly pause: number
+}
+
+const unseen: Seen = { seen: new Map(), pause: 0 }
+
 /** Emits every change of a run and of its step runs, and ends with the run. */
 export const changes = (run: ProcessRunId) =>
   Stream.paginate(
-    { seen: new Map<string, string>() as ReadonlyMap<string, string>, pause: 0 },
+    unseen,
     Effect.fnUntraced(function* ({ pause, seen }) {
       yield* Effect.sleep(pause)
       const { changes, ended } = yield* look(run)
