@@ -1,8 +1,7 @@
 /** Loads a module of the user again, with all that it imports by path, and says when one of these files has changed. */
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
+import { statSync } from "node:fs"
 import { registerHooks } from "node:module"
 import { fileURLToPath } from "node:url"
 
@@ -25,23 +24,24 @@ export interface Reloading {
   /** A new suffix for the address of the module, with which it is loaded again. */
   readonly next: Effect.Effect<string>
   /** Waits until a file changes that the last load read, or looked for in vain. */
-  readonly changed: Effect.Effect<void, never, FileSystem.FileSystem>
+  readonly changed: Effect.Effect<void>
 }
 
-const stateOf = Effect.fnUntraced(function* (path: string) {
-  const fs = yield* FileSystem.FileSystem
-  const info = yield* Effect.option(fs.stat(path))
-  if (Option.isNone(info)) return `${path} is missing`
-  const changed = Option.map(info.value.mtime, (time) => time.getTime())
-  return `${path} ${Option.getOrElse(changed, () => 0)} ${info.value.size}`
-})
+/** What changes with a file, in a text. Hooks of modules cannot wait, hence the synchronous call. */
+const stateOf = (path: string) => {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found === undefined ? "missing" : `${found.mtimeMs} ${found.size}`
+}
 
 /** While it lasts, modules that are loaded with a suffix from `next` pass it on to what they import by path. */
 export const make = Effect.gen(function* () {
   let version = 0
-  let files = new Set<string>()
+  // As each file was before it was read: what is written while the others load is noticed too.
+  let files = new Map<string, string>()
   const read = (url: string) => {
-    if (url.startsWith("file:") && versionOf(url) === String(version)) files.add(fileURLToPath(url))
+    if (!url.startsWith("file:") || versionOf(url) !== String(version)) return
+    const path = fileURLToPath(url)
+    if (!files.has(path)) files.set(path, stateOf(path))
   }
   yield* Effect.acquireRelease(
     Effect.sync(() =>
@@ -65,20 +65,16 @@ export const make = Effect.gen(function* () {
     ),
     (hooks) => Effect.sync(() => hooks.deregister())
   )
-  const states = Effect.suspend(() => Effect.forEach([...files].sort(), stateOf))
+  const isUnchanged = Effect.sync(() => [...files].every(([path, state]) => stateOf(path) === state))
   const reloading: Reloading = {
     next: Effect.sync(() => {
       version += 1
-      files = new Set()
+      files = new Map()
       return `?${parameter}=${version}`
     }),
-    changed: Effect.gen(function* () {
-      const before = yield* states
-      yield* Effect.repeat(states, {
-        schedule: Schedule.spaced("300 millis"),
-        while: (now) => now.join("\n") === before.join("\n")
-      })
-    })
+    changed: Effect.asVoid(
+      Effect.repeat(isUnchanged, { schedule: Schedule.spaced("300 millis"), while: (unchanged) => unchanged })
+    )
   }
   return reloading
 })
