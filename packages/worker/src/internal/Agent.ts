@@ -3,6 +3,7 @@ import type { StepRunId } from "@signalbox/api/contract/Ids"
 import type { CallError, ControlRoomError, InvalidRequest } from "@signalbox/api/ControlRoomError"
 import { defaultPolicy, RetryPolicy } from "@signalbox/api/Policy"
 import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -28,6 +29,8 @@ export interface Options<R> {
   readonly capacity: number
   readonly heartbeat: Duration.Input
   readonly drain: Duration.Input
+  /** The clock of the waits for leases and between heartbeats. */
+  readonly pollingClock: Clock.Clock
 }
 
 interface Entry {
@@ -51,6 +54,7 @@ export const serve = Effect.fnUntraced(function* <R>(
 ): Effect.fn.Return<never, ControlRoomError | InvalidRequest, R | Scope.Scope> {
   const { capacity, packages, protocol, tasks } = options
   const live = new Map<StepRunId, Entry>()
+  const polling = Effect.provideService(Clock.Clock, options.pollingClock)
   const room = yield* Latch.make(true)
   let draining = false
   let away = false
@@ -122,7 +126,7 @@ export const serve = Effect.fnUntraced(function* <R>(
 
   // The scope closes in reverse order: drain, then the heartbeats, then remaining fibers.
   const fibers = yield* FiberSet.make()
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(beat, pause)))
+  yield* Effect.forkScoped(polling(Effect.forever(Effect.andThen(beat, pause))))
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
       draining = true
@@ -133,9 +137,9 @@ export const serve = Effect.fnUntraced(function* <R>(
   )
   while (true) {
     yield* room.await
-    const leases = yield* lease
+    const [took, leases] = yield* polling(Effect.timed(lease))
     for (const lease of leases) yield* begin(lease, fibers)
-    // Avoids a tight loop with a service that responds without waiting for work.
-    if (leases.length === 0) yield* Effect.sleep("250 millis")
+    // A service that answers at once although nothing waits is not asked in a tight loop.
+    if (leases.length === 0 && Duration.toMillis(took) < 250) yield* polling(Effect.sleep("250 millis"))
   }
 })
