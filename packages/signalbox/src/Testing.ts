@@ -6,6 +6,7 @@ import { ControlRoom } from "@signalbox/api/ControlRoom"
 import { Permission } from "@signalbox/api/contract/Authorization"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import { layerUploads } from "@signalbox/api/node"
+import { PollingClock } from "@signalbox/api/PollingClock"
 import { ReaderKeys } from "@signalbox/api/robot/Vault"
 import { Administration } from "@signalbox/control-room/Administration"
 import * as Mounted from "@signalbox/control-room/Mounted"
@@ -63,6 +64,8 @@ export class Testing extends Context.Service<
     readonly apiKey: Redacted.Redacted
     /** Reaches the service only. */
     readonly httpClient: HttpClient.HttpClient
+    /** The time of the control room, for programs beside the test: by it `elapse` knows who waits for what. */
+    readonly clocks: Context.Context<never>
     readonly settle: Effect.Effect<void>
     readonly advance: (duration: Duration.Input) => Effect.Effect<void>
     readonly advanceTo: (instant: DateTime.DateTime.Input) => Effect.Effect<void>
@@ -150,18 +153,13 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
   for (let index = 1; index <= count; index++) {
     const linkToken = yield* administration.createLinkToken(workspace.id, endOfTime)
     yield* Layer.build(
-      Worker.layer({
-        origin,
-        linkToken,
-        name: `local-${index}`,
-        tasks,
-        heartbeat: interval,
-        drain: 0,
-        pollingClock: time.polling("worker")
-      }).pipe(Layer.provide(layerUploads))
+      Worker.layer({ origin, linkToken, name: `local-${index}`, tasks, heartbeat: interval, drain: 0 }).pipe(
+        Layer.provide(layerUploads)
+      )
     ).pipe(
       Effect.provideService(HttpClient.HttpClient, workerClient),
       Effect.provideService(Clock.Clock, time.clock),
+      Effect.provideService(PollingClock, time.polling("worker")),
       Effect.provideService(ReaderKeys, readerKeys)
     )
   }
@@ -192,6 +190,7 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
       workspaceId: workspace.id,
       apiKey,
       httpClient,
+      clocks: Context.make(Clock.Clock, time.clock).pipe(Context.add(PollingClock, time.polling("worker"))),
       settle,
       advance,
       advanceTo: Effect.fnUntraced(function* (instant) {

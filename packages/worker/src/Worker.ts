@@ -3,7 +3,6 @@ import type { CallError } from "@signalbox/api/ControlRoomError"
 import * as StepRunSession from "@signalbox/api/robot/StepRunSession"
 import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -49,8 +48,6 @@ export interface Options<T extends Task.Any> {
    * virtual time, which does not advance when the worker closes.
    */
   readonly drain?: Duration.Input
-  /** The clock of what only polls, heartbeats and waits for leases; default: the one of the program. For tests. */
-  readonly pollingClock?: Clock.Clock
 }
 
 /** Retries until the service is available, and logs its unavailability once. */
@@ -154,8 +151,7 @@ const serveLinked = Effect.fnUntraced(function* <R>(
     }),
     capacity: options.capacity ?? 1,
     heartbeat: options.heartbeat ?? `${identity.heartbeatSeconds} seconds`,
-    drain: options.drain ?? "10 seconds",
-    pollingClock: options.pollingClock ?? (yield* Clock.Clock)
+    drain: options.drain ?? "10 seconds"
   }).pipe(Effect.catchIf(isUnknownWorker, removed))
 }, Effect.scoped)
 

@@ -3,6 +3,7 @@
  * at this moment, and move a `TestClock` to the next moment at which something does. What only polls is no reason to stop at
  * a moment: it is woken, once, at those at which something else happens.
  */
+import { PollingClock } from "@signalbox/api/PollingClock"
 import type * as Task from "@signalbox/worker/Task"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -166,20 +167,24 @@ export const make = Effect.gen(function* () {
       activity++
     })
 
-  const watchWith =
-    (sleepOf: (work: Work) => Clock.Clock["sleep"]): InnerTime["watch"] =>
-    (effect) =>
-      Effect.acquireUseRelease(
-        begin,
-        (work) => Effect.provideService(effect, Clock.Clock, clockOf(sleepOf(work))),
-        end
-      )
-  const watch = watchWith(sleepOf)
+  const clocksOf = (work: Work) =>
+    Context.make(Clock.Clock, clockOf(sleepOf(work))).pipe(
+      Context.add(PollingClock, clockOf(pollOf(work, "worker")))
+    )
+  const watch: InnerTime["watch"] = (effect) =>
+    Effect.acquireUseRelease(begin, (work) => Effect.provideContext(effect, clocksOf(work)), end)
+
+  const watchPolling: InnerTime["watch"] = (effect) =>
+    Effect.acquireUseRelease(
+      begin,
+      (work) => Effect.provideService(effect, Clock.Clock, clockOf(pollOf(work, "worker"))),
+      end
+    )
 
   const watchStream: InnerTime["watchStream"] = (stream) =>
     Stream.unwrap(
       Effect.map(Effect.acquireRelease(begin, end), (work) =>
-        Stream.provideService(stream, Clock.Clock, clockOf(sleepOf(work)))
+        Stream.provideContext(stream, clocksOf(work))
       )
     )
 
@@ -299,7 +304,7 @@ export const make = Effect.gen(function* () {
     clock: clockOf(sleepOf(nobody())),
     polling: (of) => clockOf(pollOf(nobody(), of)),
     watch,
-    watchPolling: watchWith((work) => pollOf(work, "worker")),
+    watchPolling,
     watchStream,
     compute,
     activity: () => activity,

@@ -2,8 +2,8 @@
 import type { StepRunId } from "@signalbox/api/contract/Ids"
 import type { CallError, ControlRoomError, InvalidRequest } from "@signalbox/api/ControlRoomError"
 import { defaultPolicy, RetryPolicy } from "@signalbox/api/Policy"
+import { polling } from "@signalbox/api/PollingClock"
 import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
-import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -29,8 +29,6 @@ export interface Options<R> {
   readonly capacity: number
   readonly heartbeat: Duration.Input
   readonly drain: Duration.Input
-  /** The clock of the waits for leases and between heartbeats. */
-  readonly pollingClock: Clock.Clock
 }
 
 interface Entry {
@@ -54,7 +52,6 @@ export const serve = Effect.fnUntraced(function* <R>(
 ): Effect.fn.Return<never, ControlRoomError | InvalidRequest, R | Scope.Scope> {
   const { capacity, packages, protocol, tasks } = options
   const live = new Map<StepRunId, Entry>()
-  const polling = Effect.provideService(Clock.Clock, options.pollingClock)
   const room = yield* Latch.make(true)
   let draining = false
   let away = false
