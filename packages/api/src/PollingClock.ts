@@ -24,6 +24,4 @@ export const PollingClock = Context.Reference<Clock.Clock | null>("@signalbox/ap
  * ```
  */
 export const polling = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.flatMap(PollingClock, (clock) =>
-    clock === null ? effect : Effect.provideService(effect, Clock.Clock, clock)
-  )
+  Effect.flatMap(PollingClock, (clock) => (clock === null ? effect : Effect.provideService(effect, Clock.Clock, clock)))

@@ -66,17 +66,19 @@ export interface Options {
 export type BlobSource = File | { readonly name: string; readonly blob: Blob }
 
 /** An argument without brands, with plain functions where the client takes effects, and with blobs where it takes streams. */
-export type Plain<T> = T extends SizedBytes ? T | BlobSource : T extends (...args: infer A) => Effect.Effect<infer _A, infer _E, infer _R>
-  ? (...args: A) => void | PromiseLike<void>
-  : T extends string & Brand.Brand<string>
-    ? string
-    : T extends Uint8Array | Stream.Stream<infer _A, infer _E, infer _R>
-      ? T
-      : T extends ReadonlyArray<infer I>
-        ? ReadonlyArray<Plain<I>>
-        : T extends object
-          ? { readonly [K in keyof T]: Plain<T[K]> }
-          : T
+export type Plain<T> = T extends SizedBytes
+  ? T | BlobSource
+  : T extends (...args: infer A) => Effect.Effect<infer _A, infer _E, infer _R>
+    ? (...args: A) => void | PromiseLike<void>
+    : T extends string & Brand.Brand<string>
+      ? string
+      : T extends Uint8Array | Stream.Stream<infer _A, infer _E, infer _R>
+        ? T
+        : T extends ReadonlyArray<infer I>
+          ? ReadonlyArray<Plain<I>>
+          : T extends object
+            ? { readonly [K in keyof T]: Plain<T[K]> }
+            : T
 
 type PlainArguments<A extends ReadonlyArray<unknown>> = { readonly [K in keyof A]: Plain<A[K]> }
 

@@ -36,9 +36,7 @@ const bridged = ({ "~standard": standard }: StandardSchemaV1) => {
         issueOf(`the schema (${standard.vendor}) validates asynchronously: check such things in the code`)
       )
     }
-    return result.issues === undefined
-      ? Effect.succeed(result.value)
-      : Effect.fail(issueOf(messageOf(result.issues)))
+    return result.issues === undefined ? Effect.succeed(result.value) : Effect.fail(issueOf(messageOf(result.issues)))
   }
   return Schema.Json.pipe(
     Schema.decodeTo(Schema.Unknown, {

@@ -88,12 +88,7 @@ export const makeRoom = async (options: Options = {}): Promise<TestRoom> => {
     advance: (duration) => run(room.advance(duration)),
     advanceTo: (instant) => run(room.advanceTo(instant)),
     elapse: (wait, { limit = "1 day" } = {}) =>
-      run(
-        room.elapse(
-          Effect.tryPromise({ try: async () => wait(), catch: (error) => error }),
-          limit
-        )
-      ),
+      run(room.elapse(Effect.tryPromise({ try: async () => wait(), catch: (error) => error }), limit)),
     webhooks: () => run(room.webhooks),
     dispose,
     [Symbol.asyncDispose]: dispose
@@ -121,7 +116,7 @@ export const makeRoom = async (options: Options = {}): Promise<TestRoom> => {
  */
 export const fixture =
   (options: Options = {}) =>
-  // vitest reads from the function which other fixtures it asks for: none.
+  // oxlint-disable-next-line no-empty-pattern -- vitest reads from the pattern which other fixtures it asks for: none
   async ({}: object, use: (room: TestRoom) => Promise<void>): Promise<void> => {
     await using room = await makeRoom(options)
     await use(room)

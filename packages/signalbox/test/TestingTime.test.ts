@@ -134,7 +134,9 @@ describe("time in Testing", () => {
       assert.lengthOf(tries, 16)
       assert.isAtMost(tries[3] ?? Infinity, 6_000)
     }).pipe(
-      Effect.provide(Layer.provideMerge(Testing.layer({ tasks: [failing, endless], workers: 2, answerWebhook }), silent))
+      Effect.provide(
+        Layer.provideMerge(Testing.layer({ tasks: [failing, endless], workers: 2, answerWebhook }), silent)
+      )
     )
   })
 

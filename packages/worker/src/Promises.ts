@@ -101,13 +101,19 @@ export type PromiseTask<I, O> = Task.Task<Schema.Codec<I, unknown>, Schema.Codec
 
 const nameOf = (error: Error): string => (error.name === "" || error.name === "Error" ? "UNEXPECTED" : error.name)
 
+/** A failure with the place in the code that the error came from. */
+const from = <Failure extends Error>(thrown: Error, failure: Failure): Failure => {
+  if (thrown.stack !== undefined) failure.stack = thrown.stack
+  return failure
+}
+
 /** What a task of effects would have failed with. */
 const failureOf = (thrown: unknown): unknown => {
-  if (thrown instanceof BusinessError) return new Task.BusinessFailure({ code: thrown.code, message: thrown.message })
-  if (thrown instanceof ApplicationError)
-    return new Task.ApplicationFailure({ code: thrown.code, message: thrown.message })
   if (!(thrown instanceof Error) || "_tag" in thrown) return thrown
-  return new Task.ApplicationFailure({ code: nameOf(thrown), message: thrown.message })
+  const { message } = thrown
+  if (thrown instanceof BusinessError) return from(thrown, new Task.BusinessFailure({ code: thrown.code, message }))
+  const code = thrown instanceof ApplicationError ? thrown.code : nameOf(thrown)
+  return from(thrown, new Task.ApplicationFailure({ code, message }))
 }
 
 const isAsyncIterable = <Out>(value: Outputs<Out>): value is AsyncIterable<Out> =>

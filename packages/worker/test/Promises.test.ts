@@ -88,7 +88,11 @@ describe("defineTask", () => {
           for await (const bytes of files.read("a.txt")) chunks.push(bytes.length)
           await files.attach({ name: "b.txt", bytes: new TextEncoder().encode(text.toUpperCase()) })
           await files.remove("a.txt")
-          return { text, bytes: chunks.reduce((sum, length) => sum + length, 0), names: files.list().map(({ name }) => name) }
+          return {
+            text,
+            bytes: chunks.reduce((sum, length) => sum + length, 0),
+            names: files.list().map(({ name }) => name)
+          }
         }
       })
       const { actions } = yield* runOne(files, { payload: null, files: [{ name: "a.txt", text: "abc" }] })

@@ -168,9 +168,7 @@ export const make = Effect.gen(function* () {
     })
 
   const clocksOf = (work: Work) =>
-    Context.make(Clock.Clock, clockOf(sleepOf(work))).pipe(
-      Context.add(PollingClock, clockOf(pollOf(work, "worker")))
-    )
+    Context.make(Clock.Clock, clockOf(sleepOf(work))).pipe(Context.add(PollingClock, clockOf(pollOf(work, "worker"))))
   const watch: InnerTime["watch"] = (effect) =>
     Effect.acquireUseRelease(begin, (work) => Effect.provideContext(effect, clocksOf(work)), end)
 
@@ -183,9 +181,7 @@ export const make = Effect.gen(function* () {
 
   const watchStream: InnerTime["watchStream"] = (stream) =>
     Stream.unwrap(
-      Effect.map(Effect.acquireRelease(begin, end), (work) =>
-        Stream.provideContext(stream, clocksOf(work))
-      )
+      Effect.map(Effect.acquireRelease(begin, end), (work) => Stream.provideContext(stream, clocksOf(work)))
     )
 
   const compute: InnerTime["compute"] = (effect) =>

@@ -1,0 +1,8 @@
+/** Every module under its name. What needs Node stands apart: `node`. */
+export * as Attempts from "./Attempts.ts"
+export * as Gate from "./Gate.ts"
+export * as IdleLimit from "./IdleLimit.ts"
+export * as NoAnswer from "./NoAnswer.ts"
+export * as Policy from "./Policy.ts"
+export * as RetryAfter from "./RetryAfter.ts"
+export * as SchemaProblem from "./SchemaProblem.ts"
