@@ -1,12 +1,14 @@
 /** Outputs of process runs: what the last step created. */
 import * as Effect from "effect/Effect"
 import type { ProcessRunId } from "./contract/Ids.ts"
+import type { Page } from "./contract/Common.ts"
+import type { InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/Outputs.ts"
-import { inWorkspace, pages } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
 
 export type { Output } from "./contract/Outputs.ts"
 
-const call = { list: inWorkspace(contract.list) }
+const call = { list: returning<Page<contract.Output>, InvalidRequest | NotFound>()(inWorkspace(contract.list)) }
 
 /** Returns one page, oldest first. */
 export const list = Effect.fn("Outputs.list")(

@@ -3,20 +3,27 @@
  */
 import * as Effect from "effect/Effect"
 import type { ProcessId, ProcessRunId, WorkItemId } from "./contract/Ids.ts"
+import type { Page } from "./contract/Common.ts"
+import type { UploadForm } from "./contract/Files.ts"
+import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/WorkItems.ts"
 import { ControlRoom } from "./ControlRoom.ts"
-import { inWorkspace, pages } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
 import { open, sendForm, type UploadSource } from "./Upload.ts"
 
 export type { WorkItem, WorkItemListed, WorkItemState } from "./contract/WorkItems.ts"
 
 const call = {
-  get: inWorkspace(contract.get),
-  list: inWorkspace(contract.list),
-  create: inWorkspace(contract.create),
-  createFile: inWorkspace(contract.createFile),
-  updatePayload: inWorkspace(contract.updatePayload),
-  batch: inWorkspace(contract.batch)
+  get: returning<contract.WorkItem, NotFound>()(inWorkspace(contract.get)),
+  list: returning<Page<contract.WorkItemListed>, InvalidRequest>()(inWorkspace(contract.list)),
+  create: returning<contract.WorkItem, InvalidRequest | NotFound>()(inWorkspace(contract.create)),
+  createFile: returning<{ readonly upload: UploadForm }, Conflict | InvalidRequest | NotFound>()(
+    inWorkspace(contract.createFile)
+  ),
+  updatePayload: returning<Pick<contract.WorkItem, "payload">, Conflict | InvalidRequest | NotFound>()(
+    inWorkspace(contract.updatePayload)
+  ),
+  batch: returning<unknown, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.batch))
 }
 
 export interface Filter {
