@@ -1,4 +1,8 @@
-/** Assets: named values of any content type. An asset is referred to by its id, or by `name:` and its name. */
+/**
+ * Assets: named values of any content type. An asset is meant by its id, or by `name:` and its name.
+ */
+import { type InspectArguments, printed } from "@signalbox/transport/Printed"
+import { NodeInspectSymbol } from "effect/Inspectable"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -20,6 +24,10 @@ export class AssetUploadFailed extends Schema.TaggedError<AssetUploadFailed>()("
   /** The reason given by the service. */
   reason: Schema.String
 }) {
+  override [NodeInspectSymbol](...args: InspectArguments) {
+    return printed(this, args)
+  }
+
   override get message(): string {
     return `the upload of the asset failed: ${this.reason}`
   }
