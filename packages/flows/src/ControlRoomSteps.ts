@@ -108,7 +108,19 @@ export const createWorkItem = ready("createWorkItem", {
   })
 })
 
-/** Uploads files from paths, one after the other, and returns their names and sizes in bytes. Safe to repeat. */
+/**
+ * Makes a work item of each payload in the queue of a process, with one request for each 1,000, and gives their ids in that
+ * order. An attempt that is cut off is repeated with the same idempotency keys; a service that ignores them would make the
+ * items again. An extension of the hosted service's interface: there, `createWorkItem` in `Flow.forEach`.
+ */
+export const createWorkItems = ready("createWorkItems", {
+  input: Schema.Struct({ process: ProcessId, payloads: Schema.Array(Schema.Json) }),
+  success: Schema.Array(WorkItemId),
+  error: Schema.Union([InvalidRequest, NotFound, ControlRoomError]),
+  run: (input) => WorkItems.createMany(input)
+})
+
+/** Uploads files from paths, one after the other, and gives their names and sizes in bytes. Safe to repeat. */
 export const attachFiles = ready("attachFiles", {
   input: Schema.Struct({ workItem: WorkItemId, files: Schema.Array(Schema.String) }),
   success: Schema.Array(Schema.Struct({ name: Schema.String, size: Schema.Finite })),

@@ -2,10 +2,12 @@
  * Ready steps over a whole control room: a run of payloads in one request, and outputs by a schema.
  */
 import { assert, describe, it } from "@effect/vitest"
+import { ControlRoom } from "@signalbox/api/ControlRoom"
 import { ProcessId } from "@signalbox/api/contract/Ids"
 import * as Outputs from "@signalbox/api/Outputs"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Steps from "@signalbox/flows/ControlRoomSteps"
 import * as Flow from "@signalbox/flows/Flow"
 import * as Task from "@signalbox/worker/Task"
@@ -14,6 +16,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as HttpClient from "effect/http/HttpClient"
 import * as Testing from "../src/Testing.ts"
 
 const Day = Schema.Struct({ day: Schema.Date })
@@ -38,6 +41,15 @@ const days = Flow.make("days", {
     const outputs = yield* collectDays({ run })
     return outputs.map(({ payload }) => payload.day.getUTCDate())
   })
+})
+
+const many = Flow.make("many", {
+  version: 1,
+  input: Schema.Struct({ process: ProcessId, payloads: Schema.Array(Schema.Json) }),
+  success: Steps.createWorkItems.success,
+  error: Steps.createWorkItems.error,
+  idempotencyKey: () => "many",
+  run: (input) => Steps.createWorkItems(input)
 })
 
 const put = Effect.map(
@@ -88,6 +100,41 @@ describe("ready steps", () => {
       assert.strictEqual(first?.payload.day.getUTCFullYear(), 2026)
       const error = yield* Effect.flip(Stream.runDrain(Outputs.streamAs(Day, run.id)))
       assert.strictEqual(error._tag, "UnexpectedPayload")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("make many work items with one request for each 1,000, in the order of their payloads", () =>
+    Effect.gen(function* () {
+      const process = yield* put
+      const { httpClient, origin, workspaceId } = yield* Testing.Testing
+      const { apiKey } = yield* Testing.Testing
+      let requests = 0
+      const counting = HttpClient.mapRequest(httpClient, (request) => {
+        if (request.url.includes("/work-items/bulk")) requests++
+        return request
+      })
+      const counted = ControlRoom.layerHttpClient({ baseUrl: origin, workspaceId, apiKey }).pipe(
+        Layer.provide(Layer.succeed(HttpClient.HttpClient, counting))
+      )
+      const payloads = Array.from({ length: 2_001 }, (_, n) => n)
+      const ids = yield* Effect.provide(Flow.run(many, { process, payloads }), counted)
+      assert.strictEqual(requests, 3)
+      assert.lengthOf(new Set(ids), 2_001)
+      const [first, last] = [ids[0], ids[2_000]]
+      if (first === undefined || last === undefined) return assert.fail("none was made")
+      assert.strictEqual((yield* WorkItems.get(first)).payload, 0)
+      assert.strictEqual((yield* WorkItems.get(last)).payload, 2_000)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("make all work items of a request or none", () =>
+    Effect.gen(function* () {
+      const process = yield* put
+      const tooLarge = "x".repeat(1_100_000)
+      const error = yield* Effect.flip(WorkItems.createMany({ process, payloads: [1, tooLarge] }))
+      assert.strictEqual(error._tag, "InvalidRequest")
+      assert.match(error.message, /payloads\.1/)
+      assert.deepStrictEqual(yield* Stream.runCollect(WorkItems.stream({ process })), [])
     }).pipe(Effect.provide(layer))
   )
 })
