@@ -88,7 +88,12 @@ export const makeRoom = async (options: Options = {}): Promise<TestRoom> => {
     advance: (duration) => run(room.advance(duration)),
     advanceTo: (instant) => run(room.advanceTo(instant)),
     elapse: (wait, { limit = "1 day" } = {}) =>
-      run(room.elapse(Effect.tryPromise({ try: async () => wait(), catch: (error) => error }), limit)),
+      run(
+        room.elapse(
+          Effect.promise(async () => wait()),
+          limit
+        )
+      ),
     webhooks: () => run(room.webhooks),
     dispose,
     [Symbol.asyncDispose]: dispose

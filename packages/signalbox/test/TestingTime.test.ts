@@ -163,9 +163,11 @@ describe("ids in Testing", () => {
       return [run, ...items.map(({ id }) => id), ...stepRuns.map(({ id }) => id)]
     }).pipe(
       Effect.provide(
-        Layer.provideMerge(Testing.layer({ tasks: [sleeper], ...(seed === undefined ? {} : { seed }) }), silent)
-      ),
-      Effect.provide(TestClock.layer())
+        Testing.layer({ tasks: [sleeper], ...(seed === undefined ? {} : { seed }) }).pipe(
+          Layer.provideMerge(silent),
+          Layer.provideMerge(TestClock.layer())
+        )
+      )
     )
 
   it.effect("are the same in every run with a seed, and others with another", () =>

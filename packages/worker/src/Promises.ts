@@ -107,9 +107,16 @@ const from = <Failure extends Error>(thrown: Error, failure: Failure): Failure =
   return failure
 }
 
+/** An error of what the tools call. */
+interface Tagged extends Error {
+  readonly _tag: string
+}
+const isTagged = (error: Error): error is Tagged => "_tag" in error && typeof error._tag === "string"
+
 /** What a task of effects would have failed with. */
-const failureOf = (thrown: unknown): unknown => {
-  if (!(thrown instanceof Error) || "_tag" in thrown) return thrown
+const failureOf = (thrown: unknown): Task.BusinessFailure | Task.ApplicationFailure | Tagged => {
+  if (!(thrown instanceof Error)) return new Task.ApplicationFailure({ code: "UNEXPECTED", message: String(thrown) })
+  if (isTagged(thrown)) return thrown
   const { message } = thrown
   if (thrown instanceof BusinessError) return from(thrown, new Task.BusinessFailure({ code: thrown.code, message }))
   const code = thrown instanceof ApplicationError ? thrown.code : nameOf(thrown)
@@ -184,7 +191,7 @@ export const defineTask = <I extends AnySchema = typeof Schema.Json, O extends A
     input: codecOf(input),
     output: codecOf(output),
     run: (item) =>
-      Stream.callback<Task.Output<TypeOf<O>>, unknown, Robot.Robot>(
+      Stream.callback<Task.Output<TypeOf<O>>, ReturnType<typeof failureOf>, Robot.Robot>(
         Effect.fnUntraced(function* (queue) {
           const context = yield* Effect.context<Robot.Robot>()
           const offer = (given: Task.Output<TypeOf<O>>) => Queue.offer(queue, given)
