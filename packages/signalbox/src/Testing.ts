@@ -100,7 +100,21 @@ const receiver =
       return answer(webhook)
     })
 
+/** Says which option cannot be, before anything is built. */
+const checked = <T extends Task.Any>(options: Options<T>) => {
+  const { permissions = [], workers = 1 } = options
+  const unknown = permissions.find((permission) => !Permission.literals.includes(permission))
+  const wrong =
+    !Number.isInteger(workers) || workers < 0
+      ? `workers: ${workers} is no number of workers; expected 0 or more`
+      : unknown === undefined
+        ? null
+        : `permissions: there is no permission "${unknown}"`
+  return wrong === null ? Effect.void : Effect.die(new RangeError(`Testing.layer: ${wrong}`))
+}
+
 const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<T>) {
+  yield* checked(options)
   const time = yield* InnerTime.make
   const received: Array<ReceivedWebhook> = []
   const outside = yield* Effect.serviceOption(HttpClient.HttpClient)

@@ -153,6 +153,21 @@ describe("time in Testing", () => {
   )
 })
 
+describe("options of Testing", () => {
+  const wrong = [
+    [{ workers: -1 }, "Testing.layer: workers: -1 is no number of workers; expected 0 or more"],
+    [{ workers: 1.5 }, "Testing.layer: workers: 1.5 is no number of workers; expected 0 or more"]
+  ] as const
+  for (const [options, message] of wrong) {
+    it.effect(`refuse ${JSON.stringify(options)} with what is expected`, () =>
+      Effect.gen(function* () {
+        const exit = yield* Effect.exit(Layer.build(Testing.layer(options)))
+        assert.include(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", message)
+      })
+    )
+  }
+})
+
 describe("ids in Testing", () => {
   const ids = (seed: string | undefined) =>
     Effect.gen(function* () {
