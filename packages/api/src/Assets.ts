@@ -1,6 +1,4 @@
-/**
- * Assets: named values of any content type. An asset is meant by its id, or by `name:` and its name.
- */
+/** Assets: named values of any content type. An asset is referred to by its id, or by `name:` and its name. */
 import { type InspectArguments, printed } from "@signalbox/transport/Printed"
 import { NodeInspectSymbol } from "effect/Inspectable"
 import * as Effect from "effect/Effect"

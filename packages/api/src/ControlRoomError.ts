@@ -23,14 +23,14 @@ export interface RequestInfo extends Schema.Schema.Type<typeof RequestInfo> {}
 
 const answer = { code: Schema.String, message: Schema.String, request: RequestInfo }
 
-/** 404: there is no such resource in the workspace. */
+/** 404: the resource does not exist in the workspace. */
 export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", answer) {
   override [NodeInspectSymbol](...args: InspectArguments) {
     return printed(this, args)
   }
 }
 
-/** 409: the resource is in a state that does not allow this. Nothing was changed. */
+/** 409: the state of the resource does not allow this. Nothing was changed. */
 export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", answer) {
   override [NodeInspectSymbol](...args: InspectArguments) {
     return printed(this, args)
@@ -121,7 +121,7 @@ export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable"
   }
 }
 
-/** The answer is not what the contract says: no JSON, or another shape. */
+/** The response does not match the contract: not JSON, or another shape. */
 export class Malformed extends Schema.TaggedError<Malformed>()("Malformed", { message: Schema.String }) {
   override [NodeInspectSymbol](...args: InspectArguments) {
     return printed(this, args)

@@ -1,6 +1,4 @@
-/**
- * Outputs of process runs: what the last step made.
- */
+/** Outputs of process runs: what the last step created. */
 import { type InspectArguments, printed } from "@signalbox/transport/Printed"
 import { describe, parseOptions } from "@signalbox/transport/SchemaProblem"
 import * as Effect from "effect/Effect"

@@ -123,7 +123,7 @@ export interface Client extends Modules {
   ) => Promise<A>
   /** The same client, whose calls and streams `signal` aborts, with their requests. They reject with its reason. */
   readonly withSignal: (signal: AbortSignal) => Client
-  /** Ends the connection; what is under way is aborted. */
+  /** Closes the connection and aborts active calls. */
   readonly close: () => Promise<void>
 }
 
@@ -239,12 +239,14 @@ const clientOver = (
     })
   }
   const promised = (value: unknown): unknown => {
+    // Members of the modules need no service but `ControlRoom`.
     if (Effect.isEffect(value)) return () => run(value as Effect.Effect<unknown, unknown, ControlRoom>)
     if (typeof value !== "function") return value
     return (...args: ReadonlyArray<unknown>) => {
       const made: unknown = value(...args.map(adapt))
       // As above, for streams.
       if (Stream.isStream(made)) return iterate(made as Stream.Stream<unknown, unknown, ControlRoom>)
+      // As above.
       return Effect.isEffect(made) ? run(made as Effect.Effect<unknown, unknown, ControlRoom>) : made
     }
   }

@@ -33,7 +33,7 @@ const bridged = ({ "~standard": standard }: StandardSchemaV1) => {
     const result = standard.validate(json)
     if (result instanceof Promise) {
       return Effect.fail(
-        issueOf(`the schema (${standard.vendor}) validates asynchronously: check such things in the code`)
+        issueOf(`the schema (${standard.vendor}) validates asynchronously: move such checks into the code`)
       )
     }
     return result.issues === undefined ? Effect.succeed(result.value) : Effect.fail(issueOf(messageOf(result.issues)))
@@ -44,7 +44,7 @@ const bridged = ({ "~standard": standard }: StandardSchemaV1) => {
       encode: SchemaGetter.transformEffect((value: unknown) =>
         Schema.is(Schema.Json)(value)
           ? Effect.as(validated(value), value)
-          : Effect.fail(issueOf("the value is no JSON: return what the schema takes, before it transforms it"))
+          : Effect.fail(issueOf("the value is not JSON: return the input of the schema, before its transformations"))
       )
     })
   )
@@ -52,7 +52,7 @@ const bridged = ({ "~standard": standard }: StandardSchemaV1) => {
 
 const isCodec = (schema: AnySchema): schema is Codec => Schema.isSchema(schema)
 
-/** Makes any schema one of effect. Values that a schema of another library takes are JSON, and so are those it makes. */
+/** Converts any schema to one of effect. Values that a schema of another library takes are JSON, and so are those it makes. */
 export const codecOf = <S extends AnySchema>(schema: S): Schema.Codec<TypeOf<S>, unknown> =>
   // The type of the output is the one that the other library declares.
   (isCodec(schema) ? schema : bridged(schema)) as unknown as Schema.Codec<TypeOf<S>, unknown>

@@ -8,7 +8,7 @@ import { inWorkspace, returning } from "./internal/Workspace.ts"
 
 export type { Workspace, WorkspaceCreated } from "./contract/Workspaces.ts"
 
-/** The workspace itself. Any valid key of the workspace will do. */
+/** Returns the workspace. Needs any valid key of the workspace. */
 export const get = returning<contract.Workspace, NotFound>()(inWorkspace(contract.get))({})
 
 const call = { create: returning<contract.WorkspaceCreated, InvalidRequest>()(inWorkspace(contract.create)) }

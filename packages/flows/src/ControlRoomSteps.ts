@@ -120,7 +120,7 @@ export const createWorkItems = ready("createWorkItems", {
   run: (input) => WorkItems.createMany(input)
 })
 
-/** Uploads files from paths, one after the other, and gives their names and sizes in bytes. Safe to repeat. */
+/** Uploads files from paths, one after the other, and returns their names and sizes in bytes. Safe to repeat. */
 export const attachFiles = ready("attachFiles", {
   input: Schema.Struct({ workItem: WorkItemId, files: Schema.Array(Schema.String) }),
   success: Schema.Array(Schema.Struct({ name: Schema.String, size: Schema.Finite })),
@@ -310,7 +310,7 @@ export const collectOutputsAs = <S extends Codec>(payload: S) =>
     })
   })
 
-/** The failed work items of a run, newest first, and why they failed. */
+/** Returns the failed work items of a run, the newest first, with the reasons. */
 export const failedItems = ready("failedItems", {
   input: Schema.Struct({ run: ProcessRunId }),
   success: Schema.Array(Schema.Struct({ id: WorkItemId, exception: Schema.NullOr(WorkItemException) })),

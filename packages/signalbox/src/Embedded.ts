@@ -2,8 +2,8 @@
  * A control room inside this process: the service on SQLite, local workers, and a client connected to it over loopback
  * HTTP.
  */
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import type { NodeServices } from "@effect/platform-node/NodeServices"
+import * as NodeHttpServer from "@signalbox/platform/NodeHttpServer"
+import type { NodeServices } from "@signalbox/platform/NodeServices"
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
 import type { MasterKeyError } from "@signalbox/control-room/Administration"
 import * as NodeServer from "@signalbox/control-room/NodeServer"

@@ -77,7 +77,10 @@ export class Testing extends Context.Service<
 /** The expiry of the workers' link tokens, which are used immediately. */
 const endOfTime = "9999-12-31T23:59:59.999Z"
 
-/** Of polls and heartbeats where nobody but the clock moves time; `settle`, `advance` and `elapse` know what is due. */
+/**
+ * The interval of polls and heartbeats: longer than on a server, so that an hour takes few steps. `settle` and
+ * `advance` poll as well.
+ */
 const interval = "5 seconds"
 
 const origin = "http://signalbox.test"
@@ -263,9 +266,8 @@ export const layer = <T extends Task.Any = never>(
 export const settle: Effect.Effect<void, never, Testing> = Effect.flatMap(Testing, ({ settle }) => settle)
 
 /**
- * Lets time pass, with everything that happens in it, and settles. It stops at each moment at which something is due or a
- * task wakes, so that one thing leads to the next; ten days in which nothing happens are one step. On the live clock it
- * waits for so long.
+ * Advances time, with everything that happens in it, and settles. It stops at each moment at which something in the
+ * control room wakes, so that consequences happen in order. On the live clock it waits for the duration.
  */
 export const advance = (duration: Duration.Input): Effect.Effect<void, never, Testing> =>
   Effect.flatMap(Testing, ({ advance }) => advance(duration))

@@ -2,7 +2,7 @@
 export * as Attempts from "./Attempts.ts"
 export * as Gate from "./Gate.ts"
 export * as IdleLimit from "./IdleLimit.ts"
-export * as NoAnswer from "./NoAnswer.ts"
+export * as NoResponse from "./NoResponse.ts"
 export * as Policy from "./Policy.ts"
 export * as Printed from "./Printed.ts"
 export * as RetryAfter from "./RetryAfter.ts"

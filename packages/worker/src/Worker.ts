@@ -173,9 +173,9 @@ const serveLinked = Effect.fnUntraced(function* <R>(
  * terminates the rest. A task is stopped by interruption, so one that makes itself uninterruptible, or computes without
  * a pause, can delay the end.
  *
- * Fails with `NotLinked` (no link token, or the worker was removed), with `ControlRoomError` (`Forbidden`: the link token
- * is unknown or used), with `InvalidRequest`, such as for a name that is too long, and with `HomeError`. Two tasks of one
- * name are a defect, and so is a capacity that is none.
+ * Fails with `NotLinked` (no link token, or the worker was removed), with `ControlRoomError` (`Forbidden`: the link
+ * token is unknown or used), with `InvalidRequest`, such as for a name that is too long, and with `HomeError`. Two
+ * tasks of one name are a defect.
  */
 export const run = <T extends Task.Any>(
   options: Options<T>

@@ -1,6 +1,4 @@
-/**
- * Branded ids. The service makes UUIDv7 strings; a client must treat every id as opaque.
- */
+/** Branded ids. The service creates UUIDv7 strings; a client must treat every id as opaque. */
 import type * as Brand from "effect/Brand"
 import * as Schema from "effect/Schema"
 

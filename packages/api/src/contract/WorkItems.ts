@@ -113,7 +113,7 @@ export const createMany = HttpApiEndpoint.post("createWorkItems", "/workspaces/:
   .annotate(RequiredPermission, "Processes.write_work_items")
   .annotateMerge(extension("Create many work items in the queue of a process"))
 
-/** Asks for the form with which one file is uploaded. A file of the same name is replaced. */
+/** Creates the form with which one file is uploaded. A file of the same name is replaced. */
 export const createFile = HttpApiEndpoint.post(
   "createWorkItemFile",
   "/workspaces/:workspace_id/work-items/:work_item_id/files",

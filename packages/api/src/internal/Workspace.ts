@@ -41,7 +41,7 @@ export const returning =
   ): ((input: Given) => Effect.Effect<A, E | ControlRoomError, ControlRoom>) =>
     call
 
-/** The cursor of the next page. Only this is taken from `next`, so that the key never goes to another address. */
+/** The cursor of the next page. Only the cursor of `next` is used, so that the key is never sent to another address. */
 const nextCursor = (page: Page<unknown>): string | undefined => {
   if (page.next === null) return undefined
   const query = page.next.indexOf("?")

@@ -1,7 +1,6 @@
 /**
- * Knows who waits for time and who works, in a program on any clock: so that a test can wait until nothing more happens
- * at this moment, and move a `TestClock` to the next moment at which something does. What only polls is no reason to stop at
- * a moment: it is woken, once, at those at which something else happens.
+ * Tracks which fibers wait for time and which work, in a program on any clock: so that a test can wait until nothing
+ * more happens at this moment, and advance a `TestClock` to the next moment at which something does.
  */
 import { PollingClock } from "@signalbox/api/PollingClock"
 import type * as Task from "@signalbox/worker/Task"
@@ -39,7 +38,7 @@ export interface Agenda {
   readonly tick: Effect.Effect<void>
 }
 
-/** So often in a row the event loop must find nothing new: a fiber that is woken does something within fewer turns. */
+/** The event loop must find nothing new this often in a row: a woken fiber does something within fewer turns. */
 const calmTurns = 8
 /** How long work that neither sleeps nor does anything is waited for, in milliseconds: it may be reading a file. */
 const patience = 100

@@ -136,7 +136,7 @@ export const serve = Effect.fnUntraced(function* <R>(
     yield* room.await
     const [took, leases] = yield* polling(Effect.timed(lease))
     for (const lease of leases) yield* begin(lease, fibers)
-    // A service that answers at once although nothing waits is not asked in a tight loop.
+    // Avoids a tight loop with a service that responds without waiting for work.
     if (leases.length === 0 && Duration.toMillis(took) < 250) yield* polling(Effect.sleep("250 millis"))
   }
 })

@@ -1,6 +1,4 @@
-/**
- * Work items, alone and in pages. `RunItems` has what a run does with its items, `Outputs` what becomes of them.
- */
+/** Work items, alone and in pages. `RunItems` has how runs process them, `Outputs` their outputs. */
 import { type ProcessId, ProcessRunId, WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
 import * as Dialect from "@signalbox/sql/Dialect"
@@ -69,16 +67,17 @@ export class WorkItems extends Context.Service<
       filter: ItemFilter,
       page: PageRequest
     ) => Effect.Effect<Rows<StoredPageItem>>
-    readonly create: (workspace: WorkspaceId, process: ProcessId, payload: Schema.Json) => Effect.Effect<StoredItem>
-    /** Creates an item of each payload; returns their ids in that order. */
+    /** Creates a `new` item; `payload` is JSON text. */
+    readonly create: (workspace: WorkspaceId, process: ProcessId, payload: string) => Effect.Effect<StoredSummary>
+    /** Creates a `new` item for each payload (JSON text); returns their ids in that order. */
     readonly createMany: (
       workspace: WorkspaceId,
       process: ProcessId,
-      payloads: ReadonlyArray<Schema.Json>
+      payloads: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<WorkItemId>>
-    /** Changes the payload of an item that no run works on; false when it is in another state. */
-    readonly updatePayload: (id: WorkItemId, payload: Schema.Json) => Effect.Effect<boolean>
-    /** Deletes these, whatever they are in. */
+    /** Changes the payload (JSON text) of an item that no step run processes; false when it is in another state. */
+    readonly updatePayload: (id: WorkItemId, payload: string) => Effect.Effect<boolean>
+    /** Deletes these items, whatever run they are in. */
     readonly remove: (ids: ReadonlyArray<WorkItemId>) => Effect.Effect<void>
     /** Some items of these runs. */
     readonly someOf: (runs: ReadonlyArray<ProcessRunId>, limit: number) => Effect.Effect<ReadonlyArray<WorkItemId>>
