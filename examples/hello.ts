@@ -1,11 +1,6 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { ProcessId } from "@signalbox/api/contract/Ids"
-import * as Processes from "@signalbox/api/Processes"
-import * as Steps from "@signalbox/flows/ControlRoomSteps"
-import * as Flow from "@signalbox/flows/Flow"
-import * as Task from "@signalbox/worker/Task"
 import { Console, Effect, Schema } from "effect"
-import * as Embedded from "signalbox/Embedded"
+import { Embedded, Flow, Ids, Processes, Steps, Task } from "signalbox"
 
 const greet = Task.make("greet", {
   input: Schema.Struct({ name: Schema.String }),
@@ -15,7 +10,7 @@ const greet = Task.make("greet", {
 
 const hello = Flow.make("hello", {
   version: 1,
-  input: Schema.Struct({ process: ProcessId, names: Schema.Array(Schema.String) }),
+  input: Schema.Struct({ process: Ids.ProcessId, names: Schema.Array(Schema.String) }),
   success: Steps.collectOutputs.success,
   error: Steps.startRun.error,
   idempotencyKey: ({ names }) => names.join(),

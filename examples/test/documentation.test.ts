@@ -35,7 +35,7 @@ const documented: ReadonlyArray<Documented> = [
     files: ["packages/transport/README.md", "packages/transport/src/*.ts"],
     atLeast: 3
   },
-  { within: "packages/signalbox/test", files: ["packages/signalbox/src/{Mounted,Embedded}.ts"], atLeast: 4 },
+  { within: "packages/signalbox/test", files: ["packages/signalbox/src/{Mounted,Embedded,Vitest}.ts"], atLeast: 6 },
   { within: "examples/test", files: ["docs/graph.md", "packages/flows/src/graph/GraphSteps.ts"], atLeast: 6 }
 ]
 

@@ -2,19 +2,21 @@
  * Keys of the workspace. An extension of the hosted service's interface.
  */
 import * as Effect from "effect/Effect"
+import type { Deleted, Page } from "./contract/Common.ts"
+import type { InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/ApiKeys.ts"
 import type { Permission } from "./contract/Authorization.ts"
 import type { ApiKeyId } from "./contract/Ids.ts"
-import { inWorkspace, pages } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
 export type { ApiKey, ApiKeyCreated } from "./contract/ApiKeys.ts"
 export type { Permission } from "./contract/Authorization.ts"
 
 const call = {
-  list: inWorkspace(contract.list),
-  create: inWorkspace(contract.create),
-  remove: inWorkspace(contract.remove)
+  list: returning<Page<contract.ApiKey>, InvalidRequest>()(inWorkspace(contract.list)),
+  create: returning<contract.ApiKeyCreated, InvalidRequest>()(inWorkspace(contract.create)),
+  remove: returning<Deleted<ApiKeyId>, NotFound>()(inWorkspace(contract.remove))
 }
 
 /** Returns one page, newest first. */

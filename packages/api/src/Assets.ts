@@ -1,14 +1,17 @@
 /** Assets: named values of any content type. An asset is referred to by its id, or by `name:` and its name. */
+import { type InspectArguments, printed } from "@signalbox/transport/Printed"
+import { NodeInspectSymbol } from "effect/Inspectable"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import type { Page } from "./contract/Common.ts"
 import * as contract from "./contract/Assets.ts"
 import type { AssetId, AssetUploadId } from "./contract/Ids.ts"
 import { ControlRoom } from "./ControlRoom.ts"
-import { ControlRoomError, Malformed } from "./ControlRoomError.ts"
+import { ControlRoomError, Malformed, type Conflict, type InvalidRequest, type NotFound } from "./ControlRoomError.ts"
 import { type DownloadError, fetchSigned } from "./Files.ts"
 import { type AwaitOptions, awaitUntil } from "./internal/AwaitUntil.ts"
-import { inWorkspace, pages } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 import { type OnProgress, open, sendRaw, type UploadSource } from "./Upload.ts"
 
@@ -19,18 +22,22 @@ export class AssetUploadFailed extends Schema.TaggedError<AssetUploadFailed>()("
   /** The reason given by the service. */
   reason: Schema.String
 }) {
+  override [NodeInspectSymbol](...args: InspectArguments) {
+    return printed(this, args)
+  }
+
   override get message(): string {
     return `the upload of the asset failed: ${this.reason}`
   }
 }
 
 const call = {
-  get: inWorkspace(contract.get),
-  list: inWorkspace(contract.list),
-  create: inWorkspace(contract.create),
+  get: returning<contract.Asset, NotFound>()(inWorkspace(contract.get)),
+  list: returning<Page<contract.AssetSummary>, InvalidRequest>()(inWorkspace(contract.list)),
+  create: returning<contract.Asset, Conflict | InvalidRequest>()(inWorkspace(contract.create)),
   createUpload: inWorkspace(contract.createUpload),
-  getUpload: inWorkspace(contract.getUpload),
-  remove: inWorkspace(contract.remove)
+  getUpload: returning<contract.AssetUpload, NotFound>()(inWorkspace(contract.getUpload)),
+  remove: returning<unknown, NotFound>()(inWorkspace(contract.remove))
 }
 
 const isByName = Schema.is(contract.AssetNameRef)

@@ -3,10 +3,12 @@
  */
 import * as Effect from "effect/Effect"
 import * as runs from "./contract/AssistantRuns.ts"
+import type { Named, Page } from "./contract/Common.ts"
+import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/Assistants.ts"
 import type { AssistantId, AssistantRunId, TaskPackageId } from "./contract/Ids.ts"
 import { type AwaitOptions, awaitUntil } from "./internal/AwaitUntil.ts"
-import { inWorkspace, pages } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
 export type {
@@ -18,14 +20,14 @@ export type {
 export type { Assistant } from "./contract/Assistants.ts"
 
 const call = {
-  get: inWorkspace(contract.get),
-  list: inWorkspace(contract.list),
-  create: inWorkspace(contract.create),
-  getRun: inWorkspace(runs.get),
-  listRuns: inWorkspace(runs.list),
-  start: inWorkspace(runs.start),
-  heartbeat: inWorkspace(runs.heartbeat),
-  complete: inWorkspace(runs.complete)
+  get: returning<contract.Assistant, NotFound>()(inWorkspace(contract.get)),
+  list: returning<Page<contract.Assistant>, InvalidRequest>()(inWorkspace(contract.list)),
+  create: returning<Named<AssistantId>, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.create)),
+  getRun: returning<runs.AssistantRun, NotFound>()(inWorkspace(runs.get)),
+  listRuns: returning<Page<runs.AssistantRun>, InvalidRequest>()(inWorkspace(runs.list)),
+  start: returning<runs.AssistantRunStarted, Conflict | NotFound>()(inWorkspace(runs.start)),
+  heartbeat: returning<runs.AssistantRun, Conflict | NotFound>()(inWorkspace(runs.heartbeat)),
+  complete: returning<runs.AssistantRun, Conflict | InvalidRequest | NotFound>()(inWorkspace(runs.complete))
 }
 
 export const get = Effect.fn("Assistants.get")((assistant: AssistantId) =>

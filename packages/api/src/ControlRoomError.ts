@@ -3,6 +3,8 @@
  * the operations that declare them; the rest is one `ControlRoomError` with a tagged reason. No error contains a key, a
  * secret or a payload.
  */
+import { type InspectArguments, printed } from "@signalbox/transport/Printed"
+import { NodeInspectSymbol } from "effect/Inspectable"
 import { actedOn } from "@signalbox/transport/Attempts"
 import type { Acted } from "@signalbox/transport/NoResponse"
 import * as Effect from "effect/Effect"
@@ -22,25 +24,45 @@ export interface RequestInfo extends Schema.Schema.Type<typeof RequestInfo> {}
 const answer = { code: Schema.String, message: Schema.String, request: RequestInfo }
 
 /** 404: the resource does not exist in the workspace. */
-export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", answer) {}
+export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", answer) {
+  override [NodeInspectSymbol](...args: InspectArguments) {
+    return printed(this, args)
+  }
+}
 
 /** 409: the state of the resource does not allow this. Nothing was changed. */
-export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", answer) {}
+export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", answer) {
+  override [NodeInspectSymbol](...args: InspectArguments) {
+    return printed(this, args)
+  }
+}
 
 /** 400, 413 or 415: the input is invalid, too large or of the wrong type; the message names the field. */
-export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", answer) {}
+export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", answer) {
+  override [NodeInspectSymbol](...args: InspectArguments) {
+    return printed(this, args)
+  }
+}
 
 /** 401: no key was sent, or it is malformed. */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", {
   code: Schema.String,
   message: Schema.String
-}) {}
+}) {
+  override [NodeInspectSymbol](...args: InspectArguments) {
+    return printed(this, args)
+  }
+}
 
 /** 403: the key is unknown, belongs to another workspace or lacks the permission. */
 export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
   code: Schema.String,
   message: Schema.String
-}) {}
+}) {
+  override [NodeInspectSymbol](...args: InspectArguments) {
+    return printed(this, args)
+  }
+}
 
 /**
  * `Retry-After` in milliseconds; null if the service did not send it, or in an error that was stored by an older
@@ -57,14 +79,22 @@ const retryAfterMillis = Schema.NullOr(Schema.Finite).pipe(
 export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
   message: Schema.String,
   retryAfterMillis
-}) {}
+}) {
+  override [NodeInspectSymbol](...args: InspectArguments) {
+    return printed(this, args)
+  }
+}
 
 /** 502, 503, 504 or 507 after the last attempt. `retryAfterMillis` as in `RateLimited`. */
 export class Unavailable extends Schema.TaggedError<Unavailable>()("Unavailable", {
   status: Schema.Finite,
   message: Schema.String,
   retryAfterMillis
-}) {}
+}) {
+  override [NodeInspectSymbol](...args: InspectArguments) {
+    return printed(this, args)
+  }
+}
 
 /**
  * A time limit was exceeded. `waitedFor: "answer"`: the whole response to a request, within the time of the policy;
@@ -75,16 +105,28 @@ export class Timeout extends Schema.TaggedError<Timeout>()("Timeout", {
   afterMillis: Schema.Finite,
   // Errors stored by older versions lack this; nothing is retried for them.
   waitedFor: Schema.Literals(["answer", "outcome"]).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed("outcome")))
-}) {}
+}) {
+  override [NodeInspectSymbol](...args: InspectArguments) {
+    return printed(this, args)
+  }
+}
 
 /** No response. `sent: "no"`: nothing reached the service; `"maybe"`: it may have acted. */
 export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable", {
   message: Schema.String,
   sent: Schema.Literals(["no", "maybe"])
-}) {}
+}) {
+  override [NodeInspectSymbol](...args: InspectArguments) {
+    return printed(this, args)
+  }
+}
 
 /** The response does not match the contract: not JSON, or another shape. */
-export class Malformed extends Schema.TaggedError<Malformed>()("Malformed", { message: Schema.String }) {}
+export class Malformed extends Schema.TaggedError<Malformed>()("Malformed", { message: Schema.String }) {
+  override [NodeInspectSymbol](...args: InspectArguments) {
+    return printed(this, args)
+  }
+}
 
 /** Any other status. `retryAfterMillis` as in `RateLimited`. */
 export class Unexpected extends Schema.TaggedError<Unexpected>()("Unexpected", {
@@ -92,7 +134,11 @@ export class Unexpected extends Schema.TaggedError<Unexpected>()("Unexpected", {
   code: Schema.String,
   message: Schema.String,
   retryAfterMillis
-}) {}
+}) {
+  override [NodeInspectSymbol](...args: InspectArguments) {
+    return printed(this, args)
+  }
+}
 
 export const Reason = Schema.Union([
   Unauthorized,
@@ -111,6 +157,10 @@ export class ControlRoomError extends Schema.TaggedError<ControlRoomError>()("Co
   reason: Reason,
   request: RequestInfo
 }) {
+  override [NodeInspectSymbol](...args: InspectArguments) {
+    return printed(this, args)
+  }
+
   override get message(): string {
     const { attempts, method, path, requestId } = this.request
     const facts = [

@@ -4,20 +4,22 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { ProcessId, ProcessRunId, WorkItemId } from "./contract/Ids.ts"
+import type { Accepted, Deleted, Page } from "./contract/Common.ts"
+import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/ProcessRuns.ts"
 import { ControlRoom } from "./ControlRoom.ts"
 import { type AwaitOptions, awaitUntil } from "./internal/AwaitUntil.ts"
-import { inWorkspace, pages } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
 
 export type { AwaitOptions } from "./internal/AwaitUntil.ts"
 export type { Callback, ProcessRun, ProcessRunAction, ProcessRunState, Started } from "./contract/ProcessRuns.ts"
 
 const call = {
-  get: inWorkspace(contract.get),
-  list: inWorkspace(contract.list),
-  start: inWorkspace(contract.start),
-  stop: inWorkspace(contract.stop),
-  remove: inWorkspace(contract.remove)
+  get: returning<contract.ProcessRun, NotFound>()(inWorkspace(contract.get)),
+  list: returning<Page<contract.ProcessRun>, InvalidRequest>()(inWorkspace(contract.list)),
+  start: returning<contract.Started, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.start)),
+  stop: returning<Accepted, InvalidRequest | NotFound>()(inWorkspace(contract.stop)),
+  remove: returning<Deleted<ProcessRunId>, Conflict | NotFound>()(inWorkspace(contract.remove))
 }
 
 export interface Filter {

@@ -4,20 +4,22 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { ProcessId } from "./contract/Ids.ts"
+import type { Deleted, Page } from "./contract/Common.ts"
+import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/Processes.ts"
 import type { ListOptions } from "./ListOptions.ts"
-import { inWorkspace, pages } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
 
 export type { ListOptions } from "./ListOptions.ts"
 export type { Process, ProcessDefinition, ProcessSummary, StepDefinition } from "./contract/Processes.ts"
 
 const call = {
-  get: inWorkspace(contract.get),
-  list: inWorkspace(contract.list),
-  create: inWorkspace(contract.create),
-  update: inWorkspace(contract.update),
-  getDefinition: inWorkspace(contract.getDefinition),
-  remove: inWorkspace(contract.remove)
+  get: returning<contract.Process, NotFound>()(inWorkspace(contract.get)),
+  list: returning<Page<contract.ProcessSummary>, InvalidRequest>()(inWorkspace(contract.list)),
+  create: returning<contract.Process, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.create)),
+  update: returning<contract.Process, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.update)),
+  getDefinition: returning<contract.ProcessDefinition, NotFound>()(inWorkspace(contract.getDefinition)),
+  remove: returning<Deleted<ProcessId>, Conflict | NotFound>()(inWorkspace(contract.remove))
 }
 
 export const get = Effect.fn("Processes.get")((process: ProcessId) => call.get({ params: { process_id: process } }))

@@ -1,6 +1,6 @@
 /**
  * The client for programs without Effect: the same modules with promises and async iterators, and plain strings for ids.
- * A promise is rejected with the tagged errors of the call (`error._tag`).
+ * A promise is rejected with the errors of the call: classes, for `instanceof`, with a `_tag` each.
  */
 import type * as Brand from "effect/Brand"
 import * as Effect from "effect/Effect"
@@ -26,6 +26,26 @@ import * as WorkerGroups from "./WorkerGroups.ts"
 import * as Workers from "./Workers.ts"
 import * as WorkItems from "./WorkItems.ts"
 import * as Workspaces from "./Workspaces.ts"
+import { type SizedBytes, UploadSourceError } from "./Upload.ts"
+import * as WebhookSignature from "./WebhookSignature.ts"
+
+export { AssetUploadFailed } from "./Assets.ts"
+export {
+  Conflict,
+  ControlRoomError,
+  Forbidden,
+  InvalidRequest,
+  Malformed,
+  NotFound,
+  RateLimited,
+  Timeout,
+  Unauthorized,
+  Unavailable,
+  Unexpected,
+  Unreachable
+} from "./ControlRoomError.ts"
+export { UploadSourceError } from "./Upload.ts"
+export { InvalidSignature, UnreadableEvent } from "./WebhookSignature.ts"
 
 export interface Options {
   /** With or without the version prefix. */
@@ -42,18 +62,23 @@ export interface Options {
   readonly connect?: typeof ControlRoom.layer
 }
 
-/** An argument without brands, and with plain functions where the client takes effects. */
-export type Plain<T> = T extends (...args: infer A) => Effect.Effect<infer _A, infer _E, infer _R>
-  ? (...args: A) => void | PromiseLike<void>
-  : T extends string & Brand.Brand<string>
-    ? string
-    : T extends Uint8Array | Stream.Stream<infer _A, infer _E, infer _R>
-      ? T
-      : T extends ReadonlyArray<infer I>
-        ? ReadonlyArray<Plain<I>>
-        : T extends object
-          ? { readonly [K in keyof T]: Plain<T[K]> }
-          : T
+/** Bytes to upload of a known size that can be read again: a `File`, or a `Blob` (`openAsBlob` of `node:fs`) with a name. */
+export type BlobSource = File | { readonly name: string; readonly blob: Blob }
+
+/** An argument without brands, with plain functions where the client takes effects, and with blobs where it takes streams. */
+export type Plain<T> = T extends SizedBytes
+  ? T | BlobSource
+  : T extends (...args: infer A) => Effect.Effect<infer _A, infer _E, infer _R>
+    ? (...args: A) => void | PromiseLike<void>
+    : T extends string & Brand.Brand<string>
+      ? string
+      : T extends Uint8Array | Stream.Stream<infer _A, infer _E, infer _R>
+        ? T
+        : T extends ReadonlyArray<infer I>
+          ? ReadonlyArray<Plain<I>>
+          : T extends object
+            ? { readonly [K in keyof T]: Plain<T[K]> }
+            : T
 
 type PlainArguments<A extends ReadonlyArray<unknown>> = { readonly [K in keyof A]: Plain<A[K]> }
 
@@ -96,15 +121,31 @@ export interface Client extends Modules {
     effect: Effect.Effect<A, E, ControlRoom>,
     options?: { readonly signal?: AbortSignal }
   ) => Promise<A>
+  /** The same client, whose calls and streams `signal` aborts, with their requests. They reject with its reason. */
+  readonly withSignal: (signal: AbortSignal) => Client
   /** Closes the connection and aborts active calls. */
   readonly close: () => Promise<void>
 }
 
-/** Converts functions inside options to effects, which the modules take. */
+const sizedBytes = (name: string, blob: Blob): SizedBytes => ({
+  name,
+  size: blob.size,
+  stream: Stream.suspend(() =>
+    Stream.fromReadableStream({
+      evaluate: () => blob.stream(),
+      onError: (error) => new UploadSourceError({ name, message: `${name} cannot be read: ${String(error)}` })
+    })
+  )
+})
+
+/** Blobs become what can be uploaded, and functions inside options effects, which is what the modules take. */
 const adapt = (argument: unknown): unknown => {
+  if (argument instanceof File) return sizedBytes(argument.name, argument)
   if (typeof argument !== "object" || argument === null || Array.isArray(argument) || argument instanceof Uint8Array) {
     return argument
   }
+  if ("blob" in argument && argument.blob instanceof Blob && "name" in argument)
+    return sizedBytes(String(argument.name), argument.blob)
   if (Stream.isStream(argument) || !Object.values(argument).some((value) => typeof value === "function"))
     return argument
   return Object.fromEntries(
@@ -116,6 +157,34 @@ const adapt = (argument: unknown): unknown => {
     ])
   )
 }
+
+/** What comes redacted, such as the `key` of a new key, the `secret` of a webhook or an `integrationUrl`, as text. */
+export const reveal = (secret: Redacted.Redacted): string => Redacted.value(secret)
+
+/**
+ * Checks that a delivery comes from the service: rejects with `InvalidSignature`. Needs no connection. `body` is the raw body.
+ *
+ * ```ts
+ * import { InvalidSignature, verifyWebhook } from "@signalbox/api/promise"
+ *
+ * export const handle = async (request: Request, secret: string) => {
+ *   const body = new Uint8Array(await request.arrayBuffer())
+ *   try {
+ *     await verifyWebhook({ headers: request.headers, body, secret })
+ *   } catch (error) {
+ *     if (error instanceof InvalidSignature) return new Response(error.message, { status: 400 })
+ *     throw error
+ *   }
+ *   return new Response()
+ * }
+ * ```
+ */
+export const verifyWebhook = (options: WebhookSignature.VerifyOptions): Promise<void> =>
+  Effect.runPromise(WebhookSignature.verify(options))
+
+/** As `verifyWebhook`, and resolves to the event; rejects with `UnreadableEvent` when this version knows no such event. */
+export const receiveWebhook = (options: WebhookSignature.VerifyOptions): Promise<WebhookSignature.WebhookEvent> =>
+  Effect.runPromise(WebhookSignature.receive(options))
 
 /** Unset variables arrive as `undefined` from programs without types, and as empty strings. */
 const requireAll = (options: Options) => {
@@ -154,21 +223,37 @@ export const connect = (options: Options): Client => {
   const policy = Layer.succeed(RetryPolicy, { ...defaultPolicy, ...options.policy })
   const runtime = ManagedRuntime.make(Layer.merge(layer, policy))
 
+  return clientOver(runtime, undefined)
+}
+
+const clientOver = (
+  runtime: ManagedRuntime.ManagedRuntime<ControlRoom, never>,
+  signal: AbortSignal | undefined
+): Client => {
+  const run: Client["run"] = (effect, runOptions = {}) => {
+    const signals = [signal, runOptions.signal].filter((one) => one !== undefined)
+    if (signals.length === 0) return runtime.runPromise(effect)
+    const either = AbortSignal.any(signals)
+    return runtime.runPromise(effect, { signal: either }).catch((error: unknown) => {
+      throw either.aborted ? either.reason : error
+    })
+  }
   const promised = (value: unknown): unknown => {
     // Members of the modules need no service but `ControlRoom`.
-    if (Effect.isEffect(value)) return () => runtime.runPromise(value as Effect.Effect<unknown, unknown, ControlRoom>)
+    if (Effect.isEffect(value)) return () => run(value as Effect.Effect<unknown, unknown, ControlRoom>)
     if (typeof value !== "function") return value
     return (...args: ReadonlyArray<unknown>) => {
       const made: unknown = value(...args.map(adapt))
       // As above, for streams.
       if (Stream.isStream(made)) return iterate(made as Stream.Stream<unknown, unknown, ControlRoom>)
       // As above.
-      return Effect.isEffect(made) ? runtime.runPromise(made as Effect.Effect<unknown, unknown, ControlRoom>) : made
+      return Effect.isEffect(made) ? run(made as Effect.Effect<unknown, unknown, ControlRoom>) : made
     }
   }
   const iterate = (stream: Stream.Stream<unknown, unknown, ControlRoom>): AsyncIterable<unknown> => ({
     async *[Symbol.asyncIterator]() {
-      yield* Stream.toAsyncIterableWith(stream, await runtime.context())
+      const bounded = signal === undefined ? stream : Stream.interruptWhen(stream, aborted(signal))
+      yield* Stream.toAsyncIterableWith(bounded, await runtime.context())
     }
   })
   const wrapped = Object.fromEntries(
@@ -180,7 +265,17 @@ export const connect = (options: Options): Client => {
   return {
     // The loop above applies `Promised` to every member, which its type does not express.
     ...(wrapped as unknown as Modules),
-    run: (effect, runOptions) => runtime.runPromise(effect, runOptions),
+    run,
+    withSignal: (other) => clientOver(runtime, signal === undefined ? other : AbortSignal.any([signal, other])),
     close: () => runtime.dispose()
   }
 }
+
+/** Fails with the reason of a signal once it is aborted. */
+const aborted = (signal: AbortSignal): Effect.Effect<never, unknown> =>
+  Effect.callback((resume) => {
+    const fail = () => resume(Effect.fail(signal.reason))
+    if (signal.aborted) return fail()
+    signal.addEventListener("abort", fail, { once: true })
+    return Effect.sync(() => signal.removeEventListener("abort", fail))
+  })

@@ -6,15 +6,17 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import { SecretName } from "./contract/Ids.ts"
+import type { Page } from "./contract/Common.ts"
+import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/Secrets.ts"
-import { inWorkspace, pages } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
 
 export type { Secret } from "./contract/Secrets.ts"
 
 const call = {
-  list: inWorkspace(contract.list),
-  create: inWorkspace(contract.create),
-  update: inWorkspace(contract.update),
+  list: returning<Page<contract.Secret>, InvalidRequest>()(inWorkspace(contract.list)),
+  create: returning<contract.Secret, Conflict | InvalidRequest>()(inWorkspace(contract.create)),
+  update: returning<contract.Secret, InvalidRequest | NotFound>()(inWorkspace(contract.update)),
   remove: inWorkspace(contract.remove)
 }
 

@@ -1,15 +1,15 @@
-/**
- * Step runs: what happened on the workers.
- */
+/** Step runs: what happened on the workers. */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { ArtifactId, ProcessRunId, StepRunId } from "./contract/Ids.ts"
+import type { Page } from "./contract/Common.ts"
+import type { InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/StepRuns.ts"
 import { ControlRoom } from "./ControlRoom.ts"
 import { fetchSigned } from "./Files.ts"
-import { inWorkspace, nextCursor, pages } from "./internal/Workspace.ts"
+import { inWorkspace, nextCursor, pages, returning } from "./internal/Workspace.ts"
 
 export type {
   Artifact,
@@ -21,12 +21,16 @@ export type {
 } from "./contract/StepRuns.ts"
 
 const call = {
-  get: inWorkspace(contract.get),
-  list: inWorkspace(contract.list),
-  listEvents: inWorkspace(contract.listEvents),
-  listArtifacts: inWorkspace(contract.listArtifacts),
-  getArtifact: inWorkspace(contract.getArtifact),
-  listConsoleMessages: inWorkspace(contract.listConsoleMessages)
+  get: returning<contract.StepRun, NotFound>()(inWorkspace(contract.get)),
+  list: returning<Page<contract.StepRun>, InvalidRequest | NotFound>()(inWorkspace(contract.list)),
+  listEvents: returning<Page<contract.StepRunEvent>, InvalidRequest | NotFound>()(inWorkspace(contract.listEvents)),
+  listArtifacts: returning<Page<contract.ArtifactListed>, InvalidRequest | NotFound>()(
+    inWorkspace(contract.listArtifacts)
+  ),
+  getArtifact: returning<contract.Artifact, NotFound>()(inWorkspace(contract.getArtifact)),
+  listConsoleMessages: returning<Page<contract.ConsoleMessage>, InvalidRequest | NotFound>()(
+    inWorkspace(contract.listConsoleMessages)
+  )
 }
 
 export const get = Effect.fn("StepRuns.get")((stepRun: StepRunId) => call.get({ params: { step_run_id: stepRun } }))

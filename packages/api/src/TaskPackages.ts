@@ -4,10 +4,13 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { TaskPackageId } from "./contract/Ids.ts"
+import type { Deleted, Page } from "./contract/Common.ts"
+import type { UploadForm } from "./contract/Files.ts"
+import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/TaskPackages.ts"
 import { ControlRoom } from "./ControlRoom.ts"
 import { type DownloadError, fetchSigned } from "./Files.ts"
-import { inWorkspace, pages } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 import { RetryPolicy } from "./Policy.ts"
 import { type OnProgress, open, sendForm, type UploadSource } from "./Upload.ts"
@@ -21,12 +24,14 @@ export type {
 } from "./contract/TaskPackages.ts"
 
 const call = {
-  get: inWorkspace(contract.get),
-  list: inWorkspace(contract.list),
-  create: inWorkspace(contract.create),
-  configure: inWorkspace(contract.configure),
-  getUpload: inWorkspace(contract.getUpload),
-  remove: inWorkspace(contract.remove)
+  get: returning<contract.TaskPackage, NotFound>()(inWorkspace(contract.get)),
+  list: returning<Page<contract.TaskPackageSummary>, InvalidRequest>()(inWorkspace(contract.list)),
+  create: returning<contract.TaskPackage, Conflict | InvalidRequest>()(inWorkspace(contract.create)),
+  configure: returning<contract.TaskPackageSummary, Conflict | InvalidRequest | NotFound>()(
+    inWorkspace(contract.configure)
+  ),
+  getUpload: returning<UploadForm, Conflict | NotFound>()(inWorkspace(contract.getUpload)),
+  remove: returning<Deleted<TaskPackageId>, Conflict | NotFound>()(inWorkspace(contract.remove))
 }
 
 export const get = Effect.fn("TaskPackages.get")((taskPackage: TaskPackageId) =>

@@ -1,6 +1,8 @@
 /**
  * Bytes to upload, and how they are sent to a signed form.
  */
+import { type InspectArguments, printed } from "@signalbox/transport/Printed"
+import { NodeInspectSymbol } from "effect/Inspectable"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -15,7 +17,11 @@ import { send, unread } from "./internal/Transport.ts"
 export class UploadSourceError extends Schema.TaggedError<UploadSourceError>()("UploadSourceError", {
   name: Schema.String,
   message: Schema.String
-}) {}
+}) {
+  override [NodeInspectSymbol](...args: InspectArguments) {
+    return printed(this, args)
+  }
+}
 
 /** Bytes of a known size; `stream` may be run more than once. */
 export interface SizedBytes {

@@ -2,6 +2,8 @@
  * Verifies that a delivery comes from the service, and signs deliveries for tests. Both schemes: `x-rc-signature`, and
  * the three headers of Standard Webhooks. Works on the raw body: parsing and stringifying it breaks the signature.
  */
+import { type InspectArguments, printed } from "@signalbox/transport/Printed"
+import { NodeInspectSymbol } from "effect/Inspectable"
 import * as Clock from "effect/Clock"
 import * as Mac from "effect/crypto/Mac"
 import * as SecureRandom from "effect/crypto/SecureRandom"
@@ -24,12 +26,20 @@ export class InvalidSignature extends Schema.TaggedError<InvalidSignature>()("In
    */
   reason: Schema.Literals(["missing", "malformed", "expired", "mismatch"]),
   message: Schema.String
-}) {}
+}) {
+  override [NodeInspectSymbol](...args: InspectArguments) {
+    return printed(this, args)
+  }
+}
 
 /** A genuine delivery whose body is not an event that this version knows. */
 export class UnreadableEvent extends Schema.TaggedError<UnreadableEvent>()("UnreadableEvent", {
   message: Schema.String
-}) {}
+}) {
+  override [NodeInspectSymbol](...args: InspectArguments) {
+    return printed(this, args)
+  }
+}
 
 type Secret = string | Redacted.Redacted
 

@@ -1,22 +1,26 @@
 /** Webhooks: addresses that receive events of process runs. `verify`, `receive` and `sign` are for their receivers. */
 import * as Effect from "effect/Effect"
 import type { ProcessId, WebhookDeliveryId, WebhookId } from "./contract/Ids.ts"
+import type { Deleted, Page } from "./contract/Common.ts"
+import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/Webhooks.ts"
-import { inWorkspace, pages } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
 export type { DeliveryState, Webhook, WebhookDelivery, WebhookEventType, WebhookListed } from "./contract/Webhooks.ts"
 export { InvalidSignature, receive, sign, UnreadableEvent, verify, type WebhookEvent } from "./WebhookSignature.ts"
 
 const call = {
-  get: inWorkspace(contract.get),
-  list: inWorkspace(contract.list),
-  create: inWorkspace(contract.create),
-  remove: inWorkspace(contract.remove),
-  update: inWorkspace(contract.update),
-  test: inWorkspace(contract.test),
-  listDeliveries: inWorkspace(contract.listDeliveries),
-  redeliver: inWorkspace(contract.redeliver)
+  get: returning<contract.Webhook, NotFound>()(inWorkspace(contract.get)),
+  list: returning<Page<contract.WebhookListed>, InvalidRequest>()(inWorkspace(contract.list)),
+  create: returning<contract.Webhook, InvalidRequest | NotFound>()(inWorkspace(contract.create)),
+  remove: returning<Deleted<WebhookId>, NotFound>()(inWorkspace(contract.remove)),
+  update: returning<contract.Webhook, InvalidRequest | NotFound>()(inWorkspace(contract.update)),
+  test: returning<contract.WebhookDelivery, NotFound>()(inWorkspace(contract.test)),
+  listDeliveries: returning<Page<contract.WebhookDelivery>, InvalidRequest | NotFound>()(
+    inWorkspace(contract.listDeliveries)
+  ),
+  redeliver: returning<contract.WebhookDelivery, Conflict | NotFound>()(inWorkspace(contract.redeliver))
 }
 
 /** Returns one webhook with its secret, redacted. */

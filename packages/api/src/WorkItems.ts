@@ -2,21 +2,33 @@
  * Work items: units of input and output data of processes, JSON and files.
  */
 import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
 import type { ProcessId, ProcessRunId, WorkItemId } from "./contract/Ids.ts"
+import type { Page } from "./contract/Common.ts"
+import type { UploadForm } from "./contract/Files.ts"
+import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/WorkItems.ts"
 import { ControlRoom } from "./ControlRoom.ts"
-import { inWorkspace, pages } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
 import { open, sendForm, type UploadSource } from "./Upload.ts"
 
 export type { WorkItem, WorkItemListed, WorkItemState } from "./contract/WorkItems.ts"
 
 const call = {
-  get: inWorkspace(contract.get),
-  list: inWorkspace(contract.list),
-  create: inWorkspace(contract.create),
-  createFile: inWorkspace(contract.createFile),
-  updatePayload: inWorkspace(contract.updatePayload),
-  batch: inWorkspace(contract.batch)
+  get: returning<contract.WorkItem, NotFound>()(inWorkspace(contract.get)),
+  list: returning<Page<contract.WorkItemListed>, InvalidRequest>()(inWorkspace(contract.list)),
+  create: returning<contract.WorkItem, InvalidRequest | NotFound>()(inWorkspace(contract.create)),
+  createMany: returning<
+    { readonly work_items: ReadonlyArray<{ readonly id: WorkItemId }> },
+    InvalidRequest | NotFound
+  >()(inWorkspace(contract.createMany)),
+  createFile: returning<{ readonly upload: UploadForm }, Conflict | InvalidRequest | NotFound>()(
+    inWorkspace(contract.createFile)
+  ),
+  updatePayload: returning<Pick<contract.WorkItem, "payload">, Conflict | InvalidRequest | NotFound>()(
+    inWorkspace(contract.updatePayload)
+  ),
+  batch: returning<unknown, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.batch))
 }
 
 export interface Filter {
@@ -53,6 +65,50 @@ export const stream = (filter: Filter = {}) => pages((cursor) => list(filter, cu
 export const create = Effect.fn("WorkItems.create")(
   (input: { readonly process: ProcessId; readonly payload?: contract.WorkItem["payload"] }) =>
     call.create({ payload: { process: { id: input.process }, payload: input.payload ?? null } })
+)
+
+/** Of one request, in characters of JSON: the service takes 8 MB. */
+const maxCharacters = 2_000_000
+
+/** Payloads in parts for a request each. */
+const partsOf = (payloads: ReadonlyArray<Schema.Json>): ReadonlyArray<ReadonlyArray<Schema.Json>> => {
+  const parts: Array<Array<Schema.Json>> = []
+  let characters = Infinity
+  for (const payload of payloads) {
+    const length = JSON.stringify(payload).length
+    const part = parts.at(-1)
+    if (part === undefined || part.length === contract.maxCreated || characters + length > maxCharacters) {
+      parts.push([payload])
+      characters = length
+    } else {
+      part.push(payload)
+      characters += length
+    }
+  }
+  return parts
+}
+
+/**
+ * Makes a work item of each payload in the queue of a process, with one request for each 1,000, and returns their ids in that
+ * order. A request makes all of its items or none; when one fails, those of the requests before it are there. An extension of
+ * the hosted service's interface.
+ *
+ * ```ts
+ * import type { ProcessId } from "@signalbox/api/contract/Ids"
+ * import * as WorkItems from "@signalbox/api/WorkItems"
+ *
+ * export const queue = (process: ProcessId) =>
+ *   WorkItems.createMany({ process, payloads: Array.from({ length: 5_000 }, (_, n) => ({ n })) })
+ * ```
+ */
+export const createMany = Effect.fn("WorkItems.createMany")(
+  (input: { readonly process: ProcessId; readonly payloads: ReadonlyArray<Schema.Json> }) =>
+    Effect.map(
+      Effect.forEach(partsOf(input.payloads), (payloads) =>
+        call.createMany({ payload: { process: { id: input.process }, payloads } })
+      ),
+      (made) => made.flatMap(({ work_items }) => work_items.map(({ id }) => id))
+    )
 )
 
 /**

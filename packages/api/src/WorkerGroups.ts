@@ -3,25 +3,33 @@
  */
 import * as Effect from "effect/Effect"
 import type { LinkTokenId, WorkerGroupId, WorkerId } from "./contract/Ids.ts"
+import type { Deleted, Page } from "./contract/Common.ts"
+import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/WorkerGroups.ts"
-import { inWorkspace, pages } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
 
 export type { GroupLinkToken, GroupLinkTokenCreated, Membership, WorkerGroup } from "./contract/WorkerGroups.ts"
 
 const call = {
-  get: inWorkspace(contract.get),
-  list: inWorkspace(contract.list),
-  create: inWorkspace(contract.create),
-  update: inWorkspace(contract.update),
-  remove: inWorkspace(contract.remove),
-  addWorker: inWorkspace(contract.addWorker),
-  removeWorker: inWorkspace(contract.removeWorker),
-  listLinkTokens: inWorkspace(contract.listLinkTokens),
-  createLinkToken: inWorkspace(contract.createLinkToken),
-  getLinkToken: inWorkspace(contract.getLinkToken),
-  updateLinkToken: inWorkspace(contract.updateLinkToken),
-  removeLinkToken: inWorkspace(contract.removeLinkToken)
+  get: returning<contract.WorkerGroup, NotFound>()(inWorkspace(contract.get)),
+  list: returning<Page<contract.WorkerGroup>, InvalidRequest>()(inWorkspace(contract.list)),
+  create: returning<contract.WorkerGroup, Conflict | InvalidRequest>()(inWorkspace(contract.create)),
+  update: returning<contract.WorkerGroup, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.update)),
+  remove: returning<Deleted<WorkerGroupId>, Conflict | NotFound>()(inWorkspace(contract.remove)),
+  addWorker: returning<contract.Membership, InvalidRequest | NotFound>()(inWorkspace(contract.addWorker)),
+  removeWorker: returning<contract.Membership, NotFound>()(inWorkspace(contract.removeWorker)),
+  listLinkTokens: returning<Page<contract.GroupLinkToken>, InvalidRequest | NotFound>()(
+    inWorkspace(contract.listLinkTokens)
+  ),
+  createLinkToken: returning<contract.GroupLinkTokenCreated, InvalidRequest | NotFound>()(
+    inWorkspace(contract.createLinkToken)
+  ),
+  getLinkToken: returning<contract.GroupLinkToken, NotFound>()(inWorkspace(contract.getLinkToken)),
+  updateLinkToken: returning<contract.GroupLinkToken, InvalidRequest | NotFound>()(
+    inWorkspace(contract.updateLinkToken)
+  ),
+  removeLinkToken: returning<Deleted<LinkTokenId>, NotFound>()(inWorkspace(contract.removeLinkToken))
 }
 
 export const get = Effect.fn("WorkerGroups.get")((group: WorkerGroupId) =>

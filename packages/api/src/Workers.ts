@@ -3,18 +3,20 @@
  */
 import * as Effect from "effect/Effect"
 import type { WorkerId } from "./contract/Ids.ts"
+import type { Deleted, Page } from "./contract/Common.ts"
+import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/Workers.ts"
 import type { ListOptions } from "./ListOptions.ts"
-import { inWorkspace, pages } from "./internal/Workspace.ts"
+import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
 
 export type { LinkToken, Worker, WorkerState } from "./contract/Workers.ts"
 
 const call = {
-  createLinkToken: inWorkspace(contract.createLinkToken),
-  get: inWorkspace(contract.get),
-  list: inWorkspace(contract.list),
-  update: inWorkspace(contract.update),
-  remove: inWorkspace(contract.remove)
+  createLinkToken: returning<contract.LinkToken, InvalidRequest>()(inWorkspace(contract.createLinkToken)),
+  get: returning<contract.Worker, NotFound>()(inWorkspace(contract.get)),
+  list: returning<Page<contract.Worker>, InvalidRequest>()(inWorkspace(contract.list)),
+  update: returning<contract.Worker, InvalidRequest | NotFound>()(inWorkspace(contract.update)),
+  remove: returning<Deleted<WorkerId>, Conflict | NotFound>()(inWorkspace(contract.remove))
 }
 
 export const get = Effect.fn("Workers.get")((worker: WorkerId) => call.get({ params: { worker_id: worker } }))

@@ -22,6 +22,7 @@ import * as WebHandler from "./internal/edge/WebHandler.ts"
 import { Storage } from "./internal/StorageLayers.ts"
 import * as Service from "./internal/Service.ts"
 import { Runs } from "./internal/runs/Runs.ts"
+import { Dues } from "./internal/store/Dues.ts"
 import type { ServiceOptions, StorageOptions } from "./Options.ts"
 import * as Server from "./Server.ts"
 
@@ -83,11 +84,13 @@ const build = Effect.fnUntraced(function* (options: Options) {
   const prefix = prefixOf(options)
   const runs = Context.get(engine, Runs)
   const deliverer = Context.get(engine, Deliverer)
+  const dues = Context.get(yield* Layer.build(Layer.provide(Dues.layer, stored)), Dues)
   return Mounted.of({
     httpEffect: Effect.updateService(routed, HttpServerRequest.HttpServerRequest, (request) =>
       withoutPrefix(request, prefix)
     ).pipe(Effect.provideContext(Context.add(settings, HttpPlatform.HttpPlatform, platform))),
-    tick: Effect.andThen(runs.tick, deliverer.tick)
+    tick: Effect.andThen(runs.tick, deliverer.tick),
+    nextDue: dues.next
   })
 })
 
@@ -102,6 +105,11 @@ export class Mounted extends Context.Service<
     >
     /** Polls once for timers that are due. The service polls by itself every second; this does not wait for it. */
     readonly tick: Effect.Effect<void>
+    /**
+     * The next moment, in milliseconds since 1970, at which `tick` will find a timer that is due; null when none runs. Without
+     * `workers` it is taken for granted that workers are heard of.
+     */
+    readonly nextDue: (options: { readonly workers: boolean }) => Effect.Effect<number | null>
   }
 >()("@signalbox/control-room/Mounted") {
   /** The service on the storage of the context. */

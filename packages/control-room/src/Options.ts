@@ -3,6 +3,7 @@ import type { PostgresOptions } from "@signalbox/sql/PostgresOptions"
 import type * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
 
+export { IdSeed } from "./internal/IdSeed.ts"
 export { PollInterval } from "./internal/PollInterval.ts"
 
 /** Where a control room stores its state. */

@@ -108,6 +108,18 @@ export const createWorkItem = ready("createWorkItem", {
   })
 })
 
+/**
+ * Makes a work item of each payload in the queue of a process, with one request for each 1,000, and gives their ids in that
+ * order. An attempt that is cut off is repeated with the same idempotency keys; a service that ignores them would make the
+ * items again. An extension of the hosted service's interface: there, `createWorkItem` in `Flow.forEach`.
+ */
+export const createWorkItems = ready("createWorkItems", {
+  input: Schema.Struct({ process: ProcessId, payloads: Schema.Array(Schema.Json) }),
+  success: Schema.Array(WorkItemId),
+  error: Schema.Union([InvalidRequest, NotFound, ControlRoomError]),
+  run: (input) => WorkItems.createMany(input)
+})
+
 /** Uploads files from paths, one after the other, and returns their names and sizes in bytes. Safe to repeat. */
 export const attachFiles = ready("attachFiles", {
   input: Schema.Struct({ workItem: WorkItemId, files: Schema.Array(Schema.String) }),
@@ -128,16 +140,29 @@ export const attachFiles = ready("attachFiles", {
   })
 })
 
-/** Starts a run of a process with work items of its queue. */
+const StartRun = Schema.Struct({
+  process: ProcessId,
+  workItems: Schema.optionalKey(Schema.Array(WorkItemId)),
+  /** Of the items that are made with the run, 1 to 1,000. */
+  payloads: Schema.optionalKey(Schema.Array(Schema.Json).check(Schema.isBetweenLength(1, 1000)))
+}).check(
+  Schema.makeFilter(({ payloads, workItems }) =>
+    (payloads === undefined) === (workItems === undefined)
+      ? { path: ["payloads"], issue: "Expected either workItems or payloads" }
+      : undefined
+  )
+)
+
+/** Starts a run of a process: with work items of its queue, or with an item for each of `payloads`, in one request. */
 export const startRun = ready("startRun", {
-  input: Schema.Struct({ process: ProcessId, workItems: Schema.Array(WorkItemId) }),
+  input: StartRun,
   success: ProcessRunId,
   error: Schema.Union([InvalidRequest, NotFound, Conflict, ControlRoomError, NotStarted]),
-  run: Effect.fnUntraced(function* ({ process, workItems }) {
+  run: Effect.fnUntraced(function* ({ payloads, process, workItems = [] }) {
     const callbacks = yield* FlowCallbacks
     const callback =
       callbacks === null ? {} : { callback: { ...callbacks, events: ["completed", "unresolved"] as const } }
-    const run = yield* ProcessRuns.start(process, { workItems }, callback)
+    const run = yield* ProcessRuns.start(process, payloads === undefined ? { workItems } : { payloads }, callback)
     return run.started ? run.id : yield* new NotStarted({ process })
   })
 })
@@ -243,6 +268,12 @@ const CollectedOutput = Schema.Struct({
   files: Schema.Array(File)
 })
 
+const collectedOf = (run: ProcessRunId) =>
+  collect(
+    Stream.map(Outputs.stream(run), ({ files, id, payload }) => ({ id, payload, files })),
+    { what: `the outputs of the run ${run}`, instead: "stream them with Outputs.stream" }
+  )
+
 /**
  * Returns the outputs of a run, the oldest first. Results of more than 1 MB in all are a defect. The addresses of files are valid
  * for one hour; `Files.download` takes such a file.
@@ -251,12 +282,33 @@ export const collectOutputs = ready("collectOutputs", {
   input: Schema.Struct({ run: ProcessRunId }),
   success: Schema.Array(CollectedOutput),
   error: Schema.Union([InvalidRequest, NotFound, ControlRoomError]),
-  run: ({ run }) =>
-    collect(
-      Stream.map(Outputs.stream(run), ({ files, id, payload }) => ({ id, payload, files })),
-      { what: `the outputs of the run ${run}`, instead: "stream them with Outputs.stream" }
-    )
+  run: ({ run }) => collectedOf(run)
 })
+
+/**
+ * `collectOutputs` with payloads as a schema makes them: a step of the same name, which fails with `UnexpectedPayload` at the
+ * first that does not fit.
+ *
+ * ```ts
+ * import * as Steps from "@signalbox/flows/ControlRoomSteps"
+ * import * as Schema from "effect/Schema"
+ *
+ * export const collectInvoices = Steps.collectOutputsAs(Schema.Struct({ total: Schema.Finite }))
+ * ```
+ */
+export const collectOutputsAs = <S extends Codec>(payload: S) =>
+  ready("collectOutputs", {
+    input: Schema.Struct({ run: ProcessRunId }),
+    success: Schema.Array(Schema.Struct({ id: WorkItemId, payload, files: Schema.Array(File) })),
+    error: Schema.Union([InvalidRequest, NotFound, ControlRoomError, Outputs.UnexpectedPayload]),
+    run: Effect.fnUntraced(function* ({ run }) {
+      const outputs = yield* collectedOf(run)
+      const decode = Outputs.payloadDecoder(payload)
+      return yield* Effect.forEach(outputs, ({ files, id, payload }) =>
+        Effect.map(decode(id, payload), (decoded) => ({ id, payload: decoded, files }))
+      )
+    })
+  })
 
 /** Returns the failed work items of a run, the newest first, with the reasons. */
 export const failedItems = ready("failedItems", {

@@ -2,6 +2,7 @@
  * Flows for programs without Effect: bodies and steps are async functions, over the same interpreter. They define ordinary flows
  * and steps.
  */
+import { type AnySchema, codecOf, type TypeOf } from "@signalbox/api/StandardSchema"
 import * as Duration from "effect/Duration"
 import type * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
@@ -18,14 +19,13 @@ import type { FlowContext } from "./FlowContext.ts"
 import { FlowEngine, type FlowEngineError } from "./FlowEngine.ts"
 import { Attempt } from "./internal/Attempt.ts"
 import { type Ask, drive } from "./internal/Driver.ts"
-import { type AnySchema, codecOf, type TypeOf } from "./internal/StandardSchema.ts"
 import { conceal, reveal } from "./internal/Position.ts"
 import type { Codec } from "./internal/Values.ts"
 import type { Signal } from "./Signals.ts"
 import * as Step from "./Step.ts"
 
 export { FlowCancelled } from "./FlowErrors.ts"
-export type { AnySchema, TypeOf } from "./internal/StandardSchema.ts"
+export type { AnySchema, TypeOf } from "@signalbox/api/StandardSchema"
 export type { Child, StartOptions } from "./Children.ts"
 export { approval, inbox, signal } from "./Signals.ts"
 

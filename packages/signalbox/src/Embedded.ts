@@ -3,15 +3,24 @@
  * HTTP.
  */
 import * as NodeHttpServer from "@signalbox/platform/NodeHttpServer"
+import type { NodeServices } from "@signalbox/platform/NodeServices"
+import type { ControlRoom } from "@signalbox/api/ControlRoom"
+import type { MasterKeyError } from "@signalbox/control-room/Administration"
 import * as NodeServer from "@signalbox/control-room/NodeServer"
 import type { ServiceOptions as Served, StorageOptions } from "@signalbox/control-room/Options"
 import * as Server from "@signalbox/control-room/Server"
+import type { SqliteOpenError } from "@signalbox/sql/SqliteClient"
+import type { HomeError } from "@signalbox/worker/Home"
 import type * as Task from "@signalbox/worker/Task"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
+import type { PlatformError } from "effect/PlatformError"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as HttpServer from "effect/http/HttpServer"
+import type { MigrationError } from "effect/sql/Migrator"
+import type { SqlError } from "effect/sql/SqlError"
 import { type Credentials, ensureCredentials } from "./internal/Credentials.ts"
 import { workersFolder } from "./internal/WorkersFolder.ts"
 import { ListenError } from "./ListenError.ts"
@@ -183,6 +192,19 @@ export const layerWorkers = <T extends Task.Any = never>(options: Options<T> = {
     })
   )
 
+/** Why a control room in this process does not start. */
+export type StartError =
+  | HomeError
+  | ListenError
+  | MasterKeyError
+  | MigrationError
+  | PlatformError
+  | SqlError
+  | SqliteOpenError
+
+/** The services that tasks need from the program, besides those that the control room has for them. */
+export type Needed<T extends Task.Any> = Exclude<Task.Services<T>, ControlRoom | HttpClient.HttpClient | NodeServices>
+
 /**
  * Starts a control room in a folder, with workers for the given tasks, and connects to it. Everything in the folder is
  * durable: the next start continues where this one ended, however it ended.
@@ -200,5 +222,13 @@ export const layerWorkers = <T extends Task.Any = never>(options: Options<T> = {
  * )
  * ```
  */
-export const layer = <T extends Task.Any = never>(options: Options<T> = {}) =>
-  layerWorkers(options).pipe(Layer.provideMerge(layerService(options)))
+export const layer = <T extends Task.Any = never>(
+  options: Options<T> = {}
+): Layer.Layer<ControlRoom | Embedded, StartError, Needed<T>> =>
+  // What it needs is `Services<T>` without one service after the other, which TypeScript does not see to be `Needed<T>`
+  // for a `T` that it does not know yet.
+  layerWorkers(options).pipe(Layer.provideMerge(layerService(options))) as Layer.Layer<
+    ControlRoom | Embedded,
+    StartError,
+    Needed<T>
+  >

@@ -60,7 +60,7 @@ const build = Effect.fnUntraced(function* (options: Options) {
     // Closed after the workers, which report until their end. They need no server: it may start to listen later than
     // they do.
     const requests = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
-    const inProcess = InProcess.make(new URL(address).origin, httpEffect, { watch: (effect) => effect })
+    const inProcess = InProcess.make(new URL(address).origin, httpEffect, (effect) => effect)
     const httpClient = yield* Effect.provideService(inProcess, Scope.Scope, requests)
     const folder = workersFolder(options)
     yield* Layer.build(connected.layerOver({ credentials, origin: address, tasks, workers, folder })).pipe(

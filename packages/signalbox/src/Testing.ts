@@ -6,20 +6,24 @@ import { ControlRoom } from "@signalbox/api/ControlRoom"
 import { Permission } from "@signalbox/api/contract/Authorization"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import { layerUploads } from "@signalbox/api/node"
+import { PollingClock } from "@signalbox/api/PollingClock"
 import { ReaderKeys } from "@signalbox/api/robot/Vault"
 import { Administration } from "@signalbox/control-room/Administration"
 import * as Mounted from "@signalbox/control-room/Mounted"
-import { PollInterval } from "@signalbox/control-room/Options"
+import { IdSeed, PollInterval } from "@signalbox/control-room/Options"
 import * as Server from "@signalbox/control-room/Server"
 import { VerifyRuns } from "@signalbox/flows/VerifyRuns"
 import type * as Task from "@signalbox/worker/Task"
 import * as Worker from "@signalbox/worker/Worker"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import { identity } from "effect/Function"
 import * as Layer from "effect/Layer"
+import * as Random from "effect/Random"
 import type * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as HttpClient from "effect/http/HttpClient"
@@ -43,6 +47,11 @@ export interface Options<T extends Task.Any> {
   readonly permissions?: ReadonlyArray<Permission>
   /** The status of the response of a webhook's endpoint; default 200. */
   readonly answerWebhook?: (webhook: ReceivedWebhook) => number
+  /**
+   * On a `TestClock`: the same ids in every run of the test, others with another seed. Keys and tokens stay random. Default:
+   * random ids.
+   */
+  readonly seed?: string | number
 }
 
 /** The control room under test. */
@@ -55,8 +64,11 @@ export class Testing extends Context.Service<
     readonly apiKey: Redacted.Redacted
     /** Reaches the service only. */
     readonly httpClient: HttpClient.HttpClient
+    /** The time of the control room, for programs beside the test: by it `elapse` knows who waits for what. */
+    readonly clocks: Context.Context<never>
     readonly settle: Effect.Effect<void>
     readonly advance: (duration: Duration.Input) => Effect.Effect<void>
+    readonly advanceTo: (instant: DateTime.DateTime.Input) => Effect.Effect<void>
     readonly elapse: <A, E, R>(effect: Effect.Effect<A, E, R>, limit: Duration.Input) => Effect.Effect<A, E, R>
     readonly webhooks: Effect.Effect<ReadonlyArray<ReceivedWebhook>>
   }
@@ -73,6 +85,11 @@ const interval = "5 seconds"
 
 const origin = "http://signalbox.test"
 
+/** In the address of whatever a worker asks for. */
+const workerPath = "/worker-v1/"
+
+const instantOf = (instant: DateTime.DateTime.Input): number => DateTime.toEpochMillis(DateTime.makeUnsafe(instant))
+
 const receiver =
   (received: Array<ReceivedWebhook>, answer: (webhook: ReceivedWebhook) => number) =>
   (request: Mounted.DeliveryRequest) =>
@@ -86,7 +103,21 @@ const receiver =
       return answer(webhook)
     })
 
+/** Says which option cannot be, before anything is built. */
+const checked = <T extends Task.Any>(options: Options<T>) => {
+  const { permissions = [], workers = 1 } = options
+  const unknown = permissions.find((permission) => !Permission.literals.includes(permission))
+  const wrong =
+    !Number.isInteger(workers) || workers < 0
+      ? `workers: ${workers} is no number of workers; expected 0 or more`
+      : unknown === undefined
+        ? null
+        : `permissions: there is no permission "${unknown}"`
+  return wrong === null ? Effect.void : Effect.die(new RangeError(`Testing.layer: ${wrong}`))
+}
+
 const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<T>) {
+  yield* checked(options)
   const time = yield* InnerTime.make
   const received: Array<ReceivedWebhook> = []
   const outside = yield* Effect.serviceOption(HttpClient.HttpClient)
@@ -102,10 +133,12 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
   ).pipe(
     Effect.orDie,
     Effect.provideService(PollInterval, interval),
+    Effect.provideService(IdSeed, options.seed === undefined ? null : String(options.seed)),
+    options.seed === undefined ? identity : Random.withSeed(options.seed),
     Effect.provideService(Mounted.DeliverySender, (request) => time.watch(send(request))),
-    Effect.provideService(Clock.Clock, time.clock)
+    Effect.provideService(Clock.Clock, time.polling("service"))
   )
-  const { httpEffect, tick } = Context.get(service, Mounted.Mounted)
+  const { httpEffect, nextDue, tick } = Context.get(service, Mounted.Mounted)
   const administration = Context.get(service, Administration)
   const workspace = yield* administration.firstWorkspace("testing")
   const permissions = options.permissions ?? Permission.literals
@@ -113,7 +146,15 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
 
   // Closed after the workers, which report until their end.
   const requests = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
-  const httpClient = yield* Effect.provideService(InProcess.make(origin, httpEffect, time), Scope.Scope, requests)
+  const clientOf = (watch: InnerTime.InnerTime["watch"]) =>
+    Effect.provideService(InProcess.make(origin, httpEffect, watch), Scope.Scope, requests)
+  // A worker that the test brings may fall silent; ours are always heard of.
+  let otherWorkers = false
+  const httpClient = HttpClient.mapRequest(yield* clientOf(time.watch), (request) => {
+    otherWorkers ||= request.url.includes(workerPath)
+    return request
+  })
+  const workerClient = yield* clientOf(time.watchPolling)
   const room = yield* Layer.build(
     ControlRoom.layerHttpClient({ baseUrl: origin, workspaceId: workspace.id, apiKey }).pipe(
       Layer.provide(layerUploads)
@@ -133,20 +174,30 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
         Layer.provide(layerUploads)
       )
     ).pipe(
-      Effect.provideService(HttpClient.HttpClient, httpClient),
+      Effect.provideService(HttpClient.HttpClient, workerClient),
       Effect.provideService(Clock.Clock, time.clock),
+      Effect.provideService(PollingClock, time.polling("worker")),
       Effect.provideService(ReaderKeys, readerKeys)
     )
   }
 
+  const agenda: InnerTime.Agenda = {
+    nextDue: Effect.provideService(
+      Effect.suspend(() => nextDue({ workers: otherWorkers })),
+      Clock.Clock,
+      time.clock
+    ),
+    tick: Effect.provideService(tick, Clock.Clock, time.clock)
+  }
   const settle = Effect.gen(function* () {
     for (let before = -1; before !== time.activity();) {
       yield* time.quiet
       before = time.activity()
-      yield* tick
+      yield* agenda.tick
       yield* time.quiet
     }
-  }).pipe(Effect.provideService(Clock.Clock, time.clock))
+  })
+  const advance = (duration: Duration.Input) => Effect.andThen(time.advance(duration, agenda), settle)
 
   return Context.add(
     Context.add(room, VerifyRuns, true),
@@ -156,9 +207,22 @@ const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<
       workspaceId: workspace.id,
       apiKey,
       httpClient,
+      clocks: Context.make(Clock.Clock, time.clock).pipe(Context.add(PollingClock, time.polling("worker"))),
       settle,
-      advance: (duration) => Effect.andThen(time.advance(duration), settle),
-      elapse: time.elapse,
+      advance,
+      advanceTo: Effect.fnUntraced(function* (instant) {
+        const now = time.clock.currentTimeMillisUnsafe()
+        const millis = instantOf(instant) - now
+        if (millis < 0) {
+          return yield* Effect.die(
+            new RangeError(
+              `Testing.advanceTo: ${new Date(instantOf(instant)).toISOString()} is before the time of the test, ${new Date(now).toISOString()}`
+            )
+          )
+        }
+        yield* advance(Duration.millis(millis))
+      }),
+      elapse: (effect, limit) => time.elapse(effect, limit, agenda),
       webhooks: Effect.sync(() => [...received])
     })
   )
@@ -209,9 +273,15 @@ export const advance = (duration: Duration.Input): Effect.Effect<void, never, Te
   Effect.flatMap(Testing, ({ advance }) => advance(duration))
 
 /**
- * Runs an effect that waits for time to pass, such as `ProcessRuns.awaitEnd` or a whole flow, and advances time until
- * it has ended. If it has not after `limit`, by default 1 day, that is a defect. On the live clock it only runs the
- * effect.
+ * `advance` to an instant, such as `"2026-12-01T06:00:00Z"`; a `TestClock` begins at 1970. An instant that is over is a
+ * defect, and so is one that is none.
+ */
+export const advanceTo = (instant: DateTime.DateTime.Input): Effect.Effect<void, never, Testing> =>
+  Effect.flatMap(Testing, ({ advanceTo }) => advanceTo(instant))
+
+/**
+ * Runs an effect that waits for time to pass, such as `ProcessRuns.awaitEnd` or a whole flow, and lets it pass until the
+ * effect has ended. It is a defect if it has not after `limit`, by default 1 day. On the live clock it just runs.
  */
 export const elapse = <A, E, R>(
   effect: Effect.Effect<A, E, R>,

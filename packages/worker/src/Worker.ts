@@ -100,6 +100,9 @@ const removed = () =>
     message: "the service no longer knows this worker, it was removed: create a new link token and link it again"
   })
 
+/** The most step runs that the service leases to one worker at once. */
+const maxCapacity = 1000
+
 const serveLinked = Effect.fnUntraced(function* <R>(
   options: Options<Task.Task<Task.PayloadSchema, Task.PayloadSchema, R>>
 ) {
@@ -107,6 +110,12 @@ const serveLinked = Effect.fnUntraced(function* <R>(
   const tasks = new Map(options.tasks.map((task) => [task.name, task]))
   if (tasks.size < options.tasks.length) {
     return yield* Effect.die(new Error(`two tasks of the worker "${options.name}" have the same name`))
+  }
+  const { capacity = 1 } = options
+  if (!Number.isInteger(capacity) || capacity < 1 || capacity > maxCapacity) {
+    return yield* Effect.die(
+      new RangeError(`the capacity of the worker "${options.name}" is ${capacity}; expected 1 to 1,000`)
+    )
   }
   const client = yield* HttpClient.HttpClient
   const names = [...tasks.keys()]
@@ -149,7 +158,7 @@ const serveLinked = Effect.fnUntraced(function* <R>(
         mayReserve
       })
     }),
-    capacity: options.capacity ?? 1,
+    capacity,
     heartbeat: options.heartbeat ?? `${identity.heartbeatSeconds} seconds`,
     drain: options.drain ?? "10 seconds"
   }).pipe(Effect.catchIf(isUnknownWorker, removed))

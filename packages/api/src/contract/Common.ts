@@ -59,6 +59,23 @@ export const Ref = <S extends Schema.Top>(id: S) => Schema.Struct({ id })
 /** The response to deleting a resource. */
 export const Deleted = <S extends Schema.Top>(id: S) => Schema.Struct({ id, deleted: Schema.Literal(true) })
 
+/** What deleting a resource answers, decoded. */
+export interface Deleted<Id> {
+  readonly id: Id
+  readonly deleted: true
+}
+
+/** A resource by its name. */
+export interface Named<Id> {
+  readonly id: Id
+  readonly name: string
+}
+
+/** Whether something was asked for in time. */
+export interface Accepted {
+  readonly accepted: boolean
+}
+
 /** An address that the service calls: `http` or `https`, absolute. */
 export const CallbackUrl = Text.check(
   Schema.isMaxLength(2048),

@@ -1,86 +1,87 @@
 /** Branded ids. The service creates UUIDv7 strings; a client must treat every id as opaque. */
+import type * as Brand from "effect/Brand"
 import * as Schema from "effect/Schema"
 
 /** Identifies a workspace. */
 export const WorkspaceId = Schema.String.pipe(Schema.brand("WorkspaceId"))
-export type WorkspaceId = typeof WorkspaceId.Type
+export type WorkspaceId = string & Brand.Brand<"WorkspaceId">
 
 /** Identifies a process. */
 export const ProcessId = Schema.String.pipe(Schema.brand("ProcessId"))
-export type ProcessId = typeof ProcessId.Type
+export type ProcessId = string & Brand.Brand<"ProcessId">
 
 /** Identifies a step of a process; it does not change while the step keeps its name. */
 export const StepId = Schema.String.pipe(Schema.brand("StepId"))
-export type StepId = typeof StepId.Type
+export type StepId = string & Brand.Brand<"StepId">
 
 /** Identifies a run of a process. */
 export const ProcessRunId = Schema.String.pipe(Schema.brand("ProcessRunId"))
-export type ProcessRunId = typeof ProcessRunId.Type
+export type ProcessRunId = string & Brand.Brand<"ProcessRunId">
 
 /** Identifies a step run: one execution of one step on one worker. */
 export const StepRunId = Schema.String.pipe(Schema.brand("StepRunId"))
-export type StepRunId = typeof StepRunId.Type
+export type StepRunId = string & Brand.Brand<"StepRunId">
 
 /** Identifies a work item, and an output: an output that becomes a work item of the next step keeps its id. */
 export const WorkItemId = Schema.String.pipe(Schema.brand("WorkItemId"))
-export type WorkItemId = typeof WorkItemId.Type
+export type WorkItemId = string & Brand.Brand<"WorkItemId">
 
 /** Identifies a file of a work item or of an output. */
 export const FileId = Schema.String.pipe(Schema.brand("FileId"))
-export type FileId = typeof FileId.Type
+export type FileId = string & Brand.Brand<"FileId">
 
 /** Identifies a worker. */
 export const WorkerId = Schema.String.pipe(Schema.brand("WorkerId"))
-export type WorkerId = typeof WorkerId.Type
+export type WorkerId = string & Brand.Brand<"WorkerId">
 
 /** Identifies a task package. */
 export const TaskPackageId = Schema.String.pipe(Schema.brand("TaskPackageId"))
-export type TaskPackageId = typeof TaskPackageId.Type
+export type TaskPackageId = string & Brand.Brand<"TaskPackageId">
 
 /** Identifies a worker group. */
 export const WorkerGroupId = Schema.String.pipe(Schema.brand("WorkerGroupId"))
-export type WorkerGroupId = typeof WorkerGroupId.Type
+export type WorkerGroupId = string & Brand.Brand<"WorkerGroupId">
 
 /** Identifies an asset. */
 export const AssetId = Schema.String.pipe(Schema.brand("AssetId"))
-export type AssetId = typeof AssetId.Type
+export type AssetId = string & Brand.Brand<"AssetId">
 
 /** Identifies an upload of an asset's content. */
 export const AssetUploadId = Schema.String.pipe(Schema.brand("AssetUploadId"))
-export type AssetUploadId = typeof AssetUploadId.Type
+export type AssetUploadId = string & Brand.Brand<"AssetUploadId">
 
 /** Identifies an assistant. */
 export const AssistantId = Schema.String.pipe(Schema.brand("AssistantId"))
-export type AssistantId = typeof AssistantId.Type
+export type AssistantId = string & Brand.Brand<"AssistantId">
 
 /** Identifies a run of an assistant. */
 export const AssistantRunId = Schema.String.pipe(Schema.brand("AssistantRunId"))
-export type AssistantRunId = typeof AssistantRunId.Type
+export type AssistantRunId = string & Brand.Brand<"AssistantRunId">
 
 /** Identifies an artifact of a step run. */
 export const ArtifactId = Schema.String.pipe(Schema.brand("ArtifactId"))
-export type ArtifactId = typeof ArtifactId.Type
+export type ArtifactId = string & Brand.Brand<"ArtifactId">
 
 /** Identifies a webhook. */
 export const WebhookId = Schema.String.pipe(Schema.brand("WebhookId"))
-export type WebhookId = typeof WebhookId.Type
+export type WebhookId = string & Brand.Brand<"WebhookId">
 
 /** Identifies a delivery: one event on its way to one webhook, over all attempts. */
 export const WebhookDeliveryId = Schema.String.pipe(Schema.brand("WebhookDeliveryId"))
-export type WebhookDeliveryId = typeof WebhookDeliveryId.Type
+export type WebhookDeliveryId = string & Brand.Brand<"WebhookDeliveryId">
 
 /** Identifies an event; the same over all attempts and redeliveries, so receivers drop duplicates by it. */
 export const EventId = Schema.String.pipe(Schema.brand("EventId"))
-export type EventId = typeof EventId.Type
+export type EventId = string & Brand.Brand<"EventId">
 
 /** Identifies a link token of a worker group. */
 export const LinkTokenId = Schema.String.pipe(Schema.brand("LinkTokenId"))
-export type LinkTokenId = typeof LinkTokenId.Type
+export type LinkTokenId = string & Brand.Brand<"LinkTokenId">
 
 /** Identifies an API key; not the key itself. */
 export const ApiKeyId = Schema.String.pipe(Schema.brand("ApiKeyId"))
-export type ApiKeyId = typeof ApiKeyId.Type
+export type ApiKeyId = string & Brand.Brand<"ApiKeyId">
 
 /** The name of a secret, which also identifies it. */
 export const SecretName = Schema.String.pipe(Schema.brand("SecretName"))
-export type SecretName = typeof SecretName.Type
+export type SecretName = string & Brand.Brand<"SecretName">

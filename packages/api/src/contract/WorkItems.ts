@@ -6,7 +6,7 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { listQuery, OpenEnum, Page, Ref, Timestamp } from "./Common.ts"
-import { summary } from "./Documentation.ts"
+import { extension, summary } from "./Documentation.ts"
 import { File, NewFile, UploadForm } from "./Files.ts"
 import { ProcessId, ProcessRunId, StepId, StepRunId, WorkItemId, WorkspaceId } from "./Ids.ts"
 import {
@@ -97,6 +97,22 @@ export const create = HttpApiEndpoint.post("createWorkItem", "/workspaces/:works
   .annotate(SentAsStored, true)
   .annotateMerge(summary("Create a work item in the queue of a process"))
 
+/** The most work items that are made with one request. */
+export const maxCreated = 1000
+
+/** Extension: makes up to 1,000 work items, all or none; their ids in the order of the payloads. */
+export const createMany = HttpApiEndpoint.post("createWorkItems", "/workspaces/:workspace_id/work-items/bulk", {
+  params: { workspace_id: WorkspaceId },
+  payload: Schema.Struct({
+    process: Ref(ProcessId),
+    payloads: Schema.Array(Schema.Json).check(Schema.isBetweenLength(1, maxCreated))
+  }),
+  success: Schema.Struct({ work_items: Schema.Array(Ref(WorkItemId)) }),
+  error: [InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse]
+})
+  .annotate(RequiredPermission, "Processes.write_work_items")
+  .annotateMerge(extension("Create many work items in the queue of a process"))
+
 /** Creates the form with which one file is uploaded. A file of the same name is replaced. */
 export const createFile = HttpApiEndpoint.post(
   "createWorkItemFile",
@@ -138,5 +154,5 @@ export const batch = HttpApiEndpoint.post("batchWorkItems", "/workspaces/:worksp
   .annotateMerge(summary("Retry, delete or settle work items, all or none"))
 
 export const WorkItems = HttpApiGroup.make("workItems")
-  .add(get, list, create, createFile, updatePayload, batch)
+  .add(get, list, create, createMany, createFile, updatePayload, batch)
   .middleware(WorkspaceAuthorization)

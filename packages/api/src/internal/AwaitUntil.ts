@@ -2,6 +2,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { ControlRoomError, Timeout } from "../ControlRoomError.ts"
+import { polling } from "../PollingClock.ts"
 
 export interface AwaitOptions<A> {
   /** Fails with `ControlRoomError` (`Timeout`) after this; default: no limit. */
@@ -25,7 +26,7 @@ export const awaitUntil = Effect.fnUntraced(function* <A, E, R>(
       const seen = yield* look
       if (options.onPoll !== undefined) yield* options.onPoll(seen)
       if (done(seen)) return seen
-      yield* Effect.sleep(pause)
+      yield* polling(Effect.sleep(pause))
     }
   })
   const timeout = options.timeout

@@ -7,7 +7,7 @@ import * as Stream from "effect/Stream"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type { Page } from "../contract/Common.ts"
 import { ControlRoom } from "../ControlRoom.ts"
-import type { Failure } from "../ControlRoomError.ts"
+import type { ControlRoomError, Failure } from "../ControlRoomError.ts"
 import { type Input, make, type Success } from "./EndpointCall.ts"
 
 type WithoutWorkspace<I> = I extends { readonly params: infer P }
@@ -30,7 +30,18 @@ export const inWorkspace = <E extends HttpApiEndpoint.ConstraintRequest>(endpoin
     })
 }
 
-/** The cursor of the next page. Only this is taken from `next`, so that the key never goes to another address. */
+/**
+ * Names what a call returns and fails with besides `ControlRoomError`: signatures are then made of these names, and not of
+ * the schemas of the endpoint.
+ */
+export const returning =
+  <A, E = never>() =>
+  <Given>(
+    call: (input: Given) => Effect.Effect<A, E | ControlRoomError, ControlRoom>
+  ): ((input: Given) => Effect.Effect<A, E | ControlRoomError, ControlRoom>) =>
+    call
+
+/** The cursor of the next page. Only the cursor of `next` is used, so that the key is never sent to another address. */
 export const nextCursor = (page: Page<unknown>): string | undefined => {
   if (page.next === null) return undefined
   const query = page.next.indexOf("?")

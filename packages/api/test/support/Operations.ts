@@ -73,6 +73,7 @@ DELETE /workspaces/{w}/worker-groups/{worker_group_id}/workers/{worker_id} Worke
 
 /** The extensions of this project. */
 export const extensions = `
+POST   /workspaces/{w}/work-items/bulk                                 Processes.write_work_items
 POST   /workspaces/{w}/processes                                       Processes.write_processes
 POST   /workspaces/{w}/processes/{process_id}                          Processes.write_processes
 GET    /workspaces/{w}/processes/{process_id}/definition               Processes.read_processes

@@ -22,7 +22,7 @@ const unreachable = (request: HttpClientRequest.HttpClientRequest, description: 
 export const make = Effect.fnUntraced(function* (
   origin: string,
   app: Mounted["Service"]["httpEffect"],
-  time: Pick<InnerTime, "watch">
+  watch: InnerTime["watch"]
 ) {
   const context = Context.omit(Scope.Scope)(yield* Effect.context<Scope.Scope>())
   const scope = yield* Effect.scope
@@ -38,7 +38,7 @@ export const make = Effect.fnUntraced(function* (
         unreachable(request, `${url.origin} cannot be reached: this client reaches only ${origin}, in this process`)
       )
     const received = HttpServerRequest.fromClientRequest(request)
-    const handling = time.watch(Effect.provideService(handled, HttpServerRequest.HttpServerRequest, received))
+    const handling = watch(Effect.provideService(handled, HttpServerRequest.HttpServerRequest, received))
     return Effect.gen(function* () {
       // A separate fiber, as a server has for each request.
       const fiber = yield* Effect.forkIn(Effect.provideContext(handling, context), scope)

@@ -2,6 +2,7 @@
  * Tracks which fibers wait for time and which work, in a program on any clock: so that a test can wait until nothing
  * more happens at this moment, and advance a `TestClock` to the next moment at which something does.
  */
+import { PollingClock } from "@signalbox/api/PollingClock"
 import type * as Task from "@signalbox/worker/Task"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -9,6 +10,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
+import * as Latch from "effect/Latch"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type * as TestClock from "effect/testing/TestClock"
@@ -18,6 +20,22 @@ interface Work {
   sleeping: number
   /** It did nothing for so long that it counts as waiting. */
   idle: boolean
+}
+
+/** The sleep of something that polls. Who is heard of (`worker`) wakes before who looks for the silent (`service`). */
+interface Poll {
+  readonly at: number
+  readonly of: Polling
+  readonly woken: Latch.Latch
+}
+export type Polling = "worker" | "service"
+
+/** What time brings, besides what sleeps for it. */
+export interface Agenda {
+  /** When the next thing is due, later than now; null when nothing is. */
+  readonly nextDue: Effect.Effect<number | null>
+  /** Does what is due. */
+  readonly tick: Effect.Effect<void>
 }
 
 /** The event loop must find nothing new this often in a row: a woken fiber does something within fewer turns. */
@@ -35,6 +53,10 @@ const turn = Effect.callback<void>((resume) => {
 export interface InnerTime {
   /** For parts of the program that are not waited for. */
   readonly clock: Clock.Clock
+  /** For whoever sleeps only between looks: while time is moved here, it is no reason to stop. */
+  readonly polling: (of: Polling) => Clock.Clock
+  /** Runs an effect as work that `quiet` waits for, and that polls. */
+  readonly watchPolling: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Runs an effect as work that `quiet` waits for. */
   readonly watch: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   readonly watchStream: <A, E, R>(stream: Stream.Stream<A, E, R>) => Stream.Stream<A, E, R>
@@ -44,10 +66,14 @@ export interface InnerTime {
   readonly activity: () => number
   /** Waits until nothing more happens at this moment. */
   readonly quiet: Effect.Effect<void>
-  /** Advances time by the duration, from one wake-up to the next; on a live clock, waits for it. */
-  readonly advance: (duration: Duration.Input) => Effect.Effect<void>
-  /** Advances time until the effect has ended. */
-  readonly elapse: <A, E, R>(effect: Effect.Effect<A, E, R>, limit: Duration.Input) => Effect.Effect<A, E, R>
+  /** Lets so much time pass, moment by moment; on a clock that runs by itself, waits for it. */
+  readonly advance: (duration: Duration.Input, agenda: Agenda) => Effect.Effect<void>
+  /** Lets time pass until the effect has ended. */
+  readonly elapse: <A, E, R>(
+    effect: Effect.Effect<A, E, R>,
+    limit: Duration.Input,
+    agenda: Agenda
+  ) => Effect.Effect<A, E, R>
 }
 
 export const make = Effect.gen(function* () {
@@ -57,38 +83,76 @@ export const make = Effect.gen(function* () {
   let activity = 0
   let computing = 0
 
-  const clockOf = (work: Work): Clock.Clock => {
-    const mark = (sleeping: 1 | -1) => {
-      activity++
-      work.sleeping += sleeping
-      work.idle = false
-    }
-    const sleep = (duration: Duration.Duration) =>
-      Effect.acquireUseRelease(
-        Effect.sync(() => {
-          const due = { at: base.currentTimeMillisUnsafe() + Duration.toMillis(duration) }
-          dues.add(due)
-          mark(1)
-          return due
-        }),
-        () => base.sleep(duration),
-        (due) =>
-          Effect.sync(() => {
-            dues.delete(due)
-            mark(-1)
-          })
-      )
-    if (isTestClock(base)) return { ...base, sleep }
-    return {
-      currentTimeMillisUnsafe: () => base.currentTimeMillisUnsafe(),
-      currentTimeMillis: base.currentTimeMillis,
-      currentTimeNanosUnsafe: () => base.currentTimeNanosUnsafe(),
-      currentTimeNanos: base.currentTimeNanos,
-      monotonicTimeNanosUnsafe: () => base.monotonicTimeNanosUnsafe(),
-      monotonicTimeNanos: base.monotonicTimeNanos,
-      sleep
-    }
+  const polls = new Set<Poll>()
+  /** How many move the time at present. */
+  let moving = 0
+
+  const mark = (work: Work, sleeping: 1 | -1) => {
+    activity++
+    work.sleeping += sleeping
+    work.idle = false
   }
+
+  const sleepOf = (work: Work) => (duration: Duration.Duration) =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => {
+        const due = { at: base.currentTimeMillisUnsafe() + Duration.toMillis(duration) }
+        dues.add(due)
+        mark(work, 1)
+        return due
+      }),
+      () => base.sleep(duration),
+      (due) =>
+        Effect.sync(() => {
+          dues.delete(due)
+          mark(work, -1)
+        })
+    )
+
+  /** Until its time has come; while time is moved here, until it is told so. */
+  const pollOver = (poll: Poll): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const left = poll.at - base.currentTimeMillisUnsafe()
+      if (left <= 0) return Effect.void
+      poll.woken.closeUnsafe()
+      const woken = poll.woken.await
+      return Effect.andThen(
+        moving > 0 ? woken : Effect.raceFirst(base.sleep(Duration.millis(left)), woken),
+        pollOver(poll)
+      )
+    })
+
+  const pollOf = (work: Work, of: Polling) => (duration: Duration.Duration) =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => {
+        const at = base.currentTimeMillisUnsafe() + Duration.toMillis(duration)
+        const poll = { at, of, woken: Latch.makeUnsafe() }
+        polls.add(poll)
+        mark(work, 1)
+        return poll
+      }),
+      pollOver,
+      (poll) =>
+        Effect.sync(() => {
+          polls.delete(poll)
+          mark(work, -1)
+        })
+    )
+
+  const clockOf = (sleep: Clock.Clock["sleep"]): Clock.Clock =>
+    isTestClock(base)
+      ? { ...base, sleep }
+      : {
+          currentTimeMillisUnsafe: () => base.currentTimeMillisUnsafe(),
+          currentTimeMillis: base.currentTimeMillis,
+          currentTimeNanosUnsafe: () => base.currentTimeNanosUnsafe(),
+          currentTimeNanos: base.currentTimeNanos,
+          monotonicTimeNanosUnsafe: () => base.monotonicTimeNanosUnsafe(),
+          monotonicTimeNanos: base.monotonicTimeNanos,
+          sleep
+        }
+
+  const nobody = (): Work => ({ sleeping: 0, idle: false })
 
   const begin = Effect.sync(() => {
     const work: Work = { sleeping: 0, idle: false }
@@ -102,12 +166,21 @@ export const make = Effect.gen(function* () {
       activity++
     })
 
+  const clocksOf = (work: Work) =>
+    Context.make(Clock.Clock, clockOf(sleepOf(work))).pipe(Context.add(PollingClock, clockOf(pollOf(work, "worker"))))
   const watch: InnerTime["watch"] = (effect) =>
-    Effect.acquireUseRelease(begin, (work) => Effect.provideService(effect, Clock.Clock, clockOf(work)), end)
+    Effect.acquireUseRelease(begin, (work) => Effect.provideContext(effect, clocksOf(work)), end)
+
+  const watchPolling: InnerTime["watch"] = (effect) =>
+    Effect.acquireUseRelease(
+      begin,
+      (work) => Effect.provideService(effect, Clock.Clock, clockOf(pollOf(work, "worker"))),
+      end
+    )
 
   const watchStream: InnerTime["watchStream"] = (stream) =>
     Stream.unwrap(
-      Effect.map(Effect.acquireRelease(begin, end), (work) => Stream.provideService(stream, Clock.Clock, clockOf(work)))
+      Effect.map(Effect.acquireRelease(begin, end), (work) => Stream.provideContext(stream, clocksOf(work)))
     )
 
   const compute: InnerTime["compute"] = (effect) =>
@@ -139,33 +212,77 @@ export const make = Effect.gen(function* () {
     }
   })
 
-  /** Advances a test clock to the next wake-up, and waits for what happens then; not past `end`. */
-  const step = Effect.fnUntraced(function* (clock: TestClock.TestClock, end: number) {
-    let next = Infinity
-    for (const { at } of dues) next = Math.min(next, at)
-    if (next > end || next === Infinity) return false
-    // The exact time: a sum of fractions may remain just before it.
-    yield* clock.setTime(Math.max(next, clock.currentTimeMillisUnsafe()))
-    yield* quiet
-    return true
+  /** Wakes the polls whose time has come, each once and in its order. */
+  const wakePolls = Effect.fnUntraced(function* (of: Polling) {
+    for (;;) {
+      const now = base.currentTimeMillisUnsafe()
+      const [next] = [...polls].filter((poll) => poll.of === of && poll.at <= now).toSorted((a, b) => a.at - b.at)
+      if (next === undefined) return
+      next.woken.openUnsafe()
+      yield* quiet
+    }
   })
 
-  const advance = Effect.fnUntraced(function* (duration: Duration.Input) {
+  /** Moves a test clock, and waits for what happens then. */
+  const moveTo = Effect.fnUntraced(function* (clock: TestClock.TestClock, at: number, tick: Effect.Effect<void>) {
+    // To the moment itself: a sum of fractions may stay just before it.
+    yield* clock.setTime(Math.max(at, clock.currentTimeMillisUnsafe()))
+    yield* quiet
+    yield* wakePolls("worker")
+    yield* tick
+    yield* quiet
+    yield* wakePolls("service")
+  })
+
+  /** The next moment at which something happens; Infinity when nothing will. */
+  const nextMoment = Effect.fnUntraced(function* (agenda: Agenda) {
+    const due = yield* agenda.nextDue
+    return Math.min(due ?? Infinity, ...[...dues].map(({ at }) => at))
+  })
+
+  const moved = <A, E, R>(effect: Effect.Effect<A, E, R>, { tick }: Agenda) => {
+    // Whoever polls finds out whether it is told when its time has come.
+    const change = (by: 1 | -1) =>
+      Effect.sync(() => {
+        moving += by
+        for (const { woken } of polls) woken.openUnsafe()
+      })
+    return Effect.acquireUseRelease(
+      change(1),
+      () => Effect.andThen(Effect.andThen(quiet, Effect.andThen(tick, quiet)), effect),
+      () => change(-1)
+    )
+  }
+
+  const advance: InnerTime["advance"] = Effect.fnUntraced(function* (duration, agenda) {
     if (!isTestClock(base)) return yield* base.sleep(Duration.fromInputUnsafe(duration))
     const end = (yield* base.currentTimeMillis) + Duration.toMillis(duration)
-    yield* quiet
-    while (yield* step(base, end));
-    yield* base.setTime(end)
+    const moments = Effect.gen(function* () {
+      for (let next = yield* nextMoment(agenda); next <= end; next = yield* nextMoment(agenda)) {
+        yield* moveTo(base, next, agenda.tick)
+      }
+      yield* moveTo(base, end, agenda.tick)
+    })
+    return yield* moved(moments, agenda)
   })
 
-  const elapse = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>, limit: Duration.Input) {
+  const elapse: InnerTime["elapse"] = Effect.fnUntraced(function* <A, E, R>(
+    effect: Effect.Effect<A, E, R>,
+    limit: Duration.Input,
+    agenda: Agenda
+  ) {
     if (!isTestClock(base)) return yield* effect
     const last = (yield* base.currentTimeMillis) + Duration.toMillis(limit)
     const fiber = yield* Effect.forkChild(watch(effect))
     const passing = Effect.gen(function* () {
-      yield* quiet
       while (fiber.pollUnsafe() === undefined) {
-        if (yield* step(base, last)) continue
+        const next = yield* nextMoment(agenda)
+        // Where nothing else will happen, it is a poll that somebody waits for.
+        const at = next <= last ? next : Math.min(...[...polls].map((poll) => poll.at))
+        if (at <= last) {
+          yield* moveTo(base, at, agenda.tick)
+          continue
+        }
         yield* Fiber.interrupt(fiber)
         return yield* Effect.die(
           new Error(
@@ -175,12 +292,14 @@ export const make = Effect.gen(function* () {
       }
       return yield* Fiber.join(fiber)
     })
-    return yield* Effect.onInterrupt(passing, () => Fiber.interrupt(fiber))
+    return yield* Effect.onInterrupt(moved(passing, agenda), () => Fiber.interrupt(fiber))
   })
 
   const inner: InnerTime = {
-    clock: clockOf({ sleeping: 0, idle: false }),
+    clock: clockOf(sleepOf(nobody())),
+    polling: (of) => clockOf(pollOf(nobody(), of)),
     watch,
+    watchPolling,
     watchStream,
     compute,
     activity: () => activity,

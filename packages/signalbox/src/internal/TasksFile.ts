@@ -18,7 +18,7 @@ export const load = Effect.fn("loadTasks")(function* (file: string | null, suffi
   )
   if (!Array.isArray(tasks) || !tasks.every(Task.isTask)) {
     return yield* new TasksError({
-      message: `--tasks: ${file} must export \`tasks\`, an array of tasks created with Task.make that need no services`
+      message: `--tasks: ${file} must export \`tasks\`, an array of tasks created with Task.make or defineTask that need no services`
     })
   }
   return tasks

@@ -2,6 +2,7 @@
 import type { StepRunId } from "@signalbox/api/contract/Ids"
 import type { CallError, ControlRoomError, InvalidRequest } from "@signalbox/api/ControlRoomError"
 import { defaultPolicy, RetryPolicy } from "@signalbox/api/Policy"
+import { polling } from "@signalbox/api/PollingClock"
 import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -122,7 +123,7 @@ export const serve = Effect.fnUntraced(function* <R>(
 
   // The scope closes in reverse order: drain, then the heartbeats, then remaining fibers.
   const fibers = yield* FiberSet.make()
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(beat, pause)))
+  yield* Effect.forkScoped(polling(Effect.forever(Effect.andThen(beat, pause))))
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
       draining = true
@@ -133,9 +134,9 @@ export const serve = Effect.fnUntraced(function* <R>(
   )
   while (true) {
     yield* room.await
-    const leases = yield* lease
+    const [took, leases] = yield* polling(Effect.timed(lease))
     for (const lease of leases) yield* begin(lease, fibers)
     // Avoids a tight loop with a service that responds without waiting for work.
-    if (leases.length === 0) yield* Effect.sleep("250 millis")
+    if (leases.length === 0 && Duration.toMillis(took) < 250) yield* polling(Effect.sleep("250 millis"))
   }
 })

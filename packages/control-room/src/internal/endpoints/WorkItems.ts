@@ -62,6 +62,16 @@ export const layer = Endpoints.group(
         )
         return HttpServerResponse.text(withData(summary(item), json, []), { contentType: "application/json" })
       }),
+      createWorkItems: Effect.fnUntraced(function* ({ params, payload: { payloads, process } }) {
+        const texts = yield* Effect.forEach(payloads, (payload, index) => checkPayload(payload, `payloads.${index}`))
+        const ids = yield* transaction(
+          Effect.andThen(
+            orNotFound("process", process.id, processStore.lock(params.workspace_id, process.id, "share")),
+            store.createMany(params.workspace_id, process.id, texts)
+          )
+        )
+        return { work_items: ids.map((id) => ({ id })) }
+      }),
       createWorkItemFile: Effect.fnUntraced(function* ({ params, payload }) {
         const item = yield* find(params)
         if (!changeable(item)) return yield* inUse(item)

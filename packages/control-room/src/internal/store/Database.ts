@@ -7,7 +7,8 @@ import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
-import { randomBytes } from "node:crypto"
+import { createHash, randomBytes } from "node:crypto"
+import { IdSeed } from "../IdSeed.ts"
 import { limits } from "../Limits.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
 
@@ -82,7 +83,7 @@ const partsOf = (rows: ReadonlyArray<Measured>): ReadonlyArray<ReadonlyArray<str
 /** Random bytes requested from the system in one call: an id takes 16, and a call costs more than the bytes. */
 const poolSize = 4096
 
-const layerRandom = Layer.sync(SecureRandom.SecureRandom, () => {
+const pooled = () => {
   let pool = new Uint8Array(0)
   return SecureRandom.make((size) => {
     if (size > poolSize) return randomBytes(size)
@@ -92,7 +93,23 @@ const layerRandom = Layer.sync(SecureRandom.SecureRandom, () => {
     pool = pool.subarray(size)
     return bytes
   })
-})
+}
+
+/** The same bytes for a seed, always: the hashes of the seed and a counter. */
+const seeded = (seed: string) => {
+  let counter = 0
+  return SecureRandom.make((size) => {
+    const blocks = Array.from({ length: Math.ceil(size / 32) }, () =>
+      createHash("sha256").update(`${seed} ${counter++}`).digest()
+    )
+    return Buffer.concat(blocks).subarray(0, size)
+  })
+}
+
+const layerRandom = Layer.effect(
+  SecureRandom.SecureRandom,
+  Effect.map(IdSeed, (seed) => (seed === null ? pooled() : seeded(seed)))
+)
 
 /**
  * A failing statement is a defect here: the edge turns an unavailable database into a 503 and everything else into a

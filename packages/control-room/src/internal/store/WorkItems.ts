@@ -1,5 +1,5 @@
 /** Work items, alone and in pages. `RunItems` has how runs process them, `Outputs` their outputs. */
-import { type ProcessId, ProcessRunId, type WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import { type ProcessId, ProcessRunId, WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
 import * as Dialect from "@signalbox/sql/Dialect"
 import * as Context from "effect/Context"
@@ -69,6 +69,12 @@ export class WorkItems extends Context.Service<
     ) => Effect.Effect<Rows<StoredPageItem>>
     /** Creates a `new` item; `payload` is JSON text. */
     readonly create: (workspace: WorkspaceId, process: ProcessId, payload: string) => Effect.Effect<StoredSummary>
+    /** Creates a `new` item for each payload (JSON text); returns their ids in that order. */
+    readonly createMany: (
+      workspace: WorkspaceId,
+      process: ProcessId,
+      payloads: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<WorkItemId>>
     /** Changes the payload (JSON text) of an item that no step run processes; false when it is in another state. */
     readonly updatePayload: (id: WorkItemId, payload: string) => Effect.Effect<boolean>
     /** Deletes these items, whatever run they are in. */
@@ -146,6 +152,14 @@ export class WorkItems extends Context.Service<
           yield* Effect.orDie(sql`INSERT INTO work_item ${sql.insert(row)}`)
           return parseSummary({ ...row, step_run_id: null, exception: null })
         }),
+        createMany: Effect.fnUntraced(function* (workspace, process, payloads) {
+          const at = yield* now
+          const rows = yield* Effect.forEach(payloads, (payload) =>
+            Effect.map(newId, (id) => newRow({ at, id, workspace, process, payload, run: null }))
+          )
+          yield* Chunks.forEach(rows, (some) => sql`INSERT INTO work_item ${sql.insert(some)}`)
+          return rows.map(({ id }) => WorkItemId.make(id))
+        }, Effect.orDie),
         updatePayload: Effect.fnUntraced(function* (id, payload) {
           const rows = yield* sql`
             UPDATE work_item SET payload = ${payload}

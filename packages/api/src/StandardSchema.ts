@@ -7,7 +7,9 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import type { StandardSchemaV1 } from "effect/StandardSchema"
-import type { Codec } from "./Values.ts"
+
+/** A schema of effect without services of its own. */
+type Codec = Schema.ConstraintCodec<unknown, unknown, never, never>
 
 /** A schema of effect, or one of a library that implements Standard Schema, such as Zod, Valibot or ArkType. */
 export type AnySchema = Codec | StandardSchemaV1
@@ -25,32 +27,32 @@ const messageOf = (issues: ReadonlyArray<StandardSchemaV1.Issue>): string =>
 
 const issueOf = (message: string) => new SchemaIssue.InvalidValue({ message })
 
-/** Records the JSON before validation; a body and a step get the output of the library. */
-const bridged = ({ "~standard": standard }: StandardSchemaV1) =>
-  Schema.Json.pipe(
+/** The JSON is what stands before validation; code gets what the library makes of it. */
+const bridged = ({ "~standard": standard }: StandardSchemaV1) => {
+  const validated = (json: unknown) => {
+    const result = standard.validate(json)
+    if (result instanceof Promise) {
+      return Effect.fail(
+        issueOf(`the schema (${standard.vendor}) validates asynchronously: move such checks into the code`)
+      )
+    }
+    return result.issues === undefined ? Effect.succeed(result.value) : Effect.fail(issueOf(messageOf(result.issues)))
+  }
+  return Schema.Json.pipe(
     Schema.decodeTo(Schema.Unknown, {
-      decode: SchemaGetter.transformEffect((json: Schema.Json) => {
-        const result = standard.validate(json)
-        if (result instanceof Promise) {
-          return Effect.fail(
-            issueOf(`the schema (${standard.vendor}) validates asynchronously: move such checks into a step`)
-          )
-        }
-        return result.issues === undefined
-          ? Effect.succeed(result.value)
-          : Effect.fail(issueOf(messageOf(result.issues)))
-      }),
+      decode: SchemaGetter.transformEffect(validated),
       encode: SchemaGetter.transformEffect((value: unknown) =>
         Schema.is(Schema.Json)(value)
-          ? Effect.succeed(value)
+          ? Effect.as(validated(value), value)
           : Effect.fail(issueOf("the value is not JSON: return the input of the schema, before its transformations"))
       )
     })
   )
+}
 
 const isCodec = (schema: AnySchema): schema is Codec => Schema.isSchema(schema)
 
-/** Converts any schema to one of effect. */
+/** Converts any schema to one of effect. Values that a schema of another library takes are JSON, and so are those it makes. */
 export const codecOf = <S extends AnySchema>(schema: S): Schema.Codec<TypeOf<S>, unknown> =>
   // The type of the output is the one that the other library declares.
   (isCodec(schema) ? schema : bridged(schema)) as unknown as Schema.Codec<TypeOf<S>, unknown>

@@ -1,0 +1,82 @@
+/**
+ * What an editor shows of the functions that programs use most: plain names, not the schemas behind them.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { API } from "typescript/unstable/sync"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+
+const shown: Readonly<Record<string, string>> = {
+  "Processes.get": "(process: ProcessId) => Effect<Process, ControlRoomError | NotFound, ControlRoom>",
+  "Processes.put":
+    "(definition: ProcessDefinition) => Effect<Process, Conflict | ControlRoomError | InvalidRequest | NotFound, ControlRoom>",
+  "Processes.list":
+    "(options?: ListOptions | undefined) => Effect<Page<ProcessSummary>, ControlRoomError | InvalidRequest, ControlRoom>",
+  "Processes.stream":
+    '(options?: Omit<ListOptions, "cursor">) => Stream<ProcessSummary, ControlRoomError | InvalidRequest, ControlRoom>',
+  "ProcessRuns.get": "(run: ProcessRunId) => Effect<ProcessRun, ControlRoomError | NotFound, ControlRoom>",
+  "ProcessRuns.awaitEnd":
+    "(run: ProcessRunId, options?: AwaitOptions<ProcessRun> | undefined) => Effect<ProcessRun, ControlRoomError | NotFound, ControlRoom>",
+  "ProcessRuns.stop":
+    "(run: ProcessRunId, options?: { readonly remainingAsDone?: boolean; readonly terminate?: boolean; readonly reason?: string; } | undefined) => Effect<Accepted, ControlRoomError | InvalidRequest | NotFound, ControlRoom>",
+  "WorkItems.get": "(item: WorkItemId) => Effect<WorkItem, ControlRoomError | NotFound, ControlRoom>",
+  "WorkItems.stream": "(filter?: Filter) => Stream<WorkItemListed, ControlRoomError | InvalidRequest, ControlRoom>",
+  "WorkItems.retry":
+    "(items: readonly WorkItemId[]) => Effect<void, Conflict | ControlRoomError | InvalidRequest | NotFound, ControlRoom>",
+  "Outputs.stream":
+    "(run: ProcessRunId, options?: { readonly limit?: number; }) => Stream<Output, ControlRoomError | InvalidRequest | NotFound, ControlRoom>",
+  "Secrets.put":
+    "(name: string, content: Content) => Effect<Secret, Conflict | ControlRoomError | InvalidRequest, ControlRoom>",
+  "Webhooks.get": "(webhook: WebhookId) => Effect<Webhook, ControlRoomError | NotFound, ControlRoom>",
+  "Webhooks.rotateSecret":
+    "(webhook: WebhookId) => Effect<Webhook, ControlRoomError | InvalidRequest | NotFound, ControlRoom>",
+  "StepRuns.consoleMessages":
+    "(stepRun: StepRunId) => Stream<ConsoleMessage, ControlRoomError | InvalidRequest | NotFound, ControlRoom>",
+  "Workspaces.get": "Effect<Workspace, ControlRoomError | NotFound, ControlRoom>",
+  "Workers.get": "(worker: WorkerId) => Effect<Worker, ControlRoomError | NotFound, ControlRoom>",
+  "TaskPackages.get": "(taskPackage: TaskPackageId) => Effect<TaskPackage, ControlRoomError | NotFound, ControlRoom>",
+  "Assistants.get": "(assistant: AssistantId) => Effect<Assistant, ControlRoomError | NotFound, ControlRoom>",
+  "Embedded.layer":
+    "<T extends Task.Any = never>(options?: Options<T>) => Layer<ControlRoom | Embedded, StartError, Exclude<Services<T>, ControlRoom | HttpClient | NodeServices>>",
+  "Testing.layer":
+    "<T extends Task.Any = never>(options?: Options<T>) => Layer<ControlRoom | Testing, never, Services<T>>",
+  "Testing.settle": "Effect<void, never, Testing>",
+  "Worker.layer": "<T extends Task.Any>(options: Options<T>) => Layer<never, never, HttpClient | Services<T>>",
+  "Flow.run":
+    '<I extends Codec, S extends Codec, E extends Codec, R>(flow: Flow<I, S, E, R>, input: I["Type"], options?: { readonly verify?: boolean; }) => Effect<S["Type"], E["Type"], R>'
+}
+
+/** Nothing is shortened. */
+const noTruncation = 1
+
+const folder = mkdtempSync(join(import.meta.dirname, ".hovers-"))
+const texts = new Map<string, string>()
+
+beforeAll(() => {
+  const names = Object.keys(shown)
+  const modules = [...new Set(names.map((name) => name.split(".")[0]))]
+  const lines = names.map((name, index) => `export const shown${index} = ${name}`)
+  const source = [`import { ${modules.join(", ")} } from "signalbox"`, ...lines].join("\n")
+  const file = join(folder, "shown.ts")
+  writeFileSync(file, source)
+  const config = join(folder, "tsconfig.json")
+  const compilerOptions = { noEmit: true, composite: false, declarationMap: false, sourceMap: false }
+  writeFileSync(config, JSON.stringify({ extends: "../../../tsconfig.base.json", compilerOptions, include: ["*.ts"] }))
+  const api = new API()
+  const [project] = api.updateSnapshot({ openProjects: [config] }).getProjects()
+  if (project === undefined) throw new Error("the compiler has opened no project")
+  for (const [index, name] of names.entries()) {
+    const at = source.indexOf(`shown${index} `)
+    const symbol = project.checker.getSymbolAtPosition(file, at)
+    const type = symbol === undefined ? undefined : project.checker.getTypeOfSymbol(symbol)
+    texts.set(name, type === undefined ? "" : project.checker.typeToString(type, undefined, noTruncation))
+  }
+  api.close()
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe("an editor shows", () => {
+  for (const [name, text] of Object.entries(shown)) {
+    it(name, () => assert.strictEqual(texts.get(name), text))
+  }
+})

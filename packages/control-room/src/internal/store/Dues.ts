@@ -1,0 +1,71 @@
+/**
+ * When the next thing is due that only time brings: so that whoever moves time by hand knows how far it may.
+ */
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { silentAfter } from "./Assistants.ts"
+import { Database } from "./Database.ts"
+import { lostAfter } from "./Workers.ts"
+
+/** How long after the time in its column each kind is due. Most are due once that time has passed, not at it. */
+const delays = {
+  lease: 1,
+  timeout: 1,
+  retry: 0,
+  delivery: 0,
+  claim: 0,
+  worker: Duration.toMillis(lostAfter) + 1,
+  assistant: silentAfter + 1
+} as const
+
+interface Row {
+  readonly kind: keyof typeof delays
+  readonly at: string | null
+}
+
+export class Dues extends Context.Service<
+  Dues,
+  {
+    /**
+     * The first moment after now, in milliseconds since 1970, at which a lease or step run times out, a worker or assistant
+     * counts as lost, or a retry or delivery is due; null when nothing waits for time. Without `workers` none of them is
+     * taken to be lost.
+     */
+    readonly next: (options: { readonly workers: boolean }) => Effect.Effect<number | null>
+  }
+>()("@signalbox/control-room/store/Dues") {
+  static readonly layer = Layer.effect(
+    Dues,
+    Effect.gen(function* () {
+      const { millis, sql } = yield* Database
+      return Dues.of({
+        next: Effect.fnUntraced(function* ({ workers }) {
+          const now = yield* millis
+          /** The earliest value that a column can have for what is not due yet. */
+          const from = (kind: keyof typeof delays) => new Date(now - delays[kind]).toISOString()
+          const rows = yield* sql<Row>`
+            SELECT 'lease' AS kind, min(lease_expires_at) AS at FROM step_run
+              WHERE state = 'awaiting_worker' AND worker_id IS NOT NULL AND lease_expires_at > ${from("lease")}
+            UNION ALL SELECT 'timeout', min(timeout_at) FROM step_run
+              WHERE state = 'in_progress' AND timeout_at > ${from("timeout")}
+            UNION ALL SELECT 'worker', min(last_seen_at) FROM worker
+              WHERE last_seen_at > ${from("worker")} AND id IN (SELECT worker_id FROM step_run WHERE state = 'in_progress')
+            UNION ALL SELECT 'assistant', min(last_seen_at) FROM assistant_run
+              WHERE state = 'in_progress' AND last_seen_at > ${from("assistant")}
+            UNION ALL SELECT 'retry', min(not_before) FROM work_item
+              WHERE state = 'pending' AND step_run_id IS NULL AND not_before > ${from("retry")}
+            UNION ALL SELECT 'delivery', min(next_attempt_at) FROM webhook_delivery
+              WHERE state = 'pending' AND claim IS NULL AND next_attempt_at > ${from("delivery")}
+            UNION ALL SELECT 'claim', min(claimed_until) FROM webhook_delivery
+              WHERE state = 'pending' AND claim IS NOT NULL AND claimed_until > ${from("claim")}`
+          const dues = rows.flatMap(({ at, kind }) =>
+            at === null || (kind === "worker" && !workers) ? [] : [Date.parse(at) + delays[kind]]
+          )
+          return dues.length === 0 ? null : Math.min(...dues)
+        }, Effect.orDie)
+      })
+    })
+  )
+}

@@ -1,0 +1,6 @@
+/** Every module under its name. */
+export * as InvalidZip from "./InvalidZip.ts"
+export * as PackageLimits from "./PackageLimits.ts"
+export * as Packing from "./Packing.ts"
+export * as RobotYaml from "./RobotYaml.ts"
+export * as TaskPackage from "./TaskPackage.ts"

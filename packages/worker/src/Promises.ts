@@ -1,0 +1,215 @@
+/**
+ * Tasks for programs without Effect: an async function from a work item to outputs. What `defineTask` makes is an ordinary
+ * task, for tasks files, workers and tests.
+ */
+import { type AnySchema, codecOf, type TypeOf } from "@signalbox/api/StandardSchema"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Queue from "effect/Queue"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Robot from "./Robot.ts"
+import * as Task from "./Task.ts"
+
+export type { AnySchema, TypeOf } from "@signalbox/api/StandardSchema"
+export type { ItemFile, OutputFile } from "./Task.ts"
+
+/**
+ * The data of the item are bad or missing: throw it, and the item fails with type BUSINESS and is never tried again by
+ * itself. `code` is for programs, the message for people.
+ */
+export class BusinessError extends Error {
+  override readonly name = "BusinessError"
+  readonly code: string
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/**
+ * The work went wrong although the data may be good: throw it, and the item fails with type APPLICATION and is tried again
+ * where the step says so. Whatever else is thrown does the same, with its name as the code.
+ */
+export class ApplicationError extends Error {
+  override readonly name = "ApplicationError"
+  readonly code: string
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** The files of the item in hand. */
+export interface Files {
+  /** As they are now: what is attached or removed shows here. */
+  readonly list: () => ReadonlyArray<Task.ItemFile>
+  /** The bytes of a file as they arrive; of two files with one name, the later. */
+  readonly read: (name: string) => AsyncIterable<Uint8Array>
+  /** The whole of a file as UTF-8 text. Rejects with `FileMissing` where there is none. */
+  readonly text: (name: string) => Promise<string>
+  /** Attaches a file to this item; one of the same name is replaced. Outputs get files of their own. */
+  readonly attach: (file: Task.OutputFile) => Promise<void>
+  readonly remove: (name: string) => Promise<void>
+}
+
+/** What the `run` of a task is given. */
+export interface TaskTools<Payload, Out> {
+  /** The id of the work item. */
+  readonly id: string
+  readonly payload: Payload
+  readonly files: Files
+  /** Makes an output, with files if there are any. Resolves once it is taken; it counts only if the item completes. */
+  readonly output: (payload: Out, options?: { readonly files: ReadonlyArray<Task.OutputFile> }) => Promise<void>
+  /** Aborted when the step run is stopped or runs out of time. */
+  readonly signal: AbortSignal
+  /** Writes a line to the console of the step run. Name no secrets. */
+  readonly log: (message: string, fields?: Readonly<Record<string, unknown>>) => void
+  /** An item of a secret of the vault; rejects with `SecretMissing`. */
+  readonly secret: (name: string, item: string) => Promise<string>
+  /** The whole of an asset of the workspace as text; rejects with `AssetMissing`. */
+  readonly asset: (name: string) => Promise<string>
+  /** Keeps a file with the step run, such as a screenshot. */
+  readonly saveArtifact: (file: Task.OutputFile) => Promise<void>
+  /** Replaces the payload that is stored, such as with a mark for the next attempt. */
+  readonly setPayload: (payload: Schema.Json) => Promise<void>
+  /** The time: in tests it is theirs, which `new Date()` is not. */
+  readonly now: () => Date
+  /** Waits; in tests by their time. Rejects when the step run is stopped. */
+  readonly sleep: (duration: Duration.Input) => Promise<void>
+}
+
+/** Outputs: one, none, or an async iterable of them such as an async generator gives. */
+export type Outputs<Out> = Out | void | AsyncIterable<Out>
+
+export interface TaskDefinition<I extends AnySchema, O extends AnySchema> {
+  /** What the step of a process calls it. */
+  readonly name: string
+  /** A schema of effect, or of a library with Standard Schema (Zod, Valibot, ArkType); default: any JSON. */
+  readonly input?: I
+  /** The same for each output. */
+  readonly output?: O
+  readonly run: (tools: TaskTools<TypeOf<I>, TypeOf<O>>) => Outputs<TypeOf<O>> | PromiseLike<Outputs<TypeOf<O>>>
+}
+
+/** A task of promises. */
+export type PromiseTask<I, O> = Task.Task<Schema.Codec<I, unknown>, Schema.Codec<O, unknown>, Robot.Robot>
+
+const nameOf = (error: Error): string => (error.name === "" || error.name === "Error" ? "UNEXPECTED" : error.name)
+
+/** A failure with the place in the code that the error came from. */
+const from = <Failure extends Error>(thrown: Error, failure: Failure): Failure => {
+  if (thrown.stack !== undefined) failure.stack = thrown.stack
+  return failure
+}
+
+/** An error of what the tools call. */
+interface Tagged extends Error {
+  readonly _tag: string
+}
+const isTagged = (error: Error): error is Tagged => "_tag" in error && typeof error._tag === "string"
+
+/** What a task of effects would have failed with. */
+const failureOf = (thrown: unknown): Task.BusinessFailure | Task.ApplicationFailure | Tagged => {
+  if (!(thrown instanceof Error)) return new Task.ApplicationFailure({ code: "UNEXPECTED", message: String(thrown) })
+  if (isTagged(thrown)) return thrown
+  const { message } = thrown
+  if (thrown instanceof BusinessError) return from(thrown, new Task.BusinessFailure({ code: thrown.code, message }))
+  const code = thrown instanceof ApplicationError ? thrown.code : nameOf(thrown)
+  return from(thrown, new Task.ApplicationFailure({ code, message }))
+}
+
+const isAsyncIterable = <Out>(value: Outputs<Out>): value is AsyncIterable<Out> =>
+  Predicate.hasProperty(value, Symbol.asyncIterator) && Predicate.isFunction(value[Symbol.asyncIterator])
+
+/** The tools of one item. What they do, they do as code of the task: by its clock, for its console. */
+const toolsOf = <Payload, Out>(
+  item: Task.Item<Payload>,
+  context: Context.Context<Robot.Robot>,
+  signal: AbortSignal,
+  offer: (output: Task.Output<Out>) => Effect.Effect<unknown>
+): TaskTools<Payload, Out> => {
+  const run = Effect.runPromiseWith(context)
+  const promised = <A, E>(effect: Effect.Effect<A, E, Robot.Robot>): Promise<A> => run(effect, { signal })
+  const clock = Context.get(context, Clock.Clock)
+  return {
+    id: item.id,
+    payload: item.payload,
+    files: {
+      list: () => item.files,
+      read: (name) => Stream.toAsyncIterableWith(item.readFile(name), context),
+      text: (name) => promised(item.readText(name)),
+      attach: (file) => promised(item.attachFile(file)),
+      remove: (name) => promised(item.removeFile(name))
+    },
+    output: (payload, options) => promised(Effect.asVoid(offer(new Task.Output(payload, options?.files ?? [])))),
+    signal,
+    log: (message, fields = {}) => Effect.runSyncWith(context)(Effect.annotateLogs(Effect.logInfo(message), fields)),
+    secret: (name, key) => promised(Effect.map(Robot.secretItem(name, key), Redacted.value)),
+    asset: (name) => promised(Robot.assetText(name)),
+    saveArtifact: (file) => promised(Robot.saveArtifact(file)),
+    setPayload: (payload) => promised(item.setPayload(payload)),
+    now: () => new Date(clock.currentTimeMillisUnsafe()),
+    sleep: (duration) => promised(Effect.sleep(duration))
+  }
+}
+
+/**
+ * Defines a task by an async function. Outputs are what it returns, what it yields as an async generator, and what it gives
+ * to `output`; they travel on only if the item completes.
+ *
+ * - A `BusinessError` or `ApplicationError` that it throws fails the item with that type, code and message.
+ * - A payload that `input` refuses fails with BUSINESS and the code `INVALID_INPUT`; the function does not run.
+ * - Whatever else it throws is APPLICATION, with the name of the error as its code.
+ *
+ * ```ts
+ * import { BusinessError, defineTask } from "@signalbox/worker/Promises"
+ *
+ * export const tasks = [
+ *   defineTask({
+ *     name: "greet",
+ *     async run({ log, output, payload }) {
+ *       if (typeof payload !== "string") throw new BusinessError("NO_NAME", "the payload must be a name")
+ *       log("greeting", { length: payload.length })
+ *       await output({ greeting: `Hello, ${payload}` })
+ *     }
+ *   })
+ * ]
+ * ```
+ */
+export const defineTask = <I extends AnySchema = typeof Schema.Json, O extends AnySchema = typeof Schema.Json>(
+  definition: TaskDefinition<I, O>
+): PromiseTask<TypeOf<I>, TypeOf<O>> => {
+  const { name, run } = definition
+  // Who gives no schema has the default of its type parameter.
+  const { input = Schema.Json as AnySchema as I, output = Schema.Json as AnySchema as O } = definition
+  return Task.make(name, {
+    input: codecOf(input),
+    output: codecOf(output),
+    run: (item) =>
+      Stream.callback<Task.Output<TypeOf<O>>, ReturnType<typeof failureOf>, Robot.Robot>(
+        Effect.fnUntraced(function* (queue) {
+          const context = yield* Effect.context<Robot.Robot>()
+          const offer = (given: Task.Output<TypeOf<O>>) => Queue.offer(queue, given)
+          yield* Effect.tryPromise({
+            try: async (signal) => {
+              const tools = toolsOf(item, context, signal, offer)
+              const made = await run(tools)
+              if (!isAsyncIterable(made)) return made === undefined ? undefined : await tools.output(made)
+              for await (const payload of made) {
+                await tools.output(payload)
+                if (signal.aborted) return
+              }
+            },
+            catch: failureOf
+          })
+          yield* Queue.end(queue)
+        }),
+        { bufferSize: 1, strategy: "suspend" }
+      )
+  })
+}
