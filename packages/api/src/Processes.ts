@@ -11,14 +11,21 @@ import type { ListOptions } from "./ListOptions.ts"
 import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
 
 export type { ListOptions } from "./ListOptions.ts"
-export type { Process, ProcessDefinition, ProcessSummary, StepDefinition } from "./contract/Processes.ts"
+export type {
+  DefinitionChange,
+  Process,
+  ProcessDefinition,
+  ProcessSummary,
+  StepDefinition,
+  StoredDefinition
+} from "./contract/Processes.ts"
 
 const call = {
   get: returning<contract.Process, NotFound>()(inWorkspace(contract.get)),
   list: returning<Page<contract.ProcessSummary>, InvalidRequest>()(inWorkspace(contract.list)),
   create: returning<contract.Process, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.create)),
   update: returning<contract.Process, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.update)),
-  getDefinition: returning<contract.ProcessDefinition, NotFound>()(inWorkspace(contract.getDefinition)),
+  getDefinition: returning<contract.StoredDefinition, NotFound>()(inWorkspace(contract.getDefinition)),
   remove: returning<Deleted<ProcessId>, Conflict | NotFound>()(inWorkspace(contract.remove))
 }
 
@@ -36,8 +43,11 @@ export const create = Effect.fn("Processes.create")((definition: contract.Proces
   call.create({ payload: definition })
 )
 
-/** Replaces a definition. A step whose name does not change keeps its id; runs keep the steps they started with. */
-export const update = Effect.fn("Processes.update")((process: ProcessId, definition: contract.ProcessDefinition) =>
+/**
+ * Replaces a definition. A step whose name does not change keeps its id; runs keep the steps they started with. With the `revision`
+ * of a definition that was read, fails with `Conflict` when it was changed since.
+ */
+export const update = Effect.fn("Processes.update")((process: ProcessId, definition: contract.DefinitionChange) =>
   call.update({ params: { process_id: process }, payload: definition })
 )
 

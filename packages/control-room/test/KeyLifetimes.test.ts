@@ -63,6 +63,8 @@ const before = Effect.gen(function* () {
   yield* sql`ALTER TABLE idempotency_key DROP COLUMN expires_at`
   yield* sql`CREATE INDEX idempotency_key_by_age ON idempotency_key (created_at)`
   yield* sql`DROP TABLE process_step`
+  yield* sql`ALTER TABLE process DROP COLUMN input_schema`
+  yield* sql`ALTER TABLE process DROP COLUMN check_payloads`
   yield* sql`DELETE FROM migration WHERE migration_id >= 13`
 })
 

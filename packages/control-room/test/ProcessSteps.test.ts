@@ -32,6 +32,8 @@ const steps = [
 const before = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DROP TABLE process_step`
+  yield* sql`ALTER TABLE process DROP COLUMN input_schema`
+  yield* sql`ALTER TABLE process DROP COLUMN check_payloads`
   yield* sql`DELETE FROM migration WHERE migration_id >= 14`
 })
 

@@ -59,9 +59,24 @@ export const ProcessDefinition = Schema.Struct({
   description: Schema.optionalKey(Schema.NullOr(Text)),
   steps: Schema.Array(StepDefinition).check(Schema.isMaxLength(100)),
   /** The payload of a run that is started without input; absent: one empty work item. */
-  default_work_item: Schema.optionalKey(Schema.Struct({ payload: Schema.Json }))
+  default_work_item: Schema.optionalKey(Schema.Struct({ payload: Schema.Json })),
+  /** The JSON Schema (draft 2020-12) of the payloads that the first step takes; absent or null: not known. */
+  input_schema: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Json))),
+  /** Whether payloads that `input_schema` does not take are refused; default false. Patterns in it are not checked. */
+  check_payloads: Schema.optionalKey(Schema.Boolean)
 })
 export interface ProcessDefinition extends Schema.Schema.Type<typeof ProcessDefinition> {}
+
+/** A definition as it is stored. `revision` changes whenever the definition does. */
+export const StoredDefinition = Schema.Struct({ ...ProcessDefinition.fields, revision: Schema.String })
+export interface StoredDefinition extends Schema.Schema.Type<typeof StoredDefinition> {}
+
+/** A definition in the place of another one: of the one that has this revision, if it is given; else 409. */
+export const DefinitionChange = Schema.Struct({
+  ...ProcessDefinition.fields,
+  revision: Schema.optionalKey(Schema.String)
+})
+export interface DefinitionChange extends Schema.Schema.Type<typeof DefinitionChange> {}
 
 const params = { workspace_id: WorkspaceId, process_id: ProcessId }
 
@@ -94,11 +109,11 @@ export const create = HttpApiEndpoint.post("createProcess", "/workspaces/:worksp
 
 /**
  * Extension: replaces the definition. A step whose name does not change keeps its id; runs keep the steps they started
- * with.
+ * with. With a `revision`, a definition that was changed since it was read is a 409.
  */
 export const update = HttpApiEndpoint.post("updateProcess", "/workspaces/:workspace_id/processes/:process_id", {
   params,
-  payload: ProcessDefinition,
+  payload: DefinitionChange,
   success: Process,
   error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
 })
@@ -111,7 +126,7 @@ export const getDefinition = HttpApiEndpoint.get(
   "/workspaces/:workspace_id/processes/:process_id/definition",
   {
     params,
-    success: ProcessDefinition,
+    success: StoredDefinition,
     error: NotFoundResponse
   }
 )

@@ -23,6 +23,7 @@ export const limits = {
   /** The fields of an upload besides its file. */
   uploadForm: 1024 * 1024,
   secret: 64 * 1024,
+  inputSchema: 256 * 1024,
   asset: 5 * 1024 * 1024 * 1024,
   /** One packed commit of a git repository that becomes a task package. */
   repository: 1024 * 1024 * 1024

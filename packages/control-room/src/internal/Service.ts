@@ -40,6 +40,7 @@ import * as WorkerHandlers from "./endpoints/Workers.ts"
 import * as WorkspaceHandlers from "./endpoints/Workspaces.ts"
 import { Git } from "./git/Git.ts"
 import { GitPackages } from "./git/GitPackages.ts"
+import { InputSchemas } from "./runs/InputSchemas.ts"
 import { NextItems } from "./runs/NextItems.ts"
 import { Retention } from "./runs/Retention.ts"
 import { Runs } from "./runs/Runs.ts"
@@ -119,7 +120,7 @@ export const application = (options: Routed) =>
     Layer.provide(
       Layer.merge(ResponseMemory.layer, UnauthenticatedRequests.layer(options.rateLimit === null ? null : undefined))
     ),
-    Layer.provide(Layer.mergeAll(UploadCompletion.layer, StorageHealth.layer)),
+    Layer.provide(Layer.mergeAll(UploadCompletion.layer, StorageHealth.layer, InputSchemas.layer)),
     Layer.provide(FileLinks.layer)
   )
 

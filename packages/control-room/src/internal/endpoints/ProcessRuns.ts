@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { TargetGuard } from "../delivery/TargetGuard.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
+import { InputSchemas } from "../runs/InputSchemas.ts"
 import { Runs } from "../runs/Runs.ts"
 import { Processes } from "../store/Processes.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
@@ -20,6 +21,7 @@ export const layer = Endpoints.group(
     const store = yield* ProcessRuns
     const processStore = yield* Processes
     const runs = yield* Runs
+    const inputSchemas = yield* InputSchemas
     const guard = yield* TargetGuard
     const { page } = yield* Pagination
     const findProcess = (params: { readonly workspace_id: WorkspaceId; readonly process_id: ProcessId }) =>
@@ -45,7 +47,11 @@ export const layer = Endpoints.group(
         const refusal = callback === undefined ? null : guard.refuses(callback.url)
         if (refusal !== null) return yield* invalidRequest(`callback.url: ${refusal}`)
         return started(
-          yield* refusals("CONFLICT", "NOT_FOUND")(runs.start(params.workspace_id, process, input, callback))
+          yield* refusals(
+            "CONFLICT",
+            "NOT_FOUND",
+            "INVALID_REQUEST"
+          )(runs.start(params.workspace_id, process, input, callback))
         )
       }),
       startProcessRunFromIntegration: Effect.fnUntraced(function* ({ headers, params, payload, query }) {
@@ -55,8 +61,14 @@ export const layer = Endpoints.group(
           return HttpServerResponse.jsonUnsafe(started(null), { headers: { "x-hook-secret": secret } })
         }
         yield* checkPayload(payload ?? null, "the body")
+        // Here besides, because the caller has sent no `payloads`.
+        yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(process, payload ?? null, "the body"))
         const input = { type: "with_payloads", payloads: [payload ?? null] } as const
-        const id = yield* refusals("CONFLICT", "NOT_FOUND")(runs.start(params.workspace_id, process, input))
+        const id = yield* refusals(
+          "CONFLICT",
+          "NOT_FOUND",
+          "INVALID_REQUEST"
+        )(runs.start(params.workspace_id, process, input))
         return HttpServerResponse.jsonUnsafe(started(id))
       }),
       stopProcessRun: Effect.fnUntraced(function* ({ params, payload }) {

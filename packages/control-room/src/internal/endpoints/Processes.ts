@@ -5,12 +5,14 @@ import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { ProcessDefinition } from "@signalbox/api/contract/Processes"
 import * as Effect from "effect/Effect"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { refusals, conflict, invalidRequest, notFound, orNotFound } from "../edge/Failures.ts"
+import { refusals, conflict, invalidRequest, notFound, orNotFound, tooLarge } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
+import { InputSchemas } from "../runs/InputSchemas.ts"
+import { limits } from "../Limits.ts"
 import { Runs } from "../runs/Runs.ts"
 import { Database } from "../store/Database.ts"
-import { Processes } from "../store/Processes.ts"
+import { inputOf, Processes, revisionOf } from "../store/Processes.ts"
 import type { StoredItem } from "../store/StoredItem.ts"
 import { TaskPackages } from "../store/TaskPackages.ts"
 import { WorkerGroups } from "../store/WorkerGroups.ts"
@@ -22,6 +24,7 @@ export const layer = Endpoints.group(
     const groups = yield* WorkerGroups
     const packages = yield* TaskPackages
     const runs = yield* Runs
+    const inputSchemas = yield* InputSchemas
     const { transaction } = yield* Database
     const { page } = yield* Pagination
     /** Stores a definition after checking that the worker groups it names exist, in the transaction around it. */
@@ -44,24 +47,34 @@ export const layer = Endpoints.group(
         page(request, query, (from) => store.list(params.workspace_id, from), Effect.succeed),
       createProcess: Effect.fnUntraced(function* ({ params, payload }) {
         yield* checkDefinition(payload, packages, params.workspace_id)
+        yield* checkInput(payload, inputSchemas)
         const created = yield* written(params.workspace_id, payload, store.create(params.workspace_id, payload))
         return created === null ? yield* taken(payload.name) : created.view
       }, transaction),
       updateProcess: Effect.fnUntraced(function* ({ params, payload }) {
         yield* checkDefinition(payload, packages, params.workspace_id)
+        yield* checkInput(payload, inputSchemas)
         const { process_id, workspace_id } = params
         const locked = orNotFound("process", process_id, store.lock(workspace_id, process_id, "update"))
-        const change = Effect.flatMap(locked, (existing) => store.update(workspace_id, existing, payload))
+        const change = Effect.flatMap(locked, (existing) =>
+          payload.revision === undefined || payload.revision === revisionOf(existing)
+            ? store.update(workspace_id, existing, payload)
+            : Effect.fail(conflict("revision: the definition was changed since it was read; read it again"))
+        )
         const updated = yield* written(workspace_id, payload, change)
         return updated === null ? yield* taken(payload.name) : updated.view
       }, transaction),
       getProcessDefinition: Effect.fnUntraced(function* ({ params }) {
-        const { defaultWorkItem, steps, view } = yield* find(params)
+        const process = yield* find(params)
+        const { checkPayloads, defaultWorkItem, inputSchema, steps, view } = process
         return {
+          revision: revisionOf(process),
           name: view.name,
           description: view.description,
           steps: steps.map(({ id: _, ...step }) => step),
-          ...(defaultWorkItem === null || defaultWorkItem === undefined ? {} : { default_work_item: defaultWorkItem })
+          ...(defaultWorkItem === null || defaultWorkItem === undefined ? {} : { default_work_item: defaultWorkItem }),
+          ...(inputSchema === null ? {} : { input_schema: JSON.parse(inputSchema) }),
+          ...(checkPayloads ? { check_payloads: true } : {})
         }
       }),
       deleteProcess: Effect.fnUntraced(function* ({ params }) {
@@ -96,4 +109,26 @@ const checkDefinition = Effect.fnUntraced(function* (
       return yield* notFound(`task package (steps.${index}.task.package_id)`, id)
     }
   }
+})
+
+/** What a definition says of its payloads holds for its own default work item too. */
+const checkInput = Effect.fnUntraced(function* (definition: ProcessDefinition, schemas: InputSchemas["Service"]) {
+  const { inputSchema, ...input } = inputOf(definition)
+  const size = Buffer.byteLength(inputSchema ?? "")
+  if (size > limits.inputSchema) {
+    return yield* tooLarge(`input_schema: ${size} bytes of JSON are more than the ${limits.inputSchema} allowed`)
+  }
+  if (input.checkPayloads && inputSchema === null) {
+    return yield* invalidRequest("check_payloads: needs an input_schema to check payloads against")
+  }
+  const checked = { inputSchema, ...input }
+  const { default_work_item } = definition
+  yield* refusals("INVALID_REQUEST")(
+    Effect.andThen(
+      schemas.checkSchema(checked),
+      default_work_item === undefined
+        ? Effect.void
+        : schemas.checkPayload(checked, default_work_item.payload, "default_work_item.payload")
+    )
+  )
 })

@@ -8,6 +8,7 @@ import { refusals, conflict, orNotFound, tooLarge } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
 import { limits, maxFilesPerItem, tooManyFiles } from "../Limits.ts"
+import { InputSchemas } from "../runs/InputSchemas.ts"
 import { Runs } from "../runs/Runs.ts"
 import { Database } from "../store/Database.ts"
 import { Files } from "../store/Files.ts"
@@ -27,6 +28,7 @@ export const layer = Endpoints.group(
     const files = yield* Files
     const links = yield* FileLinks
     const runs = yield* Runs
+    const inputSchemas = yield* InputSchemas
     const { transaction } = yield* Database
     const views = yield* Views
     const { page, pageOfTexts } = yield* Pagination
@@ -53,22 +55,28 @@ export const layer = Endpoints.group(
       },
       createWorkItem: Effect.fnUntraced(function* ({ params, payload }) {
         const id = payload.process.id
-        const json = yield* checkPayload(payload.payload ?? null)
+        const data = payload.payload ?? null
+        const json = yield* checkPayload(data)
         const item = yield* transaction(
-          Effect.andThen(
-            orNotFound("process", id, processStore.lock(params.workspace_id, id, "share")),
-            store.create(params.workspace_id, id, json)
-          )
+          Effect.gen(function* () {
+            const process = yield* orNotFound("process", id, processStore.lock(params.workspace_id, id, "share"))
+            yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(process, data, "payload"))
+            return yield* store.create(params.workspace_id, id, json)
+          })
         )
         return HttpServerResponse.text(withData(summary(item), json, []), { contentType: "application/json" })
       }),
       createWorkItems: Effect.fnUntraced(function* ({ params, payload: { payloads, process } }) {
         const texts = yield* Effect.forEach(payloads, (payload, index) => checkPayload(payload, `payloads.${index}`))
         const ids = yield* transaction(
-          Effect.andThen(
-            orNotFound("process", process.id, processStore.lock(params.workspace_id, process.id, "share")),
-            store.createMany(params.workspace_id, process.id, texts)
-          )
+          Effect.gen(function* () {
+            const locked = processStore.lock(params.workspace_id, process.id, "share")
+            const found = yield* orNotFound("process", process.id, locked)
+            for (const [index, payload] of payloads.entries()) {
+              yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(found, payload, `payloads.${index}`))
+            }
+            return yield* store.createMany(params.workspace_id, process.id, texts)
+          })
         )
         return { work_items: ids.map((id) => ({ id })) }
       }),
@@ -86,6 +94,11 @@ export const layer = Endpoints.group(
       updateWorkItemPayload: Effect.fnUntraced(function* ({ params, payload }) {
         const item = yield* find(params)
         const json = yield* checkPayload(payload.payload)
+        // Only what waits in the queue is of the first step for sure; its process exists as long as it does.
+        const process = item.state === "new" ? yield* processStore.get(item.workspaceId, item.processId) : null
+        if (process !== null) {
+          yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(process, payload.payload, "payload"))
+        }
         if (!(yield* store.updatePayload(item.id, json))) return yield* inUse(item)
         return { payload: payload.payload }
       }),

@@ -14,6 +14,7 @@ import type { StoredStepRun } from "../store/StoredStepRun.ts"
 import { TaskPackages } from "../store/TaskPackages.ts"
 import { Webhooks } from "../store/Webhooks.ts"
 import type { NewCallback } from "../store/StoredWebhook.ts"
+import { InputSchemas } from "./InputSchemas.ts"
 import { Deletions } from "./Deletions.ts"
 import { Transitions } from "./Transitions.ts"
 
@@ -43,6 +44,7 @@ export const make = Effect.gen(function* () {
   const runItems = yield* RunItems
   const taskPackages = yield* TaskPackages
   const webhooks = yield* Webhooks
+  const inputSchemas = yield* InputSchemas
   const deletions = yield* Deletions
   const { commit, locked } = yield* Transitions
 
@@ -73,6 +75,15 @@ export const make = Effect.gen(function* () {
     }
     if (taken !== null && taken.length === 0) return null
     const payloads = input.type === "with_payloads" ? input.payloads : [process.defaultWorkItem?.payload ?? null]
+    if (taken === null) {
+      for (const [index, payload] of payloads.entries()) {
+        yield* inputSchemas.checkPayload(
+          process,
+          payload,
+          input.type === undefined ? "default_work_item.payload" : `payloads.${index}`
+        )
+      }
+    }
     const run = Engine.begin(
       {
         id: ProcessRunId.make(yield* newId),

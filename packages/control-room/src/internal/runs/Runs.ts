@@ -10,6 +10,7 @@ import { steady } from "../BackgroundTask.ts"
 import { PollInterval } from "../PollInterval.ts"
 import * as BatchCommand from "./BatchCommand.ts"
 import { Deletions } from "./Deletions.ts"
+import { InputSchemas } from "./InputSchemas.ts"
 import * as RunCommands from "./RunCommands.ts"
 import * as StepRunCommands from "./StepRunCommands.ts"
 import * as Timers from "./Timers.ts"
@@ -36,7 +37,7 @@ export class Runs extends Context.Service<
       const tick = yield* Timers.make(stepRunCommands)
       return Runs.of({ ...runCommands, ...batchCommand, ...stepRunCommands, tick })
     })
-  ).pipe(Layer.provide([Deletions.layer, Transitions.layer, UnassignedStepRuns.layer]))
+  ).pipe(Layer.provide([Deletions.layer, InputSchemas.layer, Transitions.layer, UnassignedStepRuns.layer]))
 
   /** Calls `tick` at the poll interval. */
   static readonly layerTicking = Layer.effectDiscard(

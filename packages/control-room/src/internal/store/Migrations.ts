@@ -12,6 +12,7 @@ import * as Content from "./migrations/Content.ts"
 import * as Git from "./migrations/Git.ts"
 import * as ReservedItems from "./migrations/ReservedItems.ts"
 import * as Init from "./migrations/Init.ts"
+import * as InputSchemas from "./migrations/InputSchemas.ts"
 import * as KeyLifetimes from "./migrations/KeyLifetimes.ts"
 import * as Looks from "./migrations/Looks.ts"
 import * as Pages from "./migrations/Pages.ts"
@@ -35,7 +36,8 @@ const migrations = {
   "0011_waits": Waits.statements,
   "0012_bulk": Bulk.statements,
   "0013_key_lifetimes": KeyLifetimes.statements,
-  "0014_process_steps": ProcessSteps.statements
+  "0014_process_steps": ProcessSteps.statements,
+  "0015_input_schemas": InputSchemas.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */

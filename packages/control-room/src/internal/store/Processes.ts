@@ -10,6 +10,7 @@ import type { RunStep } from "../engine/State.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as ProcessSteps from "./ProcessSteps.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { createHash } from "node:crypto"
 
 interface Row {
   readonly id: string
@@ -19,6 +20,8 @@ interface Row {
   readonly created_at: string
   readonly steps: string
   readonly default_work_item: string | null
+  readonly input_schema: string | null
+  readonly check_payloads: number
 }
 
 /** A process as stored. */
@@ -26,6 +29,16 @@ export interface StoredProcess {
   readonly view: Process
   readonly steps: ReadonlyArray<RunStep>
   readonly defaultWorkItem: ProcessDefinition["default_work_item"] | null
+  /** As text, since requests that check payloads only compare it. */
+  readonly inputSchema: string | null
+  readonly checkPayloads: boolean
+}
+
+/** A digest of the definition: another one after a change, the same again when that is taken back. */
+export const revisionOf = ({ checkPayloads, defaultWorkItem, inputSchema, steps, view }: StoredProcess): string => {
+  const { description, name } = view
+  const definition = [name, description, steps, defaultWorkItem ?? null, inputSchema, checkPayloads]
+  return createHash("sha256").update(JSON.stringify(definition)).digest("hex")
 }
 
 const parse = (row: Row): StoredProcess => {
@@ -39,9 +52,17 @@ const parse = (row: Row): StoredProcess => {
       steps: steps.map(({ id, name }) => ({ id, name }))
     },
     steps,
-    defaultWorkItem: row.default_work_item === null ? null : JSON.parse(row.default_work_item)
+    defaultWorkItem: row.default_work_item === null ? null : JSON.parse(row.default_work_item),
+    inputSchema: row.input_schema,
+    checkPayloads: row.check_payloads !== 0
   }
 }
+
+/** What a definition says of its payloads, as it is stored. */
+export const inputOf = ({ check_payloads, input_schema }: ProcessDefinition) => ({
+  inputSchema: input_schema === undefined || input_schema === null ? null : JSON.stringify(input_schema),
+  checkPayloads: check_payloads === true
+})
 
 export class Processes extends Context.Service<
   Processes,
@@ -78,12 +99,15 @@ export class Processes extends Context.Service<
           const id = known.find((other) => other.name === step.name)?.id ?? StepId.make(yield* newId)
           steps.push({ ...step, id })
         }
+        const { checkPayloads, inputSchema } = inputOf(definition)
         return {
           name: definition.name,
           description: definition.description ?? null,
           steps: JSON.stringify(steps),
           default_work_item:
-            definition.default_work_item === undefined ? null : JSON.stringify(definition.default_work_item)
+            definition.default_work_item === undefined ? null : JSON.stringify(definition.default_work_item),
+          input_schema: inputSchema,
+          check_payloads: checkPayloads ? 1 : 0
         }
       })
       const locks = { share: Dialect.forShare(sql), update: Dialect.forUpdate(sql) }
