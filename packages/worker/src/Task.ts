@@ -31,9 +31,17 @@ export const output = <Payload>(
 /** The constraint on input and output schemas of a task: they need no services. */
 export type PayloadSchema = Schema.ConstraintCodec<unknown, unknown>
 
-/** A named task. `R`: the services that it needs, which the worker then requires. */
-export interface Task<out Input extends PayloadSchema, out Out extends PayloadSchema, out R = never> {
-  readonly name: string
+/**
+ * A named task. `R`: the services that it needs, which the worker then requires. `Name`: its name as a literal, for the errors of
+ * the compiler when the task does not fit into a process.
+ */
+export interface Task<
+  out Input extends PayloadSchema,
+  out Out extends PayloadSchema,
+  out R = never,
+  out Name extends string = string
+> {
+  readonly name: Name
   readonly input: Input
   readonly output: Out
   /**
@@ -91,8 +99,14 @@ const describe = (error: Schema.SchemaError): string => {
  * })
  * ```
  */
-export const make = <Input extends PayloadSchema, Out extends PayloadSchema, E = never, R = never>(
-  name: string,
+export const make = <
+  Input extends PayloadSchema,
+  Out extends PayloadSchema,
+  E = never,
+  R = never,
+  const Name extends string = string
+>(
+  name: Name,
   definition: {
     readonly input: Input
     readonly output: Out
@@ -102,7 +116,7 @@ export const make = <Input extends PayloadSchema, Out extends PayloadSchema, E =
       | Effect.Effect<Out["Type"] | Output<Out["Type"]> | void, E, R>
       | Stream.Stream<Out["Type"] | Output<Out["Type"]>, E, R>
   }
-): Task<Input, Out, R> => {
+): Task<Input, Out, R, Name> => {
   const options = { errors: "first", reportInput: false } as const
   const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(definition.input), options)
   const encode = Schema.encodeUnknownEffect(Schema.toCodecJson(definition.output), options)

@@ -1,0 +1,78 @@
+/**
+ * Brings a workspace to what a process says.
+ */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type { ProcessId } from "../../contract/Ids.ts"
+import * as Processes from "../../Processes.ts"
+import * as WorkItems from "../../WorkItems.ts"
+import { type Plan, type Prepared, prepare } from "./Plan.ts"
+import type { Process } from "./Value.ts"
+
+/**
+ * Items wait for a step that the new definition removes, or have a payload that its first step does not accept. Nothing was
+ * changed.
+ */
+export class WaitingItems extends Schema.TaggedError<WaitingItems>()("WaitingItems", {
+  process: Schema.String,
+  /** The first step as it is deployed. */
+  step: Schema.NullOr(Schema.String),
+  isRemoved: Schema.Boolean,
+  count: Schema.Finite,
+  unfit: Schema.Finite,
+  next: Schema.String
+}) {
+  override get message(): string {
+    const why = this.isRemoved
+      ? `${this.count} items wait for the step "${this.step}", which is removed`
+      : `the step "${this.next}" does not accept the payload of ${this.unfit} of ${this.count} waiting items`
+    return `the process "${this.process}" was not deployed: ${why}; deploy with waiting: "keep" (they go to the step "${this.next}" as they are) or waiting: "delete"`
+  }
+}
+
+export interface DeployOptions {
+  /**
+   * What happens to items that wait in the queue when their step is removed or the new first step does not accept their
+   * payload. `"keep"`: they go to the new first step as they are; `"delete"`: they are deleted, which is irreversible;
+   * default: the deployment fails with `WaitingItems`.
+   */
+  readonly waiting?: "keep" | "delete"
+}
+
+export interface Deployed {
+  readonly id: ProcessId
+  /** What was done. */
+  readonly plan: Plan
+}
+
+/** Of concurrent deployments all but one have to plan again, each time. */
+const mostConflicts = 10
+
+/** The waiting items that the deployment has to ask about. */
+const affectedBy = ({ items, plan }: Prepared) => (plan.waiting.isRemoved ? items : items.filter(({ fits }) => !fits))
+
+const applyPlan = Effect.fnUntraced(function* (prepared: Prepared, { waiting }: DeployOptions) {
+  const { definition, deployed, plan } = prepared
+  if (deployed === null) return (yield* Processes.create(definition)).id
+  if (plan.action === "unchanged") return deployed.id
+  const affected = affectedBy(prepared)
+  if (affected.length > 0 && (waiting === undefined || (waiting === "delete" && plan.waiting.hasMore))) {
+    const { count, isRemoved, step, unfit } = plan.waiting
+    const next = definition.steps[0]?.name ?? ""
+    return yield* new WaitingItems({ process: plan.process, step, isRemoved, count, unfit, next })
+  }
+  yield* Processes.update(deployed.id, { ...definition, revision: deployed.revision })
+  // After the change, so that a deployment that fails has deleted nothing.
+  if (waiting === "delete") yield* WorkItems.remove(affected.map(({ id }) => id))
+  return deployed.id
+})
+
+/** Plans and applies the plan; plans again when another deployment came first. */
+export const deploy = Effect.fnUntraced(function* (process: Process, options: DeployOptions) {
+  const attempt = Effect.gen(function* () {
+    const prepared = yield* prepare(process)
+    const deployed: Deployed = { id: yield* applyPlan(prepared, options), plan: prepared.plan }
+    return deployed
+  })
+  return yield* Effect.retry(attempt, { times: mostConflicts, while: (error) => error._tag === "Conflict" })
+})
