@@ -8,14 +8,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
-import {
-  Conflict,
-  ControlRoomError,
-  InvalidRequest,
-  NotFound,
-  Timeout,
-  transient
-} from "@signalbox/api/ControlRoomError"
+import { Conflict, ControlRoomError, InvalidRequest, NotFound, Timeout } from "@signalbox/api/ControlRoomError"
 import { File } from "@signalbox/api/contract/Files"
 import { ProcessId, ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import { WorkItemException } from "@signalbox/api/contract/WorkItems"
@@ -28,30 +21,15 @@ import * as Flow from "./Flow.ts"
 import { FlowCallbacks } from "./FlowCallbacks.ts"
 import { collect } from "./internal/Collect.ts"
 import { WaitIsOver } from "./internal/Calls.ts"
-import type { Awaited, Transient } from "./internal/Position.ts"
+import { ready } from "./internal/ReadyStep.ts"
 import { subjectOf, Watching } from "./internal/RunWatchers.ts"
 import type { Codec } from "./internal/Values.ts"
-import { makeStep, type StepOptions } from "./Step.ts"
 
 /** The service accepted the request but started no run. */
 export class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", { process: ProcessId }) {
   override get message(): string {
     return `no run of the process ${this.process} was started`
   }
-}
-
-/** Defines a step over the control room: a durable execution retries transient failures, unless `with` sets a policy. */
-const ready = <I extends Codec, S extends Codec, E extends Codec, R>(
-  name: string,
-  options: StepOptions<I, S, E, R, never>,
-  awaits?: (input: I["Type"]) => Effect.Effect<Awaited, never, R>
-) => makeStep(name, options, { transient: transientOf, isSpaced: true, ...(awaits === undefined ? {} : { awaits }) })
-
-const transientOf = (error: unknown): Transient | null => {
-  const found = error instanceof ControlRoomError ? transient(error) : null
-  return found === null || !(error instanceof ControlRoomError)
-    ? null
-    : { retryAfterMillis: found.retryAfterMillis, isBusy: error.reason._tag === "RateLimited" }
 }
 
 const pageSize = 500
