@@ -9,6 +9,7 @@ import type { MasterKeyError } from "@signalbox/control-room/Administration"
 import * as NodeServer from "@signalbox/control-room/NodeServer"
 import type { ServiceOptions as Served, StorageOptions } from "@signalbox/control-room/Options"
 import * as Server from "@signalbox/control-room/Server"
+import type { Process } from "@signalbox/api/Process"
 import type { SqliteOpenError } from "@signalbox/sql/SqliteClient"
 import type { HomeError } from "@signalbox/worker/Home"
 import type * as Task from "@signalbox/worker/Task"
@@ -64,6 +65,8 @@ export interface Options<T extends Task.Any> extends ServiceOptions {
   readonly tasks?: ReadonlyArray<T>
   /** Local workers, one step run at a time each; default 1, 0 for none. */
   readonly workers?: number
+  /** Processes that are deployed at the start; bring their tasks with `tasks`, or use `layer` of `signalbox/Process`. */
+  readonly processes?: ReadonlyArray<Process>
 }
 
 /** The address of the control room and how to connect to it. */
@@ -182,13 +185,14 @@ export const layerWorkers = <T extends Task.Any = never>(options: Options<T> = {
       const connected = yield* Effect.promise(() => import("./internal/Connected.ts"))
       const { credentials, origin } = yield* Embedded
       const { data = ".signalbox", database } = options
-      return connected.layer({
+      const workers = connected.layer({
         credentials,
         origin,
         tasks: options.tasks ?? [],
         workers: options.workers ?? 1,
         folder: workersFolder({ data, database })
       })
+      return Layer.provideMerge(Layer.effectDiscard(connected.deployAll(options.processes ?? [])), workers)
     })
   )
 
@@ -209,8 +213,8 @@ export type Needed<T extends Task.Any> = Exclude<Task.Services<T>, ControlRoom |
  * Starts a control room in a folder, with workers for the given tasks, and connects to it. Everything in the folder is
  * durable: the next start continues where this one ended, however it ended.
  *
- * Fails with `ListenError` when the service cannot listen on the address or port, and with `SqliteOpenError` when
- * another process uses the folder.
+ * Fails with `ListenError` when the service cannot listen on the address or port, with `SqliteOpenError` when another
+ * process uses the folder, and as `deploy` of `@signalbox/api/Process` when one of `processes` cannot be deployed.
  *
  * ```ts
  * import * as Effect from "effect/Effect"

@@ -7,6 +7,7 @@ import * as NodeServices from "@signalbox/platform/NodeServices"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import type { Credentials } from "@signalbox/api/Credentials"
 import { layerUploads } from "@signalbox/api/node"
+import type { Process } from "@signalbox/api/Process"
 import * as Workers from "@signalbox/api/Workers"
 import * as Home from "@signalbox/worker/Home"
 import type * as Task from "@signalbox/worker/Task"
@@ -26,6 +27,14 @@ export interface Options<T extends Task.Any> {
   /** Has a folder for each worker. */
   readonly folder: string
 }
+
+/** Deploys processes, one after the other. */
+export const deployAll = Effect.fnUntraced(function* (processes: ReadonlyArray<Process>) {
+  if (processes.length === 0) return
+  // Loaded only by programs that have processes as code.
+  const { deploy } = yield* Effect.promise(() => import("@signalbox/api/Process"))
+  yield* Effect.forEach(processes, (process) => deploy(process), { discard: true })
+})
 
 /** Opens the folder of the first local worker, from this number on, that no other process uses. */
 const openHome = (
