@@ -26,7 +26,9 @@ const Step = Schema.Struct({ ...StepDefinition.fields, task: Task, worker_group:
 const Process = Schema.Struct({
   description: ProcessDefinition.fields.description,
   steps: Schema.Array(Step).check(Schema.isMaxLength(100)),
-  default_work_item: ProcessDefinition.fields.default_work_item
+  default_work_item: ProcessDefinition.fields.default_work_item,
+  input_schema: ProcessDefinition.fields.input_schema,
+  check_payloads: ProcessDefinition.fields.check_payloads
 })
 export type Process = typeof Process.Type
 
@@ -124,6 +126,10 @@ const describe = (error: Schema.SchemaError): string =>
     })
     .join("; ")
 
+/** Validates what a file, or a module, says. */
+export const check = (path: string, parsed: unknown) =>
+  Effect.mapError(decode(parsed), (error) => new ApplyFileError({ message: `${path}: ${describe(error)}` }))
+
 /** Reads and validates the file. An empty one is an empty document. */
 export const load = Effect.fn("apply.load")(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
@@ -132,8 +138,5 @@ export const load = Effect.fn("apply.load")(function* (path: string) {
     () => new ApplyFileError({ message: `cannot read ${path}: check the path, and that you may read it` })
   )
   const parsed = yield* parse(path, text)
-  return yield* Effect.mapError(
-    decode(parsed ?? {}),
-    (error) => new ApplyFileError({ message: `${path}: ${describe(error)}` })
-  )
+  return yield* check(path, parsed ?? {})
 })

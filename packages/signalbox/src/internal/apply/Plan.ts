@@ -20,6 +20,7 @@ export interface Options {
   /** Whether resources that the file does not name are deleted, in the sections that it has. */
   readonly prune: boolean
   readonly rewriteSecrets: boolean
+  readonly code: ProcessPlan.Code
 }
 
 export interface Plan {
@@ -98,7 +99,7 @@ export const make = Effect.fn("apply.plan")(function* (document: Document, optio
     packages === undefined ? nothing : yield* Packages.plan(packages, options.folder, ids),
     worker_groups === undefined ? nothing : Groups.plan(worker_groups, ids),
     assets === undefined ? nothing : yield* Assets.plan(assets, options.folder),
-    processes === undefined ? nothing : yield* ProcessPlan.plan(processes, ids),
+    processes === undefined ? nothing : yield* ProcessPlan.plan(processes, ids, options.code),
     assistants === undefined ? nothing : yield* Assistants.plan(assistants, ids),
     webhooks === undefined ? nothing : yield* Webhooks.plan(webhooks, ids)
   ]

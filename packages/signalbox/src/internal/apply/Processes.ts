@@ -1,12 +1,13 @@
 import type { ProcessDefinition } from "@signalbox/api/contract/Processes"
+import * as Process from "@signalbox/api/Process"
 import * as Processes from "@signalbox/api/Processes"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
-import type { Document, Process } from "./Document.ts"
+import type { Document, Process as WantedProcess } from "./Document.ts"
 import { idOf, type Ids, type Section, type Step, unchanged } from "./Step.ts"
 
 /** The definition with ids instead of names. */
-const resolved = Effect.fnUntraced(function* (name: string, { steps, ...process }: Process, ids: Ids) {
+const resolved = Effect.fnUntraced(function* (name: string, { steps, ...process }: WantedProcess, ids: Ids) {
   const definition: ProcessDefinition = {
     ...process,
     name,
@@ -24,13 +25,15 @@ const resolved = Effect.fnUntraced(function* (name: string, { steps, ...process 
 const nameOf = <I>(ids: ReadonlyMap<string, I>, id: I) => [...ids].find(([, known]) => known === id)?.[0] ?? String(id)
 
 /** A definition in the form of the file, each part separately. */
-const parts = (process: Process): Readonly<Record<string, Schema.Json>> => ({
+const parts = (process: WantedProcess): Readonly<Record<string, Schema.Json>> => ({
   description: process.description ?? null,
   steps: JSON.parse(JSON.stringify(process.steps)),
-  default_work_item: process.default_work_item ?? null
+  default_work_item: process.default_work_item ?? null,
+  input_schema: process.input_schema ?? null,
+  check_payloads: process.check_payloads ?? false
 })
 
-const named = ({ name: _, steps, ...definition }: ProcessDefinition, ids: Ids): Process => ({
+const named = ({ name: _, steps, ...definition }: ProcessDefinition, ids: Ids): WantedProcess => ({
   ...definition,
   steps: steps.map(({ task, worker_group, ...step }) => ({
     ...step,
@@ -52,15 +55,29 @@ const canonical = (json: Schema.Json): string =>
       : value
   )
 
+export interface Code {
+  /** The processes of a module, by name: deployed as their program would do it. */
+  readonly processes: ReadonlyMap<string, Process.Process>
+  readonly waiting: Process.DeployOptions
+}
+
+/** What changes, in the words of the plan of a deployment; what it refers to may not exist before the plan is carried out. */
+const detailOf = (process: Process.Process, otherwise: string) =>
+  Process.plan(process).pipe(
+    Effect.map((plan) => Process.describePlan(plan).join("; ")),
+    Effect.catchTag("InvalidProcess", () => Effect.succeed(otherwise))
+  )
+
 /** Processes: a definition that differs is replaced. */
-export const plan = Effect.fnUntraced(function* (wanted: NonNullable<Document["processes"]>, ids: Ids) {
+export const plan = Effect.fnUntraced(function* (wanted: NonNullable<Document["processes"]>, ids: Ids, code: Code) {
   const steps: Array<Step> = []
   for (const [name, process] of Object.entries(wanted)) {
     const definition = resolved(name, process, ids)
     const id = ids.processes.get(name)
+    const coded = code.processes.get(name)
     if (id === undefined) {
       const run = Effect.gen(function* () {
-        const made = yield* Processes.create(yield* definition)
+        const made = yield* coded === undefined ? Processes.create(yield* definition) : Process.deploy(coded)
         ids.processes.set(name, made.id)
       })
       steps.push({ kind: "process", name, action: "create", detail: "", run })
@@ -75,8 +92,12 @@ export const plan = Effect.fnUntraced(function* (wanted: NonNullable<Document["p
       steps.push(unchanged("process", name))
       continue
     }
-    const run = Effect.flatMap(definition, (next) => Processes.update(id, next))
-    steps.push({ kind: "process", name, action: "change", detail: changed.join(", "), run })
+    const run =
+      coded === undefined
+        ? Effect.flatMap(definition, (next) => Processes.update(id, next))
+        : Process.deploy(coded, code.waiting)
+    const detail = coded === undefined ? changed.join(", ") : yield* detailOf(coded, changed.join(", "))
+    steps.push({ kind: "process", name, action: "change", detail, run })
   }
   const extra = [...ids.processes]
     .filter(([name]) => !Object.hasOwn(wanted, name))

@@ -3,6 +3,7 @@ import type { ControlRoom } from "@signalbox/api/ControlRoom"
 import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { AssetUploadFailed } from "@signalbox/api/Assets"
 import type { ProcessId, TaskPackageId, WorkerGroupId } from "@signalbox/api/contract/Ids"
+import type { InvalidProcess, WaitingItems } from "@signalbox/api/Process"
 import type { UploadSourceError } from "@signalbox/api/Upload"
 import * as Effect from "effect/Effect"
 
@@ -14,7 +15,11 @@ export interface Step {
   readonly action: "create" | "change" | "delete" | "unchanged"
   /** What changes, or why nothing does; may be empty. */
   readonly detail: string
-  readonly run: Effect.Effect<unknown, CallError | UploadSourceError | AssetUploadFailed, ControlRoom>
+  readonly run: Effect.Effect<
+    unknown,
+    CallError | UploadSourceError | AssetUploadFailed | InvalidProcess | WaitingItems,
+    ControlRoom
+  >
 }
 
 /** The steps of a section of the file, and those for resources that only the workspace has. */

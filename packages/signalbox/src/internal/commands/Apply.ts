@@ -2,12 +2,14 @@
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { dirname } from "node:path"
 import { load } from "../apply/Document.ts"
+import * as Module from "../apply/Module.ts"
 import * as Plan from "../apply/Plan.ts"
 import type { Step } from "../apply/Step.ts"
 import { confirm, yesFlag } from "../Confirm.ts"
@@ -16,6 +18,9 @@ import * as Problem from "../Problem.ts"
 
 /** A step failed; earlier ones remain in effect, later ones were not tried. */
 export class ApplyFailed extends Schema.TaggedError<ApplyFailed>()("ApplyFailed", { message: Schema.String }) {}
+
+/** `--check`: the workspace is not what the file says. */
+export class Drift extends Schema.TaggedError<Drift>()("Drift", { message: Schema.String }) {}
 
 type Status = "planned" | "unchanged" | "done" | "failed" | "not done"
 
@@ -73,11 +78,21 @@ const carryOut = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>, json: 
 export const apply = Command.make(
   "apply",
   {
-    file: Argument.String("file").pipe(Argument.withDescription("A YAML or JSON file; see the README of signalbox")),
+    file: Argument.String("file").pipe(
+      Argument.withDescription("A YAML or JSON file, or a module; see the README of signalbox")
+    ),
     dryRun: Flag.Boolean("dry-run").pipe(
       Flag.withAlias("plan"),
       Flag.withDescription("Show the plan and change nothing"),
       Flag.withDefault(false)
+    ),
+    check: Flag.Boolean("check").pipe(
+      Flag.withDescription("As --dry-run; ends with exit code 1 when there is something to do"),
+      Flag.withDefault(false)
+    ),
+    waiting: Flag.Literals("waiting", ["keep", "delete"]).pipe(
+      Flag.withDescription("What happens to waiting items when a process of a module removes or changes their step"),
+      Flag.optional
     ),
     prune: Flag.Boolean("prune").pipe(
       Flag.withDescription(
@@ -92,15 +107,29 @@ export const apply = Command.make(
     yes: yesFlag,
     ...connectionFlags
   },
-  Effect.fnUntraced(function* ({ data, dryRun, file, json, prune, rewriteSecrets, yes }) {
-    const document = yield* load(file)
+  Effect.fnUntraced(function* ({ check, data, dryRun, file, json, prune, rewriteSecrets, waiting, yes }) {
+    const { code, document } = Module.isModule(file)
+      ? yield* Module.load(file)
+      : { code: new Map<string, never>(), document: yield* load(file) }
     const program = Effect.gen(function* () {
-      const plan = yield* Plan.make(document, { folder: dirname(file), prune, rewriteSecrets })
+      const plan = yield* Plan.make(document, {
+        folder: dirname(file),
+        prune,
+        rewriteSecrets,
+        code: {
+          processes: code,
+          waiting: Option.match(waiting, { onNone: () => ({}), onSome: (waiting) => ({ waiting }) })
+        }
+      })
       const work = plan.steps.filter(({ action }) => action !== "unchanged")
       const kept = plan.steps.filter(({ action }) => action === "unchanged")
       if (json) for (const step of kept) yield* tell(json, step, "unchanged")
       else yield* showPlan(plan)
-      if (dryRun) return yield* Effect.forEach(work, (step) => tell(json, step, "planned"), { discard: true })
+      if (dryRun || check) {
+        yield* Effect.forEach(work, (step) => tell(json, step, "planned"), { discard: true })
+        if (!check || work.length === 0) return
+        return yield* new Drift({ message: `the workspace is not what ${file} says: ${named(work)}; apply it` })
+      }
       if (work.length === 0) return json ? undefined : yield* Console.log("Nothing to do.")
       const deleted = count(work, "delete")
       if (deleted > 0) yield* confirm(`apply this, and delete ${deleted} that the file does not name`, yes)
@@ -115,6 +144,7 @@ export const apply = Command.make(
   Command.withExamples([
     { command: "signalbox apply workspace.yaml --dry-run", description: "What would be done" },
     { command: "signalbox apply workspace.yaml", description: "Safe to repeat: a second run finds nothing to do" },
+    { command: "signalbox apply workspace.ts --check", description: "In CI: fails when the workspace is another" },
     { command: "signalbox apply workspace.yaml --prune --yes --json", description: "Delete the rest too; for programs" }
   ])
 )

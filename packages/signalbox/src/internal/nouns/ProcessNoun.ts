@@ -1,11 +1,13 @@
 /** `signalbox processes`: what can be run. */
 import * as Processes from "@signalbox/api/Processes"
+import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { connected, connectionFlags } from "../Connection.ts"
+import { moduleOf } from "../export/ProcessModule.ts"
 import { printFields } from "../Listing.ts"
 import { deleteCommand, find, listCommand, type Noun, showCommand } from "./Noun.ts"
 import { groupNoun } from "./GroupNoun.ts"
@@ -61,6 +63,24 @@ const create = Command.make(
   ])
 )
 
+const exported = Command.make(
+  "export",
+  { name: Argument.String("name").pipe(Argument.withDescription("The name or id of a process")), ...connectionFlags },
+  Effect.fnUntraced(function* ({ data, json, name }) {
+    const program = Effect.flatMap(find(processNoun, name), ({ id }) => moduleOf(id))
+    const source = yield* connected(data)(program)
+    yield* Console.log(json ? JSON.stringify({ name, source }) : source.trimEnd())
+  })
+).pipe(
+  Command.withDescription("Prints a process as a module, with payload types that are inferred from its items"),
+  Command.withExamples([
+    {
+      command: "signalbox processes export orders > orders.ts",
+      description: "Then: signalbox apply orders.ts --dry-run"
+    }
+  ])
+)
+
 export const processes = Command.make("processes").pipe(
   Command.withDescription("Lists, shows, creates and deletes processes"),
   Command.withSubcommands([
@@ -72,6 +92,7 @@ export const processes = Command.make("processes").pipe(
       }))
     ),
     create,
+    exported,
     deleteCommand(processNoun, ({ id }) => Processes.remove(id))
   ])
 )
