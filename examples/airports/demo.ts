@@ -4,7 +4,6 @@
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as Processes from "@signalbox/api/Processes"
 import * as Flow from "@signalbox/flows/Flow"
 import * as TerminalProgress from "@signalbox/flows/TerminalProgress"
 import * as Clock from "effect/Clock"
@@ -26,9 +25,8 @@ const demo = Effect.fnUntraced(function* (data: string) {
   const { origin } = yield* Embedded.Embedded
   yield* Console.log(`A control room runs at ${origin}, in the folder ${data}`)
 
-  const process = yield* Processes.put(airports)
   const folder = join(data, "outputs")
-  const result = yield* Flow.run(summariseAirports, { process: process.id, table, folder })
+  const result = yield* Flow.run(summariseAirports, { table, folder })
 
   const total = result.summaries.reduce((sum, summary) => sum + summary.airports, 0)
   const largest = [...result.summaries].sort((a, b) => b.airports - a.airports).slice(0, 5)
@@ -46,7 +44,7 @@ const demo = Effect.fnUntraced(function* (data: string) {
       `${result.rejected.length} rows were rejected and marked done:`,
       ...result.rejected.map(({ code, message }) => `  ${code}: ${message}`),
       "",
-      `The run ${result.run} is ${result.state}.`,
+      `The run ${result.run} is completed.`,
       `The table of each state is in ${relative("", folder)}`,
       `Done in ${seconds.toFixed(1)} s`
     ].join("\n")
@@ -55,7 +53,7 @@ const demo = Effect.fnUntraced(function* (data: string) {
 
 const program = Effect.gen(function* () {
   const data = yield* Config.String("SIGNALBOX_DATA").pipe(Config.withDefault(".signalbox/demo"))
-  const controlRoom = Embedded.layer({ data, port: 0, tasks, workers: 2 })
+  const controlRoom = Embedded.layer({ data, port: 0, tasks, processes: [airports], workers: 2 })
   yield* Effect.provide(demo(data), controlRoom)
 })
 

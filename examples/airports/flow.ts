@@ -2,18 +2,19 @@
  * The flow of the airports example: turns one work item with the table into a summary of each state. Rows without a state are
  * reported and marked as done.
  */
-import { ProcessId, ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
-import { ControlRoomError } from "@signalbox/api/ControlRoomError"
+import { ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import * as Files from "@signalbox/api/Files"
 import * as Outputs from "@signalbox/api/Outputs"
 import * as Steps from "@signalbox/flows/ControlRoomSteps"
 import * as Flow from "@signalbox/flows/Flow"
+import * as ProcessSteps from "@signalbox/flows/ProcessSteps"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { basename } from "node:path"
+import { airports } from "./process.ts"
 import { Summary } from "./tasks.ts"
 
 /** A file of an output could not be written. */
@@ -49,31 +50,26 @@ const Rejected = Schema.Struct({ item: WorkItemId, code: Schema.String, message:
 
 export const summariseAirports = Flow.make("summarise airports", {
   version: 1,
-  input: Schema.Struct({ process: ProcessId, table: Schema.String, folder: Schema.String }),
+  input: Schema.Struct({ table: Schema.String, folder: Schema.String }),
   success: Schema.Struct({
     run: ProcessRunId,
-    state: Schema.Literals(["completed", "unresolved"]),
     summaries: Schema.Array(Summary),
     rejected: Schema.Array(Rejected)
   }),
-  error: Schema.Union([...Steps.attachFiles.error.members, Steps.NotStarted, SaveFailed, ControlRoomError]),
-  idempotencyKey: ({ process, table }) => `${process} ${table}`,
-  run: Effect.fnUntraced(function* ({ folder, process, table }) {
-    const item = yield* Steps.createWorkItem({ process, payload: { file: basename(table) } })
-    yield* Steps.attachFiles({ workItem: item, files: [table] })
-    const run = yield* Steps.startRun({ process, workItems: [item] })
-    let ended = yield* Steps.awaitCompletion({ run, timeoutMillis: 120_000 })
-
-    // A retry would not help rows without a state: they are reported and marked as done, so that the run completes.
-    const failed = yield* Steps.failedItems({ run })
-    const rejected = failed.flatMap(({ exception, id }) =>
-      exception?.type === "business" ? [{ item: id, code: exception.code, message: exception.message }] : []
-    )
-    if (rejected.length > 0) {
-      yield* Steps.markDone({ workItems: rejected.map(({ item }) => item) })
-      ended = yield* Steps.awaitCompletion({ run, timeoutMillis: 10_000 }, { key: "after marking done" })
-    }
-    const summaries = yield* saveOutputs({ run, folder })
-    return { run, state: ended.state, summaries, rejected }
+  error: Schema.Union([...ProcessSteps.error.members, SaveFailed]),
+  idempotencyKey: ({ table }) => table,
+  run: Effect.fnUntraced(function* ({ folder, table }) {
+    const rejected: Array<typeof Rejected.Type> = []
+    const { run } = yield* ProcessSteps.run(airports, [{ file: basename(table) }], {
+      files: () => [table],
+      timeoutMillis: 120_000,
+      // A retry would not help rows without a state: they are reported and marked as done, so that the run completes.
+      failures: ({ exception, id }) => {
+        if (exception?.type !== "business") return Effect.succeed("fail")
+        rejected.push({ item: id, code: exception.code, message: exception.message })
+        return Effect.succeed("settle")
+      }
+    })
+    return { run, summaries: yield* saveOutputs({ run, folder }), rejected }
   })
 })

@@ -1,15 +1,15 @@
 /**
- * The definition of the airports process.
+ * The airports process. The compiler checks that the output of the first task fits the input of the second.
  */
-import type { ProcessDefinition } from "@signalbox/api/contract/Processes"
+import * as Process from "@signalbox/api/Process"
 import { splitAirports, summariseState } from "./tasks.ts"
 
 /** Splits the table into states, then summarises them, two at a time. */
-export const airports: ProcessDefinition = {
-  name: "airports",
+export const airports = Process.make("airports", {
   description: "Splits a table of airports by state and summarises each state",
   steps: [
-    { name: "split", task: { name: splitAirports.name } },
-    { name: "summarise", task: { name: summariseState.name }, max_parallel: 2 }
-  ]
-}
+    Process.step(splitAirports, { name: "split" }),
+    Process.step(summariseState, { name: "summarise", max_parallel: 2 })
+  ],
+  check_payloads: true
+})

@@ -132,16 +132,22 @@ describe("the airports demo", () => {
 })
 
 describe("the README", () => {
-  it("shows examples/hello.ts as it is, and that works", () => {
-    const root = join(import.meta.dirname, "..", "..")
-    const source = readFileSync(join(root, "examples", "hello.ts"), "utf8").trim()
-    assert.include(readFileSync(join(root, "README.md"), "utf8"), `\`\`\`ts\n${source}\n\`\`\``)
+  const root = join(import.meta.dirname, "..", "..")
+  const sourceOf = (name: string) => readFileSync(join(root, "examples", name), "utf8").trim()
+  const shown = {
+    "hello.ts": "[ { greeting: 'Hello, Ada' }, { greeting: 'Hello, Grace' } ]",
+    "greetings.ts": "[ 'Hello, Ada', 'Hello, Grace' ]"
+  }
+
+  it.each(Object.entries(shown))("shows examples/%s as it is, and that works", (name, result) => {
+    assert.include(readFileSync(join(root, "README.md"), "utf8"), `\`\`\`ts\n${sourceOf(name)}\n\`\`\``)
     const cwd = newFolder()
-    const { stdout, status } = spawnSync(process.execPath, [join(root, "examples", "hello.ts")], {
-      cwd,
-      encoding: "utf8"
-    })
+    const { stdout, status } = spawnSync(process.execPath, [join(root, "examples", name)], { cwd, encoding: "utf8" })
     assert.strictEqual(status, 0)
-    assert.include(stdout, "[ { greeting: 'Hello, Ada' }, { greeting: 'Hello, Grace' } ]")
+    assert.include(stdout, result)
+  })
+
+  it("has a first program of at most 15 lines, with the one that installs and runs it", () => {
+    assert.isAtMost(sourceOf("hello.ts").split("\n").length + 1, 15)
   })
 })
