@@ -63,7 +63,7 @@ const treeOf = Effect.fnUntraced(function* (file: string) {
 const awaitGone = (pids: ReadonlyArray<number>) =>
   Effect.suspend(() => (pids.some(Robots.isAlive) ? Effect.fail("alive") : Effect.void)).pipe(
     Effect.retry(Schedule.spaced("50 millis")),
-    Effect.timeout("5 seconds")
+    Effect.timeout("20 seconds")
   )
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task packages", (it) => {
@@ -205,7 +205,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task pack
         )
         yield* Effect.suspend(() => (readdirSync(runs).length === 0 ? Effect.void : Effect.fail("there"))).pipe(
           Effect.retry(Schedule.spaced("50 millis")),
-          Effect.timeout("10 seconds")
+          Effect.timeout("30 seconds")
         )
       })
   )
