@@ -10,6 +10,7 @@ import { AssistantRuns } from "./AssistantRuns.ts"
 import { Assistants } from "./Assistants.ts"
 import { Assets } from "./Assets.ts"
 import { Validation } from "./Authorization.ts"
+import { Legacy } from "./Legacy.ts"
 import { Outputs } from "./Outputs.ts"
 import { Processes } from "./Processes.ts"
 import { ProcessRuns } from "./ProcessRuns.ts"
@@ -50,7 +51,8 @@ const operations = HttpApi.make("signalbox")
     WorkerProtocol.prefix("/worker-v1"),
     RobotProcess.prefix("/process-v1"),
     RobotData.prefix("/json-v1"),
-    RobotSecrets.prefix("/secrets-v1")
+    RobotSecrets.prefix("/secrets-v1"),
+    Legacy
   )
   .middleware(Validation)
 

@@ -16,3 +16,6 @@ export const summary = (text: string) => OpenApi.annotations({ summary: text })
 
 /** Like `summary`, for an endpoint that the hosted service does not have. */
 export const extension = (text: string) => OpenApi.annotations({ summary: text, override: extensionMark })
+
+/** Like `summary`, for an endpoint of the older interface: new clients use the newer one. */
+export const older = (text: string) => OpenApi.annotations({ summary: text, deprecated: true })

@@ -22,6 +22,7 @@ import { UnauthenticatedRequests } from "./edge/UnauthenticatedRequests.ts"
 import * as ApiKeyHandlers from "./endpoints/ApiKeys.ts"
 import * as AssetHandlers from "./endpoints/Assets.ts"
 import * as AssistantHandlers from "./endpoints/Assistants.ts"
+import * as Legacy from "./endpoints/Legacy.ts"
 import * as OutputHandlers from "./endpoints/Outputs.ts"
 import * as ProcessRunHandlers from "./endpoints/ProcessRuns.ts"
 import * as ProcessHandlers from "./endpoints/Processes.ts"
@@ -70,7 +71,8 @@ const endpoints = (createWorkspaces: boolean) =>
     WorkerGroupHandlers.layer,
     WorkerProtocol.layer,
     Robot.layer,
-    RobotSecrets.layer
+    RobotSecrets.layer,
+    Legacy.layer
   )
 
 const routes = ({ cors = [], createWorkspaces = true, metrics = false }: Routed) =>

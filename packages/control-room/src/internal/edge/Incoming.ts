@@ -43,15 +43,22 @@ const assetByName = (path: string, method: string): string | null => {
   return `${oneSlash(before)}/name%3A${name.replaceAll("/", "%2F")}${uploads}`
 }
 
+/** The older address of an artifact, which ends with its name, with that name as one segment, whatever slashes it has. */
+const artifactByName = (path: string): string =>
+  path.replace(
+    /^(\/process-v1\/.*\/robotRuns\/[^/]+\/artifacts\/[^/]+\/)(.+)$/s,
+    (_, before: string, name: string) => before + name.replaceAll("/", "%2F")
+  )
+
 /** Matches every path that `canonicalUrl` may have to change; hardly any request has one. */
-const unusual = /\/\/|\/(?:\?|$)|^\/v1\/|\/name(?::|%3[Aa])|\/(?:outputs|assistant-runs|upload)(?:\?|$)/
+const unusual = /\/\/|\/(?:\?|$)|^\/v1\/|\/name(?::|%3[Aa])|\/(?:outputs|assistant-runs|upload)(?:\?|$)|\/artifacts\/[^/]+\//
 
 /** Collapses repeated slashes, removes a trailing one, and maps the paths of older clients to those of the contract. */
 const canonicalUrl = (url: string, method: string): string => {
   if (!unusual.test(url)) return url
   const given = pathOf(url)
   const query = url.slice(given.length + 1)
-  const path = (assetByName(given, method) ?? oneSlash(given).replace(oldFileForm, "$1")).replace(
+  const path = (assetByName(given, method) ?? artifactByName(oneSlash(given)).replace(oldFileForm, "$1")).replace(
     /^\/v1(?=\/)/,
     basePath
   )

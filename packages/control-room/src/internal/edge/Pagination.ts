@@ -42,7 +42,7 @@ export class Pagination extends Context.Service<
       query: ListQuery,
       fetch: (page: PageRequest) => Effect.Effect<Rows<A>>,
       view: (rows: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>>,
-      /** The size of every page of a list that takes no `limit`. */
+      /** The size of the page, whatever its `limit`. */
       size?: number
     ) => Effect.Effect<Page<B>, InvalidRequestResponse, Scope.Scope>
     /** Like `page`, for rows rendered as JSON text. */
@@ -50,7 +50,8 @@ export class Pagination extends Context.Service<
       request: HttpServerRequest.HttpServerRequest,
       query: ListQuery,
       fetch: (page: PageRequest) => Effect.Effect<Rows<A>>,
-      view: (rows: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<string>>
+      view: (rows: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<string>>,
+      size?: number
     ) => Effect.Effect<HttpServerResponse.HttpServerResponse, InvalidRequestResponse, Scope.Scope>
   }
 >()("@signalbox/control-room/edge/Pagination") {
@@ -88,8 +89,8 @@ export class Pagination extends Context.Service<
       })
       return Pagination.of({
         page,
-        pageOfTexts: Effect.fnUntraced(function* (request, query, fetch, view) {
-          const { data, ...rest } = yield* page(request, query, fetch, view)
+        pageOfTexts: Effect.fnUntraced(function* (request, query, fetch, view, size) {
+          const { data, ...rest } = yield* page(request, query, fetch, view, size)
           const end = `],${JSON.stringify(rest).slice(1)}`
           if (data.reduce((sum, text) => sum + text.length, 0) <= limits.smallResponse) {
             return HttpServerResponse.text(`{"data":[${data.join(",")}${end}`, { contentType: "application/json" })

@@ -30,12 +30,21 @@ const whole = (item: StoredItem, files: ReadonlyArray<File>): WorkItem => ({
 })
 
 /** The JSON text of an object with payload and files added; the payload is JSON text already. */
-export const withData = (head: object, payload: string, files: ReadonlyArray<File>): string =>
+export const withData = (head: object, payload: string, files: ReadonlyArray<object>): string =>
   `${JSON.stringify(head).slice(0, -1)},"payload":${payload},"files":${JSON.stringify(files)}}`
+
+/** A work item or output. */
+interface Owner {
+  readonly id: string
+  readonly workspaceId: WorkspaceId
+  readonly mayHaveFiles?: boolean
+}
 
 export class Views extends Context.Service<
   Views,
   {
+    /** The files of a page of owners, read in one query. */
+    readonly filesOf: (owners: ReadonlyArray<Owner>) => Effect.Effect<(id: string) => ReadonlyArray<File>>
     readonly item: (item: StoredItem) => Effect.Effect<WorkItem>
     /** As JSON texts. */
     readonly items: (items: ReadonlyArray<StoredPageItem>) => Effect.Effect<ReadonlyArray<string>>
@@ -48,14 +57,7 @@ export class Views extends Context.Service<
     Effect.gen(function* () {
       const files = yield* Files
       const links = yield* FileLinks
-      /** The files of a page of owners, in one query. */
-      const filesOf = Effect.fnUntraced(function* (
-        owners: ReadonlyArray<{
-          readonly id: string
-          readonly workspaceId: WorkspaceId
-          readonly mayHaveFiles?: boolean
-        }>
-      ) {
+      const filesOf = Effect.fnUntraced(function* (owners: ReadonlyArray<Owner>) {
         const asked = owners.filter((owner) => owner.mayHaveFiles !== false)
         if (asked.length === 0) return (): ReadonlyArray<File> => []
         const workspaces = new Map(asked.map((owner) => [owner.id, owner.workspaceId]))
@@ -70,6 +72,7 @@ export class Views extends Context.Service<
         return (id: string): ReadonlyArray<File> => byOwner.get(id) ?? []
       })
       return Views.of({
+        filesOf,
         item: (item) =>
           item.mayHaveFiles
             ? Effect.map(filesOf([item]), (ofOwner) => whole(item, ofOwner(item.id)))

@@ -4,18 +4,16 @@
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { refusals, conflict, orNotFound, tooLarge } from "../edge/Failures.ts"
+import { refusals, orNotFound } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
-import { limits, maxFilesPerItem, tooManyFiles } from "../Limits.ts"
 import { InputSchemas } from "../runs/InputSchemas.ts"
 import { Runs } from "../runs/Runs.ts"
 import { Database } from "../store/Database.ts"
-import { Files } from "../store/Files.ts"
 import { Processes } from "../store/Processes.ts"
 import type { StoredItem, StoredSummary } from "../store/StoredItem.ts"
 import { WorkItems } from "../store/WorkItems.ts"
-import { FileLinks } from "../transfers/FileLinks.ts"
+import * as ItemFiles from "./ItemFiles.ts"
 import { summary, Views, withData } from "./Views.ts"
 
 const summaries = (items: ReadonlyArray<StoredSummary>) => Effect.succeed(items.map(summary))
@@ -25,8 +23,7 @@ export const layer = Endpoints.group(
   Effect.fnUntraced(function* (handlers) {
     const store = yield* WorkItems
     const processStore = yield* Processes
-    const files = yield* Files
-    const links = yield* FileLinks
+    const formFor = yield* ItemFiles.formFor
     const runs = yield* Runs
     const inputSchemas = yield* InputSchemas
     const { transaction } = yield* Database
@@ -34,12 +31,6 @@ export const layer = Endpoints.group(
     const { page, pageOfTexts } = yield* Pagination
     const find = (params: { readonly workspace_id: StoredItem["workspaceId"]; readonly work_item_id: string }) =>
       orNotFound("work item", params.work_item_id, store.get(params.workspace_id, params.work_item_id))
-    const inUse = (item: StoredItem) =>
-      conflict(
-        `the work item is ${item.state}: its payload and files change only while it is new, failed, or pending without a step run`
-      )
-    const changeable = (item: StoredItem) =>
-      item.state === "new" || item.state === "failed" || (item.state === "pending" && item.stepRun === null)
     return handlers.handleAll({
       getWorkItem: ({ params }) => Effect.flatMap(find(params), views.item),
       listWorkItems: ({ params, query, request }) => {
@@ -82,14 +73,7 @@ export const layer = Endpoints.group(
       }),
       createWorkItemFile: Effect.fnUntraced(function* ({ params, payload }) {
         const item = yield* find(params)
-        if (!changeable(item)) return yield* inUse(item)
-        if (payload.file_size > limits.file) {
-          return yield* tooLarge(`file_size: ${payload.file_size} bytes are more than the ${limits.file} allowed`)
-        }
-        if ((yield* files.countOthers(item.id, payload.file_name)) >= maxFilesPerItem)
-          return yield* conflict(tooManyFiles)
-        const owner = { workspace: params.workspace_id, id: item.id, stepRun: null }
-        return { upload: yield* links.uploadForm(owner, payload) }
+        return { upload: yield* formFor(item, payload, "file_size") }
       }),
       updateWorkItemPayload: Effect.fnUntraced(function* ({ params, payload }) {
         const item = yield* find(params)
@@ -99,7 +83,7 @@ export const layer = Endpoints.group(
         if (process !== null) {
           yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(process, payload.payload, "payload"))
         }
-        if (!(yield* store.updatePayload(item.id, json))) return yield* inUse(item)
+        if (!(yield* store.updatePayload(item.id, json))) return yield* ItemFiles.inUse(item)
         return { payload: payload.payload }
       }),
       batchWorkItems: ({ params, payload }) =>

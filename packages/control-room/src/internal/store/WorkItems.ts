@@ -31,6 +31,8 @@ export interface ItemFilter {
   readonly processId: ProcessId | null
   readonly processRunId: ProcessRunId | null
   readonly state: WorkItemState | null
+  /** Default: the newest first. */
+  readonly order?: "oldest first"
 }
 
 const wholePage: Wide = {
@@ -92,10 +94,10 @@ export class WorkItems extends Context.Service<
       const listed =
         <Row extends object, A>(from: Wide, parse: (row: Row) => A) =>
         (workspace: WorkspaceId, filter: ItemFilter, request: PageRequest): Effect.Effect<Rows<A>> => {
-          const { processId, processRunId, state } = filter
+          const { order = "newest first", processId, processRunId, state } = filter
           const ofState = state === null ? [] : [sql`state = ${state}`]
           const items = (condition: Fragment) =>
-            Effect.map(page<Row>(from, [condition, ...ofState], "newest first", request), ({ hasMore, rows }) => ({
+            Effect.map(page<Row>(from, [condition, ...ofState], order, request), ({ hasMore, rows }) => ({
               hasMore,
               rows: rows.map(parse)
             }))

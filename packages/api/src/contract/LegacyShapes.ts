@@ -1,0 +1,145 @@
+/**
+ * What the older interface returns, in its names and words. `LegacyViews` of the service has the words of each state.
+ */
+import * as Schema from "effect/Schema"
+import { Timestamp } from "./Common.ts"
+import {
+  ArtifactId,
+  FileId,
+  ProcessId,
+  ProcessRunId,
+  StepId,
+  StepRunId,
+  TaskPackageId,
+  WorkItemId,
+  WorkspaceId
+} from "./Ids.ts"
+
+/** A process. */
+export const LegacyProcess = Schema.Struct({
+  id: ProcessId,
+  name: Schema.String,
+  workspaceId: WorkspaceId,
+  createTs: Timestamp
+}).annotate({ identifier: "LegacyProcess" })
+
+/** How a run or step run ended, null before. */
+const result = Schema.NullOr(Schema.Literals(["COMPL", "ERR", "TIMEOUT"]))
+
+const times = {
+  startTs: Schema.NullOr(Timestamp),
+  endTs: Schema.NullOr(Timestamp),
+  /** Seconds, 0 until the end. */
+  duration: Schema.Finite
+}
+
+/**
+ * A process run. `state`: `INI` before its first step run starts, `IP` while it runs, `COMPL` when it is completed,
+ * `PENDING` when failed items wait for somebody. `runNo` counts the runs of the process that exist, from 1.
+ */
+export const LegacyRun = Schema.Struct({
+  id: ProcessRunId,
+  state: Schema.Literals(["INI", "IP", "COMPL", "PENDING"]),
+  result,
+  /** Why the last failed step run of an unresolved run failed; null in lists. */
+  errorCode: Schema.NullOr(Schema.String),
+  workspaceId: WorkspaceId,
+  processId: ProcessId,
+  processName: Schema.String,
+  runNo: Schema.Finite,
+  createTs: Timestamp,
+  ...times
+}).annotate({ identifier: "LegacyRun" })
+export interface LegacyRun extends Schema.Schema.Type<typeof LegacyRun> {}
+
+/** A step run. `state`: `INI`, `IND` while it waits for a worker, `IP`, and `COMPL` when it has ended, as `result` says. */
+export const LegacyStepRun = Schema.Struct({
+  id: StepRunId,
+  state: Schema.Literals(["INI", "IND", "IP", "COMPL"]),
+  result,
+  errorCode: Schema.NullOr(Schema.String),
+  activityId: StepId,
+  activityName: Schema.String,
+  processRunId: ProcessRunId,
+  stateTs: Timestamp,
+  ...times
+}).annotate({ identifier: "LegacyStepRun" })
+export interface LegacyStepRun extends Schema.Schema.Type<typeof LegacyStepRun> {}
+
+/** A process run with its step runs: the newest 1,000, newest first. */
+export const LegacyRunWithSteps = Schema.Struct({
+  ...LegacyRun.fields,
+  robotRuns: Schema.Array(LegacyStepRun)
+}).annotate({ identifier: "LegacyRunWithSteps" })
+
+/** A work item. `payload` and `files` only with `includeData=true`. */
+export const LegacyWorkItem = Schema.Struct({
+  id: WorkItemId,
+  state: Schema.Literals(["NEW", "PENDING", "IN_PROGRESS", "FAILED", "COMPLETED"]),
+  stateTs: Timestamp,
+  createTs: Timestamp,
+  queueTs: Timestamp,
+  workspaceId: WorkspaceId,
+  processId: ProcessId,
+  processName: Schema.String,
+  processRunId: Schema.NullOr(ProcessRunId),
+  processRunNo: Schema.NullOr(Schema.Finite),
+  /** The step. */
+  activityId: Schema.NullOr(StepId),
+  /** The step run. */
+  activityRunId: Schema.NullOr(StepRunId),
+  batchPriority: Schema.Finite,
+  exception: Schema.NullOr(
+    Schema.Struct({
+      code: Schema.String,
+      type: Schema.Literals(["APPLICATION", "BUSINESS", "ORCHESTRATOR", "UNSPECIFIED"]),
+      message: Schema.String
+    })
+  ),
+  payload: Schema.optionalKey(Schema.NullOr(Schema.Json)),
+  files: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({ id: FileId, fileName: Schema.String, fileSize: Schema.Finite, url: Schema.String })
+    )
+  )
+}).annotate({ identifier: "LegacyWorkItem" })
+export interface LegacyWorkItem extends Schema.Schema.Type<typeof LegacyWorkItem> {}
+
+/** A run that was started, with its work items. */
+export const LegacyStarted = Schema.Struct({
+  id: ProcessRunId,
+  workItemIds: Schema.Array(WorkItemId)
+}).annotate({ identifier: "LegacyStarted" })
+
+/** A file that a step run left. */
+export const LegacyArtifact = Schema.Struct({
+  id: ArtifactId,
+  fileName: Schema.String,
+  fileSize: Schema.Finite
+}).annotate({ identifier: "LegacyArtifact" })
+
+/** A line of the console of a step run, with its line break. */
+export const LegacyMessage = Schema.Struct({
+  seqNo: Schema.Finite,
+  timeStamp: Timestamp,
+  message: Schema.String
+}).annotate({ identifier: "LegacyMessage" })
+
+/** An event of a step run. */
+export const LegacyEvent = Schema.Struct({
+  seqNo: Schema.Finite,
+  timeStamp: Timestamp,
+  eventType: Schema.String,
+  data: Schema.Null
+}).annotate({ identifier: "LegacyEvent" })
+
+/** A task package. */
+export const LegacyRobot = Schema.Struct({ id: TaskPackageId, name: Schema.String }).annotate({
+  identifier: "LegacyRobot"
+})
+
+/** Where and how to send bytes: as `UploadForm`, with the fields in `fields`. */
+export const LegacyUploadForm = Schema.Struct({
+  url: Schema.String,
+  fields: Schema.Record(Schema.String, Schema.String)
+}).annotate({ identifier: "LegacyUploadForm" })
