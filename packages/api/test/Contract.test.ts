@@ -18,13 +18,14 @@ import { NewSecretName } from "../src/contract/Secrets.ts"
 import { GitConfiguration } from "../src/contract/TaskPackages.ts"
 import { ArtifactName, WorkerEventType } from "../src/contract/WorkerProtocol.ts"
 import { examples } from "./support/Examples.ts"
-import { extensions, lines, robotSide, specified, workerSide } from "./support/Operations.ts"
+import { extensions, lines, older, robotSide, specified, workerSide } from "./support/Operations.ts"
 
 const written = [
   ...lines(specified, "/api/v1"),
   ...lines(extensions, "/api/v1"),
   ...lines(workerSide, "/worker-v1"),
-  ...lines(robotSide)
+  ...lines(robotSide),
+  ...lines(older)
 ]
 const writtenExtensions = [...lines(extensions, "/api/v1"), ...lines(workerSide, "/worker-v1")]
 
@@ -44,6 +45,7 @@ HttpApi.reflect(Api, {
 interface Operation {
   readonly operationId: string
   readonly summary?: string
+  readonly deprecated?: boolean
   readonly responses: Readonly<
     Record<string, { readonly description: string; readonly content?: object; readonly headers?: object }>
   >
@@ -78,6 +80,12 @@ describe("the operations", () => {
 })
 
 describe("the OpenAPI document", () => {
+  it("marks the older interface, and nothing else, as deprecated", () => {
+    const deprecated = operations.filter(({ operation }) => operation.deprecated === true).map(({ key }) => key)
+    const expected = lines(older).map((line) => line.split(" ").slice(0, 2).join(" "))
+    assert.deepStrictEqual(deprecated.sort(), expected.sort())
+  })
+
   it.effect("is valid in the eyes of another", () =>
     Effect.gen(function* () {
       const result = yield* Effect.promise(() => validate(structuredClone(document) as Parameters<typeof validate>[0]))

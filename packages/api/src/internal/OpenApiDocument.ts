@@ -84,7 +84,8 @@ const withHeaders = (response: OpenApi.OpenApiSpecResponse) => ({
 /** Query parameters are strings in the URL; these are the schemas of their values. */
 const querySchemas: Readonly<Record<string, object>> = {
   limit: { type: "integer", minimum: 1, default: 100, description: "Items of a page; more than 500 count as 500" },
-  include_data: { type: "boolean", default: false }
+  include_data: { type: "boolean", default: false },
+  includeData: { type: "boolean", default: false }
 }
 
 /** Unknown fields are ignored in requests and may appear in responses as the interface grows. */

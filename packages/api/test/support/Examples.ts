@@ -19,6 +19,7 @@ import * as WorkerProtocol from "../../src/contract/WorkerProtocol.ts"
 import * as Workers from "../../src/contract/Workers.ts"
 import * as WorkItems from "../../src/contract/WorkItems.ts"
 import * as Workspaces from "../../src/contract/Workspaces.ts"
+import { olderExamples } from "./OlderExamples.ts"
 
 export interface Example {
   readonly name: string
@@ -278,5 +279,6 @@ export const examples: ReadonlyArray<Example> = [
     Page(Workers.Worker),
     { data: [{ id: "wk1", name: "m", state: "busy" }], has_more: true, next: "https://example.com" },
     null
-  )
+  ),
+  ...olderExamples
 ]

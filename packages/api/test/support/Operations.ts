@@ -135,6 +135,31 @@ PUT    /secrets-v1/workspaces/{w}/secrets/{secret_name}                         
 GET    /secrets-v1/workspaces/{w}/secrets/publicKey                                        -
 `
 
+/** The older interface, at the origin. */
+export const older = `
+GET    /process-v1/workspaces/{w}/processes                                                Processes.read_processes
+POST   /process-v1/workspaces/{w}/processes/{process_id}/runs                              Processes.trigger_processes
+POST   /process-v1/workspaces/{w}/processes/{process_id}/runs-batch                        Processes.trigger_processes
+POST   /process-v1/workspaces/{w}/processes/{process_id}/run-request                       Processes.trigger_processes
+GET    /process-v1/workspaces/{w}/processes/{process_id}/runs                              Processes.read_runs
+GET    /process-v1/workspaces/{w}/pruns                                                    Processes.read_runs
+GET    /process-v1/workspaces/{w}/processes/{process_id}/runs/{process_run_id}             Processes.read_runs
+GET    /process-v1/workspaces/{w}/processes/{process_id}/runs/{process_run_id}/work-items  Processes.read_work_items
+GET    /process-v1/workspaces/{w}/processes/{process_id}/work-items                        Processes.read_work_items
+POST   /process-v1/workspaces/{w}/processes/{process_id}/work-items                        Processes.write_work_items
+GET    /process-v1/workspaces/{w}/processes/{process_id}/work-items/{work_item_id}         Processes.read_work_items
+POST   /process-v1/workspaces/{w}/processes/{process_id}/work-items/{work_item_id}/files/upload  Processes.write_work_items
+POST   /process-v1/workspaces/{w}/processes/{process_id}/work-items/{work_item_id}/retry   Processes.write_work_items
+POST   /process-v1/workspaces/{w}/work-items/batch                                         Processes.write_work_items
+GET    /process-v1/workspaces/{w}/processes/{process_id}/runs/{process_run_id}/robotRuns/{step_run_id}            Processes.read_runs
+GET    /process-v1/workspaces/{w}/processes/{process_id}/runs/{process_run_id}/robotRuns/{step_run_id}/artifacts  Processes.read_run_outputs
+GET    /process-v1/workspaces/{w}/processes/{process_id}/runs/{process_run_id}/robotRuns/{step_run_id}/artifacts/{artifact_id}/{file_name}  Processes.read_run_outputs
+GET    /process-v1/workspaces/{w}/processes/{process_id}/runs/{process_run_id}/robotRuns/{step_run_id}/messages   Processes.read_run_outputs
+GET    /process-v1/workspaces/{w}/processes/{process_id}/runs/{process_run_id}/robotRuns/{step_run_id}/events     Processes.read_run_outputs
+GET    /robot-v2/workspaces/{w}/robots                                                     Tasks.read_task_packages
+GET    /robot-v2/workspaces/{w}/robots/{task_package_id}/file/uploadlink                   Tasks.write_task_packages
+`
+
 /** The lines of a table as `METHOD path permission`, with the prefix before the path. */
 export const lines = (table: string, prefix = ""): ReadonlyArray<string> =>
   table
