@@ -132,6 +132,7 @@ export const seed = Effect.gen(function* () {
     work_item_id: item,
     step_run_id: lease.step_run_id,
     artifact_id: yield* listed(`step-runs/${lease.step_run_id}/artifacts`),
+    file_name: "log.html",
     file_id: file?.fileId ?? assert.fail("no file"),
     asset_id: asset,
     upload_id: uploadId,
