@@ -89,7 +89,10 @@ const work = Effect.fnUntraced(function* (
     yield* reports.uploadArtifact(lease, { name, size: bytes.length, stream: Stream.succeed(bytes) })
   }
   const payload = yield* session.payload(lease.work_item_id)
-  yield* session.release(lease.work_item_id, exception === null ? { state: "COMPLETED" } : { state: "FAILED", exception })
+  yield* session.release(
+    lease.work_item_id,
+    exception === null ? { state: "COMPLETED" } : { state: "FAILED", exception }
+  )
   yield* worker.protocol.finish(lease, null)
   return { payload, item: lease.work_item_id, stepRun: lease.step_run_id, lease }
 })
@@ -161,10 +164,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })(`RPA.Roboc
       const form = bodyOf(Form, yield* library.registerFileUpload(id, "other.csv", text.length))
       const uploaded = yield* library.uploadFile(form.url, form.fields, { name: "other.csv", text })
       assert.strictEqual(uploaded.status, 204, uploaded.text)
-      const started = bodyOf(
-        Started,
-        yield* library.startConfiguredProcess({ type: "workItemIds", workItemIds: [id] })
-      )
+      const started = bodyOf(Started, yield* library.startConfiguredProcess({ type: "workItemIds", workItemIds: [id] }))
       assert.deepStrictEqual(started.workItemIds, [id])
       const item = bodyOf(Item, yield* library.getWorkItem(id, true))
       assert.deepStrictEqual([item.payload, item.processRunId, item.state], [{ fname: "Mark" }, started.id, "PENDING"])
@@ -208,8 +208,14 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })(`RPA.Roboc
 
       const { data } = bodyOf(listOf(Item), yield* library.listProcessWorkItems())
       const words = ["PENDING", "IN_PROGRESS", "COMPLETED", "FAILED", "NEW"]
-      assert.deepStrictEqual(data.map(({ state }) => state), words)
-      assert.deepStrictEqual(data.map(({ processRunNo }) => processRunNo), [4, 3, 2, 1, null])
+      assert.deepStrictEqual(
+        data.map(({ state }) => state),
+        words
+      )
+      assert.deepStrictEqual(
+        data.map(({ processRunNo }) => processRunNo),
+        [4, 3, 2, 1, null]
+      )
       assert.isTrue(data.every((item) => item.payload === undefined && item.files === undefined))
       const [, inProgress, completed, unsuccessful, waiting] = data
       assert.strictEqual(inProgress?.activityRunId, taken.lease.step_run_id)
@@ -219,8 +225,14 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })(`RPA.Roboc
       assert.deepStrictEqual([waiting?.processRunId, waiting?.activityId], [null, null])
 
       const whole = bodyOf(listOf(Item), yield* library.listProcessWorkItems(true))
-      assert.deepStrictEqual(whole.data.map(({ payload }) => payload), [5, 4, 3, 2, 1].map((n) => ({ n })))
-      assert.deepStrictEqual(whole.data.map(({ id }) => id), data.map(({ id }) => id))
+      assert.deepStrictEqual(
+        whole.data.map(({ payload }) => payload),
+        [5, 4, 3, 2, 1].map((n) => ({ n }))
+      )
+      assert.deepStrictEqual(
+        whole.data.map(({ id }) => id),
+        data.map(({ id }) => id)
+      )
     })
   )
 
@@ -239,14 +251,23 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })(`RPA.Roboc
       yield* start
 
       const { data } = bodyOf(listOf(Run), yield* library.listProcessRuns())
-      assert.deepStrictEqual(data.map(({ id }) => id), ids)
-      assert.deepStrictEqual(data.map(({ result, state }) => [state, result]), [
-        ["INI", null],
-        ["IP", null],
-        ["PENDING", "ERR"],
-        ["COMPL", "COMPL"]
-      ])
-      assert.deepStrictEqual(data.map(({ runNo }) => runNo), [4, 3, 2, 1])
+      assert.deepStrictEqual(
+        data.map(({ id }) => id),
+        ids
+      )
+      assert.deepStrictEqual(
+        data.map(({ result, state }) => [state, result]),
+        [
+          ["INI", null],
+          ["IP", null],
+          ["PENDING", "ERR"],
+          ["COMPL", "COMPL"]
+        ]
+      )
+      assert.deepStrictEqual(
+        data.map(({ runNo }) => runNo),
+        [4, 3, 2, 1]
+      )
       assert.deepStrictEqual([data[0]?.processId, data[0]?.processName], [process.id, name])
       const inWorkspace = bodyOf(Schema.Array(Run), yield* library.listProcessRunsInWorkspace(4))
       assert.deepStrictEqual(inWorkspace, data)
@@ -263,7 +284,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })(`RPA.Roboc
       yield* made.worker.protocol.finish(lease, { code: "TIMEOUT", message: "too slow" })
       const run = bodyOf(RunWithSteps, yield* library.getProcessRunStatus(id))
       assert.deepStrictEqual([run.state, run.result, run.errorCode], ["PENDING", "ERR", "TIMEOUT"])
-      assert.deepStrictEqual(run.robotRuns.map((one) => one.id), [lease.step_run_id])
+      assert.deepStrictEqual(
+        run.robotRuns.map((one) => one.id),
+        [lease.step_run_id]
+      )
       const stepRun = bodyOf(StepRun, yield* library.getProcessRunStatus(id, lease.step_run_id))
       assert.deepStrictEqual([stepRun.state, stepRun.result], ["COMPL", "TIMEOUT"])
       const seconds = (Date.parse(stepRun.endTs ?? "") - Date.parse(stepRun.startTs ?? "")) / 1000
@@ -294,7 +318,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })(`RPA.Roboc
       const artifacts = bodyOf(Schema.Array(Artifact), yield* library.listRunArtifacts(id, stepRun))
       assert.deepStrictEqual(artifacts.map((one) => one.fileName).sort(), ["log.html", "shots/a b.png"])
       for (const one of artifacts) {
-        const url = bodyOf(Schema.String, yield* library.getRobotRunArtifact(id, stepRun, one.id, encodeURI(one.fileName)))
+        const url = bodyOf(
+          Schema.String,
+          yield* library.getRobotRunArtifact(id, stepRun, one.id, encodeURI(one.fileName))
+        )
         const downloaded = yield* library.send({ method: "GET", url })
         assert.strictEqual(downloaded.text, `content of ${one.fileName}`)
         assert.strictEqual(one.fileSize, downloaded.text.length)
@@ -323,7 +350,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("other pro
         assert.deepStrictEqual(payload, { variables: { foo: "bar" } })
         const run = yield* watch
         assert.deepStrictEqual([run.state, run.result], [state, result])
-        assert.deepStrictEqual(run.robotRuns.map((one) => one.id), [stepRun])
+        assert.deepStrictEqual(
+          run.robotRuns.map((one) => one.id),
+          [stepRun]
+        )
       }
     })
   )
@@ -345,7 +375,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("other pro
       assert.strictEqual(uploaded.status, 204, uploaded.text)
       assert.deepStrictEqual((yield* TaskPackages.get(robot.id)).tasks, [{ name: "Main" }])
       const { data } = bodyAs(listOf(Id), yield* send(origin, "GET", path, { headers }))
-      assert.include(data.map(({ id }) => id), robot.id)
+      assert.include(
+        data.map(({ id }) => id),
+        robot.id
+      )
     })
   )
 
@@ -398,7 +431,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("other pro
       const Event = Schema.Struct({ seqNo: Schema.Finite, eventType: Schema.String })
       const events = bodyAs(Schema.Array(Event), yield* raw("GET", `${path}/events`))
       const expected = yield* Stream.runCollect(StepRunsClient.events(stepRun))
-      assert.deepStrictEqual(events, expected.map(({ event_type }, index) => ({ seqNo: index + 1, eventType: event_type })))
+      assert.deepStrictEqual(
+        events,
+        expected.map(({ event_type }, index) => ({ seqNo: index + 1, eventType: event_type }))
+      )
     })
   )
 })
@@ -413,12 +449,21 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the older
       const path = `/process-v1/workspaces/${workspaceId}/processes/${process.id}/runs/${run.id}/work-items`
       const Page = Schema.Struct({ ...listOf(Item).fields, next: Schema.NullOr(Schema.String) })
       const first = bodyAs(Page, yield* raw("GET", `${path}?sortBy=createTs&sortOrder=asc&includeData=true&limit=2`))
-      assert.deepStrictEqual(first.data.map(({ payload }) => payload), [1, 2])
+      assert.deepStrictEqual(
+        first.data.map(({ payload }) => payload),
+        [1, 2]
+      )
       const next = first.next ?? ""
       assert.isTrue(next.startsWith(origin))
-      assert.deepStrictEqual(bodyAs(Page, yield* raw("GET", next)).data.map(({ payload }) => payload), [3])
+      assert.deepStrictEqual(
+        bodyAs(Page, yield* raw("GET", next)).data.map(({ payload }) => payload),
+        [3]
+      )
       const newest = bodyOf(listOf(Item), yield* library.listProcessRunWorkItems(run.id, true))
-      assert.deepStrictEqual(newest.data.map(({ payload }) => payload), [3, 2, 1])
+      assert.deepStrictEqual(
+        newest.data.map(({ payload }) => payload),
+        [3, 2, 1]
+      )
     })
   )
 
@@ -452,21 +497,22 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the older
       const run = bodyOf(Started, yield* library.startProcess({})).id
       const below = `/process-v1/workspaces/${workspaceId}/processes/${process.id}`
       const before = yield* rows
-      const cases: ReadonlyArray<readonly [status: number, says: RegExp, method: string, path: string, body?: unknown]> =
-        [
-          [400, /type/, "POST", "run-request", { type: "storages", storages: [] }],
-          [400, /workItemIds/, "POST", "run-request", { type: "workItemIds" }],
-          [409, /new/, "POST", "run-request", { type: "workItemIds", workItemIds: [process.id] }],
-          [400, /fileSize/, "POST", `work-items/${id}/files/upload`, { fileName: "a", fileSize: -1 }],
-          [413, /fileSize/, "POST", `work-items/${id}/files/upload`, { fileName: "a", fileSize: 2 ** 40 }],
-          [400, /sortBy/, "GET", `runs/${run}/work-items?sortBy=stateTs`],
-          [400, /sortOrder/, "GET", `runs/${run}/work-items?sortOrder=up`],
-          [400, /includeData/, "GET", "work-items?includeData=maybe"],
-          [400, /limit/, "GET", "runs?limit=0"],
-          [404, /work item/, "POST", "work-items/none/retry"],
-          [404, /process run/, "GET", "runs/none"],
-          [404, /step run/, "GET", `runs/${run}/robotRuns/none`]
-        ]
+      const cases: ReadonlyArray<
+        readonly [status: number, says: RegExp, method: string, path: string, body?: unknown]
+      > = [
+        [400, /type/, "POST", "run-request", { type: "storages", storages: [] }],
+        [400, /workItemIds/, "POST", "run-request", { type: "workItemIds" }],
+        [409, /new/, "POST", "run-request", { type: "workItemIds", workItemIds: [process.id] }],
+        [400, /fileSize/, "POST", `work-items/${id}/files/upload`, { fileName: "a", fileSize: -1 }],
+        [413, /fileSize/, "POST", `work-items/${id}/files/upload`, { fileName: "a", fileSize: 2 ** 40 }],
+        [400, /sortBy/, "GET", `runs/${run}/work-items?sortBy=stateTs`],
+        [400, /sortOrder/, "GET", `runs/${run}/work-items?sortOrder=up`],
+        [400, /includeData/, "GET", "work-items?includeData=maybe"],
+        [400, /limit/, "GET", "runs?limit=0"],
+        [404, /work item/, "POST", "work-items/none/retry"],
+        [404, /process run/, "GET", "runs/none"],
+        [404, /step run/, "GET", `runs/${run}/robotRuns/none`]
+      ]
       for (const [status, says, method, path, body] of cases) {
         const answer = yield* raw(method, `${below}/${path}`, body === undefined ? {} : { json: body })
         assert.strictEqual(answer.status, status, `${path} ${answer.text}`)
@@ -499,7 +545,12 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the older
       const key = yield* makeKey(["Processes.read_runs"])
       const path = `/process-v1/workspaces/${workspaceId}/processes/${made.process.id}`
       assert.strictEqual((yield* raw("GET", `${path}/runs`, { key })).status, 200)
-      assertError(yield* raw("POST", `${path}/runs`, { key, json: {} }), 403, "FORBIDDEN", /Processes.trigger_processes/)
+      assertError(
+        yield* raw("POST", `${path}/runs`, { key, json: {} }),
+        403,
+        "FORBIDDEN",
+        /Processes.trigger_processes/
+      )
       assertError(yield* raw("GET", `${path}/work-items`, { key }), 403, "FORBIDDEN", /Processes.read_work_items/)
       yield* made.library.startProcess({})
       const { lease } = yield* made.worker.take
@@ -518,6 +569,11 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the older
         Object.fromEntries(bodyOf(Schema.Array(Run), runs).map(({ id, runNo }) => [id, runNo]))
       )
       assert.deepStrictEqual(yield* numbers, Object.fromEntries(ids.map((id, index) => [id, [1, 1, 2, 2, 3][index]])))
+      const newest = bodyOf(Schema.Array(Run), yield* one.library.listProcessRunsInWorkspace(2))
+      assert.deepStrictEqual(
+        newest.map(({ runNo }) => runNo),
+        [3, 2]
+      )
       yield* work(one, null)
       const { raw } = yield* Service
       assert.strictEqual((yield* raw("DELETE", `process-runs/${ids[0]}`)).status, 200)

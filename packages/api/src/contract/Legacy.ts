@@ -10,15 +10,7 @@ import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { listQuery, Page } from "./Common.ts"
 import { older } from "./Documentation.ts"
 import { NewFile } from "./Files.ts"
-import {
-  ArtifactId,
-  ProcessId,
-  ProcessRunId,
-  StepRunId,
-  TaskPackageId,
-  WorkItemId,
-  WorkspaceId
-} from "./Ids.ts"
+import { ArtifactId, ProcessId, ProcessRunId, StepRunId, TaskPackageId, WorkItemId, WorkspaceId } from "./Ids.ts"
 import {
   LegacyArtifact,
   LegacyEvent,
@@ -259,15 +251,11 @@ export const listRobots = HttpApiEndpoint.get("legacyRobots", robots, {
   .annotateMerge(older("List the task packages"))
 
 /** The form with which a new zip is uploaded, valid for one hour. A package from git is a 409. */
-export const getUploadLink = HttpApiEndpoint.get(
-  "legacyRobotUpload",
-  `${robots}/:task_package_id/file/uploadlink`,
-  {
-    params: { ...ofWorkspace, task_package_id: TaskPackageId },
-    success: LegacyUploadForm,
-    error: [NotFoundResponse, ConflictResponse]
-  }
-)
+export const getUploadLink = HttpApiEndpoint.get("legacyRobotUpload", `${robots}/:task_package_id/file/uploadlink`, {
+  params: { ...ofWorkspace, task_package_id: TaskPackageId },
+  success: LegacyUploadForm,
+  error: [NotFoundResponse, ConflictResponse]
+})
   .annotate(RequiredPermission, "Tasks.write_task_packages")
   .annotateMerge(older("Get the form with which a zip is uploaded"))
 
@@ -280,6 +268,7 @@ export const Legacy = HttpApiGroup.make("legacy")
   .annotateMerge(
     OpenApi.annotations({
       title: "Older interface",
-      description: "For robots and programs of the years before `/api/v1`, which has all of it and more. Nothing is added here."
+      description:
+        "For robots and programs of the years before `/api/v1`, which has all of it and more. Nothing is added here."
     })
   )

@@ -98,9 +98,7 @@ export const LegacyWorkItem = Schema.Struct({
   ),
   payload: Schema.optionalKey(Schema.NullOr(Schema.Json)),
   files: Schema.optionalKey(
-    Schema.Array(
-      Schema.Struct({ id: FileId, fileName: Schema.String, fileSize: Schema.Finite, url: Schema.String })
-    )
+    Schema.Array(Schema.Struct({ id: FileId, fileName: Schema.String, fileSize: Schema.Finite, url: Schema.String }))
   )
 }).annotate({ identifier: "LegacyWorkItem" })
 export interface LegacyWorkItem extends Schema.Schema.Type<typeof LegacyWorkItem> {}

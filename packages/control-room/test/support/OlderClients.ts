@@ -15,8 +15,10 @@ export const jsonOf = (received: Requests.Received) => {
 }
 
 /** As `jsonOf`, decoded. */
-export const bodyOf = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, received: Requests.Received): S["Type"] =>
-  Schema.decodeUnknownSync(schema)(jsonOf(received))
+export const bodyOf = <S extends Schema.ConstraintDecoder<unknown>>(
+  schema: S,
+  received: Requests.Received
+): S["Type"] => Schema.decodeUnknownSync(schema)(jsonOf(received))
 
 /**
  * `RPA.Robocorp.Process` of rpaframework, by the names of its keywords. `process` is the id that it was given, or what
@@ -45,8 +47,7 @@ export const processLibrary = Effect.fnUntraced(function* (process: string, give
     uploadFile: (url: string, fields: Readonly<Record<string, string>>, file: Requests.Sent["file"] & object) =>
       send({ method: "POST", url, data: fields, file }),
     listProcesses: get(`${workspace}/processes`),
-    listProcessWorkItems: (includeData = false) =>
-      get(`${ofProcess}/work-items`, { includeData: String(includeData) }),
+    listProcessWorkItems: (includeData = false) => get(`${ofProcess}/work-items`, { includeData: String(includeData) }),
     listProcessRunWorkItems: (run: string, includeData = false) =>
       get(`${ofProcess}/runs/${run}/work-items`, {
         includeData: String(includeData),

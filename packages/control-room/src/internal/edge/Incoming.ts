@@ -51,7 +51,8 @@ const artifactByName = (path: string): string =>
   )
 
 /** Matches every path that `canonicalUrl` may have to change; hardly any request has one. */
-const unusual = /\/\/|\/(?:\?|$)|^\/v1\/|\/name(?::|%3[Aa])|\/(?:outputs|assistant-runs|upload)(?:\?|$)|\/artifacts\/[^/]+\//
+const unusual =
+  /\/\/|\/(?:\?|$)|^\/v1\/|\/name(?::|%3[Aa])|\/(?:outputs|assistant-runs|upload)(?:\?|$)|\/artifacts\/[^/]+\//
 
 /** Collapses repeated slashes, removes a trailing one, and maps the paths of older clients to those of the contract. */
 const canonicalUrl = (url: string, method: string): string => {

@@ -108,7 +108,8 @@ export const layer = Endpoints.group(
       legacyStart: Effect.fnUntraced(function* ({ params, payload }) {
         const process = yield* findProcess(params)
         // An empty list is what the library sends for no work items.
-        if (payload === undefined || payload === null || (Array.isArray(payload) && payload.length === 0)) return yield* started(params.workspace_id, process, {})
+        if (payload === undefined || payload === null || (Array.isArray(payload) && payload.length === 0))
+          return yield* started(params.workspace_id, process, {})
         yield* checkPayload(payload, "the body")
         return yield* started(params.workspace_id, process, withPayload(payload))
       }),
@@ -129,7 +130,13 @@ export const layer = Endpoints.group(
         const { view } = yield* findProcess(params)
         const filter = { processId: view.id, state: null }
         const workspace = params.workspace_id
-        return yield* page(request, query, (from) => runs.list(workspace, filter, from), runViews(workspace), sizeOf(query))
+        return yield* page(
+          request,
+          query,
+          (from) => runs.list(workspace, filter, from),
+          runViews(workspace),
+          sizeOf(query)
+        )
       }),
       legacyWorkspaceRuns: Effect.fnUntraced(function* ({ params, query }) {
         const filter = { processId: null, state: null }
@@ -183,7 +190,8 @@ export const layer = Endpoints.group(
         commands
           .batch(params.workspace_id, payload.batchOperation, payload.workItemIds)
           .pipe(refusals("INVALID_REQUEST", "NOT_FOUND", "CONFLICT"), Effect.as({ accepted: true })),
-      legacyStepRun: ({ params }) => Effect.map(findStepRun(params), (found) => stepRunView(params.process_run_id, found)),
+      legacyStepRun: ({ params }) =>
+        Effect.map(findStepRun(params), (found) => stepRunView(params.process_run_id, found)),
       legacyArtifacts: Effect.fnUntraced(function* ({ params }) {
         const { id } = yield* findStepRun(params)
         const { rows } = yield* files.list(id, firstPage)

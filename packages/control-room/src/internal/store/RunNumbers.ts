@@ -15,9 +15,7 @@ interface Row {
 
 /** Returns the numbers of a page of runs. Walks the index of a process once, however many of its runs are asked for. */
 export const make = Effect.map(Database, ({ sql }) =>
-  Effect.fnUntraced(function* (
-    runs: ReadonlyArray<ProcessRunId>
-  ): Effect.fn.Return<ReadonlyMap<ProcessRunId, number>> {
+  Effect.fnUntraced(function* (runs: ReadonlyArray<ProcessRunId>): Effect.fn.Return<ReadonlyMap<ProcessRunId, number>> {
     const numbers = new Map<ProcessRunId, number>()
     if (runs.length === 0) return numbers
     const rows = yield* Effect.orDie(sql<Row>`
