@@ -218,14 +218,14 @@ const partsOf = <const Id extends string, const Part extends string, S extends S
   HttpApiEndpoint.get(id, `${inStepRun}/${part}`, {
     params: ofStepRun,
     success: Schema.Array(item),
-    error: NotFoundResponse
+    error: [InvalidRequestResponse, NotFoundResponse]
   })
     .annotate(RequiredPermission, "Processes.read_run_outputs")
     .annotateMerge(older(text))
 
 /** The newest 1,000, without an envelope. */
 export const artifacts = partsOf("legacyArtifacts", "artifacts", LegacyArtifact, "List the artifacts of a step run")
-/** The first 1,000, without an envelope. */
+/** The first 1,000, or fewer if these are large, without an envelope. */
 export const messages = partsOf("legacyMessages", "messages", LegacyMessage, "List the console of a step run")
 /** The first 1,000, without an envelope. */
 export const events = partsOf("legacyEvents", "events", LegacyEvent, "List the events of a step run")

@@ -203,20 +203,20 @@ export const layer = Endpoints.group(
         if (file === null || file.ownerId !== id) return yield* notFound("artifact", params.artifact_id)
         return (yield* links.file(params.workspace_id, file)).download.url
       }),
-      legacyMessages: Effect.fnUntraced(function* ({ params }) {
+      legacyMessages: Effect.fnUntraced(function* ({ params, request }) {
         const { id } = yield* findStepRun(params)
-        const { rows } = yield* reports.listMessages(id, firstPage)
+        const { data } = yield* page(request, {}, (from) => reports.listMessages(id, from), Effect.succeed, pageSize)
         // Clients join them without a separator.
-        return rows.map(({ message, timestamp }, index) => ({
+        return data.map(({ message, timestamp }, index) => ({
           seqNo: index + 1,
           timeStamp: timestamp,
           message: `${message}\n`
         }))
       }),
-      legacyEvents: Effect.fnUntraced(function* ({ params }) {
+      legacyEvents: Effect.fnUntraced(function* ({ params, request }) {
         const { id } = yield* findStepRun(params)
-        const { rows } = yield* stepRuns.listEvents(id, firstPage)
-        return rows.map(({ event_type, timestamp }, index) => ({
+        const { data } = yield* page(request, {}, (from) => stepRuns.listEvents(id, from), Effect.succeed, pageSize)
+        return data.map(({ event_type, timestamp }, index) => ({
           seqNo: index + 1,
           timeStamp: timestamp,
           eventType: event_type,
