@@ -522,6 +522,33 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the older
     })
   )
 
+  it.effect("checks payloads against the input schema of the process", () =>
+    Effect.gen(function* () {
+      const { rows } = yield* Service
+      const name = `checked ${crypto.randomUUID()}`
+      const process = yield* Processes.create({
+        name,
+        steps: [{ name: "s", task: { name } }],
+        input_schema: { type: "object", properties: { day: { type: "string" } }, required: ["day"] },
+        check_payloads: true
+      })
+      const library = yield* processLibrary(process.id)
+      const before = yield* rows
+      for (const [sent, says] of [
+        [library.startProcess({ day: 1 }), /the body.day/],
+        // The first has started by then.
+        [library.startProcess([{ day: "today" }, { day: 1 }], true), /1.day/],
+        [library.createInputWorkItem({ day: 1 }), /payload.day/]
+      ] as const) {
+        const refused = yield* sent
+        assert.strictEqual(refused.status, 400, refused.text)
+        assert.match(refused.text, says)
+      }
+      assert.deepStrictEqual(yield* rows, before)
+      assert.strictEqual((yield* library.startProcess({ day: "today" })).status, 200)
+    })
+  )
+
   it.effect("shows a step run only below its run, and an artifact only below its step run", () =>
     Effect.gen(function* () {
       const made = yield* world

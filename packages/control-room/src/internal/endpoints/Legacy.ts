@@ -10,6 +10,7 @@ import * as Endpoints from "../edge/Endpoints.ts"
 import { conflict, notFound, orNotFound, refusals } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
+import { InputSchemas } from "../runs/InputSchemas.ts"
 import { Runs } from "../runs/Runs.ts"
 import { Database } from "../store/Database.ts"
 import { Files } from "../store/Files.ts"
@@ -43,6 +44,7 @@ export const layer = Endpoints.group(
     const { transaction } = yield* Database
     const { page } = yield* Pagination
     const commands = yield* Runs
+    const inputSchemas = yield* InputSchemas
     const processes = yield* Processes
     const runs = yield* ProcessRuns
     const numbersOf = yield* RunNumbers.make
@@ -80,7 +82,17 @@ export const layer = Endpoints.group(
       const { rows } = yield* items.list(workspace, filter, { after: null, limit: 1 })
       return { id, workItemIds: rows.map((item) => item.id) }
     })
-    const withPayload = (payload: Schema.Json): StartInput => ({ type: "with_payloads", payloads: [payload] })
+    /** Starts a run with one payload; `field` is where the request has it. */
+    const startedWith = Effect.fnUntraced(function* (
+      workspace: WorkspaceId,
+      process: StoredProcess,
+      payload: Schema.Json,
+      field: string
+    ) {
+      yield* checkPayload(payload, field)
+      yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(process, payload, field))
+      return yield* started(workspace, process, { type: "with_payloads", payloads: [payload] })
+    })
 
     const runViews = (workspace: WorkspaceId) =>
       Effect.fnUntraced(function* (found: ReadonlyArray<Effect.Success<ReturnType<typeof findRun>>>) {
@@ -110,14 +122,12 @@ export const layer = Endpoints.group(
         // An empty list is what the library sends for no work items.
         if (payload === undefined || payload === null || (Array.isArray(payload) && payload.length === 0))
           return yield* started(params.workspace_id, process, {})
-        yield* checkPayload(payload, "the body")
-        return yield* started(params.workspace_id, process, withPayload(payload))
+        return yield* startedWith(params.workspace_id, process, payload, "the body")
       }),
       legacyStartBatch: Effect.fnUntraced(function* ({ params, payload }) {
         const process = yield* findProcess(params)
-        for (const [index, one] of payload.entries()) yield* checkPayload(one, String(index))
         return yield* transaction(
-          Effect.forEach(payload, (one) => started(params.workspace_id, process, withPayload(one)))
+          Effect.forEach(payload, (one, index) => startedWith(params.workspace_id, process, one, String(index)))
         )
       }),
       legacyStartRequested: Effect.fnUntraced(function* ({ params, payload }) {
@@ -171,9 +181,16 @@ export const layer = Endpoints.group(
       legacyWorkItem: ({ params, query }) => legacyItems.get(params, query.includeData),
       legacyCreateWorkItem: Effect.fnUntraced(function* ({ params, payload }) {
         const { process_id, workspace_id } = params
-        const json = yield* checkPayload(payload.payload ?? null)
-        const locked = orNotFound("process", process_id, processes.lock(workspace_id, process_id, "share"))
-        const { id } = yield* transaction(Effect.andThen(locked, items.create(workspace_id, process_id, json)))
+        const data = payload.payload ?? null
+        const json = yield* checkPayload(data)
+        const { id } = yield* transaction(
+          Effect.gen(function* () {
+            const locked = processes.lock(workspace_id, process_id, "share")
+            const process = yield* orNotFound("process", process_id, locked)
+            yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(process, data, "payload"))
+            return yield* items.create(workspace_id, process_id, json)
+          })
+        )
         return { id }
       }),
       legacyCreateWorkItemFile: Effect.fnUntraced(function* ({ params, payload: { fileName, fileSize } }) {
