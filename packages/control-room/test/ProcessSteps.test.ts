@@ -34,6 +34,10 @@ const before = Effect.gen(function* () {
   yield* sql`DROP TABLE process_step`
   yield* sql`ALTER TABLE process DROP COLUMN input_schema`
   yield* sql`ALTER TABLE process DROP COLUMN check_payloads`
+  yield* sql`ALTER TABLE process DROP COLUMN forward_done_items`
+  for (const index of ["file_by_blob", "work_item_by_parent", "output_passed_on"]) {
+    yield* sql`DROP INDEX ${sql(index)}`
+  }
   yield* sql`DELETE FROM migration WHERE migration_id >= 14`
 })
 
