@@ -77,7 +77,7 @@ const openItem = Effect.fnUntraced(function* (source: ItemSource<unknown>, { id,
         ended.failure = with_
       })
   }
-  return { input, ended: Effect.sync((): Readonly<Ended> => ended) }
+  return { input, ended }
 })
 
 type Opened = Effect.Success<ReturnType<typeof openItem>>
@@ -117,7 +117,7 @@ export const runItem = <R>(
   work: (input: Input<Schema.Json>) => Effect.Effect<unknown, unknown, R>
 ) =>
   Effect.gen(function* () {
-    let ended: Opened["ended"] = Effect.succeed(nothingSaid)
+    let ended = nothingSaid
     const exit = yield* openItem(source, reserved).pipe(
       Effect.tap((opened) =>
         Effect.sync(() => {
@@ -127,7 +127,7 @@ export const runItem = <R>(
       Effect.flatMap(({ input }) => work(input)),
       Effect.exit
     )
-    return yield* releaseOf(reserved.id, exit, yield* ended)
+    return yield* releaseOf(reserved.id, exit, ended)
   })
 
 /** How many items were processed. */
@@ -165,7 +165,7 @@ export const inputs = (source: ItemSource): Stream.Stream<Input<Schema.Json>, Ro
         if (current === null) return null
         const { ended, id } = current
         current = null
-        const { release } = yield* releaseOf(id, exit, yield* ended)
+        const { release } = yield* releaseOf(id, exit, ended)
         return { id, release }
       })
       const pull: Effect.Effect<Input<Schema.Json> | null, RobotError> = Effect.gen(function* () {
