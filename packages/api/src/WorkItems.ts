@@ -28,7 +28,7 @@ const call = {
   updatePayload: returning<Pick<contract.WorkItem, "payload">, Conflict | InvalidRequest | NotFound>()(
     inWorkspace(contract.updatePayload)
   ),
-  batch: returning<unknown, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.batch))
+  batch: returning<contract.BatchResult, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.batch))
 }
 
 export interface Filter {
