@@ -28,7 +28,7 @@ const call = {
   updatePayload: returning<Pick<contract.WorkItem, "payload">, Conflict | InvalidRequest | NotFound>()(
     inWorkspace(contract.updatePayload)
   ),
-  batch: returning<unknown, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.batch))
+  batch: returning<contract.BatchResult, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.batch))
 }
 
 export interface Filter {
@@ -145,10 +145,13 @@ export const updatePayload = Effect.fn("WorkItems.updatePayload")(
 
 const batch = (operation: contract.BatchOperation) => (items: ReadonlyArray<WorkItemId>) =>
   items.length === 0
-    ? Effect.void
-    : Effect.asVoid(call.batch({ payload: { batch_operation: operation, work_item_ids: items } }))
+    ? Effect.succeed<contract.BatchResult>({ accepted: true, outputs_passed_on: 0 })
+    : call.batch({ payload: { batch_operation: operation, work_item_ids: items } })
 
-/** Queues failed items again. All or none; at most 10,000 in one call; an empty list is allowed. */
+/**
+ * Queues failed items again; returns how many outputs of them were passed on before (`outputs_passed_on`), which the
+ * retry may create again. All or none; at most 10,000 in one call; an empty list is allowed.
+ */
 export const retry = Effect.fn("WorkItems.retry")(batch("retry"))
 
 /** Marks failed items as done. All or none; at most 10,000 in one call; an empty list is allowed. */

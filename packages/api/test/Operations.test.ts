@@ -18,8 +18,8 @@ import * as Connection from "../src/internal/Connection.ts"
 import { make as makeCall } from "../src/internal/EndpointCall.ts"
 import { answer, type Fault, type FaultServer, make, settle } from "./support/FaultServer.ts"
 
-/** Called by others than the client: by services that only have an address, and by robots, as text. */
-const notCalled = new Set(["startProcessRunFromIntegration", "getVaultPublicKey"])
+/** Called by others than the client: by services that only have an address, by robots, as text, and by older clients, as bytes. */
+const notCalled = new Set(["startProcessRunFromIntegration", "getVaultPublicKey", "downloadTaskPackage"])
 
 const all: Array<HttpApiEndpoint.Top> = []
 HttpApi.reflect(Api, { onGroup: () => {}, onEndpoint: ({ endpoint }) => all.push(endpoint) })

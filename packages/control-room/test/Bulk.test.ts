@@ -346,7 +346,12 @@ withLayer(runsOn(database), { excludeTestServices: true, timeout: "4 minutes" })
             const item = given[index] ?? null
             if (item === null || item instanceof Refused) return []
             worked.add(item.id)
-            return [{ ...ask, settled: { item: item.id, attempt: item.attempt, exception: null, outputs: [] } }]
+            return [
+              {
+                ...ask,
+                settled: { item: item.id, attempt: item.attempt, exception: null, outputs: [], dropOutputs: false }
+              }
+            ]
           })
         }
         const stepRuns = yield* StepRuns

@@ -65,6 +65,9 @@ const faultOf = (endpoint: Endpoint, answer: Answer): string | null => {
     const declared = endpoint.successes.get(status)
     if (declared === undefined) return "a status that the contract does not declare"
     const schemas = declared.map((schema) => (HttpApiSchema.isWithHeaders(schema) ? schema.schema : schema))
+    if (endpoint.identifier === "downloadTaskPackage") {
+      return headers["content-type"] === "application/zip" && text.startsWith("PK") ? null : "no zip"
+    }
     if (headers["content-type"]?.startsWith("text/plain") === true) return text === "" ? "no text" : null
     if (headers["content-type"]?.startsWith("application/json") !== true) return "no content type"
     const schema = Schema.Union(schemas as unknown as ReadonlyArray<Schema.Codec<unknown>>)

@@ -1,7 +1,9 @@
 /** What a browser requests and checks before it lets a page of another origin call the service. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { exposedHeaders } from "../src/internal/edge/Cors.ts"
+import { send } from "./support/Http.ts"
 import type { RawRequest } from "./support/Service.ts"
 import { layerIn, Service, temporaryFolder } from "./support/Service.ts"
 
@@ -12,6 +14,23 @@ const serving = <A, E>(cors: ReadonlyArray<string>, effect: Effect.Effect<A, E, 
     const folder = yield* temporaryFolder
     return yield* Effect.provide(effect, layerIn(folder, { rateLimit: { perSecond: 1, burst: 3 }, cors }))
   })
+
+const Document = Schema.Struct({
+  paths: Schema.Record(
+    Schema.String,
+    Schema.Record(
+      Schema.String,
+      Schema.Struct({
+        responses: Schema.Record(
+          Schema.String,
+          Schema.Struct({ headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)) })
+        )
+      })
+    )
+  )
+})
+
+const bodyOf = Schema.decodeSync(Schema.fromJsonString(Document))
 
 const from = (origin: string, request: RawRequest = {}): RawRequest => ({
   ...request,
@@ -42,6 +61,31 @@ describe("CORS", () => {
         assert.isUndefined(headers["access-control-allow-credentials"])
         const transfer = yield* raw("OPTIONS", "/transfer/v1/uploads", preflight("http://127.0.0.1:5173"))
         assert.strictEqual(transfer.headers["access-control-allow-origin"], "http://127.0.0.1:5173")
+      })
+    )
+  )
+
+  it.live("lets a generated client in a page use every operation of the document, which declares the header", () =>
+    serving(
+      [app],
+      Effect.gen(function* () {
+        const { raw } = yield* Service
+        const { text } = yield* raw("GET", "/api/v1/openapi.json", { key: null })
+        const operations = Object.entries(bodyOf(text).paths)
+          .filter(([path]) => path.startsWith("/api/v1/"))
+          .flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => ({ method, operation, path })))
+        assert.isAbove(operations.length, 56)
+        for (const { method, operation, path } of operations) {
+          const ok = operation.responses["200"]
+          assert.property(ok?.headers ?? {}, "access-control-allow-origin", `${method} ${path}`)
+        }
+        const { origin } = yield* Service
+        for (const method of new Set(operations.map(({ method }) => method.toUpperCase()))) {
+          const headers = { origin: app, "access-control-request-method": method }
+          const answer = yield* send(origin, "OPTIONS", "/api/v1/workspaces/w/worker-groups/g/workers", { headers })
+          assert.strictEqual(answer.status, 204)
+          assert.include(answer.headers["access-control-allow-methods"]?.split(/, ?/) ?? [], method)
+        }
       })
     )
   )

@@ -21,6 +21,9 @@ const only = <A>(values: ReadonlyArray<A>): A => {
   return value ?? assert.fail("nothing there")
 }
 
+/** How a task releases an item that has outputs. */
+const as = (exception: State.Exception | null): State.Release => ({ exception, outputs: "some" })
+
 /** Starts the waiting step run, like a worker. */
 const start = (model: Model) => {
   const stepRun = only(model.live())
@@ -72,7 +75,7 @@ describe("a run", () => {
     const stepRun = start(model)
     const item = model.held(stepRun.id) ?? assert.fail()
     model.addOutput(stepRun.id, item.id)
-    model.commit(succeed(Engine.release(model.run, stepRun, item, null, model.now)))
+    model.commit(succeed(Engine.release(model.run, stepRun, item, as(null), model.now)))
     finish(model)
     assert.strictEqual(only(model.live()).step, 1)
 
@@ -195,7 +198,7 @@ describe("a failing item", () => {
     const model = new Model([{ retry: { max_attempts: 5, delay_seconds: 0 } }], 1)
     const stepRun = start(model)
     const item = model.held(stepRun.id) ?? assert.fail()
-    model.commit(succeed(Engine.release(model.run, stepRun, item, business, model.now)))
+    model.commit(succeed(Engine.release(model.run, stepRun, item, as(business), model.now)))
     assert.strictEqual(model.items.get(item.id)?.state, "failed")
   })
 
@@ -217,10 +220,10 @@ describe("a released item", () => {
     const model = new Model([{}], 1)
     const stepRun = start(model)
     const item = model.held(stepRun.id) ?? assert.fail()
-    model.commit(succeed(Engine.release(model.run, stepRun, item, null, model.now)))
+    model.commit(succeed(Engine.release(model.run, stepRun, item, as(null), model.now)))
     const after = model.items.get(item.id) ?? assert.fail()
-    assert.deepStrictEqual(succeed(Engine.release(model.run, stepRun, after, null, model.now)).changes, [])
-    const other = Engine.release(model.run, stepRun, after, application, model.now)
+    assert.deepStrictEqual(succeed(Engine.release(model.run, stepRun, after, as(null), model.now)).changes, [])
+    const other = Engine.release(model.run, stepRun, after, as(application), model.now)
     assert.strictEqual(Result.isFailure(other) ? other.failure.code : "", "CONFLICT")
   })
 })
@@ -235,7 +238,7 @@ describe("an ended step run", () => {
     for (const decision of [
       Engine.startStepRun(model.run, ended, item, model.now),
       Engine.reserveNext(model.run, ended, null, null, model.now),
-      Engine.release(model.run, ended, item, null, model.now),
+      Engine.release(model.run, ended, item, as(null), model.now),
       Engine.finish(model.run, ended, null, { held: 0, done: 0 }, null, model.now)
     ]) {
       assert.strictEqual(Result.isFailure(decision) ? decision.failure.code : "", "LEASE_LOST")
@@ -271,7 +274,7 @@ describe("stop", () => {
     assert.strictEqual(model.run.state, "stopping")
     const held = model.held(stepRun.id) ?? assert.fail()
     model.addOutput(stepRun.id, held.id)
-    model.commit(succeed(Engine.release(model.run, stepRun, held, null, model.now)))
+    model.commit(succeed(Engine.release(model.run, stepRun, held, as(null), model.now)))
     const next = Engine.reserveNext(model.run, stepRun, null, model.due(0)[0] ?? null, model.now)
     assert.isNull(succeed(next).item)
     finish(model)
@@ -324,7 +327,9 @@ const Command = Schema.Struct({
 const Step = Schema.Struct({
   max_parallel: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 })),
   retry: Schema.Boolean,
-  gate: Schema.Boolean
+  gate: Schema.Boolean,
+  forwards: Schema.Boolean,
+  dropsFailed: Schema.Boolean
 })
 
 const perform = (model: Model, { kind, pick }: typeof Command.Type): void => {
@@ -350,7 +355,11 @@ const perform = (model: Model, { kind, pick }: typeof Command.Type): void => {
     case "application": {
       const held = running === undefined ? null : model.held(running.id)
       const exception = kind === "done" ? null : kind === "business" ? business : application
-      if (running !== undefined && held !== null) commit(Engine.release(model.run, running, held, exception, model.now))
+      if (running !== undefined && held !== null) {
+        const some = model.outputsOf(running.id, held.id).held > 0
+        const outputs = pick % 5 === 0 ? "incomplete" : some ? "some" : "none"
+        commit(Engine.release(model.run, running, held, { exception, outputs }, model.now))
+      }
       return
     }
     case "output": {
@@ -403,6 +412,8 @@ describe("whatever happens in whatever order", () => {
         steps.map((step) => ({
           max_parallel: step.max_parallel,
           start_after: step.gate ? ("previous_step" as const) : ("items" as const),
+          ...(step.forwards ? { forward_done_items: true } : {}),
+          ...(step.dropsFailed ? { failed_outputs: "drop" as const } : {}),
           ...(step.retry ? { retry: { max_attempts: 2, delay_seconds: 10 } } : {})
         })),
         items
@@ -427,6 +438,13 @@ describe("whatever happens in whatever order", () => {
         if (before.state === model.run.state) assert.strictEqual(notified.length, before.told, command.kind)
         for (const [step, count] of counts.entries()) {
           assert.isAtMost(count.live, model.run.steps[step]?.max_parallel ?? 1)
+        }
+        for (const { parent, stepRun } of model.outputs.values()) {
+          // Held outputs are of the last attempt at their item, in a step run that has not ended.
+          assert.strictEqual(model.stepRuns.get(stepRun)?.state, "in_progress")
+          const item = model.items.get(parent)
+          assert.strictEqual(item?.stepRun, stepRun)
+          assert.notStrictEqual(item?.state, "pending")
         }
         for (const stepRun of model.live()) {
           const own = [...model.items.values()].filter(

@@ -461,10 +461,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the edge"
           for (const authorization of [credentials(path), ...(soak || index === 0 ? ["Bearer \u00ff"] : [])]) {
             // The calls that accept one of these, since they need nothing, or only a name.
             if (/\/(link-tokens|assets)$/.test(path) && authorization.includes(key)) continue
-            // A worker group, and a workspace, needs nothing but a name.
+            // A worker group, a workspace and a task package need nothing but a name.
             if (
               method === "POST" &&
-              /\/(worker-groups|workspaces)$/.test(path) &&
+              /\/(worker-groups|workspaces|task-packages)$/.test(path) &&
               String(request.body).includes('"name"')
             )
               continue
@@ -759,7 +759,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the edge"
       const task = `apart-${process.id}`
       yield* Processes.update(process.id, { name: process.name, steps: [{ name: "s", task: { name: task } }] })
       const worker = yield* linkWorker([task])
-      yield* raw("POST", `processes/${process.id}/process-runs`)
+      yield* raw("POST", `processes/${process.id}/process-runs`, { json: { type: "with_payloads", payloads: [1] } })
       const { lease } = yield* worker.take
       const bearer = (token: string): RawRequest => ({ key: null, headers: { authorization: `Bearer ${token}` } })
       const asWorker = (request: RawRequest) =>

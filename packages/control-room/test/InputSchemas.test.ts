@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { revisionOf, Processes as ProcessStore } from "../src/internal/store/Processes.ts"
 import { migrate } from "../src/internal/store/Migrations.ts"
+import { beforeHeldOutputs } from "./support/Migrations.ts"
 import { assertError } from "./support/Http.ts"
 import { layer, Service } from "./support/Service.ts"
 
@@ -189,6 +190,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("payloads 
       const before = yield* store.get(workspaceId, process.id)
       yield* sql`ALTER TABLE process DROP COLUMN input_schema`
       yield* sql`ALTER TABLE process DROP COLUMN check_payloads`
+      yield* beforeHeldOutputs
       yield* sql`DELETE FROM migration WHERE migration_id >= 15`
       yield* migrate
       const after = yield* store.get(workspaceId, process.id)

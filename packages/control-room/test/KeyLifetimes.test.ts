@@ -6,6 +6,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as TestClock from "effect/testing/TestClock"
 import { IdempotencyRecords } from "../src/internal/store/IdempotencyRecords.ts"
 import { migrate } from "../src/internal/store/Migrations.ts"
+import { beforeHeldOutputs } from "./support/Migrations.ts"
 import { onPostgres } from "./support/Service.ts"
 import { database } from "./support/Storage.ts"
 
@@ -65,6 +66,7 @@ const before = Effect.gen(function* () {
   yield* sql`DROP TABLE process_step`
   yield* sql`ALTER TABLE process DROP COLUMN input_schema`
   yield* sql`ALTER TABLE process DROP COLUMN check_payloads`
+  yield* beforeHeldOutputs
   yield* sql`DELETE FROM migration WHERE migration_id >= 13`
 })
 

@@ -8,6 +8,7 @@ import { migrate } from "../src/internal/store/Migrations.ts"
 import { ProcessRuns } from "../src/internal/store/ProcessRuns.ts"
 import { Processes } from "../src/internal/store/Processes.ts"
 import { Workspaces } from "../src/internal/store/Workspaces.ts"
+import { beforeHeldOutputs } from "./support/Migrations.ts"
 import { database } from "./support/Storage.ts"
 
 const packageId = TaskPackageId.make("01900000-0000-7000-8000-000000000001")
@@ -34,6 +35,7 @@ const before = Effect.gen(function* () {
   yield* sql`DROP TABLE process_step`
   yield* sql`ALTER TABLE process DROP COLUMN input_schema`
   yield* sql`ALTER TABLE process DROP COLUMN check_payloads`
+  yield* beforeHeldOutputs
   yield* sql`DELETE FROM migration WHERE migration_id >= 14`
 })
 

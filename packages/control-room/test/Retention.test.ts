@@ -53,7 +53,7 @@ const ran = Effect.fnUntraced(function* (
   yield* reports.uploadArtifact(lease, sized("shot.png", "png"))
   const output = yield* session.createOutput(item.id, { out: 1 })
   yield* session.attachFile(output, sized("out.txt", "out"))
-  if (ends === "unresolved") yield* session.release(item.id, { state: "FAILED", exception })
+  if (ends === "unresolved") yield* session.release(item.id, { state: "FAILED", exception, dropOutputs: true })
   if (ends !== null) yield* worker.protocol.finish(lease, null)
   return { id: run.id, item: item.id, stepRun: lease.step_run_id, lease }
 })

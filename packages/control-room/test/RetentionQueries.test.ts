@@ -82,7 +82,7 @@ withLayer(Layer.provideMerge(sqlite, recording), { excludeTestServices: true, ti
           (yield* Webhooks).disable(WebhookId.make(nobody), "test"),
           runItems.queued(process),
           runItems.held(stepRun),
-          outputs.drop(stepRun, item),
+          outputs.drop(stepRun, [item]),
           runItems.settleWaiting(emptyRun, { _tag: "WaitingSettled", to: "done", exception: null }),
           outputs.release(emptyRun, released(0)),
           outputs.release(emptyRun, released(null)),

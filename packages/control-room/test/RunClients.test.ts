@@ -34,7 +34,7 @@ const makeProcess = Effect.fnUntraced(function* (workerCount: number) {
     name: "p",
     steps: [
       { name: "a", task: { name: "a" }, max_parallel: 3, retry: { max_attempts: 2, delay_seconds: 0 } },
-      { name: "b", task: { name: "b" }, max_parallel: 2 },
+      { name: "b", task: { name: "b" }, max_parallel: 2, forward_done_items: true },
       { name: "c", task: { name: "c" }, start_after: "previous_step" }
     ]
   })
@@ -128,7 +128,13 @@ const client = Effect.fnUntraced(function* (
           if (item === undefined) return []
           const type = choose.oneOf([null, null, "business", "application"] as const)
           const exception = type === null ? null : { type, code: "X", message: "x" }
-          const settled = { item: WorkItemId.make(item.id), attempt: item.attempts, exception, outputs: [n, n] }
+          const settled = {
+            item: WorkItemId.make(item.id),
+            attempt: item.attempts,
+            exception,
+            outputs: [n, n],
+            dropOutputs: false
+          }
           return [{ stepRun: id, leaseToken: tokens.get(id) ?? "", settled, reserve: choose.chance(0.8) }]
         })
       const first = yield* nextItems.next(worker, stepRun.processRunId, asks)

@@ -80,6 +80,8 @@ const Step = Schema.Struct({
   max_parallel: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 })),
   retry: Schema.Boolean,
   gate: Schema.Boolean,
+  forwards: Schema.Boolean,
+  dropsFailed: Schema.Boolean,
   timeout: Schema.Boolean
 })
 
@@ -95,6 +97,8 @@ const definitionOf = (steps: ReadonlyArray<typeof Step.Type>) =>
     max_parallel: step.max_parallel,
     start_after: step.gate ? ("previous_step" as const) : ("items" as const),
     ...(step.retry ? { retry: { max_attempts: 2, delay_seconds: 8 } } : {}),
+    ...(step.forwards ? { forward_done_items: true } : {}),
+    ...(step.dropsFailed ? { failed_outputs: "drop" as const } : {}),
     ...(step.timeout ? { timeout_seconds: 20 } : {})
   }))
 
@@ -421,6 +425,7 @@ const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Ty
               attempt: pick % 13 === 0 ? attempts - 1 : attempts,
               exception: [null, null, exceptions.business, exceptions.application][(pick + at) % 4] ?? null,
               outputs: (pick + at) % 3,
+              dropOutputs: (pick + at) % 7 === 0,
               reserve: pick % 5 !== 0
             }
           ]
@@ -429,14 +434,15 @@ const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<typeof Step.Ty
         const asked = nextItems.next(
           worker,
           first.stored.processRunId,
-          asks.map(({ attempt, exception, item, known, outputs, reserve }) => ({
+          asks.map(({ attempt, dropOutputs, exception, item, known, outputs, reserve }) => ({
             stepRun: known.stored.id,
             leaseToken: known.token,
             settled: {
               item: to.item(item),
               attempt,
               exception,
-              outputs: Array.from({ length: outputs }, (_, index) => index)
+              outputs: Array.from({ length: outputs }, (_, index) => index),
+              dropOutputs
             },
             reserve
           }))

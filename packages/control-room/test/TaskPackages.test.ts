@@ -89,7 +89,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task pack
       const before = yield* rows
       const cases: ReadonlyArray<readonly [number, string, string, unknown?, string?]> = [
         [400, "POST", "task-packages", { name: "", type: "zip" }],
-        [400, "POST", "task-packages", { name: "x" }],
+        [400, "POST", "task-packages", {}],
         [400, "POST", "task-packages", { name: "x", type: "github" }],
         [400, "POST", `task-packages/${id}`, { type: "zip" }],
         [400, "POST", `task-packages/${id}`, { ...git, configuration: { mode: "detached" } }],

@@ -307,7 +307,7 @@ export const markDone = ready("markDone", {
   input: Schema.Struct({ workItems: Schema.Array(WorkItemId) }),
   success: Schema.Void,
   error: settleError,
-  run: ({ workItems }) => WorkItems.markAsDone(workItems)
+  run: ({ workItems }) => Effect.asVoid(WorkItems.markAsDone(workItems))
 })
 
 /** Retries failed work items, all or none. Their run is in progress again: await it once more, with a key. */
@@ -315,7 +315,7 @@ export const retryFailed = ready("retryFailed", {
   input: Schema.Struct({ workItems: Schema.Array(WorkItemId) }),
   success: Schema.Void,
   error: settleError,
-  run: ({ workItems }) => WorkItems.retry(workItems)
+  run: ({ workItems }) => Effect.asVoid(WorkItems.retry(workItems))
 })
 
 /** Asks a run to stop; `accepted` is false when it had already ended. Use `awaitCompletion` to wait for its end. */

@@ -139,6 +139,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("task pack
       const { origin, credentials } = yield* Embedded.Embedded
       assert.strictEqual(env.RC_WORKSPACE_ID, credentials.workspace_id)
       assert.strictEqual(env.RC_ACTIVITY_RUN_ID, stepRun.id)
+      assert.strictEqual(env.RC_ACTIVITY_ID, (yield* StepRuns.get(stepRun.id)).step.id)
       assert.strictEqual(env.RC_PROCESS_RUN_ID, run.id)
       assert.strictEqual(env.RC_API_WORKITEM_HOST, origin)
       assert.strictEqual(env.RC_API_URL_V1, `${origin}/api/v1/`)

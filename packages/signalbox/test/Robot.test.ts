@@ -19,36 +19,48 @@ const payloads = (items: ReadonlyArray<{ readonly payload: Schema.Json }>) => it
 
 for (const place of places) {
   describe(place.name, () => {
-    it.live("creates the outputs of items that complete, each with its files, and drops those of others", () =>
-      Effect.gen(function* () {
-        const split = Task.make("split", {
-          input: Schema.Struct({ parts: Schema.Array(Schema.String), fail: Schema.Boolean }),
-          output: Schema.Struct({ part: Schema.String }),
-          run: ({ payload: { fail, parts } }) =>
-            Stream.concat(
-              Stream.map(Stream.fromIterable(parts), (part) =>
-                Task.output({ part }, { files: [{ name: "part.txt", bytes: bytes(`${part}\n`) }] })
-              ),
-              fail ? Stream.fail(new Task.BusinessFailure({ code: "BAD", message: "it should fail" })) : Stream.empty
-            )
+    it.live(
+      "passes on the outputs of items that complete or fail as declared, with their files, and drops those of others",
+      () =>
+        Effect.gen(function* () {
+          const ends = {
+            no: Stream.empty,
+            declared: Stream.fail(new Task.BusinessFailure({ code: "BAD", message: "it should fail" })),
+            bug: Stream.die(new Error("a bug"))
+          }
+          const split = Task.make("split", {
+            input: Schema.Struct({
+              parts: Schema.Array(Schema.String),
+              fail: Schema.Literals(["no", "declared", "bug"])
+            }),
+            output: Schema.Struct({ part: Schema.String }),
+            run: ({ payload: { fail, parts } }) =>
+              Stream.concat(
+                Stream.map(Stream.fromIterable(parts), (part) =>
+                  Task.output({ part }, { files: [{ name: "part.txt", bytes: bytes(`${part}\n`) }] })
+                ),
+                ends[fail]
+              )
+          })
+          const outcome = yield* place.runTask(split, {
+            items: [
+              { payload: { parts: ["a", "b"], fail: "no" } },
+              { payload: { parts: ["c"], fail: "declared" } },
+              { payload: { parts: "no list", fail: "no" } },
+              { payload: { parts: ["dropped"], fail: "bug" } },
+              { payload: { parts: ["d"], fail: "no" } }
+            ]
+          })
+          assert.deepStrictEqual(
+            outcome.outputs,
+            ["a", "b", "c", "d"].map((part) => ({ payload: { part }, files: { "part.txt": `${part}\n` } }))
+          )
+          assert.deepStrictEqual(outcome.failures, [
+            "business BAD: it should fail",
+            "business INVALID_INPUT: payload.parts: Expected array",
+            "application UNEXPECTED: a bug"
+          ])
         })
-        const outcome = yield* place.runTask(split, {
-          items: [
-            { payload: { parts: ["a", "b"], fail: false } },
-            { payload: { parts: ["c"], fail: true } },
-            { payload: { parts: "no list", fail: false } },
-            { payload: { parts: ["d"], fail: false } }
-          ]
-        })
-        assert.deepStrictEqual(
-          outcome.outputs,
-          ["a", "b", "d"].map((part) => ({ payload: { part }, files: { "part.txt": `${part}\n` } }))
-        )
-        assert.deepStrictEqual(outcome.failures, [
-          "business BAD: it should fail",
-          "business INVALID_INPUT: payload.parts: Expected array"
-        ])
-      })
     )
 
     it.live("fails items as APPLICATION with the tag of the error, and continues after a defect", () =>

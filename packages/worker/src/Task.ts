@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Stream from "effect/Stream"
 import type { Item, OutputFile } from "./internal/Item.ts"
-import { ApplicationFailure, BusinessFailure } from "./internal/TaskFailure.ts"
+import { type ApplicationFailure, BusinessFailure, InvalidOutput } from "./internal/TaskFailure.ts"
 import type { Robot } from "./Robot.ts"
 
 export type { Input, Item, OutputFile } from "./internal/Item.ts"
@@ -80,12 +80,14 @@ const describe = (error: Schema.SchemaError): string => {
 
 /**
  * Creates a task. `run` receives the item with its payload decoded by `input`, and returns one output, none (`void`),
- * or a stream of them; payloads are encoded by `output`. Outputs keep the order of the stream, and are passed on only
- * if the item completes.
+ * or a stream of them; payloads are encoded by `output`. Outputs keep the order of the stream, and are passed on when
+ * the step run ends.
  *
- * - `BusinessFailure` and `ApplicationFailure` fail the item with that type, code and message.
+ * - `BusinessFailure` and `ApplicationFailure` fail the item with that type, code and message; what it emitted before is
+ *   passed on, unless the step retries the item or says `failed_outputs: "drop"`.
  * - A payload that `input` refuses is a `BusinessFailure` with the code `INVALID_INPUT`; the task does not run.
- * - Any other failure is APPLICATION with the error's tag as its code, a defect without a tag `UNEXPECTED`.
+ * - Any other failure is APPLICATION with the error's tag as its code, a defect without a tag `UNEXPECTED`; its outputs,
+ *   and those of an item with an invalid output, are dropped.
  *
  * ```ts
  * import * as Effect from "effect/Effect"
@@ -124,7 +126,7 @@ export const make = <
     const given = value instanceof Output ? value : new Output(value, [])
     return Effect.mapBoth(encode(given.payload), {
       onSuccess: (payload) => new Output(payload, given.files),
-      onFailure: (error) => new ApplicationFailure({ code: "INVALID_OUTPUT", message: describe(error) })
+      onFailure: (error) => new InvalidOutput({ code: "INVALID_OUTPUT", message: describe(error) })
     })
   }
   const outputs = Effect.fnUntraced(function* (

@@ -83,12 +83,23 @@ describe("items", () => {
       const work = Robot.forEachInput((item) =>
         Effect.andThen(
           item.createOutput(1, { files: [{ name: "a.txt", bytes: new Uint8Array(3) }] }),
-          new BusinessFailure({ code: "NO", message: "no" })
+          Effect.fail("not declared")
         )
       )
       yield* run(work, folder, { RC_WORKITEM_INPUT_PATH: "./in.json", RC_WORKITEM_OUTPUT_PATH: "./out/items.json" })
       assert.deepStrictEqual(readdirSync(join(folder, "out")), ["items.json"])
       assert.strictEqual(readFileSync(join(folder, "out/items.json"), "utf8"), "[]\n")
+    })
+  )
+
+  it.live("keep the outputs of an item that fails as the robot declares", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderWith({ "in.json": '[{"payload":1}]' })
+      const work = Robot.forEachInput((item) =>
+        Effect.andThen(item.createOutput("report"), new BusinessFailure({ code: "NO", message: "no" }))
+      )
+      yield* run(work, folder, { RC_WORKITEM_INPUT_PATH: "./in.json", RC_WORKITEM_OUTPUT_PATH: "./out.json" })
+      assert.include(readFileSync(join(folder, "out.json"), "utf8"), '"report"')
     })
   )
 

@@ -144,13 +144,17 @@ describe("the items of a reserved step run", () => {
     })
   )
 
-  it.effect("sends no outputs of an item that failed", () =>
+  it.effect("sends the outputs of an item that failed, unless it is released without them", () =>
     Effect.gen(function* () {
       const { asked, source } = yield* working
       yield* source.createOutput(id, 1, [])
       const exception = { type: "BUSINESS", code: "NO", message: "no" } as const
       yield* source.advance({ id, release: { state: "FAILED", exception } }, true)
-      assert.deepStrictEqual(asked[1]?.settled, { work_item_id: id, attempt: 2, state: "FAILED", exception })
+      const failed = { work_item_id: id, attempt: 2, state: "FAILED", exception }
+      assert.deepStrictEqual<unknown>(asked[1]?.settled, { ...failed, outputs: [1] })
+      yield* source.createOutput(id, 2, [])
+      yield* source.advance({ id, release: { state: "FAILED", exception, dropOutputs: true } }, true)
+      assert.deepStrictEqual<unknown>(asked[2]?.settled, { ...failed, drop_outputs: true })
     })
   )
 

@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { expectTypeOf } from "vitest"
+import { runItem } from "../src/internal/ItemLoop.ts"
 import { runItems } from "../src/internal/ItemRun.ts"
 import * as SessionSource from "../src/internal/SessionSource.ts"
 import { ApplicationFailure, BusinessFailure } from "../src/Task.ts"
@@ -151,8 +152,38 @@ describe("outputs", () => {
       assert.strictEqual(actions.length, 2)
       assert.deepStrictEqual(release, {
         state: "FAILED",
-        exception: { type: "APPLICATION", code: "Odd", message: "no third" }
+        exception: { type: "APPLICATION", code: "Odd", message: "no third" },
+        dropOutputs: true
       })
+    })
+  )
+
+  it.effect("keeps what a declared failure follows", () =>
+    Effect.gen(function* () {
+      const task = Task.make("rejected", {
+        input: Schema.Json,
+        output: Schema.Finite,
+        run: () => Stream.concat(Stream.make(1), Stream.fail(new ApplicationFailure({ code: "ERP", message: "down" })))
+      })
+      const { actions, release } = yield* runOne(task, { payload: null })
+      assert.strictEqual(actions.length, 1)
+      const exception = { type: "APPLICATION", code: "ERP", message: "down" } as const
+      assert.deepStrictEqual(release, { state: "FAILED", exception })
+    })
+  )
+
+  it.effect("drops outputs when the response to one was lost, whatever the task makes of it", () =>
+    Effect.gen(function* () {
+      const lost = MemorySession.make({ one: { payload: 1 } }, (call) =>
+        call === "output" ? MemorySession.unreachable : undefined
+      )
+      const source = SessionSource.make(lost.session, one)
+      const reserved = (yield* source.advance(null, true)) ?? assert.fail("no item")
+      const { release } = yield* runItem(source, reserved, (item) =>
+        Effect.mapError(item.createOutput(1), () => new BusinessFailure({ code: "NO", message: "no" }))
+      )
+      const exception = { type: "BUSINESS", code: "NO", message: "no" } as const
+      assert.deepStrictEqual(release, { state: "FAILED", exception, dropOutputs: true })
     })
   )
 
@@ -167,7 +198,8 @@ describe("outputs", () => {
       assert.deepStrictEqual(actions, [])
       assert.deepStrictEqual(release, {
         state: "FAILED",
-        exception: { type: "APPLICATION", code: "INVALID_OUTPUT", message: "payload.n: Expected a value less than 10" }
+        exception: { type: "APPLICATION", code: "INVALID_OUTPUT", message: "payload.n: Expected a value less than 10" },
+        dropOutputs: true
       })
     })
   )
@@ -204,7 +236,8 @@ describe("files", () => {
           type: "APPLICATION",
           code: "FileMissing",
           message: 'the work item has no file "c.txt"; its files: "a.txt", "b.txt"'
-        }
+        },
+        dropOutputs: true
       })
     })
   )
@@ -249,7 +282,9 @@ describe("failures", () => {
     it.effect(`maps ${what}`, () =>
       Effect.gen(function* () {
         const { release } = yield* runOne(failing(failure), { payload: null })
-        assert.deepStrictEqual<unknown>(release, { state: "FAILED", exception })
+        // Only these two say that the outputs so far are meant.
+        const dropped = /(Business|Application)Failure/.test(what) ? {} : { dropOutputs: true }
+        assert.deepStrictEqual<unknown>(release, { state: "FAILED", exception, ...dropped })
       })
     )
   }
@@ -273,7 +308,8 @@ describe("failures", () => {
       const { release } = yield* runOne(task, { payload: null })
       assert.deepStrictEqual(release, {
         state: "FAILED",
-        exception: { type: "APPLICATION", code: "UNEXPECTED", message: "out of range" }
+        exception: { type: "APPLICATION", code: "UNEXPECTED", message: "out of range" },
+        dropOutputs: true
       })
     })
   )

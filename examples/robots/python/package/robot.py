@@ -111,6 +111,16 @@ def _data(item_id, path):
     return f"{_workspace('json-v1')}/workitems/{item_id}/{path}"
 
 
+def _payload(item_id):
+    """The payload of an item; an item without one is a 404."""
+    try:
+        return _call("GET", "WORKITEM", _data(item_id, "data"))
+    except ServiceError as error:
+        if error.status == 404:
+            return None
+        raise
+
+
 def _upload(item_id, name, content):
     """Asks where a file goes, and sends it there: the fields of the form first, the file last, and no token."""
     form = _call("POST", "WORKITEM", _data(item_id, "files"), {"fileName": name, "fileSize": len(content)})
@@ -130,7 +140,7 @@ class Item:
 
     def __init__(self, item_id):
         self.id = item_id
-        self.payload = _call("GET", "WORKITEM", _data(item_id, "data"))
+        self.payload = _payload(item_id)
 
     def files(self):
         """The files by name, with their ids."""

@@ -2,6 +2,7 @@
 import * as Context from "effect/Context"
 import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
+import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import type { AssistantRunId, ProcessRunId, StepRunId, WorkerId, WorkspaceId } from "./Ids.ts"
 import { ConflictResponse, ForbiddenResponse, InvalidRequestResponse, UnauthenticatedResponse } from "./Responses.ts"
@@ -77,6 +78,13 @@ export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principa
   "@signalbox/api/contract/CurrentPrincipal"
 ) {}
 
+/** As an API key in a header, since generators of clients know no scheme `RC-WSKEY`. */
+const wskey = HttpApiSecurity.annotate(
+  HttpApiSecurity.apiKey({ in: "header", key: "Authorization" }),
+  OpenApi.Description,
+  "`RC-WSKEY ` and a key of the workspace"
+)
+
 /**
  * Workspace keys on `/api/v1`: `Authorization: RC-WSKEY <key>` (case-insensitive), or the same key as a bearer token.
  * The token of a step run that has ended is a 409.
@@ -85,7 +93,7 @@ export class WorkspaceAuthorization extends HttpApiMiddleware.Service<
   WorkspaceAuthorization,
   { provides: CurrentPrincipal }
 >()("@signalbox/api/contract/WorkspaceAuthorization", {
-  security: { wskey: HttpApiSecurity.http({ scheme: "RC-WSKEY" }), bearer: HttpApiSecurity.bearer },
+  security: { wskey, bearer: HttpApiSecurity.bearer },
   error: [UnauthenticatedResponse, ForbiddenResponse, ConflictResponse]
 }) {}
 

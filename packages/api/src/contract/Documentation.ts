@@ -11,6 +11,14 @@ export const isExtension = (endpoint: { readonly annotations: Context.Context<ne
   return override !== undefined && "x-signalbox-extension" in override
 }
 
+/**
+ * Annotates an endpoint of the hosted service with the keys of its body that are extensions. Bodies of extensions, and
+ * those with one of these keys, must have no unknown keys; all others may, since clients that exist send them.
+ */
+export const ExtensionKeys = Context.Reference<ReadonlyArray<string>>("@signalbox/api/contract/ExtensionKeys", {
+  defaultValue: () => []
+})
+
 /** The summary of an operation, in one line. */
 export const summary = (text: string) => OpenApi.annotations({ summary: text })
 

@@ -48,6 +48,13 @@ export const StepDefinition = Schema.Struct({
   ),
   /** `items` (default): as items arrive; `previous_step`: when all items of all earlier steps are done or failed. */
   start_after: Schema.optionalKey(Schema.Literals(["items", "previous_step"])),
+  /**
+   * The outputs of items that the task releases as failed: `pass_on` (default), as those of completed items, or `drop`.
+   * Those of items that are retried, or whose task crashed, are always dropped.
+   */
+  failed_outputs: Schema.optionalKey(Schema.Literals(["pass_on", "drop"])),
+  /** Completed items without outputs travel on themselves, with payload and files; default: as the process says. */
+  forward_done_items: Schema.optionalKey(Schema.Boolean),
   /** Environment variables of the task. */
   env: Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
 })
@@ -63,7 +70,9 @@ export const ProcessDefinition = Schema.Struct({
   /** The JSON Schema (draft 2020-12) of the payloads that the first step takes; absent or null: not known. */
   input_schema: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Json))),
   /** Whether payloads that `input_schema` does not take are refused; default false. Patterns in it are not checked. */
-  check_payloads: Schema.optionalKey(Schema.Boolean)
+  check_payloads: Schema.optionalKey(Schema.Boolean),
+  /** For all steps that do not say otherwise; default false. */
+  forward_done_items: Schema.optionalKey(Schema.Boolean)
 })
 export interface ProcessDefinition extends Schema.Schema.Type<typeof ProcessDefinition> {}
 

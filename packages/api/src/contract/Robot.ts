@@ -6,7 +6,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { TokenAuthorization } from "./Authorization.ts"
-import { summary } from "./Documentation.ts"
+import { ExtensionKeys, summary } from "./Documentation.ts"
 import { NewFile } from "./Files.ts"
 import { FileId, ProcessId, ProcessRunId, StepRunId, WorkItemId, WorkspaceId } from "./Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
@@ -52,12 +52,16 @@ export const release = HttpApiEndpoint.post(
     params: stepRunParams,
     payload: Schema.Struct({
       workItemId: WorkItemId,
-      ...Settlement.fields
+      ...Settlement.fields,
+      /** Extension: whether the outputs of this attempt are dropped, if it failed; default: they are passed on. */
+      dropOutputs: Schema.optionalKey(Schema.Boolean)
     }),
     success: Schema.Struct({}),
     error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
   }
-).annotateMerge(summary("Settle the reserved work item"))
+)
+  .annotate(ExtensionKeys, ["dropOutputs"])
+  .annotateMerge(summary("Settle the reserved work item"))
 
 /** Creates an output of the reserved item. */
 export const createOutput = HttpApiEndpoint.post(
@@ -78,12 +82,13 @@ export const RobotProcess = HttpApiGroup.make("robotProcess")
 
 const itemParams = { workspace_id: WorkspaceId, work_item_id: WorkItemId }
 
+/** A work item without a payload is a 404, which robot libraries read as an empty payload. */
 export const getData = HttpApiEndpoint.get(
   "getWorkItemData",
   "/workspaces/:workspace_id/workitems/:work_item_id/data",
   {
     params: itemParams,
-    success: Schema.NullOr(Schema.Json),
+    success: Schema.Json,
     error: [NotFoundResponse, ConflictResponse]
   }
 ).annotateMerge(summary("Get the payload of a work item"))

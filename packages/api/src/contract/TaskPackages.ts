@@ -3,11 +3,12 @@
  */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { Deleted, listQuery, Name, OpenEnum, Page, RelativePath, Timestamp } from "./Common.ts"
-import { extension, summary } from "./Documentation.ts"
+import { extension, ExtensionKeys, summary } from "./Documentation.ts"
 import { UploadForm } from "./Files.ts"
 import { SecretName, TaskPackageId, WorkspaceId } from "./Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
@@ -107,7 +108,11 @@ export const get = HttpApiEndpoint.get("getTaskPackage", "/workspaces/:workspace
 /** The name is unique in the workspace. */
 export const create = HttpApiEndpoint.post("createTaskPackage", "/workspaces/:workspace_id/task-packages", {
   params: { workspace_id: WorkspaceId },
-  payload: Schema.Struct({ name: Name, type: Schema.Literal("zip") }),
+  payload: Schema.Struct({
+    name: Name,
+    /** Default: `zip`, the only type that is created; `configureTaskPackage` changes it. */
+    type: Schema.Literal("zip").pipe(Schema.withDecodingDefaultKey(Effect.succeed("zip" as const)))
+  }),
   success: TaskPackage,
   error: [InvalidRequestResponse, ConflictResponse]
 })
@@ -127,6 +132,7 @@ export const configure = HttpApiEndpoint.post(
 )
   .annotate(RequiredPermission, "Tasks.write_task_packages")
   .annotate(WithoutRecord, true)
+  .annotate(ExtensionKeys, ["repository", "credentials_secret", "directory"])
   .annotateMerge(summary("Take a task package from a git repository"))
 
 /** Irreversible. A package that a step or an assistant names is a 409. */
@@ -165,6 +171,19 @@ export const getUpload = HttpApiEndpoint.get(
   .annotate(RequiredPermission, "Tasks.write_task_packages")
   .annotateMerge(extension("Get the form with which a zip is uploaded"))
 
+/** Extension, for clients of an older generation: the zip itself. A package without content is a 404. */
+export const download = HttpApiEndpoint.get(
+  "downloadTaskPackage",
+  "/workspaces/:workspace_id/task-packages/:task_package_id/download",
+  {
+    params,
+    success: Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/zip" })),
+    error: NotFoundResponse
+  }
+)
+  .annotate(RequiredPermission, "Tasks.read_task_packages")
+  .annotateMerge(extension("Download the zip of a task package"))
+
 export const TaskPackages = HttpApiGroup.make("taskPackages")
-  .add(get, create, configure, remove, list, getUpload)
+  .add(get, create, configure, remove, list, getUpload, download)
   .middleware(WorkspaceAuthorization)

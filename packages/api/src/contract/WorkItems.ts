@@ -3,6 +3,7 @@
  */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { listQuery, OpenEnum, Page, Ref, Timestamp } from "./Common.ts"
@@ -140,6 +141,16 @@ export const updatePayload = HttpApiEndpoint.post(
   .annotate(RequiredPermission, "Processes.write_work_items")
   .annotateMerge(summary("Replace the payload of a work item"))
 
+/**
+ * `outputs_passed_on` is an extension: how many outputs of retried or deleted items were passed on before and stay. A
+ * retry may create them again.
+ */
+export const BatchResult = Schema.Struct({
+  accepted: Schema.Boolean,
+  outputs_passed_on: Schema.Int.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0)))
+})
+export interface BatchResult extends Schema.Schema.Type<typeof BatchResult> {}
+
 /** One operation on 1 to 10,000 items, all or none. */
 export const batch = HttpApiEndpoint.post("batchWorkItems", "/workspaces/:workspace_id/work-items/batch", {
   params: { workspace_id: WorkspaceId },
@@ -147,7 +158,7 @@ export const batch = HttpApiEndpoint.post("batchWorkItems", "/workspaces/:worksp
     batch_operation: Schema.Literals(batchOperations),
     work_item_ids: Schema.Array(WorkItemId).check(Schema.isBetweenLength(1, 10_000))
   }),
-  success: Schema.Struct({ accepted: Schema.Boolean }),
+  success: BatchResult,
   error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
 })
   .annotate(RequiredPermission, "Processes.write_work_items")

@@ -9,7 +9,7 @@ import { TokenAuthorization } from "./Authorization.ts"
 import { Deleted, Name, RelativePath, Text, TimestampInput } from "./Common.ts"
 import { extension } from "./Documentation.ts"
 import { NewFile, UploadForm } from "./Files.ts"
-import { FileId, ProcessId, ProcessRunId, StepRunId, WorkerId, WorkItemId, WorkspaceId } from "./Ids.ts"
+import { FileId, ProcessId, ProcessRunId, StepId, StepRunId, WorkerId, WorkItemId, WorkspaceId } from "./Ids.ts"
 import {
   ConflictResponse,
   ForbiddenResponse,
@@ -54,6 +54,8 @@ export const Lease = Schema.Struct({
   lease_token: Schema.String,
   run_token: Schema.String,
   task: Schema.Struct({ name: Schema.String }),
+  /** The step of the process; a service before this field does not send it. */
+  step_id: Schema.optionalKey(StepId),
   /** Null for a task that the worker defines itself. */
   package: Schema.NullOr(Schema.Struct({ digest: Schema.String, url: Schema.String })),
   work_item_id: WorkItemId,
@@ -105,12 +107,14 @@ export const ReservedItem = Schema.Struct({
 }).annotate({ identifier: "ItemInHand" })
 export interface ReservedItem extends Schema.Schema.Type<typeof ReservedItem> {}
 
-/** The result of an item; `outputs` are created from a completed one, those with files by separate calls before. */
+/** The result of an item; `outputs` are created from it, those with files by separate calls before. */
 export const SettledItem = Schema.Struct({
   work_item_id: WorkItemId,
   attempt: Schema.Int,
   ...Settlement.fields,
-  outputs: Schema.optionalKey(Schema.Array(Schema.NullOr(Schema.Json)).check(Schema.isMaxLength(maxOutputsAtOnce)))
+  outputs: Schema.optionalKey(Schema.Array(Schema.NullOr(Schema.Json)).check(Schema.isMaxLength(maxOutputsAtOnce))),
+  /** Whether the outputs of this attempt are dropped, if it failed; default: they are passed on. */
+  drop_outputs: Schema.optionalKey(Schema.Boolean)
 }).annotate({ identifier: "SettledItem" })
 export interface SettledItem extends Schema.Schema.Type<typeof SettledItem> {}
 

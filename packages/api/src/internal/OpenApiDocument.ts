@@ -7,6 +7,7 @@ import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import type * as OpenApi from "effect/http-api/OpenApi"
 import * as SchemaAST from "effect/SchemaAST"
+import { isAlsoPut, pathAliases } from "../contract/Aliases.ts"
 import { RequiredPermission } from "../contract/Authorization.ts"
 import { keyLifetime, lifetimeHeader } from "../contract/IdempotencyKeys.ts"
 import { webhookHeaders } from "../contract/WebhookEvents.ts"
@@ -76,9 +77,16 @@ const idempotencyHeaders = {
   }
 }
 
-const withHeaders = (response: OpenApi.OpenApiSpecResponse) => ({
+const corsHeaders = {
+  "access-control-allow-origin": {
+    description: "The origin of the page that calls, where the service is started with `--cors` for it",
+    ...text
+  }
+}
+
+const withHeaders = (response: OpenApi.OpenApiSpecResponse, headers: object) => ({
   ...response,
-  headers: { ...response.headers, ...idempotencyHeaders }
+  headers: { ...response.headers, ...headers }
 })
 
 /** Query parameters are strings in the URL; these are the schemas of their values. */
@@ -112,6 +120,35 @@ const deliveries = {
     }
   }
 }
+
+/** The text of an operation that stands in for another one. */
+const deprecated = (operation: Operation, suffix: string): Operation =>
+  Object.assign({}, operation, {
+    operationId: `${operation.operationId}${suffix}`,
+    description: `For clients of older generations: use \`${operation.operationId}\` instead.`,
+    deprecated: true
+  })
+
+/** The deprecated paths and methods of these operations, which are known by their identifiers. */
+const aliasesOf = (operations: ReadonlyMap<string, Operation>, basePath: string) =>
+  pathAliases.flatMap(({ inPath, method, of, path, response }) => {
+    const operation = operations.get(of)
+    if (operation === undefined) return []
+    const alias = Object.assign({}, deprecated(operation, "Alias"), {
+      parameters: operation.parameters.map((parameter) =>
+        parameter.name === inPath ? { ...parameter, in: "path", required: true } : parameter
+      ),
+      responses: Object.fromEntries(
+        Object.entries(operation.responses).map(([status, known]) => [
+          status,
+          status === "200" && response !== undefined
+            ? { ...known, content: { "application/json": { schema: ref(response) } } }
+            : known
+        ])
+      )
+    })
+    return [[`${basePath}${path}`, { [method.toLowerCase()]: alias }] as const]
+  })
 
 /** Transforms the document of `api`, whose public interface is at `basePath`. */
 export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
@@ -156,7 +193,8 @@ export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constr
               Object.entries(operation.responses).map(([status, response]) => {
                 const description = errorDescriptions[status]
                 if (description !== undefined) return [status, { description, content: errorContent }]
-                return [status, takesKey ? withHeaders(response) : response]
+                if (!endpoint.path.startsWith(`${basePath}/`)) return [status, response]
+                return [status, withHeaders(response, { ...corsHeaders, ...(takesKey ? idempotencyHeaders : {}) })]
               })
             ),
             ...common
@@ -170,14 +208,23 @@ export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constr
   return (document: Record<string, unknown>): Record<string, unknown> => {
     // The document is the result of `OpenApi.fromApi`, which types its parts as unknown here.
     const paths = document["paths"] as OpenApi.OpenAPISpecPaths
+    const byIdentifier = new Map<string, Operation>()
     const completed = Object.entries(paths).map(([path, item]) => [
       path,
       Object.fromEntries(
-        Object.entries(item).map(([method, operation]) => [
-          method,
+        Object.entries(item).flatMap(([method, given]) => {
           // `known` has operations of this document only.
-          known.get(`${method} ${path}`)?.(operation as Operation) ?? operation
-        ])
+          const operation = known.get(`${method} ${path}`)?.(given as Operation)
+          if (operation === undefined) return [[method, given]]
+          const identifier = operation.operationId
+          byIdentifier.set(identifier, operation)
+          return isAlsoPut({ identifier, method: method.toUpperCase() })
+            ? [
+                [method, operation],
+                ["put", deprecated(operation, "WithPut")]
+              ]
+            : [[method, operation]]
+        })
       )
     ])
     // As above.
@@ -187,7 +234,7 @@ export const documentOf = <Id extends string, Groups extends HttpApiGroup.Constr
     // `open` keeps the members of an object.
     return open({
       ...document,
-      paths: Object.fromEntries(completed),
+      paths: Object.fromEntries([...completed, ...aliasesOf(byIdentifier, basePath)]),
       webhooks: deliveries,
       components: { ...components, schemas: Object.fromEntries(named) }
     }) as Record<string, unknown>

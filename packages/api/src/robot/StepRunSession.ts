@@ -55,6 +55,8 @@ export type Release =
         readonly code: string
         readonly message: string
       }
+      /** Whether the outputs of this attempt are dropped; default: they are passed on. */
+      readonly dropOutputs?: boolean
     }
 
 /** The calls of one step run over its items. A service may have the two halves at different addresses. */
@@ -86,7 +88,9 @@ export const makeItems = Effect.fnUntraced(function* (
         }),
         (answer) => answer.id
       ),
-    payload: (item: WorkItemId) => call.getData(data, { params: itemParams(item) }),
+    /** The payload; null when the item has none. */
+    payload: (item: WorkItemId) =>
+      Effect.catchTag(call.getData(data, { params: itemParams(item) }), "NotFound", () => Effect.succeed(null)),
     /** Replaces the payload of the reserved item, or of an output of it. */
     setPayload: (item: WorkItemId, payload: Schema.Json | null) =>
       Effect.asVoid(call.putData(data, { params: itemParams(item), payload })),

@@ -80,6 +80,7 @@ GET    /workspaces/{w}/processes/{process_id}/definition               Processes
 DELETE /workspaces/{w}/processes/{process_id}                          Processes.write_processes
 
 GET    /workspaces/{w}/task-packages                                   Tasks.read_task_packages
+GET    /workspaces/{w}/task-packages/{task_package_id}/download        Tasks.read_task_packages
 GET    /workspaces/{w}/task-packages/{task_package_id}/upload          Tasks.write_task_packages
 
 POST   /workspaces/{w}/workers/link-tokens                             Workers.write_workers

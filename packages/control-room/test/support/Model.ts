@@ -167,7 +167,10 @@ export class Model {
         return
       case "OutputsDropped":
         for (const output of this.outputs.values())
-          if (output.parent === change.item && output.stepRun === change.stepRun) this.outputs.delete(output.id)
+          if (change.items.includes(output.parent) && output.stepRun === change.stepRun) this.outputs.delete(output.id)
+        return
+      case "ItemForwarded":
+        this.addOutput(change.stepRun, change.item)
         return
       case "OutputsReleased":
         for (const output of [...this.outputs.values()].filter((output) => output.stepRun === change.stepRun)) {

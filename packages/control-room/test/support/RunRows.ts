@@ -156,5 +156,8 @@ export const assertSound = (rows: ProcessRows): void => {
   for (const output of rows.outputs.filter(({ released }) => released === 0)) {
     const maker = rows.stepRuns.find(({ id }) => id === output.step_run_id)
     assert.strictEqual(maker?.state, "in_progress", "an output waits for the end of the step run that made it")
+    const item = rows.items.find(({ id }) => id === output.parent_id)
+    assert.strictEqual(item?.step_run_id, output.step_run_id, "a held output is of the last attempt at its item")
+    assert.notStrictEqual(item?.state, "pending", "the outputs of an attempt that is repeated were dropped")
   }
 }

@@ -27,6 +27,7 @@ export interface Ask {
   readonly attempt: number
   readonly exception: State.Exception | null
   readonly outputs: number
+  readonly dropOutputs: boolean
   readonly reserve: boolean
 }
 
@@ -138,7 +139,8 @@ export class World {
     const { model, stepRun } = found
     const known = model.items.get(item)
     if (known === undefined) return "NOT_FOUND"
-    return this.commit(model, Engine.release(model.run, stepRun, known, exception, model.now))
+    const outputs = model.outputsOf(id, item).held === 0 ? "none" : "some"
+    return this.commit(model, Engine.release(model.run, stepRun, known, { exception, outputs }, model.now))
   }
 
   output(id: StepRunId, version: number, item: WorkItemId): Prediction {
@@ -157,6 +159,8 @@ export class World {
   /** Settles items of several step runs of one run: for each its reserved item afterwards, or the refusal. */
   next(asks: ReadonlyArray<Ask>): ReadonlyArray<Prediction> {
     const takers: Array<StepRunId> = []
+    // The service creates the outputs of all before it writes what their releases change.
+    const later: Array<() => void> = []
     const answers = asks.map((ask): Prediction | null => {
       const found = this.leased(ask.id, ask.version)
       if (typeof found === "string") return found
@@ -169,18 +173,22 @@ export class World {
         )
         return before ? null : "CONFLICT"
       }
-      if (ask.exception === null) {
+      const made = ask.outputs + model.outputsOf(ask.id, ask.item).held
+      const outputs = ask.dropOutputs ? "incomplete" : made === 0 ? "none" : "some"
+      const released = Engine.release(model.run, stepRun, held, { exception: ask.exception, outputs }, model.now)
+      if (Result.isFailure(released)) return released.failure.code
+      if (!released.success.changes.some(({ _tag }) => _tag === "OutputsDropped")) {
         for (let n = 0; n < ask.outputs; n++) {
           model.addOutput(ask.id, ask.item)
           model.happened(ask.id, "OUTPUT_CREATED", ask.item)
         }
       }
-      const released = Engine.release(model.run, stepRun, held, ask.exception, model.now)
-      if (Result.isFailure(released)) return released.failure.code
-      model.write(released.success)
+      model.run = released.success.run
+      later.push(() => model.write({ run: model.run, changes: released.success.changes }))
       takers.push(ask.id)
       return null
     })
+    for (const write of later) write()
     for (const id of takers) {
       const model = this.runOf(id)
       const stepRun = model?.stepRuns.get(id)

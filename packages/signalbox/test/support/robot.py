@@ -28,10 +28,20 @@ def release(item, state, exception=None):
     call("POST", f"{RUN}/release-work-item", {"workItemId": item, "state": state, **({"exception": exception} if exception else {})})
 
 
+def data_of(item):
+    """The payload; as in the libraries, an item without one has an empty one."""
+    try:
+        return call("GET", f"{ITEMS}/{item}/data")
+    except urllib.error.HTTPError as error:
+        if error.code == 404:
+            return {}
+        raise
+
+
 def payloads():
     item = E["RC_WORKITEM_ID"]
     while item:
-        yield item, call("GET", f"{ITEMS}/{item}/data")
+        yield item, data_of(item)
         item = call("POST", f"{RUN}/reserve-next-work-item")["workItemId"]
 
 

@@ -12,7 +12,16 @@ import { type RobotError, LocalFileError } from "../RobotError.ts"
 import { exceptionOf, isLeaseLost, placeOf } from "./Failures.ts"
 import type { Input, OutputFile } from "./Item.ts"
 import { LeaseLost } from "./LeaseLost.ts"
-import { ApplicationFailure, BusinessFailure, FileMissing } from "./TaskFailure.ts"
+import { ApplicationFailure, BusinessFailure, FileMissing, InvalidOutput } from "./TaskFailure.ts"
+
+/** What a task has said about its item, besides its own end. */
+interface Ended {
+  failure: BusinessFailure | ApplicationFailure | null
+  /** False once an output may be missing. */
+  complete: boolean
+}
+
+const nothingSaid: Readonly<Ended> = { failure: null, complete: true }
 
 /** Opens the reserved item, with all operations on it. */
 const openItem = Effect.fnUntraced(function* (source: ItemSource<unknown>, { id, open }: ReservedItem) {
@@ -28,7 +37,7 @@ const openItem = Effect.fnUntraced(function* (source: ItemSource<unknown>, { id,
   const readFile = (name: string) => Stream.unwrap(Effect.map(find(name), (file) => source.download(id, file)))
   const sized = (file: OutputFile) => Effect.flatMap(Uploads, (uploads) => openSource(uploads, file))
   const relist = Effect.map(source.files(id), (now) => void files.splice(0, files.length, ...now))
-  let failure: BusinessFailure | ApplicationFailure | null = null
+  const ended: Ended = { failure: null, complete: true }
   const input: Input<Schema.Json> = {
     id,
     payload: opened.payload,
@@ -59,14 +68,16 @@ const openItem = Effect.fnUntraced(function* (source: ItemSource<unknown>, { id,
       ),
     setPayload: (payload) => source.setPayload(id, payload),
     createOutput: Effect.fnUntraced(function* (payload, options) {
-      yield* source.createOutput(id, payload, yield* Effect.forEach(options?.files ?? [], sized))
+      const created = source.createOutput(id, payload, yield* Effect.forEach(options?.files ?? [], sized))
+      // The service may have it or not.
+      yield* Effect.onError(created, () => Effect.sync(() => (ended.complete = false)))
     }),
     fail: (with_) =>
       Effect.sync(() => {
-        failure = with_
+        ended.failure = with_
       })
   }
-  return { input, failure: Effect.sync(() => failure) }
+  return { input, ended }
 })
 
 type Opened = Effect.Success<ReturnType<typeof openItem>>
@@ -75,13 +86,16 @@ type Opened = Effect.Success<ReturnType<typeof openItem>>
 const releaseOf = Effect.fnUntraced(function* (
   id: ReservedItem["id"],
   exit: Exit.Exit<unknown, unknown>,
-  failure: BusinessFailure | ApplicationFailure | null
+  { complete, failure }: Readonly<Ended>
 ): Effect.fn.Return<{ readonly release: Release; readonly unexpected: boolean }, LeaseLost> {
   if (exit._tag === "Success" && failure === null) return { release: { state: "COMPLETED" }, unexpected: false }
   if (exit._tag === "Failure" && Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.interrupt
   const error: unknown = exit._tag === "Failure" ? Cause.squash(exit.cause) : failure
   if (error instanceof LeaseLost || isLeaseLost(error)) return yield* new LeaseLost()
   const exception = exceptionOf(error)
+  // Only a failure that the task declares says that its outputs are meant.
+  const isDeclared =
+    error instanceof BusinessFailure || (error instanceof ApplicationFailure && !(error instanceof InvalidOutput))
   // Neither the message nor the cause is logged: both may contain data of the item.
   const log = exception.type === "BUSINESS" ? Effect.logInfo : Effect.logWarning
   yield* Effect.annotateLogs(log("work item failed"), {
@@ -91,7 +105,7 @@ const releaseOf = Effect.fnUntraced(function* (
     at: placeOf(error)
   })
   return {
-    release: { state: "FAILED", exception },
+    release: { state: "FAILED", exception, ...(isDeclared && complete ? {} : { dropOutputs: true }) },
     unexpected: !(error instanceof BusinessFailure || error instanceof ApplicationFailure)
   }
 })
@@ -103,17 +117,17 @@ export const runItem = <R>(
   work: (input: Input<Schema.Json>) => Effect.Effect<unknown, unknown, R>
 ) =>
   Effect.gen(function* () {
-    let failure: Opened["failure"] = Effect.succeed(null)
+    let ended = nothingSaid
     const exit = yield* openItem(source, reserved).pipe(
       Effect.tap((opened) =>
         Effect.sync(() => {
-          failure = opened.failure
+          ended = opened.ended
         })
       ),
       Effect.flatMap(({ input }) => work(input)),
       Effect.exit
     )
-    return yield* releaseOf(reserved.id, exit, yield* failure)
+    return yield* releaseOf(reserved.id, exit, ended)
   })
 
 /** How many items were processed. */
@@ -146,12 +160,12 @@ export const runEach = Effect.fnUntraced(function* <E, R>(
 export const inputs = (source: ItemSource): Stream.Stream<Input<Schema.Json>, RobotError> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      let current: { readonly id: ReservedItem["id"]; readonly failure: Opened["failure"] } | null = null
+      let current: { readonly id: ReservedItem["id"]; readonly ended: Opened["ended"] } | null = null
       const settle = Effect.fnUntraced(function* (exit: Exit.Exit<unknown, unknown>) {
         if (current === null) return null
-        const { failure, id } = current
+        const { ended, id } = current
         current = null
-        const { release } = yield* releaseOf(id, exit, yield* failure)
+        const { release } = yield* releaseOf(id, exit, ended)
         return { id, release }
       })
       const pull: Effect.Effect<Input<Schema.Json> | null, RobotError> = Effect.gen(function* () {
@@ -160,10 +174,10 @@ export const inputs = (source: ItemSource): Stream.Stream<Input<Schema.Json>, Ro
           const { id } = reserved
           const opened = yield* Effect.exit(openItem(source, reserved))
           if (opened._tag === "Success") {
-            current = { id, failure: opened.value.failure }
+            current = { id, ended: opened.value.ended }
             return opened.value.input
           }
-          const { release } = yield* releaseOf(id, opened, null)
+          const { release } = yield* releaseOf(id, opened, nothingSaid)
           reserved = yield* source.advance({ id, release }, true)
         }
         return null

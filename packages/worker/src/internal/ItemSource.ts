@@ -41,7 +41,7 @@ export interface SettledItem {
 export interface ItemSource<out E = RobotError> {
   /** Settles the reserved item, if any, and reserves the next if `more`; null when none waits. */
   readonly advance: (settled: SettledItem | null, more: boolean) => Effect.Effect<ReservedItem | null, E>
-  /** Creates an output of the reserved item. It is passed on only if the item completes. */
+  /** Creates an output of the reserved item. It is passed on unless the item is released without its outputs. */
   readonly createOutput: (
     item: WorkItemId,
     payload: Schema.Json,

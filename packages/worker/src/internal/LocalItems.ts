@@ -92,11 +92,10 @@ export const make = Effect.fnUntraced(function* (
   const settle = Effect.fnUntraced(function* ({ id, release }: SettledItem) {
     const kept = made
     made = []
-    if (release.state === "COMPLETED") {
-      finished.push(...kept.map(({ item }) => item))
-      return
-    }
-    yield* Effect.forEach(kept, ({ folder }) => local.remove(path.join(path.dirname(outputPath), folder)))
+    const dropped = release.state === "FAILED" && release.dropOutputs === true
+    if (!dropped) finished.push(...kept.map(({ item }) => item))
+    if (release.state === "COMPLETED") return
+    if (dropped) yield* Effect.forEach(kept, ({ folder }) => local.remove(path.join(path.dirname(outputPath), folder)))
     // No service stores the exception, so it is logged.
     const { code, message, type } = release.exception
     yield* Effect.logWarning(`item ${Number(id) + 1} of ${items.length} failed: ${type} ${code}: ${message}`)

@@ -13,6 +13,9 @@ export class ApplicationFailure extends Schema.TaggedError<ApplicationFailure>()
   message: Schema.String
 }) {}
 
+/** An output that the schema of the task refuses: an `ApplicationFailure` whose item passes no outputs on. */
+export class InvalidOutput extends ApplicationFailure {}
+
 /** The work item has no file of this name; the message lists its files. */
 export class FileMissing extends Schema.TaggedError<FileMissing>()("FileMissing", {
   file: Schema.String,

@@ -8,7 +8,7 @@ import type { StepRunItems } from "@signalbox/api/robot/StepRunSession"
 import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
-import type { ItemSource, ReservedItem } from "./ItemSource.ts"
+import type { ItemSource, Release, ReservedItem } from "./ItemSource.ts"
 import type { LeaseLost } from "./LeaseLost.ts"
 import type { Next } from "./NextCalls.ts"
 import * as SessionSource from "./SessionSource.ts"
@@ -18,6 +18,14 @@ import * as SessionSource from "./SessionSource.ts"
  * all step runs.
  */
 const maxSize = 20_000
+
+/** A release with the outputs that were not created yet. */
+const resultOf = (release: Release, outputs: ReadonlyArray<Schema.Json>) => {
+  const made = outputs.length > 0 ? { outputs } : {}
+  if (release.state === "COMPLETED") return { ...release, ...made }
+  const { dropOutputs, ...failed } = release
+  return dropOutputs === true ? { ...failed, drop_outputs: true } : { ...failed, ...made }
+}
 
 export const make = (lease: Lease, next: Next, session: StepRunItems): ItemSource<CallError | LeaseLost> => {
   const calls = SessionSource.make(session, null)
@@ -42,15 +50,7 @@ export const make = (lease: Lease, next: Next, session: StepRunItems): ItemSourc
       const item = yield* next({
         lease,
         reserve: more,
-        settled:
-          settled === null
-            ? null
-            : {
-                work_item_id: settled.id,
-                attempt,
-                ...settled.release,
-                ...(made.length > 0 && settled.release.state === "COMPLETED" ? { outputs: made } : {})
-              }
+        settled: settled === null ? null : { work_item_id: settled.id, attempt, ...resultOf(settled.release, made) }
       })
       if (item === null) return null
       attempt = item.attempt

@@ -16,7 +16,15 @@ export type Change =
   | { readonly part: "step"; readonly name: string; readonly action: "add" | "remove" }
   /** `options`: what differs, such as `retry` or `task`. */
   | { readonly part: "step"; readonly name: string; readonly action: "change"; readonly options: ReadonlyArray<string> }
-  | { readonly part: "order" | "description" | "default_work_item" | "input_schema" | "check_payloads" }
+  | {
+      readonly part:
+        | "order"
+        | "description"
+        | "default_work_item"
+        | "input_schema"
+        | "check_payloads"
+        | "forward_done_items"
+    }
 
 /** Items in the queue of the process. All wait for its first step; items of runs keep the steps of their run. */
 export interface Waiting {
@@ -60,6 +68,8 @@ const canonical = (json: unknown): string =>
 
 /** A step with its defaults, so that one that says them is equal to one that does not. */
 const normalisedStep = ({ task, ...step }: StepDefinition) => ({
+  failed_outputs: step.failed_outputs ?? "pass_on",
+  forward_done_items: step.forward_done_items ?? null,
   task: { name: task.name, package_id: task.package_id ?? null },
   worker_group: step.worker_group?.id ?? null,
   max_parallel: step.max_parallel ?? 1,
@@ -73,7 +83,8 @@ const normalised = (definition: ProcessDefinition) => ({
   description: definition.description ?? null,
   default_work_item: definition.default_work_item ?? null,
   input_schema: definition.input_schema ?? null,
-  check_payloads: definition.check_payloads ?? false
+  check_payloads: definition.check_payloads ?? false,
+  forward_done_items: definition.forward_done_items ?? false
 })
 
 /** The members in which two objects of one shape differ, of these. */
@@ -83,8 +94,18 @@ const differing = <K extends string>(
   after: Readonly<Record<K, unknown>>
 ) => keys.filter((key) => canonical(before[key]) !== canonical(after[key]))
 
-const stepOptions = ["task", "worker_group", "max_parallel", "timeout_seconds", "retry", "start_after", "env"] as const
-const otherParts = ["description", "default_work_item", "input_schema", "check_payloads"] as const
+const stepOptions = [
+  "task",
+  "worker_group",
+  "max_parallel",
+  "timeout_seconds",
+  "retry",
+  "start_after",
+  "failed_outputs",
+  "forward_done_items",
+  "env"
+] as const
+const otherParts = ["description", "default_work_item", "input_schema", "check_payloads", "forward_done_items"] as const
 
 const changesOf = (before: ProcessDefinition, after: ProcessDefinition): ReadonlyArray<Change> => {
   const known = new Map(before.steps.map((step) => [step.name, step]))

@@ -2,6 +2,7 @@
  * Applies to every request and response: the form of the contract on requests, a request id and the envelope on
  * responses.
  */
+import { isAlsoPut } from "@signalbox/api/contract/Aliases"
 import { Api, basePath } from "@signalbox/api/contract/Api"
 import {
   IntegrationAuthorization,
@@ -64,7 +65,7 @@ const methodsByPath = (() => {
     onEndpoint: ({ endpoint }) => {
       add(endpoint.path, endpoint.method, isOpen(endpoint) ? limits.unauthenticatedBody : limits.jsonBody)
       // Older clients update with PUT.
-      if (endpoint.method === "POST" && endpoint.identifier.startsWith("update")) add(endpoint.path, "PUT")
+      if (isAlsoPut(endpoint)) add(endpoint.path, "PUT")
     }
   })
   add(`${transferPrefix}/uploads`, "POST", limits.file + limits.uploadForm)

@@ -5,6 +5,7 @@
  */
 import { Api } from "@signalbox/api/contract/Api"
 import type { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
+import { ExtensionKeys, isExtension } from "@signalbox/api/contract/Documentation"
 import { type ErrorBody, SentAsStored } from "@signalbox/api/contract/Responses"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -49,9 +50,26 @@ type Handler = (input: unknown) => Effect.Effect<unknown, Failure, CurrentPrinci
 
 type Decode = (input: unknown) => Result.Result<unknown, Schema.SchemaError>
 
-const decoder = (schema: Schema.Top | undefined): Decode | undefined =>
+const decoder = (schema: Schema.Top | undefined, options?: SchemaAST.ParseOptions): Decode | undefined =>
   // Schemas of the contract need no services, which `Schema.Top` does not say.
-  schema === undefined ? undefined : Schema.decodeUnknownResult(schema as Schema.Codec<unknown>)
+  schema === undefined ? undefined : Schema.decodeUnknownResult(schema as Schema.Codec<unknown>, options)
+
+const exact = { onExcessProperty: "error" } as const
+
+/** Whether JSON has one of these keys, however deep. */
+const hasKey = (value: unknown, keys: ReadonlyArray<string>): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  Object.entries(value).some(([key, member]) => keys.includes(key) || hasKey(member, keys))
+
+/** Decodes bodies; an unknown key is refused where no client of the hosted service can have sent it. */
+const bodyDecoder = (endpoint: HttpApiEndpoint.Top, schema: Schema.Top | undefined): Decode | undefined => {
+  const strict = decoder(schema, exact)
+  const lenient = decoder(schema)
+  if (strict === undefined || lenient === undefined || isExtension(endpoint)) return strict
+  const keys = Context.get(endpoint.annotations, ExtensionKeys)
+  return keys.length === 0 ? lenient : (input) => (hasKey(input, keys) ? strict(input) : lenient(input))
+}
 
 const compile = (endpoint: HttpApiEndpoint.Top) => {
   const { query } = endpoint
@@ -61,7 +79,7 @@ const compile = (endpoint: HttpApiEndpoint.Top) => {
     params: decoder(endpoint.params),
     headers: decoder(endpoint.headers),
     query: decoder(query === undefined ? undefined : Schema.toCodecArrayFromSingle(query)),
-    payload: decoder(payload === undefined ? undefined : Schema.Union(payload.schemas)),
+    payload: bodyDecoder(endpoint, payload === undefined ? undefined : Schema.Union(payload.schemas)),
     // The value of an absent payload, which JSON cannot express.
     absent:
       payload?.schemas.some((schema) => SchemaAST.isNull(SchemaAST.toEncoded(schema.ast))) === true ? null : undefined,

@@ -66,7 +66,7 @@ export const layer = Endpoints.group(
       }, transaction),
       getProcessDefinition: Effect.fnUntraced(function* ({ params }) {
         const process = yield* find(params)
-        const { checkPayloads, defaultWorkItem, inputSchema, steps, view } = process
+        const { checkPayloads, defaultWorkItem, forwardDoneItems, inputSchema, steps, view } = process
         return {
           revision: revisionOf(process),
           name: view.name,
@@ -74,7 +74,8 @@ export const layer = Endpoints.group(
           steps: steps.map(({ id: _, ...step }) => step),
           ...(defaultWorkItem === null || defaultWorkItem === undefined ? {} : { default_work_item: defaultWorkItem }),
           ...(inputSchema === null ? {} : { input_schema: JSON.parse(inputSchema) }),
-          ...(checkPayloads ? { check_payloads: true } : {})
+          ...(checkPayloads ? { check_payloads: true } : {}),
+          ...(forwardDoneItems ? { forward_done_items: true } : {})
         }
       }),
       deleteProcess: Effect.fnUntraced(function* ({ params }) {

@@ -5,7 +5,7 @@ import type { NotFoundResponse } from "@signalbox/api/contract/Responses"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
-import { BlobStore } from "../../BlobStore.ts"
+import * as UnusedBlobs from "../blobs/UnusedBlobs.ts"
 import type { Exception } from "../engine/State.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
 import { limits, maxFilesPerItem, tooManyFiles } from "../Limits.ts"
@@ -87,7 +87,8 @@ const process = Endpoints.group(
       releaseWorkItem: Effect.fnUntraced(function* ({ params, payload }) {
         const stepRun = yield* named(params)
         const exception = exceptionOf(payload)
-        yield* refusals("CONFLICT", "LEASE_LOST", "NOT_FOUND")(runs.release(stepRun, payload.workItemId, exception))
+        const released = runs.release(stepRun, payload.workItemId, exception, payload.dropOutputs === true)
+        yield* refusals("CONFLICT", "LEASE_LOST", "NOT_FOUND")(released)
         return {}
       }),
       createOutput: Effect.fnUntraced(function* ({ params, payload }) {
@@ -117,7 +118,7 @@ const data = Endpoints.group(
     const runItems = yield* RunItems
     const outputs = yield* Outputs
     const runs = yield* ProcessRuns
-    const blobs = yield* BlobStore
+    const dropBlobs = yield* UnusedBlobs.make
     const { transaction } = yield* Database
     const notReserved = () => conflict("the work item is not reserved by this step run; reserve it first")
     const files = yield* Files
@@ -140,7 +141,10 @@ const data = Endpoints.group(
     const owner = (id: string) =>
       Effect.flatMap(live, (stepRun): Effect.Effect<Owner, NotFoundResponse> => find(stepRun, id))
     return handlers.handleAll({
-      getWorkItemData: ({ params }) => Effect.map(owner(params.work_item_id), (found) => found.payload),
+      getWorkItemData: Effect.fnUntraced(function* ({ params }) {
+        const { id, payload } = yield* owner(params.work_item_id)
+        return payload ?? (yield* notFound("payload of the work item", id))
+      }),
       listWorkItemFiles: Effect.fnUntraced(function* ({ params }) {
         const found = yield* owner(params.work_item_id)
         const known = yield* files.ofOwners([found.id])
@@ -171,7 +175,7 @@ const data = Endpoints.group(
         })
         const blob = yield* transaction(removed)
         if (blob === null) return yield* notFound("file", params.file_id)
-        yield* blobs.remove(blob)
+        yield* dropBlobs([blob])
         return {}
       }),
       createRobotFile: Effect.fnUntraced(function* ({ params, payload }) {

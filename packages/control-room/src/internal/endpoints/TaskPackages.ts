@@ -5,14 +5,17 @@ import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { GitSource } from "@signalbox/api/contract/TaskPackages"
 import { packageLimits } from "@signalbox/task-package/PackageLimits"
 import * as Effect from "effect/Effect"
+import * as HttpPlatform from "effect/http/HttpPlatform"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { BlobStore } from "../../BlobStore.ts"
 import { GitPackages } from "../git/GitPackages.ts"
 import { PackageSources, type Source } from "../store/PackageSources.ts"
 import { notUploaded, type PackageContent, type StoredPackage, TaskPackages } from "../store/TaskPackages.ts"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { refusals, conflict, orNotFound } from "../edge/Failures.ts"
+import { refusals, conflict, notFound, orNotFound } from "../edge/Failures.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
 import { Pagination } from "../edge/Pagination.ts"
+import { attachmentHeaders } from "./Transfers.ts"
 
 /** The download address of a package's zip, and its digest. */
 export const locate = (
@@ -45,6 +48,7 @@ export const layer = Endpoints.group(
     const gitPackages = yield* GitPackages
     const blobs = yield* BlobStore
     const links = yield* FileLinks
+    const platform = yield* HttpPlatform.HttpPlatform
     const { page } = yield* Pagination
     const find = (params: { readonly workspace_id: WorkspaceId; readonly task_package_id: string }) =>
       orNotFound("task package", params.task_package_id, store.get(params.workspace_id, params.task_package_id))
@@ -72,6 +76,13 @@ export const layer = Endpoints.group(
         const found = yield* find(params)
         yield* refusals("INVALID_REQUEST", "NOT_FOUND", "CONFLICT")(gitPackages.configure(found, type, configuration))
         return { id: found.id, name: found.name, type }
+      }),
+      downloadTaskPackage: Effect.fnUntraced(function* ({ params }) {
+        const { content, name } = yield* find(params)
+        if (content === null) return yield* notFound("content of the task package", params.task_package_id)
+        const options = { contentType: "application/zip", headers: attachmentHeaders(`${name}.zip`) }
+        const response = HttpServerResponse.file(blobs.pathOf(content.file.blob), options)
+        return yield* Effect.orDie(Effect.provideService(response, HttpPlatform.HttpPlatform, platform))
       }),
       getTaskPackageUpload: Effect.fnUntraced(function* ({ params }) {
         const { id, name, type } = yield* find(params)

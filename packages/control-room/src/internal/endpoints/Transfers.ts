@@ -158,6 +158,17 @@ const parseRange = (header: string | undefined, size: number) => {
 const encodeName = (name: string) =>
   encodeURIComponent(name).replace(/['()*!]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 
+/** The headers of bytes that a browser stores under this name and never shows. */
+export const attachmentHeaders = (name: string) => ({
+  "cache-control": "private, no-cache",
+  "content-disposition": `attachment; filename*=UTF-8''${encodeName(name)}`,
+  "content-security-policy": "sandbox",
+  "x-content-type-options": "nosniff"
+})
+
+/** Text without a charset is UTF-8: clients that follow old rules of HTTP would read it as Latin-1. */
+const withCharset = (type: string) => (/^text\/[^;]+$/i.test(type.trim()) ? `${type.trim()}; charset=utf-8` : type)
+
 const downloads = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const blobs = yield* BlobStore
@@ -184,13 +195,7 @@ const downloads = HttpRouter.use(
       const file = yield* files.find(link.workspace, id)
       const deleted = toResponse(new Refused({ code: "NOT_FOUND", message: "the file was deleted" }))
       if (file === null) return deleted
-      const headers = {
-        "accept-ranges": "bytes",
-        "cache-control": "private, no-cache",
-        "content-disposition": `attachment; filename*=UTF-8''${encodeName(name)}`,
-        "content-security-policy": "sandbox",
-        "x-content-type-options": "nosniff"
-      }
+      const headers = { "accept-ranges": "bytes", ...attachmentHeaders(name) }
       const range = parseRange(request.headers["range"], file.size)
       if (range === undefined) {
         return HttpServerResponse.jsonUnsafe(body("INVALID_REQUEST", `Range: the file has ${file.size} bytes`), {
@@ -199,7 +204,7 @@ const downloads = HttpRouter.use(
         })
       }
       const path = blobs.pathOf(file.blob)
-      const contentType = link.type
+      const contentType = withCharset(link.type)
       const response =
         range === null
           ? HttpServerResponse.file(path, { headers, contentType })

@@ -87,9 +87,10 @@ export const layer = Endpoints.group(
         return { payload: payload.payload }
       }),
       batchWorkItems: ({ params, payload }) =>
-        runs
-          .batch(params.workspace_id, payload.batch_operation, payload.work_item_ids)
-          .pipe(refusals("INVALID_REQUEST", "NOT_FOUND", "CONFLICT"), Effect.as({ accepted: true }))
+        runs.batch(params.workspace_id, payload.batch_operation, payload.work_item_ids).pipe(
+          refusals("INVALID_REQUEST", "NOT_FOUND", "CONFLICT"),
+          Effect.map((passedOn) => ({ accepted: true, outputs_passed_on: passedOn }))
+        )
     })
   })
 )

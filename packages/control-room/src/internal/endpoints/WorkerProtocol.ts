@@ -58,7 +58,8 @@ const askOf = ({ lease_token, reserve, settled, step_run_id }: NextPayload["step
           item: settled.work_item_id,
           attempt: settled.attempt,
           exception: exceptionOf(settled),
-          outputs: settled.outputs ?? []
+          outputs: settled.outputs ?? [],
+          dropOutputs: settled.drop_outputs === true
         },
   reserve: reserve !== false
 })
@@ -107,6 +108,7 @@ export const layer = Endpoints.group(
         lease_token: leaseToken,
         run_token: runToken,
         task: { name: stepRun.taskName },
+        step_id: stepRun.stepId,
         package: yield* packageOf(stepRun),
         work_item_id: stepRun.firstItem,
         timeout_seconds: stepRun.timeoutSeconds,

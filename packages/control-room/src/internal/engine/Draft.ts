@@ -4,7 +4,15 @@ import type { ProcessRunState } from "@signalbox/api/contract/ProcessRuns"
 import type { StepRunErrorCode, StepRunEventType, StepRunState } from "@signalbox/api/contract/StepRuns"
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
 import * as Result from "effect/Result"
-import { allows, type Move, processRunMoves, stepRunMoves, workItemMoves } from "./Moves.ts"
+import {
+  allows,
+  type AttemptEnd,
+  type Move,
+  outputMoves,
+  processRunMoves,
+  stepRunMoves,
+  workItemMoves
+} from "./Moves.ts"
 import type { Change, Decision, Exception, Item, Run, StepCounts, StepRun } from "./State.ts"
 
 /**
@@ -97,15 +105,27 @@ export class Draft {
     this.changes.push({ _tag: "Event", stepRun, type, item })
   }
 
+  /** Drops the held outputs of attempts that ended in this way, unless they stay held. */
+  endAttempts(stepRun: StepRunId, items: ReadonlyArray<WorkItemId>, end: AttemptEnd): void {
+    if (outputMoves[end].outputs === "dropped") this.changes.push({ _tag: "OutputsDropped", stepRun, items })
+  }
+
+  /** An item of a step that forwards completed items travels on itself, if its attempt has no outputs. */
+  forwardItem(item: Item, stepRun: StepRun): void {
+    this.changes.push({ _tag: "ItemForwarded", stepRun: stepRun.id, item: item.id })
+    this.event(stepRun.id, "OUTPUT_CREATED", item.id)
+  }
+
   /** An attempt failed: the item is queued again if the step retries such failures, else it fails. */
-  failItem(item: Item, stepRun: StepRun, exception: Exception): void {
-    const retry = this.run.steps[item.step]?.retry
+  failItem(item: Item, stepRun: StepRun, exception: Exception, end: "failed" | "incomplete" | "interrupted"): void {
+    const { failed_outputs, retry } = this.run.steps[item.step] ?? {}
     const again =
       retry !== undefined &&
       exception.type !== "business" &&
       item.attempts < retry.max_attempts &&
       this.run.stop === null
-    this.changes.push({ _tag: "OutputsDropped", stepRun: stepRun.id, item: item.id })
+    const dropped = failed_outputs === "drop" ? "incomplete" : end
+    this.endAttempts(stepRun.id, [item.id], again ? "retriedByPolicy" : dropped)
     if (again) {
       const notBefore = this.later(retry.delay_seconds)
       this.moveItem(item, "pending", { stepRun: null, releasedBy: stepRun.id, notBefore, exception })

@@ -8,7 +8,19 @@ import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
 import * as Result from "effect/Result"
 import { Draft } from "./Draft.ts"
-import type { Change, Decision, Exception, Item, Outcome, Refusal, Run, StepCounts, StepRun, Stop } from "./State.ts"
+import type {
+  Change,
+  Decision,
+  Exception,
+  Item,
+  Outcome,
+  Refusal,
+  Release,
+  Run,
+  StepCounts,
+  StepRun,
+  Stop
+} from "./State.ts"
 
 const zero: StepCounts = { waiting: 0, open: 0, live: 0, held: 0 }
 
@@ -110,8 +122,17 @@ export const reserveNext = (
   return Result.succeed({ run: draft.run, changes: draft.changes, item: next.id })
 }
 
-/** Releases the reserved item of a task; `exception` null: done. Repeating it changes nothing. */
-export const release = (run: Run, stepRun: StepRun, item: Item, exception: Exception | null, now: string): Decision => {
+/** Whether completed items of a step travel on themselves when their attempt has no outputs. */
+export const forwards = (run: Run, step: number): boolean => run.steps[step]?.forward_done_items === true
+
+/** Releases the reserved item of a task. Repeating it changes nothing. */
+export const release = (
+  run: Run,
+  stepRun: StepRun,
+  item: Item,
+  { exception, outputs }: Release,
+  now: string
+): Decision => {
   if (stepRun.state !== "in_progress") return leaseLost(stepRun)
   if (item.state !== "in_progress" || item.stepRun !== stepRun.id) {
     const same = exception === null ? item.state === "done" : item.state === "failed" || item.state === "pending"
@@ -123,8 +144,10 @@ export const release = (run: Run, stepRun: StepRun, item: Item, exception: Excep
   if (exception === null) {
     draft.moveItem(item, "done", { stepRun: stepRun.id, releasedBy: stepRun.id, exception: null })
     draft.event(stepRun.id, "ITEM_RELEASED", item.id)
+    draft.endAttempts(stepRun.id, [item.id], "completed")
+    if (outputs === "none" && forwards(run, item.step)) draft.forwardItem(item, stepRun)
   } else {
-    draft.failItem(item, stepRun, exception)
+    draft.failItem(item, stepRun, exception, outputs === "incomplete" ? "incomplete" : "failed")
   }
   return draft.result()
 }
@@ -154,7 +177,10 @@ export const createOutput = (
 
 const settledByPlatform = new Set<StepRunErrorCode>(["TIMEOUT", "TERMINATED", "WORKER_LOST"])
 
-/** Ends a step run. `outputs` are those of its done items, `heldOutputs` those of the item that is still reserved. */
+/**
+ * Ends a step run, and passes on the outputs that it holds. `outputs`: how many, of the item that is still reserved
+ * (`held`) and of the others, which their releases have not dropped (`done`).
+ */
 export const finish = (
   run: Run,
   stepRun: StepRun,
@@ -169,13 +195,15 @@ export const finish = (
   if (held !== null && error === null) {
     draft.moveItem(held, "done", { stepRun: stepRun.id, releasedBy: stepRun.id, exception: null })
     draft.event(stepRun.id, "ITEM_RELEASED", held.id)
+    draft.endAttempts(stepRun.id, [held.id], "succeeded")
     released += outputs.held
+    if (outputs.held === 0 && forwards(run, held.step)) {
+      draft.forwardItem(held, stepRun)
+      released += 1
+    }
   } else if (held !== null && error !== null) {
-    draft.failItem(held, stepRun, {
-      code: error.code,
-      type: settledByPlatform.has(error.code) ? "orchestrator" : "application",
-      message: error.message
-    })
+    const type = settledByPlatform.has(error.code) ? "orchestrator" : "application"
+    draft.failItem(held, stepRun, { code: error.code, type, message: error.message }, "interrupted")
   }
   if (released > 0) {
     const next = stepRun.step + 1 < run.steps.length ? stepRun.step + 1 : null
@@ -244,6 +272,8 @@ export const batchStates = {
   delete: { from: ["new", "failed", "done"], already: [] }
 } as const satisfies Record<string, { from: ReadonlyArray<WorkItemState>; already: ReadonlyArray<WorkItemState> }>
 
+const endByHand = { retry: "retriedByHand", mark_as_done: "markedAsDone", delete: "deleted" } as const
+
 /** Retries, marks as done or deletes failed and done items of one run by hand. The caller has checked the states. */
 export const batch = (
   run: Run,
@@ -255,6 +285,11 @@ export const batch = (
     return refuse("CONFLICT", `the run ${run.id} is stopping; retry its items when it has ended`)
   }
   const draft = new Draft(run, now)
+  for (const [stepRun, of] of Map.groupBy(items, (item) => item.stepRun)) {
+    // Outputs of ended step runs were passed on: they stay.
+    const held = of.filter((item) => (run.counts[item.step]?.live ?? 0) > 0).map(({ id }) => id)
+    if (stepRun !== null && held.length > 0) draft.endAttempts(stepRun, held, endByHand[operation])
+  }
   for (const item of items) {
     if (operation === "retry") draft.moveItem(item, "pending", { stepRun: null, attempts: 0, releasedBy: null })
     if (operation === "mark_as_done") draft.moveItem(item, "done", { stepRun: item.stepRun })

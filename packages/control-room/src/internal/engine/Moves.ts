@@ -55,3 +55,36 @@ export const workItemMoves: ReadonlyArray<Move<WorkItemState>> = [
 /** Whether a table has a move. */
 export const allows = <S extends string>(moves: ReadonlyArray<Move<S>>, from: S, to: S): boolean =>
   moves.some((move) => move.from === from && move.to === to)
+
+/** How an attempt at an item ended, for the outputs that the attempt made. */
+export type AttemptEnd =
+  | "completed"
+  | "succeeded"
+  | "failed"
+  | "incomplete"
+  | "interrupted"
+  | "retriedByPolicy"
+  | "retriedByHand"
+  | "deleted"
+  | "markedAsDone"
+
+/**
+ * What becomes of the held outputs of an attempt. Outputs are held until their step run ends, however it ends; those
+ * that were not dropped before are then passed on.
+ */
+export const outputMoves: Readonly<
+  Record<AttemptEnd, { readonly outputs: "held" | "dropped"; readonly when: string }>
+> = {
+  completed: { outputs: "held", when: "the item was released as completed" },
+  succeeded: { outputs: "held", when: "the item was reserved when its task ended well" },
+  failed: { outputs: "held", when: "the task released the item as failed, and the step does not retry it" },
+  incomplete: {
+    outputs: "dropped",
+    when: "the task released the item as failed without its outputs, or the step drops those of failed items"
+  },
+  interrupted: { outputs: "dropped", when: "the item was reserved when its task did not end well" },
+  retriedByPolicy: { outputs: "dropped", when: "it failed and the step retries it" },
+  retriedByHand: { outputs: "dropped", when: "retry, before the step run ended" },
+  deleted: { outputs: "dropped", when: "delete, before the step run ended" },
+  markedAsDone: { outputs: "held", when: "mark as done" }
+}

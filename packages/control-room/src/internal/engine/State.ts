@@ -55,6 +55,14 @@ export interface Exception {
   readonly message: string
 }
 
+/** How a task releases its reserved item. */
+export interface Release {
+  /** Null: completed. */
+  readonly exception: Exception | null
+  /** The outputs of this attempt; `incomplete`: a failed attempt whose outputs must not be passed on. */
+  readonly outputs: "none" | "some" | "incomplete"
+}
+
 export interface Item {
   readonly id: WorkItemId
   readonly step: number
@@ -94,8 +102,10 @@ export type Change =
       readonly timeoutAt: string | null
     }
   | { readonly _tag: "StopRequested"; readonly stepRun: StepRunId }
-  /** The outputs of an attempt that failed. */
-  | { readonly _tag: "OutputsDropped"; readonly stepRun: StepRunId; readonly item: WorkItemId }
+  /** The held outputs of these items that the step run made. */
+  | { readonly _tag: "OutputsDropped"; readonly stepRun: StepRunId; readonly items: ReadonlyArray<WorkItemId> }
+  /** A held output with the payload and files of a completed item. */
+  | { readonly _tag: "ItemForwarded"; readonly stepRun: StepRunId; readonly item: WorkItemId }
   /** The outputs of a step run are passed on: to a step as items, or, with `step` null, to the outputs of the run. */
   | {
       readonly _tag: "OutputsReleased"

@@ -7,6 +7,7 @@ import type * as State from "../engine/State.ts"
 import { Refused } from "../Refused.ts"
 import { Database } from "../store/Database.ts"
 import { Files } from "../store/Files.ts"
+import { Outputs } from "../store/Outputs.ts"
 import { Processes } from "../store/Processes.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
 import type { StoredState } from "../store/StoredItem.ts"
@@ -15,18 +16,22 @@ import { processNotFound } from "./RunCommands.ts"
 import { decided, Transitions } from "./Transitions.ts"
 
 export interface BatchCommand {
-  /** Applies the operation to all of these items or to none. */
+  /**
+   * Applies the operation to all of these items or to none; returns how many outputs of retried or deleted ones were
+   * passed on before.
+   */
   readonly batch: (
     workspace: WorkspaceId,
     operation: BatchOperation,
     items: ReadonlyArray<WorkItemId>
-  ) => Effect.Effect<void, Refused>
+  ) => Effect.Effect<number, Refused>
 }
 
 export const make = Effect.gen(function* () {
   const { now, transaction } = yield* Database
   const files = yield* Files
   const items = yield* WorkItems
+  const outputs = yield* Outputs
   const processes = yield* Processes
   const runs = yield* ProcessRuns
   const { commit, dropBlobs } = yield* Transitions
@@ -40,7 +45,7 @@ export const make = Effect.gen(function* () {
     const isIn = (states: ReadonlyArray<string>, item: StoredState) => states.includes(item.state)
     const firstTen = (names: ReadonlyArray<string>) =>
       names.slice(0, 10).join(", ") + (names.length > 10 ? ` and ${names.length - 10} more` : "")
-    const unused = yield* transaction(
+    return yield* transaction(
       Effect.gen(function* () {
         // Runs are locked before their items, and both before the states are read that are checked here, so that the
         // checked states are those that change.
@@ -92,12 +97,14 @@ export const make = Effect.gen(function* () {
           const ofRun = byRun.get(run.id) ?? []
           if (ofRun.length > 0) yield* commit(yield* decided(Engine.batch(run, operation, ofRun, at)))
         }
-        if (operation !== "delete") return []
-        yield* items.remove((byRun.get(null) ?? []).map((item) => item.id))
-        return yield* files.removeOwners(todo.map((item) => item.id))
+        const changed = todo.map((item) => item.id)
+        if (operation === "delete") {
+          yield* items.remove((byRun.get(null) ?? []).map((item) => item.id))
+          yield* dropBlobs(yield* files.removeOwners(changed))
+        }
+        return operation === "mark_as_done" ? 0 : yield* outputs.countPassedOn(changed)
       })
     )
-    yield* dropBlobs(unused)
   })
 
   const commands: BatchCommand = { batch }

@@ -6,7 +6,7 @@ import type { ProcessId, ProcessRunId, StepRunId } from "@signalbox/api/contract
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { BlobStore } from "../../BlobStore.ts"
+import * as UnusedBlobs from "../blobs/UnusedBlobs.ts"
 import { rowsPerChunk } from "../store/Chunks.ts"
 import { Database } from "../store/Database.ts"
 import { Files } from "../store/Files.ts"
@@ -22,7 +22,7 @@ export const runsAtOnce = 100
 
 /** The result of one transaction. */
 interface Part {
-  /** Blobs that no row names any more. */
+  /** Blobs of deleted rows. */
   readonly blobs: ReadonlyArray<string>
   /** Whether there may be more to do. */
   readonly more: boolean
@@ -44,8 +44,8 @@ export class Deletions extends Context.Service<
   static readonly layer = Layer.effect(
     Deletions,
     Effect.gen(function* () {
-      const { sql, transaction } = yield* Database
-      const blobs = yield* BlobStore
+      const { transaction } = yield* Database
+      const dropBlobs = yield* UnusedBlobs.make
       const files = yield* Files
       const items = yield* WorkItems
       const outputs = yield* Outputs
@@ -61,7 +61,7 @@ export class Deletions extends Context.Service<
       const inParts = (part: Effect.Effect<Part>): Effect.Effect<void> =>
         Effect.gen(function* () {
           const done = yield* transaction(part)
-          yield* sql.afterCommit(Effect.forEach(done.blobs, (blob) => blobs.remove(blob), { discard: true }))
+          yield* dropBlobs(done.blobs)
           yield* Effect.yieldNow
           return done.more
         }).pipe(Effect.uninterruptible, Effect.repeat({ while: (more) => more }), Effect.asVoid)

@@ -32,6 +32,8 @@ export interface Settled {
   /** Null: done. */
   readonly exception: State.Exception | null
   readonly outputs: ReadonlyArray<Schema.Json>
+  /** Whether the outputs of a failed attempt are dropped. */
+  readonly dropOutputs: boolean
 }
 
 /** The request of one step run. */
@@ -150,13 +152,21 @@ export class NextItems extends Context.Service<
             reservations.set(stepRun.id, new Refused({ code: "CONFLICT", message }))
             continue
           }
-          const decision = Engine.release(run, stepRun, item, settled.exception, at)
+          const made =
+            settled.outputs.length > 0 || !Engine.forwards(run, stepRun.step)
+              ? 1
+              : (yield* outputs.count(stepRun.id, item.id)).held
+          const released = {
+            exception: settled.exception,
+            outputs: settled.dropOutputs ? "incomplete" : made === 0 ? "none" : "some"
+          } as const
+          const decision = Engine.release(run, stepRun, item, released, at)
           if (Result.isFailure(decision)) {
             reservations.set(stepRun.id, new Refused(decision.failure))
             continue
           }
-          // Outputs of a failed item would be deleted.
-          for (const payload of settled.exception === null ? settled.outputs : []) {
+          const dropped = decision.success.changes.some(({ _tag }) => _tag === "OutputsDropped")
+          for (const payload of dropped ? [] : settled.outputs) {
             created.push({ item: item.id, stepRun: stepRun.id, payload })
             changes.push(Engine.outputCreated(stepRun.id, item.id))
           }

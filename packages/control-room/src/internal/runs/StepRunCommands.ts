@@ -42,7 +42,9 @@ export interface StepRunCommands {
   readonly release: (
     stepRun: StoredStepRun,
     item: WorkItemId,
-    exception: State.Exception | null
+    exception: State.Exception | null,
+    /** Whether the outputs of a failed attempt are dropped; default: they are passed on. */
+    dropOutputs?: boolean
   ) => Effect.Effect<void, Refused>
   readonly createOutput: (
     stepRun: StoredStepRun,
@@ -110,10 +112,21 @@ export const make = Effect.gen(function* () {
     return yield* new Refused({ code: "NOT_FOUND", message: `this run has no work item ${id}` })
   })
 
-  const release = (known: StoredStepRun, id: WorkItemId, exception: State.Exception | null) =>
+  const release = (
+    known: StoredStepRun,
+    id: WorkItemId,
+    exception: State.Exception | null,
+    dropOutputs: boolean = false
+  ) =>
     Effect.asVoid(
-      change(known, (run, stepRun, at) =>
-        Effect.map(itemOf(stepRun, id), (item) => Engine.release(run, stepRun, item, exception, at))
+      change(
+        known,
+        Effect.fnUntraced(function* (run, stepRun, at) {
+          const item = yield* itemOf(stepRun, id)
+          const made = Engine.forwards(run, stepRun.step) ? (yield* outputs.count(stepRun.id, id)).held : 1
+          const of = dropOutputs ? "incomplete" : made === 0 ? "none" : "some"
+          return Engine.release(run, stepRun, item, { exception, outputs: of }, at)
+        })
       )
     )
 

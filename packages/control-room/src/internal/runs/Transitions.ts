@@ -4,7 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import { BlobStore } from "../../BlobStore.ts"
+import * as UnusedBlobs from "../blobs/UnusedBlobs.ts"
 import { Outbox } from "../delivery/Outbox.ts"
 import * as Engine from "../engine/Engine.ts"
 import type * as State from "../engine/State.ts"
@@ -49,26 +49,23 @@ export class Transitions extends Context.Service<
     readonly apply: (run: State.Run, changes: ReadonlyArray<State.Change>) => Effect.Effect<ReadonlyArray<NewEvent>>
     /** Writes an outcome and its consequences, after the events of the changes applied before. */
     readonly commit: (outcome: State.Outcome, before?: ReadonlyArray<NewEvent>) => Effect.Effect<void>
-    /** Deletes blobs once no row can name them: when the transaction is committed, or immediately outside of one. */
+    /** Deletes those of these blobs that no row names, when the transaction is committed. */
     readonly dropBlobs: (unused: ReadonlyArray<string>) => Effect.Effect<void>
   }
 >()("@signalbox/control-room/runs/Transitions") {
   static readonly layer = Layer.effect(
     Transitions,
     Effect.gen(function* () {
-      const { now, sql, transaction } = yield* Database
+      const { now, transaction } = yield* Database
       const runs = yield* ProcessRuns
       const stepRuns = yield* StepRuns
       const items = yield* WorkItems
       const runItems = yield* RunItems
       const outputs = yield* Outputs
       const files = yield* Files
-      const blobs = yield* BlobStore
+      const dropBlobs = yield* UnusedBlobs.make
       const signal = yield* WorkSignal
       const outbox = yield* Outbox
-
-      const dropBlobs = (unused: ReadonlyArray<string>) =>
-        sql.afterCommit(Effect.forEach(unused, (blob) => blobs.remove(blob), { discard: true }))
 
       const locked = Effect.fnUntraced(function* (id: ProcessRunId) {
         const run = yield* runs.lock(id)
@@ -106,7 +103,10 @@ export class Transitions extends Context.Service<
               yield* outputs.release(run, change)
               break
             case "OutputsDropped":
-              yield* dropBlobs(yield* files.removeOwners(yield* outputs.drop(change.stepRun, change.item)))
+              yield* dropBlobs(yield* files.removeOwners(yield* outputs.drop(change.stepRun, change.items)))
+              break
+            case "ItemForwarded":
+              yield* files.copy(run.workspaceId, change.item, yield* outputs.forward(run, change))
               break
             case "Notification":
               yield* outbox.notify(run, change.action)

@@ -47,6 +47,8 @@ export class Files extends Context.Service<
     readonly put: (workspace: WorkspaceId, file: StoredFile) => Effect.Effect<string | null>
     /** Like `put`, with a new id. */
     readonly putNew: (workspace: WorkspaceId, file: Omit<StoredFile, "id">) => Effect.Effect<string | null>
+    /** Adds rows of its own for the files of another owner; they name the same blobs. */
+    readonly copy: (workspace: WorkspaceId, from: string, to: string) => Effect.Effect<void>
     /** The files of one owner, newest first. */
     readonly list: (owner: string, page: PageRequest) => Effect.Effect<Rows<StoredFile>>
     /** Deletes the row of one file of an owner, and returns its blob; null when it does not exist. */
@@ -102,6 +104,14 @@ export class Files extends Context.Service<
           ),
         put,
         putNew: (workspace, file) => Effect.flatMap(newId, (id) => put(workspace, { ...file, id: FileId.make(id) })),
+        copy: Effect.fnUntraced(function* (workspace, from, to) {
+          const at = yield* now
+          const known = yield* sql<Row>`SELECT * FROM file WHERE owner_id = ${from} ORDER BY id`
+          const rows = yield* Effect.forEach(known, ({ blob, name, size }) =>
+            Effect.map(newId, (id) => ({ id, workspace_id: workspace, owner_id: to, name, size, blob, created_at: at }))
+          )
+          yield* Chunks.forEach(rows, (some) => sql`INSERT INTO file ${sql.insert(some)}`)
+        }, Effect.orDie),
         list: (owner, request) =>
           Effect.map(
             page<Row>(sql`SELECT * FROM file`, [sql`owner_id = ${owner}`], "newest first", request),
@@ -143,7 +153,10 @@ export class Files extends Context.Service<
             ? Effect.succeed(new Set<string>())
             : Effect.orDie(
                 Effect.map(
-                  sql<{ readonly blob: string }>`SELECT blob FROM file WHERE ${sql.in("blob", blobs)}`,
+                  Chunks.flatMap(
+                    blobs,
+                    (some) => sql<{ readonly blob: string }>`SELECT blob FROM file WHERE ${sql.in("blob", some)}`
+                  ),
                   (rows) => new Set(rows.map((row) => row.blob))
                 )
               )

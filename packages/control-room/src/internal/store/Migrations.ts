@@ -10,6 +10,7 @@ import * as Access from "./migrations/Access.ts"
 import * as Bulk from "./migrations/Bulk.ts"
 import * as Content from "./migrations/Content.ts"
 import * as Git from "./migrations/Git.ts"
+import * as HeldOutputs from "./migrations/HeldOutputs.ts"
 import * as ReservedItems from "./migrations/ReservedItems.ts"
 import * as Init from "./migrations/Init.ts"
 import * as InputSchemas from "./migrations/InputSchemas.ts"
@@ -37,7 +38,8 @@ const migrations = {
   "0012_bulk": Bulk.statements,
   "0013_key_lifetimes": KeyLifetimes.statements,
   "0014_process_steps": ProcessSteps.statements,
-  "0015_input_schemas": InputSchemas.statements
+  "0015_input_schemas": InputSchemas.statements,
+  "0016_held_outputs": HeldOutputs.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */

@@ -1,5 +1,6 @@
 /**
- * Outputs of work items: unreleased until their step run ends, then work items of the next step or outputs of the run.
+ * Outputs of work items: held until their step run ends, then work items of the next step or outputs of the run. Those
+ * of one attempt are the held outputs of its item and step run: those of an earlier attempt were dropped before.
  */
 import { ProcessId, ProcessRunId, StepRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import * as Context from "effect/Context"
@@ -49,6 +50,7 @@ export interface NewOutput {
   readonly payload: Schema.Json
 }
 
+export type ItemForwarded = Extract<Change, { readonly _tag: "ItemForwarded" }>
 export type OutputsReleased = Extract<Change, { readonly _tag: "OutputsReleased" }>
 
 const parsePageOutput = (row: OutputRow): StoredPageOutput => ({
@@ -87,8 +89,12 @@ export class Outputs extends Context.Service<
     ) => Effect.Effect<{ readonly held: number; readonly done: number }>
     /** Releases the outputs of a step run: they become work items of a step, or, without one, outputs of the run. */
     readonly release: (run: Run, change: OutputsReleased) => Effect.Effect<void>
-    /** Deletes the outputs of an item that its step run has not released, and returns their ids. */
-    readonly drop: (stepRun: StepRunId, item: WorkItemId) => Effect.Effect<ReadonlyArray<WorkItemId>>
+    /** Deletes the outputs of these items that the step run has not released, and returns their ids. */
+    readonly drop: (stepRun: StepRunId, items: ReadonlyArray<WorkItemId>) => Effect.Effect<ReadonlyArray<WorkItemId>>
+    /** Creates an output with the payload of its item, and returns its id. */
+    readonly forward: (run: Run, change: ItemForwarded) => Effect.Effect<WorkItemId>
+    /** How many outputs of these items were passed on and still exist. */
+    readonly countPassedOn: (items: ReadonlyArray<WorkItemId>) => Effect.Effect<number>
     /** The released outputs of a run, the oldest first. */
     readonly list: (run: ProcessRunId, page: PageRequest) => Effect.Effect<Rows<StoredPageOutput>>
     /** Some outputs of these runs, released or not. */
@@ -101,19 +107,19 @@ export class Outputs extends Context.Service<
     Effect.gen(function* () {
       const { newId, now, page, sql } = yield* Database
 
-      /** The unreleased outputs of a step run: of one item, or, with `item` null, of all; a chunk at a time. */
+      /** The unreleased outputs of a step run: of these items, or, with null, of all; a chunk at a time. */
       const eachUnreleased = <B, E>(
         stepRun: StepRunId,
-        item: WorkItemId | null,
+        items: ReadonlyArray<WorkItemId> | null,
         use: (ids: ReadonlyArray<WorkItemId>) => Effect.Effect<B, E>
       ) => {
-        const ofItem = item === null ? [] : [sql`parent_id = ${item}`]
+        const ofItems = items === null ? [] : [sql.in("parent_id", items)]
         let parent = ""
         return Chunks.walk((after) =>
           Effect.gen(function* () {
             const rows = yield* sql<{ readonly id: string; readonly parent_id: string }>`
               SELECT id, parent_id FROM output
-              WHERE ${sql.and([sql`step_run_id = ${stepRun}`, ...ofItem])} AND released = 0
+              WHERE ${sql.and([sql`step_run_id = ${stepRun}`, ...ofItems])} AND released = 0
                 AND (parent_id, id) > (${parent}, ${after})
               ORDER BY parent_id, id LIMIT ${Chunks.rowsPerChunk}`
             parent = rows.at(-1)?.parent_id ?? parent
@@ -188,8 +194,33 @@ export class Outputs extends Context.Service<
                 )
           )
         }, Effect.orDie),
-        drop: (stepRun, item) =>
-          Effect.orDie(eachUnreleased(stepRun, item, (ids) => sql`DELETE FROM output WHERE ${sql.in("id", ids)}`)),
+        drop: (stepRun, items) =>
+          Effect.orDie(
+            Chunks.flatMap(items, (some) =>
+              eachUnreleased(stepRun, some, (ids) => sql`DELETE FROM output WHERE ${sql.in("id", ids)}`)
+            )
+          ),
+        forward: Effect.fnUntraced(function* (run, { item, stepRun }) {
+          const id = WorkItemId.make(yield* newId)
+          yield* sql`
+            INSERT INTO output (id, workspace_id, process_id, process_run_id, step_run_id, parent_id, created_at,
+              payload, released)
+            SELECT ${id}, workspace_id, process_id, process_run_id, ${stepRun}, id, ${yield* now}, payload, 0
+            FROM work_item WHERE id = ${item}`
+          return id
+        }, Effect.orDie),
+        countPassedOn: (items) =>
+          Effect.orDie(
+            Effect.map(
+              Chunks.flatMap(
+                items,
+                (some) => sql<{ readonly n: number }>`
+                  SELECT (SELECT count(*) FROM work_item WHERE ${sql.in("parent_id", some)})
+                    + (SELECT count(*) FROM output WHERE ${sql.in("parent_id", some)} AND released = 1) AS n`
+              ),
+              (rows) => rows.reduce((sum, { n }) => sum + n, 0)
+            )
+          ),
         list: (run, request) =>
           Effect.map(
             page<OutputRow>(outputPage, [sql`process_run_id = ${run}`, sql`released = 1`], "oldest first", request),

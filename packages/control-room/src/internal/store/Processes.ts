@@ -22,6 +22,7 @@ interface Row {
   readonly default_work_item: string | null
   readonly input_schema: string | null
   readonly check_payloads: number
+  readonly forward_done_items: number
 }
 
 /** A process as stored. */
@@ -32,12 +33,15 @@ export interface StoredProcess {
   /** As text, since requests that check payloads only compare it. */
   readonly inputSchema: string | null
   readonly checkPayloads: boolean
+  /** For steps that do not say otherwise. */
+  readonly forwardDoneItems: boolean
 }
 
 /** A digest of the definition: another one after a change, the same again when that is taken back. */
-export const revisionOf = ({ checkPayloads, defaultWorkItem, inputSchema, steps, view }: StoredProcess): string => {
+export const revisionOf = (process: StoredProcess): string => {
+  const { checkPayloads, defaultWorkItem, forwardDoneItems, inputSchema, steps, view } = process
   const { description, name } = view
-  const definition = [name, description, steps, defaultWorkItem ?? null, inputSchema, checkPayloads]
+  const definition = [name, description, steps, defaultWorkItem ?? null, inputSchema, checkPayloads, forwardDoneItems]
   return createHash("sha256").update(JSON.stringify(definition)).digest("hex")
 }
 
@@ -54,7 +58,8 @@ const parse = (row: Row): StoredProcess => {
     steps,
     defaultWorkItem: row.default_work_item === null ? null : JSON.parse(row.default_work_item),
     inputSchema: row.input_schema,
-    checkPayloads: row.check_payloads !== 0
+    checkPayloads: row.check_payloads !== 0,
+    forwardDoneItems: row.forward_done_items !== 0
   }
 }
 
@@ -107,7 +112,8 @@ export class Processes extends Context.Service<
           default_work_item:
             definition.default_work_item === undefined ? null : JSON.stringify(definition.default_work_item),
           input_schema: inputSchema,
-          check_payloads: checkPayloads ? 1 : 0
+          check_payloads: checkPayloads ? 1 : 0,
+          forward_done_items: definition.forward_done_items === true ? 1 : 0
         }
       })
       const locks = { share: Dialect.forShare(sql), update: Dialect.forUpdate(sql) }

@@ -36,6 +36,7 @@ export interface StoredStepRun extends StepRun {
   readonly workspaceId: WorkspaceId
   readonly processId: ProcessId
   readonly processRunId: ProcessRunId
+  readonly stepId: StepId
   readonly taskName: string
   readonly timeoutSeconds: number | null
   readonly env: Readonly<Record<string, string>>
@@ -53,6 +54,7 @@ export const parseStepRun = (row: StepRunRow): StoredStepRun => ({
   processId: ProcessId.make(row.process_id),
   processRunId: ProcessRunId.make(row.process_run_id),
   step: row.step,
+  stepId: StepId.make(row.step_id),
   state: row.state,
   taskName: row.task_name,
   timeoutSeconds: row.timeout_seconds,

@@ -28,7 +28,8 @@ const Process = Schema.Struct({
   steps: Schema.Array(Step).check(Schema.isMaxLength(100)),
   default_work_item: ProcessDefinition.fields.default_work_item,
   input_schema: ProcessDefinition.fields.input_schema,
-  check_payloads: ProcessDefinition.fields.check_payloads
+  check_payloads: ProcessDefinition.fields.check_payloads,
+  forward_done_items: ProcessDefinition.fields.forward_done_items
 })
 export type Process = typeof Process.Type
 

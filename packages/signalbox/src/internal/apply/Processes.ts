@@ -30,7 +30,8 @@ const parts = (process: WantedProcess): Readonly<Record<string, Schema.Json>> =>
   steps: JSON.parse(JSON.stringify(process.steps)),
   default_work_item: process.default_work_item ?? null,
   input_schema: process.input_schema ?? null,
-  check_payloads: process.check_payloads ?? false
+  check_payloads: process.check_payloads ?? false,
+  forward_done_items: process.forward_done_items ?? false
 })
 
 const named = ({ name: _, steps, ...definition }: ProcessDefinition, ids: Ids): WantedProcess => ({

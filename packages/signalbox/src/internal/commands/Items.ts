@@ -104,6 +104,14 @@ const operations = {
   delete: { apply: WorkItems.remove, description: "Deletes items; irreversible", said: "deleted" }
 } as const
 
+const counted = (n: number, what: string) => `${n} ${n === 1 ? what : `${what}s`}`
+
+/** What remains of earlier attempts, if anything does. */
+const passedOn = (name: keyof typeof operations, outputs: number) =>
+  outputs === 0
+    ? []
+    : [`${counted(outputs, "output")} passed on before ${name === "retry" ? "may be created again" : "stay"}`]
+
 const settle = (name: keyof typeof operations) => {
   const { apply, description, said } = operations[name]
   return Command.make(
@@ -112,11 +120,9 @@ const settle = (name: keyof typeof operations) => {
     Effect.fnUntraced(function* ({ data, items, json, yes }) {
       const asked =
         name === "delete" && items.length > 1 ? confirm(`delete ${items.length} work items`, yes) : Effect.void
-      yield* connected(data)(Effect.andThen(asked, apply(items)))
-      yield* print(
-        json,
-        { work_item_ids: items },
-        () => `${items.length} ${items.length === 1 ? "item" : "items"} ${said}`
+      const { outputs_passed_on } = yield* connected(data)(Effect.andThen(asked, apply(items)))
+      yield* print(json, { work_item_ids: items, outputs_passed_on }, () =>
+        [`${counted(items.length, "item")} ${said}`, ...passedOn(name, outputs_passed_on)].join("; ")
       )
     })
   ).pipe(

@@ -87,11 +87,13 @@ export const moduleOf = Effect.fn("moduleOf")(function* (id: ProcessId) {
       index === definition.steps.length ? "outputs" : `items of the step ${json(definition.steps[index]?.name)}`
     return `/** Inferred from ${some.length} ${of.replaceAll("*/", "* /")}. */\nconst Payload${index + 1} = ${infer(some)}`
   })
+  // A process in code says it of each step.
+  const forwarding = definition.forward_done_items === true ? { forward_done_items: true } : {}
   const options = [
     ...(definition.description === undefined || definition.description === null
       ? []
       : [`  description: ${json(definition.description)}`]),
-    `  steps: [\n${definition.steps.map((step, index) => `    ${stepSource(step, index, groups)}`).join(",\n")}\n  ]`,
+    `  steps: [\n${definition.steps.map((step, index) => `    ${stepSource({ ...forwarding, ...step }, index, groups)}`).join(",\n")}\n  ]`,
     ...(definition.default_work_item === undefined
       ? []
       : [`  default_work_item: ${json(definition.default_work_item)}`]),

@@ -87,6 +87,7 @@ export const ofStepRun = (lease: Lease, origin: string, workspaceId: WorkspaceId
     ...ofWorkspace(host, workspaceId, lease.run_token),
     RC_PROCESS_ID: lease.process_id,
     RC_PROCESS_RUN_ID: lease.process_run_id,
+    ...(lease.step_id === undefined ? {} : { RC_ACTIVITY_ID: lease.step_id }),
     RC_ACTIVITY_RUN_ID: lease.step_run_id,
     RC_ROBOT_RUN_ID: lease.step_run_id,
     RC_WORKITEM_ID: lease.work_item_id,

@@ -1,0 +1,12 @@
+/** Takes newer migrations back, for tests of older schemas. */
+import * as Effect from "effect/Effect"
+import * as SqlClient from "effect/sql/SqlClient"
+
+/** The tables as they were before outputs were held (`0016_held_outputs`). */
+export const beforeHeldOutputs = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE process DROP COLUMN forward_done_items`
+  for (const index of ["file_by_blob", "work_item_by_parent", "output_passed_on"]) {
+    yield* sql`DROP INDEX ${sql(index)}`
+  }
+})
