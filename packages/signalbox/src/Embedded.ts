@@ -9,6 +9,7 @@ import type { MasterKeyError } from "@signalbox/control-room/Administration"
 import * as NodeServer from "@signalbox/control-room/NodeServer"
 import type { ServiceOptions as Served, StorageOptions } from "@signalbox/control-room/Options"
 import * as Server from "@signalbox/control-room/Server"
+import type { Settings } from "@signalbox/worker/Environments"
 import type { SqliteOpenError } from "@signalbox/sql/SqliteClient"
 import type { HomeError } from "@signalbox/worker/Home"
 import type * as Task from "@signalbox/worker/Task"
@@ -64,6 +65,8 @@ export interface Options<T extends Task.Any> extends ServiceOptions {
   readonly tasks?: ReadonlyArray<T>
   /** Local workers, one step run at a time each; default 1, 0 for none. */
   readonly workers?: number
+  /** How the local workers build the environments of task packages; default: by the first tool on `PATH` that can. */
+  readonly environments?: Settings
 }
 
 /** The address of the control room and how to connect to it. */
@@ -187,6 +190,7 @@ export const layerWorkers = <T extends Task.Any = never>(options: Options<T> = {
         origin,
         tasks: options.tasks ?? [],
         workers: options.workers ?? 1,
+        environments: options.environments ?? {},
         folder: workersFolder({ data, database })
       })
     })
