@@ -81,6 +81,34 @@ const parse = (text: string) =>
       whole(null, `is not valid YAML: ${error instanceof SyntaxError ? error.message : "it cannot be read"}`)
   })
 
+/**
+ * The files that name the tasks of a package, the first that exists: `package.yaml`, which packages of actions have, is
+ * used like `robot.yaml` when that is missing.
+ *
+ * ```ts
+ * import { taskFiles } from "@signalbox/task-package/RobotYaml"
+ *
+ * export const isTaskFile = (name: string) => taskFiles.some((file) => file === name)
+ * ```
+ */
+export const taskFiles = ["robot.yaml", "package.yaml"] as const
+export type TaskFile = (typeof taskFiles)[number]
+
+/**
+ * The same error for a text that is from another file than `robot.yaml`, which its message then names.
+ *
+ * ```ts
+ * import * as RobotYaml from "@signalbox/task-package/RobotYaml"
+ * import * as Effect from "effect/Effect"
+ *
+ * export const tasks = (text: string) => Effect.mapError(RobotYaml.tasksOf(text), RobotYaml.inFile("package.yaml"))
+ * ```
+ */
+export const inFile =
+  (file: TaskFile) =>
+  ({ field, message }: InvalidRobotYaml): InvalidRobotYaml =>
+    new InvalidRobotYaml({ field, message: message.replace(/^robot\.yaml/, file) })
+
 /** Decodes the bytes of the file. Fails with `InvalidRobotYaml` unless they are UTF-8. */
 export const textOf = (bytes: Uint8Array) =>
   Effect.try({

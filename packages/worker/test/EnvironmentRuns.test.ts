@@ -120,6 +120,26 @@ withLayer(layer, { excludeTestServices: true })("a step run whose package has a 
     })
   )
 
+  it.effect("may be one with a package.yaml alone", () =>
+    Effect.gen(function* () {
+      const world = yield* machineWith()
+      const dependencies = `conda-forge: [python=${Machine.pythonVersion}]\n  pypi: [greeting=1.0]`
+      const content = `tasks: { t: { shell: python src/main.py } }\ndependencies:\n  ${dependencies}\npythonpath: [lib]\n`
+      const files = [
+        { name: "package.yaml", content },
+        { name: "src/main.py", content: "import greeting, helper; print(greeting.text, helper.name)" },
+        { name: "lib/helper.py", content: "name = 'helper'" }
+      ]
+      const { script } = yield* PackageWorker.begin(files, {
+        settings: { wheels: world.wheels },
+        machine: world.machine,
+        environments: world.folder
+      })
+      yield* until(() => script.finished.has("s1"))
+      assert.include(script.console, "hello from a wheel helper")
+    })
+  )
+
   it.effect("runs with the programs of the machine where the step says so", () =>
     Effect.gen(function* () {
       const { script } = yield* begin(yield* machineWith(), conda("greeting==1.0"), { environment: "none" })

@@ -25,8 +25,10 @@ const notStarted =
 /** Reads a task of the package in a folder, and creates its folder of artifacts. Null: the only task. */
 export const read = Effect.fnUntraced(function* (root: string, task: string | null) {
   const fs = yield* FileSystem.FileSystem
+  const hasRobotYaml = yield* Effect.orElseSucceed(fs.exists(join(root, "robot.yaml")), () => false)
+  const file = hasRobotYaml ? "robot.yaml" : "package.yaml"
   const text = yield* Effect.mapError(
-    fs.readFileString(join(root, "robot.yaml")),
+    fs.readFileString(join(root, file)),
     () => new PackageFailure({ code: "START_FAILURE", message: "the task package has no robot.yaml at its root" })
   )
   const robot = yield* Effect.gen(function* () {
@@ -34,6 +36,7 @@ export const read = Effect.fnUntraced(function* (root: string, task: string | nu
     const [only = "", ...others] = yield* RobotYaml.tasksOf(text)
     return yield* RobotYaml.read(text, others.length === 0 ? only : "")
   }).pipe(
+    Effect.mapError(RobotYaml.inFile(file)),
     Effect.mapError(
       ({ field, message }) =>
         new PackageFailure({ code: field === "preRunScripts" ? "SETUP_FAILURE" : "START_FAILURE", message })
