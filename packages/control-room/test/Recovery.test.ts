@@ -180,6 +180,30 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("what time
     })
   )
 
+  it.effect("begins the time of a step run anew when its worker has built the environment, and not before", () =>
+    Effect.gen(function* () {
+      const { tickIn } = yield* Service
+      const { process, tasks } = yield* newProcess({ timeout_seconds: 5 })
+      const worker = yield* linkWorker(tasks)
+      yield* started(process.id)
+      const { lease } = yield* worker.take
+      const sql = yield* SqlClient.SqlClient
+      const heard = new Date(Date.now() + 3_600_000).toISOString()
+      yield* sql`UPDATE worker SET last_seen_at = ${heard} WHERE id = ${worker.identity.workerId}`
+      const stateAfter = (millis: number) =>
+        Effect.andThen(
+          tickIn(millis),
+          Effect.map(StepRuns.get(lease.step_run_id), ({ state }) => state)
+        )
+      yield* worker.protocol.build(lease, "started")
+      assert.strictEqual(yield* stateAfter(600_000), "in_progress")
+      yield* worker.protocol.build(lease, "ended")
+      assert.strictEqual(yield* stateAfter(14_000), "in_progress")
+      assert.strictEqual(yield* stateAfter(16_000), "failed")
+      yield* leaseLost(worker.protocol.build(lease, "started"))
+    })
+  )
+
   it.effect("loses a step run that its worker no longer names, but not one that was just started", () =>
     Effect.gen(function* () {
       const { process, tasks } = yield* newProcess()

@@ -10,6 +10,7 @@ import * as NodeServer from "@signalbox/control-room/NodeServer"
 import type { ServiceOptions as Served, StorageOptions } from "@signalbox/control-room/Options"
 import * as Server from "@signalbox/control-room/Server"
 import type { Process } from "@signalbox/api/Process"
+import type { Settings } from "@signalbox/worker/Environments"
 import type { SqliteOpenError } from "@signalbox/sql/SqliteClient"
 import type { HomeError } from "@signalbox/worker/Home"
 import type * as Task from "@signalbox/worker/Task"
@@ -67,6 +68,8 @@ export interface Options<T extends Task.Any> extends ServiceOptions {
   readonly workers?: number
   /** Processes that are deployed at the start; bring their tasks with `tasks`, or use `layer` of `signalbox/Process`. */
   readonly processes?: ReadonlyArray<Process>
+  /** How the local workers build the environments of task packages; default: by the first tool on `PATH` that can. */
+  readonly environments?: Settings
 }
 
 /** The address of the control room and how to connect to it. */
@@ -190,6 +193,7 @@ export const layerWorkers = <T extends Task.Any = never>(options: Options<T> = {
         origin,
         tasks: options.tasks ?? [],
         workers: options.workers ?? 1,
+        environments: options.environments ?? {},
         folder: workersFolder({ data, database })
       })
       return Layer.provideMerge(Layer.effectDiscard(connected.deployAll(options.processes ?? [])), workers)

@@ -7,6 +7,7 @@ import * as NodeServices from "@signalbox/platform/NodeServices"
 import * as Service from "@signalbox/control-room/Mounted"
 import type { StorageOptions } from "@signalbox/control-room/Options"
 import * as Server from "@signalbox/control-room/Server"
+import type { Settings } from "@signalbox/worker/Environments"
 import type * as Robot from "@signalbox/worker/Robot"
 import type * as Task from "@signalbox/worker/Task"
 import * as Context from "effect/Context"
@@ -31,6 +32,8 @@ export interface Options extends Service.Options, StorageOptions {
   readonly tasks?: ReadonlyArray<PlainTask>
   /** Local workers, one step run at a time each; default 1, 0 for none. */
   readonly workers?: number
+  /** How the local workers build the environments of task packages; default: by the first tool on `PATH` that can. */
+  readonly environments?: Settings
 }
 
 /** A control room that runs until it is disposed of. */
@@ -44,7 +47,7 @@ export interface Running<Handler> extends Service.Running<Handler> {
 }
 
 const build = Effect.fnUntraced(function* (options: Options) {
-  const { data, publicUrl, tasks = [], workers = 1 } = options
+  const { data, publicUrl, environments = {}, tasks = [], workers = 1 } = options
   const service = yield* Layer.build(
     Service.Mounted.layer(options).pipe(
       Layer.provideMerge(Server.layerStorage(options)),
@@ -63,9 +66,9 @@ const build = Effect.fnUntraced(function* (options: Options) {
     const inProcess = InProcess.make(new URL(address).origin, httpEffect, (effect) => effect)
     const httpClient = yield* Effect.provideService(inProcess, Scope.Scope, requests)
     const folder = workersFolder(options)
-    yield* Layer.build(connected.layerOver({ credentials, origin: address, tasks, workers, folder })).pipe(
-      Effect.provideService(HttpClient.HttpClient, httpClient)
-    )
+    yield* Layer.build(
+      connected.layerOver({ credentials, origin: address, tasks, workers, environments, folder })
+    ).pipe(Effect.provideService(HttpClient.HttpClient, httpClient))
   }
   return { credentials, httpEffect }
 })

@@ -57,6 +57,9 @@ interface Found {
 /** Builds a filter of the files that `ignoreFiles` exclude; the patterns are those of a `.gitignore`. */
 const ignoredBy = Effect.fnUntraced(function* (root: string) {
   const fs = yield* FileSystem.FileSystem
+  const isThere = (file: string) => Effect.orElseSucceed(fs.exists(join(root, file)), () => false)
+  // One without robot.yaml has no list of files that are ignored.
+  if (!(yield* isThere("robot.yaml")) && (yield* isThere("package.yaml"))) return ignore()
   const text = yield* Effect.mapError(
     fs.readFileString(join(root, "robot.yaml")),
     () => new PackingError({ message: `robot.yaml is missing in ${root}; a task package needs one` })

@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Yaml from "effect/encoding/Yaml"
-import { split } from "shlex"
 import { shown } from "./internal/Refusal.ts"
+import { type Command, commandOf, isCommand } from "./internal/Words.ts"
 
 /**
  * The file cannot be used. `field` is the invalid one, null when it is about the whole file; the message names both and
@@ -15,8 +15,7 @@ export class InvalidRobotYaml extends Schema.TaggedError<InvalidRobotYaml>()("In
   message: Schema.String
 }) {}
 
-/** A program and its arguments. */
-export type Command = readonly [program: string, ...args: ReadonlyArray<string>]
+export type { Command } from "./internal/Words.ts"
 
 /** What is needed to run one task of a package. Paths are as in the file, relative to its folder. */
 export interface Robot {
@@ -29,8 +28,6 @@ export interface Robot {
   readonly pythonPath: ReadonlyArray<string>
   /** Scripts for this machine. */
   readonly preRunScripts: ReadonlyArray<Command>
-  /** The files that describe an environment for the task, in the order of the file. */
-  readonly environments: ReadonlyArray<string>
 }
 
 const Words = Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.String)))
@@ -40,9 +37,7 @@ const File = Schema.Struct({
   artifactsDir: Schema.optionalKey(Schema.NullOr(Schema.String)),
   PATH: Words,
   PYTHONPATH: Words,
-  preRunScripts: Words,
-  condaConfigFile: Schema.optionalKey(Schema.NullOr(Schema.String)),
-  environmentConfigs: Words
+  preRunScripts: Words
 })
 
 const Task = Schema.Struct({
@@ -64,8 +59,6 @@ const isTask = Schema.is(
     Schema.Struct({ command: Schema.Unknown })
   ])
 )
-const isCommand = (words: ReadonlyArray<string>): words is Command => words.length > 0 && words[0] !== ""
-
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
 const describe = (error: Schema.SchemaError) => {
@@ -87,6 +80,34 @@ const parse = (text: string) =>
     catch: (error) =>
       whole(null, `is not valid YAML: ${error instanceof SyntaxError ? error.message : "it cannot be read"}`)
   })
+
+/**
+ * The files that name the tasks of a package, the first that exists: `package.yaml`, which packages of actions have, is
+ * used like `robot.yaml` when that is missing.
+ *
+ * ```ts
+ * import { taskFiles } from "@signalbox/task-package/RobotYaml"
+ *
+ * export const isTaskFile = (name: string) => taskFiles.some((file) => file === name)
+ * ```
+ */
+export const taskFiles = ["robot.yaml", "package.yaml"] as const
+export type TaskFile = (typeof taskFiles)[number]
+
+/**
+ * The same error for a text that is from another file than `robot.yaml`, which its message then names.
+ *
+ * ```ts
+ * import * as RobotYaml from "@signalbox/task-package/RobotYaml"
+ * import * as Effect from "effect/Effect"
+ *
+ * export const tasks = (text: string) => Effect.mapError(RobotYaml.tasksOf(text), RobotYaml.inFile("package.yaml"))
+ * ```
+ */
+export const inFile =
+  (file: TaskFile) =>
+  ({ field, message }: InvalidRobotYaml): InvalidRobotYaml =>
+    new InvalidRobotYaml({ field, message: message.replace(/^robot\.yaml/, file) })
 
 /** Decodes the bytes of the file. Fails with `InvalidRobotYaml` unless they are UTF-8. */
 export const textOf = (bytes: Uint8Array) =>
@@ -163,14 +184,9 @@ export const isMeantFor = (script: string, platform: string, arch: string): bool
 const isInside = (path: string) =>
   !path.startsWith("/") && !path.startsWith("\\") && !/^[a-z]:/i.test(path) && !path.split(/[/\\]/).includes("..")
 
-/** Splits a line into words like a shell; nothing is expanded. */
-const commandOf = Effect.fnUntraced(function* (line: string, field: string, where = field) {
-  const words = yield* Effect.try({
-    try: () => split(line),
-    catch: () => fault(field, `${where}: a quote is not closed`)
-  })
-  return isCommand(words) ? words : yield* fault(field, `${where} is empty`)
-})
+/** Splits a line into words as a shell would. */
+const wordsOf = (line: string, field: string, where = field) =>
+  Effect.mapError(Effect.fromResult(commandOf(line)), (why) => fault(field, `${where}: ${why}`))
 
 const taskCommand = Effect.fnUntraced(function* (task: string, entry: unknown, artifactsFolder: string) {
   const where = `tasks: ${task}`
@@ -182,7 +198,7 @@ const taskCommand = Effect.fnUntraced(function* (task: string, entry: unknown, a
     const robot: Command = ["python", "-m", "robot", ...flags, "--task", robotTaskName, "."]
     return robot
   }
-  if (typeof shell === "string") return yield* commandOf(shell, "tasks", `${where}: shell`)
+  if (typeof shell === "string") return yield* wordsOf(shell, "tasks", `${where}: shell`)
   const words = (command ?? []).map(String)
   return isCommand(words)
     ? words
@@ -222,8 +238,7 @@ export const read = Effect.fnUntraced(function* (text: string, task: string) {
     artifactsFolder,
     path: file.PATH ?? [],
     pythonPath: file.PYTHONPATH ?? [],
-    preRunScripts: yield* Effect.forEach(scripts, (line) => commandOf(line, "preRunScripts")),
-    environments: [...(file.environmentConfigs ?? []), ...(file.condaConfigFile ? [file.condaConfigFile] : [])]
+    preRunScripts: yield* Effect.forEach(scripts, (line) => wordsOf(line, "preRunScripts"))
   }
   return robot
 })

@@ -17,9 +17,9 @@ export interface Inspected {
   readonly digest: string
 }
 
-const robotYamlOf = Effect.fnUntraced(function* ({ body, size }: ArchiveEntry, most: number) {
+const taskFileOf = Effect.fnUntraced(function* ({ body, name, size }: ArchiveEntry, most: number) {
   if (size > most) {
-    return yield* new RobotYaml.InvalidRobotYaml({ field: null, message: `robot.yaml has more than ${most} bytes` })
+    return yield* new RobotYaml.InvalidRobotYaml({ field: null, message: `${name} has more than ${most} bytes` })
   }
   return yield* Stream.mkUint8Array(body)
 })
@@ -46,18 +46,24 @@ const digestOf = Effect.fnUntraced(function* (path: string) {
  */
 export const inspect = Effect.fn("TaskPackage.inspect")(function* (path: string, limits = packageLimits) {
   const entries = yield* open(path, limits)
-  let robotYaml: Uint8Array | undefined
+  const found = new Map<RobotYaml.TaskFile, Uint8Array>()
   for (const entry of entries) {
-    if (entry.name === "robot.yaml") robotYaml = yield* robotYamlOf(entry, limits.robotYaml)
-    else yield* Stream.runDrain(entry.body)
+    const name = RobotYaml.taskFiles.find((file) => file === entry.name)
+    if (name === undefined) yield* Stream.runDrain(entry.body)
+    else found.set(name, yield* taskFileOf(entry, limits.robotYaml))
   }
-  if (robotYaml === undefined || robotYaml.length === 0) {
+  const file = RobotYaml.taskFiles.find((name) => found.has(name))
+  const bytes = file === undefined ? undefined : found.get(file)
+  if (file === undefined || bytes === undefined || bytes.length === 0) {
     return yield* new RobotYaml.InvalidRobotYaml({
       field: null,
       message: "robot.yaml is missing at the root of the zip, or it is empty"
     })
   }
-  const tasks = yield* RobotYaml.tasksOf(yield* RobotYaml.textOf(robotYaml))
+  const tasks = yield* RobotYaml.textOf(bytes).pipe(
+    Effect.flatMap(RobotYaml.tasksOf),
+    Effect.mapError(RobotYaml.inFile(file))
+  )
   const inspected: Inspected = { tasks, digest: yield* digestOf(path) }
   return inspected
 }, Effect.scoped)

@@ -13,13 +13,10 @@ describe("robot.yaml", () => {
   c: { command: [node, main.js, 7] }
 artifactsDir: out
 preRunScripts: [a_windows.bat, a_linux.sh, a_darwin.sh, any.sh]
-environmentConfigs: [environment_linux_amd64_freeze.yaml]
-condaConfigFile: conda.yaml
 `
       const a = yield* read(text)
       const shell = ["python", "-m", "robocorp.tasks", "run", "tasks.py", "-t", "two words", "$HOME", "*"]
       assert.deepStrictEqual([...a.command], shell)
-      assert.deepStrictEqual(a.environments, ["environment_linux_amd64_freeze.yaml", "conda.yaml"])
       const b = yield* read(text, "b")
       const robot = ["--report", "NONE", "--outputdir", "out", "--logtitle", "Task log", "--task", "My task", "."]
       assert.deepStrictEqual([...b.command], ["python", "-m", "robot", ...robot])

@@ -54,6 +54,16 @@ withLayer(NodeServices.layer)("a zip of a task package", (it) => {
     )
   }
 
+  it.effect("with a package.yaml alone has the tasks that this names", () =>
+    Effect.gen(function* () {
+      const content = "spec-version: v2\ntasks: { Read: { shell: python main.py } }\n"
+      const at = yield* folderWith(RawZip.make([{ name: "package.yaml", content }]))
+      assert.deepStrictEqual((yield* TaskPackage.inspect(at.zip)).tasks, ["Read"])
+      const both = yield* folderWith(RawZip.make([{ name: "package.yaml", content }, robot]))
+      assert.notInclude((yield* TaskPackage.inspect(both.zip)).tasks, "Read")
+    })
+  )
+
   const withoutRobot: ReadonlyArray<readonly [what: string, entries: ReadonlyArray<RawZip.Entry>, says: RegExp]> = [
     [
       "none at its root",
@@ -62,7 +72,12 @@ withLayer(NodeServices.layer)("a zip of a task package", (it) => {
     ],
     ["an empty one", [{ name: "robot.yaml" }], /or it is empty/],
     ["one that is no UTF-8", [{ name: "robot.yaml", content: Buffer.of(0xff, 0xfe) }], /not valid UTF-8/],
-    ["one that is too large", [{ name: "robot.yaml", content: "x".repeat(101) }], /more than 100 bytes/]
+    ["one that is too large", [{ name: "robot.yaml", content: "x".repeat(101) }], /more than 100 bytes/],
+    [
+      "a package.yaml that does not say what to run",
+      [{ name: "package.yaml", content: "spec-version: v2\nname: a\n" }],
+      /^package\.yaml has no mapping under `tasks`; name a task there, with its command$/
+    ]
   ]
   for (const [what, entries, says] of withoutRobot) {
     it.effect(`needs a robot.yaml: ${what} is refused`, () =>

@@ -11,17 +11,24 @@ import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import { dirname, join } from "node:path"
+import { dirname, join, resolve } from "node:path"
 import { HomeError } from "./Home.ts"
+import * as Environments from "./internal/environments/Environments.ts"
+import type { Settings } from "./internal/environments/Settings.ts"
 import { backoff, isUnavailable, messageOf, retryUntilAvailable } from "./internal/Failures.ts"
 import * as Cache from "./internal/packages/Cache.ts"
 import * as Environment from "./internal/packages/Environment.ts"
 import * as PackageRun from "./internal/packages/PackageRun.ts"
 import type { StepRunError } from "./internal/StepRun.ts"
+import { unlimited } from "./internal/TimeLimit.ts"
 
 export interface Options {
   /** The folder of unpacked task packages, up to 5 GB; workers on this machine may share it. */
   readonly packagesFolder: string
+  /** Where environments are kept, up to 20 GB; workers on this machine may share it. */
+  readonly environmentsFolder: string
+  /** How they are built; default: by the first tool on `PATH` that can. */
+  readonly environments?: Settings
   /** The folder for artifacts of the task. */
   readonly artifactsFolder: string
   /** Receives the output of the task, line by line. */
@@ -56,6 +63,7 @@ const errorOf = ({ code, message }: StepRunError) => ({ code: isReported(code) ?
  * export const run = (assistant: AssistantId) =>
  *   Assistant.run(assistant, {
  *     packagesFolder: ".signalbox-worker/packages",
+ *     environmentsFolder: ".signalbox-worker/environments",
  *     artifactsFolder: "output",
  *     write: (lines) => Console.log(lines.join("\n"))
  *   })
@@ -69,7 +77,12 @@ export const run = Effect.fn("Assistant.run")(function* (assistant: AssistantId,
     new HomeError({ message: `the folder ${packagesFolder} cannot be used: ${error.message}`, inUse: false })
   const cache = yield* Effect.mapError(Cache.make({ folder: packagesFolder, limit: 5 * 1024 * 1024 * 1024 }), unusable)
   const runs = yield* Effect.mapError(fs.makeTempDirectoryScoped({ prefix: "signalbox-assistant-" }), unusable)
-  const packages = yield* PackageRun.make(cache, runs)
+  const environments = yield* Effect.mapError(
+    Environments.make({ folder: resolve(options.environmentsFolder), settings: options.environments ?? {} }),
+    ({ message }) =>
+      new HomeError({ message: `the folder ${options.environmentsFolder} cannot be used: ${message}`, inUse: false })
+  )
+  const packages = yield* PackageRun.make(cache, runs, environments)
 
   const save = (file: SizedBytes) => {
     const path = join(artifactsFolder, file.name)
@@ -88,6 +101,7 @@ export const run = Effect.fn("Assistant.run")(function* (assistant: AssistantId,
   const execution = yield* packages.execution({
     ref: started.package,
     task: started.task.name,
+    environment: null,
     env: {
       step: {},
       service: Environment.ofWorkspace(
@@ -96,7 +110,8 @@ export const run = Effect.fn("Assistant.run")(function* (assistant: AssistantId,
         Redacted.value(started.run_token)
       )
     },
-    reports: { write, event: () => Effect.void, saveArtifact: save }
+    reports: { write, event: () => Effect.void, saveArtifact: save },
+    buildTime: unlimited
   })
   /** Ends when the service has ended the run. */
   const alive = Assistants.heartbeat(id).pipe(

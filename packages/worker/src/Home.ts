@@ -9,9 +9,12 @@ import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { join, resolve } from "node:path"
+import * as Environments from "./internal/environments/Environments.ts"
+import type { Settings } from "./internal/environments/Settings.ts"
 import * as Cache from "./internal/packages/Cache.ts"
 import * as Leftovers from "./internal/packages/Leftovers.ts"
 import * as PackageRun from "./internal/packages/PackageRun.ts"
+import * as Runs from "./internal/packages/Runs.ts"
 
 /** The folder cannot be used; the message says why, and the remedy. */
 export class HomeError extends Schema.TaggedError<HomeError>()("HomeError", {
@@ -63,6 +66,12 @@ export interface Options {
   readonly packagesFolder?: string
   /** How many bytes of unused unpacked task packages are cached; default 5 GB. */
   readonly packagesLimit?: number
+  /** How environments of task packages are built; default: by the first tool on `PATH` that can. */
+  readonly environments?: Settings
+  /** Where they are kept; workers of this machine may share it. Default: `environments` in the folder. */
+  readonly environmentsFolder?: string
+  /** How many bytes of environments are kept when they are not in use; default 20 GB. */
+  readonly environmentsLimit?: number
 }
 
 /**
@@ -103,9 +112,19 @@ export const open = Effect.fn("Home.open")(function* (options: Options) {
   yield* Effect.acquireRelease(Effect.mapError(Leftovers.write(lock, process.pid), unusable), () =>
     Effect.ignore(fs.remove(lock, { force: true }))
   )
-  yield* PackageRun.clearLeftovers(runs)
+  yield* Runs.clearLeftovers(runs)
   const cache = yield* Effect.mapError(
     Cache.make({ folder: packagesFolder, limit: options.packagesLimit ?? 5 * 1024 * 1024 * 1024 }),
+    unusable
+  )
+
+  const { environmentsFolder, environmentsLimit } = options
+  const environments = yield* Effect.mapError(
+    Environments.make({
+      folder: environmentsFolder === undefined ? join(folder, "environments") : resolve(environmentsFolder),
+      settings: options.environments ?? {},
+      ...(environmentsLimit === undefined ? {} : { limit: environmentsLimit })
+    }),
     unusable
   )
 
@@ -151,7 +170,7 @@ export const open = Effect.fn("Home.open")(function* (options: Options) {
       yield* fs.rename(temporary, file)
     }, Effect.mapError(unusable)),
     forget: Effect.mapError(fs.remove(file, { force: true }), unusable),
-    packages: yield* PackageRun.make(cache, runs)
+    packages: yield* PackageRun.make(cache, runs, environments)
   }
   return home
 })

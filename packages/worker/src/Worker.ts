@@ -137,11 +137,18 @@ const serveLinked = Effect.fnUntraced(function* <R>(
     protocol: { ...calls, ...reportCalls },
     tasks: names,
     packages: home !== undefined,
-    execute: Effect.fnUntraced(function* (lease, reports, mayReserve) {
+    execute: Effect.fnUntraced(function* (lease, reports, mayReserve, buildTime) {
       const ref = lease.package
       if (ref !== null && home !== undefined) {
         const env = { step: lease.env, service: Environment.ofStepRun(lease, origin, workspaceId) }
-        return yield* home.packages.execution({ ref, task: lease.task.name, env, reports })
+        return yield* home.packages.execution({
+          ref,
+          task: lease.task.name,
+          environment: lease.environment,
+          env,
+          reports,
+          buildTime
+        })
       }
       const task = ref === null ? tasks.get(lease.task.name) : undefined
       if (task === undefined) {

@@ -1,5 +1,6 @@
 /** Every module under its name. `Promises` stands apart. */
 export * as Assistant from "./Assistant.ts"
+export * as Environments from "./Environments.ts"
 export * as Home from "./Home.ts"
 export * as Program from "./Program.ts"
 export * as Robot from "./Robot.ts"

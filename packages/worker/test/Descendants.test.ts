@@ -13,7 +13,7 @@ import { basename, dirname, join } from "node:path"
 import * as Cgroup from "../src/internal/packages/Cgroup.ts"
 import * as Descendants from "../src/internal/packages/Descendants.ts"
 import * as Leftovers from "../src/internal/packages/Leftovers.ts"
-import * as PackageRun from "../src/internal/packages/PackageRun.ts"
+import * as Runs from "../src/internal/packages/Runs.ts"
 import { begin, isAlive, until } from "./support/PackageWorker.ts"
 
 const robotYaml = "tasks: { t: { shell: python3 main.py } }\n"
@@ -121,7 +121,7 @@ for (const [where, layer] of [
       const pids = yield* temporary
       const grouped = yield* hasGroups
       const all = [...kinds, ...(grouped ? [elusive] : []), ...(grouped || end === "wait" ? [bare] : [])]
-      const run = yield* begin(files, { PIDS: pids, END: end, KINDS: all.join(",") })
+      const run = yield* begin(files, { env: { PIDS: pids, END: end, KINDS: all.join(",") } })
       yield* until(() => run.script.console.includes("all are there"))
       return { ...run, pids }
     })
@@ -190,7 +190,7 @@ for (const [where, layer] of [
             const missing = all.filter((kind) => kind !== elusive && !seen.has(kind))
             assert.deepStrictEqual(missing, [])
             if (first === "gone") child.kill("SIGKILL")
-            yield* PackageRun.clearLeftovers(join(folder, "runs"))
+            yield* Runs.clearLeftovers(join(folder, "runs"))
             assert.deepStrictEqual([...pidsOf(pids), child.pid ?? 0].filter(isAlive), [])
             assert.deepStrictEqual(readdirSync(join(folder, "runs")), [])
           }
@@ -208,7 +208,7 @@ withLayer(services, { excludeTestServices: true })("the next start of a worker",
       writeFileSync(join(folder, "cgroup.kill"), "0")
       writeFileSync(join(folder, "cgroup.events"), "populated 0")
       writeFileSync(join(run, "cgroup"), folder)
-      yield* PackageRun.clearLeftovers(join(folder, "runs"))
+      yield* Runs.clearLeftovers(join(folder, "runs"))
       assert.strictEqual(readFileSync(join(folder, "cgroup.kill"), "utf8"), "0")
     })
   )

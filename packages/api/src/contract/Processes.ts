@@ -28,6 +28,9 @@ export interface ProcessSummary extends Schema.Schema.Type<typeof ProcessSummary
 /** What a step runs: a task of a task package, or a task of this name that workers define themselves. */
 export const StepTask = Schema.Struct({ name: Name, package_id: Schema.optionalKey(TaskPackageId) })
 
+/** `none`: the programs of the worker's machine; a path: an environment that is there, below a folder that workers allow. */
+export const StepEnvironment = Schema.Union([Schema.Literal("none"), Schema.Struct({ path: Text })])
+
 /** One step of a definition. Steps run in the order of the list. */
 export const StepDefinition = Schema.Struct({
   name: Name,
@@ -56,7 +59,9 @@ export const StepDefinition = Schema.Struct({
   /** Completed items without outputs travel on themselves, with payload and files; default: as the process says. */
   forward_done_items: Schema.optionalKey(Schema.Boolean),
   /** Environment variables of the task. */
-  env: Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
+  env: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  /** What the task of a package runs in; absent: the environment that its package describes. */
+  environment: Schema.optionalKey(StepEnvironment)
 })
 export interface StepDefinition extends Schema.Schema.Type<typeof StepDefinition> {}
 

@@ -10,6 +10,7 @@ import { Deleted, Name, RelativePath, Text, TimestampInput } from "./Common.ts"
 import { extension } from "./Documentation.ts"
 import { NewFile, UploadForm } from "./Files.ts"
 import { FileId, ProcessId, ProcessRunId, StepId, StepRunId, WorkerId, WorkItemId, WorkspaceId } from "./Ids.ts"
+import { StepEnvironment } from "./Processes.ts"
 import {
   ConflictResponse,
   ForbiddenResponse,
@@ -60,7 +61,9 @@ export const Lease = Schema.Struct({
   package: Schema.NullOr(Schema.Struct({ digest: Schema.String, url: Schema.String })),
   work_item_id: WorkItemId,
   timeout_seconds: Schema.NullOr(Schema.Finite),
-  env: Schema.Record(Schema.String, Schema.String)
+  env: Schema.Record(Schema.String, Schema.String),
+  /** Null: the environment that the package describes. */
+  environment: Schema.NullOr(StepEnvironment)
 }).annotate({ identifier: "Lease" })
 export interface Lease extends Schema.Schema.Type<typeof Lease> {}
 
@@ -97,6 +100,18 @@ export const start = HttpApiEndpoint.post("startStepRun", "/step-runs/:step_run_
 })
   .middleware(TokenAuthorization)
   .annotateMerge(extension("Report that a leased step run starts"))
+
+/**
+ * Reports that a started step run builds the environment of its package, or has built it. The time that the step has begins
+ * at the end of the build; while it is built there is no limit but the worker's own.
+ */
+export const build = HttpApiEndpoint.post("reportStepRunBuild", "/step-runs/:step_run_id/build", {
+  ...stepRun,
+  payload: Schema.Struct({ lease_token: Schema.String, state: Schema.Literals(["started", "ended"]) }),
+  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
+})
+  .middleware(TokenAuthorization)
+  .annotateMerge(extension("Report that an environment is built"))
 
 /** The reserved item. `attempt` is the number of this attempt, and must be sent to settle it. */
 export const ReservedItem = Schema.Struct({
@@ -235,6 +250,7 @@ export const WorkerProtocol = HttpApiGroup.make("workerProtocol").add(
   lease,
   heartbeat,
   start,
+  build,
   nextItems,
   finish,
   unlink,

@@ -26,6 +26,7 @@ const call = {
   lease: makeCall(contract.lease, { repeatable: true }),
   heartbeat: makeCall(contract.heartbeat, { repeatable: true }),
   start: makeCall(contract.start, { repeatable: true }),
+  build: makeCall(contract.build, { repeatable: true }),
   nextItems: makeCall(contract.nextItems, { repeatable: true }),
   finish: makeCall(contract.finish, { repeatable: true }),
   sendConsole: makeCall(contract.sendConsole, { repeatable: true }),
@@ -104,6 +105,12 @@ export const make = Effect.fnUntraced(function* (origin: string, identity: Worke
       call.start(transport, {
         params: { step_run_id: lease.step_run_id },
         payload: { lease_token: lease.lease_token }
+      }),
+    /** Reports that the environment of a package is built, which is not part of the time that the step has. */
+    build: (lease: contract.Lease, state: "started" | "ended") =>
+      call.build(transport, {
+        params: { step_run_id: lease.step_run_id },
+        payload: { lease_token: lease.lease_token, state }
       }),
     finish: (lease: contract.Lease, error: { readonly code: StepRunErrorCode; readonly message: string } | null) =>
       call.finish(transport, {

@@ -259,7 +259,8 @@ export const examples: ReadonlyArray<Example> = [
     package: { digest: "sha256:00", url: "https://example.com/tp1" },
     work_item_id: "i1",
     timeout_seconds: 60,
-    env: { A: "b" }
+    env: { A: "b" },
+    environment: { path: "/srv/environments/invoices" }
   }),
   of("ItemInHand", WorkerProtocol.ReservedItem, {
     work_item_id: "i1",

@@ -113,6 +113,7 @@ DELETE /link                                                           -
 POST   /lease                                                          -
 POST   /heartbeat                                                      -
 POST   /step-runs/{step_run_id}/start                                  -
+POST   /step-runs/{step_run_id}/build                                  -
 POST   /process-runs/{process_run_id}/next                             -
 POST   /step-runs/{step_run_id}/console                                -
 POST   /step-runs/{step_run_id}/events                                 -

@@ -162,6 +162,9 @@ export class Model {
           ...(change.to === "in_progress" ? { timeoutAt: change.timeoutAt } : {})
         })
         return
+      case "StepRunLimited":
+        this.setStepRun(change.id, { timeoutAt: change.timeoutAt })
+        return
       case "StopRequested":
         this.setStepRun(change.stepRun, { stopRequested: true })
         return

@@ -9,6 +9,7 @@ import type { Credentials } from "@signalbox/api/Credentials"
 import { layerUploads } from "@signalbox/api/node"
 import type { Process } from "@signalbox/api/Process"
 import * as Workers from "@signalbox/api/Workers"
+import type { Settings } from "@signalbox/worker/Environments"
 import * as Home from "@signalbox/worker/Home"
 import type * as Task from "@signalbox/worker/Task"
 import * as Worker from "@signalbox/worker/Worker"
@@ -24,6 +25,8 @@ export interface Options<T extends Task.Any> {
   readonly tasks: ReadonlyArray<T>
   /** How many workers. */
   readonly workers: number
+  /** How they build environments of task packages. */
+  readonly environments: Settings
   /** Has a folder for each worker. */
   readonly folder: string
 }
@@ -40,19 +43,26 @@ export const deployAll = Effect.fnUntraced(function* (processes: ReadonlyArray<P
 const openHome = (
   folder: string,
   service: string,
+  environments: Settings,
   number: number
 ): Effect.Effect<{ readonly home: Home.Home; readonly number: number }, Home.HomeError, HomeServices> =>
-  Home.open({ folder: join(folder, `local-${number}`), service, packagesFolder: join(folder, "packages") }).pipe(
+  Home.open({
+    folder: join(folder, `local-${number}`),
+    service,
+    packagesFolder: join(folder, "packages"),
+    environmentsFolder: join(folder, "environments"),
+    environments
+  }).pipe(
     Effect.map((home) => ({ home, number })),
     // Another node may share the folder.
     Effect.catchIf(
       ({ inUse }) => inUse && number < 1000,
-      () => openHome(folder, service, number + 1)
+      () => openHome(folder, service, environments, number + 1)
     )
   )
 type HomeServices = Effect.Services<ReturnType<typeof Home.open>>
 
-const startWorkers = <T extends Task.Any>({ credentials, folder, origin, tasks, workers }: Options<T>) =>
+const startWorkers = <T extends Task.Any>({ credentials, environments, folder, origin, tasks, workers }: Options<T>) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const room = yield* ControlRoom
@@ -63,7 +73,7 @@ const startWorkers = <T extends Task.Any>({ credentials, folder, origin, tasks, 
       const started: Array<ReturnType<typeof Worker.layer<T>>> = []
       let last = 0
       while (started.length < workers) {
-        const { home, number } = yield* openHome(folder, credentials.workspace_id, last + 1)
+        const { home, number } = yield* openHome(folder, credentials.workspace_id, environments, last + 1)
         started.push(Worker.layer({ origin, linkToken, name: `local-${number}`, tasks, home }))
         last = number
       }

@@ -36,6 +36,7 @@ const commands = {
   keys: () => import("./commands/Keys.ts").then((module) => withContext(module.keys)),
   flows: () => import("./commands/Flows.ts").then((module) => module.flows),
   worker: () => import("./commands/Worker.ts").then((module) => withContext(module.worker)),
+  robot: () => import("./commands/Robot.ts").then((module) => module.robot),
   assistants: () => import("./nouns/AssistantNoun.ts").then((module) => withContext(module.assistants)),
   assistant: () => import("./commands/Assistant.ts").then((module) => withContext(module.assistant)),
   workspaces: () => import("./commands/Workspaces.ts").then((module) => withContext(module.workspaces)),

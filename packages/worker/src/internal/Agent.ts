@@ -12,6 +12,7 @@ import * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
 import { backoff, isUnknownWorker } from "./Failures.ts"
 import type { Reports } from "./Reports.ts"
+import type { BuildTime } from "./TimeLimit.ts"
 import { type Execution, type Order, type Protocol, runStepRun } from "./StepRun.ts"
 
 export interface Options<R> {
@@ -24,7 +25,8 @@ export interface Options<R> {
   readonly execute: (
     lease: Lease,
     reports: Reports,
-    mayReserve: Effect.Effect<boolean>
+    mayReserve: Effect.Effect<boolean>,
+    buildTime: BuildTime
   ) => Effect.Effect<Execution<R>, never, Scope.Scope>
   readonly capacity: number
   readonly heartbeat: Duration.Input
@@ -96,7 +98,7 @@ export const serve = Effect.fnUntraced(function* <R>(
     const mayReserve = Effect.sync(() => !draining)
     const stepRun = runStepRun({
       lease,
-      execute: (reports) => options.execute(lease, reports, mayReserve),
+      execute: (reports, buildTime) => options.execute(lease, reports, mayReserve, buildTime),
       protocol,
       order: entry.order,
       onStarted: Effect.sync(() => {

@@ -10,6 +10,7 @@ import type * as Scope from "effect/Scope"
 import { isLeaseLost, messageOf, retryUntilAvailable } from "./Failures.ts"
 import { LeaseLost } from "./LeaseLost.ts"
 import * as Reports from "./Reports.ts"
+import * as TimeLimit from "./TimeLimit.ts"
 
 /** The calls of a linked worker. */
 export type Protocol = Effect.Success<ReturnType<typeof WorkerProtocol.make>> & Reports.Calls
@@ -38,8 +39,11 @@ export interface Execution<R> {
 
 export interface Options<R> {
   readonly lease: WorkerProtocol.Lease
-  readonly execute: (reports: Reports.Reports) => Effect.Effect<Execution<R>, never, Scope.Scope>
-  readonly protocol: Pick<Protocol, "start" | "finish"> & Reports.Calls
+  readonly execute: (
+    reports: Reports.Reports,
+    buildTime: TimeLimit.BuildTime
+  ) => Effect.Effect<Execution<R>, never, Scope.Scope>
+  readonly protocol: Pick<Protocol, "start" | "finish" | "build"> & Reports.Calls
   readonly order: Deferred.Deferred<Order>
   /** Runs as soon as the service knows that the step run has started. */
   readonly onStarted: Effect.Effect<void>
@@ -48,16 +52,11 @@ export interface Options<R> {
 /** `null`: succeeded. `"lost"`: nothing to report. */
 type Ending = StepRunError | null | "lost"
 
-const work = <R>({ lease, onStarted, protocol }: Options<R>, execution: Execution<R>) => {
+const work = <R>({ lease, onStarted, protocol }: Options<R>, execution: Execution<R>, limit: TimeLimit.TimeLimit) => {
   const task: Effect.Effect<Ending, LeaseLost | CallError, R> = execution.work
   const seconds = lease.timeout_seconds
-  const timed =
-    seconds === null
-      ? task
-      : Effect.timeoutOrElse(task, {
-          duration: `${seconds} seconds`,
-          orElse: () => Effect.succeed(failed("TIMEOUT", `the step run exceeded its time limit of ${seconds} s`))
-        })
+  const over = Effect.as(limit.over, failed("TIMEOUT", `the step run exceeded its time limit of ${seconds} s`))
+  const timed = seconds === null ? task : Effect.raceFirst(task, over)
   return retryUntilAvailable(protocol.start(lease)).pipe(
     Effect.tap(Effect.logInfo("step run started")),
     Effect.andThen(onStarted),
@@ -100,11 +99,12 @@ export const runStepRun = Effect.fnUntraced(
   function* <R>(options: Options<R>) {
     const { lease, order, protocol } = options
     const reports = yield* Reports.make(protocol, lease, Deferred.succeed(order, "lost"))
-    const execution = yield* options.execute(reports)
+    const limit = yield* TimeLimit.make(lease.timeout_seconds, (state) => protocol.build(lease, state))
+    const execution = yield* options.execute(reports, limit)
     const ordered = Effect.map(Deferred.await(order), (given): Ending =>
       given === "lost" ? "lost" : failed("TERMINATED", "the step run was terminated by an order of the service")
     )
-    const ending = yield* Effect.raceFirst(work(options, execution), ordered)
+    const ending = yield* Effect.raceFirst(work(options, execution, limit), ordered)
     const collected = ending === "lost" ? ending : yield* collect(execution, ending)
     if (collected !== "lost") yield* reports.flush
     if (collected === "lost" || reports.isLost())

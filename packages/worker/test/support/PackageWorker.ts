@@ -1,5 +1,6 @@
 /** A worker with a scripted service, which runs one task of one package. */
 import { StepRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
 import type * as RawZip from "@signalbox/testkit/RawZip"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -8,6 +9,8 @@ import * as Schedule from "effect/Schedule"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { serve } from "../../src/internal/Agent.ts"
+import * as Environments from "../../src/internal/environments/Environments.ts"
+import type { Settings } from "../../src/internal/environments/Settings.ts"
 import * as Cache from "../../src/internal/packages/Cache.ts"
 import * as Environment from "../../src/internal/packages/Environment.ts"
 import * as PackageRun from "../../src/internal/packages/PackageRun.ts"
@@ -23,8 +26,17 @@ export const until = <A>(look: () => A | undefined | false) =>
 /** Starts the task `t` of a package with these files. Its step run is `s1`; the working copies are in `runs`. */
 export const begin = Effect.fnUntraced(function* (
   files: ReadonlyArray<RawZip.Entry>,
-  env: Readonly<Record<string, string>> = {}
+  options: {
+    readonly env?: Readonly<Record<string, string>>
+    readonly settings?: Settings
+    /** What tools of environments see of this process; default: all that is inherited. */
+    readonly machine?: Readonly<Record<string, string>>
+    readonly environments?: string
+    readonly timeoutSeconds?: number
+    readonly environment?: Lease["environment"]
+  } = {}
 ) {
+  const { env = {}, settings = { provider: "none" } } = options
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped()
   const { bytes, digest } = Zips.write(join(folder, "z"), files)
@@ -33,22 +45,29 @@ export const begin = Effect.fnUntraced(function* (
   const cache = yield* Cache.make({ folder: join(folder, "cache"), limit: 1024 ** 3 })
   const runs = join(folder, "runs")
   yield* fs.makeDirectory(runs)
-  const packages = yield* PackageRun.make(cache, runs)
+  const environments = yield* Environments.make({
+    folder: options.environments ?? join(folder, "environments"),
+    settings,
+    ...(options.machine === undefined ? {} : { machine: options.machine })
+  })
+  const packages = yield* PackageRun.make(cache, runs, environments)
   const fiber = yield* Effect.forkScoped(
     Effect.scoped(
       serve({
         protocol,
         tasks: [],
         packages: true,
-        execute: (lease, reports) =>
+        execute: (lease, reports, _mayReserve, buildTime) =>
           packages.execution({
             ref: { digest, url: server.url },
             task: lease.task.name,
+            environment: lease.environment,
             env: {
               step: lease.env,
               service: Environment.ofStepRun(lease, "http://127.0.0.1:1/", WorkspaceId.make("w"))
             },
-            reports
+            reports,
+            buildTime
           }),
         capacity: 1,
         heartbeat: "100 millis",
@@ -56,7 +75,15 @@ export const begin = Effect.fnUntraced(function* (
       })
     )
   )
-  yield* Queue.offer(script.leases, Protocol.lease("s1", "t", { package: { digest, url: server.url }, env }))
+  yield* Queue.offer(
+    script.leases,
+    Protocol.lease("s1", "t", {
+      package: { digest, url: server.url },
+      env,
+      environment: options.environment ?? null,
+      timeout_seconds: options.timeoutSeconds ?? null
+    })
+  )
   const stop = Effect.sync(() => {
     script.stop = [StepRunId.make("s1")]
   })

@@ -18,6 +18,7 @@ export const lease = (id: string, task: string, rest: Partial<Lease> = {}): Leas
   work_item_id: WorkItemId.make("one"),
   timeout_seconds: null,
   env: {},
+  environment: null,
   ...rest
 })
 
@@ -37,6 +38,8 @@ export interface Script {
   readonly events: Array<string>
   /** The artifacts that were uploaded. */
   readonly artifacts: Array<string>
+  /** What was reported of builds. */
+  readonly builds: Array<string>
   stop: ReadonlyArray<StepRunId>
   lost: ReadonlyArray<StepRunId>
   /** The failure of every call of that name, if any. */
@@ -57,6 +60,7 @@ export const make = Effect.gen(function* () {
     console: [],
     events: [],
     artifacts: [],
+    builds: [],
     stop: [],
     lost: [],
     leaseError: undefined,
@@ -89,6 +93,11 @@ export const make = Effect.gen(function* () {
           return { accepted: true as const }
         })
       ),
+    build: (_, state) =>
+      Effect.sync(() => {
+        script.builds.push(state)
+        return { accepted: true as const }
+      }),
     finish: (lease, error) =>
       Effect.suspend(() =>
         failOr(script.finishError, () => {

@@ -100,7 +100,12 @@ export const layer = Endpoints.group(
       return found === null || found.content === null ? null : yield* locate(links, found, found.content)
     })
 
-    const view = Effect.fnUntraced(function* ({ leaseToken, runToken, stepRun }: Leased): Effect.fn.Return<Lease> {
+    const view = Effect.fnUntraced(function* ({
+      environment,
+      leaseToken,
+      runToken,
+      stepRun
+    }: Leased): Effect.fn.Return<Lease> {
       return {
         step_run_id: stepRun.id,
         process_id: stepRun.processId,
@@ -112,7 +117,8 @@ export const layer = Endpoints.group(
         package: yield* packageOf(stepRun),
         work_item_id: stepRun.firstItem,
         timeout_seconds: stepRun.timeoutSeconds,
-        env: stepRun.env
+        env: stepRun.env,
+        environment: environment ?? null
       }
     })
 
@@ -165,6 +171,12 @@ export const layer = Endpoints.group(
         const worker = yield* ownWorker
         const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
         yield* refusals("CONFLICT", "LEASE_LOST")(runs.startStepRun(stepRun))
+        return { accepted: true } as const
+      }),
+      reportStepRunBuild: Effect.fnUntraced(function* ({ params, payload }) {
+        const worker = yield* ownWorker
+        const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
+        yield* refusals("LEASE_LOST")(runs.build(stepRun, payload.state))
         return { accepted: true } as const
       }),
       nextWorkItems: Effect.fnUntraced(function* ({ params, payload }) {

@@ -95,10 +95,14 @@ export class Draft {
     if (to === "completed" || to === "failed") {
       this.count(stepRun.step, { live: -1, held: stepRun.state === "new" ? -1 : 0 })
     }
-    const limit = to === "in_progress" ? this.run.steps[stepRun.step]?.timeout_seconds : undefined
-    // The worker ends the task in time, and then reports its messages and artifacts.
-    const timeoutAt = limit === undefined ? null : this.later(limit + timeoutGraceSeconds)
+    const timeoutAt = to === "in_progress" ? this.timeoutOf(stepRun) : null
     this.changes.push({ _tag: "StepRunMoved", id: stepRun.id, to, error, timeoutAt })
+  }
+
+  /** When the service ends a step run whose time begins now: the worker ends the task before, and reports what it left. */
+  timeoutOf({ step }: StepRun): string | null {
+    const limit = this.run.steps[step]?.timeout_seconds
+    return limit === undefined ? null : this.later(limit + timeoutGraceSeconds)
   }
 
   event(stepRun: StepRunId, type: StepRunEventType, item: WorkItemId | null = null): void {

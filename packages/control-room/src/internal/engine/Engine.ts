@@ -104,6 +104,15 @@ export const startStepRun = (run: Run, stepRun: StepRun, item: Item | null, now:
   return draft.result()
 }
 
+/** A worker builds the environment of a step run, or has: its time begins when the build has ended. */
+export const build = (run: Run, stepRun: StepRun, state: "started" | "ended", now: string): Decision => {
+  if (stepRun.state !== "in_progress") return leaseLost(stepRun)
+  const draft = new Draft(run, now)
+  const timeoutAt = state === "started" ? null : draft.timeoutOf(stepRun)
+  draft.changes.push({ _tag: "StepRunLimited", id: stepRun.id, timeoutAt })
+  return draft.result()
+}
+
 /** Reserves a further item for a task; `held` is an item that is already reserved, which is then returned. */
 export const reserveNext = (
   run: Run,

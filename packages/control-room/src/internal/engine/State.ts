@@ -101,6 +101,8 @@ export type Change =
       /** Set when it starts: the end of its time limit; null: no limit. */
       readonly timeoutAt: string | null
     }
+  /** How long a step run that has started may run from now on; null: as long as it takes. */
+  | { readonly _tag: "StepRunLimited"; readonly id: StepRunId; readonly timeoutAt: string | null }
   | { readonly _tag: "StopRequested"; readonly stepRun: StepRunId }
   /** The held outputs of these items that the step run made. */
   | { readonly _tag: "OutputsDropped"; readonly stepRun: StepRunId; readonly items: ReadonlyArray<WorkItemId> }

@@ -38,6 +38,8 @@ export interface StepRunCommands {
     limit: number
   ) => Effect.Effect<ReadonlyArray<Leased>>
   readonly startStepRun: (stepRun: StoredStepRun) => Effect.Effect<void, Refused>
+  /** The environment of a step run is built, or has been. */
+  readonly build: (stepRun: StoredStepRun, state: "started" | "ended") => Effect.Effect<void, Refused>
   readonly reserveNext: (stepRun: StoredStepRun) => Effect.Effect<WorkItemId | null, Refused>
   readonly release: (
     stepRun: StoredStepRun,
@@ -92,6 +94,9 @@ export const make = Effect.gen(function* () {
           : Effect.map(runItems.held(stepRun.id), (item) => Engine.startStepRun(run, stepRun, item, at))
       )
     )
+
+  const build = (known: StoredStepRun, state: "started" | "ended") =>
+    Effect.asVoid(change(known, (run, stepRun, at) => Effect.succeed(Engine.build(run, stepRun, state, at))))
 
   const reserveNext = (known: StoredStepRun) =>
     Effect.map(
@@ -164,6 +169,16 @@ export const make = Effect.gen(function* () {
     return { stop, lost }
   })
 
-  const commands: StepRunCommands = { lease, startStepRun, reserveNext, release, createOutput, finish, heard, end }
+  const commands: StepRunCommands = {
+    lease,
+    startStepRun,
+    build,
+    reserveNext,
+    release,
+    createOutput,
+    finish,
+    heard,
+    end
+  }
   return commands
 })

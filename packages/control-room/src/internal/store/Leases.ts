@@ -1,5 +1,6 @@
 /** Which worker has leased which step run: leases are created, expire, and are lost with their worker. */
 import type { StepRunId, WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { StepDefinition } from "@signalbox/api/contract/Processes"
 import * as Dialect from "@signalbox/sql/Dialect"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -9,11 +10,15 @@ import { Database } from "./Database.ts"
 import { StepRuns } from "./StepRuns.ts"
 import { parseStepRun, type StepRunRow, type StoredStepRun } from "./StoredStepRun.ts"
 
+type Steps = ReadonlyArray<Pick<StepDefinition, "environment">>
+
 /** A step run leased to a worker, with the texts of its tokens. */
 export interface Leased {
   readonly stepRun: StoredStepRun
   readonly leaseToken: string
   readonly runToken: string
+  /** What its step says of it. */
+  readonly environment: StepDefinition["environment"] | null
 }
 
 export class Leases extends Context.Service<
@@ -60,6 +65,14 @@ export class Leases extends Context.Service<
       const skipLocked = Dialect.skipLocked(sql, "step_run")
       const many = (rows: ReadonlyArray<StepRunRow>) => rows.map(parseStepRun)
 
+      /** The steps of runs, for what only tasks of packages need of them. */
+      const environmentsOf = Effect.fnUntraced(function* (runs: ReadonlyArray<string>) {
+        if (runs.length === 0) return new Map<string, Steps>()
+        const found = yield* sql<{ readonly id: string; readonly steps: string }>`
+          SELECT id, steps FROM process_run WHERE ${sql.in("id", runs)}`
+        return new Map(found.map(({ id, steps }): readonly [string, Steps] => [id, JSON.parse(steps)]))
+      })
+
       return Leases.of({
         lease: Effect.fnUntraced(function* (worker, tasks, packages, limit, expiresAt) {
           const takes = [
@@ -77,13 +90,20 @@ export class Leases extends Context.Service<
               AND (worker_group_id IS NULL OR worker_group_id IN
                 (SELECT member.worker_group_id FROM worker_group_member AS member WHERE member.worker_id = ${worker.id}))
             ORDER BY id LIMIT ${limit} ${skipLocked}`
+          const runs = [...new Set(rows.flatMap((row) => (row.package_id === null ? [] : [row.process_run_id])))]
+          const definitions = yield* environmentsOf(runs)
           const leased: Array<Leased> = []
           for (const row of rows) {
             const lease = Tokens.make("stepRun", row.id)
             const run = Tokens.make("stepRun", row.id)
             const changed = { worker_id: worker.id, lease_hash: lease.hash, run_token_hash: run.hash }
             yield* sql`UPDATE step_run SET ${sql.update({ ...changed, lease_expires_at: expiresAt })} WHERE id = ${row.id}`
-            leased.push({ stepRun: parseStepRun({ ...row, ...changed }), leaseToken: lease.token, runToken: run.token })
+            leased.push({
+              stepRun: parseStepRun({ ...row, ...changed }),
+              leaseToken: lease.token,
+              runToken: run.token,
+              environment: definitions.get(row.process_run_id)?.[row.step]?.environment ?? null
+            })
           }
           yield* addEvents(leased.map(({ stepRun }) => ({ stepRun: stepRun.id, type: "LEASED", item: null })))
           return leased

@@ -25,7 +25,7 @@ import {
 /** The changes that concern step runs. */
 export type StepRunChange = Extract<
   Change,
-  { readonly _tag: "StepRunCreated" | "StepRunsQueued" | "StepRunMoved" | "StopRequested" }
+  { readonly _tag: "StepRunCreated" | "StepRunsQueued" | "StepRunMoved" | "StepRunLimited" | "StopRequested" }
 >
 
 /** An event to write. */
@@ -143,6 +143,9 @@ export class StepRuns extends Context.Service<
             })} WHERE id = ${change.id}`
             return []
           }
+          case "StepRunLimited":
+            yield* sql`UPDATE step_run SET timeout_at = ${change.timeoutAt} WHERE id = ${change.id}`
+            return []
           case "StopRequested":
             yield* sql`UPDATE step_run SET stop_requested = 1 WHERE id = ${change.stepRun}`
             return []

@@ -7,7 +7,9 @@ import * as Schema from "effect/Schema"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import { join } from "node:path"
 import { columns, connected, connectionFlags, print } from "../Connection.ts"
+import { environmentFlags, settingsOf } from "../EnvironmentFlags.ts"
 import { assistantNoun } from "../nouns/AssistantNoun.ts"
 import { find, listCommand } from "../nouns/Noun.ts"
 
@@ -28,15 +30,18 @@ const run = Command.make(
       Flag.withDescription("The folder of unpacked task packages; workers may share it"),
       Flag.withDefault(".signalbox-worker/packages")
     ),
-    ...connectionFlags
+    ...connectionFlags,
+    ...environmentFlags
   },
-  Effect.fnUntraced(function* ({ assistant: name, data, json, output, packages }) {
+  Effect.fnUntraced(function* ({ assistant: name, data, json, output, packages, ...given }) {
     // With --json standard output has the run only.
     const say = json ? Console.error : Console.log
     const program = Effect.gen(function* () {
       const { id } = yield* find(assistantNoun, name)
       const { error, run } = yield* AssistantRunner.run(id, {
         packagesFolder: packages,
+        environmentsFolder: join(packages, "..", "environments"),
+        environments: yield* settingsOf(given),
         artifactsFolder: output,
         write: (lines) => (lines.length === 0 ? Effect.void : say(lines.join("\n")))
       })

@@ -1,5 +1,6 @@
 /** `signalbox dev`: `up`, with the tasks loaded again when their file, or what it imports, changes. The service goes on. */
 import * as Console from "effect/Console"
+import type { Settings as EnvironmentSettings } from "@signalbox/worker/Environments"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -12,13 +13,18 @@ import { layerService, layerWorkers } from "../../Embedded.ts"
 import * as Problem from "../Problem.ts"
 import * as Reloading from "../Reloading.ts"
 import * as Settings from "../Settings.ts"
+import { environmentFlags, settingsOf } from "../EnvironmentFlags.ts"
 import * as TasksFile from "../TasksFile.ts"
 import { ready, serviceOptions } from "./Up.ts"
 
 /** Starts the workers with the tasks of the file, and again at each change. A file that cannot be loaded changes nothing. */
-const serve = Effect.fnUntraced(function* (settings: Settings.Settings, file: string) {
+const serve = Effect.fnUntraced(function* (
+  settings: Settings.Settings,
+  environments: EnvironmentSettings,
+  file: string
+) {
   const { changed, next } = yield* Reloading.make
-  const options = { ...serviceOptions(settings), workers: settings.workers }
+  const options = { ...serviceOptions(settings), workers: settings.workers, environments }
   let running = yield* Scope.make()
   yield* Effect.addFinalizer((exit) => Effect.suspend(() => Scope.close(running, exit)))
   for (;;) {
@@ -41,6 +47,7 @@ export const dev = Command.make(
   "dev",
   {
     ...Settings.flags,
+    ...environmentFlags,
     json: Flag.Boolean("json").pipe(
       Flag.withDescription("Print one line of JSON when ready; logs go to stderr"),
       Flag.withDefault(false)
@@ -49,9 +56,10 @@ export const dev = Command.make(
   Effect.fnUntraced(function* ({ json, ...given }) {
     const settings = yield* Settings.read({ ...given, tasks: Option.orElseSome(given.tasks, () => "tasks.ts") })
     const { data, tasks, workers } = settings
+    const environments = yield* settingsOf(given)
     const program = Effect.gen(function* () {
       yield* Layer.build(ready({ data, json, tasks: [], workers }))
-      return yield* serve(settings, tasks ?? "tasks.ts")
+      return yield* serve(settings, environments, tasks ?? "tasks.ts")
     })
     return yield* program.pipe(Effect.scoped, Effect.provide(layerService(serviceOptions(settings))))
   })

@@ -8,6 +8,7 @@ import * as Flag from "effect/cli/Flag"
 import { resolve } from "node:path"
 import { Embedded, layerService, layerWorkers } from "../../Embedded.ts"
 import * as Settings from "../Settings.ts"
+import { environmentFlags, settingsOf } from "../EnvironmentFlags.ts"
 import * as TasksFile from "../TasksFile.ts"
 
 /** Says that it is ready, where, and what can be done next. */
@@ -73,6 +74,7 @@ export const up = Command.make(
   "up",
   {
     ...Settings.flags,
+    ...environmentFlags,
     json: Flag.Boolean("json").pipe(
       Flag.withDescription("Print one line of JSON when ready; logs go to stderr"),
       Flag.withDefault(false)
@@ -83,8 +85,9 @@ export const up = Command.make(
     const { workers } = settings
     const tasks = yield* TasksFile.load(settings.tasks)
     const options = serviceOptions(settings)
+    const environments = yield* settingsOf(given)
     // Ready is what serves; the workers come after it.
-    const local = workers === 0 ? Layer.empty : layerWorkers({ ...options, workers, tasks })
+    const local = workers === 0 ? Layer.empty : layerWorkers({ ...options, workers, tasks, environments })
     return yield* Layer.launch(
       local.pipe(
         Layer.provide(ready({ data: settings.data, json, tasks, workers })),

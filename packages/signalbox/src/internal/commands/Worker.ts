@@ -12,7 +12,9 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { hostname } from "node:os"
 import { connected, connectionFlags, orVariable, print } from "../Connection.ts"
+import { environmentFlags, settingsOf } from "../EnvironmentFlags.ts"
 import * as TasksFile from "../TasksFile.ts"
+import { doctor, prepare } from "./WorkerEnvironments.ts"
 
 /** A flag is missing or cannot be used. */
 export class WorkerFlagError extends Schema.TaggedError<WorkerFlagError>()("WorkerFlagError", {
@@ -65,7 +67,8 @@ const start = Command.make(
         "A TypeScript or JavaScript file that exports `tasks` of this worker; default: SIGNALBOX_TASKS"
       ),
       Flag.optional
-    )
+    ),
+    ...environmentFlags
   },
   Effect.fnUntraced(
     function* (given) {
@@ -76,7 +79,11 @@ const start = Command.make(
       }
       const tasks = yield* TasksFile.load(yield* orVariable(given.tasks, "SIGNALBOX_TASKS"))
       const linkToken = yield* orVariable(given.linkToken, "SIGNALBOX_LINK_TOKEN")
-      const home = yield* Home.open({ folder: yield* folderOf(given.data), service: origin })
+      const home = yield* Home.open({
+        folder: yield* folderOf(given.data),
+        service: origin,
+        environments: yield* settingsOf(given)
+      })
       if (linkToken === null && (yield* home.linked) === null) {
         return yield* new WorkerFlagError({
           message: `--link-token: the worker in ${home.folder} is not linked yet; create a token with \`signalbox worker link-token\` and give it once, or set SIGNALBOX_LINK_TOKEN`
@@ -148,5 +155,5 @@ const linkToken = Command.make(
 
 export const worker = Command.make("worker").pipe(
   Command.withDescription("Workers that run beside, or far from, their control room"),
-  Command.withSubcommands([start, unlink, linkToken])
+  Command.withSubcommands([start, unlink, linkToken, prepare, doctor])
 )

@@ -35,6 +35,16 @@ export const inheritedFrom = (environment: Readonly<Record<string, string | unde
 const within = (root: string, paths: ReadonlyArray<string>) =>
   paths.map((path) => (isAbsolute(path) ? path : join(root, path)))
 
+/** What an environment adds. Folders of `pythonPath` are those of the package. */
+export interface Built {
+  readonly path: ReadonlyArray<string>
+  readonly pythonPath: ReadonlyArray<string>
+  readonly variables: Variables
+}
+
+/** Where the task runs with the programs of the machine. */
+export const unbuilt: Built = { path: [], pythonPath: [], variables: {} }
+
 /**
  * The whole environment of the task. Values of the service override those of the step, and these those of the machine.
  */
@@ -47,17 +57,21 @@ export const make = (options: {
   readonly root: string
   readonly robot: Robot
   readonly machine: Variables
+  /** The environment that was built for it, if any. */
+  readonly built: Built
 }): Variables => {
-  const { machine, robot, root, service, step } = options
+  const { built, machine, robot, root, service, step } = options
   const given: Variables = {
     // Lines arrive as they are written, not when a buffer is full.
     PYTHONUNBUFFERED: "1",
     PYTHONIOENCODING: "utf-8",
     ...machine,
+    ...built.variables,
     ...step
   }
-  const path = [...within(root, robot.path), ...(given["PATH"] ? [given["PATH"]] : [])]
-  const pythonPath = [...within(root, robot.pythonPath), ...(given["PYTHONPATH"] ? [given["PYTHONPATH"]] : [])]
+  const path = [...within(root, robot.path), ...built.path, ...(given["PATH"] ? [given["PATH"]] : [])]
+  const folders = within(root, [...robot.pythonPath, ...built.pythonPath])
+  const pythonPath = [...folders, ...(given["PYTHONPATH"] ? [given["PYTHONPATH"]] : [])]
   return {
     ...given,
     PATH: path.join(delimiter),

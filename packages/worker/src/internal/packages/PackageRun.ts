@@ -1,7 +1,7 @@
 /** Runs of tasks of packages: each in a separate working copy, by separate processes. */
 import { type SizedBytes, UploadSourceError } from "@signalbox/api/Upload"
+import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
 import { ArtifactName } from "@signalbox/api/contract/WorkerProtocol"
-import * as RobotYaml from "@signalbox/task-package/RobotYaml"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -12,24 +12,29 @@ import * as Stream from "effect/Stream"
 import * as HttpClient from "effect/http/HttpClient"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import { join } from "node:path"
+import type { Environments } from "../environments/Environments.ts"
+import * as Provision from "../environments/Provision.ts"
 import { isLeaseLost } from "../Failures.ts"
 import type { Reports } from "../Reports.ts"
-import { type CollectError, type Execution, failed, type StepRunError } from "../StepRun.ts"
+import { type CollectError, type Execution, type StepRunError } from "../StepRun.ts"
+import type { BuildTime } from "../TimeLimit.ts"
 import type { Cache, PackageRef } from "./Cache.ts"
-import * as Child from "./Child.ts"
-import * as Descendants from "./Descendants.ts"
 import * as Environment from "./Environment.ts"
-import * as Leftovers from "./Leftovers.ts"
-import { machine, PackageFailure } from "./PackageFailure.ts"
+import { machine } from "./PackageFailure.ts"
+import * as TaskCommand from "./TaskCommand.ts"
 
 export interface Job {
   readonly ref: PackageRef
   readonly task: string
+  /** What the step says of its environment; null: what the package describes. */
+  readonly environment: Lease["environment"]
   /** The environment from the step and from the service. */
   readonly env: { readonly step: Environment.Variables; readonly service: Environment.Variables }
   readonly reports: Pick<Reports, "write" | "event"> & {
     readonly saveArtifact: (file: SizedBytes) => Effect.Effect<void, CollectError>
   }
+  /** Where the time of a build is not part of the time that the task has. */
+  readonly buildTime: BuildTime
 }
 
 /** Executes tasks of packages; their folders exist as long as the scope. */
@@ -48,30 +53,6 @@ const isArtifactName = Schema.is(ArtifactName)
 const shown = (name: string) => (/^[^\p{Cc}\p{Cs}]*$/u.test(name) ? name : JSON.stringify(name.toWellFormed()))
 
 const rootOf = (folder: string) => join(folder, "package")
-
-/** Terminates the processes and deletes the folders of a killed worker. */
-export const clearLeftovers = Effect.fnUntraced(function* (runs: string) {
-  const fs = yield* FileSystem.FileSystem
-  for (const name of yield* Effect.orElseSucceed(fs.readDirectory(runs), () => [])) {
-    const folder = join(runs, name)
-    const leader = yield* Leftovers.running(Child.fileOf(folder))
-    const descendants = Descendants.make(folder)
-    if (leader !== null) yield* descendants.add(leader.pid)
-    yield* descendants.end
-    yield* Effect.ignore(fs.remove(folder, { recursive: true, force: true }))
-    yield* Effect.annotateLogs(Effect.logInfo("removed processes and folders of a killed worker"), { folder })
-  }
-})
-
-const describe = (ended: Child.Ended): string =>
-  "exitCode" in ended ? `ended with exit code ${ended.exitCode}` : `was ended by the signal ${ended.signal}`
-
-const notStarted =
-  (code: "START_FAILURE" | "SETUP_FAILURE", [program]: RobotYaml.Command) =>
-  ({ reason }: PlatformError): PackageFailure => {
-    const why = reason._tag === "NotFound" ? "this machine has no such program" : reason.message
-    return new PackageFailure({ code, message: `cannot start ${JSON.stringify(program)}: ${why}` })
-  }
 
 /** The files below a folder by their relative paths, without links and special files. */
 const filesBelow = (
@@ -128,7 +109,7 @@ const uploadAll = Effect.fnUntraced(function* (
 })
 
 /** `runs` is the folder of the working copies. */
-export const make = Effect.fnUntraced(function* (cache: Cache, runs: string) {
+export const make = Effect.fnUntraced(function* (cache: Cache, runs: string, environments: Environments) {
   const fs = yield* FileSystem.FileSystem
   const services = Context.pick(
     FileSystem.FileSystem,
@@ -140,36 +121,7 @@ export const make = Effect.fnUntraced(function* (cache: Cache, runs: string) {
 
   const prepare = Effect.fnUntraced(function* ({ ref, reports, task }: Job, root: string) {
     yield* cache.checkOut(ref, root, reports.event("DOWNLOAD"))
-    const text = yield* Effect.mapError(
-      fs.readFileString(join(root, "robot.yaml")),
-      () => new PackageFailure({ code: "START_FAILURE", message: "the task package has no robot.yaml at its root" })
-    )
-    const robot = yield* Effect.mapError(
-      RobotYaml.read(text, task),
-      ({ field, message }) =>
-        new PackageFailure({ code: field === "preRunScripts" ? "SETUP_FAILURE" : "START_FAILURE", message })
-    )
-    yield* Effect.mapError(fs.makeDirectory(join(root, robot.artifactsFolder), { recursive: true }), onDisk)
-    return robot
-  })
-
-  const setUp = Effect.fnUntraced(function* (robot: RobotYaml.Robot, reports: Job["reports"], options: Child.Options) {
-    if (robot.environments.length > 0) {
-      yield* reports.write([
-        `The environment of ${robot.environments.join(", ")} is not built: the task runs with the programs of this machine.`
-      ])
-    }
-    if (robot.preRunScripts.length > 0) yield* reports.event("SETUP")
-    for (const script of robot.preRunScripts) {
-      const ended = yield* Effect.mapError(Child.run(script, options), (error) =>
-        notStarted("SETUP_FAILURE", script)(error)
-      )
-      if ("exitCode" in ended && ended.exitCode === 0) continue
-      return yield* new PackageFailure({
-        code: "SETUP_FAILURE",
-        message: `the script ${script.join(" ")} ${describe(ended)}`
-      })
-    }
+    return yield* TaskCommand.read(root, task)
   })
 
   const packages: Packages = {
@@ -186,15 +138,9 @@ export const make = Effect.fnUntraced(function* (cache: Cache, runs: string) {
         const root = rootOf(folder)
         const robot = yield* prepare(job, root)
         artifacts = join(root, robot.artifactsFolder)
-        const env = Environment.make({ ...job.env, root, robot, machine: inherited })
-        const options = { folder, cwd: root, env, write: reports.write }
-        yield* setUp(robot, reports, options)
-        const ended = yield* Effect.mapError(
-          Child.run(robot.command, options),
-          notStarted("START_FAILURE", robot.command)
-        )
-        if ("exitCode" in ended && ended.exitCode === 0) return null
-        return failed("ROBOT_FAILURE", `the task ${describe(ended)}`)
+        const built = yield* Provision.provide(environments, root, job)
+        const env = Environment.make({ ...job.env, root, robot, machine: inherited, built })
+        return yield* TaskCommand.run(robot, { folder, cwd: root, env, write: reports.write }, reports)
       }).pipe(
         Effect.catchTag("PackageFailure", ({ code, message }) => Effect.succeed<StepRunError>({ code, message })),
         Effect.tap((error) => (error === null ? Effect.void : reports.write([`${error.code}: ${error.message}`])))

@@ -1,0 +1,123 @@
+/**
+ * Python packages of tests: wheels with what a test wants, a simple index on loopback, and pip, which Debian splits off its
+ * Python.
+ */
+import * as Effect from "effect/Effect"
+import { spawnSync } from "node:child_process"
+import { createHash } from "node:crypto"
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync
+} from "node:fs"
+import { createServer } from "node:http"
+import { basename, join } from "node:path"
+import * as RawZip from "./RawZip.ts"
+
+/** Of the Python Packaging Authority, MIT; unchanged. */
+export const pipWheel = join(import.meta.dirname, "..", "wheels", "pip-24.2-py3-none-any.whl")
+
+/** Writes a wheel of one module into a folder, and returns its path. */
+export const write = (
+  folder: string,
+  name: string,
+  version: string,
+  options: { readonly source?: string; readonly requires?: ReadonlyArray<string>; readonly size?: number } = {}
+) => {
+  const { requires = [], size = 0, source = `version = "${version}"\n` } = options
+  const info = `${name}-${version}.dist-info`
+  const metadata = [
+    "Metadata-Version: 2.1",
+    `Name: ${name}`,
+    `Version: ${version}`,
+    ...requires.map((line) => `Requires-Dist: ${line}`)
+  ]
+  const files = [
+    { name: `${name}/__init__.py`, content: source },
+    ...(size === 0 ? [] : [{ name: `${name}/data.bin`, content: "x".repeat(size) }]),
+    { name: `${info}/METADATA`, content: `${metadata.join("\n")}\n` },
+    {
+      name: `${info}/WHEEL`,
+      content: "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    }
+  ]
+  const record = [...files.map(({ name }) => `${name},,`), `${info}/RECORD,,`].join("\n")
+  const path = join(folder, `${name}-${version}-py3-none-any.whl`)
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(path, RawZip.make([...files, { name: `${info}/RECORD`, content: `${record}\n` }]))
+  return path
+}
+
+/** The hash of a file as lists of requirements have it. */
+export const hashOf = (path: string) => `sha256:${createHash("sha256").update(readFileSync(path)).digest("hex")}`
+
+/** Writes a program of a shell into a folder. */
+export const program = (folder: string, name: string, lines: string) => {
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, name)
+  writeFileSync(path, `#!/bin/sh\n${lines}\n`)
+  chmodSync(path, 0o755)
+  return path
+}
+
+/** Where pip is unpacked, once for all tests: what it compiles is there the next time. */
+export const pipFolder = (python: string) => {
+  const caches = join(import.meta.dirname, "..", "..", "..", "node_modules", ".cache")
+  const folder = join(caches, basename(pipWheel, ".whl"))
+  if (existsSync(folder)) return folder
+  mkdirSync(caches, { recursive: true })
+  const temporary = mkdtempSync(`${folder}-`)
+  const { status, stderr } = spawnSync(python, ["-m", "zipfile", "-e", pipWheel, temporary])
+  if (status !== 0) throw new Error(`cannot unpack pip: ${String(stderr)}`)
+  try {
+    renameSync(temporary, folder)
+  } catch {
+    // Another process was quicker.
+    rmSync(temporary, { recursive: true })
+  }
+  return folder
+}
+
+/** The command of a shell that runs pip with a Python. */
+export const runPip = (python: string) => `PYTHONPATH='${pipFolder(python)}' exec '${python}' -m pip`
+
+/** Serves a folder of wheels as a simple index until the scope closes. With `user` and `password` others are refused. */
+export const index = (folder: string, credentials?: { readonly user: string; readonly password: string }) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly url: string; readonly requests: ReadonlyArray<string>; readonly close: () => void }>(
+      (resume) => {
+        const requests: Array<string> = []
+        const basic = credentials && Buffer.from(`${credentials.user}:${credentials.password}`).toString("base64")
+        const server = createServer((request, response) => {
+          const url = request.url ?? "/"
+          requests.push(url)
+          if (basic !== undefined && request.headers.authorization !== `Basic ${basic}`) {
+            return response.writeHead(401, { "www-authenticate": "Basic" }).end()
+          }
+          const file = /^\/files\/([^/]+)$/.exec(url)?.[1]
+          if (file !== undefined) return response.writeHead(200).end(readFileSync(join(folder, file)))
+          const name = /^\/simple\/([^/]+)\/$/.exec(url)?.[1]
+          const found = readdirSync(folder).filter((file) => file.toLowerCase().startsWith(`${name}-`))
+          if (found.length === 0) return response.writeHead(404).end()
+          const links = found.map((file) => `<a href="/files/${file}">${file}</a>`)
+          return response.writeHead(200, { "content-type": "text/html" }).end(links.join("\n"))
+        })
+        server.listen(0, "127.0.0.1", () => {
+          const address = server.address()
+          const port = typeof address === "object" && address !== null ? address.port : 0
+          const close = () => {
+            server.closeAllConnections()
+            server.close()
+          }
+          resume(Effect.succeed({ url: `http://127.0.0.1:${port}/simple`, requests, close }))
+        })
+      }
+    ),
+    ({ close }) => Effect.sync(close)
+  )

@@ -1,0 +1,233 @@
+/**
+ * The environments of a machine: which tool builds what, and what a program needs to run in one.
+ */
+import * as Recipe from "@signalbox/task-package/Recipe"
+import type { Command } from "@signalbox/task-package/RobotYaml"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
+import { delimiter, isAbsolute, join, sep } from "node:path"
+import * as Child from "../packages/Child.ts"
+import * as Environment from "../packages/Environment.ts"
+import { PackageFailure } from "../packages/PackageFailure.ts"
+import { describe } from "../packages/TaskCommand.ts"
+import * as Micromamba from "./Micromamba.ts"
+import { binariesOf, BuildFailure, type Plan, type Provider, type Site } from "./Provider.ts"
+import type { ProviderName, Settings } from "./Settings.ts"
+import * as Sources from "./Sources.ts"
+import * as Store from "./Store.ts"
+import * as Tools from "./Tools.ts"
+import * as Uv from "./Uv.ts"
+import * as Venv from "./Venv.ts"
+
+/** An environment that is ready, for as long as the scope. */
+export interface Built {
+  readonly digest: string
+  readonly provider: ProviderName
+  /** Whether it was there already. */
+  readonly cached: boolean
+  /** How long its build took, whenever that was. */
+  readonly seconds: number
+  readonly folder: string
+  /** Folders for `PATH`. */
+  readonly path: ReadonlyArray<string>
+  readonly variables: Environment.Variables
+}
+
+/** What a tool says of an environment. */
+export interface Opinion {
+  readonly provider: ProviderName
+  /** Null where the tool is not on this machine. */
+  readonly version: string | null
+  /** Why it would not build it; null where it would. */
+  readonly refusal: string | null
+}
+
+export interface Environments {
+  /** Whether the worker builds any. */
+  readonly isEnabled: boolean
+  /** The environment that a step names by its path. Fails with `SETUP_FAILURE` unless the worker allows it. */
+  readonly existing: (path: string) => Effect.Effect<Pick<Built, "path" | "variables">, PackageFailure>
+  /** What each tool that may be used says; of no recipe only whether it is there. The first without refusal builds. */
+  readonly opinions: (recipe: Recipe.Recipe | null) => Effect.Effect<ReadonlyArray<Opinion>>
+  /**
+   * Builds the environment unless it is there, and keeps it in use until the scope closes. What the build writes goes to
+   * `write`. Fails with `SETUP_FAILURE`, whose message ends with the last lines.
+   */
+  readonly acquire: (
+    recipe: Recipe.Recipe,
+    write: (lines: ReadonlyArray<string>) => Effect.Effect<void>,
+    /** Run before a build, and before another's is waited for. */
+    onBuild: Effect.Effect<void>
+  ) => Effect.Effect<Built, PackageFailure, Scope.Scope>
+}
+
+/** How long a build may take. */
+const patience = "15 minutes"
+/** Lines of a tool that a failure ends with, and their characters. */
+const lastLines = 5
+const maxFailure = 1500
+
+const encode = Schema.encodeUnknownSync(Schema.fromJsonString(Schema.Unknown))
+const decodeJson = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Json))
+
+const failure = (message: string) => new PackageFailure({ code: "SETUP_FAILURE", message })
+
+/** `folder` is created; several workers of one machine may share it. `limit` is in bytes; default 20 GB. */
+export const make = Effect.fnUntraced(function* (options: {
+  readonly folder: string
+  readonly limit?: number
+  readonly settings?: Settings
+  /** What tools see of the environment of this process. */
+  readonly machine?: Environment.Variables
+}) {
+  const { machine = Environment.inheritedFrom(process.env), settings = {} } = options
+  const fs = yield* FileSystem.FileSystem
+  const services = Context.pick(
+    FileSystem.FileSystem,
+    ChildProcessSpawner
+  )(yield* Effect.context<FileSystem.FileSystem | ChildProcessSpawner>())
+  const tools = yield* Tools.make(machine)
+  const store = yield* Store.make({ folder: options.folder, limit: options.limit ?? 20 * 1024 ** 3 })
+  const redact = Sources.redactor(settings)
+
+  const all = [Uv.make, Micromamba.make, Venv.make].map((make) => make(tools, settings, store.caches))
+  const choice = settings.provider ?? "auto"
+  const providers = all.filter(({ name }) => choice === "auto" || choice === name)
+
+  const ask = Effect.fnUntraced(function* (provider: Provider, recipe: Recipe.Recipe | null) {
+    const version = yield* provider.detect
+    if (recipe === null) return { version, plan: null }
+    const refused = Sources.refusalOf(settings, recipe)
+    const plan = refused === null ? yield* provider.accepts(recipe) : Result.fail(refused)
+    return { version, plan }
+  })
+
+  const choose = Effect.fnUntraced(function* (recipe: Recipe.Recipe) {
+    const refusals: Array<string> = []
+    for (const provider of providers) {
+      const { plan } = yield* ask(provider, recipe)
+      if (plan !== null && Result.isSuccess(plan)) return { provider, plan: plan.success }
+      if (plan !== null) refusals.push(`${provider.name}: ${plan.failure}`)
+    }
+    return yield* failure(`no tool of this worker builds the environment of ${recipe.source}: ${refusals.join("; ")}`)
+  })
+
+  /** Runs a build in a place, its output going to `write`. */
+  const build = (
+    recipe: Recipe.Recipe,
+    { provider, plan }: { readonly provider: Provider; readonly plan: Plan },
+    write: (lines: ReadonlyArray<string>) => Effect.Effect<void>
+  ) =>
+    Effect.fnUntraced(function* (place: Store.Place) {
+      const work = join(place.folder, `work-${crypto.randomUUID()}`)
+      yield* fs.makeDirectory(work, { mode: 0o700 })
+      const tail: Array<string> = []
+      const say = (lines: ReadonlyArray<string>) => {
+        const shown = lines.map(redact)
+        tail.push(...shown.filter((line) => line.trim() !== ""))
+        tail.splice(0, tail.length - lastLines)
+        return write(shown)
+      }
+      const run = Effect.fnUntraced(function* (command: Command, variables: Environment.Variables) {
+        tail.length = 0
+        yield* write([redact(`$ ${command.join(" ")}`)])
+        const env = { ...machine, ...variables }
+        const ended = yield* Effect.mapError(
+          Effect.scoped(Child.run(command, { folder: work, cwd: work, env, write: say })),
+          ({ reason }) => new BuildFailure({ message: `cannot start ${command[0]}: ${reason.message}` })
+        )
+        if ("exitCode" in ended && ended.exitCode === 0) return
+        const message = [`${command[0]} ${describe(ended)}`, ...tail].join("\n").slice(0, maxFailure)
+        return yield* new BuildFailure({ message })
+      }, Effect.provideContext(services))
+      const site: Site = {
+        prefix: place.prefix,
+        work,
+        run,
+        write: Effect.fnUntraced(
+          function* (name, content) {
+            yield* fs.writeFileString(join(work, name), content)
+            return join(work, name)
+          },
+          Effect.mapError(({ message }) => new BuildFailure({ message }))
+        )
+      }
+      yield* plan.build(site)
+      const variables = {
+        ...provider.variables(place.prefix),
+        PATH: [...binariesOf(place.prefix), machine["PATH"] ?? ""].join(delimiter)
+      }
+      for (const command of recipe.postInstall) yield* run(command, variables)
+      yield* fs.remove(work, { recursive: true, force: true })
+      return { recipe: decodeJson(encode(recipe)), provider: provider.name }
+    })
+
+  const acquire = Effect.fnUntraced(function* (
+    recipe: Recipe.Recipe,
+    write: (lines: ReadonlyArray<string>) => Effect.Effect<void>,
+    onBuild: Effect.Effect<void>
+  ) {
+    const chosen = yield* choose(recipe)
+    const builder = build(recipe, chosen, write)
+    const context = [...chosen.plan.context, process.platform, process.arch, ...Sources.contextOf(settings)]
+    const digest = Recipe.digestOf(recipe, context)
+    const found = yield* store
+      .acquire(digest, Recipe.isPinned(recipe), {
+        wait: Effect.andThen(onBuild, write(["Another step run builds this environment; waiting for it."])),
+        build: (place) => Effect.andThen(onBuild, builder(place)),
+        stale: ({ message }) => write([`The environment is a week old, and cannot be built anew: ${message}`])
+      })
+      .pipe(
+        Effect.timeoutOrElse({
+          duration: patience,
+          orElse: () => Effect.fail(new BuildFailure({ message: `it took longer than ${patience}` }))
+        }),
+        Effect.mapError(({ message }) => failure(`the environment of ${recipe.source} cannot be built: ${message}`))
+      )
+    const { folder, prefix, ready } = found.place
+    const built: Built = {
+      digest,
+      provider: chosen.provider.name,
+      cached: found.cached,
+      seconds: ready.seconds,
+      folder,
+      path: binariesOf(prefix),
+      variables: { ...chosen.provider.variables(prefix), PYTHONNOUSERSITE: "1" }
+    }
+    return built
+  }, Effect.provideContext(services))
+
+  const environments: Environments = {
+    isEnabled: choice !== "none",
+    existing: Effect.fnUntraced(function* (path) {
+      const allowed = settings.allowEnvironments ?? []
+      const real = (path: string) => Effect.orElseSucceed(fs.realPath(path), () => null)
+      const target = yield* real(path)
+      if (target === null || !isAbsolute(path)) {
+        return yield* failure(`environment.path: ${path} is no folder of this worker's machine; build it there`)
+      }
+      const folders = yield* Effect.forEach(allowed, real)
+      if (!folders.some((folder) => folder !== null && target.startsWith(folder + sep))) {
+        return yield* failure(
+          `environment.path: ${path} is not below a folder that this worker allows; start it with --allow-environment`
+        )
+      }
+      return { path: binariesOf(target), variables: { VIRTUAL_ENV: target, PYTHONNOUSERSITE: "1" } }
+    }),
+    opinions: (recipe) =>
+      Effect.forEach(providers, (provider) =>
+        Effect.map(ask(provider, recipe), ({ plan, version }) => {
+          const missing = version === null ? "it is not on this machine" : null
+          const refusal = plan === null ? missing : Result.isFailure(plan) ? plan.failure : null
+          return { provider: provider.name, version, refusal }
+        })
+      ),
+    acquire
+  }
+  return environments
+})

@@ -1,0 +1,61 @@
+/**
+ * Environments by micromamba, for whatever conda has.
+ */
+import type { Recipe } from "@signalbox/task-package/Recipe"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { join } from "node:path"
+import type { Plan, Provider, Site } from "./Provider.ts"
+import type { Settings } from "./Settings.ts"
+import * as Sources from "./Sources.ts"
+import type { Tools } from "./Tools.ts"
+
+const pythonSpec = (python: string | null) =>
+  python === null ? "python" : /^\d/.test(python) ? `python=${python}` : `python${python}`
+
+/** The recipe as the `conda.yaml` that it was read from, without what others do; JSON is YAML. */
+const condaYaml = (recipe: Recipe, settings: Settings, requirements: string) => {
+  const channels = [...new Set([...(settings.channels ?? []), ...recipe.channels])]
+  const { pip } = recipe
+  const python = recipe.python !== null || pip.length > 0 ? [pythonSpec(recipe.python)] : []
+  return JSON.stringify({
+    channels: channels.length === 0 ? ["conda-forge"] : channels,
+    dependencies: [
+      ...python,
+      ...recipe.conda,
+      ...(pip.length === 0 ? [] : ["pip", { pip: [`--requirement ${requirements}`] }])
+    ]
+  })
+}
+
+export const make = (tools: Tools, settings: Settings, caches: string): Provider => {
+  const program = Effect.suspend(() =>
+    settings.tools?.micromamba === undefined ? tools.find("micromamba") : Effect.succeed(settings.tools.micromamba)
+  )
+  const versionOf = Effect.fnUntraced(function* (micromamba: string) {
+    const version = /^\d+\.\d+\S*/.exec((yield* tools.output([micromamba, "--version"])) ?? "")?.[0]
+    return version === undefined ? null : `micromamba ${version}`
+  })
+  const build = Effect.fnUntraced(function* (micromamba: string, recipe: Recipe, site: Site) {
+    const requirements = yield* site.write("requirements.txt", `${recipe.pip.join("\n")}\n`)
+    const file = yield* site.write("conda.yaml", condaYaml(recipe, settings, requirements))
+    const where = ["--root-prefix", join(caches, "micromamba"), "--prefix", site.prefix, "--file", file]
+    yield* site.run([micromamba, "create", "--yes", "--no-rc", ...where], Sources.ofMicromamba(settings, caches))
+  })
+  return {
+    name: "micromamba",
+    detect: Effect.gen(function* () {
+      const micromamba = yield* program
+      return micromamba === null ? null : yield* versionOf(micromamba)
+    }),
+    accepts: Effect.fnUntraced(function* (recipe) {
+      if (recipe.project !== null) return Result.fail("uv.lock is read by uv alone; install uv")
+      const micromamba = yield* program
+      const version = micromamba === null ? null : yield* versionOf(micromamba)
+      if (micromamba === null || version === null) return Result.fail("there is no micromamba on PATH; install it")
+      const plan: Plan = { context: [version], build: (site) => build(micromamba, recipe, site) }
+      return Result.succeed(plan)
+    }),
+    variables: (prefix) => ({ CONDA_PREFIX: prefix, CONDA_DEFAULT_ENV: prefix })
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * What a tool that builds environments has to offer.
+ */
+import type { Recipe } from "@signalbox/task-package/Recipe"
+import type { Command } from "@signalbox/task-package/RobotYaml"
+import type * as Effect from "effect/Effect"
+import type * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { join } from "node:path"
+import type { Variables } from "../packages/Environment.ts"
+import type { ProviderName } from "./Settings.ts"
+
+/** An environment cannot be built. The message ends with the last lines of the tool. */
+export class BuildFailure extends Schema.TaggedError<BuildFailure>()("BuildFailure", { message: Schema.String }) {}
+
+/** Where an environment is built. */
+export interface Site {
+  /** The environment; the provider creates it, and it stays where it is. */
+  readonly prefix: string
+  /** A folder for files that are needed during the build only. */
+  readonly work: string
+  /** Runs a program there, its output being that of the build, with these variables besides those of the machine. */
+  readonly run: (command: Command, variables: Variables) => Effect.Effect<void, BuildFailure>
+  /** Writes a file into `work`, and returns its path. */
+  readonly write: (name: string, content: string) => Effect.Effect<string, BuildFailure>
+}
+
+/** How a provider would build a recipe. */
+export interface Plan {
+  /** Whatever, besides the recipe, decides what is built: versions of tools and of Python. */
+  readonly context: ReadonlyArray<string>
+  readonly build: (site: Site) => Effect.Effect<void, BuildFailure>
+}
+
+export interface Provider {
+  readonly name: ProviderName
+  /** The version of the tool, null where it is not on this machine. */
+  readonly detect: Effect.Effect<string | null>
+  /** How it would build the recipe, or why it cannot; asked only where the tool was detected. */
+  readonly accepts: (recipe: Recipe) => Effect.Effect<Result.Result<Plan, string>>
+  /** What a program needs to find the environment, besides `binariesOf`. */
+  readonly variables: (prefix: string) => Variables
+}
+
+const isWindows = process.platform === "win32"
+
+/** The folders of an environment for `PATH`. */
+export const binariesOf = (prefix: string): ReadonlyArray<string> =>
+  isWindows ? [prefix, join(prefix, "Scripts"), join(prefix, "Library", "bin")] : [join(prefix, "bin")]
+
+/** The Python of a virtual environment. */
+export const pythonOf = (prefix: string) =>
+  isWindows ? join(prefix, "Scripts", "python.exe") : join(prefix, "bin", "python")

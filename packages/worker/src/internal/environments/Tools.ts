@@ -1,0 +1,60 @@
+/**
+ * Tools of this machine: which there are, and what they say of themselves.
+ */
+import * as Cache from "effect/Cache"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as ChildProcess from "effect/process/ChildProcess"
+import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
+import { delimiter, isAbsolute, join } from "node:path"
+import type { Variables } from "../packages/Environment.ts"
+
+const suffixes = process.platform === "win32" ? [".exe", ".cmd", ".bat"] : [""]
+
+export interface Tools {
+  /** The first program of that name on `PATH`; null where there is none. */
+  readonly find: (name: string) => Effect.Effect<string | null>
+  /** What a program writes, null when it cannot be run or writes nothing. Remembered for ten minutes. */
+  readonly output: (command: readonly [string, ...ReadonlyArray<string>]) => Effect.Effect<string | null>
+}
+
+/** `machine` is what programs see of the worker's environment: nothing of `PIP_*`, `UV_*` and `CONDA_*` is in it. */
+export const make = Effect.fnUntraced(function* (machine: Variables) {
+  const fs = yield* FileSystem.FileSystem
+  const spawner = yield* ChildProcessSpawner
+  const services = Context.pick(ChildProcessSpawner)(yield* Effect.context<ChildProcessSpawner>())
+  const folders = (machine["PATH"] ?? "").split(delimiter).filter(isAbsolute)
+
+  const isProgram = (path: string) =>
+    fs.stat(path).pipe(
+      Effect.map(({ mode, type }) => type === "File" && (process.platform === "win32" || (mode & 0o111) !== 0)),
+      Effect.orElseSucceed(() => false)
+    )
+  const run = Effect.fnUntraced(
+    function* (key: string) {
+      const [program = "", ...args] = key.split("\0")
+      const options = { env: machine, stdin: "ignore", stderr: "ignore", forceKillAfter: "1 second" } as const
+      const text = yield* spawner.string(ChildProcess.make(program, args, options))
+      return text.trim() === "" ? null : text.trim()
+    },
+    Effect.timeout("20 seconds"),
+    Effect.orElseSucceed(() => null),
+    Effect.provideContext(services)
+  )
+  const outputs = yield* Cache.make({ capacity: 256, timeToLive: "10 minutes", lookup: run })
+
+  const tools: Tools = {
+    find: Effect.fnUntraced(function* (name) {
+      for (const folder of folders) {
+        for (const suffix of suffixes) {
+          const path = join(folder, `${name}${suffix}`)
+          if (yield* isProgram(path)) return path
+        }
+      }
+      return null
+    }),
+    output: (command) => Cache.get(outputs, command.join("\0"))
+  }
+  return tools
+})

@@ -1,0 +1,65 @@
+/**
+ * Environments by uv, which brings Pythons of its own where this machine has none that fits.
+ */
+import type { Recipe } from "@signalbox/task-package/Recipe"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { join } from "node:path"
+import { type Plan, type Provider, pythonOf, type Site } from "./Provider.ts"
+import type { Settings } from "./Settings.ts"
+import * as Sources from "./Sources.ts"
+import type { Tools } from "./Tools.ts"
+
+export const make = (tools: Tools, settings: Settings, caches: string): Provider => {
+  const program = Effect.suspend(() =>
+    settings.tools?.uv === undefined ? tools.find("uv") : Effect.succeed(settings.tools.uv)
+  )
+  const versionOf = Effect.fnUntraced(function* (uv: string) {
+    return /^uv \S+/.exec((yield* tools.output([uv, "--version"])) ?? "")?.[0] ?? null
+  })
+  const detect = Effect.gen(function* () {
+    const uv = yield* program
+    return uv === null ? null : yield* versionOf(uv)
+  })
+  const variables = Sources.ofUv(settings, caches)
+  const offline = settings.wheels === undefined ? [] : ["--no-index", "--find-links", settings.wheels]
+
+  /** A Python of the machine, else one that uv downloads, and says so. */
+  const python = Effect.fnUntraced(function* (uv: string, wanted: string | null, { run }: Site) {
+    const request = wanted ?? "3"
+    const local = run([uv, "python", "find", "--no-python-downloads", "--no-project", request], variables)
+    yield* Effect.catch(local, () => run([uv, "python", "install", request], variables))
+    return request
+  })
+
+  const install = Effect.fnUntraced(function* (uv: string, recipe: Recipe, site: Site) {
+    const request = yield* python(uv, recipe.python, site)
+    const { project } = recipe
+    if (project !== null) {
+      yield* site.write("pyproject.toml", project.pyproject)
+      const folder = join(yield* site.write("uv.lock", project.lock), "..")
+      // The program itself is in the package: the environment is shared by all its versions.
+      const sync = [uv, "sync", "--frozen", "--no-dev", "--no-install-project", "--python", request] as const
+      return yield* site.run([...sync, "--project", folder], { ...variables, UV_PROJECT_ENVIRONMENT: site.prefix })
+    }
+    yield* site.run([uv, "venv", "--no-project", "--python", request, site.prefix], variables)
+    if (recipe.pip.length === 0) return
+    const file = yield* site.write("requirements.txt", `${recipe.pip.join("\n")}\n`)
+    const into = ["--python", pythonOf(site.prefix), "--requirement", file]
+    yield* site.run([uv, "pip", "install", ...into, ...offline], variables)
+  })
+
+  return {
+    name: "uv",
+    detect,
+    accepts: Effect.fnUntraced(function* (recipe) {
+      if (recipe.conda.length > 0) return Result.fail(`it has packages of conda: ${recipe.conda.join(", ")}`)
+      const uv = yield* program
+      const version = uv === null ? null : yield* versionOf(uv)
+      if (uv === null || version === null) return Result.fail("there is no uv on PATH; install it")
+      const plan: Plan = { context: [version], build: (site) => install(uv, recipe, site) }
+      return Result.succeed(plan)
+    }),
+    variables: (prefix) => ({ VIRTUAL_ENV: prefix })
+  }
+}

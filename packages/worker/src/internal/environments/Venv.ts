@@ -1,0 +1,119 @@
+/**
+ * Environments by the `venv` of a Python that is on this machine, filled by pip.
+ */
+import type { Recipe } from "@signalbox/task-package/Recipe"
+import type { Command } from "@signalbox/task-package/RobotYaml"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { type Plan, type Provider, pythonOf, type Site } from "./Provider.ts"
+import * as Python from "./Python.ts"
+import type { Settings } from "./Settings.ts"
+import * as Sources from "./Sources.ts"
+import type { Tools } from "./Tools.ts"
+
+const Probe = Schema.Struct({
+  version: Schema.String,
+  program: Schema.String,
+  venv: Schema.Boolean,
+  ensurepip: Schema.Boolean
+})
+const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Probe))
+
+/** Debian splits both off its Python; `ensurepip` may be there without what it installs. */
+const probe = `
+import importlib.util as u, json, sys, os
+def pip():
+    try:
+        import ensurepip
+        return bool(ensurepip.version())
+    except Exception:
+        return False
+print(json.dumps({"version": "%d.%d.%d" % sys.version_info[:3], "program": os.path.realpath(sys.executable),
+  "venv": u.find_spec("venv") is not None, "ensurepip": pip()}))`
+
+interface Found extends Schema.Schema.Type<typeof Probe> {
+  readonly command: string
+}
+
+/** The names under which a fitting Python may be on `PATH`, the likeliest first. */
+const candidates = (wanted: string | null): ReadonlyArray<string> => {
+  const minor = Python.minorOf(wanted)
+  if (minor !== null && process.platform !== "win32") return [`python${minor}`, "python3", "python"]
+  const named = [14, 13, 12, 11, 10, 9, 8, 7].map((number) => `python3.${number}`)
+  return ["python3", "python", ...named]
+}
+
+const installWith = (installer: Command, { pip }: Recipe, site: Site, settings: Settings, caches: string) =>
+  Effect.gen(function* () {
+    const file = yield* site.write("requirements.txt", `${pip.join("\n")}\n`)
+    yield* site.run([...installer, "install", "--requirement", file], Sources.ofPip(settings, caches))
+  })
+
+export const make = (tools: Tools, settings: Settings, caches: string): Provider => {
+  const inspect = Effect.fnUntraced(function* (name: string) {
+    const command = settings.tools?.python ?? (yield* tools.find(name))
+    if (command === null) return null
+    const found = decode(yield* tools.output([command, "-c", probe]))
+    return found._tag === "None" ? null : { ...found.value, command }
+  })
+
+  const findPython = Effect.fnUntraced(function* (wanted: string | null) {
+    let unfit: Found | null = null
+    for (const name of candidates(wanted)) {
+      const found = yield* inspect(name)
+      if (found !== null && found.venv && Python.fits(found.version, wanted)) return { found, unfit }
+      unfit ??= found
+    }
+    return { found: null, unfit }
+  })
+
+  const installerOf = Effect.fnUntraced(function* ({ ensurepip }: Found) {
+    if (ensurepip) return { context: "ensurepip", pip: null }
+    const pip = settings.tools?.pip ?? (yield* tools.find("pip3")) ?? (yield* tools.find("pip"))
+    const version = pip === null ? null : yield* tools.output([pip, "--version"])
+    const context = /^pip \S+/.exec(version ?? "")?.[0]
+    return pip === null || context === undefined ? null : { context, pip }
+  })
+
+  const why = (wanted: string | null, unfit: Found | null) => {
+    const name = `Python ${wanted ?? "3"}`
+    if (unfit === null) return `there is no ${name} on PATH; install it`
+    if (!unfit.venv)
+      return `${unfit.command} has no venv; install the package python${Python.minorOf(unfit.version)}-venv`
+    return `there is no ${name} on PATH, only ${unfit.version}; install it`
+  }
+
+  return {
+    name: "venv",
+    detect: Effect.map(findPython(null), ({ found }) => (found === null ? null : `Python ${found.version}`)),
+    accepts: Effect.fnUntraced(function* (recipe) {
+      if (recipe.project !== null) return Result.fail("uv.lock is read by uv alone; install uv")
+      if (recipe.conda.length > 0) return Result.fail(`it has packages of conda: ${recipe.conda.join(", ")}`)
+      const { found, unfit } = yield* findPython(recipe.python)
+      if (found === null) return Result.fail(why(recipe.python, unfit))
+      const installer = yield* installerOf(found)
+      if (installer === null && recipe.pip.length > 0) {
+        const minor = Python.minorOf(found.version) ?? "3"
+        return Result.fail(
+          `${found.command} has no ensurepip, and there is no pip on PATH; install the package python${minor}-venv or python3-pip`
+        )
+      }
+      const plan: Plan = {
+        context: [`venv ${found.version} ${found.program}`],
+        build: Effect.fnUntraced(function* (site) {
+          const python = pythonOf(site.prefix)
+          yield* site.run([found.command, "-m", "venv", "--without-pip", site.prefix], {})
+          if (recipe.pip.length === 0) return
+          if (installer?.pip == null) {
+            yield* site.run([python, "-m", "ensurepip", "--default-pip"], Sources.ofPip(settings, caches))
+          }
+          const command: Command = installer?.pip == null ? [python, "-m", "pip"] : [installer.pip, "--python", python]
+          yield* installWith(command, recipe, site, settings, caches)
+        })
+      }
+      return Result.succeed(plan)
+    }),
+    variables: (prefix) => ({ VIRTUAL_ENV: prefix })
+  }
+}
