@@ -85,6 +85,6 @@ describe("signalbox worker prepare, and robot run", () => {
     assert.match(prepared.stderr, /cannot be built[^]*No matching distribution found for greeting==7/)
     const noTask = await run("robot", "run", greeter, "--task", "Read", ...how)
     assert.strictEqual(noTask.status, 1)
-    assert.match(noTask.stderr, /there is no task "Read"; its tasks: "Greet"/)
+    assert.match(noTask.stderr, /the task "Read" does not exist; its tasks: "Greet"/)
   })
 })
