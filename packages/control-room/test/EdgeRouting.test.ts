@@ -108,12 +108,13 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("at every 
     })
   )
 
-  it.effect("PUT is POST where something is updated, and nowhere else", () =>
+  it.effect("PUT is POST where something is updated or a worker is added to a group, and nowhere else", () =>
     Effect.gen(function* () {
       const { raw } = yield* Service
       const of = yield* seed
-      const updates = endpoints.filter(({ identifier, method }) => method === "POST" && identifier.startsWith("update"))
-      assert.isAtLeast(updates.length, 6)
+      const isAlsoPut = (identifier: string) => identifier.startsWith("update") || identifier === "addWorkerToGroup"
+      const updates = endpoints.filter(({ identifier, method }) => method === "POST" && isAlsoPut(identifier))
+      assert.isAtLeast(updates.length, 7)
       const puts = new Set(endpoints.filter(({ method }) => method === "PUT").map(({ path }) => path))
       for (const endpoint of endpoints.filter(({ method }) => method === "POST")) {
         if (puts.has(endpoint.path)) continue
