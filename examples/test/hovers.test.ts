@@ -22,7 +22,7 @@ const shown: Readonly<Record<string, string>> = {
   "WorkItems.get": "(item: WorkItemId) => Effect<WorkItem, ControlRoomError | NotFound, ControlRoom>",
   "WorkItems.stream": "(filter?: Filter) => Stream<WorkItemListed, ControlRoomError | InvalidRequest, ControlRoom>",
   "WorkItems.retry":
-    "(items: readonly WorkItemId[]) => Effect<void, Conflict | ControlRoomError | InvalidRequest | NotFound, ControlRoom>",
+    "(items: readonly WorkItemId[]) => Effect<BatchResult, Conflict | ControlRoomError | InvalidRequest | NotFound, ControlRoom>",
   "Outputs.stream":
     "(run: ProcessRunId, options?: { readonly limit?: number; }) => Stream<Output, ControlRoomError | InvalidRequest | NotFound, ControlRoom>",
   "Secrets.put":
