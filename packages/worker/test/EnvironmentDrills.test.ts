@@ -3,6 +3,7 @@
  */
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import { sized } from "@signalbox/testkit/Soak"
 import * as Wheels from "@signalbox/testkit/Wheels"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -17,6 +18,8 @@ import { until } from "./support/PackageWorker.ts"
 
 const { console: lines, recipe, run } = Machine
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
+/** Spread evenly over the time of a build. */
+const kills = sized(3, 10)
 const program = join(import.meta.dirname, "support", "acquire.ts")
 
 /** A worker in a process of its own, and what it has said once it has ended. */
@@ -68,10 +71,10 @@ withLayer(NodeServices.layer, { excludeTestServices: true })("an environment", (
       const time = Date.now() - begin
       assert.match(first, /^ready false /)
       const fs = yield* FileSystem.FileSystem
-      for (let n = 1; n <= 10; n++) {
+      for (let n = 1; n <= kills; n++) {
         yield* fs.remove(machine.folder, { recursive: true })
         const { child, ended } = worker(machine.root)
-        yield* Effect.sleep((time * n) / 11)
+        yield* Effect.sleep((time * n) / (kills + 1))
         child.kill("SIGKILL")
         yield* ended
         for (const path of machine.ready()) {
@@ -82,7 +85,7 @@ withLayer(NodeServices.layer, { excludeTestServices: true })("an environment", (
         const built = yield* Scope.provide(acquire(recipe(["polite==1.0"]), lines().write, Effect.void), scope)
         assert.strictEqual(run(built, "import polite; print(polite.text)"), "hello from a wheel")
         yield* Scope.close(scope, Exit.void)
-        assert.deepStrictEqual(machine.numbered(), machine.ready(), `killed after ${n} of 11 parts`)
+        assert.deepStrictEqual(machine.numbered(), machine.ready(), `killed after ${n} of ${kills + 1} parts`)
       }
     })
   )
