@@ -171,11 +171,11 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the deplo
         const name = newName()
         const id = yield* waiting(Process.make(name, { steps: [split, count] }))
         const { plan } = yield* Process.deploy(
-          Process.make(name, { steps: [Process.step(split, { max_parallel: 2 })] })
+          Process.make(name, { steps: [Process.step(split, { max_parallel: 2, environment: "none" })] })
         )
         assert.deepStrictEqual(Process.describePlan(plan), [
           "- step count",
-          "~ step split: max_parallel",
+          "~ step split: max_parallel, environment",
           "2 items wait"
         ])
         assert.strictEqual(yield* queued(id), 2)

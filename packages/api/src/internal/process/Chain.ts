@@ -32,7 +32,14 @@ type Contract = typeof StepDefinition.Type
 /** How a step runs its task: the options of a step in the contract, with a worker group by name or id. */
 export interface StepOptions<Name extends string = string> extends Pick<
   Contract,
-  "max_parallel" | "timeout_seconds" | "retry" | "start_after" | "failed_outputs" | "forward_done_items" | "env"
+  | "max_parallel"
+  | "timeout_seconds"
+  | "retry"
+  | "start_after"
+  | "failed_outputs"
+  | "forward_done_items"
+  | "env"
+  | "environment"
 > {
   /** Unique in the process; default: the name of the task. */
   readonly name?: Name

@@ -76,7 +76,8 @@ const normalisedStep = ({ task, ...step }: StepDefinition) => ({
   timeout_seconds: step.timeout_seconds ?? null,
   retry: step.retry ?? null,
   start_after: step.start_after ?? "items",
-  env: step.env ?? {}
+  env: step.env ?? {},
+  environment: step.environment ?? null
 })
 
 const normalised = (definition: ProcessDefinition) => ({
@@ -103,7 +104,8 @@ const stepOptions = [
   "start_after",
   "failed_outputs",
   "forward_done_items",
-  "env"
+  "env",
+  "environment"
 ] as const
 const otherParts = ["description", "default_work_item", "input_schema", "check_payloads", "forward_done_items"] as const
 
