@@ -30,7 +30,18 @@ export const Permission = /* @__PURE__ */ Schema.Literals([
   "Processes.write_processes",
   "Assistants.run_assistants",
   "Workspace.manage_api_keys",
-  "Vault.read_secret_values"
+  "Vault.read_secret_values",
+  "Schedules.read_schedules",
+  "Schedules.write_schedules",
+  "Triggers.read_triggers",
+  "Triggers.write_triggers",
+  "Processes.pause_processes",
+  "Workers.pause_workers",
+  "Failures.read_failures",
+  "Failures.write_failures",
+  "Processes.run_bulk_operations",
+  "Alerts.read_alerts",
+  "Alerts.write_alerts"
 ])
 export type Permission = typeof Permission.Type
 

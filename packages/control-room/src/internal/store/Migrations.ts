@@ -16,6 +16,7 @@ import * as Init from "./migrations/Init.ts"
 import * as InputSchemas from "./migrations/InputSchemas.ts"
 import * as KeyLifetimes from "./migrations/KeyLifetimes.ts"
 import * as Looks from "./migrations/Looks.ts"
+import * as Operations from "./migrations/Operations.ts"
 import * as Pages from "./migrations/Pages.ts"
 import * as ProcessSteps from "./migrations/ProcessSteps.ts"
 import * as Requests from "./migrations/Requests.ts"
@@ -39,7 +40,8 @@ const migrations = {
   "0013_key_lifetimes": KeyLifetimes.statements,
   "0014_process_steps": ProcessSteps.statements,
   "0015_input_schemas": InputSchemas.statements,
-  "0016_held_outputs": HeldOutputs.statements
+  "0016_held_outputs": HeldOutputs.statements,
+  "0017_operations": Operations.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */
