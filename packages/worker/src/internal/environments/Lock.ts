@@ -17,7 +17,9 @@ const numberOf = (name: string) => Number(/^lock\.(\d+)$/.exec(name)?.[1] ?? 0)
 const take = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const last = Math.max(0, ...(yield* fs.readDirectory(folder)).map(numberOf))
-  if (last > 0 && (yield* Leftovers.running(join(folder, `lock.${last}`))) !== null) return null
+  // One that was released since it was listed has not ended: another may take its number, and a higher one would be a
+  // second lock.
+  if (last > 0 && !(yield* Leftovers.hasEnded(join(folder, `lock.${last}`)))) return null
   const temporary = join(folder, `.lock-${crypto.randomUUID()}`)
   const file = join(folder, `lock.${last + 1}`)
   yield* Leftovers.write(temporary, process.pid)

@@ -37,10 +37,22 @@ export const write = Effect.fnUntraced(function* (file: string, pid: number) {
   if (started !== null) yield* fs.writeFileString(file, encode({ pid, started }), { mode: 0o600 })
 })
 
+const runningOf = Effect.fnUntraced(function* (text: string) {
+  const mark = decode(text)
+  if (Option.isNone(mark)) return null
+  return (yield* startOf(mark.value.pid)) === mark.value.started ? mark.value : null
+})
+
 /** The recorded process, if it is still running. */
 export const running = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
-  const mark = Option.flatMap(yield* Effect.option(fs.readFileString(file)), decode)
-  if (Option.isNone(mark)) return null
-  return (yield* startOf(mark.value.pid)) === mark.value.started ? mark.value : null
+  const text = yield* Effect.option(fs.readFileString(file))
+  return Option.isNone(text) ? null : yield* runningOf(text.value)
+})
+
+/** Whether a process is recorded that is not running any more. */
+export const hasEnded = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const text = yield* Effect.option(fs.readFileString(file))
+  return Option.isSome(text) && (yield* runningOf(text.value)) === null
 })
