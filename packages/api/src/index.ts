@@ -2,6 +2,7 @@
 export * as ApiKeys from "./ApiKeys.ts"
 export * as Assets from "./Assets.ts"
 export * as Assistants from "./Assistants.ts"
+export * as ConsoleTickets from "./ConsoleTickets.ts"
 export * as ControlRoom from "./ControlRoom.ts"
 export * as ControlRoomError from "./ControlRoomError.ts"
 export * as Credentials from "./Credentials.ts"

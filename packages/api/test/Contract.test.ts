@@ -247,6 +247,8 @@ describe("the resources", () => {
     for (const [name, field] of [
       ["Webhook", "secret"],
       ["ApiKeyCreated", "key"],
+      ["ConsoleTicket", "ticket"],
+      ["ConsoleTicket", "url"],
       ["GroupLinkTokenCreated", "link_token"],
       ["AssistantRunStarted", "run_token"]
     ] as const) {

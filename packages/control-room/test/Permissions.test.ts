@@ -16,12 +16,14 @@ const pathIn = (workspace: string, { path }: Endpoint) =>
   fill(path, (name) => (name === "workspace_id" ? workspace : nobody))
 
 withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("permissions", (it) => {
-  it.effect("stand on every endpoint of a workspace but that of the workspace itself and the vault's public key", () =>
-    Effect.sync(() => {
-      assert.isAtLeast(ofKeys.length, 20)
-      const open = ofKeys.filter(({ needed }) => needed === undefined).map(({ identifier }) => identifier)
-      assert.deepStrictEqual(open, ["getWorkspace", "getVaultPublicKey"])
-    })
+  it.effect(
+    "stand on every endpoint of a workspace but those of the workspace itself, tickets of the console and the vault's public key",
+    () =>
+      Effect.sync(() => {
+        assert.isAtLeast(ofKeys.length, 20)
+        const open = ofKeys.filter(({ needed }) => needed === undefined).map(({ identifier }) => identifier)
+        assert.deepStrictEqual(open, ["getWorkspace", "createConsoleTicket", "getVaultPublicKey"])
+      })
   )
 
   it.effect("are those of the workspace in the path, on every endpoint but the one that creates workspaces", () =>

@@ -10,6 +10,7 @@ import { AssistantRuns } from "./AssistantRuns.ts"
 import { Assistants } from "./Assistants.ts"
 import { Assets } from "./Assets.ts"
 import { Validation } from "./Authorization.ts"
+import { ConsoleTickets } from "./ConsoleTickets.ts"
 import { Legacy } from "./Legacy.ts"
 import { Outputs } from "./Outputs.ts"
 import { Processes } from "./Processes.ts"
@@ -48,6 +49,7 @@ const operations = HttpApi.make("signalbox")
     Workers.prefix(basePath),
     WorkerGroups.prefix(basePath),
     ApiKeys.prefix(basePath),
+    ConsoleTickets.prefix(basePath),
     WorkerProtocol.prefix("/worker-v1"),
     RobotProcess.prefix("/process-v1"),
     RobotData.prefix("/json-v1"),

@@ -1,6 +1,7 @@
 /** One response for each resource as the service sends it, with all keys. */
 import type * as Schema from "effect/Schema"
 import * as ApiKeys from "../../src/contract/ApiKeys.ts"
+import * as ConsoleTickets from "../../src/contract/ConsoleTickets.ts"
 import * as Assets from "../../src/contract/Assets.ts"
 import * as AssistantRuns from "../../src/contract/AssistantRuns.ts"
 import * as Assistants from "../../src/contract/Assistants.ts"
@@ -230,6 +231,11 @@ export const examples: ReadonlyArray<Example> = [
     permissions: ["Processes.read_runs"],
     created_at: at,
     key: "sbk_k1_secret"
+  }),
+  of("ConsoleTicket", ConsoleTickets.ConsoleTicket, {
+    ticket: "sbt_t1_secret",
+    url: "http://127.0.0.1:4700/console/#ticket=sbt_t1_secret",
+    expires_at: at
   }),
   of("WorkspaceCreated", Workspaces.WorkspaceCreated, {
     id: "ws2",

@@ -103,6 +103,8 @@ GET    /workspaces/{w}/api-keys                                        Workspace
 POST   /workspaces/{w}/api-keys                                        Workspace.manage_api_keys
 DELETE /workspaces/{w}/api-keys/{api_key_id}                           Workspace.manage_api_keys
 
+POST   /workspaces/{w}/console-tickets                                 -
+
 POST   /workspaces                                                     Workspace.manage_api_keys
 `
 

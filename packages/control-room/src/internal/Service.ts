@@ -11,6 +11,8 @@ import { limits } from "./Limits.ts"
 import { Deliverer } from "./delivery/Deliverer.ts"
 import { ResponseMemory } from "./edge/ResponseMemory.ts"
 import { Authorization } from "./edge/Authorization.ts"
+import { ConsoleCookies } from "./edge/ConsoleCookies.ts"
+import * as ConsoleRoutes from "./edge/ConsoleRoutes.ts"
 import * as Cors from "./edge/Cors.ts"
 import * as Edge from "./edge/Edge.ts"
 import * as Endpoints from "./edge/Endpoints.ts"
@@ -22,6 +24,7 @@ import { UnauthenticatedRequests } from "./edge/UnauthenticatedRequests.ts"
 import * as ApiKeyHandlers from "./endpoints/ApiKeys.ts"
 import * as AssetHandlers from "./endpoints/Assets.ts"
 import * as AssistantHandlers from "./endpoints/Assistants.ts"
+import * as ConsoleTicketHandlers from "./endpoints/ConsoleTickets.ts"
 import * as Legacy from "./endpoints/Legacy.ts"
 import * as OutputHandlers from "./endpoints/Outputs.ts"
 import * as ProcessRunHandlers from "./endpoints/ProcessRuns.ts"
@@ -66,6 +69,7 @@ const endpoints = (createWorkspaces: boolean) =>
     ProcessRunHandlers.layer,
     WebhookHandlers.layer,
     ApiKeyHandlers.layer,
+    ConsoleTicketHandlers.layer,
     SecretHandlers.layer,
     WorkerHandlers.layer,
     WorkerGroupHandlers.layer,
@@ -82,6 +86,7 @@ const routes = ({ cors = [], createWorkspaces = true, metrics = false }: Routed)
     Endpoints.layerPage(Edge.docsPath),
     Probes.layer({ metrics }),
     Transfers.layer,
+    ConsoleRoutes.layer,
     Edge.layer,
     cors.length === 0 ? Layer.empty : Cors.layer(cors)
   )
@@ -116,6 +121,7 @@ export const application = (options: Routed) =>
         Pagination.layer,
         Views.layer,
         Idempotency.layer,
+        ConsoleCookies.layer,
         RateLimits.layer(options.rateLimit === undefined ? defaultRateLimit : options.rateLimit)
       )
     ),

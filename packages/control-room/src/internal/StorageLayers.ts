@@ -18,6 +18,7 @@ import * as Opening from "./storage/Opening.ts"
 import { ApiKeys } from "./store/ApiKeys.ts"
 import { Assets } from "./store/Assets.ts"
 import { Assistants } from "./store/Assistants.ts"
+import { ConsoleSessions } from "./store/ConsoleSessions.ts"
 import { DataKeys } from "./store/DataKeys.ts"
 import { Database } from "./store/Database.ts"
 import { Deliveries } from "./store/Deliveries.ts"
@@ -62,6 +63,7 @@ const repositories = Layer.mergeAll(
   Assistants.layer,
   WorkerGroups.layer,
   ApiKeys.layer,
+  ConsoleSessions.layer,
   Secrets.layer,
   TransitKeys.layer
 )

@@ -4,7 +4,15 @@
  */
 import { hash as digest, randomBytes, timingSafeEqual } from "node:crypto"
 
-const kinds = { apiKey: "sbk", worker: "sbw", stepRun: "sbr", assistantRun: "sba", link: "sbl" } as const
+const kinds = {
+  apiKey: "sbk",
+  worker: "sbw",
+  stepRun: "sbr",
+  assistantRun: "sba",
+  link: "sbl",
+  ticket: "sbt",
+  session: "sbs"
+} as const
 export type TokenKind = keyof typeof kinds
 
 const kindOf: ReadonlyMap<string, TokenKind> = new Map(
@@ -28,7 +36,7 @@ export const make = (kind: TokenKind, id: string): { readonly token: string; rea
 
 /** Null when the text is not a token of a control room. */
 export const parse = (text: string): Token | null => {
-  const match = /^(sb[kwral])_([0-9a-f-]{36})_([A-Za-z0-9_-]{43})$/.exec(text)
+  const match = /^(sb[kwralts])_([0-9a-f-]{36})_([A-Za-z0-9_-]{43})$/.exec(text)
   if (match === null) return null
   const [, prefix, id = "", secret = ""] = match
   const kind = kindOf.get(prefix ?? "")

@@ -5,6 +5,8 @@ import * as SqlClient from "effect/sql/SqlClient"
 /** The tables as they were before outputs were held (`0016_held_outputs`). */
 export const beforeHeldOutputs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  yield* sql`DROP TABLE console_ticket`
+  yield* sql`DROP TABLE console_session`
   yield* sql`ALTER TABLE process DROP COLUMN forward_done_items`
   for (const index of ["file_by_blob", "work_item_by_parent", "output_passed_on"]) {
     yield* sql`DROP INDEX ${sql(index)}`

@@ -26,11 +26,13 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { limits } from "../Limits.ts"
 import * as Tokens from "../Tokens.ts"
 import { ApiKeys } from "../store/ApiKeys.ts"
+import { ConsoleSessions } from "../store/ConsoleSessions.ts"
 import { Assistants } from "../store/Assistants.ts"
 import { StepRuns } from "../store/StepRuns.ts"
 import type { StoredStepRun } from "../store/StoredStepRun.ts"
 import { Workers } from "../store/Workers.ts"
 import { Refused } from "../Refused.ts"
+import { ConsoleCookies } from "./ConsoleCookies.ts"
 import { refusals, forbidden, unauthenticated } from "./Failures.ts"
 import * as Forms from "./Forms.ts"
 import { Idempotency } from "./Idempotency.ts"
@@ -39,6 +41,7 @@ import { UnauthenticatedRequests } from "./UnauthenticatedRequests.ts"
 
 const malformed = () =>
   unauthenticated("no usable key: send the header `Authorization: RC-WSKEY <key>` with a key of this control room")
+const sessionEnded = () => unauthenticated("the session of the console has ended; open it again with `signalbox open`")
 const unknown = () => forbidden("the key is unknown or was revoked; create a new one with `keys create`")
 
 /** Both schemes run the same check on the raw header, so that a scheme never hides the result of the other. */
@@ -104,6 +107,13 @@ const callerOfToken = Effect.gen(function* () {
   const ofKey = yield* callerOfKey
   const stepRuns = yield* StepRuns
   const assistants = yield* Assistants
+  const sessions = yield* ConsoleSessions
+  const ofSession = (token: Tokens.Token): Effect.Effect<Caller | null> =>
+    Effect.map(sessions.find(token), (session) => {
+      if (session === null) return null
+      const { key, permissions, workspaceId } = session
+      return { principal: { _tag: "ApiKey", keyId: key.id, workspaceId, permissions }, permissions }
+    })
   const ofRun = Effect.fnUntraced(function* (token: Tokens.Token): Effect.fn.Return<Caller | null, TokenRefusal> {
     if (token.kind === "assistantRun") {
       const run = yield* assistants.findRun(token.id)
@@ -124,8 +134,10 @@ const callerOfToken = Effect.gen(function* () {
     }
     return { principal, permissions: ofRuns }
   })
-  return (token: Tokens.Token): Effect.Effect<Caller | null, TokenRefusal> =>
-    token.kind === "assistantRun" || token.kind === "stepRun" ? ofRun(token) : ofKey(token)
+  return (token: Tokens.Token): Effect.Effect<Caller | null, TokenRefusal> => {
+    if (token.kind === "assistantRun" || token.kind === "stepRun") return ofRun(token)
+    return token.kind === "session" ? ofSession(token) : ofKey(token)
+  }
 })
 
 /** The principal behind the token of a worker or of a step run. */
@@ -182,6 +194,7 @@ export class Authorization extends Context.Service<
       const ofKey = yield* callerOfKey
       const callerOf = yield* callerOfToken
       const principalOf = yield* principalOfToken
+      const cookies = yield* ConsoleCookies
 
       /** Checks of a request with a key: its permission, its rate, forms read as JSON, and idempotency keys. */
       const workspace = <E>(
@@ -207,12 +220,16 @@ export class Authorization extends Context.Service<
           // The router and this guard have provided these services to the fiber.
           const context = fiber.context as Context.Context<HttpRouter.Provided>
           const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
-          const token = tokenOf(request)
-          if (token === null) return withoutKey(request, malformed())
+          const cookie = cookies.tokenOf(request)
+          const token = cookie ?? tokenOf(request)
+          // The token of a session is good in its cookie alone.
+          if (token === null || (cookie === null && token.kind === "session")) return withoutKey(request, malformed())
+          const misused = cookie === null ? null : cookies.refusalOf(request)
+          if (misused !== null) return Effect.fail(forbidden(misused))
           return Effect.flatMap(
             limiter.lookUp(request, token, callerOf(token)),
             (caller): Guarded<E | Refusal, HttpRouter.Provided> => {
-              if (caller === null) return Effect.fail(unknown())
+              if (caller === null) return Effect.fail(cookie === null ? unknown() : sessionEnded())
               const refused = refusedBy(caller, Context.getUnsafe(context, HttpRouter.RouteContext))
               if (refused !== null) return Effect.fail(refused)
               return caller.principal._tag === "ApiKey"

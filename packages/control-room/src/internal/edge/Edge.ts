@@ -35,6 +35,7 @@ import { StorageHealth } from "../storage/StorageHealth.ts"
 import * as Tokens from "../Tokens.ts"
 import { body } from "./Failures.ts"
 import { transferPrefix } from "../transfers/FileLinks.ts"
+import { sessionPath } from "./ConsoleRoutes.ts"
 import { Hosts } from "./Hosts.ts"
 import { canonical, pathOf, wantsBareForm } from "./Incoming.ts"
 import * as Probes from "./Probes.ts"
@@ -75,6 +76,7 @@ const methodsByPath = (() => {
   add(`${transferPrefix}/files/:file_id/:name`, "GET")
   add(openApiPath, "GET")
   add(docsPath, "GET")
+  for (const method of ["GET", "POST", "DELETE"]) add(sessionPath, method, limits.unauthenticatedBody)
   for (const path of [Probes.paths.health, Probes.paths.ready]) add(path, "GET")
   const router = FindMyWay.make<ReadonlyMap<string, number>>(routerConfig)
   // Paths of the contract and of the probes begin with a slash.

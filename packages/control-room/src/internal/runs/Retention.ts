@@ -11,6 +11,7 @@ import { steady } from "../BackgroundTask.ts"
 import { Deletions, runsAtOnce } from "./Deletions.ts"
 import * as Chunks from "../store/Chunks.ts"
 import { Assistants } from "../store/Assistants.ts"
+import { ConsoleSessions } from "../store/ConsoleSessions.ts"
 import { Database } from "../store/Database.ts"
 import { IdempotencyRecords } from "../store/IdempotencyRecords.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
@@ -43,6 +44,7 @@ export class Retention extends Context.Service<
         const idempotencyRecords = yield* IdempotencyRecords
         const workers = yield* Workers
         const groups = yield* WorkerGroups
+        const sessions = yield* ConsoleSessions
 
         const before = (age: Duration.Duration) =>
           Effect.map(millis, (time) => new Date(time - Duration.toMillis(age)).toISOString())
@@ -57,6 +59,7 @@ export class Retention extends Context.Service<
           const cutoff = yield* before(keepDetails)
           yield* Chunks.sweep(idempotencyRecords.sweep)
           yield* Chunks.sweep(workers.sweepLinkTokens)
+          yield* Chunks.sweep(sessions.sweep)
           yield* Chunks.sweep((limit) => groups.sweepLinkTokens(cutoff, limit))
           // Deletions that a killed process has not finished.
           yield* deletions.processes(null)

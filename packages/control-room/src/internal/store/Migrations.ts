@@ -8,6 +8,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { make } from "@signalbox/sql/Migrations"
 import * as Access from "./migrations/Access.ts"
 import * as Bulk from "./migrations/Bulk.ts"
+import * as ConsoleSessions from "./migrations/ConsoleSessions.ts"
 import * as Content from "./migrations/Content.ts"
 import * as Git from "./migrations/Git.ts"
 import * as HeldOutputs from "./migrations/HeldOutputs.ts"
@@ -41,7 +42,8 @@ const migrations = {
   "0014_process_steps": ProcessSteps.statements,
   "0015_input_schemas": InputSchemas.statements,
   "0016_held_outputs": HeldOutputs.statements,
-  "0017_operations": Operations.statements
+  "0017_operations": Operations.statements,
+  "0029_console_sessions": ConsoleSessions.statements
 }
 
 /** Brings the database to the newest schema; does nothing when it has it already. */

@@ -1,0 +1,80 @@
+/**
+ * The cookie of a session of the console, and which requests may use it. A browser sends a cookie along with requests of any
+ * page it has open, so what changes something must prove that it comes from the console.
+ */
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import { createHash } from "node:crypto"
+import { PublicUrl } from "../PublicUrl.ts"
+import * as MasterKeyRecord from "../store/MasterKeyRecord.ts"
+import { sessionLifetime } from "../store/ConsoleSessions.ts"
+import * as Tokens from "../Tokens.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+/** The header that the console sends with every request that changes something: other pages cannot without a preflight. */
+export const consoleHeader = "x-signalbox-console"
+
+const isSafe = (method: string) => method === "GET" || method === "HEAD"
+
+export class ConsoleCookies extends Context.Service<
+  ConsoleCookies,
+  {
+    /** The session that a request names; null where it has no such cookie, or an `Authorization` header, which wins. */
+    readonly tokenOf: (request: Request) => Tokens.Token | null
+    /** Why a request must not be served by its cookie, or must not open a session; null when it may. */
+    readonly refusalOf: (request: Request) => string | null
+    /** The `Set-Cookie` of a session; null: of none any more. */
+    readonly cookie: (token: string | null) => string
+  }
+>()("@signalbox/control-room/edge/ConsoleCookies") {
+  static readonly layer = Layer.effect(
+    ConsoleCookies,
+    Effect.gen(function* () {
+      const { origin, pathname, protocol } = new URL(yield* PublicUrl)
+      // Cookies ignore ports: rooms on one machine tell theirs apart by name.
+      const room = createHash("sha256")
+        .update((yield* Effect.orDie(MasterKeyRecord.known)) ?? "")
+        .digest("hex")
+        .slice(0, 12)
+      const isSecure = protocol === "https:"
+      const path = pathname === "/" ? "/" : `${pathname.replace(/\/+$/, "")}/`
+      const prefix = !isSecure ? "" : path === "/" ? "__Host-" : "__Secure-"
+      const name = `${prefix}signalbox-${room}`
+      const attributes = `Path=${path}; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`
+
+      /** The origin of the page is that of the service; without TLS, browsers send only the older header. */
+      const isOfConsole = ({ headers }: Request) => {
+        const site = headers["sec-fetch-site"]
+        if (site !== undefined) return site === "same-origin"
+        const from = headers["origin"]
+        return from !== undefined && (from === origin || from.replace(/^http:\/\//, "") === headers["host"])
+      }
+
+      return ConsoleCookies.of({
+        tokenOf: ({ cookies, headers }) =>
+          headers["authorization"] === undefined ? Tokens.parse(cookies[name] ?? "") : null,
+        refusalOf: (request) => {
+          const { headers, method } = request
+          if (isSafe(method)) {
+            const site = headers["sec-fetch-site"]
+            return site === undefined || site === "same-origin" || site === "none"
+              ? null
+              : "sessions of the console are for its own pages; other clients send a key"
+          }
+          if (!isOfConsole(request)) return "sessions of the console are for its own pages; other clients send a key"
+          return headers[consoleHeader] === "1"
+            ? null
+            : `requests of the console that change something need the header ${consoleHeader}: 1`
+        },
+        cookie: (token) =>
+          token === null
+            ? `${name}=; ${attributes}; Max-Age=0`
+            : `${name}=${token}; ${attributes}; Max-Age=${Duration.toSeconds(sessionLifetime)}`
+      })
+    })
+  )
+}

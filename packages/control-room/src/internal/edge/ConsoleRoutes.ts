@@ -1,0 +1,126 @@
+/** The session of the console over HTTP: opened by a ticket or a key, asked for, and closed. */
+import { basePath } from "@signalbox/api/contract/Api"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Tokens from "../Tokens.ts"
+import { ApiKeys } from "../store/ApiKeys.ts"
+import { type ConsoleSession, ConsoleSessions } from "../store/ConsoleSessions.ts"
+import { Workspaces } from "../store/Workspaces.ts"
+import * as Buckets from "./Buckets.ts"
+import { ConsoleCookies } from "./ConsoleCookies.ts"
+import { dieWith } from "./Failures.ts"
+import { subscriberOf } from "./UnauthenticatedRequests.ts"
+
+export const sessionPath = "/console/session"
+
+const Opening = Schema.Union([Schema.Struct({ ticket: Schema.String }), Schema.Struct({ key: Schema.String })])
+const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Opening))
+
+/** Failed attempts of one address. */
+const attempts = { perSecond: 5 / 60, burst: 5 }
+
+const refused = (message: string) => dieWith(403, "FORBIDDEN", message)
+
+export const layer = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const cookies = yield* ConsoleCookies
+    const sessions = yield* ConsoleSessions
+    const keys = yield* ApiKeys
+    const workspaces = yield* Workspaces
+    const buckets = Buckets.make(attempts)
+
+    const addressOf = (request: HttpServerRequest.HttpServerRequest) =>
+      Option.getOrElse(Option.map(request.remoteAddress, subscriberOf), () => "")
+
+    const respond = Effect.fnUntraced(function* (session: ConsoleSession) {
+      const workspace = yield* workspaces.get(session.workspaceId)
+      return HttpServerResponse.jsonUnsafe({
+        workspace: { id: session.workspaceId, name: workspace?.name ?? "" },
+        api: basePath,
+        key: session.key,
+        permissions: [...session.permissions],
+        expires_at: session.expiresAt
+      })
+    })
+
+    const keyOf = Effect.fnUntraced(function* (opening: typeof Opening.Type) {
+      const token = Tokens.parse("ticket" in opening ? opening.ticket : opening.key.trim())
+      if (token === null) return null
+      if ("ticket" in opening) return yield* sessions.redeem(token)
+      const key = yield* keys.authenticate(token)
+      return key === null ? null : { workspaceId: key.workspaceId, keyId: key.id }
+    })
+
+    const open = Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const refusal = cookies.refusalOf(request)
+      if (refusal !== null) return yield* refused(refusal)
+      const now = yield* Clock.currentTimeMillis
+      const address = addressOf(request)
+      const { admitted, waitMillis } = buckets.take(address, now)
+      if (!admitted) {
+        const seconds = Math.ceil(waitMillis / 1000)
+        return yield* dieWith(429, "RATE_LIMITED", `too many attempts; try again in ${seconds} s`, {
+          "retry-after": String(seconds)
+        })
+      }
+      const opening = decode(yield* Effect.orDie(request.text))
+      if (Option.isNone(opening)) {
+        buckets.putBack(address, now)
+        return yield* dieWith(400, "INVALID_REQUEST", "the body must be {ticket} or {key}, as JSON")
+      }
+      const key = yield* keyOf(opening.value)
+      if (key === null) {
+        return yield* refused(
+          "ticket" in opening.value
+            ? "the ticket is unknown, used or expired; `signalbox open` makes a new one"
+            : "the key is unknown or was revoked; `signalbox keys create` makes a new one"
+        )
+      }
+      buckets.putBack(address, now)
+      const text = yield* sessions.open(key.workspaceId, key.keyId)
+      const token = Tokens.parse(text)
+      const session = token === null ? null : yield* sessions.find(token)
+      // Revoked meanwhile.
+      if (session === null) return yield* refused("the key was revoked")
+      return HttpServerResponse.setHeader(yield* respond(session), "set-cookie", cookies.cookie(text))
+    })
+
+    const ended = Effect.suspend(() =>
+      dieWith(401, "UNAUTHENTICATED", "no session; open one with a ticket or a key", {
+        "set-cookie": cookies.cookie(null)
+      })
+    )
+
+    const show = Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const refusal = cookies.refusalOf(request)
+      if (refusal !== null) return yield* refused(refusal)
+      const token = cookies.tokenOf(request)
+      const session = token === null ? null : yield* sessions.find(token)
+      return session === null ? yield* ended : yield* respond(session)
+    })
+
+    const close = Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const refusal = cookies.refusalOf(request)
+      if (refusal !== null) return yield* refused(refusal)
+      const token = cookies.tokenOf(request)
+      if (token !== null) yield* sessions.close(token)
+      return HttpServerResponse.setHeader(
+        HttpServerResponse.jsonUnsafe({ closed: true }),
+        "set-cookie",
+        cookies.cookie(null)
+      )
+    })
+
+    yield* router.add("POST", sessionPath, open)
+    yield* router.add("GET", sessionPath, show)
+    yield* router.add("DELETE", sessionPath, close)
+  })
+)
