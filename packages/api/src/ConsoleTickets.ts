@@ -18,8 +18,7 @@ const call = { create: returning<contract.ConsoleTicket, InvalidRequest>()(inWor
  * ```ts
  * import * as ConsoleTickets from "@signalbox/api/ConsoleTickets"
  * import * as Console from "effect/Console"
- * import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
+ * import * as Effect from "effect/Effect"
  * import * as Redacted from "effect/Redacted"
  *
  * export const program = Effect.gen(function* () {
