@@ -28,6 +28,16 @@ export interface RateLimit {
   readonly burst: number
 }
 
+/** The files of the console by their path below `/console/`; `index.html` is its page. */
+export type ConsoleFiles = Readonly<Record<string, ConsoleFile>>
+
+export interface ConsoleFile {
+  readonly bytes: Uint8Array
+  readonly contentType: string
+  /** Whether other bytes would have another path, so that browsers never ask for it again. */
+  readonly immutable: boolean
+}
+
 /** The behaviour of the service: addresses, limits, access, retention. */
 export interface ServiceOptions {
   /** The address under which clients reach the service; default: where it listens. */
@@ -53,6 +63,8 @@ export interface ServiceOptions {
    * when the service listens on loopback, or when there are any.
    */
   readonly allowedHosts?: ReadonlyArray<string>
+  /** The console to serve at `/console/`, such as that of `@signalbox/console`; default: none. */
+  readonly console?: ConsoleFiles
   /** Whether `/metrics` is served, which needs no key; default false. */
   readonly metrics?: boolean
 }

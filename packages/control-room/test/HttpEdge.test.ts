@@ -460,7 +460,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the edge"
         for (const [index, [url, request]] of requests.entries()) {
           for (const authorization of [credentials(path), ...(soak || index === 0 ? ["Bearer \u00ff"] : [])]) {
             // The calls that accept one of these, since they need nothing, or only a name.
-            if (/\/(link-tokens|assets)$/.test(path) && authorization.includes(key)) continue
+            if (/\/(link-tokens|assets|console-tickets)$/.test(path) && authorization.includes(key)) continue
             // A worker group, a workspace and a task package need nothing but a name.
             if (
               method === "POST" &&

@@ -12,6 +12,7 @@ import { Deliverer } from "./delivery/Deliverer.ts"
 import { ResponseMemory } from "./edge/ResponseMemory.ts"
 import { Authorization } from "./edge/Authorization.ts"
 import { ConsoleCookies } from "./edge/ConsoleCookies.ts"
+import * as ConsolePages from "./edge/ConsolePages.ts"
 import * as ConsoleRoutes from "./edge/ConsoleRoutes.ts"
 import * as Cors from "./edge/Cors.ts"
 import * as Edge from "./edge/Edge.ts"
@@ -53,7 +54,7 @@ import { StorageHealth } from "./storage/StorageHealth.ts"
 import { UploadCompletion } from "./transfers/UploadCompletion.ts"
 import { FileLinks } from "./transfers/FileLinks.ts"
 
-type Routed = Pick<ServiceOptions, "cors" | "createWorkspaces" | "metrics" | "rateLimit">
+type Routed = Pick<ServiceOptions, "console" | "cors" | "createWorkspaces" | "metrics" | "rateLimit">
 
 /** The whole contract. */
 const endpoints = (createWorkspaces: boolean) =>
@@ -79,7 +80,7 @@ const endpoints = (createWorkspaces: boolean) =>
     Legacy.layer
   )
 
-const routes = ({ cors = [], createWorkspaces = true, metrics = false }: Routed) =>
+const routes = ({ console, cors = [], createWorkspaces = true, metrics = false }: Routed) =>
   Layer.mergeAll(
     Layer.provide(endpoints(createWorkspaces), Authorization.layer),
     Endpoints.layerDocument(Edge.openApiPath),
@@ -87,6 +88,7 @@ const routes = ({ cors = [], createWorkspaces = true, metrics = false }: Routed)
     Probes.layer({ metrics }),
     Transfers.layer,
     ConsoleRoutes.layer,
+    console === undefined ? Layer.empty : ConsolePages.layer(console),
     Edge.layer,
     cors.length === 0 ? Layer.empty : Cors.layer(cors)
   )

@@ -241,7 +241,7 @@ export const layerDocument = (path: HttpRouter.PathInput) =>
       StaticPages.layer(
         path,
         Effect.sync(() => ({
-          text: JSON.stringify(OpenApi.fromApi(servedAt(url))),
+          body: JSON.stringify(OpenApi.fromApi(servedAt(url))),
           contentType: "application/json"
         }))
       )
@@ -286,7 +286,7 @@ export const layerPage = (path: `/${string}`) =>
           ).pipe(Effect.provideService(HttpServerRequest.HttpServerRequest, request))
           const text = yield* Effect.promise(() => HttpServerResponse.toWeb(response).text())
           return {
-            text,
+            body: text,
             contentType: "text/html; charset=utf-8",
             headers: { "content-security-policy": policyOf(text, url), "referrer-policy": "no-referrer" }
           }

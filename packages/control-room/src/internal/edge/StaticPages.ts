@@ -12,7 +12,7 @@ import { brotliCompress, constants, gzip } from "node:zlib"
 import { UnauthenticatedRequests } from "./UnauthenticatedRequests.ts"
 
 export interface Page {
-  readonly text: string
+  readonly body: string | Uint8Array
   readonly contentType: string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -43,15 +43,15 @@ const isKnown = (tags: string | undefined, tag: string) =>
   (tags ?? "").split(",").some((known) => [tag, "*"].includes(known.trim().replace(/^W\//, "")))
 
 const answers = Effect.fnUntraced(function* (made: Effect.Effect<Page>) {
-  const { contentType, headers, text } = yield* made
-  const bytes = new TextEncoder().encode(text)
+  const { body, contentType, headers } = yield* made
+  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body
   const tag = `"${createHash("sha256").update(bytes).digest("base64url")}"`
   const common = {
+    // Cached, and revalidated each time: a newer service has newer pages.
+    "cache-control": "public, no-cache",
     ...headers,
     etag: `W/${tag}`,
-    vary: "accept-encoding",
-    // Cached, and revalidated each time: a newer service has newer pages.
-    "cache-control": "public, no-cache"
+    vary: "accept-encoding"
   }
   const unchanged = HttpServerResponse.empty({ status: 304, headers: common })
   const plain = HttpServerResponse.uint8Array(bytes, { contentType, headers: common })
@@ -71,21 +71,18 @@ const answers = Effect.fnUntraced(function* (made: Effect.Effect<Page>) {
   }
 })
 
-/** Serves a page at a path. It needs no key, so it counts against the budget of the client's address. */
+/** Creates the handler of a page. It needs no key, so a page that is sent counts against the budget of the client's address. */
+export const handler = Effect.fnUntraced(function* (made: Effect.Effect<Page>) {
+  const limiter = yield* UnauthenticatedRequests
+  const cached = yield* Effect.cached(answers(made))
+  return Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const { known, response } = (yield* cached)(request)
+    if (!known) yield* limiter.charge(request)
+    return yield* response
+  })
+})
+
+/** Serves a page at a path. */
 export const layer = (path: HttpRouter.PathInput, made: Effect.Effect<Page>) =>
-  HttpRouter.use(
-    Effect.fnUntraced(function* (router) {
-      const limiter = yield* UnauthenticatedRequests
-      const cached = yield* Effect.cached(answers(made))
-      yield* router.add(
-        "GET",
-        path,
-        Effect.gen(function* () {
-          const request = yield* HttpServerRequest.HttpServerRequest
-          const { known, response } = (yield* cached)(request)
-          if (!known) yield* limiter.charge(request)
-          return yield* response
-        })
-      )
-    })
-  )
+  HttpRouter.use((router) => Effect.flatMap(handler(made), (handle) => router.add("GET", path, handle)))
