@@ -1,0 +1,2 @@
+/** The console of a control room. */
+export * as Files from "./Files.ts"

@@ -1,0 +1,16 @@
+/** The page: a session, then the screens. */
+import { render } from "preact"
+import { Shell } from "./Shell.tsx"
+import { SignIn } from "./SignIn.tsx"
+import { Toasts } from "./kit/Basics.tsx"
+import { begin, session } from "./state.ts"
+
+const App = () => (
+  <>
+    {session.value === undefined ? null : session.value === null ? <SignIn /> : <Shell session={session.value} />}
+    <Toasts />
+  </>
+)
+
+render(<App />, document.body)
+void begin()

@@ -1,0 +1,80 @@
+/** Calls of the control room by the session's cookie. */
+
+/** A response that is an error, or none at all: then `status` is 0. */
+export class ApiError extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** What the session may see and do. */
+export interface Session {
+  readonly workspace: { readonly id: string; readonly name: string }
+  /** The path of the interface below the address of the service. */
+  readonly api: string
+  readonly key: { readonly id: string; readonly name: string }
+  readonly permissions: ReadonlyArray<string>
+  readonly expires_at: string
+}
+
+/** The folder of the page is `console/`, wherever the service is mounted. */
+const root = new URL("..", document.baseURI).pathname.replace(/\/$/, "")
+
+export const sessionPath = `${root}/console/session`
+
+const messageOf = (body: unknown, status: number) =>
+  typeof body === "object" && body !== null && "message" in body && typeof body.message === "string"
+    ? body.message
+    : `the control room answered ${status}`
+
+/** Sends a request and returns the JSON of its response. Rejects with `ApiError`. */
+export const send = async (method: string, url: string, body?: unknown, signal?: AbortSignal): Promise<unknown> => {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(method === "GET" ? {} : { "x-signalbox-console": "1" }),
+      ...(body === undefined ? {} : { "content-type": "application/json" })
+    },
+    credentials: "same-origin",
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal })
+  }).catch((error: unknown) => {
+    if (signal?.aborted === true) throw error
+    throw new ApiError(0, "the control room cannot be reached")
+  })
+  const text = await response.text()
+  const json: unknown = text === "" ? null : parse(text)
+  if (!response.ok) throw new ApiError(response.status, messageOf(json, response.status))
+  return json
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>
+
+/** The address of a resource of the workspace. */
+export const addressOf = (session: Session, path: string, query: Query = {}) => {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
+  const text = search.toString()
+  return `${root}${session.api}/workspaces/${session.workspace.id}/${path}${text === "" ? "" : `?${text}`}`
+}
+
+/** A page of a list. */
+export interface Page<A> {
+  readonly data: ReadonlyArray<A>
+  readonly has_more: boolean
+  readonly next: string | null
+}
+
+/** The cursor of the page after this one. */
+export const cursorOf = (page: Page<unknown>): string | undefined =>
+  page.next === null ? undefined : (new URL(page.next, document.baseURI).searchParams.get("cursor") ?? undefined)

@@ -1,0 +1,146 @@
+/** Small parts that every screen is made of. */
+import type { ComponentChildren, JSX } from "preact"
+import { useEffect, useRef } from "preact/hooks"
+import { toasts } from "../state.ts"
+import { ago, exactly, lampOf, sentence } from "../words.ts"
+import { now } from "./clock.ts"
+
+export const Button = ({
+  children,
+  kind,
+  ...rest
+}: { readonly kind?: "primary" | "danger"; readonly children: ComponentChildren } & Omit<
+  JSX.IntrinsicElements["button"],
+  "class"
+>) => (
+  <button type="button" class={`button ${kind ?? ""}`} {...rest}>
+    {children}
+  </button>
+)
+
+/** A state with its lamp; the word says it, the colour only helps. */
+export const State = ({ state, children }: { readonly state: string; readonly children?: ComponentChildren }) => (
+  <span class={`state ${lampOf(state)}`}>
+    <span class="lamp" aria-hidden="true" />
+    {children ?? sentence(state)}
+  </span>
+)
+
+/** A moment, such as `3 minutes ago`; the exact one is its title. */
+export const Time = ({ at }: { readonly at: string | null }) =>
+  at === null ? (
+    <span class="quiet">not yet</span>
+  ) : (
+    <time dateTime={at} title={exactly(at)}>
+      {ago(at, now.value)}
+    </time>
+  )
+
+export const Empty = ({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) => (
+  <div class="empty">
+    <b>{title}</b>
+    {children}
+  </div>
+)
+
+/** What went wrong, in the words of the service. */
+export const Problem = ({ message }: { readonly message: string | null }) =>
+  message === null ? null : (
+    <p class="notice failed" role="alert">
+      {message}
+    </p>
+  )
+
+export const Panel = ({
+  title,
+  flush = false,
+  children
+}: {
+  readonly title?: string
+  readonly flush?: boolean
+  readonly children: ComponentChildren
+}) => (
+  <section class={`panel ${flush ? "flush" : ""}`}>
+    {title === undefined ? null : <h2>{title}</h2>}
+    {children}
+  </section>
+)
+
+/** The head of a screen; its title is also that of the browser's tab. */
+export const Head = ({
+  title,
+  state,
+  children,
+  actions
+}: {
+  readonly title: string
+  readonly state?: string
+  readonly children?: ComponentChildren
+  readonly actions?: ComponentChildren
+}) => {
+  useEffect(() => {
+    document.title = `${title} · Signalbox`
+  }, [title])
+  return (
+    <header class="page">
+      <h1 tabIndex={-1}>{title}</h1>
+      {state === undefined ? null : <State state={state} />}
+      {children === undefined ? null : <span class="quiet">{children}</span>}
+      {actions === undefined ? null : <span class="end">{actions}</span>}
+    </header>
+  )
+}
+
+export const Toasts = () => (
+  <div class="toasts" role="status" aria-live="polite">
+    {toasts.value.map(({ id, kind, text }) => (
+      <div key={id} class={`toast ${kind}`}>
+        {text}
+      </div>
+    ))}
+  </div>
+)
+
+/** A dialog of the browser: it keeps the focus, and Escape closes it. */
+export const Dialog = ({
+  title,
+  onClose,
+  children
+}: {
+  readonly title: string
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+}) => {
+  const element = useRef<HTMLDialogElement>(null)
+  useEffect(() => element.current?.showModal(), [])
+  return (
+    <dialog ref={element} aria-label={title} onClose={onClose}>
+      <h2>{title}</h2>
+      {children}
+    </dialog>
+  )
+}
+
+export interface Tab {
+  readonly name: string
+  readonly label: ComponentChildren
+  readonly href: string
+}
+
+export const Tabs = ({
+  tabs,
+  current,
+  label
+}: {
+  readonly tabs: ReadonlyArray<Tab>
+  readonly current: string
+  readonly label: string
+}) => (
+  <nav class="tabs" aria-label={label}>
+    {tabs.map(({ href, label, name }) => (
+      <a key={name} href={href} {...(name === current ? { "aria-current": "page" as const } : {})}>
+        {label}
+      </a>
+    ))}
+  </nav>
+)

@@ -1,0 +1,42 @@
+/** The screens: where they are, what they are called, and who may see them. Each is loaded when it is opened. */
+import type { ComponentType } from "preact"
+
+export interface ScreenProps {
+  /** The segments of the path after that of the screen. */
+  readonly path: ReadonlyArray<string>
+}
+
+export interface Screen {
+  readonly path: string
+  readonly title: string
+  /** Null: it stands in the navigation without a heading above it. */
+  readonly group: "Robots" | "Outside" | null
+  /** What the session must be allowed to see it. */
+  readonly permission: string | null
+  readonly load: () => Promise<{ readonly default: ComponentType<ScreenProps> }>
+}
+
+export const screens: ReadonlyArray<Screen> = [
+  { path: "", title: "Overview", group: null, permission: null, load: () => import("./screens/Overview.tsx") },
+  {
+    path: "runs",
+    title: "Runs",
+    group: null,
+    permission: "Processes.read_runs",
+    load: () => import("./screens/Runs.tsx")
+  },
+  {
+    path: "items",
+    title: "Work items",
+    group: null,
+    permission: "Processes.read_work_items",
+    load: () => import("./screens/Items.tsx")
+  },
+  {
+    path: "workers",
+    title: "Workers",
+    group: "Robots",
+    permission: "Workers.read_workers",
+    load: () => import("./screens/Workers.tsx")
+  }
+]

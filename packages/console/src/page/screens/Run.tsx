@@ -1,0 +1,259 @@
+/** One run: its steps, its items, and what its robots wrote. */
+import type { ProcessRun } from "@signalbox/api/contract/ProcessRuns"
+import type { ArtifactListed, ConsoleMessage, StepRun, StepRunEvent } from "@signalbox/api/contract/StepRuns"
+import type { WorkItemListed } from "@signalbox/api/contract/WorkItems"
+import { useState } from "preact/hooks"
+import { addressOf, type Page, send } from "../api.ts"
+import { Button, Dialog, Empty, Head, Panel, Problem, State, Tabs, Time } from "../kit/Basics.tsx"
+import { List, Table } from "../kit/List.tsx"
+import { useResource } from "../load.ts"
+import { route, to, withQuery } from "../route.ts"
+import { may, say, session } from "../state.ts"
+import { clockOf, duration, lampOf, several, short } from "../words.ts"
+
+/** The steps of a run in the order in which they began, each with its step runs. */
+const stepsOf = (stepRuns: ReadonlyArray<StepRun>) => {
+  const steps = new Map<string, { readonly name: string; readonly stepRuns: Array<StepRun> }>()
+  for (const stepRun of stepRuns.toReversed()) {
+    const step = steps.get(stepRun.step.id) ?? { name: stepRun.step.name, stepRuns: [] }
+    step.stepRuns.push(stepRun)
+    steps.set(stepRun.step.id, step)
+  }
+  return [...steps.values()]
+}
+
+/** The worst state of several: what needs a person first. */
+const order = ["failed", "in_progress", "awaiting_worker", "new", "completed"]
+const overall = (states: ReadonlyArray<string>) => order.find((state) => states.includes(state)) ?? "new"
+
+const Steps = ({ stepRuns }: { readonly stepRuns: ReadonlyArray<StepRun> }) => (
+  <ol class="line" aria-label="Steps">
+    {stepsOf(stepRuns).map(({ name, stepRuns }) => {
+      const state = overall(stepRuns.map(({ state }) => state))
+      const busy = stepRuns.filter(({ state }) => state === "in_progress").length
+      return (
+        <li key={name} class={`station ${lampOf(state)}`}>
+          <span class="lamp" aria-hidden="true" />
+          <b>{name}</b>
+          <span class="quiet">
+            {several(stepRuns.length, "step run")}
+            {busy > 0 ? ` · ${busy} in progress` : ` · ${state.replaceAll("_", " ")}`}
+          </span>
+        </li>
+      )
+    })}
+  </ol>
+)
+
+const Log = ({ stepRun }: { readonly stepRun: string }) => {
+  const { data, error } = useResource<Page<ConsoleMessage>>(`step-runs/${stepRun}/console-messages`)
+  if (data === undefined) return <Problem message={error} />
+  return data.data.length === 0 ? (
+    <Empty title="Nothing written yet" />
+  ) : (
+    <pre class="log" tabIndex={0} aria-label="Log">
+      {data.data.map(({ message, timestamp }, index) => (
+        <div key={index}>
+          <time dateTime={timestamp}>{clockOf(timestamp)}</time>
+          {message}
+        </div>
+      ))}
+    </pre>
+  )
+}
+
+const Events = ({ stepRun }: { readonly stepRun: string }) => {
+  const { data, error } = useResource<Page<StepRunEvent>>(`step-runs/${stepRun}/events`, { limit: 100 })
+  if (data === undefined) return <Problem message={error} />
+  return (
+    <Table
+      label="Events"
+      rows={data.data.map((event, index) => ({ ...event, id: String(index) }))}
+      columns={[
+        { title: "Time", cell: ({ timestamp }) => <span class="mono">{clockOf(timestamp)}</span> },
+        { title: "Event", cell: ({ event_type }) => event_type.toLowerCase().replaceAll("_", " ") },
+        { title: "", cell: ({ message }) => message ?? "" }
+      ]}
+    />
+  )
+}
+
+const download = async (path: string) => {
+  if (session.value == null) return
+  try {
+    // An artifact has the address from which it is downloaded.
+    const { url } = (await send("GET", addressOf(session.value, path))) as { readonly url: string }
+    location.assign(url)
+  } catch (error) {
+    say(String(error), "failed")
+  }
+}
+
+const Artifacts = ({ stepRun }: { readonly stepRun: string }) => (
+  <List<ArtifactListed>
+    label="Artifacts"
+    path={`step-runs/${stepRun}/artifacts`}
+    empty={<Empty title="No artifacts">Files that a robot saves in its artifacts folder are here.</Empty>}
+    columns={[
+      { title: "Name", cell: ({ name }) => name },
+      { title: "Bytes", isNumber: true, cell: ({ size }) => size.toLocaleString("en") },
+      {
+        title: "",
+        isNumber: true,
+        cell: ({ id, name }) => (
+          <Button aria-label={`Download ${name}`} onClick={() => void download(`step-runs/${stepRun}/artifacts/${id}`)}>
+            Download
+          </Button>
+        )
+      }
+    ]}
+  />
+)
+
+const Items = ({ run, state }: { readonly run: string; readonly state?: string }) => (
+  <List<WorkItemListed>
+    label="Work items"
+    path="work-items"
+    query={{ process_run_id: run, state }}
+    empty={<Empty title="No work items" />}
+    columns={[
+      {
+        title: "Item",
+        cell: ({ id }) => (
+          <a class="mono" href={to(["items", id])}>
+            {short(id)}
+          </a>
+        )
+      },
+      { title: "State", cell: ({ state }) => <State state={state} /> },
+      { title: "Why", cell: ({ exception }) => (exception === null ? "" : exception.message || exception.code) },
+      {
+        title: "Changed",
+        isNumber: true,
+        cell: ({ created_at, state_updated_at }) => <Time at={state_updated_at ?? created_at} />
+      }
+    ]}
+  />
+)
+
+const StopDialog = ({ run, onClose }: { readonly run: string; readonly onClose: () => void }) => {
+  const [error, setError] = useState<string | null>(null)
+  const stop = async (isDone: boolean) => {
+    if (session.value == null) return
+    try {
+      await send("POST", addressOf(session.value, `process-runs/${run}/stop`), {
+        set_remaining_work_items_as_done: isDone,
+        terminate_ongoing_activity_runs: false
+      })
+      say("The run stops; what is in progress is finished first.")
+      onClose()
+    } catch (error) {
+      setError(String(error instanceof Error ? error.message : error))
+    }
+  }
+  return (
+    <Dialog title="Stop this run" onClose={onClose}>
+      <Problem message={error} />
+      <p>Items that are in progress are finished. What shall become of those that wait?</p>
+      <div class="actions">
+        <Button onClick={onClose}>Go on running</Button>
+        <Button onClick={() => void stop(true)}>Stop, mark them as done</Button>
+        <Button kind="danger" onClick={() => void stop(false)}>
+          Stop, fail them
+        </Button>
+      </div>
+    </Dialog>
+  )
+}
+
+export const Run = ({ id }: { readonly id: string }) => {
+  const run = useResource<ProcessRun>(`process-runs/${id}`)
+  const steps = useResource<Page<StepRun>>("step-runs", { process_run_id: id, limit: 100 })
+  const [isStopping, setStopping] = useState(false)
+  const { step, tab = "items" } = route.value.query
+  const stepRuns = steps.data?.data ?? []
+  const selected = stepRuns.find(({ id }) => id === step) ?? stepRuns[0]
+  if (run.data === undefined) {
+    return (
+      <>
+        <Head title="Run" />
+        <Problem message={run.error} />
+      </>
+    )
+  }
+  const { duration: seconds, process, started_at, started_by, state } = run.data
+  const isActive = state === "new" || state === "in_progress"
+  const ofStep = tab === "log" || tab === "events" || tab === "artifacts"
+  return (
+    <>
+      <Head
+        title={`${process.name} ${short(id)}`}
+        state={state}
+        actions={
+          isActive && may("Processes.trigger_processes") ? (
+            <Button kind="danger" onClick={() => setStopping(true)}>
+              Stop
+            </Button>
+          ) : undefined
+        }
+      >
+        by {started_by.type}, <Time at={started_at} />
+        {seconds === null ? "" : ` · ${duration(seconds)}`}
+      </Head>
+      <Problem message={run.error ?? steps.error} />
+      <Steps stepRuns={stepRuns} />
+      <Tabs
+        label="Parts of the run"
+        current={tab}
+        tabs={[
+          { name: "items", label: "Items", href: withQuery({ tab: "items" }) },
+          { name: "failed", label: "Failed", href: withQuery({ tab: "failed" }) },
+          { name: "log", label: "Log", href: withQuery({ tab: "log" }) },
+          { name: "events", label: "Events", href: withQuery({ tab: "events" }) },
+          { name: "artifacts", label: "Artifacts", href: withQuery({ tab: "artifacts" }) }
+        ]}
+      />
+      {ofStep ? (
+        <div class="two">
+          <Panel>
+            {selected === undefined ? (
+              <Empty title="No step has begun" />
+            ) : tab === "log" ? (
+              <Log key={selected.id} stepRun={selected.id} />
+            ) : tab === "events" ? (
+              <Events key={selected.id} stepRun={selected.id} />
+            ) : (
+              <Artifacts key={selected.id} stepRun={selected.id} />
+            )}
+          </Panel>
+          <Panel title="Step runs" flush>
+            <Table
+              label="Step runs"
+              rows={stepRuns}
+              columns={[
+                {
+                  title: "Step",
+                  cell: (one) => (
+                    <a
+                      href={withQuery({ step: one.id })}
+                      {...(one.id === selected?.id ? { "aria-current": "true" as const } : {})}
+                    >
+                      {one.step.name} <span class="mono quiet">{short(one.id)}</span>
+                    </a>
+                  )
+                },
+                { title: "State", cell: (one) => <State state={one.state}>{one.error?.code ?? undefined}</State> },
+                { title: "Took", isNumber: true, cell: (one) => (one.duration === null ? "" : duration(one.duration)) }
+              ]}
+            />
+          </Panel>
+        </div>
+      ) : (
+        <Panel flush>
+          <Items key={tab} run={id} {...(tab === "failed" ? { state: "failed" } : {})} />
+        </Panel>
+      )}
+      {isStopping ? <StopDialog run={id} onClose={() => setStopping(false)} /> : null}
+    </>
+  )
+}
