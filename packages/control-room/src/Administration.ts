@@ -6,6 +6,7 @@ import { firstKeyPermissions, type Permission } from "@signalbox/api/contract/Au
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { Workspace } from "@signalbox/api/contract/Workspaces"
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -15,6 +16,7 @@ import * as MasterKeyFile from "./internal/storage/MasterKeyFile.ts"
 import * as Opening from "./internal/storage/Opening.ts"
 import * as StorageCheck from "./internal/storage/StorageCheck.ts"
 import { ApiKeys } from "./internal/store/ApiKeys.ts"
+import { ConsoleSessions } from "./internal/store/ConsoleSessions.ts"
 import { DataKeys } from "./internal/store/DataKeys.ts"
 import { Database } from "./internal/store/Database.ts"
 import * as Migrations from "./internal/store/Migrations.ts"
@@ -75,6 +77,11 @@ export class Administration extends Context.Service<
     ) => Effect.Effect<Redacted.Redacted>
     /** Creates a token with which one worker links itself until `expiresAt` (ISO 8601, UTC). */
     readonly createLinkToken: (workspace: WorkspaceId, expiresAt: string) => Effect.Effect<Redacted.Redacted>
+    /** Creates a ticket that opens one session of the console with this key; null when the key is unknown. */
+    readonly createConsoleTicket: (
+      key: Redacted.Redacted,
+      lifetime: Duration.Duration
+    ) => Effect.Effect<Redacted.Redacted | null>
   }
 >()("@signalbox/control-room/Administration") {
   /** Administration on the repositories in the context. */
@@ -83,6 +90,7 @@ export class Administration extends Context.Service<
     Effect.gen(function* () {
       const { transaction } = yield* Database
       const apiKeys = yield* ApiKeys
+      const sessions = yield* ConsoleSessions
       const workers = yield* Workers
       const workspaces = yield* Workspaces
 
@@ -114,7 +122,14 @@ export class Administration extends Context.Service<
           ),
         createKey,
         createLinkToken: (workspace, expiresAt) =>
-          Effect.map(workers.createLinkToken(workspace, expiresAt), ({ link_token }) => Redacted.make(link_token))
+          Effect.map(workers.createLinkToken(workspace, expiresAt), ({ link_token }) => Redacted.make(link_token)),
+        createConsoleTicket: Effect.fnUntraced(function* (text, lifetime) {
+          const token = Tokens.parse(Redacted.value(text))
+          const key = token === null ? null : yield* apiKeys.authenticate(token)
+          if (key === null) return null
+          const { ticket } = yield* sessions.createTicket(key.workspaceId, key.id, lifetime)
+          return Redacted.make(ticket)
+        })
       })
     })
   )

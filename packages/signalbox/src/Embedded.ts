@@ -59,6 +59,8 @@ export interface ServiceOptions {
   readonly createWorkspaces?: boolean
   /** How long runs are stored after their end, such as `"30 days"`; default: for ever. */
   readonly retainRuns?: Served["retainRuns"]
+  /** The console, as `Files.read` of `@signalbox/console` returns it; default: none. */
+  readonly console?: Served["console"]
 }
 
 export interface Options<T extends Task.Any> extends ServiceOptions {
@@ -157,11 +159,12 @@ const listen = (host: string, port: number) => {
 export const layerService = (options: ServiceOptions = {}) => {
   const { data = ".signalbox", host = "127.0.0.1", port = 4700, publicUrl, workspace } = options
   const { allowPrivateTargets, cors, createWorkspaces, database, masterKey, rateLimit, retainRuns } = options
-  const { allowedHosts, metrics } = options
+  const { allowedHosts, console, metrics } = options
   const server = Server.layer({
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(allowPrivateTargets === undefined ? {} : { allowPrivateTargets }),
     ...(allowedHosts === undefined ? {} : { allowedHosts }),
+    ...(console === undefined ? {} : { console }),
     ...(cors === undefined ? {} : { cors }),
     ...(metrics === undefined ? {} : { metrics }),
     ...(createWorkspaces === undefined ? {} : { createWorkspaces }),

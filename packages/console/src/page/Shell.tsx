@@ -83,7 +83,7 @@ export const Shell = ({ session }: { readonly session: Session }) => {
           <Button onClick={() => void signOut()}>Sign out</Button>
         </div>
       </nav>
-      <main>
+      <main id="main">
         <Problem message={error} />
         {screen === undefined ? (
           <>

@@ -15,7 +15,8 @@ const parse = (hash: string): Route => {
   }
 }
 
-const hash = signal(location.hash)
+/** A ticket is no place: the page begins at its first screen. */
+const hash = signal(location.hash.startsWith("#ticket=") ? "" : location.hash)
 addEventListener("hashchange", () => (hash.value = location.hash))
 
 export const route = computed(() => parse(hash.value))

@@ -22,6 +22,7 @@ const commands = {
   init: () => import("./commands/Init.ts").then((module) => module.init),
   dev: () => import("./commands/Dev.ts").then((module) => module.dev),
   up: () => import("./commands/Up.ts").then((module) => module.up),
+  open: () => import("./commands/Open.ts").then((module) => withContext(module.open)),
   run: () => import("./commands/Run.ts").then((module) => withContext(module.run)),
   runs: () => import("./commands/Runs.ts").then((module) => withContext(module.runs)),
   items: () => import("./commands/Items.ts").then((module) => withContext(module.items)),

@@ -1,8 +1,12 @@
 /** `signalbox up`: runs the service and its local workers until it is stopped. */
 import type * as Task from "@signalbox/worker/Task"
+import { Administration } from "@signalbox/control-room/Administration"
+import * as Files from "@signalbox/console/Files"
 import * as Console from "effect/Console"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { resolve } from "node:path"
@@ -10,6 +14,16 @@ import { Embedded, layerService, layerWorkers } from "../../Embedded.ts"
 import * as Settings from "../Settings.ts"
 import { environmentFlags, settingsOf } from "../EnvironmentFlags.ts"
 import * as TasksFile from "../TasksFile.ts"
+
+/** The address of the console; on a terminal of this machine with a ticket, which signs in whoever follows it. */
+const consoleOf = Effect.fnUntraced(function* (publicUrl: string, key: string) {
+  const address = `${publicUrl}/console/`
+  const isLocal = /^http:\/\/(127\.|localhost|\[::1\])/.test(publicUrl)
+  if (!isLocal || process.stdout.isTTY !== true) return `${address}  (\`signalbox open\` signs in)`
+  const { createConsoleTicket } = yield* Administration
+  const ticket = yield* createConsoleTicket(Redacted.make(key), Duration.minutes(10))
+  return ticket === null ? address : `${address}#ticket=${Redacted.value(ticket)}`
+})
 
 /** Says that it is ready, where, and what can be done next. */
 export const ready = (options: {
@@ -26,6 +40,7 @@ export const ready = (options: {
         base_url: `${credentials.base_url}/api/v1`,
         workspace_id,
         api_key,
+        console_url: `${credentials.base_url}/console/`,
         docs_url: `${credentials.base_url}/docs`,
         spec_url: `${credentials.base_url}/api/v1/openapi.json`
       }
@@ -37,6 +52,7 @@ export const ready = (options: {
       yield* Console.log(
         [
           `The control room is at ${origin}`,
+          `  console    ${yield* consoleOf(credentials.base_url, api_key)}`,
           `  workspace  ${workspace_id}`,
           `  key        in ${resolve(options.data)}/credentials.json`,
           `  workers    ${options.workers}, for task packages${names === "" ? "" : ` and ${names}`}`,
@@ -84,7 +100,7 @@ export const up = Command.make(
     const settings = yield* Settings.read(given)
     const { workers } = settings
     const tasks = yield* TasksFile.load(settings.tasks)
-    const options = serviceOptions(settings)
+    const options = { ...serviceOptions(settings), console: yield* Files.read }
     const environments = yield* settingsOf(given)
     // Ready is what serves; the workers come after it.
     const local = workers === 0 ? Layer.empty : layerWorkers({ ...options, workers, tasks, environments })
