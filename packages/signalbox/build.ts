@@ -51,7 +51,8 @@ await build({
   logLevel: "warn",
   plugins: [undici],
   // The page of the documentation, 3 MB that are installed with Effect anyway; it is loaded when somebody looks at it.
-  external: ["effect/http-api/HttpApiScalar"],
+  // The console finds its files beside itself.
+  external: ["effect/http-api/HttpApiScalar", /^@signalbox\/console\//],
   output: {
     dir: join(dist, "internal/command"),
     format: "esm",
