@@ -45,7 +45,8 @@ export const create = Effect.fn("Processes.create")((definition: contract.Proces
 
 /**
  * Replaces a definition. A step whose name does not change keeps its id; runs keep the steps they started with. With the `revision`
- * of a definition that was read, fails with `Conflict` when it was changed since.
+ * of a definition that was read, fails with `Conflict` when it was changed since. Items of its queue in `delete_work_items` are
+ * deleted with the change, or, when it fails, not.
  */
 export const update = Effect.fn("Processes.update")((process: ProcessId, definition: contract.DefinitionChange) =>
   call.update({ params: { process_id: process }, payload: definition })

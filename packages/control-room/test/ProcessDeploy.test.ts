@@ -2,15 +2,22 @@
  * Processes as code, deployed to the real service.
  */
 import { assert, describe, layer as withLayer } from "@effect/vitest"
+import { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as Process from "@signalbox/api/Process"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
 import * as WorkerGroups from "@signalbox/api/WorkerGroups"
 import * as WorkItems from "@signalbox/api/WorkItems"
+import { sized } from "@signalbox/testkit/Soak"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { assertError } from "./support/Http.ts"
 import { layer, linkWorker, Service } from "./support/Service.ts"
 
 const File = Schema.Struct({ file: Schema.String })
@@ -223,6 +230,101 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the deplo
       })
     )
 
+    it.effect("deletes them with the change: a client that is cut off in between leaves both or neither", () =>
+      Effect.gen(function* () {
+        const name = newName()
+        const id = yield* waiting(Process.make(name, { steps: [split, count] }))
+        const renamed = Process.make(name, { steps: [Process.step(split, { name: "divide" }), count] })
+        const client = yield* HttpClient.HttpClient
+        const { key, origin, workspaceId } = yield* Service
+        let changes = 0
+        /** Deploys with a client that dies at the answer to its first change. */
+        const dying = yield* Process.deploy(renamed, { waiting: "delete" }).pipe(
+          Effect.provide(ControlRoom.layerHttpClient({ baseUrl: origin, workspaceId, apiKey: Redacted.make(key) })),
+          Effect.provideService(
+            HttpClient.HttpClient,
+            HttpClient.tap(client, ({ request }) =>
+              request.method === "POST" && ++changes > 0 ? Effect.interrupt : Effect.void
+            )
+          ),
+          Effect.exit
+        )
+        assert.isTrue(Exit.hasInterrupts(dying))
+        assert.strictEqual(changes, 1)
+        assert.strictEqual(yield* queued(id), 0)
+        assert.strictEqual((yield* Process.deploy(renamed, { waiting: "delete" })).plan.action, "unchanged")
+        assert.strictEqual(yield* queued(id), 0)
+      })
+    )
+
+    it.effect("deletes none when the change is refused", () =>
+      Effect.gen(function* () {
+        const { makeKey, origin, raw, rows, workspaceId } = yield* Service
+        const name = newName()
+        const process = Process.make(name, { steps: [split, count] })
+        const id = yield* waiting(process)
+        const other = yield* waiting(Process.make(newName(), { steps: [split] }))
+        const ids = Stream.runCollect(Stream.map(WorkItems.stream({ process: id, state: "new" }), (item) => item.id))
+        const delete_work_items = yield* ids
+        const of = yield* Effect.map(Stream.runCollect(WorkItems.stream({ process: other })), ([item]) => item?.id)
+        const { revision, ...definition } = yield* Processes.getDefinition(id)
+        const json = { ...definition, description: "new", delete_work_items }
+        const reader = yield* makeKey(["Processes.write_processes", "Processes.read_processes"])
+        const before = yield* rows
+        const path = `processes/${id}`
+        const conflict = yield* raw("POST", path, { json: { ...json, revision: `${revision}x` } })
+        assertError(conflict, 409, "CONFLICT", /^revision: /)
+        const wrong = { ...json, check_payloads: true, input_schema: { pattern: "(" } }
+        assertError(yield* raw("POST", path, { json: wrong }), 400, "INVALID_REQUEST", /^input_schema/)
+        const foreign = { ...json, delete_work_items: [...delete_work_items, of] }
+        assertError(
+          yield* raw("POST", path, { json: foreign }),
+          409,
+          "CONFLICT",
+          /^delete_work_items: .* does not wait/
+        )
+        const target = `${origin}/api/v1/workspaces/${workspaceId}/${path}`
+        const refused = yield* raw("POST", target, { json, key: reader })
+        assertError(refused, 403, "FORBIDDEN", /^delete_work_items: .*Processes\.write_work_items/)
+        const { api_key: _, ...now } = yield* rows
+        const { api_key: __, ...then } = before
+        assert.deepStrictEqual(now, then)
+        assert.lengthOf(yield* ids, 2)
+      })
+    )
+
+    it.effect("deletes none that a run has taken between the plan and the change", () =>
+      Effect.gen(function* () {
+        const name = newName()
+        const id = yield* waiting(Process.make(name, { steps: [split, count] }))
+        const first = yield* Stream.runHead(WorkItems.stream({ process: id, state: "new" }))
+        if (first._tag === "None") return assert.fail("no item")
+        const client = yield* HttpClient.HttpClient
+        const { key, origin, workspaceId } = yield* Service
+        const room = { baseUrl: origin, workspaceId, apiKey: Redacted.make(key) }
+        const own = yield* Effect.context<ControlRoom>()
+        let changes = 0
+        const taking = HttpClient.mapRequestEffect(client, (request) =>
+          request.method === "POST" && ++changes === 1
+            ? ProcessRuns.start(id, { workItems: [first.value.id] }).pipe(
+                Effect.provide(own),
+                Effect.orDie,
+                Effect.as(request)
+              )
+            : Effect.succeed(request)
+        )
+        const renamed = Process.make(name, { steps: [Process.step(split, { name: "divide" }), count] })
+        const { plan } = yield* Process.deploy(renamed, { waiting: "delete" }).pipe(
+          Effect.provide(ControlRoom.layerHttpClient(room)),
+          Effect.provideService(HttpClient.HttpClient, taking)
+        )
+        assert.strictEqual(changes, 2)
+        assert.strictEqual(plan.waiting.count, 1)
+        assert.strictEqual(yield* queued(id), 0)
+        assert.notStrictEqual((yield* WorkItems.get(first.value.id)).state, "new")
+      })
+    )
+
     it.effect("leaves the items of runs to the steps with which these began", () =>
       Effect.gen(function* () {
         const name = newName()
@@ -257,6 +359,69 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the deplo
         assert.strictEqual(deployed.filter(({ plan }) => plan.action === "create").length, 1)
         const plans = yield* Effect.forEach(versions, (n) => Process.plan(version(n)))
         assert.strictEqual(plans.filter(({ action }) => action === "unchanged").length, 1)
+      })
+    )
+
+    it.effect("that run and are created loses none and doubles none", () =>
+      Effect.gen(function* () {
+        const name = newName()
+        const [one, two] = [`one ${name}`, `two ${name}`]
+        const Own = Schema.Struct({ n: Schema.Finite })
+        const task = (task: string) => ({ name: task, input: Own, output: Own })
+        const parallel = { max_parallel: 2 }
+        const versions = [
+          Process.make(name, { steps: [Process.step(task(one), parallel)] }),
+          Process.make(name, { steps: [Process.step(task(one), parallel), Process.step(task(two), parallel)] }),
+          Process.make(name, { steps: [Process.step(task(one), { ...parallel, name: "renamed" }), task(two)] })
+        ] as const
+        const { id } = yield* Process.deploy(versions[0])
+        const rounds = sized(6, 60)
+        const perRun = 3
+        const payloads = (round: number) => Array.from({ length: perRun }, (_, n) => ({ n: 100 * (round + 1) + n }))
+        /** The first task passes its number on, and the second doubles it. */
+        const worker = Effect.gen(function* () {
+          const { protocol, stayAlive, take } = yield* linkWorker([one, two])
+          yield* stayAlive()
+          return yield* Effect.forever(
+            Effect.gen(function* () {
+              const { lease, session } = yield* take
+              const { n } = Schema.decodeUnknownSync(Own)(yield* session.payload(lease.work_item_id))
+              yield* session.createOutput(lease.work_item_id, { n: lease.task.name === one ? n : n * 2 })
+              yield* protocol.finish(lease, null)
+            })
+          )
+        })
+        const workers = yield* Effect.forkChild(Effect.all([worker, worker], { concurrency: 2 }))
+        const running = yield* Effect.forkChild(
+          Effect.forEach(
+            Array.from({ length: rounds }, (_, round) => round),
+            (round) => Process.run(versions[0], payloads(round)),
+            { concurrency: 3 }
+          )
+        )
+        let deployed = 0
+        const deploying = Effect.gen(function* () {
+          while (running.pollUnsafe() === undefined && workers.pollUnsafe() === undefined) {
+            const version = versions[++deployed % versions.length]
+            if (version !== undefined) yield* Process.deploy(version, { waiting: "keep" })
+          }
+        })
+        yield* Effect.all([deploying, deploying], { concurrency: 2 })
+        const runs = yield* Fiber.join(running)
+        yield* Fiber.interrupt(workers)
+        assert.isAbove(deployed, 3)
+        for (const [round, { outputs }] of runs.entries()) {
+          const numbers = outputs.map(({ payload }) => payload.n).toSorted((a, b) => a - b)
+          // All by the one definition with which the run began.
+          const factor = Math.round((numbers[0] ?? 0) / (100 * (round + 1)))
+          assert.include([1, 2], factor)
+          assert.deepStrictEqual(
+            numbers,
+            payloads(round).map(({ n }) => n * factor)
+          )
+        }
+        assert.strictEqual(yield* queued(id), 0)
+        assert.strictEqual(yield* Stream.runCount(ProcessRuns.stream({ process: id })), rounds)
       })
     )
   })

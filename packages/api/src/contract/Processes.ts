@@ -7,8 +7,14 @@ import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { Deleted, listQuery, Name, Page, Ref, Text, Timestamp } from "./Common.ts"
 import { extension, summary } from "./Documentation.ts"
-import { ProcessId, StepId, TaskPackageId, WorkerGroupId, WorkspaceId } from "./Ids.ts"
-import { ConflictResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
+import { ProcessId, StepId, TaskPackageId, WorkerGroupId, WorkItemId, WorkspaceId } from "./Ids.ts"
+import {
+  ConflictResponse,
+  ForbiddenResponse,
+  InvalidRequestResponse,
+  NotFoundResponse,
+  PayloadTooLargeResponse
+} from "./Responses.ts"
 
 export const Process = Schema.Struct({
   id: ProcessId,
@@ -74,7 +80,7 @@ export const ProcessDefinition = Schema.Struct({
   default_work_item: Schema.optionalKey(Schema.Struct({ payload: Schema.Json })),
   /** The JSON Schema (draft 2020-12) of the payloads that the first step takes; absent or null: not known. */
   input_schema: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Json))),
-  /** Whether payloads that `input_schema` does not take are refused; default false. Patterns in it are not checked. */
+  /** Whether payloads that `input_schema` does not take are refused; default false. `format` is not checked. */
   check_payloads: Schema.optionalKey(Schema.Boolean),
   /** For all steps that do not say otherwise; default false. */
   forward_done_items: Schema.optionalKey(Schema.Boolean)
@@ -88,7 +94,12 @@ export interface StoredDefinition extends Schema.Schema.Type<typeof StoredDefini
 /** A definition in the place of another one: of the one that has this revision, if it is given; else 409. */
 export const DefinitionChange = Schema.Struct({
   ...ProcessDefinition.fields,
-  revision: Schema.optionalKey(Schema.String)
+  revision: Schema.optionalKey(Schema.String),
+  /**
+   * Items in the queue of the process that are deleted in the same transaction, which is irreversible; 409 and no change when one
+   * does not wait there any more. Needs `Processes.write_work_items` too.
+   */
+  delete_work_items: Schema.optionalKey(Schema.Array(WorkItemId).check(Schema.isMaxLength(10_000)))
 })
 export interface DefinitionChange extends Schema.Schema.Type<typeof DefinitionChange> {}
 
@@ -129,7 +140,7 @@ export const update = HttpApiEndpoint.post("updateProcess", "/workspaces/:worksp
   params,
   payload: DefinitionChange,
   success: Process,
-  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
+  error: [InvalidRequestResponse, ForbiddenResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
 })
   .annotate(RequiredPermission, "Processes.write_processes")
   .annotateMerge(extension("Replace the definition of a process"))

@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { ProcessId } from "../../contract/Ids.ts"
 import * as Processes from "../../Processes.ts"
-import * as WorkItems from "../../WorkItems.ts"
 import { type Plan, type Prepared, prepare } from "./Plan.ts"
 import type { Process } from "./Value.ts"
 
@@ -18,15 +17,20 @@ export class WaitingItems extends Schema.TaggedError<WaitingItems>()("WaitingIte
   /** The first step as it is deployed. */
   step: Schema.NullOr(Schema.String),
   isRemoved: Schema.Boolean,
+  /** How many items wait, up to 10,000. */
   count: Schema.Finite,
+  /** Whether there are more than 10,000, which are too many to be deleted by a deployment. */
+  hasMore: Schema.Boolean,
   unfit: Schema.Finite,
   next: Schema.String
 }) {
   override get message(): string {
+    const count = `${this.hasMore ? "more than " : ""}${this.count}`
     const why = this.isRemoved
-      ? `${this.count} items wait for the step "${this.step}", which is removed`
-      : `the step "${this.next}" does not accept the payload of ${this.unfit} of ${this.count} waiting items`
-    return `the process "${this.process}" was not deployed: ${why}; deploy with waiting: "keep" (they go to the step "${this.next}" as they are) or waiting: "delete"`
+      ? `${count} items wait for the step "${this.step}", which is removed`
+      : `the step "${this.next}" does not accept the payload of ${this.unfit} of ${count} waiting items`
+    const remedy = this.hasMore ? "delete them before, with WorkItems.remove" : `waiting: "delete"`
+    return `the process "${this.process}" was not deployed: ${why}; deploy with waiting: "keep" (they go to the step "${this.next}" as they are), or ${remedy}`
   }
 }
 
@@ -45,7 +49,9 @@ export interface Deployed {
   readonly plan: Plan
 }
 
-/** Of concurrent deployments all but one have to plan again, each time. */
+/**
+ * Of concurrent deployments all but one have to plan again, each time; so has one whose items were taken by a run.
+ */
 const mostConflicts = 10
 
 /** The waiting items that the deployment has to ask about. */
@@ -57,13 +63,16 @@ const applyPlan = Effect.fnUntraced(function* (prepared: Prepared, { waiting }: 
   if (plan.action === "unchanged") return deployed.id
   const affected = affectedBy(prepared)
   if (affected.length > 0 && (waiting === undefined || (waiting === "delete" && plan.waiting.hasMore))) {
-    const { count, isRemoved, step, unfit } = plan.waiting
+    const { count, hasMore, isRemoved, step, unfit } = plan.waiting
     const next = definition.steps[0]?.name ?? ""
-    return yield* new WaitingItems({ process: plan.process, step, isRemoved, count, unfit, next })
+    return yield* new WaitingItems({ process: plan.process, step, isRemoved, count, hasMore, unfit, next })
   }
-  yield* Processes.update(deployed.id, { ...definition, revision: deployed.revision })
-  // After the change, so that a deployment that fails has deleted nothing.
-  if (waiting === "delete") yield* WorkItems.remove(affected.map(({ id }) => id))
+  yield* Processes.update(deployed.id, {
+    ...definition,
+    revision: deployed.revision,
+    // With the change, so that a deployment that fails or is cut off deletes all of them and changes the definition, or neither.
+    ...(waiting === "delete" && affected.length > 0 ? { delete_work_items: affected.map(({ id }) => id) } : {})
+  })
   return deployed.id
 })
 

@@ -1,11 +1,12 @@
 /**
  * Processes and their definitions.
  */
+import { CurrentPrincipal } from "@signalbox/api/contract/Authorization"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { ProcessDefinition } from "@signalbox/api/contract/Processes"
 import * as Effect from "effect/Effect"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { refusals, conflict, invalidRequest, notFound, orNotFound, tooLarge } from "../edge/Failures.ts"
+import { refusals, conflict, forbidden, invalidRequest, notFound, orNotFound, tooLarge } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
 import { InputSchemas } from "../runs/InputSchemas.ts"
@@ -51,7 +52,8 @@ export const layer = Endpoints.group(
         const created = yield* written(params.workspace_id, payload, store.create(params.workspace_id, payload))
         return created === null ? yield* taken(payload.name) : created.view
       }, transaction),
-      updateProcess: Effect.fnUntraced(function* ({ params, payload }) {
+      updateProcess: Effect.fnUntraced(function* ({ params, payload: { delete_work_items = [], ...payload } }) {
+        if (delete_work_items.length > 0) yield* mayDeleteItems
         yield* checkDefinition(payload, packages, params.workspace_id)
         yield* checkInput(payload, inputSchemas)
         const { process_id, workspace_id } = params
@@ -62,7 +64,9 @@ export const layer = Endpoints.group(
             : Effect.fail(conflict("revision: the definition was changed since it was read; read it again"))
         )
         const updated = yield* written(workspace_id, payload, change)
-        return updated === null ? yield* taken(payload.name) : updated.view
+        if (updated === null) return yield* taken(payload.name)
+        yield* refusals("CONFLICT")(runs.removeWaiting(process_id, delete_work_items))
+        return updated.view
       }, transaction),
       getProcessDefinition: Effect.fnUntraced(function* ({ params }) {
         const process = yield* find(params)
@@ -90,6 +94,16 @@ const findIn = (
   store: Processes["Service"],
   params: { readonly workspace_id: StoredItem["workspaceId"]; readonly process_id: string }
 ) => orNotFound("process", params.process_id, store.get(params.workspace_id, params.process_id))
+
+/** What the deletion of work items by itself needs. */
+const mayDeleteItems = Effect.gen(function* () {
+  const caller = yield* CurrentPrincipal
+  if (caller._tag !== "ApiKey" || !caller.permissions.has("Processes.write_work_items")) {
+    return yield* forbidden(
+      "delete_work_items: the key lacks the permission Processes.write_work_items; use a key that has it"
+    )
+  }
+})
 
 const checkDefinition = Effect.fnUntraced(function* (
   { default_work_item, steps }: ProcessDefinition,

@@ -1,5 +1,5 @@
 /** Operations by hand on many work items: retry, mark as done, delete. */
-import type { ProcessRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { ProcessId, ProcessRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { BatchOperation } from "@signalbox/api/contract/WorkItems"
 import * as Effect from "effect/Effect"
 import * as Engine from "../engine/Engine.ts"
@@ -25,6 +25,8 @@ export interface BatchCommand {
     operation: BatchOperation,
     items: ReadonlyArray<WorkItemId>
   ) => Effect.Effect<number, Refused>
+  /** Deletes items in the queue of a process, all or none. For callers that have locked the process, in their transaction. */
+  readonly removeWaiting: (process: ProcessId, items: ReadonlyArray<WorkItemId>) => Effect.Effect<void, Refused>
 }
 
 export const make = Effect.gen(function* () {
@@ -107,6 +109,24 @@ export const make = Effect.gen(function* () {
     )
   })
 
-  const commands: BatchCommand = { batch }
+  const removeWaiting = Effect.fnUntraced(function* (process: ProcessId, ids: ReadonlyArray<WorkItemId>) {
+    const found = yield* items.lockMany(ids)
+    const waiting = new Set(
+      found.flatMap((item) =>
+        item.processId === process && item.processRunId === null && item.state === "new" ? item.id : []
+      )
+    )
+    const other = ids.find((id) => !waiting.has(id))
+    if (other !== undefined) {
+      return yield* new Refused({
+        code: "CONFLICT",
+        message: `delete_work_items: ${other} does not wait in the queue of the process; nothing was changed`
+      })
+    }
+    yield* items.remove([...waiting])
+    yield* dropBlobs(yield* files.removeOwners([...waiting]))
+  })
+
+  const commands: BatchCommand = { batch, removeWaiting }
   return commands
 })

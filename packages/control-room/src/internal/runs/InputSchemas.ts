@@ -4,58 +4,19 @@
 import * as Cache from "effect/Cache"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as JsonSchema from "effect/JsonSchema"
 import * as Layer from "effect/Layer"
-import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
-import * as SchemaRepresentation from "effect/SchemaRepresentation"
+import type * as Schema from "effect/Schema"
 import { Refused } from "../Refused.ts"
 import type { StoredProcess } from "../store/Processes.ts"
+import { type Compiled, compile } from "./schemas/Check.ts"
 
 /** The part of a process, or of a definition about to be stored, that says how payloads are checked. */
 export type Checked = Pick<StoredProcess, "inputSchema" | "checkPayloads">
 
-/** Returns where a payload does not fit and what was expected there; null: it fits. */
-type Check = (payload: Schema.Json) => { readonly path: string; readonly message: string } | null
-
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
-
-/** Checks that are cached; building one takes up to a millisecond. */
+/** Checks that are cached; building one takes up to a millisecond, and about 100 with large patterns. */
 const capacity = 500
 
-/**
- * Patterns are not applied: a pattern can be written so that some text takes it exponential time, which would block the event loop.
- * Without patterns alternatives may overlap, so that `oneOf` is checked as `anyOf`.
- */
-const onEnter = ({ oneOf, ...schema }: JsonSchema.JsonSchema): JsonSchema.JsonSchema =>
-  oneOf === undefined ? schema : schema["anyOf"] === undefined ? { ...schema, anyOf: oneOf } : schema
-
-/** What is imported from a JSON Schema is made of built-in schemas, which need no services; its type does not tell. */
-const withoutServices = (schema: Schema.Top) => schema as Schema.Top & Schema.ConstraintCodec<unknown, unknown>
-
-const build = (text: string) =>
-  Effect.try({
-    try: (): Check => {
-      const document = JsonSchema.fromSchemaDraft2020_12(JSON.parse(text))
-      const imported = SchemaRepresentation.fromJsonSchemaDocument(document, { patterns: "ignore", onEnter })
-      const validate = Schema.decodeUnknownResult(withoutServices(imported), { errors: "first", reportInput: false })
-      return (payload) => {
-        const result = validate(payload)
-        if (Result.isSuccess(result)) return null
-        const [first] = format(result.failure.issue).issues
-        const keys = (first?.path ?? []).map((part) => `.${String(typeof part === "object" ? part.key : part)}`)
-        return { path: keys.join(""), message: first?.message ?? "Expected another payload" }
-      }
-    },
-    catch: (cause) =>
-      new Refused({
-        code: "INVALID_REQUEST",
-        message: `input_schema: payloads cannot be checked against it: ${
-          cause instanceof Error ? cause.message.replaceAll(/\s+/g, " ") : "not a JSON Schema"
-        }; write it otherwise, or leave check_payloads out`
-      })
-  })
+const unchecked: Compiled = { problem: null, check: () => null }
 
 export class InputSchemas extends Context.Service<
   InputSchemas,
@@ -69,13 +30,27 @@ export class InputSchemas extends Context.Service<
   static readonly layer = Layer.effect(
     InputSchemas,
     Effect.gen(function* () {
-      const checks = yield* Cache.make({ capacity, lookup: build })
+      const checks = yield* Cache.make({
+        capacity,
+        // The text is JSON: the service has made it from JSON.
+        lookup: (text: string) => Effect.sync(() => compile(JSON.parse(text)))
+      })
       const checkOf = ({ checkPayloads, inputSchema }: Checked) =>
-        checkPayloads && inputSchema !== null ? Cache.get(checks, inputSchema) : Effect.succeed<Check>(() => null)
+        checkPayloads && inputSchema !== null ? Cache.get(checks, inputSchema) : Effect.succeed(unchecked)
       return InputSchemas.of({
-        checkSchema: (process) => Effect.asVoid(checkOf(process)),
-        checkPayload: (process, payload, field) =>
-          Effect.flatMap(checkOf(process), (check) => {
+        checkSchema: (process) =>
+          Effect.flatMap(checkOf(process), ({ problem }) =>
+            problem === null
+              ? Effect.void
+              : Effect.fail(
+                  new Refused({
+                    code: "INVALID_REQUEST",
+                    message: `input_schema${problem}; write it otherwise, or leave check_payloads out`
+                  })
+                )
+          ),
+        checkPayload: (process, payload: Schema.Json, field) =>
+          Effect.flatMap(checkOf(process), ({ check }) => {
             const problem = check(payload)
             if (problem === null) return Effect.void
             return Effect.fail(
