@@ -60,4 +60,6 @@ export const remove = HttpApiEndpoint.delete("deleteApiKey", "/workspaces/:works
   .annotate(RequiredPermission, "Workspace.manage_api_keys")
   .annotateMerge(extension("Revoke an API key"))
 
-export const ApiKeys = HttpApiGroup.make("apiKeys").add(list, create, remove).middleware(WorkspaceAuthorization)
+export const ApiKeys = /* @__PURE__ */ HttpApiGroup.make("apiKeys")
+  .add(list, create, remove)
+  .middleware(WorkspaceAuthorization)

@@ -136,6 +136,6 @@ export const remove = HttpApiEndpoint.delete("deleteAsset", "/workspaces/:worksp
   .annotate(RequiredPermission, "Assets.write_asset_storage_assets")
   .annotateMerge(summary("Delete an asset"))
 
-export const Assets = HttpApiGroup.make("assets")
+export const Assets = /* @__PURE__ */ HttpApiGroup.make("assets")
   .add(get, list, create, createUpload, getUpload, remove)
   .middleware(WorkspaceAuthorization)

@@ -112,6 +112,6 @@ export const complete = HttpApiEndpoint.post(
   .annotate(RequiredPermission, "Assistants.run_assistants")
   .annotateMerge(extension("End an assistant run"))
 
-export const AssistantRuns = HttpApiGroup.make("assistantRuns")
+export const AssistantRuns = /* @__PURE__ */ HttpApiGroup.make("assistantRuns")
   .add(get, list, start, heartbeat, complete)
   .middleware(WorkspaceAuthorization)

@@ -45,4 +45,6 @@ export const create = HttpApiEndpoint.post("createAssistant", "/workspaces/:work
   .annotate(RequiredPermission, "Assistants.write_assistants")
   .annotateMerge(summary("Create an assistant"))
 
-export const Assistants = HttpApiGroup.make("assistants").add(get, list, create).middleware(WorkspaceAuthorization)
+export const Assistants = /* @__PURE__ */ HttpApiGroup.make("assistants")
+  .add(get, list, create)
+  .middleware(WorkspaceAuthorization)

@@ -90,7 +90,7 @@ export class CurrentPrincipal extends Context.Service<CurrentPrincipal, Principa
 ) {}
 
 /** As an API key in a header, since generators of clients know no scheme `RC-WSKEY`. */
-const wskey = HttpApiSecurity.annotate(
+const wskey = /* @__PURE__ */ HttpApiSecurity.annotate(
   HttpApiSecurity.apiKey({ in: "header", key: "Authorization" }),
   OpenApi.Description,
   "`RC-WSKEY ` and a key of the workspace"
@@ -100,30 +100,34 @@ const wskey = HttpApiSecurity.annotate(
  * Workspace keys on `/api/v1`: `Authorization: RC-WSKEY <key>` (case-insensitive), or the same key as a bearer token.
  * The token of a step run that has ended is a 409.
  */
-export class WorkspaceAuthorization extends HttpApiMiddleware.Service<
-  WorkspaceAuthorization,
-  { provides: CurrentPrincipal }
->()("@signalbox/api/contract/WorkspaceAuthorization", {
-  security: { wskey, bearer: HttpApiSecurity.bearer },
-  error: [UnauthenticatedResponse, ForbiddenResponse, ConflictResponse]
-}) {}
+export class WorkspaceAuthorization
+  extends /* @__PURE__ */ HttpApiMiddleware.Service<WorkspaceAuthorization, { provides: CurrentPrincipal }>()(
+    "@signalbox/api/contract/WorkspaceAuthorization",
+    {
+      security: { wskey, bearer: HttpApiSecurity.bearer },
+      error: [UnauthenticatedResponse, ForbiddenResponse, ConflictResponse]
+    }
+  ) {}
 
 /** The same keys for callers that cannot send headers: the bare key as `token` in the query. */
-export class IntegrationAuthorization extends HttpApiMiddleware.Service<
-  IntegrationAuthorization,
-  { provides: CurrentPrincipal }
->()("@signalbox/api/contract/IntegrationAuthorization", {
-  security: { token: HttpApiSecurity.apiKey({ in: "query", key: "token" }) },
-  error: [UnauthenticatedResponse, ForbiddenResponse]
-}) {}
+export class IntegrationAuthorization
+  extends /* @__PURE__ */ HttpApiMiddleware.Service<IntegrationAuthorization, { provides: CurrentPrincipal }>()(
+    "@signalbox/api/contract/IntegrationAuthorization",
+    {
+      security: { token: HttpApiSecurity.apiKey({ in: "query", key: "token" }) },
+      error: [UnauthenticatedResponse, ForbiddenResponse]
+    }
+  ) {}
 
 /** Tokens of workers and of step runs: `Authorization: Bearer <token>`. */
-export class TokenAuthorization extends HttpApiMiddleware.Service<TokenAuthorization, { provides: CurrentPrincipal }>()(
-  "@signalbox/api/contract/TokenAuthorization",
-  { security: { bearer: HttpApiSecurity.bearer }, error: [UnauthenticatedResponse, ForbiddenResponse] }
-) {}
+export class TokenAuthorization
+  extends /* @__PURE__ */ HttpApiMiddleware.Service<TokenAuthorization, { provides: CurrentPrincipal }>()(
+    "@signalbox/api/contract/TokenAuthorization",
+    { security: { bearer: HttpApiSecurity.bearer }, error: [UnauthenticatedResponse, ForbiddenResponse] }
+  ) {}
 
 /** Turns input that does not decode into a 400 that names the field. */
-export class Validation extends HttpApiMiddleware.Service<Validation>()("@signalbox/api/contract/Validation", {
-  error: InvalidRequestResponse
-}) {}
+export class Validation
+  extends /* @__PURE__ */ HttpApiMiddleware.Service<Validation>()("@signalbox/api/contract/Validation", {
+    error: InvalidRequestResponse
+  }) {}

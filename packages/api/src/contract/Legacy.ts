@@ -260,7 +260,7 @@ export const getUploadLink = HttpApiEndpoint.get("legacyRobotUpload", `${robots}
   .annotateMerge(older("Get the form with which a zip is uploaded"))
 
 /** The group of the older interface. */
-export const Legacy = HttpApiGroup.make("legacy")
+export const Legacy = /* @__PURE__ */ HttpApiGroup.make("legacy")
   .add(processes, start, startBatch, startRequested, runs, workspaceRuns, getRun)
   .add(workItems, runWorkItems, getWorkItem, createWorkItem, createFile, retry, batch)
   .add(getStepRun, artifacts, messages, events, getArtifact, listRobots, getUploadLink)

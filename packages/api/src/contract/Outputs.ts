@@ -30,4 +30,4 @@ export const list = HttpApiEndpoint.get("listOutputs", "/workspaces/:workspace_i
   .annotate(SentAsStored, true)
   .annotateMerge(summary("List the outputs of a process run, oldest first"))
 
-export const Outputs = HttpApiGroup.make("outputs").add(list).middleware(WorkspaceAuthorization)
+export const Outputs = /* @__PURE__ */ HttpApiGroup.make("outputs").add(list).middleware(WorkspaceAuthorization)

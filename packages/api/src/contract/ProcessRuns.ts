@@ -172,7 +172,7 @@ export const startFromIntegration = HttpApiEndpoint.post(
   .annotate(RequiredPermission, "Processes.trigger_processes")
   .annotateMerge(summary("Start a process run from an integration"))
 
-export const ProcessRuns = HttpApiGroup.make("processRuns")
+export const ProcessRuns = /* @__PURE__ */ HttpApiGroup.make("processRuns")
   .add(get, list, start, stop, remove)
   .middleware(WorkspaceAuthorization)
   .add(startFromIntegration.middleware(IntegrationAuthorization))

@@ -167,6 +167,6 @@ export const remove = HttpApiEndpoint.delete("deleteProcess", "/workspaces/:work
   .annotate(RequiredPermission, "Processes.write_processes")
   .annotateMerge(extension("Delete a process"))
 
-export const Processes = HttpApiGroup.make("processes")
+export const Processes = /* @__PURE__ */ HttpApiGroup.make("processes")
   .add(get, list, create, update, getDefinition, remove)
   .middleware(WorkspaceAuthorization)

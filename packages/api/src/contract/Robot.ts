@@ -76,7 +76,7 @@ export const createOutput = HttpApiEndpoint.post(
 ).annotateMerge(summary("Create an output of the reserved work item"))
 
 /** `/process-v1/workspaces/{w}/processes/{p}`. */
-export const RobotProcess = HttpApiGroup.make("robotProcess")
+export const RobotProcess = /* @__PURE__ */ HttpApiGroup.make("robotProcess")
   .add(reserveNext, release, createOutput)
   .middleware(TokenAuthorization)
 
@@ -147,6 +147,6 @@ export const removeFile = HttpApiEndpoint.delete(
 ).annotateMerge(summary("Delete a file of a work item"))
 
 /** `/json-v1/workspaces/{w}/workitems/{id}`. */
-export const RobotData = HttpApiGroup.make("robotData")
+export const RobotData = /* @__PURE__ */ HttpApiGroup.make("robotData")
   .add(getData, listFiles, getFile, createFile, putData, removeFile)
   .middleware(TokenAuthorization)

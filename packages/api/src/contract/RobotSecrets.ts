@@ -68,6 +68,6 @@ export const put = HttpApiEndpoint.put("putSealedSecret", "/workspaces/:workspac
   .annotateMerge(summary("Write a secret, encrypted for the vault"))
 
 /** `/secrets-v1/workspaces/{w}/secrets`. */
-export const RobotSecrets = HttpApiGroup.make("robotSecrets")
+export const RobotSecrets = /* @__PURE__ */ HttpApiGroup.make("robotSecrets")
   .add(get, getPublicKey, put)
   .middleware(WorkspaceAuthorization)

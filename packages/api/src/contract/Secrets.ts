@@ -77,4 +77,6 @@ export const remove = HttpApiEndpoint.delete("deleteSecret", "/workspaces/:works
   .annotate(RequiredPermission, "Vault.write_secrets")
   .annotateMerge(summary("Delete a secret"))
 
-export const Secrets = HttpApiGroup.make("secrets").add(list, create, update, remove).middleware(WorkspaceAuthorization)
+export const Secrets = /* @__PURE__ */ HttpApiGroup.make("secrets")
+  .add(list, create, update, remove)
+  .middleware(WorkspaceAuthorization)

@@ -152,6 +152,6 @@ export const listConsoleMessages = HttpApiEndpoint.get(
   .annotate(RequiredPermission, "Processes.read_run_outputs")
   .annotateMerge(summary("List the console messages of a step run, oldest first"))
 
-export const StepRuns = HttpApiGroup.make("stepRuns")
+export const StepRuns = /* @__PURE__ */ HttpApiGroup.make("stepRuns")
   .add(get, list, listEvents, listArtifacts, getArtifact, listConsoleMessages)
   .middleware(WorkspaceAuthorization)

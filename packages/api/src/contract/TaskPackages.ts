@@ -184,6 +184,6 @@ export const download = HttpApiEndpoint.get(
   .annotate(RequiredPermission, "Tasks.read_task_packages")
   .annotateMerge(extension("Download the zip of a task package"))
 
-export const TaskPackages = HttpApiGroup.make("taskPackages")
+export const TaskPackages = /* @__PURE__ */ HttpApiGroup.make("taskPackages")
   .add(get, create, configure, remove, list, getUpload, download)
   .middleware(WorkspaceAuthorization)

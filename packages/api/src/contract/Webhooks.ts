@@ -157,6 +157,6 @@ export const redeliver = HttpApiEndpoint.post(
   .annotate(RequiredPermission, "Webhooks.write_webhooks")
   .annotateMerge(extension("Deliver an event again"))
 
-export const Webhooks = HttpApiGroup.make("webhooks")
+export const Webhooks = /* @__PURE__ */ HttpApiGroup.make("webhooks")
   .add(get, list, create, remove, update, test, listDeliveries, redeliver)
   .middleware(WorkspaceAuthorization)

@@ -164,6 +164,6 @@ export const batch = HttpApiEndpoint.post("batchWorkItems", "/workspaces/:worksp
   .annotate(RequiredPermission, "Processes.write_work_items")
   .annotateMerge(summary("Retry, delete or settle work items, all or none"))
 
-export const WorkItems = HttpApiGroup.make("workItems")
+export const WorkItems = /* @__PURE__ */ HttpApiGroup.make("workItems")
   .add(get, list, create, createMany, createFile, updatePayload, batch)
   .middleware(WorkspaceAuthorization)

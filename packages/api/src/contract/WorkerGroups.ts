@@ -183,7 +183,7 @@ export const removeLinkToken = HttpApiEndpoint.delete(
   .annotate(RequiredPermission, "Workers.write_workers")
   .annotateMerge(extension("Delete a link token of a worker group"))
 
-export const WorkerGroups = HttpApiGroup.make("workerGroups")
+export const WorkerGroups = /* @__PURE__ */ HttpApiGroup.make("workerGroups")
   .add(
     get,
     list,

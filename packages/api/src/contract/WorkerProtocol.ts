@@ -245,7 +245,7 @@ export const createArtifact = HttpApiEndpoint.post("createStepRunArtifact", "/st
   .middleware(TokenAuthorization)
   .annotateMerge(extension("Get the form with which an artifact is uploaded"))
 
-export const WorkerProtocol = HttpApiGroup.make("workerProtocol").add(
+export const WorkerProtocol = /* @__PURE__ */ HttpApiGroup.make("workerProtocol").add(
   link,
   lease,
   heartbeat,

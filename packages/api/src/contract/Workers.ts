@@ -81,6 +81,6 @@ export const remove = HttpApiEndpoint.delete("deleteWorker", "/workspaces/:works
   .annotate(RequiredPermission, "Workers.write_workers")
   .annotateMerge(summary("Delete a worker"))
 
-export const Workers = HttpApiGroup.make("workers")
+export const Workers = /* @__PURE__ */ HttpApiGroup.make("workers")
   .add(get, list, update, remove, createLinkToken)
   .middleware(WorkspaceAuthorization)

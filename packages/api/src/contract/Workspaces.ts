@@ -45,4 +45,6 @@ export const create = HttpApiEndpoint.post("createWorkspace", "/workspaces", {
   .annotate(RequiredPermission, "Workspace.manage_api_keys")
   .annotateMerge(extension("Create a workspace"))
 
-export const Workspaces = HttpApiGroup.make("workspaces").add(get, create).middleware(WorkspaceAuthorization)
+export const Workspaces = /* @__PURE__ */ HttpApiGroup.make("workspaces")
+  .add(get, create)
+  .middleware(WorkspaceAuthorization)
