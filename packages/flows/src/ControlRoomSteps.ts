@@ -23,7 +23,6 @@ import { collect } from "./internal/Collect.ts"
 import { WaitIsOver } from "./internal/Calls.ts"
 import { ready } from "./internal/ReadyStep.ts"
 import { subjectOf, Watching } from "./internal/RunWatchers.ts"
-import type { Codec } from "./internal/Values.ts"
 
 /** The service accepted the request but started no run. */
 export class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", { process: ProcessId }) {
@@ -254,7 +253,7 @@ const collectedOf = (run: ProcessRunId) =>
 
 /**
  * Returns the outputs of a run, the oldest first. Results of more than 1 MB in all are a defect. The addresses of files are valid
- * for one hour; `Files.download` takes such a file.
+ * for one hour; `Files.download` takes such a file. For a process as code, `collectOutputs` of `ProcessSteps` decodes them.
  */
 export const collectOutputs = ready("collectOutputs", {
   input: Schema.Struct({ run: ProcessRunId }),
@@ -262,31 +261,6 @@ export const collectOutputs = ready("collectOutputs", {
   error: Schema.Union([InvalidRequest, NotFound, ControlRoomError]),
   run: ({ run }) => collectedOf(run)
 })
-
-/**
- * `collectOutputs` with payloads as a schema makes them: a step of the same name, which fails with `UnexpectedPayload` at the
- * first that does not fit.
- *
- * ```ts
- * import * as Steps from "@signalbox/flows/ControlRoomSteps"
- * import * as Schema from "effect/Schema"
- *
- * export const collectInvoices = Steps.collectOutputsAs(Schema.Struct({ total: Schema.Finite }))
- * ```
- */
-export const collectOutputsAs = <S extends Codec>(payload: S) =>
-  ready("collectOutputs", {
-    input: Schema.Struct({ run: ProcessRunId }),
-    success: Schema.Array(Schema.Struct({ id: WorkItemId, payload, files: Schema.Array(File) })),
-    error: Schema.Union([InvalidRequest, NotFound, ControlRoomError, Outputs.UnexpectedPayload]),
-    run: Effect.fnUntraced(function* ({ run }) {
-      const outputs = yield* collectedOf(run)
-      const decode = Outputs.payloadDecoder(payload)
-      return yield* Effect.forEach(outputs, ({ files, id, payload }) =>
-        Effect.map(decode(id, payload), (decoded) => ({ id, payload: decoded, files }))
-      )
-    })
-  })
 
 /** Returns the failed work items of a run, the newest first, with the reasons. */
 export const failedItems = ready("failedItems", {

@@ -4,12 +4,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import { ProcessId } from "@signalbox/api/contract/Ids"
-import * as Outputs from "@signalbox/api/Outputs"
+import * as Process from "@signalbox/api/Process"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Steps from "@signalbox/flows/ControlRoomSteps"
 import * as Flow from "@signalbox/flows/Flow"
+import * as ProcessSteps from "@signalbox/flows/ProcessSteps"
 import * as Task from "@signalbox/worker/Task"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -27,18 +28,19 @@ const echo = Task.make("echo", {
   run: ({ payload }) => Effect.succeed(payload)
 })
 
-const collectDays = Steps.collectOutputsAs(Day)
+/** What is deployed under this name, by whoever has no code for it, with the types of its outputs. */
+const echoed = Process.make("echo", { steps: [{ name: "echo", input: Schema.Json, output: Day }] })
 
 const days = Flow.make("days", {
   version: 1,
   input: Schema.Struct({ process: ProcessId, payloads: Schema.Array(Schema.Json) }),
   success: Schema.Array(Schema.Finite),
-  error: Flow.errorsOf(Steps.startRun, Steps.awaitCompletion, collectDays),
+  error: ProcessSteps.error,
   idempotencyKey: ({ payloads }) => JSON.stringify(payloads),
   run: Effect.fnUntraced(function* ({ payloads, process }) {
     const run = yield* Steps.startRun({ process, payloads })
     yield* Steps.awaitCompletion({ run })
-    const outputs = yield* collectDays({ run })
+    const outputs = yield* ProcessSteps.collectOutputs(echoed, { run })
     return outputs.map(({ payload }) => payload.day.getUTCDate())
   })
 })
@@ -71,8 +73,8 @@ describe("ready steps", () => {
     Effect.gen(function* () {
       const process = yield* put
       const failed = yield* Effect.flip(Testing.elapse(Flow.run(days, { process, payloads: [{ day: "secret" }] })))
-      assert.strictEqual(failed._tag, "UnexpectedPayload")
-      assert.match(failed.message, /^the payload of the output \S+ is not what was expected: day: /)
+      assert.strictEqual(failed._tag, "InvalidOutput")
+      assert.match(failed.message, /^the output \S+: day: /)
       assert.notInclude(failed.message, "secret")
     }).pipe(Effect.provide(layer))
   )
@@ -96,10 +98,10 @@ describe("ready steps", () => {
       const run = yield* ProcessRuns.start(yield* put, { payloads: [{ day: "2026-11-20T00:00:00.000Z" }, {}] })
       if (!run.started) return assert.fail("not started")
       yield* Testing.settle
-      const [first] = yield* Stream.runCollect(Stream.take(Outputs.streamAs(Day, run.id), 1))
+      const [first] = yield* Stream.runCollect(Stream.take(Process.outputs(echoed, { run: run.id }), 1))
       assert.strictEqual(first?.payload.day.getUTCFullYear(), 2026)
-      const error = yield* Effect.flip(Stream.runDrain(Outputs.streamAs(Day, run.id)))
-      assert.strictEqual(error._tag, "UnexpectedPayload")
+      const error = yield* Effect.flip(Stream.runDrain(Process.outputs(echoed, { run: run.id })))
+      assert.strictEqual(error._tag, "InvalidOutput")
     }).pipe(Effect.provide(layer))
   )
 
