@@ -1,9 +1,9 @@
 /**
- * The robot in TypeScript as a user runs it on local files. (`packages/signalbox/test/examples` has the robots in a control room.)
+ * The robots as a user runs them on local files. (`packages/signalbox/test/examples` has the robots in a control room.)
  */
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
@@ -43,5 +43,45 @@ describe("the robot in TypeScript, without a service", () => {
     )
     assert.deepStrictEqual(texts, invoices)
     assert.deepStrictEqual(readdirSync(join(cwd, "output", "invoices")), ["1001.txt", "1002.txt", "1004.txt"])
+  })
+})
+
+describe("the robot in Python, without a service", () => {
+  const folder = join(cwd, "python")
+  const python = (task: string, item: string) => {
+    const bin = join(import.meta.dirname, "..", "..", "packages", "signalbox", "src", "bin.ts")
+    const ran = node([bin, "robot", "run", folder, "--task", task, "--item", item], {})
+    return { ...ran, said: ran.stdout + ran.stderr }
+  }
+  const output = join(folder, "output", "work-items-out", "workitems.json")
+  const outputs = (): ReadonlyArray<{ readonly payload: object; readonly files: Readonly<Record<string, string>> }> =>
+    JSON.parse(readFileSync(output, "utf8"))
+
+  it("reads the files of local items, and runs one task after the other", () => {
+    cpSync(join(robots, "python", "package"), folder, { recursive: true })
+    const read = python("read-orders", join(robots, "items", "orders.json"))
+    assert.strictEqual(read.status, 0, read.said)
+    assert.lengthOf(outputs(), 4)
+    const items = join(folder, "orders.json")
+    renameSync(output, items)
+    const made = python("make-invoice", items)
+    assert.strictEqual(made.status, 0, made.said)
+    assert.match(made.said, /item 3 failed: BUSINESS NO_CUSTOMER: the order 1003 has no customer/)
+    const texts = outputs().flatMap(({ files }) =>
+      Object.values(files).map((path) => readFileSync(join(output, "..", path), "utf8"))
+    )
+    assert.deepStrictEqual(texts, invoices)
+    assert.deepStrictEqual(readdirSync(join(folder, "output", "invoices")), ["1001.txt", "1002.txt", "1004.txt"])
+  })
+
+  it("says what is wrong with a list of items, and names a file that is missing", () => {
+    const items = join(folder, "items.json")
+    writeFileSync(items, '[{"payload":{"file":"orders.csv"},"files":{}}]')
+    const missing = python("read-orders", items)
+    assert.match(missing.said, /FILE_MISSING: the work item has no file "orders\.csv"; its files: none/)
+    writeFileSync(items, '["no item"]')
+    const wrong = python("read-orders", items)
+    assert.strictEqual(wrong.status, 1)
+    assert.match(wrong.said, /items\.json: expected a list of/)
   })
 })

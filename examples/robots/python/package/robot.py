@@ -12,11 +12,16 @@
 A worker gives the program its environment (`RC_WORKSPACE_ID`, `RC_API_WORKITEM_HOST` and so on). Leaving `with item` well
 completes the item; `BusinessFailure` and `ApplicationFailure` fail it, and the program goes on with the next; any other
 exception fails it as APPLICATION and ends the program.
+
+Without a worker, or with `RC_WORKITEM_ADAPTER=FileAdapter` as `signalbox robot run` sets it, items are those of local files:
+the list in `RC_WORKITEM_INPUT_PATH` (`[{"payload": ..., "files": {"name": "path"}}]`), else one empty item; outputs go to the
+list in `RC_WORKITEM_OUTPUT_PATH`, and failures are printed.
 """
 
 import json
 import os
 import pathlib
+import sys
 import time
 import urllib.error
 import urllib.parse
@@ -143,9 +148,14 @@ class Item:
         self.payload = _payload(item_id)
 
     def files(self):
-        """The files by name, with their ids."""
+        """The files by name, with their ids; those of local files with their paths."""
         listed = _call("GET", "WORKITEM", _data(self.id, "files"))
         return {file["fileName"]: file["fileId"] for file in listed}
+
+    def _fetch(self, file_id):
+        url = _call("GET", "WORKITEM", _data(self.id, f"files/{file_id}"))["url"]
+        with _open(urllib.request.Request(url), True) as answer:
+            return answer.read()
 
     def read(self, name):
         """The bytes of a file."""
@@ -153,15 +163,13 @@ class Item:
         if name not in files:
             known = ", ".join(sorted(files)) or "none"
             raise BusinessFailure("FILE_MISSING", f'the work item has no file "{name}"; its files: {known}')
-        url = _call("GET", "WORKITEM", _data(self.id, f"files/{files[name]}"))["url"]
-        with _open(urllib.request.Request(url), True) as answer:
-            return answer.read()
+        return self._fetch(files[name])
 
     def read_text(self, name):
         return self.read(name).decode("utf-8")
 
     def create_output(self, payload, files=None):
-        """Makes an output with files (bytes by name). It travels on only if this item completes."""
+        """Makes an output with files (bytes by name). It travels on when this item is completed, or failed by a `Failure`."""
         path = f"{_process()}/work-items/{self.id}/output"
         # Not repeated: the service may have created it although the response was lost.
         output = _call("POST", "PROCESS", path, {"payload": payload}, repeatable=False)["id"]
@@ -191,8 +199,91 @@ class Item:
         return False
 
 
+def _folder_of_artifacts():
+    return pathlib.Path(os.environ.get("ROBOT_ARTIFACTS", "output"))
+
+
+class _LocalItems:
+    """The lists of items and outputs in local files."""
+
+    def __init__(self):
+        default = _folder_of_artifacts() / "work-items-in" / "workitems.json"
+        given = os.environ.get("RC_WORKITEM_INPUT_PATH") or os.environ.get("RPA_INPUT_WORKITEM_PATH")
+        self.input = pathlib.Path(given or default)
+        out = os.environ.get("RC_WORKITEM_OUTPUT_PATH") or os.environ.get("RPA_OUTPUT_WORKITEM_PATH")
+        self.output = pathlib.Path(out or _folder_of_artifacts() / "work-items-out" / "workitems.json")
+        if self.input.absolute() == self.output.absolute():
+            raise SystemExit(f"{self.input}: input and output are the same file; choose another file for the outputs")
+        self.outputs = []
+        self.made = 0
+
+    def read(self):
+        if not (os.environ.get("RC_WORKITEM_INPUT_PATH") or os.environ.get("RPA_INPUT_WORKITEM_PATH")):
+            if not self.input.exists():
+                return [{}]
+        try:
+            found = json.loads(self.input.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"{self.input}: {error}") from None
+        if not (isinstance(found, list) and all(isinstance(item, dict) for item in found)):
+            raise SystemExit(f'{self.input}: expected a list of {{"payload", "files"}}')
+        return found
+
+    def write(self):
+        self.output.parent.mkdir(parents=True, exist_ok=True)
+        self.output.write_text(json.dumps(self.outputs, indent=2) + "\n", "utf-8")
+
+
+class _LocalItem(Item):
+    """A work item of a local file. The paths of its files are relative to the list."""
+
+    def __init__(self, lists, number, found):
+        self.id = str(number)
+        self.payload = found.get("payload")
+        self._lists = lists
+        self._files = found.get("files") or {}
+        self._made = []
+
+    def files(self):
+        return {name: str(self._lists.input.parent / path) for name, path in self._files.items()}
+
+    def _fetch(self, file_id):
+        return pathlib.Path(file_id).read_bytes()
+
+    def create_output(self, payload, files=None):
+        lists = self._lists
+        lists.made += 1
+        placed = {}
+        for name, content in (files or {}).items():
+            if name in ("", ".", "..") or "/" in name or "\\" in name:
+                raise ValueError(f"{name!r}: expected a file name without a path")
+            path = lists.output.parent / f"output-{lists.made}" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            placed[name] = f"{path.parent.name}/{name}"
+        self._made.append({"payload": payload, "files": placed})
+
+    def _release(self, state, exception=None):
+        self._lists.outputs += self._made
+        self._lists.write()
+        if state == "FAILED":
+            print(f"item {self.id} failed: {exception['type']} {exception['code']}: {exception['message']}", file=sys.stderr)
+
+
+def _is_local():
+    adapter = os.environ.get("RC_WORKITEM_ADAPTER", "")
+    return adapter.endswith("FileAdapter") or (adapter == "" and not os.environ.get("RC_ACTIVITY_RUN_ID"))
+
+
 def items():
     """All items that wait for this step, one at a time: use each in a `with`."""
+    if _is_local():
+        lists = _LocalItems()
+        found = lists.read()
+        lists.write()
+        for number, item in enumerate(found, 1):
+            yield _LocalItem(lists, number, item)
+        return
     item_id = os.environ.get("RC_WORKITEM_ID") or None
     while True:
         if item_id is None:
@@ -205,7 +296,6 @@ def items():
 
 def save_artifact(name, content):
     """Keeps a file (bytes) with the step run; the worker uploads it. The name may be a path."""
-    folder = pathlib.Path(os.environ.get("ROBOT_ARTIFACTS", "output"))
-    path = folder / name
+    path = _folder_of_artifacts() / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
