@@ -16,6 +16,7 @@ export type {
   ArtifactListed,
   ConsoleMessage,
   StepRun,
+  StepRunEnvironment,
   StepRunEvent,
   StepRunState
 } from "./contract/StepRuns.ts"

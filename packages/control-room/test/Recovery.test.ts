@@ -195,9 +195,16 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("what time
           tickIn(millis),
           Effect.map(StepRuns.get(lease.step_run_id), ({ state }) => state)
         )
+      const limit = Effect.map(
+        sql<{ readonly timeout_at: string | null }>`SELECT timeout_at FROM step_run WHERE id = ${lease.step_run_id}`,
+        ([row]) => row?.timeout_at
+      )
       yield* worker.protocol.build(lease, "started")
+      assert.isNull(yield* limit)
       assert.strictEqual(yield* stateAfter(600_000), "in_progress")
+      assert.isNull(yield* limit)
       yield* worker.protocol.build(lease, "ended")
+      assert.match((yield* limit) ?? "", /^2/)
       assert.strictEqual(yield* stateAfter(14_000), "in_progress")
       assert.strictEqual(yield* stateAfter(16_000), "failed")
       yield* leaseLost(worker.protocol.build(lease, "started"))

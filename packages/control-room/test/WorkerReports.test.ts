@@ -141,6 +141,44 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("reports o
     })
   )
 
+  it.effect("of an environment say its digest, tool, seconds and whether it was there", () =>
+    Effect.gen(function* () {
+      const { lease, protocol, reports } = yield* startedStep
+      const environment = { digest: "0a".repeat(32), provider: "venv", cached: false, seconds: 12.5 }
+      const at = { timestamp: "2026-11-20T08:15:30.000Z" }
+      const bad: ReadonlyArray<readonly [says: RegExp, event: Parameters<typeof reports.sendEvents>[2][number]]> = [
+        [/events\.0\.environment: only events ENVIRONMENT/, { ...at, event_type: "SETUP", environment }],
+        [
+          /events\.0\.environment\.seconds/,
+          { ...at, event_type: "ENVIRONMENT", environment: { ...environment, seconds: -1 } }
+        ],
+        [
+          /events\.0\.environment\.digest/,
+          { ...at, event_type: "ENVIRONMENT", environment: { ...environment, digest: "https://me:secret@host" } }
+        ]
+      ]
+      for (const [says, event] of bad) {
+        const refused = yield* Effect.flip(reports.sendEvents(lease, 0, [event]))
+        assert.match(refused.message, says)
+      }
+      // As workers that do not send it.
+      yield* reports.sendEvents(lease, 0, [{ ...at, event_type: "ENVIRONMENT" }])
+      yield* reports.sendEvents(lease, 1, [{ ...at, event_type: "ENVIRONMENT", environment }])
+      yield* protocol.finish(lease, null)
+      const all = yield* Stream.runCollect(StepRuns.events(lease.step_run_id))
+      assert.deepStrictEqual(
+        all.flatMap(({ environment, event_type, message, timestamp }) =>
+          String(event_type) === "ENVIRONMENT" ? [{ environment, message, timestamp }] : []
+        ),
+        [null, environment].map((environment) => ({ environment, message: null, ...at }))
+      )
+      assert.deepStrictEqual(
+        all.flatMap((event) => event.environment ?? []),
+        [environment]
+      )
+    })
+  )
+
   it.effect("of artifacts are files of the step run that can be listed and fetched", () =>
     Effect.gen(function* () {
       const { blobs, origin, raw } = yield* Service

@@ -53,8 +53,19 @@ withLayer(layer, { excludeTestServices: true })("a step run whose package has a 
       assert.match(first.console.join("\n"), /Successfully installed greeting-1\.0/)
       assert.match(first.console.join("\n"), /Environment [0-9a-f]{12} of conda\.yaml by venv: built in \d+\.\d s\./)
       assert.deepStrictEqual(first.events, ["DOWNLOAD", "ENVIRONMENT"])
+      const [built] = first.environments
+      assert.match(built?.digest ?? "", /^[0-9a-f]{64}$/)
+      assert.isAbove(built?.seconds ?? 0, 0)
       const second = (yield* begin(world, conda("greeting==1.0"))).script
       yield* until(() => second.finished.has("s1"))
+      assert.deepStrictEqual(
+        first.environments.map(({ cached, provider }) => ({ cached, provider })),
+        [{ cached: false, provider: "venv" }]
+      )
+      assert.deepStrictEqual(
+        second.environments,
+        first.environments.map((environment) => ({ ...environment, cached: true }))
+      )
       assert.lengthOf(second.console, 2)
       assert.match(second.console[0] ?? "", /by venv: it was built before\.$/)
       assert.strictEqual(second.console[1], "hello from a wheel True")

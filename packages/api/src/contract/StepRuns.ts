@@ -55,14 +55,33 @@ export const StepRun = Schema.Struct({
 }).annotate({ identifier: "StepRun" })
 export interface StepRun extends Schema.Schema.Type<typeof StepRun> {}
 
+/** The event of workers that says in which environment a task of a package runs. */
+export const environmentEvent = "ENVIRONMENT"
+
 /**
- * `NO_WORKER` and `message` are extensions: a step run has been unassigned for 10 seconds, and no worker that is online
- * matches; the message says what is missing. It is reported once, and the step run continues when a worker leases it.
+ * The environment of a step run. `provider` is the tool that built it; `cached` says that it was there already, and
+ * `seconds` how long its build took, whenever that was.
+ */
+export const StepRunEnvironment = Schema.Struct({
+  digest: Schema.String.check(Schema.isPattern(/^[0-9a-f]{12,128}$/, { message: "Expected a digest in hexadecimal" })),
+  provider: Schema.String.check(
+    Schema.isPattern(/^[a-z][a-z0-9-]{0,63}$/, { message: "Expected the name of a tool, such as uv" })
+  ),
+  cached: Schema.Boolean,
+  seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
+}).annotate({ identifier: "StepRunEnvironment" })
+export interface StepRunEnvironment extends Schema.Schema.Type<typeof StepRunEnvironment> {}
+
+/**
+ * `NO_WORKER`, `message` and `environment` are extensions. `NO_WORKER`: a step run has been unassigned for 10 seconds, and
+ * no worker that is online matches; the message says what is missing. It is reported once, and the step run continues when
+ * a worker leases it. `environment` is that of the event `ENVIRONMENT`, null in all others.
  */
 export const StepRunEvent = Schema.Struct({
   timestamp: Timestamp,
   event_type: OpenEnum(stepRunEventTypes),
-  message: Schema.NullOr(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+  message: Schema.NullOr(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  environment: Schema.NullOr(StepRunEnvironment).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 }).annotate({ identifier: "StepRunEvent" })
 export interface StepRunEvent extends Schema.Schema.Type<typeof StepRunEvent> {}
 

@@ -20,7 +20,7 @@ import {
   SentAsStored
 } from "./Responses.ts"
 import { Settlement } from "./Robot.ts"
-import { stepRunErrorCodes, stepRunEventTypes } from "./StepRuns.ts"
+import { environmentEvent, StepRunEnvironment, stepRunErrorCodes, stepRunEventTypes } from "./StepRuns.ts"
 
 /** The maximum of step runs in one call of `nextItems`. */
 export const maxStepRunsAtOnce = 100
@@ -215,15 +215,29 @@ export const WorkerEventType = Schema.String.check(
   )
 )
 
+/** `environment` says what the event `ENVIRONMENT` is about. */
+const WorkerEvent = Schema.Struct({
+  timestamp: TimestampInput,
+  event_type: WorkerEventType,
+  environment: Schema.optionalKey(StepRunEnvironment)
+}).check(
+  Schema.makeFilter(
+    ({ environment, event_type }) =>
+      environment === undefined ||
+      event_type === environmentEvent || {
+        path: ["environment"],
+        issue: `only events ${environmentEvent} have an environment`
+      }
+  )
+)
+
 /** Events of the worker, in order; they appear among those of the service in `/step-runs/{id}/events`. */
 export const sendEvents = HttpApiEndpoint.post("sendStepRunEvents", "/step-runs/:step_run_id/events", {
   ...stepRun,
   payload: Schema.Struct({
     lease_token: Schema.String,
     offset,
-    events: Schema.Array(Schema.Struct({ timestamp: TimestampInput, event_type: WorkerEventType })).check(
-      Schema.isBetweenLength(1, 100)
-    )
+    events: Schema.Array(WorkerEvent).check(Schema.isBetweenLength(1, 100))
   }),
   error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse]
 })

@@ -4,7 +4,7 @@ import * as Redacted from "effect/Redacted"
 import * as HttpClient from "effect/http/HttpClient"
 import type { ProcessRunId, StepRunId, WorkerId, WorkspaceId } from "../contract/Ids.ts"
 import * as contract from "../contract/WorkerProtocol.ts"
-import type { StepRunErrorCode } from "../contract/StepRuns.ts"
+import type { StepRunEnvironment, StepRunErrorCode } from "../contract/StepRuns.ts"
 import * as Connection from "../internal/Connection.ts"
 import { make as makeCall } from "../internal/EndpointCall.ts"
 import type { Transport } from "../internal/Transport.ts"
@@ -12,6 +12,14 @@ import { defaultPolicy, RetryPolicy } from "../Policy.ts"
 import { type SizedBytes, sendForm } from "../Upload.ts"
 
 export type { ReservedItem, Lease, SettledItem } from "../contract/WorkerProtocol.ts"
+export type { StepRunEnvironment } from "../contract/StepRuns.ts"
+
+/** An event of a worker, such as `SETUP`. `environment` says what `ENVIRONMENT` is about. */
+export interface WorkerEvent {
+  readonly timestamp: string
+  readonly event_type: string
+  readonly environment?: StepRunEnvironment
+}
 
 /** The request of a step run: without a settled item, it returns the reserved one. */
 export interface NextAsk {
@@ -162,12 +170,8 @@ export const makeReports = Effect.fnUntraced(function* (origin: string, identity
         params: { step_run_id: lease.step_run_id },
         payload: { lease_token: lease.lease_token, offset, messages }
       }),
-    /** Events of the worker, such as `SETUP`; `offset` as in `sendConsole`. */
-    sendEvents: (
-      lease: contract.Lease,
-      offset: number,
-      events: ReadonlyArray<{ readonly timestamp: string; readonly event_type: string }>
-    ) =>
+    /** `offset` as in `sendConsole`. */
+    sendEvents: (lease: contract.Lease, offset: number, events: ReadonlyArray<WorkerEvent>) =>
       call.sendEvents(transport, {
         params: { step_run_id: lease.step_run_id },
         payload: { lease_token: lease.lease_token, offset, events }

@@ -164,7 +164,14 @@ export const examples: ReadonlyArray<Example> = [
   of("StepRunEvent", StepRuns.StepRunEvent, {
     timestamp: at,
     event_type: "NO_WORKER",
-    message: "no worker is online"
+    message: "no worker is online",
+    environment: null
+  }),
+  of("StepRunEvent", StepRuns.StepRunEvent, {
+    timestamp: at,
+    event_type: "ENVIRONMENT",
+    message: null,
+    environment: { digest: "0123456789abcdef", provider: "uv", cached: true, seconds: 12.5 }
   }),
   of("ArtifactListed", StepRuns.ArtifactListed, { id: "af1", name: "log.html", size: 12 }),
   of("Artifact", StepRuns.Artifact, { id: "af1", name: "log.html", size: 12, url: "https://example.com/af1" }),

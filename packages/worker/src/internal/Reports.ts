@@ -21,8 +21,8 @@ export interface Reports {
    * lines is reported.
    */
   readonly writeNow: (line: string) => void
-  /** Records an event of the worker, such as `SETUP`. */
-  readonly event: (type: string) => Effect.Effect<void>
+  /** Records an event of the worker, such as `SETUP`, or `ENVIRONMENT` with the environment. */
+  readonly event: (type: string, environment?: WorkerProtocol.StepRunEnvironment) => Effect.Effect<void>
   /** Uploads an artifact; its name is a relative path. One of the same name is replaced. */
   readonly saveArtifact: (source: SizedBytes) => Effect.Effect<void, CallError>
   /** Waits until the service has received everything, or refuses more. */
@@ -57,7 +57,7 @@ export const make = Effect.fnUntraced(function* (
 ) {
   const clock = yield* Clock.Clock
   const waiting: Array<{ readonly timestamp: string; readonly message: string }> = []
-  const events: Array<{ readonly timestamp: string; readonly event_type: string }> = []
+  const events: Array<WorkerProtocol.WorkerEvent> = []
   const something = yield* Latch.make(false)
   const room = yield* Latch.make(true)
   const nothing = yield* Latch.make(true)
@@ -163,10 +163,10 @@ export const make = Effect.fnUntraced(function* (
       if (size >= maxWaiting) leftOut++
       else add(line)
     },
-    event: (type) =>
+    event: (type, environment) =>
       Effect.sync(() => {
         if (over) return
-        events.push({ timestamp: now(), event_type: type })
+        events.push({ timestamp: now(), event_type: type, ...(environment === undefined ? {} : { environment }) })
         wake()
       }),
     saveArtifact: (source) =>

@@ -1,7 +1,7 @@
 /** The worker's calls in memory: leases come from a queue, and reports are recorded. */
 import { ProcessId, ProcessRunId, StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import type { Conflict, ControlRoomError, InvalidRequest } from "@signalbox/api/ControlRoomError"
-import type { Lease } from "@signalbox/api/robot/WorkerProtocol"
+import type { Lease, StepRunEnvironment } from "@signalbox/api/robot/WorkerProtocol"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
@@ -36,6 +36,8 @@ export interface Script {
   /** The console messages and events of every step run, in the order in which they came. */
   readonly console: Array<string>
   readonly events: Array<string>
+  /** Those of the events `ENVIRONMENT`. */
+  readonly environments: Array<StepRunEnvironment>
   /** The artifacts that were uploaded. */
   readonly artifacts: Array<string>
   /** What was reported of builds. */
@@ -59,6 +61,7 @@ export const make = Effect.gen(function* () {
     finished: new Map(),
     console: [],
     events: [],
+    environments: [],
     artifacts: [],
     builds: [],
     stop: [],
@@ -116,7 +119,9 @@ export const make = Effect.gen(function* () {
       ),
     sendEvents: (_, offset, events) =>
       Effect.sync(() => {
-        script.events.push(...events.slice(script.events.length - offset).map(({ event_type }) => event_type))
+        const fresh = events.slice(script.events.length - offset)
+        script.events.push(...fresh.map(({ event_type }) => event_type))
+        script.environments.push(...fresh.flatMap(({ environment }) => environment ?? []))
         return { accepted: true as const }
       }),
     uploadArtifact: (_, source) =>

@@ -217,8 +217,10 @@ export const layer = Endpoints.group(
       }),
       sendStepRunEvents: Effect.fnUntraced(function* ({ params, payload }) {
         const worker = yield* ownWorker
-        const events = yield* Effect.forEach(payload.events, ({ event_type, timestamp }, index) =>
-          Effect.map(timeOf(timestamp, `events.${index}.timestamp`), (at) => ({ type: event_type, timestamp: at }))
+        const events = yield* Effect.forEach(
+          payload.events,
+          ({ environment = null, event_type: type, timestamp }, index) =>
+            Effect.map(timeOf(timestamp, `events.${index}.timestamp`), (at) => ({ type, timestamp: at, environment }))
         )
         const stepRun = yield* leased(worker.id, params.step_run_id, payload.lease_token)
         yield* refusals("CONFLICT", "LEASE_LOST")(reports.addEvents(stepRun, payload.offset, events))

@@ -9,6 +9,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Change, Run } from "../engine/State.ts"
 import * as Chunks from "./Chunks.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import { type EventRow, parseEvent } from "./StoredEvent.ts"
 import {
   type Reserved,
   type ReservedRow,
@@ -178,16 +179,19 @@ export class StepRuns extends Context.Service<
             ({ hasMore, rows }) => ({ hasMore, rows: rows.map(view) })
           ),
         listEvents: (stepRun, request) =>
-          page<StepRunEvent & { readonly id: string }>(
-            {
-              table: "step_run_event",
-              columns: "id, created_at AS timestamp, event_type",
-              long: ["message"],
-              plain: true
-            },
-            [sql`step_run_id = ${stepRun}`],
-            "oldest first",
-            request
+          Effect.map(
+            page<EventRow>(
+              {
+                table: "step_run_event",
+                columns: "id, created_at AS timestamp, event_type",
+                long: ["message"],
+                plain: true
+              },
+              [sql`step_run_id = ${stepRun}`],
+              "oldest first",
+              request
+            ),
+            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(parseEvent) })
           ),
         lockLive: (run) =>
           Effect.orDie(

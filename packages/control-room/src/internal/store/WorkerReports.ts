@@ -3,7 +3,7 @@
  * once.
  */
 import type { StepRunId } from "@signalbox/api/contract/Ids"
-import type { ConsoleMessage } from "@signalbox/api/contract/StepRuns"
+import type { ConsoleMessage, StepRunEnvironment } from "@signalbox/api/contract/StepRuns"
 import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -11,6 +11,7 @@ import * as Layer from "effect/Layer"
 import { Refused } from "../Refused.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { messageOf } from "./StoredEvent.ts"
 import type { StoredStepRun } from "./StoredStepRun.ts"
 
 interface Received {
@@ -40,7 +41,11 @@ export class WorkerReports extends Context.Service<
     readonly addEvents: (
       stepRun: StoredStepRun,
       offset: number,
-      events: ReadonlyArray<{ readonly timestamp: string; readonly type: string }>
+      events: ReadonlyArray<{
+        readonly timestamp: string
+        readonly type: string
+        readonly environment: StepRunEnvironment | null
+      }>
     ) => Effect.Effect<void, Refused>
   }
 >()("@signalbox/control-room/store/WorkerReports") {
@@ -110,8 +115,14 @@ export class WorkerReports extends Context.Service<
         addEvents: Effect.fnUntraced(function* (stepRun, offset, events) {
           const added = yield* fresh(stepRun, offset, events, (row) => row.events_received)
           if (!Arr.isReadonlyArrayNonEmpty(added)) return
-          const rows = yield* Effect.forEach(added, ({ timestamp, type }) =>
-            Effect.map(newId, (id) => ({ id, step_run_id: stepRun.id, event_type: type, created_at: timestamp }))
+          const rows = yield* Effect.forEach(added, ({ environment, timestamp, type }) =>
+            Effect.map(newId, (id) => ({
+              id,
+              step_run_id: stepRun.id,
+              event_type: type,
+              created_at: timestamp,
+              message: messageOf(environment)
+            }))
           )
           yield* Effect.orDie(sql`INSERT INTO step_run_event ${sql.insert(rows)}`)
           yield* Effect.orDie(

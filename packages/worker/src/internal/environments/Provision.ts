@@ -73,8 +73,9 @@ export const provide = Effect.fnUntraced(function* (
   })
   const built = yield* environments.acquire(recipe, reports.write, onBuild)
   if (isBuilding) yield* buildTime.report("ended")
-  yield* reports.event("ENVIRONMENT")
-  const how = built.cached ? "it was built before" : `built in ${seconds(built.seconds)}`
-  yield* reports.write([`Environment ${built.digest.slice(0, 12)} of ${recipe.source} by ${built.provider}: ${how}.`])
+  const { cached, digest, provider } = built
+  yield* reports.event("ENVIRONMENT", { digest, provider, cached, seconds: built.seconds })
+  const how = cached ? "it was built before" : `built in ${seconds(built.seconds)}`
+  yield* reports.write([`Environment ${digest.slice(0, 12)} of ${recipe.source} by ${provider}: ${how}.`])
   return { path: built.path, variables: built.variables, pythonPath }
 })
