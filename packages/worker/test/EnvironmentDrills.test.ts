@@ -5,21 +5,27 @@ import { assert, layer as withLayer } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { sized } from "@signalbox/testkit/Soak"
 import * as Wheels from "@signalbox/testkit/Wheels"
+import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
+import * as Random from "effect/Random"
 import * as Scope from "effect/Scope"
+import * as TestClock from "effect/testing/TestClock"
 import { type ChildProcess, spawn } from "node:child_process"
-import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Machine from "./support/Machine.ts"
 import { until } from "./support/PackageWorker.ts"
 
 const { console: lines, recipe, run } = Machine
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
-/** Spread evenly over the time of a build. */
+/** At random moments of a build; another `SIGNALBOX_KILL_SEED` gives others. */
 const kills = sized(3, 10)
+const seed = process.env["SIGNALBOX_KILL_SEED"] ?? crypto.randomUUID()
+/** Each a part of the time that a build takes. */
+const moments = Effect.forEach(Array.from({ length: kills }), () => Random.next).pipe(Random.withSeed(seed))
 const program = join(import.meta.dirname, "support", "acquire.ts")
 
 /** A worker in a process of its own, and what it has said once it has ended. */
@@ -71,10 +77,11 @@ withLayer(NodeServices.layer, { excludeTestServices: true })("an environment", (
       const time = Date.now() - begin
       assert.match(first, /^ready false /)
       const fs = yield* FileSystem.FileSystem
-      for (let n = 1; n <= kills; n++) {
+      yield* Console.log(`builders are killed with SIGNALBOX_KILL_SEED=${seed}`)
+      for (const part of yield* moments) {
         yield* fs.remove(machine.folder, { recursive: true })
         const { child, ended } = worker(machine.root)
-        yield* Effect.sleep((time * n) / (kills + 1))
+        yield* Effect.sleep(time * part)
         child.kill("SIGKILL")
         yield* ended
         for (const path of machine.ready()) {
@@ -85,7 +92,7 @@ withLayer(NodeServices.layer, { excludeTestServices: true })("an environment", (
         const built = yield* Scope.provide(acquire(recipe(["polite==1.0"]), lines().write, Effect.void), scope)
         assert.strictEqual(run(built, "import polite; print(polite.text)"), "hello from a wheel")
         yield* Scope.close(scope, Exit.void)
-        assert.deepStrictEqual(machine.numbered(), machine.ready(), `killed after ${n} of ${kills + 1} parts`)
+        assert.deepStrictEqual(machine.numbered(), machine.ready(), `killed after ${part} of a build, seed ${seed}`)
       }
     })
   )
@@ -110,14 +117,7 @@ withLayer(NodeServices.layer, { excludeTestServices: true })("an environment", (
       yield* until(() => machine.installs().length > 0)
       yield* Fiber.interrupt(fiber)
       assert.deepStrictEqual(machine.numbered(), [])
-      const sleeping = readdirSync("/proc").filter((pid) => {
-        try {
-          return readFileSync(`/proc/${pid}/environ`, "utf8").includes(`SIGNALBOX_RUN_FOLDER=${machine.folder}`)
-        } catch {
-          return false
-        }
-      })
-      assert.deepStrictEqual(sleeping, [])
+      assert.deepStrictEqual(machine.processes(), [])
     })
   )
 
@@ -173,5 +173,29 @@ withLayer(NodeServices.layer, { excludeTestServices: true })("an environment", (
       yield* Effect.scoped(acquire(recipe([]), lines().write, Effect.void))
       assert.isFalse(existsSync(used.folder))
     })
+  )
+})
+
+withLayer(NodeServices.layer)("the build of an environment, in virtual time", (it) => {
+  it.effect(
+    "may take 15 minutes; then it is a SETUP_FAILURE, ends with all its processes and leaves nothing behind",
+    () =>
+      Effect.gen(function* () {
+        const machine = Machine.make(yield* temporary, "echo still at it; sleep 600")
+        const { acquire } = yield* TestClock.withLive(machine.environments({ wheels: machine.wheels }))
+        const fiber = yield* Effect.forkScoped(Effect.flip(acquire(recipe(["greeting"]), lines().write, Effect.void)))
+        yield* TestClock.withLive(until(() => machine.installs().length > 0))
+        yield* TestClock.adjust("14 minutes")
+        assert.isUndefined(fiber.pollUnsafe())
+        yield* TestClock.adjust("1 minute")
+        const error = yield* TestClock.withLive(Effect.timeout(Fiber.join(fiber), "30 seconds"))
+        assert.strictEqual(error.code, "SETUP_FAILURE")
+        assert.match(
+          error.message,
+          /^the environment of conda\.yaml cannot be built: it took longer than 15 minutes\nstill at it$/
+        )
+        assert.deepStrictEqual(machine.numbered(), [])
+        assert.deepStrictEqual(machine.processes(), [])
+      })
   )
 })

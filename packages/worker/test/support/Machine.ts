@@ -73,7 +73,16 @@ export const make = (root = mkdtempSync(join(tmpdir(), "signalbox-machine-")), b
       Environments.make({ folder, machine, settings, ...(limit === undefined ? {} : { limit }) }),
     /** The environments that are ready. */
     ready: () => numbered(folder).filter((path) => existsSync(join(path, "ready.json"))),
-    numbered: () => numbered(folder)
+    numbered: () => numbered(folder),
+    /** The processes of builds. */
+    processes: () =>
+      (existsSync("/proc") ? readdirSync("/proc") : []).filter((pid) => {
+        try {
+          return readFileSync(`/proc/${pid}/environ`, "utf8").includes(`SIGNALBOX_RUN_FOLDER=${folder}`)
+        } catch {
+          return false
+        }
+      })
   }
 }
 

@@ -121,12 +121,13 @@ export const make = Effect.fnUntraced(function* (options: {
   const build = (
     recipe: Recipe.Recipe,
     { provider, plan }: { readonly provider: Provider; readonly plan: Plan },
-    write: (lines: ReadonlyArray<string>) => Effect.Effect<void>
+    write: (lines: ReadonlyArray<string>) => Effect.Effect<void>,
+    /** Gets the last lines of the tool that runs. */
+    tail: Array<string>
   ) =>
     Effect.fnUntraced(function* (place: Store.Place) {
       const work = join(place.folder, `work-${crypto.randomUUID()}`)
       yield* fs.makeDirectory(work, { mode: 0o700 })
-      const tail: Array<string> = []
       const say = (lines: ReadonlyArray<string>) => {
         const shown = lines.map(redact)
         tail.push(...shown.filter((line) => line.trim() !== ""))
@@ -173,7 +174,8 @@ export const make = Effect.fnUntraced(function* (options: {
     onBuild: Effect.Effect<void>
   ) {
     const chosen = yield* choose(recipe)
-    const builder = build(recipe, chosen, write)
+    const tail: Array<string> = []
+    const builder = build(recipe, chosen, write, tail)
     const context = [...chosen.plan.context, process.platform, process.arch, ...Sources.contextOf(settings)]
     const digest = Recipe.digestOf(recipe, context)
     const found = yield* store
@@ -185,7 +187,12 @@ export const make = Effect.fnUntraced(function* (options: {
       .pipe(
         Effect.timeoutOrElse({
           duration: patience,
-          orElse: () => Effect.fail(new BuildFailure({ message: `it took longer than ${patience}` }))
+          orElse: () =>
+            Effect.fail(
+              new BuildFailure({
+                message: [`it took longer than ${patience}`, ...tail].join("\n").slice(0, maxFailure)
+              })
+            )
         }),
         Effect.mapError(({ message }) => failure(`the environment of ${recipe.source} cannot be built: ${message}`))
       )
