@@ -2,11 +2,14 @@
  * The robots as a user runs them on local files. (`packages/signalbox/test/examples` has the robots in a control room.)
  */
 import { assert, describe, it } from "@effect/vitest"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Environments from "@signalbox/worker/Environments"
+import * as Effect from "effect/Effect"
 import { spawnSync } from "node:child_process"
 import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll } from "vitest"
+import { afterAll, beforeAll } from "vitest"
 
 const robots = join(import.meta.dirname, "..", "robots")
 const cwd = mkdtempSync(join(tmpdir(), "signalbox-robots-"))
@@ -48,40 +51,50 @@ describe("the robot in TypeScript, without a service", () => {
 
 describe("the robot in Python, without a service", () => {
   const folder = join(cwd, "python")
-  const python = (task: string, item: string) => {
-    const bin = join(import.meta.dirname, "..", "..", "packages", "signalbox", "src", "bin.ts")
-    const ran = node([bin, "robot", "run", folder, "--task", task, "--item", item], {})
-    return { ...ran, said: ran.stdout + ran.stderr }
-  }
+  /** As `signalbox robot run`: what it said, and why it failed. */
+  const python = Effect.fnUntraced(function* (task: string, item: string) {
+    const said: Array<string> = []
+    const write = (lines: ReadonlyArray<string>) => Effect.sync(() => void said.push(...lines))
+    const options = { folder: join(cwd, "environments"), write, task, item }
+    const failure = yield* Environments.runRobot(folder, options).pipe(
+      Effect.as(null),
+      Effect.catch(({ message }) => Effect.succeed(message))
+    )
+    return { said: said.join("\n"), failure }
+  }, Effect.provide(NodeServices.layer))
   const output = join(folder, "output", "work-items-out", "workitems.json")
   const outputs = (): ReadonlyArray<{ readonly payload: object; readonly files: Readonly<Record<string, string>> }> =>
     JSON.parse(readFileSync(output, "utf8"))
+  beforeAll(() => cpSync(join(robots, "python", "package"), folder, { recursive: true }))
 
-  it("reads the files of local items, and runs one task after the other", () => {
-    cpSync(join(robots, "python", "package"), folder, { recursive: true })
-    const read = python("read-orders", join(robots, "items", "orders.json"))
-    assert.strictEqual(read.status, 0, read.said)
-    assert.lengthOf(outputs(), 4)
-    const items = join(folder, "orders.json")
-    renameSync(output, items)
-    const made = python("make-invoice", items)
-    assert.strictEqual(made.status, 0, made.said)
-    assert.match(made.said, /item 3 failed: BUSINESS NO_CUSTOMER: the order 1003 has no customer/)
-    const texts = outputs().flatMap(({ files }) =>
-      Object.values(files).map((path) => readFileSync(join(output, "..", path), "utf8"))
-    )
-    assert.deepStrictEqual(texts, invoices)
-    assert.deepStrictEqual(readdirSync(join(folder, "output", "invoices")), ["1001.txt", "1002.txt", "1004.txt"])
-  })
+  it.live("reads the files of local items, and runs one task after the other", () =>
+    Effect.gen(function* () {
+      const read = yield* python("read-orders", join(robots, "items", "orders.json"))
+      assert.isNull(read.failure, read.said)
+      assert.lengthOf(outputs(), 4)
+      const items = join(folder, "orders.json")
+      renameSync(output, items)
+      const made = yield* python("make-invoice", items)
+      assert.isNull(made.failure, made.said)
+      assert.match(made.said, /item 3 failed: BUSINESS NO_CUSTOMER: the order 1003 has no customer/)
+      const texts = outputs().flatMap(({ files }) =>
+        Object.values(files).map((path) => readFileSync(join(output, "..", path), "utf8"))
+      )
+      assert.deepStrictEqual(texts, invoices)
+      assert.deepStrictEqual(readdirSync(join(folder, "output", "invoices")), ["1001.txt", "1002.txt", "1004.txt"])
+    })
+  )
 
-  it("says what is wrong with a list of items, and names a file that is missing", () => {
-    const items = join(folder, "items.json")
-    writeFileSync(items, '[{"payload":{"file":"orders.csv"},"files":{}}]')
-    const missing = python("read-orders", items)
-    assert.match(missing.said, /FILE_MISSING: the work item has no file "orders\.csv"; its files: none/)
-    writeFileSync(items, '["no item"]')
-    const wrong = python("read-orders", items)
-    assert.strictEqual(wrong.status, 1)
-    assert.match(wrong.said, /items\.json: expected a list of/)
-  })
+  it.live("says what is wrong with a list of items, and names a file that is missing", () =>
+    Effect.gen(function* () {
+      const items = join(folder, "items.json")
+      writeFileSync(items, '[{"payload":{"file":"orders.csv"},"files":{}}]')
+      const missing = yield* python("read-orders", items)
+      assert.match(missing.said, /FILE_MISSING: the work item has no file "orders\.csv"; its files: none/)
+      writeFileSync(items, '["no item"]')
+      const wrong = yield* python("read-orders", items)
+      assert.strictEqual(wrong.failure, "the task ended with exit code 1")
+      assert.match(wrong.said, /items\.json: expected a list of/)
+    })
+  )
 })

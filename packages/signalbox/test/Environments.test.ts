@@ -3,7 +3,6 @@
  */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import * as Wheels from "@signalbox/testkit/Wheels"
-import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { signalbox, temporaryFolder } from "./support/Cli.ts"
@@ -11,9 +10,8 @@ import { signalbox, temporaryFolder } from "./support/Cli.ts"
 const { folder, remove } = temporaryFolder("environments")
 afterAll(remove)
 
-const python = spawnSync("python3", ["-c", "import sys; print(sys.executable)"]).stdout.toString().trim()
 const bin = join(folder, "bin")
-Wheels.program(bin, "pip3", `${Wheels.runPip(python)} "$@"`)
+Wheels.python(bin)
 const wheels = join(folder, "wheels")
 Wheels.write(wheels, "greeting", "1.0", { source: 'text = "hello"\n' })
 const data = join(folder, "worker")

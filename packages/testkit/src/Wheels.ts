@@ -87,6 +87,19 @@ export const pipFolder = (python: string) => {
 /** The command of a shell that runs pip with a Python. */
 export const runPip = (python: string) => `PYTHONPATH='${pipFolder(python)}' exec '${python}' -m pip`
 
+/**
+ * Puts the `python3` of this machine into a folder for `PATH` as Debian has it, without `ensurepip`, which takes ten times as
+ * long as all else; and a `pip3`.
+ */
+export const python = (bin: string) => {
+  const found = spawnSync("python3", ["-c", "import sys; print(sys.executable)"]).stdout.toString().trim()
+  const without = join(bin, "without")
+  mkdirSync(without, { recursive: true })
+  writeFileSync(join(without, "ensurepip.py"), "raise ImportError('split off')\n")
+  program(bin, "python3", `PYTHONPATH='${without}' exec '${found}' "$@"`)
+  program(bin, "pip3", `${runPip(found)} "$@"`)
+}
+
 /** Serves a folder of wheels as a simple index until the scope closes. With `user` and `password` others are refused. */
 export const index = (folder: string, credentials?: { readonly user: string; readonly password: string }) =>
   Effect.acquireRelease(

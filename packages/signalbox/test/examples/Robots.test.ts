@@ -7,6 +7,7 @@ import { ProcessRunId } from "@signalbox/api/contract/Ids"
 import * as Files from "@signalbox/api/Files"
 import * as Outputs from "@signalbox/api/Outputs"
 import * as StepRuns from "@signalbox/api/StepRuns"
+import * as Wheels from "@signalbox/testkit/Wheels"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { spawnSync } from "node:child_process"
@@ -18,6 +19,8 @@ import { clientOf, type Room, temporaryFolder, up } from "../support/Cli.ts"
 const robots = join(import.meta.dirname, "..", "..", "..", "..", "examples", "robots")
 const { folder, remove } = temporaryFolder("robots")
 const data = join(folder, "data")
+/** Of the robots that list libraries: nothing is fetched. */
+const wheels = join(folder, "wheels")
 let room: Room
 
 /** Runs a command against the control room of this test. */
@@ -26,8 +29,13 @@ const signalbox = (...args: ReadonlyArray<string>) => Cli.signalbox([...args, "-
 beforeAll(async () => {
   const built = spawnSync(process.execPath, [join(robots, "typescript", "build.ts")], { encoding: "utf8" })
   assert.strictEqual(built.status, 0, built.stderr)
+  const made = spawnSync("python3", [join(robots, "wheels.py"), wheels], { encoding: "utf8" })
+  assert.strictEqual(made.status, 0, made.stderr)
+  const bin = join(folder, "bin")
+  Wheels.python(bin)
   // The tasks of the package in TypeScript run on this Node.
-  room = await up(data, [], { PATH: [dirname(process.execPath), process.env["PATH"]].join(delimiter) })
+  const path = [dirname(process.execPath), bin, process.env["PATH"]].join(delimiter)
+  room = await up(data, ["--environments", "venv", "--wheels", wheels], { PATH: path })
 })
 
 afterAll(async () => {
@@ -119,3 +127,68 @@ for (const language of ["python", "typescript"]) {
     })
   })
 }
+
+/** The id of the run of an applied example, which ends with this exit code. */
+const run = async (example: string, process: string, expected: number, ...args: ReadonlyArray<string>) => {
+  const applied = await signalbox("apply", join(robots, example, "control-room.yaml"))
+  assert.strictEqual(applied.status, 0, applied.stderr)
+  const ended = await signalbox("run", process, ...args, "--wait", "--timeout", "2 minutes", "--json")
+  assert.strictEqual(ended.status, expected, ended.stderr)
+  const { id }: { readonly id: string } = JSON.parse(ended.stdout)
+  return ProcessRunId.make(id)
+}
+
+/** The artifacts of a run by name, as text. */
+const artifactsOf = (run: ProcessRunId) =>
+  Stream.flatMap(StepRuns.stream(run), ({ id }) =>
+    Stream.mapEffect(StepRuns.artifacts(id), ({ id: artifact, name }) =>
+      Effect.gen(function* () {
+        const { url } = yield* StepRuns.getArtifact(id, artifact)
+        const text = yield* Effect.promise(async () => (await fetch(url)).text())
+        return [name, text] as const
+      })
+    )
+  ).pipe(Stream.runCollect, Effect.provide(clientOf(room.ready)), Effect.runPromise)
+
+describe("the robot with a conda.yaml of libraries in Python", () => {
+  it("runs with them from a folder of wheels", async () => {
+    const payload = JSON.stringify({ order: "1001", customer: "Ada Lovelace", amount: 12.5 })
+    const id = await run("environment", "reminders", 0, "--payload", payload)
+    const letter = "Dear Ada Lovelace,\n\nEUR 14.88 are due for the order 1001.\n"
+    const outputs = (await signalbox("outputs", id, "--json")).lines.map((line) => JSON.parse(line).payload)
+    assert.deepStrictEqual(outputs, [{ order: "1001", due: "14.88" }])
+    assert.deepStrictEqual(await artifactsOf(id), [["reminders/1001.txt", letter]])
+    const logs = await signalbox("runs", "logs", id)
+    assert.match(logs.stdout, /Successfully installed control-room-robot-1\.0 order-letters-1\.0 order-taxes-1\.0/)
+  })
+})
+
+describe("the robot that produces, consumes and reports", () => {
+  it("reports the order that failed too, whose item waits for a person", async () => {
+    const payload = JSON.stringify({ file: "orders.csv" })
+    const file = join(robots, "orders.csv")
+    const id = await run("reporting", "orders-reporting", 2, "--file", file, "--payload", payload)
+    const report = [
+      "order,state,total,reason",
+      "1001,done,14.88,",
+      "1002,done,117.81,",
+      "1003,failed,,NO_CUSTOMER: the order 1003 has no customer",
+      "1004,done,8.63,",
+      ""
+    ]
+    const artifacts = new Map(await artifactsOf(id))
+    assert.strictEqual(artifacts.get("report.csv"), report.join("\n"))
+    assert.deepStrictEqual([...artifacts.keys()].toSorted(), [
+      ...invoices.map(({ order }) => `reminders/${order}.txt`),
+      "report.csv"
+    ])
+    const failed = await signalbox("items", "list", "--run", id, "--state", "failed", "--json")
+    const { exception, id: item }: { readonly exception: object; readonly id: string } = JSON.parse(failed.stdout)
+    const message = "the order 1003 has no customer"
+    assert.deepStrictEqual(exception, { type: "business", code: "NO_CUSTOMER", message })
+    const done = await signalbox("items", "done", item)
+    assert.strictEqual(done.status, 0, done.stderr)
+    const shown = await signalbox("runs", "show", id, "--json")
+    assert.strictEqual(JSON.parse(shown.stdout).state, "completed", shown.stdout)
+  })
+})
