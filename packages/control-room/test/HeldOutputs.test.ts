@@ -176,6 +176,28 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("held outp
     })
   )
 
+  it.effect("of an attempt that a crash, a limit or a lost worker ended are dropped when the step retries it", () =>
+    Effect.gen(function* () {
+      const { tickIn } = yield* Service
+      for (const code of ["ROBOT_FAILURE", "TIMEOUT", "lost"] as const) {
+        const of = yield* started({ payloads: [1, 2], step: { retry: { max_attempts: 2, delay_seconds: 0 } } })
+        yield* of.session.createOutput(of.item, "released before")
+        yield* of.session.release(of.item, completed)
+        const second = (yield* of.session.reserveNext) ?? assert.fail("no second item")
+        yield* of.session.createOutput(second, "first attempt")
+        if (code === "lost") yield* tickIn(60_000)
+        else yield* finish(of, code)
+        assert.deepStrictEqual(yield* payloadsOf(of), ["released before"], code)
+        const again = yield* of.worker.take
+        assert.strictEqual(again.lease.work_item_id, second)
+        yield* again.session.createOutput(second, "second attempt")
+        yield* again.session.release(second, completed)
+        yield* of.worker.protocol.finish(again.lease, null)
+        assert.deepStrictEqual(yield* payloadsOf(of), ["released before", "second attempt"], code)
+      }
+    })
+  )
+
   it.effect("are dropped by a task that releases its item without them", () =>
     Effect.gen(function* () {
       const of = yield* started()
@@ -249,6 +271,21 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("held outp
     })
   )
 
+  it.effect("that travelled stay when a retry by hand crashes, whose own are dropped", () =>
+    Effect.gen(function* () {
+      const of = yield* started()
+      yield* of.session.createOutput(of.item, "first")
+      yield* of.session.release(of.item, failed)
+      yield* finish(of)
+      yield* WorkItems.retry([of.item])
+      const again = yield* of.worker.take
+      yield* again.session.createOutput(of.item, "of the crash")
+      yield* of.worker.protocol.finish(again.lease, { code: "ROBOT_FAILURE", message: "test" })
+      assert.deepStrictEqual(yield* payloadsOf(of), ["first"])
+      assert.strictEqual(yield* stateOf(of.item), "failed")
+    })
+  )
+
   it.effect("of the last step are counted too, once they are outputs of the run", () =>
     Effect.gen(function* () {
       const of = yield* started({ steps: 1 })
@@ -260,6 +297,24 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("held outp
         ["out"]
       )
       assert.strictEqual((yield* WorkItems.retry([of.item])).outputs_passed_on, 1)
+    })
+  )
+
+  it.effect("of the item in hand are dropped when the run is terminated, and the step retries nothing", () =>
+    Effect.gen(function* () {
+      const of = yield* started({ payloads: [1, 2], step: { retry: { max_attempts: 3, delay_seconds: 0 } } })
+      yield* of.session.createOutput(of.item, "released before")
+      yield* of.session.release(of.item, completed)
+      const second = (yield* of.session.reserveNext) ?? assert.fail("no second item")
+      yield* of.session.createOutput(second, "in hand")
+      yield* ProcessRuns.stop(of.run, { remainingAsDone: false, terminate: true })
+      yield* finish(of, "TERMINATED")
+      assert.deepStrictEqual(
+        (yield* travelled(of)).map(({ payload, state }) => [payload, state]),
+        [["released before", "failed"]]
+      )
+      assert.strictEqual(yield* stateOf(second), "failed")
+      assert.strictEqual((yield* ProcessRuns.get(of.run)).state, "unresolved")
     })
   )
 

@@ -114,6 +114,18 @@ withLayer(layer, { excludeTestServices: true })("a step run whose package has a 
     })
   )
 
+  it.effect("ends while it is built, unreported, when its lease is lost", () =>
+    Effect.gen(function* () {
+      const world = yield* machineWith("sleep 600")
+      const { script } = yield* begin(world, conda("greeting==1.0"))
+      yield* until(() => world.installs().length > 0)
+      script.lost = [StepRunId.make("s1")]
+      yield* until(() => world.numbered().length === 0)
+      yield* until(() => world.processes().length === 0)
+      assert.strictEqual(script.finished.size, 0)
+    })
+  )
+
   it.effect("runs in an environment that the step names, where the worker allows its folder", () =>
     Effect.gen(function* () {
       const world = yield* machineWith()

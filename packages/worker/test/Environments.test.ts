@@ -4,13 +4,15 @@
  */
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import type { Recipe } from "@signalbox/task-package/Recipe"
 import * as Wheels from "@signalbox/testkit/Wheels"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Redacted from "effect/Redacted"
 import { readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { providerNames } from "../src/internal/environments/Settings.ts"
+import { type ProviderName, providerNames, type Settings } from "../src/internal/environments/Settings.ts"
+import * as Sources from "../src/internal/environments/Sources.ts"
 import * as Machine from "./support/Machine.ts"
 
 const { console: lines, recipe, run } = Machine
@@ -123,12 +125,96 @@ for (const provider of providerNames) {
       Effect.gen(function* () {
         const { calls, environments, wheels } = yield* machine
         const { acquire } = yield* environments({ provider, wheels })
-        process.env["PIP_INDEX_URL"] = "http://127.0.0.1:1/simple"
+        const own = ["PIP_INDEX_URL", "UV_INDEX", "CONDA_CHANNELS"]
+        for (const name of own) process.env[name] = "http://127.0.0.1:1/simple"
         yield* acquire(recipe(["greeting==2.0"]), lines().write, Effect.void).pipe(
-          Effect.ensuring(Effect.sync(() => delete process.env["PIP_INDEX_URL"]))
+          Effect.ensuring(Effect.sync(() => own.forEach((name) => delete process.env[name])))
         )
-        for (const { env } of calls()) assert.notProperty(env, "PIP_INDEX_URL")
+        for (const { env } of calls()) {
+          for (const name of own) assert.notProperty(env, name)
+        }
       })
     )
   })
 }
+
+withLayer(NodeServices.layer, { excludeTestServices: true })("the tools of environments", (it) => {
+  const machineWith = (...names: ReadonlyArray<ProviderName>) =>
+    Effect.map(temporary, (root) => {
+      const made = Machine.make(root)
+      for (const name of names) made.bring(name)
+      return made
+    })
+  const refusals = Effect.fnUntraced(function* (
+    machine: ReturnType<typeof Machine.make>,
+    wanted: Recipe,
+    settings: Settings = {}
+  ) {
+    const { opinions } = yield* machine.environments(settings)
+    return (yield* opinions(wanted)).flatMap(({ provider, refusal }) => (refusal === null ? [provider] : []))
+  })
+
+  it.effect("are asked in turn: the first that is there and accepts builds", () =>
+    Effect.gen(function* () {
+      const all = yield* machineWith("uv", "micromamba")
+      assert.deepStrictEqual(yield* refusals(all, recipe(["a"])), ["uv", "micromamba", "venv"])
+      assert.deepStrictEqual(yield* refusals(all, recipe(["a"], { conda: ["nodejs=20"] })), ["micromamba"])
+      const locked = recipe([], { python: null, project: { pyproject: "", lock: "" } })
+      assert.deepStrictEqual(yield* refusals(all, locked), ["uv"])
+      assert.deepStrictEqual(yield* refusals(all, recipe(["a"]), { provider: "venv" }), ["venv"])
+      assert.deepStrictEqual(yield* refusals(yield* machineWith(), recipe(["a"])), ["venv"])
+    })
+  )
+
+  it.effect("are told the lock of a project, without its development dependencies", () =>
+    Effect.gen(function* () {
+      const machine = yield* machineWith("uv")
+      const { acquire } = yield* machine.environments()
+      const project = { pyproject: '[project]\nname = "a"\n', lock: "version = 1\n" }
+      const built = yield* acquire(recipe([], { project, source: "pyproject.toml" }), lines().write, Effect.void)
+      assert.strictEqual(run(built, "print(1 + 1)"), "2")
+      const sync = machine.calls().find(({ argv }) => argv[1] === "sync")
+      for (const flag of ["--frozen", "--no-dev", "--no-install-project"]) assert.include(sync?.argv ?? [], flag)
+      assert.strictEqual(sync?.env["UV_NO_CONFIG"], "1")
+      assert.strictEqual(sync?.env["UV_PROJECT_ENVIRONMENT"], join(built.folder, "env"))
+    })
+  )
+
+  it.effect("are told packages of conda and further channels by micromamba's file", () =>
+    Effect.gen(function* () {
+      const machine = yield* machineWith("micromamba")
+      const { acquire } = yield* machine.environments({ channels: ["corporate"], wheels: machine.wheels })
+      const wanted = recipe(["greeting==1.0"], { conda: ["nodejs=20"] })
+      const said = lines()
+      const built = yield* acquire(wanted, said.write, Effect.void)
+      assert.include(said.lines, "channels: corporate conda-forge")
+      assert.strictEqual(run(built, "import greeting; print(greeting.text)"), "hello from a wheel")
+      const ready = JSON.parse(readFileSync(join(built.folder, "ready.json"), "utf8"))
+      assert.include(ready.installed.join(" "), "nodejs")
+      const [create] = machine.installs()
+      for (const flag of ["--yes", "--no-rc", "--root-prefix", "--prefix"]) assert.include(create?.argv ?? [], flag)
+    })
+  )
+
+  it.effect("are told where packages come from, and which certificates to trust", () =>
+    Effect.sync(() => {
+      const settings: Settings = {
+        indexUrl: "https://pypi.example.com/simple",
+        extraIndexUrls: ["https://a.example.com", "https://b.example.com"],
+        caFile: "/etc/ssl/corporate.pem"
+      }
+      const pip = Sources.ofPip(settings, "/c")
+      assert.strictEqual(pip["PIP_INDEX_URL"], settings.indexUrl)
+      assert.strictEqual(pip["PIP_EXTRA_INDEX_URL"], "https://a.example.com https://b.example.com")
+      assert.strictEqual(pip["PIP_CERT"], settings.caFile)
+      const uv = Sources.ofUv(settings, "/c")
+      assert.strictEqual(uv["UV_DEFAULT_INDEX"], settings.indexUrl)
+      assert.strictEqual(uv["UV_INDEX"], "https://a.example.com https://b.example.com")
+      assert.strictEqual(uv["SSL_CERT_FILE"], settings.caFile)
+      assert.strictEqual(Sources.ofMicromamba(settings, "/c")["MAMBA_SSL_VERIFY"], settings.caFile)
+      const offline = { wheels: "/srv/wheels" }
+      assert.strictEqual(Sources.ofPip(offline, "/c")["PIP_NO_INDEX"], "1")
+      assert.strictEqual(Sources.ofUv(offline, "/c")["UV_OFFLINE"], "1")
+    })
+  )
+})

@@ -188,6 +188,8 @@ describe("the robot that produces, consumes and reports", () => {
     assert.deepStrictEqual(exception, { type: "business", code: "NO_CUSTOMER", message })
     const done = await signalbox("items", "done", item)
     assert.strictEqual(done.status, 0, done.stderr)
+    // Which is what the report was made from.
+    assert.match(done.stdout, /1 output passed on before stay/)
     const shown = await signalbox("runs", "show", id, "--json")
     assert.strictEqual(JSON.parse(shown.stdout).state, "completed", shown.stdout)
   })

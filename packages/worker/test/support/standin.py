@@ -45,6 +45,7 @@ else:
     with open(option("--file")) as file:
         conda = json.load(file)
     prefix = option("--prefix")
+    print("channels:", *conda["channels"], flush=True)
     venv(prefix)
     os.mkdir(os.path.join(prefix, "conda-meta"))
     for package in conda["dependencies"]:
