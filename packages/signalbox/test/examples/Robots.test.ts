@@ -186,10 +186,10 @@ describe("the robot that produces, consumes and reports", () => {
     const { exception, id: item }: { readonly exception: object; readonly id: string } = JSON.parse(failed.stdout)
     const message = "the order 1003 has no customer"
     assert.deepStrictEqual(exception, { type: "business", code: "NO_CUSTOMER", message })
-    const done = await signalbox("items", "done", item)
-    assert.strictEqual(done.status, 0, done.stderr)
-    // Which is what the report was made from.
-    assert.match(done.stdout, /1 output passed on before stay/)
+    const deleted = await signalbox("items", "delete", item, "--yes")
+    assert.strictEqual(deleted.status, 0, deleted.stderr)
+    // Which the report was made from.
+    assert.match(deleted.stdout, /1 output passed on before stay/)
     const shown = await signalbox("runs", "show", id, "--json")
     assert.strictEqual(JSON.parse(shown.stdout).state, "completed", shown.stdout)
   })
