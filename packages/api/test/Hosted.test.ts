@@ -53,6 +53,21 @@ describe("an address", () => {
   }
 })
 
+describe("a request", () => {
+  it.live("has only the keys that were set, since extensions refuse what they do not know", () =>
+    Effect.gen(function* () {
+      const server = yield* make
+      const definition = { name: "orders", steps: [{ name: "read", task: { name: "read" } }] }
+      server.script([answer(200, { id: "process", name: "orders", steps: [] }), answer(200, { started: false })])
+      const sent = Effect.andThen(Processes.create(definition), ({ id }) => ProcessRuns.start(id))
+      yield* Effect.ignore(Effect.provide(sent, connectTo(server)))
+      const [created, started] = server.received()
+      assert.deepStrictEqual(JSON.parse(created?.body ?? ""), definition)
+      assert.deepStrictEqual(JSON.parse(started?.body || "{}"), {})
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("an answer", () => {
   it.live("may have members and fields that this contract does not know", () =>
     Effect.gen(function* () {
