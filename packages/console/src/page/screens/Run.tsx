@@ -62,6 +62,13 @@ const Log = ({ stepRun }: { readonly stepRun: string }) => {
   )
 }
 
+/** What the event `ENVIRONMENT` says, as the console of the step run does. */
+const environmentOf = (environment: StepRunEvent["environment"]) => {
+  if (environment == null) return ""
+  const { cached, digest, provider, seconds } = environment
+  return `${digest.slice(0, 12)} by ${provider}, ${cached ? "built before" : `built in ${seconds.toFixed(1)} s`}`
+}
+
 const Events = ({ stepRun }: { readonly stepRun: string }) => {
   const { data, error } = useResource<Page<StepRunEvent>>(`step-runs/${stepRun}/events`, { limit: 100 })
   if (data === undefined) return <Problem message={error} />
@@ -72,7 +79,7 @@ const Events = ({ stepRun }: { readonly stepRun: string }) => {
       columns={[
         { title: "Time", cell: ({ timestamp }) => <span class="mono">{clockOf(timestamp)}</span> },
         { title: "Event", cell: ({ event_type }) => event_type.toLowerCase().replaceAll("_", " ") },
-        { title: "", cell: ({ message }) => message ?? "" }
+        { title: "", cell: ({ environment, message }) => message ?? environmentOf(environment) }
       ]}
     />
   )
