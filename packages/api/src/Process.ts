@@ -209,7 +209,7 @@ export const describePlan = ({ changes, waiting }: Plan): ReadonlyArray<string> 
   ...(waiting.count === 0
     ? []
     : [
-        `${waiting.hasMore ? "more than " : ""}${waiting.count} items wait` +
+        `${waiting.hasMore ? "more than " : ""}${waiting.count === 1 ? "1 item waits" : `${waiting.count} items wait`}` +
           (waiting.isRemoved ? ` for the step ${waiting.step}, which is removed` : "") +
           (waiting.unfit === 0 ? "" : `; ${waiting.unfit} do not fit the first step`)
       ])

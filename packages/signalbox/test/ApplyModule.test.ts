@@ -4,11 +4,13 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { connect } from "@signalbox/api/promise"
 import { infer } from "../src/internal/export/InferSchema.ts"
+import { sourceOf } from "../src/internal/export/SchemaSource.ts"
 import { type RoomHere, signalbox, succeed, temporaryFolder, upHere } from "./support/Cli.ts"
 
 const { folder, remove } = temporaryFolder("apply-module")
@@ -108,7 +110,7 @@ describe("a module that is applied", () => {
     const plan = await apply(path, "--dry-run")
     assert.strictEqual(
       plan.find(({ kind }) => kind === "process")?.detail,
-      "~ input_schema; 1 items wait; 1 do not fit the first step"
+      "~ input_schema; 1 item waits; 1 do not fit the first step"
     )
     const { status, stderr } = await signalbox(["apply", path, "--data", data], { env })
     assert.strictEqual(status, 1)
@@ -176,7 +178,31 @@ describe("a process that is exported", () => {
     const compiled = spawnSync(tsc, ["-p", project], { encoding: "utf8" })
     assert.strictEqual(compiled.stdout, "")
     const [change] = (await apply(path, "--dry-run")).filter(({ action }) => action !== "unchanged")
-    assert.strictEqual(change?.detail, "~ input_schema; 1 items wait")
+    assert.strictEqual(change?.detail, "~ input_schema; 1 item waits")
+
+    // What the control room knows by then is not inferred again.
+    await apply(path)
+    const { stdout: again } = await succeed(["processes", "export", 'shipped "so"', "--data", data])
+    assert.include(again, "As the control room has it")
+    assert.deepStrictEqual(facts(await apply(file("again.ts", again), "--dry-run")), [])
+  })
+
+  it("has the schema of its first input, where a module can say it", () => {
+    const input = Schema.Struct({
+      file: Schema.String.check(Schema.isMinLength(1)),
+      day: Schema.optionalKey(Schema.Finite),
+      lines: Schema.Array(Schema.Struct({ kind: Schema.Literals(["a", "b"]), count: Schema.Int }))
+    })
+    const { schema } = Schema.toJsonSchemaDocument(input)
+    assert.strictEqual(
+      // Schemas of JSON Schema are JSON.
+      sourceOf(schema as Readonly<Record<string, Schema.Json>>),
+      'Schema.Struct({ "file": Schema.String.check(Schema.isMinLength(1)), "day": Schema.optionalKey(Schema.Finite), ' +
+        '"lines": Schema.Array(Schema.Struct({ "kind": Schema.Literals(["a", "b"]), "count": Schema.Int })) })'
+    )
+    for (const other of [{ const: "Schema.String" }, { $ref: "#/$defs/a" }, { type: "nothing" }, { not: {} }]) {
+      assert.isNull(sourceOf(other), JSON.stringify(other))
+    }
   })
 
   it("does not exist", async () => {

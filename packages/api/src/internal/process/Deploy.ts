@@ -27,7 +27,7 @@ export class WaitingItems extends Schema.TaggedError<WaitingItems>()("WaitingIte
   override get message(): string {
     const count = `${this.hasMore ? "more than " : ""}${this.count}`
     const why = this.isRemoved
-      ? `${count} items wait for the step "${this.step}", which is removed`
+      ? `${this.count === 1 ? "1 item waits" : `${count} items wait`} for the step "${this.step}", which is removed`
       : `the step "${this.next}" does not accept the payload of ${this.unfit} of ${count} waiting items`
     const remedy = this.hasMore ? "delete them before, with WorkItems.remove" : `waiting: "delete"`
     return `the process "${this.process}" was not deployed: ${why}; deploy with waiting: "keep" (they go to the step "${this.next}" as they are), or ${remedy}`

@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { infer } from "./InferSchema.ts"
+import { sourceOf } from "./SchemaSource.ts"
 
 /** Of items, and of outputs: the newest. */
 const mostSamples = 500
@@ -68,7 +69,10 @@ const stepSource = (step: StepDefinition, index: number, groups: ReadonlyMap<str
   return Object.keys(given).length === 0 ? `task${index + 1}` : `Process.step(task${index + 1}, ${json(given)})`
 }
 
-/** Returns the source of a module that exports the process, with payload types that are inferred from its items. */
+/**
+ * Returns the source of a module that exports the process. The first input is as the control room has it; other payload types are
+ * inferred from items.
+ */
 export const moduleOf = Effect.fn("moduleOf")(function* (id: ProcessId) {
   const definition = yield* Processes.getDefinition(id)
   const { steps } = yield* Processes.get(id)
@@ -82,7 +86,12 @@ export const moduleOf = Effect.fn("moduleOf")(function* (id: ProcessId) {
     WorkerGroups.stream({ limit: 500 }),
     definition.steps.some(({ worker_group }) => worker_group !== undefined && worker_group !== null)
   )
+  const stored = definition.input_schema
+  const known = stored === undefined || stored === null ? null : sourceOf(stored)
   const schemas = samples.map((some, index) => {
+    if (index === 0 && known !== null) {
+      return `/** As the control room has it: \`input_schema\` of the process. */\nconst Payload1 = ${known}`
+    }
     const of =
       index === definition.steps.length ? "outputs" : `items of the step ${json(definition.steps[index]?.name)}`
     return `/** Inferred from ${some.length} ${of.replaceAll("*/", "* /")}. */\nconst Payload${index + 1} = ${infer(some)}`
@@ -100,7 +109,7 @@ export const moduleOf = Effect.fn("moduleOf")(function* (id: ProcessId) {
     ...(definition.check_payloads === true ? ["  check_payloads: true"] : [])
   ]
   return `/**
- * Written by \`signalbox processes export\`. The payload types are inferred: check them before you rely on them.
+ * Written by \`signalbox processes export\`. Payload types are inferred where it says so: check them before you rely on them.
  */
 import * as Process from "@signalbox/api/Process"
 import * as Schema from "effect/Schema"
