@@ -200,7 +200,12 @@ describe("a process that is exported", () => {
       'Schema.Struct({ "file": Schema.String.check(Schema.isMinLength(1)), "day": Schema.optionalKey(Schema.Finite), ' +
         '"lines": Schema.Array(Schema.Struct({ "kind": Schema.Literals(["a", "b"]), "count": Schema.Int })) })'
     )
-    for (const other of [{ const: "Schema.String" }, { $ref: "#/$defs/a" }, { type: "nothing" }, { not: {} }]) {
+    for (const other of [
+      { const: "Schema.String" },
+      { $ref: "#/$defs/a" },
+      { type: "nothing" },
+      { type: "array", contains: {} }
+    ]) {
       assert.isNull(sourceOf(other), JSON.stringify(other))
     }
   })
