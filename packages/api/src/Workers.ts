@@ -16,6 +16,7 @@ const call = {
   get: returning<contract.Worker, NotFound>()(inWorkspace(contract.get)),
   list: returning<Page<contract.Worker>, InvalidRequest>()(inWorkspace(contract.list)),
   update: returning<contract.Worker, InvalidRequest | NotFound>()(inWorkspace(contract.update)),
+  drain: returning<contract.Worker, NotFound>()(inWorkspace(contract.drain)),
   remove: returning<Deleted<WorkerId>, Conflict | NotFound>()(inWorkspace(contract.remove))
 }
 
@@ -32,6 +33,9 @@ export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
 export const rename = Effect.fn("Workers.rename")((worker: WorkerId, name: string) =>
   call.update({ params: { worker_id: worker }, payload: { name } })
 )
+
+/** Lets a worker finish its step runs and end; it leases nothing more until it is started again. */
+export const drain = Effect.fn("Workers.drain")((worker: WorkerId) => call.drain({ params: { worker_id: worker } }))
 
 /** Deletes a worker; fails with `Conflict` while it holds a lease. Irreversible. */
 export const remove = Effect.fn("Workers.remove")((worker: WorkerId) => call.remove({ params: { worker_id: worker } }))

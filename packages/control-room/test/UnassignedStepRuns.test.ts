@@ -13,10 +13,10 @@ import { Workers } from "../src/internal/store/Workers.ts"
 import { missing } from "../src/internal/runs/UnassignedStepRuns.ts"
 import { layer, linkWorker, movedBy, Service } from "./support/Service.ts"
 
-const need = { workspaceId: WorkspaceId.make("w"), task: "read", taskPackage: null, group: null } as const
+const need = { workspaceId: WorkspaceId.make("w"), task: "read", taskPackage: null, group: null, labels: [] as ReadonlyArray<string> } as const
 const taskPackage = { id: "p", name: "invoices" }
 const group = { id: "g", name: "linux" }
-const offer = { tasks: ["write"], packages: false, groups: [] as ReadonlyArray<string> }
+const offer = { tasks: ["write"], packages: false, groups: [] as ReadonlyArray<string>, labels: [] as ReadonlyArray<string> }
 
 describe("what is missing", () => {
   const cases: ReadonlyArray<readonly [string, Parameters<typeof missing>, RegExp | null]> = [
@@ -41,9 +41,23 @@ describe("what is missing", () => {
     ],
     [
       "nothing: one of the group brings it",
-      [{ ...need, group }, [{ tasks: ["read"], packages: false, groups: ["g"] }]],
+      [{ ...need, group }, [{ ...offer, tasks: ["read"], groups: ["g"] }]],
       null
-    ]
+    ],
+    [
+      "the label that no worker with the task has",
+      [{ ...need, labels: ["gpu", "eu"] }, [{ ...offer, tasks: ["read"], labels: ["eu"] }, { ...offer, labels: ["gpu"] }]],
+      /^no worker that is online and takes the task "read" has the label "gpu"; start one with --label gpu --label eu$/
+    ],
+    [
+      "one worker with labels that several have",
+      [
+        { ...need, labels: ["gpu", "eu"] },
+        ["gpu", "eu"].map((label) => ({ ...offer, tasks: ["read"], labels: [label] }))
+      ],
+      /has all of the labels "gpu" and "eu"; start one/
+    ],
+    ["nothing: one has the labels", [{ ...need, labels: ["a"] }, [{ ...offer, tasks: ["read"], labels: ["b", "a"] }]], null]
   ]
   for (const [what, [wanted, offers], says] of cases) {
     plain(what, () => {

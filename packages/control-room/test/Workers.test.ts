@@ -54,7 +54,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("workers",
       const worker = yield* linkWorker([task])
       const id = worker.identity.workerId
       const state = Effect.map(Workers.get(id), (found) => found.state)
-      assert.deepStrictEqual(yield* Workers.get(id), { id, name: "test", state: "idle" })
+      assert.deepStrictEqual(yield* Workers.get(id), { id, name: "test", state: "idle", labels: [], draining: false })
       yield* started(process)
       const lease = yield* worker.lease
       assert.strictEqual(yield* state, "busy")
@@ -72,7 +72,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("workers",
       yield* heardOf(3600)
       assert.strictEqual(yield* state, "offline")
       const listed = (yield* Stream.runCollect(Workers.stream({ limit: 1 }))).find((one) => one.id === id)
-      assert.deepStrictEqual(listed, { id, name: "test", state: "offline" })
+      assert.deepStrictEqual(listed, { id, name: "test", state: "offline", labels: [], draining: false })
     })
   )
 

@@ -1,4 +1,6 @@
 /** The worker: links itself to a control room, leases step runs of its tasks, and runs them in this process. */
+import type { StepRunId } from "@signalbox/api/contract/Ids"
+import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
 import type { CallError } from "@signalbox/api/ControlRoomError"
 import * as StepRunSession from "@signalbox/api/robot/StepRunSession"
 import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
@@ -22,6 +24,13 @@ import type * as Task from "./Task.ts"
 /** The worker is not, or no longer, linked to the service; the message contains the remedy. */
 export class NotLinked extends Schema.TaggedError<NotLinked>()("NotLinked", { message: Schema.String }) {}
 
+/** How a worker has ended by itself: with the step run of `once`; null: it was drained, and with `once` before it had one. */
+export type Ended = {
+  readonly id: StepRunId
+  /** Null: completed. `lost`: the service had ended it before. */
+  readonly error: { readonly code: StepRunErrorCode; readonly message: string } | "lost" | null
+} | null
+
 /** The failures that stop a worker. */
 export type WorkerError = CallError | HomeError | NotLinked
 
@@ -41,6 +50,10 @@ export interface Options<T extends Task.Any> {
   readonly home?: Home
   /** How many step runs may be active concurrently, 1 to 1,000; default 1. */
   readonly capacity?: number
+  /** What this worker has or is, such as `gpu`, for steps that ask for it; default: nothing. */
+  readonly labels?: ReadonlyArray<string>
+  /** Takes one step run, and ends with it; default false. */
+  readonly once?: boolean
   /** The pause between heartbeats; default: what the service asks for. */
   readonly heartbeat?: Duration.Input
   /**
@@ -48,6 +61,8 @@ export interface Options<T extends Task.Any> {
    * virtual time, which does not advance when the worker closes.
    */
   readonly drain?: Duration.Input
+  /** Ends the step runs at once, although `drain` is not over, when it completes; default: never. */
+  readonly hurry?: Effect.Effect<void>
 }
 
 /** Retries until the service is available, and logs its unavailability once. */
@@ -66,12 +81,12 @@ const untilThere = <A, E extends WorkerError>(call: Effect.Effect<A, E, HttpClie
   })
 
 const link = Effect.fnUntraced(function* (options: Options<never>, tasks: ReadonlyArray<string>) {
-  const { home, linkToken, name, origin } = options
+  const { home, labels = [], linkToken, name, origin } = options
   if (linkToken === undefined) {
     return yield* new NotLinked({ message: "the worker is not linked to the service yet: give it a link token" })
   }
   const token = Effect.isEffect(linkToken) ? yield* untilThere(linkToken) : linkToken
-  const identity = yield* WorkerProtocol.link({ origin, linkToken: token, name, tasks }).pipe(
+  const identity = yield* WorkerProtocol.link({ origin, linkToken: token, name, tasks, labels }).pipe(
     Effect.tap((identity) => (home === undefined ? Effect.void : home.remember({ origin, identity }))),
     // The token can be used once, so its result must not be lost.
     Effect.uninterruptible,
@@ -87,7 +102,7 @@ const identify = Effect.fnUntraced(function* (options: Options<never>, tasks: Re
   const linked = home === undefined ? null : yield* home.linked
   if (linked === null) return yield* link(options, tasks)
   const { heartbeat } = yield* WorkerProtocol.make(origin, linked.identity)
-  const known = yield* untilThere(heartbeat([])).pipe(
+  const known = yield* untilThere(heartbeat([], { starting: true })).pipe(
     Effect.as(true),
     Effect.catchIf(isUnknownWorker, () => Effect.succeed(false))
   )
@@ -133,7 +148,7 @@ const serveLinked = Effect.fnUntraced(function* <R>(
       processRunId: lease.process_run_id,
       stepRunId: lease.step_run_id
     }).pipe(Effect.provideService(HttpClient.HttpClient, client))
-  return yield* serve({
+  const worked = yield* serve({
     protocol: { ...calls, ...reportCalls },
     tasks: names,
     packages: home !== undefined,
@@ -167,12 +182,18 @@ const serveLinked = Effect.fnUntraced(function* <R>(
     }),
     capacity,
     heartbeat: options.heartbeat ?? `${identity.heartbeatSeconds} seconds`,
-    drain: options.drain ?? "10 seconds"
+    drain: options.drain ?? "10 seconds",
+    labels: options.labels ?? [],
+    once: options.once ?? false,
+    hurry: options.hurry ?? Effect.never
   }).pipe(Effect.catchIf(isUnknownWorker, removed))
+  const ended: Ended = worked === null ? null : { id: worked.id, error: worked.ending }
+  return ended
 }, Effect.scoped)
 
 /**
- * Links the worker, unless its home has a linked one, and works until it is interrupted. It survives an unavailable
+ * Links the worker, unless its home has a linked one, and works until it is interrupted or drained (`Workers.drain`), or
+ * with `once` until one step run has ended. It survives an unavailable
  * service: calls are retried after 0.25 s to 5 s, and reports of step runs are sent once the service is available
  * again.
  *
@@ -186,7 +207,7 @@ const serveLinked = Effect.fnUntraced(function* <R>(
  */
 export const run = <T extends Task.Any>(
   options: Options<T>
-): Effect.Effect<never, WorkerError, HttpClient.HttpClient | Task.Services<T>> =>
+): Effect.Effect<Ended, WorkerError, HttpClient.HttpClient | Task.Services<T>> =>
   // `T` is a union of tasks that require different services; `Services<T>` is the union of those, which TypeScript
   // cannot conclude for an abstract `T`. It excludes `Robot`, since `runItems` provides it.
   serveLinked(options as unknown as Options<Task.Task<Task.PayloadSchema, Task.PayloadSchema, Task.Services<T>>>)
@@ -222,6 +243,7 @@ export const layer = <T extends Task.Any>(
 ): Layer.Layer<never, never, HttpClient.HttpClient | Task.Services<T>> =>
   Layer.effectDiscard(
     run(options).pipe(
+      Effect.andThen(Effect.logInfo("the worker has ended: it was drained")),
       Effect.catchCause((cause) =>
         Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.logError("the worker has stopped", cause)
       ),

@@ -23,7 +23,13 @@ const s1 = StepRunId.make("s1")
  * not drain.
  */
 const begin = Effect.fnUntraced(function* (
-  options: { readonly capacity?: number; readonly items?: number; readonly drain?: Duration.Input } = {}
+  options: {
+    readonly capacity?: number
+    readonly items?: number
+    readonly drain?: Duration.Input
+    readonly once?: boolean
+    readonly hurry?: Effect.Effect<void>
+  } = {}
 ) {
   const { protocol, script } = yield* Protocol.make
   const gate = yield* Deferred.make<void>()
@@ -42,6 +48,7 @@ const begin = Effect.fnUntraced(function* (
         protocol,
         tasks: [wait.name],
         packages: false,
+        labels: ["gpu"],
         execute: (lease, reports, mayReserve) =>
           Effect.sync(() => {
             const memory = MemorySession.make(items)
@@ -57,7 +64,9 @@ const begin = Effect.fnUntraced(function* (
           }),
         capacity: options.capacity ?? 1,
         heartbeat: "3 seconds",
-        drain: options.drain ?? 0
+        drain: options.drain ?? 0,
+        once: options.once ?? false,
+        hurry: options.hurry ?? Effect.never
       })
     )
   )
@@ -200,6 +209,20 @@ describe("closing the agent", () => {
     })
   )
 
+  it.effect("ends at once when told to hurry", () =>
+    Effect.gen(function* () {
+      const hurry = yield* Deferred.make<void>()
+      const { fiber, offer, script } = yield* begin({ drain: "Infinity", hurry: Deferred.await(hurry) })
+      yield* offer("s1")
+      const closing = yield* Effect.forkChild(Fiber.interrupt(fiber))
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(script.finished.size, 0)
+      yield* Deferred.succeed(hurry, undefined)
+      yield* Fiber.join(closing)
+      assert.strictEqual(script.finished.get("s1")?.code, "TERMINATED")
+    })
+  )
+
   it.effect("does not wait for an unavailable service", () =>
     Effect.gen(function* () {
       const { fiber, offer, script } = yield* begin({ drain: "10 seconds" })
@@ -209,6 +232,78 @@ describe("closing the agent", () => {
       yield* TestClock.adjust("15 seconds")
       yield* Fiber.join(closing)
       assert.strictEqual(script.finished.size, 0)
+    })
+  )
+})
+
+describe("an agent that is drained by the service", () => {
+  it.effect("leases no more, lets its step runs end with their reserved item, and ends", () =>
+    Effect.gen(function* () {
+      const { fiber, gate, offer, script, sessions } = yield* begin({ capacity: 2, items: 3 })
+      yield* offer("s1")
+      script.drain = true
+      yield* TestClock.adjust("3 seconds")
+      yield* offer("s2")
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(script.started, ["s1"])
+      assert.deepStrictEqual(script.beats.at(-1), ["s1"])
+      yield* Deferred.succeed(gate, undefined)
+      assert.isNull(yield* Fiber.join(fiber))
+      assert.deepStrictEqual([...script.finished], [["s1", null]])
+      assert.deepStrictEqual(
+        sessions.get("s1")?.actions.map((action) => action.did),
+        ["output", "release"]
+      )
+    })
+  )
+
+  it.effect("ends at once when it has none", () =>
+    Effect.gen(function* () {
+      const { fiber, script } = yield* begin()
+      script.drain = true
+      yield* TestClock.adjust("3 seconds")
+      assert.isNull(yield* Fiber.join(fiber))
+    })
+  )
+})
+
+describe("an agent for one step run", () => {
+  it.effect("asks for one although its capacity is more, and ends with how it ended", () =>
+    Effect.gen(function* () {
+      const { fiber, gate, offer, script } = yield* begin({ capacity: 5, items: 3, once: true })
+      yield* TestClock.adjust("1 hour")
+      yield* offer("s1", "s2")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* Deferred.succeed(gate, undefined)
+      assert.deepStrictEqual(yield* Fiber.join(fiber), { id: s1, ending: null })
+      assert.deepStrictEqual(script.started, ["s1"])
+      assert.isTrue(script.asked.every((free) => free === 1))
+    })
+  )
+
+  it.effect("says that the step run failed or was lost", () =>
+    Effect.gen(function* () {
+      const stopped = yield* begin({ once: true })
+      yield* stopped.offer("s1")
+      stopped.script.stop = [s1]
+      yield* TestClock.adjust("3 seconds")
+      const ended = yield* Fiber.join(stopped.fiber)
+      assert.deepInclude(ended?.ending, { code: "TERMINATED" })
+
+      const lost = yield* begin({ once: true })
+      yield* lost.offer("s1")
+      lost.script.lost = [s1]
+      yield* TestClock.adjust("3 seconds")
+      assert.deepStrictEqual(yield* Fiber.join(lost.fiber), { id: s1, ending: "lost" })
+    })
+  )
+
+  it.effect("is drained before it has one", () =>
+    Effect.gen(function* () {
+      const { fiber, script } = yield* begin({ once: true })
+      script.drain = true
+      yield* TestClock.adjust("3 seconds")
+      assert.isNull(yield* Fiber.join(fiber))
     })
   )
 })

@@ -29,6 +29,19 @@ export const UnrecognisedTag = (known: ReadonlyArray<string>) =>
 /** A name given by users: 1 to 255 characters. */
 export const Name = Text.check(Schema.isBetweenLength(1, 255))
 
+/** What a worker has or is, such as `gpu` or `site=berlin`: 1 to 63 letters, digits and `. _ - = : /`. */
+export const Label = Schema.String.check(
+  Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._=:/-]{0,62}$/, {
+    message: "Expected a label of at most 63 letters, digits and . _ - = : / that begins with a letter or digit"
+  })
+)
+
+/** At most 32 labels, each once. */
+export const Labels = Schema.Array(Label).check(
+  Schema.isMaxLength(32),
+  Schema.makeFilter((labels) => new Set(labels).size === labels.length || "Expected each label once")
+)
+
 /** Query parameters of every list: the size of a page (1 to 500, default 100) and its start. */
 export const listQuery = {
   limit: Schema.optional(Schema.Int.check(Schema.isGreaterThan(0))),

@@ -5,7 +5,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { Deleted, listQuery, Name, Page, Ref, Text, Timestamp } from "./Common.ts"
+import { Deleted, Labels, listQuery, Name, Page, Ref, Text, Timestamp } from "./Common.ts"
 import { extension, summary } from "./Documentation.ts"
 import { ProcessId, StepId, TaskPackageId, WorkerGroupId, WorkItemId, WorkspaceId } from "./Ids.ts"
 import {
@@ -37,12 +37,17 @@ export const StepTask = Schema.Struct({ name: Name, package_id: Schema.optionalK
 /** `none`: the programs of the worker's machine; a path: an environment that is there, below a folder that workers allow. */
 export const StepEnvironment = Schema.Union([Schema.Literal("none"), Schema.Struct({ path: Text })])
 
+/** What a step asks of the worker that takes it: all of these labels. */
+export const StepWorker = Schema.Struct({ labels: Labels })
+
 /** One step of a definition. Steps run in the order of the list. */
 export const StepDefinition = Schema.Struct({
   name: Name,
   task: StepTask,
   /** Only workers of this group may lease the step; absent or null: any worker. */
   worker_group: Schema.optionalKey(Schema.NullOr(Ref(WorkerGroupId))),
+  /** Only workers with all of these labels may lease the step; absent: any worker. */
+  worker: Schema.optionalKey(StepWorker),
   /** How many step runs of this step may be active concurrently; default 1. */
   max_parallel: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 }))),
   /** A step run that exceeds this is terminated; default: no limit. */

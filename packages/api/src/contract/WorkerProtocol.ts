@@ -6,7 +6,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { TokenAuthorization } from "./Authorization.ts"
-import { Deleted, Name, RelativePath, Text, TimestampInput } from "./Common.ts"
+import { Deleted, Labels, Name, RelativePath, Text, TimestampInput } from "./Common.ts"
 import { extension } from "./Documentation.ts"
 import { NewFile, UploadForm } from "./Files.ts"
 import { FileId, ProcessId, ProcessRunId, StepId, StepRunId, WorkerId, WorkItemId, WorkspaceId } from "./Ids.ts"
@@ -42,7 +42,13 @@ export const Linked = Schema.Struct({
  * deleted.
  */
 export const link = HttpApiEndpoint.post("linkWorker", "/link", {
-  payload: Schema.Struct({ link_token: Schema.String, name: Name, tasks: Tasks }),
+  payload: Schema.Struct({
+    link_token: Schema.String,
+    name: Name,
+    tasks: Tasks,
+    /** What the worker has, for steps that ask for it; default: none. */
+    labels: Schema.optionalKey(Labels)
+  }),
   success: Linked,
   error: [InvalidRequestResponse, ForbiddenResponse]
 }).annotateMerge(extension("Link a worker to the workspace"))
@@ -74,6 +80,8 @@ export const lease = HttpApiEndpoint.post("leaseStepRuns", "/lease", {
     tasks: Tasks,
     /** Whether this worker also runs tasks of task packages; default false. */
     packages: Schema.optionalKey(Schema.Boolean),
+    /** In place of those that it had; absent: it keeps them. */
+    labels: Schema.optionalKey(Labels),
     wait_seconds: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 30 }))
   }),
   success: Schema.Struct({ leases: Schema.Array(Lease) }),
@@ -82,10 +90,18 @@ export const lease = HttpApiEndpoint.post("leaseStepRuns", "/lease", {
   .middleware(TokenAuthorization)
   .annotateMerge(extension("Wait for step runs and lease them"))
 
-/** Keeps the worker and its step runs alive; returns which of them must stop and which it no longer owns. */
+/**
+ * Keeps the worker and its step runs alive; returns which of them must stop and which it no longer owns. `starting`: this is
+ * the first of a worker that was started, so that it no longer drains. `drain`: end when the step runs have ended.
+ */
 export const heartbeat = HttpApiEndpoint.post("heartbeat", "/heartbeat", {
-  payload: Schema.Struct({ step_run_ids: Schema.Array(StepRunId) }),
-  success: Schema.Struct({ stop: Schema.Array(StepRunId), lost: Schema.Array(StepRunId) }),
+  payload: Schema.Struct({ step_run_ids: Schema.Array(StepRunId), starting: Schema.optionalKey(Schema.Boolean) }),
+  success: Schema.Struct({
+    stop: Schema.Array(StepRunId),
+    lost: Schema.Array(StepRunId),
+    /** A service before this field does not send it. */
+    drain: Schema.optionalKey(Schema.Boolean)
+  }),
   error: InvalidRequestResponse
 })
   .middleware(TokenAuthorization)

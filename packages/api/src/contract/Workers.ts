@@ -3,6 +3,7 @@
  */
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { Deleted, listQuery, Name, OpenEnum, Page, Timestamp, TimestampInput } from "./Common.ts"
@@ -35,11 +36,16 @@ export const createLinkToken = HttpApiEndpoint.post(
 export const workerStates = ["offline", "idle", "busy"] as const
 export type WorkerState = (typeof workerStates)[number]
 
-/** `offline`: no heartbeat for 10 seconds; `busy`: processing at least one step run. */
+/**
+ * `offline`: no heartbeat for 10 seconds; `busy`: processing at least one step run. `labels` and `draining` are extensions: a
+ * worker that drains leases nothing more, and ends when its step runs have ended.
+ */
 export const Worker = Schema.Struct({
   id: WorkerId,
   name: Schema.String,
-  state: OpenEnum(workerStates)
+  state: OpenEnum(workerStates),
+  labels: Schema.Array(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
+  draining: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
 }).annotate({ identifier: "Worker" })
 export interface Worker extends Schema.Schema.Type<typeof Worker> {}
 
@@ -81,6 +87,18 @@ export const remove = HttpApiEndpoint.delete("deleteWorker", "/workspaces/:works
   .annotate(RequiredPermission, "Workers.write_workers")
   .annotateMerge(summary("Delete a worker"))
 
+/**
+ * Extension: the worker leases nothing more, finishes its step runs and ends. It leases again when it is started the next
+ * time. Repeating it changes nothing.
+ */
+export const drain = HttpApiEndpoint.post("drainWorker", "/workspaces/:workspace_id/workers/:worker_id/drain", {
+  params,
+  success: Worker,
+  error: NotFoundResponse
+})
+  .annotate(RequiredPermission, "Workers.write_workers")
+  .annotateMerge(extension("Let a worker finish its step runs and end"))
+
 export const Workers = /* @__PURE__ */ HttpApiGroup.make("workers")
-  .add(get, list, update, remove, createLinkToken)
+  .add(get, list, update, remove, drain, createLinkToken)
   .middleware(WorkspaceAuthorization)

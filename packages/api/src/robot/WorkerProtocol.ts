@@ -63,10 +63,16 @@ export const link = Effect.fn("WorkerProtocol.link")(function* (options: {
   readonly linkToken: Redacted.Redacted
   readonly name: string
   readonly tasks: ReadonlyArray<string>
+  readonly labels?: ReadonlyArray<string>
 }) {
   const client = yield* HttpClient.HttpClient
   const linked = yield* call.link(transportTo(client, options.origin, null), {
-    payload: { link_token: Redacted.value(options.linkToken), name: options.name, tasks: options.tasks }
+    payload: {
+      link_token: Redacted.value(options.linkToken),
+      name: options.name,
+      tasks: options.tasks,
+      ...(options.labels === undefined ? {} : { labels: options.labels })
+    }
   })
   const identity: WorkerIdentity = {
     workerId: linked.worker_id,
@@ -88,6 +94,8 @@ export const make = Effect.fnUntraced(function* (origin: string, identity: Worke
       readonly tasks: ReadonlyArray<string>
       /** Whether this worker also runs tasks of task packages; default false. */
       readonly packages?: boolean
+      /** In place of those that it had; default: it keeps them. */
+      readonly labels?: ReadonlyArray<string>
       readonly waitSeconds: number
     }) =>
       call
@@ -96,7 +104,8 @@ export const make = Effect.fnUntraced(function* (origin: string, identity: Worke
             free: options.free,
             tasks: options.tasks,
             wait_seconds: options.waitSeconds,
-            ...(options.packages === undefined ? {} : { packages: options.packages })
+            ...(options.packages === undefined ? {} : { packages: options.packages }),
+            ...(options.labels === undefined ? {} : { labels: options.labels })
           }
         })
         .pipe(
@@ -107,8 +116,11 @@ export const make = Effect.fnUntraced(function* (origin: string, identity: Worke
             attemptTimeoutMillis: (options.waitSeconds + 15) * 1000
           })
         ),
-    heartbeat: (stepRunIds: ReadonlyArray<StepRunId>) =>
-      call.heartbeat(transport, { payload: { step_run_ids: stepRunIds } }),
+    /** `starting`: the first of a worker that was started, which ends an earlier request to drain. */
+    heartbeat: (stepRunIds: ReadonlyArray<StepRunId>, options: { readonly starting?: boolean } = {}) =>
+      call.heartbeat(transport, {
+        payload: { step_run_ids: stepRunIds, ...(options.starting === true ? { starting: true } : {}) }
+      }),
     start: (lease: contract.Lease) =>
       call.start(transport, {
         params: { step_run_id: lease.step_run_id },

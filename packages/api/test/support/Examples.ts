@@ -222,7 +222,7 @@ export const examples: ReadonlyArray<Example> = [
     body: JSON.stringify(event)
   }),
   of("WebhookEvent", WebhookEvents.WebhookEvent, event),
-  of("Worker", Workers.Worker, { id: "wk1", name: "machine 1", state: "idle" }),
+  of("Worker", Workers.Worker, { id: "wk1", name: "machine 1", state: "idle", labels: ["gpu"], draining: false }),
   of("LinkToken", Workers.LinkToken, { id: "t1", expires_at: later, link_token: "secret" }),
   of("WorkerGroup", WorkerGroups.WorkerGroup, { id: "g1", name: "big machines" }),
   of("Membership", WorkerGroups.Membership, {
@@ -291,7 +291,7 @@ export const examples: ReadonlyArray<Example> = [
   of(
     "a page",
     Page(Workers.Worker),
-    { data: [{ id: "wk1", name: "m", state: "busy" }], has_more: true, next: "https://example.com" },
+    { data: [{ id: "wk1", name: "m", state: "busy", labels: [], draining: true }], has_more: true, next: "https://example.com" },
     null
   ),
   ...olderExamples

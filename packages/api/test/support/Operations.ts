@@ -84,6 +84,7 @@ GET    /workspaces/{w}/task-packages/{task_package_id}/download        Tasks.rea
 GET    /workspaces/{w}/task-packages/{task_package_id}/upload          Tasks.write_task_packages
 
 POST   /workspaces/{w}/workers/link-tokens                             Workers.write_workers
+POST   /workspaces/{w}/workers/{worker_id}/drain                       Workers.write_workers
 GET    /workspaces/{w}/worker-groups/{worker_group_id}/link-tokens     Workers.read_workers
 POST   /workspaces/{w}/worker-groups/{worker_group_id}/link-tokens     Workers.write_workers
 GET    /workspaces/{w}/worker-groups/{worker_group_id}/link-tokens/{token_id}  Workers.read_workers

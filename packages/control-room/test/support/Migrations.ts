@@ -7,6 +7,9 @@ export const beforeHeldOutputs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DROP TABLE console_ticket`
   yield* sql`DROP TABLE console_session`
+  yield* sql`DROP INDEX step_run_labels`
+  yield* sql`ALTER TABLE step_run DROP COLUMN labels`
+  for (const column of ["labels", "draining"]) yield* sql`ALTER TABLE worker DROP COLUMN ${sql(column)}`
   yield* sql`ALTER TABLE process DROP COLUMN forward_done_items`
   for (const index of ["file_by_blob", "work_item_by_parent", "output_passed_on"]) {
     yield* sql`DROP INDEX ${sql(index)}`

@@ -13,7 +13,7 @@ import type * as Scope from "effect/Scope"
 import { backoff, isUnknownWorker } from "./Failures.ts"
 import type { Reports } from "./Reports.ts"
 import type { BuildTime } from "./TimeLimit.ts"
-import { type Execution, type Order, type Protocol, runStepRun } from "./StepRun.ts"
+import { type Ending, type Execution, type Order, type Protocol, runStepRun } from "./StepRun.ts"
 
 export interface Options<R> {
   readonly protocol: Protocol
@@ -21,6 +21,8 @@ export interface Options<R> {
   readonly tasks: ReadonlyArray<string>
   /** Whether it also runs tasks of task packages. */
   readonly packages: boolean
+  /** What it has, for steps that ask for it. */
+  readonly labels: ReadonlyArray<string>
   /** `mayReserve` is false when the worker is ending. */
   readonly execute: (
     lease: Lease,
@@ -31,6 +33,16 @@ export interface Options<R> {
   readonly capacity: number
   readonly heartbeat: Duration.Input
   readonly drain: Duration.Input
+  /** Takes one step run and ends with it. */
+  readonly once: boolean
+  /** Completes when draining must end at once. */
+  readonly hurry: Effect.Effect<void>
+}
+
+/** How a step run of a worker ended. */
+export interface Worked {
+  readonly id: StepRunId
+  readonly ending: Ending
 }
 
 interface Entry {
@@ -46,16 +58,20 @@ const waitSeconds = 20
 const isRefusal = (error: CallError): boolean => error._tag === "InvalidRequest" || isUnknownWorker(error)
 
 /**
- * Leases and runs until interrupted or refused. When the scope closes no more is leased; step runs may finish their
- * reserved item for up to `drain`, while heartbeats continue, and are then terminated.
+ * Leases and runs until interrupted, refused or drained, or with `once` until a step run has ended, which it returns. When
+ * the service lets it drain, no more is leased, and step runs end as they do. When the scope closes no more is leased; step
+ * runs may finish their reserved item for up to `drain`, while heartbeats continue, and are then terminated.
  */
 export const serve = Effect.fnUntraced(function* <R>(
   options: Options<R>
-): Effect.fn.Return<never, ControlRoomError | InvalidRequest, R | Scope.Scope> {
-  const { capacity, packages, protocol, tasks } = options
+): Effect.fn.Return<Worked | null, ControlRoomError | InvalidRequest, R | Scope.Scope> {
+  const { labels, once, packages, protocol, tasks } = options
+  const capacity = once ? 1 : options.capacity
   const live = new Map<StepRunId, Entry>()
   const room = yield* Latch.make(true)
+  const drained = yield* Deferred.make<void>()
   let draining = false
+  let worked: Worked | null = null
   let away = false
 
   const give = (id: StepRunId, order: Order) => {
@@ -63,14 +79,20 @@ export const serve = Effect.fnUntraced(function* <R>(
     return entry === undefined ? Effect.void : Deferred.succeed(entry.order, order)
   }
 
+  const leave = Effect.suspend(() => {
+    draining = true
+    return Deferred.succeed(drained, undefined)
+  })
+
   const beat = Effect.suspend(() =>
     protocol.heartbeat([...live].filter(([, entry]) => entry.started).map(([id]) => id))
   ).pipe(
-    Effect.flatMap(({ lost, stop }) =>
-      Effect.andThen(
+    Effect.flatMap(({ drain, lost, stop }) =>
+      Effect.all([
         Effect.forEach(lost, (id) => give(id, "lost")),
-        Effect.forEach(stop, (id) => give(id, "terminate"))
-      )
+        Effect.forEach(stop, (id) => give(id, "terminate")),
+        drain === true ? leave : Effect.void
+      ])
     ),
     // The next heartbeat is the retry.
     Effect.provideService(RetryPolicy, { ...defaultPolicy, attempts: 1, attemptTimeoutMillis: 5000 }),
@@ -105,10 +127,13 @@ export const serve = Effect.fnUntraced(function* <R>(
         entry.started = true
       })
     })
-    yield* FiberSet.run(fibers, Effect.ensuring(stepRun, end))
+    const kept = Effect.map(stepRun, (ending) => {
+      if (once) worked = { id: lease.step_run_id, ending }
+    })
+    yield* FiberSet.run(fibers, Effect.ensuring(kept, end))
   })
 
-  const lease = Effect.suspend(() => protocol.lease({ free: capacity - live.size, tasks, packages, waitSeconds })).pipe(
+  const lease = Effect.suspend(() => protocol.lease({ free: capacity - live.size, tasks, packages, labels, waitSeconds })).pipe(
     Effect.tapError((error) => {
       if (away || isRefusal(error)) return Effect.void
       away = true
@@ -129,16 +154,22 @@ export const serve = Effect.fnUntraced(function* <R>(
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
       draining = true
-      yield* Effect.timeoutOption(FiberSet.awaitEmpty(fibers), options.drain)
+      yield* Effect.raceFirst(Effect.timeoutOption(FiberSet.awaitEmpty(fibers), options.drain), options.hurry)
       yield* Effect.forEach([...live.keys()], (id) => give(id, "terminate"))
       yield* Effect.timeoutOption(FiberSet.awaitEmpty(fibers), "5 seconds")
     })
   )
-  while (true) {
-    yield* room.await
-    const [took, leases] = yield* polling(Effect.timed(lease))
-    for (const lease of leases) yield* begin(lease, fibers)
-    // Avoids a tight loop with a service that responds without waiting for work.
-    if (leases.length === 0 && Duration.toMillis(took) < 250) yield* polling(Effect.sleep("250 millis"))
-  }
+  const leasing = Effect.gen(function* () {
+    while (true) {
+      yield* room.await
+      const [took, leases] = yield* polling(Effect.timed(lease))
+      for (const lease of leases) yield* begin(lease, fibers)
+      // Avoids a tight loop with a service that responds without waiting for work.
+      if (leases.length === 0 && Duration.toMillis(took) < 250) yield* polling(Effect.sleep("250 millis"))
+      if (once && leases.length > 0) return
+    }
+  })
+  yield* Effect.raceFirst(leasing, Deferred.await(drained))
+  yield* FiberSet.awaitEmpty(fibers)
+  return worked
 })

@@ -50,7 +50,7 @@ export interface Options<R> {
 }
 
 /** `null`: succeeded. `"lost"`: nothing to report. */
-type Ending = StepRunError | null | "lost"
+export type Ending = StepRunError | null | "lost"
 
 const work = <R>({ lease, onStarted, protocol }: Options<R>, execution: Execution<R>, limit: TimeLimit.TimeLimit) => {
   const task: Effect.Effect<Ending, LeaseLost | CallError, R> = execution.work
@@ -94,7 +94,7 @@ const report = ({ lease, protocol }: Pick<Options<never>, "lease" | "protocol">,
     Effect.annotateLogs({ error_code: ending?.code ?? null })
   )
 
-/** Starts, works, collects, and finishes the step run; never fails. An order interrupts the task. */
+/** Starts, works, collects, and finishes the step run, and returns how it ended; never fails. An order interrupts the task. */
 export const runStepRun = Effect.fnUntraced(
   function* <R>(options: Options<R>) {
     const { lease, order, protocol } = options
@@ -107,9 +107,12 @@ export const runStepRun = Effect.fnUntraced(
     const ending = yield* Effect.raceFirst(work(options, execution, limit), ordered)
     const collected = ending === "lost" ? ending : yield* collect(execution, ending)
     if (collected !== "lost") yield* reports.flush
-    if (collected === "lost" || reports.isLost())
-      return yield* Effect.logWarning("the lease of the step run was lost; the step run was dropped")
+    if (collected === "lost" || reports.isLost()) {
+      yield* Effect.logWarning("the lease of the step run was lost; the step run was dropped")
+      return "lost" as const
+    }
     yield* report(options, collected)
+    return collected
   },
   Effect.scoped,
   (effect, { lease }) => Effect.annotateLogs(effect, { step_run_id: lease.step_run_id, task: lease.task.name })

@@ -71,7 +71,10 @@ export const begin = Effect.fnUntraced(function* (
           }),
         capacity: 1,
         heartbeat: "100 millis",
-        drain: 0
+        drain: 0,
+        labels: [],
+        once: false,
+        hurry: Effect.never
       })
     )
   )

@@ -44,6 +44,8 @@ export interface Script {
   readonly builds: Array<string>
   stop: ReadonlyArray<StepRunId>
   lost: ReadonlyArray<StepRunId>
+  /** Whether heartbeats say to drain. */
+  drain: boolean
   /** The failure of every call of that name, if any. */
   leaseError: ControlRoomError | undefined
   startError: Conflict | undefined
@@ -66,6 +68,7 @@ export const make = Effect.gen(function* () {
     builds: [],
     stop: [],
     lost: [],
+    drain: false,
     leaseError: undefined,
     startError: undefined,
     finishError: undefined,
@@ -87,7 +90,7 @@ export const make = Effect.gen(function* () {
     heartbeat: (ids) =>
       Effect.sync(() => {
         script.beats.push(ids)
-        return { stop: script.stop, lost: script.lost }
+        return { stop: script.stop, lost: script.lost, drain: script.drain }
       }),
     start: (lease) =>
       Effect.suspend(() =>

@@ -32,6 +32,7 @@ type Contract = typeof StepDefinition.Type
 /** How a step runs its task: the options of a step in the contract, with a worker group by name or id. */
 export interface StepOptions<Name extends string = string> extends Pick<
   Contract,
+  | "worker"
   | "max_parallel"
   | "timeout_seconds"
   | "retry"

@@ -72,6 +72,7 @@ const normalisedStep = ({ task, ...step }: StepDefinition) => ({
   forward_done_items: step.forward_done_items ?? null,
   task: { name: task.name, package_id: task.package_id ?? null },
   worker_group: step.worker_group?.id ?? null,
+  worker: { labels: (step.worker?.labels ?? []).toSorted() },
   max_parallel: step.max_parallel ?? 1,
   timeout_seconds: step.timeout_seconds ?? null,
   retry: step.retry ?? null,
@@ -98,6 +99,7 @@ const differing = <K extends string>(
 const stepOptions = [
   "task",
   "worker_group",
+  "worker",
   "max_parallel",
   "timeout_seconds",
   "retry",

@@ -132,7 +132,7 @@ export const layer = Endpoints.group(
     return handlers.handleAll({
       linkWorker: Effect.fnUntraced(function* ({ payload }) {
         const token = Tokens.parse(payload.link_token)
-        const linked = token?.kind === "link" ? yield* workers.link(token, payload.name, payload.tasks) : null
+        const linked = token?.kind === "link" ? yield* workers.link(token, payload.name, payload.tasks, payload.labels ?? []) : null
         if (linked === null) {
           return yield* forbidden("link_token: unknown, used or expired; make a new one")
         }
@@ -146,7 +146,7 @@ export const layer = Endpoints.group(
       leaseStepRuns: Effect.fnUntraced(function* ({ payload }) {
         const worker = yield* ownWorker
         const packages = payload.packages === true
-        yield* workers.seen(worker.id, { tasks: payload.tasks, packages })
+        yield* workers.seen(worker.id, { tasks: payload.tasks, packages, labels: payload.labels })
         const take = runs.lease(worker, payload.tasks, packages, payload.free)
         const deadline = (yield* Clock.currentTimeMillis) + payload.wait_seconds * 1000
         const listening = Effect.gen(function* () {
@@ -164,8 +164,9 @@ export const layer = Endpoints.group(
       }),
       heartbeat: Effect.fnUntraced(function* ({ payload }) {
         const worker = yield* ownWorker
-        yield* workers.seen(worker.id)
-        return yield* runs.heard(worker.id, payload.step_run_ids)
+        if (payload.starting === true) yield* workers.setDraining(worker.id, false)
+        const drain = yield* workers.seen(worker.id)
+        return { ...(yield* runs.heard(worker.id, payload.step_run_ids)), drain }
       }),
       startStepRun: Effect.fnUntraced(function* ({ params, payload }) {
         const worker = yield* ownWorker

@@ -47,6 +47,11 @@ export const layer = Endpoints.group(
         yield* store.rename(worker.id, name)
         return { ...worker, name }
       }),
+      drainWorker: Effect.fnUntraced(function* ({ params }) {
+        const worker = yield* find(params)
+        yield* store.setDraining(worker.id, true)
+        return { ...worker, draining: true }
+      }),
       deleteWorker: Effect.fnUntraced(function* ({ params }) {
         const worker = yield* find(params)
         if (!(yield* store.remove(worker.id))) {

@@ -16,17 +16,31 @@ const takes =
   ({ packages, tasks }: Offer) =>
     taskPackage === null ? tasks.includes(task) : packages
 
+const quoted = (labels: ReadonlyArray<string>) => labels.map((label) => `"${label}"`).join(" and ")
+
+/** The labels that no worker has; where each has some worker, that none has all. */
+const lackOf = (unknown: ReadonlyArray<string>, wanted: ReadonlyArray<string>) =>
+  unknown.length === 0
+    ? `all of the labels ${quoted(wanted)}`
+    : `the label${unknown.length === 1 ? "" : "s"} ${quoted(unknown)}`
+
 /** Returns what is missing, and the remedy; null when a worker that is online matches. */
 export const missing = (need: Need, offers: ReadonlyArray<Offer>): string | null => {
-  const { group, task, taskPackage } = need
+  const { group, labels, task, taskPackage } = need
   const members = group === null ? offers : offers.filter(({ groups }) => groups.includes(group.id))
-  if (members.some(takes(need))) return null
+  const able = members.filter(takes(need))
+  if (able.some((offer) => labels.every((label) => offer.labels.includes(label)))) return null
   const what = taskPackage === null ? `the task "${task}"` : `the task "${task}" of the package "${taskPackage.name}"`
   const ofGroup = group === null ? "" : ` of the group "${group.name}"`
   if (members.length === 0) {
     const remedy =
       group === null ? "start one with `signalbox worker start`" : "start one of its workers, or add a worker to it"
     return `no worker${ofGroup} is online, and ${what} waits for one; ${remedy}`
+  }
+  if (able.length > 0) {
+    const unknown = labels.filter((label) => !able.some((offer) => offer.labels.includes(label)))
+    const flags = labels.map((label) => `--label ${label}`).join(" ")
+    return `no worker${ofGroup} that is online and takes ${what} has ${lackOf(unknown, labels)}; start one with ${flags}`
   }
   return taskPackage === null
     ? `no worker${ofGroup} that is online has ${what}; start one with a tasks file that defines it`

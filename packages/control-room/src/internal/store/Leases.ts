@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Tokens from "../Tokens.ts"
 import { Database } from "./Database.ts"
+import * as Labels from "./Labels.ts"
 import { StepRuns } from "./StepRuns.ts"
 import { parseStepRun, type StepRunRow, type StoredStepRun } from "./StoredStepRun.ts"
 
@@ -26,7 +27,7 @@ export class Leases extends Context.Service<
   {
     /**
      * Leases the oldest step runs that wait for one of these tasks or, with `packages`, for a task of a package, and
-     * are not bound to a group without this worker.
+     * are not bound to a group without this worker, and ask for no label that it lacks. A worker that drains gets none.
      */
     readonly lease: (
       worker: { readonly id: WorkerId; readonly workspaceId: WorkspaceId },
@@ -81,12 +82,15 @@ export class Leases extends Context.Service<
           ]
           if (takes.length === 0) return []
           // Locks the worker against deletion until it has its leases; a deleted one gets none.
-          const known = yield* sql`SELECT id FROM worker WHERE id = ${worker.id} ${forKey}`
-          if (known.length === 0) return []
+          const [known] = yield* sql<{ readonly labels: string; readonly draining: number }>`
+            SELECT labels, draining FROM worker WHERE id = ${worker.id} ${forKey}`
+          if (known === undefined || known.draining === 1) return []
+          const labelled = yield* Labels.wantedAndHad(sql, worker.workspaceId, Labels.decode(known.labels))
+          const hasLabels = [sql`labels IS NULL`, ...(labelled.length === 0 ? [] : [sql.in("labels", labelled)])]
           const rows = yield* sql<StepRunRow>`
             SELECT * FROM step_run
             WHERE workspace_id = ${worker.workspaceId} AND ${sql.or(takes)}
-              AND state = 'awaiting_worker' AND worker_id IS NULL
+              AND state = 'awaiting_worker' AND worker_id IS NULL AND ${sql.or(hasLabels)}
               AND (worker_group_id IS NULL OR worker_group_id IN
                 (SELECT member.worker_group_id FROM worker_group_member AS member WHERE member.worker_id = ${worker.id}))
             ORDER BY id LIMIT ${limit} ${skipLocked}`

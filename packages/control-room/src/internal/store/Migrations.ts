@@ -24,6 +24,7 @@ import * as Requests from "./migrations/Requests.ts"
 import * as Retention from "./migrations/Retention.ts"
 import * as Waits from "./migrations/Waits.ts"
 import * as Webhooks from "./migrations/Webhooks.ts"
+import * as WorkerLabels from "./migrations/WorkerLabels.ts"
 
 const migrations = {
   "0001_init": Init.statements,
@@ -43,6 +44,7 @@ const migrations = {
   "0015_input_schemas": InputSchemas.statements,
   "0016_held_outputs": HeldOutputs.statements,
   "0017_operations": Operations.statements,
+  "0018_worker_labels": WorkerLabels.statements,
   "0029_console_sessions": ConsoleSessions.statements
 }
 

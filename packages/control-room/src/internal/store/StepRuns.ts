@@ -9,6 +9,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Change, Run } from "../engine/State.ts"
 import * as Chunks from "./Chunks.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import * as Labels from "./Labels.ts"
 import { type EventRow, parseEvent } from "./StoredEvent.ts"
 import {
   type Reserved,
@@ -115,6 +116,7 @@ export class StepRuns extends Context.Service<
               step_name: step.name,
               task_name: step.task.name,
               worker_group_id: step.worker_group?.id ?? null,
+              labels: Labels.encodeWanted(step.worker?.labels),
               package_id: step.task.package_id ?? null,
               timeout_seconds: step.timeout_seconds ?? null,
               env: JSON.stringify(step.env ?? {}),

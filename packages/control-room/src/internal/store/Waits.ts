@@ -6,14 +6,16 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "./Database.ts"
+import * as Labels from "./Labels.ts"
 
-/** Step runs of a workspace that wait for the same worker, group and task. */
+/** Step runs of a workspace that wait for the same task, group and labels. */
 export interface Need {
   readonly workspaceId: WorkspaceId
   readonly task: string
   /** Null for a task that workers define themselves. */
   readonly taskPackage: { readonly id: string; readonly name: string } | null
   readonly group: { readonly id: string; readonly name: string } | null
+  readonly labels: ReadonlyArray<string>
 }
 
 interface NeedRow {
@@ -23,6 +25,7 @@ interface NeedRow {
   readonly package_name: string | null
   readonly worker_group_id: string | null
   readonly group_name: string | null
+  readonly labels: string | null
 }
 
 /** What a worker can take. */
@@ -31,12 +34,14 @@ export interface Offer {
   readonly packages: boolean
   /** The ids of its groups. */
   readonly groups: ReadonlyArray<string>
+  readonly labels: ReadonlyArray<string>
 }
 
 interface OfferRow {
   readonly id: string
   readonly tasks: string
   readonly packages: number
+  readonly labels: string
   readonly worker_group_id: string | null
 }
 
@@ -67,7 +72,7 @@ export class Waits extends Context.Service<
             Effect.map(
               sql<NeedRow>`
                 SELECT DISTINCT step_run.workspace_id, step_run.task_name, step_run.package_id,
-                  task_package.name AS package_name, step_run.worker_group_id, worker_group.name AS group_name
+                  task_package.name AS package_name, step_run.worker_group_id, worker_group.name AS group_name, step_run.labels
                 FROM step_run
                 LEFT JOIN task_package ON task_package.id = step_run.package_id
                 LEFT JOIN worker_group ON worker_group.id = step_run.worker_group_id
@@ -81,15 +86,16 @@ export class Waits extends Context.Service<
                   group:
                     row.worker_group_id === null
                       ? null
-                      : { id: row.worker_group_id, name: row.group_name ?? row.worker_group_id }
+                      : { id: row.worker_group_id, name: row.group_name ?? row.worker_group_id },
+                  labels: Labels.decode(row.labels)
                 }))
             )
           ),
         offers: Effect.fnUntraced(function* (workspace, cutoff) {
           const rows = yield* sql<OfferRow>`
-            SELECT worker.id, worker.tasks, worker.packages, worker_group_member.worker_group_id
+            SELECT worker.id, worker.tasks, worker.packages, worker.labels, worker_group_member.worker_group_id
             FROM worker LEFT JOIN worker_group_member ON worker_group_member.worker_id = worker.id
-            WHERE worker.workspace_id = ${workspace} AND worker.last_seen_at >= ${cutoff}`
+            WHERE worker.workspace_id = ${workspace} AND worker.last_seen_at >= ${cutoff} AND worker.draining = 0`
           return [...Map.groupBy(rows, ({ id }) => id).values()].flatMap(([first, ...others]) =>
             first === undefined
               ? []
@@ -97,17 +103,19 @@ export class Waits extends Context.Service<
                   {
                     tasks: JSON.parse(first.tasks),
                     packages: first.packages === 1,
+                    labels: Labels.decode(first.labels),
                     groups: [first, ...others].flatMap((row) => row.worker_group_id ?? [])
                   }
                 ]
           )
         }, Effect.orDie),
         report: Effect.fnUntraced(
-          function* ({ group, task, taskPackage, workspaceId }, cutoff, message) {
+          function* ({ group, labels, task, taskPackage, workspaceId }, cutoff, message) {
             const rows = yield* sql<{ readonly id: string }>`
               UPDATE step_run SET wait_told = 1
               WHERE ${unreported(cutoff)} AND workspace_id = ${workspaceId} AND task_name = ${task}
                 AND ${same("package_id", taskPackage?.id ?? null)} AND ${same("worker_group_id", group?.id ?? null)}
+                AND ${same("labels", Labels.encodeWanted(labels))}
               RETURNING id`
             for (const { id } of rows) {
               yield* sql`INSERT INTO step_run_event ${sql.insert({

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Tokens from "../Tokens.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import * as Labels from "./Labels.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
 
 /** A worker without a heartbeat for this long is offline, and its step runs are lost. */
@@ -28,12 +29,29 @@ interface ViewRow {
   readonly name: string
   readonly last_seen_at: string
   readonly leases: number
+  readonly labels: string
+  readonly draining: number
+}
+
+interface TakesRow {
+  readonly tasks: string
+  readonly packages: number
+  readonly labels: string
+  readonly draining: number
 }
 
 interface WorkerRow {
   readonly id: string
   readonly workspace_id: string
   readonly secret_hash: string
+}
+
+/** What a worker can take. */
+export interface Takes {
+  readonly tasks: ReadonlyArray<string>
+  readonly packages: boolean
+  /** Undefined: those that it had. */
+  readonly labels?: ReadonlyArray<string> | undefined
 }
 
 export interface StoredWorker {
@@ -58,16 +76,17 @@ export class Workers extends Context.Service<
     readonly link: (
       token: Tokens.Token,
       name: string,
-      tasks: ReadonlyArray<string>
+      tasks: ReadonlyArray<string>,
+      /** Default: none. */
+      labels?: ReadonlyArray<string>
     ) => Effect.Effect<{ readonly worker: StoredWorker; readonly token: string } | null>
     /** Deletes some expired link tokens, and returns how many. */
     readonly sweepLinkTokens: (limit: number) => Effect.Effect<number>
     readonly find: (id: string) => Effect.Effect<StoredWorker | null>
-    /** Records a heartbeat and what the worker can take; written only when that has changed. */
-    readonly seen: (
-      id: WorkerId,
-      takes?: { readonly tasks: ReadonlyArray<string>; readonly packages: boolean }
-    ) => Effect.Effect<void>
+    /** Records a heartbeat and what the worker can take, written only when that has changed; returns whether it drains. */
+    readonly seen: (id: WorkerId, takes?: Takes) => Effect.Effect<boolean>
+    /** A worker that drains leases nothing more. */
+    readonly setDraining: (id: WorkerId, draining: boolean) => Effect.Effect<void>
   }
 >()("@signalbox/control-room/store/Workers") {
   static readonly layer = Layer.effect(
@@ -79,13 +98,15 @@ export class Workers extends Context.Service<
       const leasesOf = sql.literal(
         "(SELECT count(*) FROM step_run WHERE step_run.worker_id = worker.id AND step_run.state IN ('new', 'awaiting_worker', 'in_progress'))"
       )
-      const select = sql`SELECT id, name, last_seen_at, ${leasesOf} AS leases FROM worker`
+      const select = sql`SELECT id, name, last_seen_at, labels, draining, ${leasesOf} AS leases FROM worker`
       const views = Effect.fnUntraced(function* (rows: ReadonlyArray<ViewRow>) {
         const cutoff = new Date((yield* millis) - Duration.toMillis(lostAfter)).toISOString()
-        return rows.map(({ id, last_seen_at, leases, name }): Worker => ({
+        return rows.map(({ draining, id, labels, last_seen_at, leases, name }): Worker => ({
           id: WorkerId.make(id),
           name,
-          state: last_seen_at < cutoff ? "offline" : leases > 0 ? "busy" : "idle"
+          state: last_seen_at < cutoff ? "offline" : leases > 0 ? "busy" : "idle",
+          labels: Labels.decode(labels),
+          draining: draining === 1
         }))
       })
 
@@ -139,7 +160,7 @@ export class Workers extends Context.Service<
           return { id, expires_at: expiresAt, link_token: token }
         }),
         link: Effect.fnUntraced(
-          function* (token, name, tasks) {
+          function* (token, name, tasks, labels = []) {
             const at = yield* now
             const redeemed = yield* redeem(token, at)
             if (redeemed === null) return null
@@ -152,7 +173,8 @@ export class Workers extends Context.Service<
               secret_hash: made.hash,
               created_at: at,
               last_seen_at: at,
-              tasks: JSON.stringify(tasks)
+              tasks: JSON.stringify(tasks),
+              labels: Labels.encode(labels)
             })}`
             if (redeemed.group !== null) {
               yield* sql`INSERT INTO worker_group_member ${sql.insert({ worker_id: id, worker_group_id: redeemed.group })}`
@@ -184,13 +206,18 @@ export class Workers extends Context.Service<
             )
           ),
         seen: Effect.fnUntraced(function* (id, takes) {
-          const [known] = yield* sql<{ readonly tasks: string; readonly packages: number }>`
-            UPDATE worker SET last_seen_at = ${yield* now} WHERE id = ${id} RETURNING tasks, packages`
-          if (takes === undefined || known === undefined) return
-          const told = { tasks: JSON.stringify(takes.tasks), packages: takes.packages ? 1 : 0 }
-          if (told.tasks === known.tasks && told.packages === known.packages) return
+          const [known] = yield* sql<TakesRow>`
+            UPDATE worker SET last_seen_at = ${yield* now} WHERE id = ${id} RETURNING tasks, packages, labels, draining`
+          const drains = known?.draining === 1
+          if (takes === undefined || known === undefined) return drains
+          const labels = takes.labels === undefined ? known.labels : Labels.encode(takes.labels)
+          const told = { tasks: JSON.stringify(takes.tasks), packages: takes.packages ? 1 : 0, labels }
+          if (told.tasks === known.tasks && told.packages === known.packages && labels === known.labels) return drains
           yield* sql`UPDATE worker SET ${sql.update(told)} WHERE id = ${id}`
-        }, Effect.orDie)
+          return drains
+        }, Effect.orDie),
+        setDraining: (id, draining) =>
+          Effect.orDie(sql`UPDATE worker SET draining = ${draining ? 1 : 0} WHERE id = ${id}`)
       })
     })
   )
