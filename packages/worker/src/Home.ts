@@ -13,8 +13,10 @@ import * as Environments from "./internal/environments/Environments.ts"
 import type { Settings } from "./internal/environments/Settings.ts"
 import * as Cache from "./internal/packages/Cache.ts"
 import * as Leftovers from "./internal/packages/Leftovers.ts"
+import * as Enforced from "./internal/packages/Enforced.ts"
 import * as PackageRun from "./internal/packages/PackageRun.ts"
 import * as Runs from "./internal/packages/Runs.ts"
+import type { Limits } from "./Limits.ts"
 
 /** The folder cannot be used; the message says why, and the remedy. */
 export class HomeError extends Schema.TaggedError<HomeError>()("HomeError", {
@@ -72,6 +74,8 @@ export interface Options {
   readonly environmentsFolder?: string
   /** How many bytes of environments are kept when they are not in use; default 20 GB. */
   readonly environmentsLimit?: number
+  /** What a task of a package may use of this machine; which of it the machine cannot enforce is logged. Default: all. */
+  readonly limits?: Limits
 }
 
 /**
@@ -170,7 +174,7 @@ export const open = Effect.fn("Home.open")(function* (options: Options) {
       yield* fs.rename(temporary, file)
     }, Effect.mapError(unusable)),
     forget: Effect.mapError(fs.remove(file, { force: true }), unusable),
-    packages: yield* PackageRun.make(cache, runs, environments)
+    packages: yield* PackageRun.make(cache, runs, environments, yield* Enforced.prepare(options.limits ?? {}))
   }
   return home
 })

@@ -2,6 +2,7 @@
 export * as Assistant from "./Assistant.ts"
 export * as Environments from "./Environments.ts"
 export * as Home from "./Home.ts"
+export * as Limits from "./Limits.ts"
 export * as Program from "./Program.ts"
 export * as Robot from "./Robot.ts"
 export * as RobotError from "./RobotError.ts"

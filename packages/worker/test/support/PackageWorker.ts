@@ -12,8 +12,10 @@ import { serve } from "../../src/internal/Agent.ts"
 import * as Environments from "../../src/internal/environments/Environments.ts"
 import type { Settings } from "../../src/internal/environments/Settings.ts"
 import * as Cache from "../../src/internal/packages/Cache.ts"
+import * as Enforced from "../../src/internal/packages/Enforced.ts"
 import * as Environment from "../../src/internal/packages/Environment.ts"
 import * as PackageRun from "../../src/internal/packages/PackageRun.ts"
+import type { Limits } from "../../src/Limits.ts"
 import * as Protocol from "./Protocol.ts"
 import * as Zips from "./Zips.ts"
 
@@ -34,6 +36,7 @@ export const begin = Effect.fnUntraced(function* (
     readonly environments?: string
     readonly timeoutSeconds?: number
     readonly environment?: Lease["environment"]
+    readonly limits?: Limits
   } = {}
 ) {
   const { env = {}, settings = { provider: "none" } } = options
@@ -50,7 +53,7 @@ export const begin = Effect.fnUntraced(function* (
     settings,
     ...(options.machine === undefined ? {} : { machine: options.machine })
   })
-  const packages = yield* PackageRun.make(cache, runs, environments)
+  const packages = yield* PackageRun.make(cache, runs, environments, yield* Enforced.prepare(options.limits ?? {}))
   const fiber = yield* Effect.forkScoped(
     Effect.scoped(
       serve({

@@ -7,7 +7,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type { PlatformError } from "effect/PlatformError"
 import { rmdir } from "node:fs/promises"
-import { basename, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 
 /** Has the path, so that the next worker finds the group of a killed one. */
 const fileOf = (folder: string) => join(folder, "cgroup")
@@ -27,19 +27,43 @@ const own = Effect.gen(function* () {
   return join(mount, root === "/" ? path : path.slice(root.length))
 })
 
+/** The group into which a worker moves below its own, so that this one may hand controllers down. */
+export const ownName = "signalbox-worker"
+
+/** The group below which tasks get theirs; null without control groups v2. */
+export const base = Effect.map(own, (group) => (group !== null && basename(group) === ownName ? dirname(group) : group))
+
 const remove = (group: string) => Effect.ignore(Effect.tryPromise(() => rmdir(group)))
 
-/** Creates the group of a run, if the machine allows it. */
-export const make = Effect.fnUntraced(function* (folder: string) {
+/** Creates the group of a run, if the machine allows it; `memoryBytes`: as much as all its processes may have. */
+export const make = Effect.fnUntraced(function* (folder: string, memoryBytes: number | null = null) {
   const fs = yield* FileSystem.FileSystem
-  const parent = yield* own
+  const parent = yield* base
   if (parent === null) return
   const group = join(parent, nameOf(folder))
   yield* fs.writeFileString(fileOf(folder), group, { mode: 0o600 })
   yield* fs.makeDirectory(group)
   // Before Linux 5.14 a group could not be killed.
-  if (!(yield* fs.exists(join(group, "cgroup.kill")))) yield* remove(group)
+  if (!(yield* fs.exists(join(group, "cgroup.kill")))) return yield* remove(group)
+  if (memoryBytes !== null) yield* limitMemory(group, memoryBytes)
 }, ignored)
+
+/** The whole task ends when it has too much, rather than any one of its processes, and it gets no swap in its place. */
+export const limitMemory = Effect.fnUntraced(function* (group: string, bytes: number) {
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.writeFileString(join(group, "memory.max"), String(bytes))
+  yield* Effect.ignore(fs.writeFileString(join(group, "memory.swap.max"), "0"))
+  yield* Effect.ignore(fs.writeFileString(join(group, "memory.oom.group"), "1"))
+})
+
+/** Whether the kernel has killed a process of this group for its memory. */
+export const outOfMemoryIn = Effect.fnUntraced(
+  function* (group: string) {
+    const fs = yield* FileSystem.FileSystem
+    return /^oom_kill [1-9]/m.test(yield* fs.readFileString(join(group, "memory.events")))
+  },
+  Effect.orElseSucceed(() => false)
+)
 
 const groupOf = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
@@ -54,6 +78,12 @@ export const add = Effect.fnUntraced(function* (folder: string, pid: number) {
   const group = yield* groupOf(folder)
   if (Option.isSome(group)) yield* fs.writeFileString(join(group.value, "cgroup.procs"), String(pid))
 }, ignored)
+
+/** Whether the kernel has killed a process of a run for its memory. */
+export const outOfMemory = Effect.fnUntraced(function* (folder: string) {
+  const group = yield* groupOf(folder)
+  return Option.isSome(group) && (yield* outOfMemoryIn(group.value))
+})
 
 /** 5 ms each, until a killed group is empty. */
 const waits = 1000

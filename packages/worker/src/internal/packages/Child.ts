@@ -13,8 +13,11 @@ import { join } from "node:path"
 import type { Reports } from "../Reports.ts"
 import * as Cgroup from "./Cgroup.ts"
 import * as Descendants from "./Descendants.ts"
+import type { Enforced } from "./Enforced.ts"
+import { exceeded, limited, saysOf } from "./Exceeded.ts"
 import * as Leftovers from "./Leftovers.ts"
 import * as Lines from "./Lines.ts"
+import * as Programs from "./Programs.ts"
 
 /** The time between SIGTERM and SIGKILL, each sent to the whole group. */
 const forceKillAfter = "3 seconds"
@@ -25,8 +28,8 @@ const stillness = "1 second"
 /** How many times to wait for the output in that case while it still progresses. */
 const patience = 10
 
-/** How a program ended: with an exit code, or by a signal. */
-export type Ended = { readonly exitCode: number } | { readonly signal: string }
+/** How a program ended: with an exit code, or by a signal; and the limit that it has exceeded, if it failed for that. */
+export type Ended = ({ readonly exitCode: number } | { readonly signal: string }) & { readonly exceeded?: string }
 
 export interface Options {
   /** The folder of the run, unique to it. */
@@ -34,6 +37,8 @@ export interface Options {
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
   readonly write: Reports["write"]
+  /** What it may use; default: what this process may. */
+  readonly limits?: Enforced
 }
 
 /** The file that records the process while it runs. */
@@ -42,11 +47,22 @@ export const fileOf = (folder: string) => join(folder, "process.json")
 /** Machines have one name or the other. */
 const otherNames: Readonly<Record<string, string>> = { python: "python3", python3: "python" }
 
-const spawn = Effect.fnUntraced(function* ([program, ...args]: Command, { cwd, folder, ...options }: Options) {
+/** The command within its limits. A program that does not exist is started as it is, and fails as such. */
+const withLimits = Effect.fnUntraced(function* ([program, ...args]: Command, { cwd, env, limits }: Options) {
+  const command: Command = [program, ...args]
+  if (limits === undefined || limits.prlimit === null) return command
+  const path = yield* Programs.find(program, env["PATH"] ?? "", cwd)
+  return path === null ? command : limited(limits, path, args)
+})
+
+const spawn = Effect.fnUntraced(function* ([program, ...args]: Command, options: Options) {
+  const { cwd, folder } = options
   const spawner = yield* ChildProcessSpawner
   const env = { ...options.env, [Descendants.variable]: folder }
-  const start = (name: string) =>
-    spawner.spawn(ChildProcess.make(name, args, { cwd, env, stdin: "ignore", forceKillAfter }))
+  const start = Effect.fnUntraced(function* (name: string) {
+    const [first, ...rest] = yield* withLimits([name, ...args], options)
+    return yield* spawner.spawn(ChildProcess.make(first, rest, { cwd, env, stdin: "ignore", forceKillAfter }))
+  })
   const other = otherNames[program]
   return yield* start(program).pipe(
     Effect.catchIf(
@@ -77,9 +93,12 @@ const awaitOutput = Effect.fnUntraced(function* (
  */
 export const run = Effect.fnUntraced(function* (command: Command, options: Options) {
   const { folder } = options
+  const { limits = null } = options
   const state = { lines: 0, busy: false }
+  const says = new Set<ReturnType<typeof saysOf>>()
   const write = Effect.fnUntraced(function* (lines: ReadonlyArray<string>) {
     state.busy = true
+    if (limits !== null) for (const line of lines) says.add(saysOf(line))
     yield* options.write(lines)
     state.lines += lines.length
     state.busy = false
@@ -95,7 +114,7 @@ export const run = Effect.fnUntraced(function* (command: Command, options: Optio
   return yield* Effect.scoped(
     Effect.gen(function* () {
       const descendants = Descendants.make(folder)
-      yield* Cgroup.make(folder)
+      yield* Cgroup.make(folder, limits?.memory === true ? (limits.limits.memoryBytes ?? null) : null)
       // Around the finalizer of the handle, which ends the group: descendants are recorded before it and killed after
       // it.
       yield* Effect.addFinalizer(() => descendants.end)
@@ -114,10 +133,15 @@ export const run = Effect.fnUntraced(function* (command: Command, options: Optio
           Effect.succeed<Ended>({ signal: /'(SIG\w+)'/.exec(String(error.cause))?.[1] ?? "unknown" })
         )
       )
-      return ended
+      return { ended, outOfMemory: limits?.memory === true && (yield* Cgroup.outOfMemory(folder)) }
     })
   ).pipe(
     Effect.onInterrupt(() => Effect.timeoutOption(output, "2 seconds")),
-    Effect.tap(output)
+    Effect.tap(output),
+    Effect.map(({ ended, outOfMemory }): Ended => {
+      if (limits === null || ("exitCode" in ended && ended.exitCode === 0)) return ended
+      const limit = exceeded(limits.limits, { ...ended, outOfMemory, says })
+      return limit === null ? ended : { ...ended, exceeded: limit }
+    })
   )
 })

@@ -19,6 +19,7 @@ import type { Reports } from "../Reports.ts"
 import { type CollectError, type Execution, type StepRunError } from "../StepRun.ts"
 import type { BuildTime } from "../TimeLimit.ts"
 import type { Cache, PackageRef } from "./Cache.ts"
+import * as Enforced from "./Enforced.ts"
 import * as Environment from "./Environment.ts"
 import { machine } from "./PackageFailure.ts"
 import * as TaskCommand from "./TaskCommand.ts"
@@ -108,8 +109,13 @@ const uploadAll = Effect.fnUntraced(function* (
   if (first !== undefined) return yield* first
 })
 
-/** `runs` is the folder of the working copies. */
-export const make = Effect.fnUntraced(function* (cache: Cache, runs: string, environments: Environments) {
+/** `runs` is the folder of the working copies; `limits`: what tasks may use. */
+export const make = Effect.fnUntraced(function* (
+  cache: Cache,
+  runs: string,
+  environments: Environments,
+  limits: Enforced.Enforced = Enforced.none
+) {
   const fs = yield* FileSystem.FileSystem
   const services = Context.pick(
     FileSystem.FileSystem,
@@ -140,7 +146,7 @@ export const make = Effect.fnUntraced(function* (cache: Cache, runs: string, env
         artifacts = join(root, robot.artifactsFolder)
         const built = yield* Provision.provide(environments, root, job)
         const env = Environment.make({ ...job.env, root, robot, machine: inherited, built })
-        return yield* TaskCommand.run(robot, { folder, cwd: root, env, write: reports.write }, reports)
+        return yield* TaskCommand.run(robot, { folder, cwd: root, env, write: reports.write, limits }, reports)
       }).pipe(
         Effect.catchTag("PackageFailure", ({ code, message }) => Effect.succeed<StepRunError>({ code, message })),
         Effect.tap((error) => (error === null ? Effect.void : reports.write([`${error.code}: ${error.message}`])))

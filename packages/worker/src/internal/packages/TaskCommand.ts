@@ -12,8 +12,10 @@ import * as Child from "./Child.ts"
 import { machine, PackageFailure } from "./PackageFailure.ts"
 
 /** How a program ended, for a message. */
-export const describe = (ended: Child.Ended): string =>
-  "exitCode" in ended ? `ended with exit code ${ended.exitCode}` : `was ended by the signal ${ended.signal}`
+export const describe = (ended: Child.Ended): string => {
+  const how = "exitCode" in ended ? `ended with exit code ${ended.exitCode}` : `was ended by the signal ${ended.signal}`
+  return ended.exceeded === undefined ? how : `exceeded its limit of ${ended.exceeded}, and ${how}`
+}
 
 const notStarted =
   (code: "START_FAILURE" | "SETUP_FAILURE", [program]: RobotYaml.Command) =>
