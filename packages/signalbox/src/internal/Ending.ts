@@ -11,7 +11,11 @@ import * as Schedule from "effect/Schedule"
 /** Variables that package runners set for their child processes. */
 const runnerVariable = /(^|\0)npm_(lifecycle_event|execpath|command)=./
 
-const asSigterm = Effect.sync(() => process.emit("SIGTERM", "SIGTERM"))
+/** Twice, since nobody is there to see a worker finish its step runs. */
+const asSigterm = Effect.sync(() => {
+  process.emit("SIGTERM", "SIGTERM")
+  process.emit("SIGTERM", "SIGTERM")
+})
 
 /** A process and its parent; broken when the process has another parent, because that one has ended. */
 export interface Link {

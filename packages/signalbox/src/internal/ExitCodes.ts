@@ -6,8 +6,10 @@ export const exitCodes = {
   usage: 2,
   /** `run --wait`: items of the run failed. */
   unresolved: 2,
-  /** `run --wait`: the run was stopped. */
+  /** `run --wait`: the run was stopped; `worker start --once`: the step run was. */
   stopped: 3,
-  /** `run`: none was started. */
-  notStarted: 4
+  /** `run`: none was started; `worker start --once`: no step run was taken. */
+  notStarted: 4,
+  /** `worker start --once`: the step run failed. */
+  stepRunFailed: 5
 } as const

@@ -102,6 +102,8 @@ export const up = Command.make(
     const tasks = yield* TasksFile.load(settings.tasks)
     const options = { ...serviceOptions(settings), console: yield* Files.read }
     const environments = yield* settingsOf(given)
+    // What tasks write is for this user alone.
+    if (workers > 0) yield* Effect.sync(() => process.umask(0o077))
     // Ready is what serves; the workers come after it.
     const local = workers === 0 ? Layer.empty : layerWorkers({ ...options, workers, tasks, environments })
     return yield* Layer.launch(

@@ -13,13 +13,31 @@ import * as Flag from "effect/cli/Flag"
 import { hostname } from "node:os"
 import { connected, connectionFlags, orVariable, print } from "../Connection.ts"
 import { environmentFlags, settingsOf } from "../EnvironmentFlags.ts"
+import { exitCodes } from "../ExitCodes.ts"
+import { drain } from "../nouns/WorkerNoun.ts"
+import * as SecondSignal from "../SecondSignal.ts"
 import * as TasksFile from "../TasksFile.ts"
+import { drainOf, endingFlags, labelFlag, labelsOf, limitFlags, limitsOf, WorkerFlagError } from "../WorkerFlags.ts"
 import { doctor, prepare } from "./WorkerEnvironments.ts"
 
-/** A flag is missing or cannot be used. */
-export class WorkerFlagError extends Schema.TaggedError<WorkerFlagError>()("WorkerFlagError", {
-  message: Schema.String
+/** The step run of `--once` did not complete. */
+export class StepRunEnded extends Schema.TaggedError<StepRunEnded>()("StepRunEnded", {
+  message: Schema.String,
+  exitCode: Schema.Finite
 }) {}
+
+/** Fails with the code that says how the step run ended. */
+const reportOnce = (ended: WorkerAgent.Ended) => {
+  if (ended === null) {
+    return new StepRunEnded({ message: "the worker was drained before it had a step run", exitCode: exitCodes.notStarted })
+  }
+  const { error, id } = ended
+  if (error === null) return Console.error(`The step run ${id} has completed`)
+  const wasStopped = error === "lost" || error.code === "TERMINATED"
+  const why = error === "lost" ? "the service had ended it" : `${error.code}: ${error.message}`
+  const exitCode = wasStopped ? exitCodes.stopped : exitCodes.stepRunFailed
+  return new StepRunEnded({ message: `the step run ${id} did not complete: ${why}`, exitCode })
+}
 
 const data = Flag.String("data").pipe(
   Flag.withDescription(
@@ -68,42 +86,59 @@ const start = Command.make(
       ),
       Flag.optional
     ),
+    label: labelFlag,
+    ...endingFlags,
+    ...limitFlags,
     ...environmentFlags
   },
   Effect.fnUntraced(
     function* (given) {
-      const { capacity, name } = given
+      const { capacity, name, once } = given
       const origin = yield* originOf(yield* orVariable(given.url, "SIGNALBOX_BASE_URL"))
       if (capacity < 1 || capacity > 1000) {
         return yield* new WorkerFlagError({ message: `--capacity: expected 1 to 1000, got ${capacity}` })
       }
+      const labels = yield* labelsOf(given.label)
+      const drain = yield* drainOf(given)
+      const limits = yield* limitsOf(given)
       const tasks = yield* TasksFile.load(yield* orVariable(given.tasks, "SIGNALBOX_TASKS"))
       const linkToken = yield* orVariable(given.linkToken, "SIGNALBOX_LINK_TOKEN")
       const home = yield* Home.open({
         folder: yield* folderOf(given.data),
         service: origin,
-        environments: yield* settingsOf(given)
+        environments: yield* settingsOf(given),
+        limits
       })
       if (linkToken === null && (yield* home.linked) === null) {
         return yield* new WorkerFlagError({
           message: `--link-token: the worker in ${home.folder} is not linked yet; create a token with \`signalbox worker link-token\` and give it once, or set SIGNALBOX_LINK_TOKEN`
         })
       }
-      yield* Console.error(`The worker "${name}" works for ${origin}; stop it with Ctrl-C`)
-      return yield* WorkerAgent.run({
+      const hurry = yield* SecondSignal.make
+      // What tasks write is for this user alone.
+      yield* Effect.sync(() => process.umask(0o077))
+      const howTo = "Ctrl-C lets it finish its step runs, a second one ends them at once"
+      yield* Console.error(`The worker "${name}" works for ${origin}; ${howTo}`)
+      const ended = yield* WorkerAgent.run({
         origin,
         name,
         capacity,
         tasks,
         home,
+        labels,
+        once,
+        drain,
+        hurry,
         ...(linkToken === null ? {} : { linkToken: Redacted.make(linkToken) })
       })
+      if (once) return yield* reportOnce(ended)
+      yield* Console.error(`The worker "${name}" was drained and has ended`)
     },
     Effect.scoped,
     Effect.provide(NodeTransport.layer)
   )
 ).pipe(
-  Command.withDescription("Runs task packages, and its own tasks, until it is stopped"),
+  Command.withDescription("Runs task packages, and its own tasks, until it is stopped or drained"),
   Command.withExamples([
     {
       command: "signalbox worker start --url https://room.example.com --link-token sbl_…",
@@ -112,6 +147,10 @@ const start = Command.make(
     {
       command: "signalbox worker start --url http://127.0.0.1:4700 --data /srv/worker --capacity 4 --tasks tasks.ts",
       description: "Four concurrent step runs, with its own tasks"
+    },
+    {
+      command: "signalbox worker start --url https://room.example.com --label gpu --limit-memory 4GB --once",
+      description: "In a container: one step run that may ask for `gpu`, and then the end, with its exit code"
     }
   ])
 )
@@ -155,5 +194,5 @@ const linkToken = Command.make(
 
 export const worker = Command.make("worker").pipe(
   Command.withDescription("Workers that run beside, or far from, their control room"),
-  Command.withSubcommands([start, unlink, linkToken, prepare, doctor])
+  Command.withSubcommands([start, drain, unlink, linkToken, prepare, doctor])
 )

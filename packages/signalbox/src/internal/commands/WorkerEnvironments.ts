@@ -2,6 +2,7 @@
  * `signalbox worker prepare` and `signalbox worker doctor`: environments of task packages on this machine.
  */
 import * as Environments from "@signalbox/worker/Environments"
+import * as Limits from "@signalbox/worker/Limits"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
@@ -73,6 +74,12 @@ const sayOf = ({ provider, refusal, version }: Environments.Opinion) =>
     [refusal === null || version === null ? "" : `would not build it: ${refusal}`, 0]
   )
 
+const limitLines = ({ memory, processes }: Limits.Enforcement) =>
+  [
+    ["CPU time, open files, size of files", processes],
+    ["memory", memory]
+  ].map(([what, why]) => columns([what ?? "", 36], [why === null ? "enforced" : `not enforced: ${why}`, 0]))
+
 export const doctor = Command.make(
   "doctor",
   { packages, ...flags },
@@ -82,21 +89,24 @@ export const doctor = Command.make(
     for (const path of paths) {
       const { opinions, source } = yield* Environments.inspect(path, options)
       const builder = source === null ? null : (opinions.find(({ refusal }) => refusal === null)?.provider ?? null)
-      yield* print(json, { package: path, source, builder, tools: opinions }, () => {
+      const limits = path === null ? yield* Limits.inspect : null
+      const found = { package: path, source, builder, tools: opinions, ...(limits === null ? {} : { limits }) }
+      yield* print(json, found, () => {
         const title =
           path === null
             ? []
             : [source === null ? `${path} describes no environment` : `${path}: ${source} by ${builder ?? "no tool"}`]
-        return [...title, ...opinions.map(sayOf)].join("\n")
+        const lines = limits === null ? [] : ["Limits of tasks:", ...limitLines(limits)]
+        return [...title, ...opinions.map(sayOf), ...lines].join("\n")
       })
     }
   })
 ).pipe(
   Command.withDescription(
-    "Says which tools build environments on this machine, and which would build those of packages"
+    "Says which tools build environments on this machine and which would build those of packages, and what it can limit"
   ),
   Command.withExamples([
-    { command: "signalbox worker doctor", description: "Which tools are there" },
+    { command: "signalbox worker doctor", description: "Which tools are there, and which limits can be enforced" },
     {
       command: "signalbox worker doctor robots/invoices",
       description: "What would build its environment, or why nothing"

@@ -1,8 +1,10 @@
 /** `signalbox workers`: the workers that a workspace knows. */
 import * as Workers from "@signalbox/api/Workers"
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import { connected, connectionFlags } from "../Connection.ts"
 import { printFields } from "../Listing.ts"
 import { deleteCommand, find, listCommand, nameArgument, type Noun, showCommand } from "./Noun.ts"
@@ -14,7 +16,12 @@ export const workerNoun: Noun<Workers.Worker> = {
   list: Workers.stream({ limit: 500 }),
   idOf: ({ id }) => id,
   nameOf: ({ name }) => name,
-  columns: { id: ({ id }) => id, state: ({ state }) => state, name: ({ name }) => name },
+  columns: {
+    id: ({ id }) => id,
+    state: ({ draining, state }) => (draining ? `${state}, draining` : state),
+    name: ({ name }) => name,
+    labels: ({ labels }) => labels.join(" ")
+  },
   first: "link one with `signalbox worker link-token` and `signalbox worker start`"
 }
 
@@ -34,12 +41,44 @@ const rename = Command.make(
   Command.withExamples([{ command: "signalbox workers rename local-1 desk", description: "Nothing else changes" }])
 )
 
+/** Also below `signalbox worker`. */
+export const drain = Command.make(
+  "drain",
+  {
+    worker: nameArgument(workerNoun),
+    wait: Flag.Boolean("wait").pipe(
+      Flag.withDescription("Wait until its step runs have ended"),
+      Flag.withDefault(false)
+    ),
+    ...connectionFlags
+  },
+  Effect.fnUntraced(function* ({ data, json, wait, worker }) {
+    const program = Effect.gen(function* () {
+      const { id } = yield* find(workerNoun, worker)
+      const drained = yield* Workers.drain(id)
+      if (!wait) return drained
+      return yield* Effect.repeat(Workers.get(id), {
+        schedule: Schedule.spaced("1 second"),
+        until: ({ state }) => state !== "busy"
+      })
+    })
+    yield* printFields(json, yield* connected(data)(program))
+  })
+).pipe(
+  Command.withDescription("Lets a worker finish its step runs and end; it takes nothing more until it is started again"),
+  Command.withExamples([
+    { command: "signalbox worker drain desk", description: "From anywhere; on its machine, SIGTERM does the same" },
+    { command: "signalbox worker drain desk --wait", description: "Before the machine is restarted" }
+  ])
+)
+
 export const workers = Command.make("workers").pipe(
-  Command.withDescription("Lists, shows, renames and deletes the workers of the workspace"),
+  Command.withDescription("Lists, shows, renames, drains and deletes the workers of the workspace"),
   Command.withSubcommands([
     listCommand(workerNoun),
     showCommand(workerNoun, ({ id }) => Workers.get(id)),
     rename,
+    drain,
     deleteCommand(workerNoun, ({ id }) => Workers.remove(id))
   ])
 )
