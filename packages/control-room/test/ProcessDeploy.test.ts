@@ -53,7 +53,12 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the deplo
         const process = Process.make(newName(), {
           description: "d",
           steps: [
-            Process.step(split, { worker_group: group.name, max_parallel: 3, env: { A: "1" } }),
+            Process.step(split, {
+              worker_group: group.name,
+              worker: { labels: ["gpu", "eu"] },
+              max_parallel: 3,
+              env: { A: "1" }
+            }),
             Process.step(post, { name: "post", retry: { max_attempts: 2, delay_seconds: 1 }, worker_group: group.id })
           ],
           default_work_item: { payload: { file: "a.csv" } },
@@ -71,6 +76,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the deplo
               name: "split",
               task: { name: "split" },
               worker_group: { id: group.id },
+              worker: { labels: ["gpu", "eu"] },
               max_parallel: 3,
               env: { A: "1" }
             },
@@ -100,7 +106,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the deplo
         const name = newName()
         yield* Process.deploy(Process.make(name, { steps: [split, count] }))
         const before = yield* rows
-        const said = Process.step(split, { max_parallel: 1, start_after: "items", env: {} })
+        const said = Process.step(split, { max_parallel: 1, start_after: "items", env: {}, worker: { labels: [] } })
         const { plan } = yield* Process.deploy(Process.make(name, { steps: [said, count], check_payloads: false }))
         assert.strictEqual(plan.action, "unchanged")
         assert.deepStrictEqual(Process.describePlan(plan), [])
@@ -120,7 +126,11 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the deplo
         const next = Process.make(name, {
           description: "new",
           steps: [
-            Process.step(split, { timeout_seconds: 60, retry: { max_attempts: 2, delay_seconds: 0 } }),
+            Process.step(split, {
+              timeout_seconds: 60,
+              retry: { max_attempts: 2, delay_seconds: 0 },
+              worker: { labels: ["gpu"] }
+            }),
             { name: "more", input: Airport, output: Airport },
             Process.step(count, { name: "total" })
           ],
@@ -129,7 +139,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the deplo
         assert.deepStrictEqual(Process.describePlan(yield* Process.plan(next)), [
           "- step same",
           "- step count",
-          "~ step split: timeout_seconds, retry",
+          "~ step split: worker, timeout_seconds, retry",
           "+ step more",
           "+ step total",
           "~ description",

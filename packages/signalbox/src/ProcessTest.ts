@@ -98,7 +98,7 @@ export const test = Effect.fn("ProcessTest.test")(function* <P extends Process.P
       })
     }
     tasks.push(task)
-    const { worker_group: _, ...given } = isStep(step) ? step.options : {}
+    const { worker: _labels, worker_group: _group, ...given } = isStep(step) ? step.options : {}
     steps.push({ name: step.name, input: step.input, output: step.output, task, options: given })
   }
   // The same names, schemas and options, and tasks that do the same; only which worker may take a step is left out.

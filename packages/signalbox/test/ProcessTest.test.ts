@@ -59,11 +59,11 @@ describe("a process in a test", () => {
     })
   )
 
-  it.effect("puts functions in the place of the tasks of packages, and takes worker groups for granted", () =>
+  it.effect("puts functions in the place of the tasks of packages, and takes worker groups and labels for granted", () =>
     Effect.gen(function* () {
       const post = Process.packageTask({ package: "erp", task: "Post to ERP", input: Number, output: Schema.Null })
       const process = Process.make("posts", {
-        steps: [count, Process.step(post, { name: "post", worker_group: "erp" })]
+        steps: [count, Process.step(post, { name: "post", worker_group: "erp", worker: { labels: ["gpu"] } })]
       })
       const { outputs, seen } = yield* ProcessTest.test(process, [{ to: 2 }], {
         stubs: { post: () => Effect.succeed(null) }
