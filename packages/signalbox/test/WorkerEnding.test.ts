@@ -132,7 +132,7 @@ describe("signalbox worker start", () => {
     assert.isTrue(before?.draining)
   })
 
-  it("with --once takes one step run, and ends with the code that says how it ended", async () => {
+  it("with --once takes one step run, ends with the code that says how it ended, and unlinks itself on request", async () => {
     const first = await started()
     first.open(0)
     const completed = startWorker("--once")
@@ -143,11 +143,12 @@ describe("signalbox worker start", () => {
     const third = await started()
     second.open(7)
     third.open(0)
-    const failed = startWorker("--once", "--capacity", "4")
+    const failed = startWorker("--once", "--unlink", "--capacity", "4")
     assert.strictEqual(await failed.ended, 5)
     assert.match(failed.stderr(), /did not complete: ROBOT_FAILURE: the task ended with exit code 7/)
     const [waiting] = await third.stepRuns()
     assert.strictEqual(waiting?.state, "awaiting_worker")
+    assert.deepStrictEqual(await client(Stream.runCollect(Workers.stream())), [])
   })
 
   it("names the flag that cannot be used", async () => {

@@ -30,6 +30,10 @@ export const endingFlags = {
     Flag.withDescription("Take one step run and end with it, by the codes 0 completed, 3 stopped, 4 none taken, 5 failed"),
     Flag.withDefault(false)
   ),
+  unlink: Flag.Boolean("unlink").pipe(
+    Flag.withDescription("Remove the worker from its workspace when it ends, as in a container that is thrown away"),
+    Flag.withDefault(false)
+  ),
   drainSeconds: text(
     "drain-seconds",
     "N",

@@ -66,19 +66,38 @@ const faults: ReadonlyArray<
   [({ method }) => method !== 0 && method !== 8, "is compressed with an unknown method", "zip with deflate"]
 ]
 
+const devices = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])(\.|$)/i
+
+/** Why a name cannot be that of a file on Windows, which would open something else; null: it can. */
+export const faultOnWindows = (name: string): string | null => {
+  for (const part of partsOf(name)) {
+    if (/[<>:"|?*]/.test(part)) return "has a character in its name that Windows does not allow"
+    if (/[. ]$/.test(part)) return "has a name that ends with a dot or a space, which Windows ignores"
+    // Also with an extension, and spaces before it.
+    if (devices.test(part.replace(/ +(?=\.|$)/, ""))) return "has the name of a device of Windows"
+  }
+  return null
+}
+
 /** A name as a file system compares it that ignores case and the form of accents. */
 const folded = (name: string) => name.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC")
 
 const refuse = (message: string) => new InvalidZip({ message })
 
 /** Fails with the first entry that must not be unpacked. */
-export const check = Effect.fnUntraced(function* (entries: ReadonlyArray<Entry>, limits: PackageLimits) {
+export const check = Effect.fnUntraced(function* (
+  entries: ReadonlyArray<Entry>,
+  limits: PackageLimits,
+  platform: typeof process.platform = process.platform
+) {
   const known = new Map<string, { readonly path: string; readonly isFile: boolean }>()
   const listed = new Set<string>()
   let total = 0
   for (const entry of entries) {
     const fault = faults.find(([isThere]) => isThere(entry, limits))
     if (fault !== undefined) return yield* refuse(`the entry ${shown(entry.name)} ${fault[1]}; ${fault[2]}`)
+    const onWindows = platform === "win32" ? faultOnWindows(entry.name) : null
+    if (onWindows !== null) return yield* refuse(`the entry ${shown(entry.name)} ${onWindows}; rename it`)
     total += entry.size
     const parts = partsOf(entry.name)
     const whole = parts.join("/")

@@ -114,6 +114,11 @@ const start = Command.make(
           message: `--link-token: the worker in ${home.folder} is not linked yet; create a token with \`signalbox worker link-token\` and give it once, or set SIGNALBOX_LINK_TOKEN`
         })
       }
+      if (given.unlink) {
+        yield* Effect.addFinalizer(() =>
+          Effect.ignoreCause(WorkerAgent.unlink(home), { log: "Warn", message: "the worker was not unlinked" })
+        )
+      }
       const hurry = yield* SecondSignal.make
       // What tasks write is for this user alone.
       yield* Effect.sync(() => process.umask(0o077))

@@ -6,8 +6,8 @@ import type { Command } from "@signalbox/task-package/RobotYaml"
 import type * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { join } from "node:path"
 import type { Variables } from "../packages/Environment.ts"
+import * as Windows from "../packages/Windows.ts"
 import type { ProviderName } from "./Settings.ts"
 
 /** An environment cannot be built. The message ends with the last lines of the tool. */
@@ -42,12 +42,8 @@ export interface Provider {
   readonly variables: (prefix: string) => Variables
 }
 
-const isWindows = process.platform === "win32"
-
 /** The folders of an environment for `PATH`. */
-export const binariesOf = (prefix: string): ReadonlyArray<string> =>
-  isWindows ? [prefix, join(prefix, "Scripts"), join(prefix, "Library", "bin")] : [join(prefix, "bin")]
+export const binariesOf = (prefix: string) => Windows.binariesOf(prefix, process.platform)
 
 /** The Python of a virtual environment. */
-export const pythonOf = (prefix: string) =>
-  isWindows ? join(prefix, "Scripts", "python.exe") : join(prefix, "bin", "python")
+export const pythonOf = (prefix: string) => Windows.pythonOf(prefix, process.platform)

@@ -9,8 +9,9 @@ import * as ChildProcess from "effect/process/ChildProcess"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import { delimiter, isAbsolute, join } from "node:path"
 import type { Variables } from "../packages/Environment.ts"
+import { programSuffixes } from "../packages/Windows.ts"
 
-const suffixes = process.platform === "win32" ? [".exe", ".cmd", ".bat"] : [""]
+const suffixes = programSuffixes(process.platform)
 
 export interface Tools {
   /** The first program of that name on `PATH`; null where there is none. */

@@ -5,8 +5,11 @@
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
+import * as ChildProcess from "effect/process/ChildProcess"
+import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import * as Cgroup from "./Cgroup.ts"
 import * as Procfs from "./Procfs.ts"
+import { endTreeCommand } from "./Windows.ts"
 
 /** Its value is the folder of the run, unique to it. */
 export const variable = "SIGNALBOX_RUN_FOLDER"
@@ -28,6 +31,15 @@ const find = Effect.fnUntraced(function* (setting: string, sessions: ReadonlySet
   return all.filter(({ pid }) => found.has(pid))
 })
 
+/** Ends the group that a process leads; on Windows all that it has started, if it still runs. */
+const endTree = Effect.fnUntraced(function* (leader: number) {
+  const command = endTreeCommand(leader, process.platform)
+  if (command === null) return yield* kill(-leader)
+  const spawner = yield* ChildProcessSpawner
+  const [program, ...args] = command
+  yield* Effect.ignore(spawner.exitCode(ChildProcess.make(program, args)))
+})
+
 const kill = (pid: number) => Effect.ignore(Effect.try(() => process.kill(pid, "SIGKILL")))
 
 /**
@@ -44,7 +56,7 @@ export interface Descendants {
   /** Records the sessions of all current processes, while their parents exist by which children are recognised. */
   readonly look: Effect.Effect<void, never, FileSystem.FileSystem>
   /** Kills every process of the run, repeatedly, since they may start others. */
-  readonly end: Effect.Effect<void, never, FileSystem.FileSystem>
+  readonly end: Effect.Effect<void, never, FileSystem.FileSystem | ChildProcessSpawner>
 }
 
 /** For the run in this folder. */
@@ -71,7 +83,7 @@ export const make = (folder: string): Descendants => {
     look: Effect.asVoid(found),
     end: Effect.gen(function* () {
       yield* Cgroup.kill(folder)
-      if (first !== null) yield* kill(-first)
+      if (first !== null) yield* endTree(first)
       let quiet = quietPasses - 1
       for (let n = 0; n < passes; n++) {
         const all = yield* found

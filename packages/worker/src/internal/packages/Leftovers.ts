@@ -6,6 +6,7 @@ import * as Schema from "effect/Schema"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import * as ChildProcess from "effect/process/ChildProcess"
 import * as Procfs from "./Procfs.ts"
+import { startedCommand } from "./Windows.ts"
 
 /** A process, distinguished from a later one with the same number by its start. */
 export const ProcessMark = Schema.Struct({ pid: Schema.Int, started: Schema.String })
@@ -23,10 +24,8 @@ const startOf = Effect.fnUntraced(function* (pid: number) {
     return `${stat.value.started} ${boot.trim()}`
   }
   const spawner = yield* ChildProcessSpawner
-  const text = yield* Effect.orElseSucceed(
-    spawner.string(ChildProcess.make("ps", ["-o", "lstart=", "-p", String(pid)])),
-    () => ""
-  )
+  const [program, ...args] = startedCommand(pid, process.platform)
+  const text = yield* Effect.orElseSucceed(spawner.string(ChildProcess.make(program, args)), () => "")
   return text.trim() === "" ? null : text.trim()
 })
 
