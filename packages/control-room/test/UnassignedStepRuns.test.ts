@@ -13,10 +13,21 @@ import { Workers } from "../src/internal/store/Workers.ts"
 import { missing } from "../src/internal/runs/UnassignedStepRuns.ts"
 import { layer, linkWorker, movedBy, Service } from "./support/Service.ts"
 
-const need = { workspaceId: WorkspaceId.make("w"), task: "read", taskPackage: null, group: null, labels: [] as ReadonlyArray<string> } as const
+const need = {
+  workspaceId: WorkspaceId.make("w"),
+  task: "read",
+  taskPackage: null,
+  group: null,
+  labels: [] as ReadonlyArray<string>
+} as const
 const taskPackage = { id: "p", name: "invoices" }
 const group = { id: "g", name: "linux" }
-const offer = { tasks: ["write"], packages: false, groups: [] as ReadonlyArray<string>, labels: [] as ReadonlyArray<string> }
+const offer = {
+  tasks: ["write"],
+  packages: false,
+  groups: [] as ReadonlyArray<string>,
+  labels: [] as ReadonlyArray<string>
+}
 
 describe("what is missing", () => {
   const cases: ReadonlyArray<readonly [string, Parameters<typeof missing>, RegExp | null]> = [
@@ -39,14 +50,16 @@ describe("what is missing", () => {
       [{ ...need, group }, [{ ...offer, groups: ["g"] }]],
       /^no worker of the group "linux" that is online has the task "read"/
     ],
-    [
-      "nothing: one of the group brings it",
-      [{ ...need, group }, [{ ...offer, tasks: ["read"], groups: ["g"] }]],
-      null
-    ],
+    ["nothing: one of the group brings it", [{ ...need, group }, [{ ...offer, tasks: ["read"], groups: ["g"] }]], null],
     [
       "the label that no worker with the task has",
-      [{ ...need, labels: ["gpu", "eu"] }, [{ ...offer, tasks: ["read"], labels: ["eu"] }, { ...offer, labels: ["gpu"] }]],
+      [
+        { ...need, labels: ["gpu", "eu"] },
+        [
+          { ...offer, tasks: ["read"], labels: ["eu"] },
+          { ...offer, labels: ["gpu"] }
+        ]
+      ],
       /^no worker that is online and takes the task "read" has the label "gpu"; start one with --label gpu --label eu$/
     ],
     [
@@ -57,7 +70,11 @@ describe("what is missing", () => {
       ],
       /has all of the labels "gpu" and "eu"; start one/
     ],
-    ["nothing: one has the labels", [{ ...need, labels: ["a"] }, [{ ...offer, tasks: ["read"], labels: ["b", "a"] }]], null]
+    [
+      "nothing: one has the labels",
+      [{ ...need, labels: ["a"] }, [{ ...offer, tasks: ["read"], labels: ["b", "a"] }]],
+      null
+    ]
   ]
   for (const [what, [wanted, offers], says] of cases) {
     plain(what, () => {

@@ -22,7 +22,10 @@ describe("the name of an entry", () => {
     Effect.gen(function* () {
       const entries = [entry("robot.yaml"), entry("tasks.py:hidden")]
       const error = yield* Effect.flip(check(entries, packageLimits, "win32"))
-      assert.match(error.message, /"?tasks\.py:hidden"? has a character in its name that Windows does not allow; rename it/)
+      assert.match(
+        error.message,
+        /"?tasks\.py:hidden"? has a character in its name that Windows does not allow; rename it/
+      )
       yield* check(entries, packageLimits, "linux")
     })
   )

@@ -291,7 +291,11 @@ export const examples: ReadonlyArray<Example> = [
   of(
     "a page",
     Page(Workers.Worker),
-    { data: [{ id: "wk1", name: "m", state: "busy", labels: [], draining: true }], has_more: true, next: "https://example.com" },
+    {
+      data: [{ id: "wk1", name: "m", state: "busy", labels: [], draining: true }],
+      has_more: true,
+      next: "https://example.com"
+    },
     null
   ),
   ...olderExamples

@@ -27,7 +27,9 @@ export const labelFlag = Flag.String("label").pipe(
 
 export const endingFlags = {
   once: Flag.Boolean("once").pipe(
-    Flag.withDescription("Take one step run and end with it, by the codes 0 completed, 3 stopped, 4 none taken, 5 failed"),
+    Flag.withDescription(
+      "Take one step run and end with it, by the codes 0 completed, 3 stopped, 4 none taken, 5 failed"
+    ),
     Flag.withDefault(false)
   ),
   unlink: Flag.Boolean("unlink").pipe(

@@ -133,7 +133,9 @@ export const serve = Effect.fnUntraced(function* <R>(
     yield* FiberSet.run(fibers, Effect.ensuring(kept, end))
   })
 
-  const lease = Effect.suspend(() => protocol.lease({ free: capacity - live.size, tasks, packages, labels, waitSeconds })).pipe(
+  const lease = Effect.suspend(() =>
+    protocol.lease({ free: capacity - live.size, tasks, packages, labels, waitSeconds })
+  ).pipe(
     Effect.tapError((error) => {
       if (away || isRefusal(error)) return Effect.void
       away = true

@@ -132,7 +132,8 @@ export const layer = Endpoints.group(
     return handlers.handleAll({
       linkWorker: Effect.fnUntraced(function* ({ payload }) {
         const token = Tokens.parse(payload.link_token)
-        const linked = token?.kind === "link" ? yield* workers.link(token, payload.name, payload.tasks, payload.labels ?? []) : null
+        const linked =
+          token?.kind === "link" ? yield* workers.link(token, payload.name, payload.tasks, payload.labels ?? []) : null
         if (linked === null) {
           return yield* forbidden("link_token: unknown, used or expired; make a new one")
         }

@@ -29,7 +29,10 @@ export class StepRunEnded extends Schema.TaggedError<StepRunEnded>()("StepRunEnd
 /** Fails with the code that says how the step run ended. */
 const reportOnce = (ended: WorkerAgent.Ended) => {
   if (ended === null) {
-    return new StepRunEnded({ message: "the worker was drained before it had a step run", exitCode: exitCodes.notStarted })
+    return new StepRunEnded({
+      message: "the worker was drained before it had a step run",
+      exitCode: exitCodes.notStarted
+    })
   }
   const { error, id } = ended
   if (error === null) return Console.error(`The step run ${id} has completed`)

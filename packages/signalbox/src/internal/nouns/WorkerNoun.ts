@@ -65,7 +65,9 @@ export const drain = Command.make(
     yield* printFields(json, yield* connected(data)(program))
   })
 ).pipe(
-  Command.withDescription("Lets a worker finish its step runs and end; it takes nothing more until it is started again"),
+  Command.withDescription(
+    "Lets a worker finish its step runs and end; it takes nothing more until it is started again"
+  ),
   Command.withExamples([
     { command: "signalbox worker drain desk", description: "From anywhere; on its machine, SIGTERM does the same" },
     { command: "signalbox worker drain desk --wait", description: "Before the machine is restarted" }

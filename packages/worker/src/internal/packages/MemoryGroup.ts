@@ -19,7 +19,8 @@ const notAlone = (group: string) =>
 
 const has = (words: string, word: string) => words.split(/\s+/).includes(word)
 
-const read = (group: string, file: string) => Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(join(group, file)))
+const read = (group: string, file: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(join(group, file)))
 const write = (group: string, file: string, text: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => fs.writeFileString(join(group, file), text))
 

@@ -13,7 +13,9 @@ const isProgram = (path: string) =>
 export const find = Effect.fnUntraced(function* (program: string, path: string, cwd: string) {
   const paths = program.includes("/")
     ? [resolve(cwd, program)]
-    : path.split(delimiter).map((folder) => (isAbsolute(folder) ? join(folder, program) : resolve(cwd, folder, program)))
+    : path
+        .split(delimiter)
+        .map((folder) => (isAbsolute(folder) ? join(folder, program) : resolve(cwd, folder, program)))
   for (const path of paths) if (yield* isProgram(path)) return path
   return null
 })
