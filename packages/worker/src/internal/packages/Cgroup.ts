@@ -28,7 +28,7 @@ const own = Effect.gen(function* () {
 })
 
 /** The group into which a worker moves below its own, so that this one may hand controllers down. */
-export const ownName = "signalbox-worker"
+export const ownName = "signalbox-self"
 
 /** The group below which tasks get theirs; null without control groups v2. */
 export const base = Effect.map(own, (group) => (group !== null && basename(group) === ownName ? dirname(group) : group))
