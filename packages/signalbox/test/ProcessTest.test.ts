@@ -59,27 +59,25 @@ describe("a process in a test", () => {
     })
   )
 
-  it.effect(
-    "puts functions in the place of the tasks of packages, and takes worker groups and labels for granted",
-    () =>
-      Effect.gen(function* () {
-        const post = Process.packageTask({ package: "erp", task: "Post to ERP", input: Number, output: Schema.Null })
-        const process = Process.make("posts", {
-          steps: [count, Process.step(post, { name: "post", worker_group: "erp", worker: { labels: ["gpu"] } })]
-        })
-        const { outputs, seen } = yield* ProcessTest.test(process, [{ to: 2 }], {
-          stubs: { post: () => Effect.succeed(null) }
-        })
-        assert.deepStrictEqual(outputs, [null, null])
-        assert.deepStrictEqual(seen.post, [{ n: 1 }, { n: 2 }])
-        // @ts-expect-error there is no function for the step "post"
-        const error = yield* Effect.flip(ProcessTest.test(process, [{ to: 2 }], { stubs: {} }))
-        assert.match(error.message, /the step "post" runs a task of a package/)
-        const stubs = { post: () => Effect.succeed(null) }
-        // @ts-expect-error payloads are those of the first step
-        const wrong = yield* Effect.flip(ProcessTest.test(process, [{ n: 1 }], { stubs }))
-        assert.strictEqual(wrong.message, "payloads.0: to: Missing key")
+  it.effect("puts functions in the place of tasks of packages, and takes groups and labels for granted", () =>
+    Effect.gen(function* () {
+      const post = Process.packageTask({ package: "erp", task: "Post to ERP", input: Number, output: Schema.Null })
+      const process = Process.make("posts", {
+        steps: [count, Process.step(post, { name: "post", worker_group: "erp", worker: { labels: ["gpu"] } })]
       })
+      const { outputs, seen } = yield* ProcessTest.test(process, [{ to: 2 }], {
+        stubs: { post: () => Effect.succeed(null) }
+      })
+      assert.deepStrictEqual(outputs, [null, null])
+      assert.deepStrictEqual(seen.post, [{ n: 1 }, { n: 2 }])
+      // @ts-expect-error there is no function for the step "post"
+      const error = yield* Effect.flip(ProcessTest.test(process, [{ to: 2 }], { stubs: {} }))
+      assert.match(error.message, /the step "post" runs a task of a package/)
+      const stubs = { post: () => Effect.succeed(null) }
+      // @ts-expect-error payloads are those of the first step
+      const wrong = yield* Effect.flip(ProcessTest.test(process, [{ n: 1 }], { stubs }))
+      assert.strictEqual(wrong.message, "payloads.0: to: Missing key")
+    })
   )
 
   it.effect("runs two steps of one task apart, and needs the services of its tasks", () =>
