@@ -11,7 +11,9 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Cgroup from "../src/internal/packages/Cgroup.ts"
 import { argumentsOf, exceeded, limited, saysOf } from "../src/internal/packages/Exceeded.ts"
+import * as Enforced from "../src/internal/packages/Enforced.ts"
 import * as MemoryGroup from "../src/internal/packages/MemoryGroup.ts"
+import * as Limits from "../src/Limits.ts"
 import * as PackageWorker from "./support/PackageWorker.ts"
 import { until } from "./support/PackageWorker.ts"
 
@@ -114,6 +116,27 @@ withLayer(layer, { excludeTestServices: true, timeout: "1 minute" })("a task wit
       const { script } = yield* PackageWorker.begin(files, { limits: { cpuSeconds: 9 } })
       yield* until(() => script.finished.has("s1"))
       assert.match(script.finished.get("s1")?.message ?? "", /cannot start "no-such-program": this machine has no such/)
+    })
+  )
+})
+
+withLayer(NodeServices.layer, { excludeTestServices: true })("limits that the machine cannot enforce", (it) => {
+  it.effect("are logged once, with the reason, and nothing is limited", () =>
+    Effect.gen(function* () {
+      const path = process.env["PATH"]
+      yield* Effect.acquireRelease(
+        Effect.sync(() => (process.env["PATH"] = "/nonexistent")),
+        () => Effect.sync(() => (process.env["PATH"] = path))
+      )
+      const logged: Array<string> = []
+      const logger = Logger.make(({ message }) => void logged.push(String(message)))
+      const prepare = (limits: object) => Effect.provide(Enforced.prepare(limits), Logger.layer([logger]))
+      assert.deepStrictEqual(yield* prepare({}), Enforced.none)
+      assert.deepStrictEqual(logged, [])
+      assert.isNull((yield* prepare({ openFiles: 5, cpuSeconds: 5 })).prlimit)
+      const says = "the limits of CPU time, open files and file size are not enforced on this machine"
+      assert.deepStrictEqual(logged, [says])
+      assert.match((yield* Limits.inspect).processes ?? "", /no program prlimit on PATH/)
     })
   )
 })
