@@ -71,14 +71,19 @@ export interface CallbackOptions {
 export const start = Effect.fn("ProcessRuns.start")((
   process: ProcessId,
   input?: StartInput,
-  options: { readonly callback?: CallbackOptions } = {}
+  options: {
+    readonly callback?: CallbackOptions
+    /** −100 to 100, default 0: of its items that have none of their own. An extension of the hosted service's interface. */
+    readonly priority?: number
+  } = {}
 ) => {
-  const { callback } = options
+  const { callback, priority } = options
   const secret = callback?.secret
   return call.start({
     params: { process_id: process },
     payload: {
       ...startPayload(input),
+      ...(priority === undefined ? {} : { priority }),
       ...(callback === undefined || secret === undefined
         ? {}
         : {

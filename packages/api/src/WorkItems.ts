@@ -6,6 +6,7 @@ import type * as Schema from "effect/Schema"
 import type { ProcessId, ProcessRunId, WorkItemId } from "./contract/Ids.ts"
 import type { Page } from "./contract/Common.ts"
 import type { UploadForm } from "./contract/Files.ts"
+import type { DueState, WhenReferenceExists } from "./contract/Order.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/WorkItems.ts"
 import { ControlRoom } from "./ControlRoom.ts"
@@ -17,10 +18,10 @@ export type { WorkItem, WorkItemListed, WorkItemState } from "./contract/WorkIte
 const call = {
   get: returning<contract.WorkItem, NotFound>()(inWorkspace(contract.get)),
   list: returning<Page<contract.WorkItemListed>, InvalidRequest>()(inWorkspace(contract.list)),
-  create: returning<contract.WorkItem, InvalidRequest | NotFound>()(inWorkspace(contract.create)),
+  create: returning<contract.WorkItem, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.create)),
   createMany: returning<
     { readonly work_items: ReadonlyArray<{ readonly id: WorkItemId }> },
-    InvalidRequest | NotFound
+    Conflict | InvalidRequest | NotFound
   >()(inWorkspace(contract.createMany)),
   createFile: returning<{ readonly upload: UploadForm }, Conflict | InvalidRequest | NotFound>()(
     inWorkspace(contract.createFile)
@@ -35,6 +36,11 @@ export interface Filter {
   readonly process?: ProcessId
   readonly processRun?: ProcessRunId
   readonly state?: contract.WorkItemState
+  /** Items that were created with this reference. An extension, like `tag` and `dueState`. */
+  readonly reference?: string
+  readonly tag?: string
+  /** Only open items that have a time: `late`, `at_risk` or `on_time`. */
+  readonly dueState?: DueState
   /** Whether payload and files are included. */
   readonly includeData?: boolean
   /** Items per page, 1 to 500. */
@@ -45,6 +51,9 @@ const query = (filter: Filter, cursor: string | undefined) => ({
   ...(filter.process === undefined ? {} : { process_id: filter.process }),
   ...(filter.processRun === undefined ? {} : { process_run_id: filter.processRun }),
   ...(filter.state === undefined ? {} : { state: filter.state }),
+  ...(filter.reference === undefined ? {} : { reference: filter.reference }),
+  ...(filter.tag === undefined ? {} : { tag: filter.tag }),
+  ...(filter.dueState === undefined ? {} : { due_state: filter.dueState }),
   ...(filter.includeData === undefined ? {} : { include_data: filter.includeData }),
   ...(filter.limit === undefined ? {} : { limit: filter.limit }),
   ...(cursor === undefined ? {} : { cursor })
@@ -61,10 +70,58 @@ export const list = Effect.fn("WorkItems.list")((filter: Filter = {}, cursor?: s
 /** Emits all work items that match, newest first, a page at a time. */
 export const stream = (filter: Filter = {}) => pages((cursor) => list(filter, cursor))
 
-/** Creates a work item in the queue of a process. */
+/** How urgent new items are, and how they are found. Extensions of the hosted service's interface. */
+export interface Order {
+  /** −100 to 100, default 0; each point counts like ten minutes of waiting. */
+  readonly priority?: number
+  /** ISO 8601, with a zone: when the items shall be done. */
+  readonly dueAt?: string
+  readonly tags?: ReadonlyArray<string>
+  /** When an open item of the process has the reference: fail with `Conflict` (`refuse`, default), or return it (`join`). */
+  readonly whenReferenceExists?: WhenReferenceExists
+}
+
+const orderOf = ({ dueAt, priority, tags, whenReferenceExists }: Order) => ({
+  ...(priority === undefined ? {} : { priority }),
+  ...(dueAt === undefined ? {} : { due_at: dueAt }),
+  ...(tags === undefined ? {} : { tags }),
+  ...(whenReferenceExists === undefined ? {} : { when_reference_exists: whenReferenceExists })
+})
+
+/**
+ * Creates a work item in the queue of a process. Fails with `Conflict` when an open item of the process has its
+ * `reference`: one that is neither done nor deleted.
+ *
+ * ```ts
+ * import type { ProcessId } from "@signalbox/api/contract/Ids"
+ * import * as WorkItems from "@signalbox/api/WorkItems"
+ *
+ * export const urgent = (process: ProcessId) =>
+ *   WorkItems.create({
+ *     process,
+ *     payload: { order: 4711 },
+ *     priority: 50,
+ *     reference: "order-4711",
+ *     whenReferenceExists: "join"
+ *   })
+ * ```
+ */
 export const create = Effect.fn("WorkItems.create")(
-  (input: { readonly process: ProcessId; readonly payload?: contract.WorkItem["payload"] }) =>
-    call.create({ payload: { process: { id: input.process }, payload: input.payload ?? null } })
+  (
+    input: {
+      readonly process: ProcessId
+      readonly payload?: contract.WorkItem["payload"]
+      readonly reference?: string
+    } & Order
+  ) =>
+    call.create({
+      payload: {
+        process: { id: input.process },
+        payload: input.payload ?? null,
+        ...orderOf(input),
+        ...(input.reference === undefined ? {} : { reference: input.reference })
+      }
+    })
 )
 
 /** Of one request, in characters of JSON: the service takes 8 MB. */
@@ -101,15 +158,32 @@ const partsOf = (payloads: ReadonlyArray<Schema.Json>): ReadonlyArray<ReadonlyAr
  *   WorkItems.createMany({ process, payloads: Array.from({ length: 5_000 }, (_, n) => ({ n })) })
  * ```
  */
-export const createMany = Effect.fn("WorkItems.createMany")(
-  (input: { readonly process: ProcessId; readonly payloads: ReadonlyArray<Schema.Json> }) =>
-    Effect.map(
-      Effect.forEach(partsOf(input.payloads), (payloads) =>
-        call.createMany({ payload: { process: { id: input.process }, payloads } })
-      ),
-      (made) => made.flatMap(({ work_items }) => work_items.map(({ id }) => id))
-    )
-)
+export const createMany = Effect.fn("WorkItems.createMany")(function* (
+  input: {
+    readonly process: ProcessId
+    readonly payloads: ReadonlyArray<Schema.Json>
+    /** One for each payload, null for none. */
+    readonly references?: ReadonlyArray<string | null>
+  } & Order
+) {
+  const { payloads, process, references } = input
+  const ids: Array<WorkItemId> = []
+  for (const part of partsOf(payloads)) {
+    const end = ids.length + part.length
+    // Those that are too many are in the last part, which is then refused.
+    const ofPart = references?.slice(ids.length, end === payloads.length ? undefined : end)
+    const { work_items } = yield* call.createMany({
+      payload: {
+        process: { id: process },
+        payloads: part,
+        ...orderOf(input),
+        ...(ofPart === undefined ? {} : { references: ofPart })
+      }
+    })
+    ids.push(...work_items.map(({ id }) => id))
+  }
+  return ids
+})
 
 /**
  * Uploads a file to a work item; a file of the same name is replaced. Memory stays flat whatever the size.

@@ -5,8 +5,9 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import { IntegrationAuthorization, RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { CallbackUrl, listQuery, OpenEnum, Page, Text, Timestamp } from "./Common.ts"
-import { summary } from "./Documentation.ts"
+import { ExtensionKeys, summary } from "./Documentation.ts"
 import { ProcessId, ProcessRunId, WorkItemId, WorkspaceId } from "./Ids.ts"
+import { orderFields, Priority } from "./Order.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
 
 export const processRunStates = ["new", "in_progress", "completed", "unresolved", "stopping"] as const
@@ -31,7 +32,9 @@ export const ProcessRun = Schema.Struct({
   ended_at: Schema.NullOr(Timestamp),
   process: Schema.Struct({ id: ProcessId, name: Schema.String }),
   started_by: StartedBy,
-  duration: Schema.NullOr(Schema.Finite)
+  duration: Schema.NullOr(Schema.Finite),
+  /** Extension. */
+  priority: orderFields.priority
 }).annotate({ identifier: "ProcessRun" })
 export interface ProcessRun extends Schema.Schema.Type<typeof ProcessRun> {}
 
@@ -127,15 +130,19 @@ export const Callback = Schema.Struct({
 })
 export interface Callback extends Schema.Schema.Type<typeof Callback> {}
 
-const callback = { callback: Schema.optionalKey(Callback) }
+const startFields = {
+  callback: Schema.optionalKey(Callback),
+  /** Extension: of the items that the run makes, and of those that it takes and whose own priority is 0. */
+  priority: Schema.optionalKey(Priority)
+}
 const [withPayloads, withWorkItemIds, withInputs, withDefault] = StartInput.members
 
-/** `StartInput`, each with an optional callback. */
+/** `StartInput`, each with an optional callback and priority. */
 export const StartRequest = Schema.Union([
-  Schema.Struct({ ...withPayloads.fields, ...callback }),
-  Schema.Struct({ ...withWorkItemIds.fields, ...callback }),
-  Schema.Struct({ ...withInputs.fields, ...callback }),
-  Schema.Struct({ ...withDefault.fields, ...callback })
+  Schema.Struct({ ...withPayloads.fields, ...startFields }),
+  Schema.Struct({ ...withWorkItemIds.fields, ...startFields }),
+  Schema.Struct({ ...withInputs.fields, ...startFields }),
+  Schema.Struct({ ...withDefault.fields, ...startFields })
 ])
 export type StartRequest = typeof StartRequest.Type
 
@@ -150,6 +157,7 @@ export const start = HttpApiEndpoint.post(
   }
 )
   .annotate(RequiredPermission, "Processes.trigger_processes")
+  .annotate(ExtensionKeys, ["priority"])
   .annotateMerge(summary("Start a process run"))
 
 /**

@@ -7,9 +7,10 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { listQuery, OpenEnum, Page, Ref, Timestamp } from "./Common.ts"
-import { extension, summary } from "./Documentation.ts"
+import { extension, ExtensionKeys, summary } from "./Documentation.ts"
 import { File, NewFile, UploadForm } from "./Files.ts"
 import { ProcessId, ProcessRunId, StepId, StepRunId, WorkItemId, WorkspaceId } from "./Ids.ts"
+import { dueStates, newOrderFields, orderFields, Reference, Tag } from "./Order.ts"
 import {
   ConflictResponse,
   InvalidRequestResponse,
@@ -40,7 +41,8 @@ const summaryFields = {
   process_run: Schema.NullOr(Ref(ProcessRunId)),
   step: Schema.NullOr(Ref(StepId)),
   step_run: Schema.NullOr(Ref(StepRunId)),
-  exception: Schema.NullOr(WorkItemException)
+  exception: Schema.NullOr(WorkItemException),
+  ...orderFields
 }
 
 export const WorkItem = Schema.Struct({
@@ -79,7 +81,13 @@ export const list = HttpApiEndpoint.get("listWorkItems", "/workspaces/:workspace
     process_id: Schema.optional(ProcessId),
     process_run_id: Schema.optional(ProcessRunId),
     state: Schema.optional(Schema.Literals(workItemStates)),
-    include_data: Schema.optional(Schema.Boolean)
+    include_data: Schema.optional(Schema.Boolean),
+    /** Extension. */
+    reference: Schema.optional(Reference),
+    /** Extension. */
+    tag: Schema.optional(Tag),
+    /** Extension: only open items that have a `due_at`. */
+    due_state: Schema.optional(Schema.Literals(dueStates))
   },
   success: Page(WorkItemListed),
   error: InvalidRequestResponse
@@ -88,28 +96,43 @@ export const list = HttpApiEndpoint.get("listWorkItems", "/workspaces/:workspace
   .annotate(SentAsStored, true)
   .annotateMerge(summary("List work items, newest first"))
 
+/**
+ * Extensions: the order of the item, and a `reference`, which one open item of a process may have: new, pending, in
+ * progress or failed. With `when_reference_exists: "join"` the open item is returned as it is.
+ */
 export const create = HttpApiEndpoint.post("createWorkItem", "/workspaces/:workspace_id/work-items", {
   params: { workspace_id: WorkspaceId },
-  payload: Schema.Struct({ process: Ref(ProcessId), payload: Schema.optionalKey(Schema.NullOr(Schema.Json)) }),
+  payload: Schema.Struct({
+    process: Ref(ProcessId),
+    payload: Schema.optionalKey(Schema.NullOr(Schema.Json)),
+    ...newOrderFields,
+    reference: Schema.optionalKey(Reference)
+  }),
   success: WorkItem,
-  error: [InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse]
+  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
 })
   .annotate(RequiredPermission, "Processes.write_work_items")
   .annotate(SentAsStored, true)
+  .annotate(ExtensionKeys, [...Object.keys(newOrderFields), "reference"])
   .annotateMerge(summary("Create a work item in the queue of a process"))
 
 /** The most work items that are made with one request. */
 export const maxCreated = 1000
 
-/** Extension: makes up to 1,000 work items, all or none; their ids in the order of the payloads. */
+/**
+ * Extension: makes up to 1,000 work items, all or none; their ids in the order of the payloads. `references` has one for
+ * each payload, null for none; with `when_reference_exists: "join"` the id is that of the open item that has it.
+ */
 export const createMany = HttpApiEndpoint.post("createWorkItems", "/workspaces/:workspace_id/work-items/bulk", {
   params: { workspace_id: WorkspaceId },
   payload: Schema.Struct({
     process: Ref(ProcessId),
-    payloads: Schema.Array(Schema.Json).check(Schema.isBetweenLength(1, maxCreated))
+    payloads: Schema.Array(Schema.Json).check(Schema.isBetweenLength(1, maxCreated)),
+    ...newOrderFields,
+    references: Schema.optionalKey(Schema.Array(Schema.NullOr(Reference)))
   }),
   success: Schema.Struct({ work_items: Schema.Array(Ref(WorkItemId)) }),
-  error: [InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse]
+  error: [InvalidRequestResponse, NotFoundResponse, ConflictResponse, PayloadTooLargeResponse]
 })
   .annotate(RequiredPermission, "Processes.write_work_items")
   .annotateMerge(extension("Create many work items in the queue of a process"))

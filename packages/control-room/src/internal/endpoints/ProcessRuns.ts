@@ -43,7 +43,7 @@ export const layer = Endpoints.group(
         if (payload?.type === "with_payloads") {
           for (const [index, item] of payload.payloads.entries()) yield* checkPayload(item, `payloads.${index}`)
         }
-        const { callback, ...input } = payload ?? {}
+        const { callback, priority = 0, ...input } = payload ?? {}
         const refusal = callback === undefined ? null : guard.refuses(callback.url)
         if (refusal !== null) return yield* invalidRequest(`callback.url: ${refusal}`)
         return started(
@@ -51,7 +51,7 @@ export const layer = Endpoints.group(
             "CONFLICT",
             "NOT_FOUND",
             "INVALID_REQUEST"
-          )(runs.start(params.workspace_id, process, input, callback))
+          )(runs.start(params.workspace_id, process, input, { priority, ...(callback === undefined ? {} : { callback }) }))
         )
       }),
       startProcessRunFromIntegration: Effect.fnUntraced(function* ({ headers, params, payload, query }) {

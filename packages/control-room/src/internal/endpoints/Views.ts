@@ -5,12 +5,15 @@ import type { WorkItem, WorkItemListed } from "@signalbox/api/contract/WorkItems
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { dueStateOf } from "../engine/Order.ts"
+import { Database } from "../store/Database.ts"
 import { Files } from "../store/Files.ts"
 import type { StoredPageOutput } from "../store/Outputs.ts"
 import type { StoredItem, StoredPageItem, StoredSummary } from "../store/StoredItem.ts"
 import { FileLinks } from "../transfers/FileLinks.ts"
 
-export const summary = (item: StoredSummary): WorkItemListed => ({
+/** `at`: the current time, as stored. */
+export const summary = (item: StoredSummary, at: string): WorkItemListed => ({
   id: item.id,
   created_at: item.createdAt,
   state: item.state,
@@ -19,12 +22,17 @@ export const summary = (item: StoredSummary): WorkItemListed => ({
   process_run: item.processRunId === null ? null : { id: item.processRunId },
   step: item.stepId === null ? null : { id: item.stepId },
   step_run: item.stepRun === null ? null : { id: item.stepRun },
-  exception: item.exception
+  exception: item.exception,
+  priority: item.priority,
+  due_at: item.dueAt,
+  due_state: dueStateOf(item, at),
+  reference: item.reference,
+  tags: item.tags
 })
 
 /** A work item with its payload and files. */
-const whole = (item: StoredItem, files: ReadonlyArray<File>): WorkItem => ({
-  ...summary(item),
+const whole = (item: StoredItem, files: ReadonlyArray<File>, at: string): WorkItem => ({
+  ...summary(item, at),
   payload: item.payload,
   files
 })
@@ -57,6 +65,7 @@ export class Views extends Context.Service<
     Effect.gen(function* () {
       const files = yield* Files
       const links = yield* FileLinks
+      const { now } = yield* Database
       const filesOf = Effect.fnUntraced(function* (owners: ReadonlyArray<Owner>) {
         const asked = owners.filter((owner) => owner.mayHaveFiles !== false)
         if (asked.length === 0) return (): ReadonlyArray<File> => []
@@ -73,13 +82,14 @@ export class Views extends Context.Service<
       })
       return Views.of({
         filesOf,
-        item: (item) =>
-          item.mayHaveFiles
-            ? Effect.map(filesOf([item]), (ofOwner) => whole(item, ofOwner(item.id)))
-            : Effect.succeed(whole(item, [])),
+        item: Effect.fnUntraced(function* (item) {
+          const ofOwner = item.mayHaveFiles ? yield* filesOf([item]) : () => []
+          return whole(item, ofOwner(item.id), yield* now)
+        }),
         items: Effect.fnUntraced(function* (items) {
           const ofOwner = yield* filesOf(items)
-          return items.map((item) => withData(summary(item), item.payload, ofOwner(item.id)))
+          const at = yield* now
+          return items.map((item) => withData(summary(item, at), item.payload, ofOwner(item.id)))
         }),
         outputs: Effect.fnUntraced(function* (outputs) {
           const ofOwner = yield* filesOf(outputs)

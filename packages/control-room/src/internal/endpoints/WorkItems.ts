@@ -2,9 +2,10 @@
  * Work items as their workspace sees them.
  */
 import * as Effect from "effect/Effect"
+import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Endpoints from "../edge/Endpoints.ts"
-import { refusals, orNotFound } from "../edge/Failures.ts"
+import { conflict, invalidRequest, refusals, orNotFound } from "../edge/Failures.ts"
 import { Pagination } from "../edge/Pagination.ts"
 import { checkPayload } from "../edge/PayloadSize.ts"
 import { InputSchemas } from "../runs/InputSchemas.ts"
@@ -12,11 +13,33 @@ import { Runs } from "../runs/Runs.ts"
 import { Database } from "../store/Database.ts"
 import { Processes } from "../store/Processes.ts"
 import type { StoredItem, StoredSummary } from "../store/StoredItem.ts"
-import { WorkItems } from "../store/WorkItems.ts"
+import { type NewItem, WorkItems } from "../store/WorkItems.ts"
+import type { create } from "@signalbox/api/contract/WorkItems"
+import type { WorkItemId } from "@signalbox/api/contract/Ids"
 import * as ItemFiles from "./ItemFiles.ts"
-import { summary, Views, withData } from "./Views.ts"
+import { summary, Views } from "./Views.ts"
 
-const summaries = (items: ReadonlyArray<StoredSummary>) => Effect.succeed(items.map(summary))
+type AskedOrder = Pick<HttpApiEndpoint.Payload<typeof create>["Type"], "due_at" | "priority" | "tags">
+
+/** The order that a request asks for, as stored. */
+const orderOf = Effect.fnUntraced(function* ({ due_at, priority = 0, tags = [] }: AskedOrder) {
+  const due = due_at === undefined ? null : Date.parse(due_at)
+  if (Number.isNaN(due)) return yield* invalidRequest("due_at: is not a valid time")
+  return { priority, dueAt: due === null ? null : new Date(due).toISOString(), tags: [...new Set(tags)] }
+})
+
+/** The refusal of items with references that open items have. */
+const taken = (
+  asked: ReadonlyArray<Pick<NewItem, "reference">>,
+  made: ReadonlyArray<{ readonly id: WorkItemId; readonly created: boolean }>
+) => {
+  const index = made.findIndex(({ created }) => !created)
+  return index === -1
+    ? null
+    : conflict(
+        `reference: the open work item ${made[index]?.id} of this process has the reference "${asked[index]?.reference}"; settle it first, or ask to join it with when_reference_exists`
+      )
+}
 
 export const layer = Endpoints.group(
   "workItems",
@@ -26,9 +49,11 @@ export const layer = Endpoints.group(
     const formFor = yield* ItemFiles.formFor
     const runs = yield* Runs
     const inputSchemas = yield* InputSchemas
-    const { transaction } = yield* Database
+    const { now, transaction } = yield* Database
     const views = yield* Views
     const { page, pageOfTexts } = yield* Pagination
+    const summaries = (items: ReadonlyArray<StoredSummary>) =>
+      Effect.map(now, (at) => items.map((item) => summary(item, at)))
     const find = (params: { readonly workspace_id: StoredItem["workspaceId"]; readonly work_item_id: string }) =>
       orNotFound("work item", params.work_item_id, store.get(params.workspace_id, params.work_item_id))
     return handlers.handleAll({
@@ -37,7 +62,10 @@ export const layer = Endpoints.group(
         const filter = {
           processId: query.process_id ?? null,
           processRunId: query.process_run_id ?? null,
-          state: query.state ?? null
+          state: query.state ?? null,
+          ...(query.reference === undefined ? {} : { reference: query.reference }),
+          ...(query.tag === undefined ? {} : { tag: query.tag }),
+          ...(query.due_state === undefined ? {} : { due: query.due_state })
         }
         const workspace = params.workspace_id
         return query.include_data === true
@@ -48,28 +76,47 @@ export const layer = Endpoints.group(
         const id = payload.process.id
         const data = payload.payload ?? null
         const json = yield* checkPayload(data)
+        const asked = { payload: json, order: yield* orderOf(payload), reference: payload.reference ?? null }
         const item = yield* transaction(
           Effect.gen(function* () {
             const process = yield* orNotFound("process", id, processStore.lock(params.workspace_id, id, "share"))
             yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(process, data, "payload"))
-            return yield* store.create(params.workspace_id, id, json)
+            const { created, item } = yield* store.createOrFind(params.workspace_id, id, asked)
+            const refusal = payload.when_reference_exists === "join" ? null : taken([asked], [{ id: item.id, created }])
+            return refusal === null ? item : yield* refusal
           })
         )
-        return HttpServerResponse.text(withData(summary(item), json, []), { contentType: "application/json" })
+        const [text = ""] = yield* views.items([item])
+        return HttpServerResponse.text(text, { contentType: "application/json" })
       }),
-      createWorkItems: Effect.fnUntraced(function* ({ params, payload: { payloads, process } }) {
-        const texts = yield* Effect.forEach(payloads, (payload, index) => checkPayload(payload, `payloads.${index}`))
-        const ids = yield* transaction(
+      createWorkItems: Effect.fnUntraced(function* ({ params, payload }) {
+        const { payloads, process, references } = payload
+        if (references !== undefined && references.length !== payloads.length) {
+          return yield* invalidRequest(
+            `references: has ${references.length} entries for ${payloads.length} payloads; give one for each, null for none`
+          )
+        }
+        const order = yield* orderOf(payload)
+        const asked = yield* Effect.forEach(payloads, (data, index) =>
+          Effect.map(checkPayload(data, `payloads.${index}`), (json) => ({
+            payload: json,
+            order,
+            reference: references?.[index] ?? null
+          }))
+        )
+        const made = yield* transaction(
           Effect.gen(function* () {
             const locked = processStore.lock(params.workspace_id, process.id, "share")
             const found = yield* orNotFound("process", process.id, locked)
-            for (const [index, payload] of payloads.entries()) {
-              yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(found, payload, `payloads.${index}`))
+            for (const [index, data] of payloads.entries()) {
+              yield* refusals("INVALID_REQUEST")(inputSchemas.checkPayload(found, data, `payloads.${index}`))
             }
-            return yield* store.createMany(params.workspace_id, process.id, texts)
+            const all = yield* store.createMany(params.workspace_id, process.id, asked)
+            const refusal = payload.when_reference_exists === "join" ? null : taken(asked, all)
+            return refusal === null ? all : yield* refusal
           })
         )
-        return { work_items: ids.map((id) => ({ id })) }
+        return { work_items: made.map(({ id }) => ({ id })) }
       }),
       createWorkItemFile: Effect.fnUntraced(function* ({ params, payload }) {
         const item = yield* find(params)

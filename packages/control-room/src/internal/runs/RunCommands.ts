@@ -18,13 +18,20 @@ import { InputSchemas } from "./InputSchemas.ts"
 import { Deletions } from "./Deletions.ts"
 import { Transitions } from "./Transitions.ts"
 
+export interface StartOptions {
+  /** Receives the events of the run. */
+  readonly callback?: Callback
+  /** Of its items that have none of their own; default 0. */
+  readonly priority?: number
+}
+
 export interface RunCommands {
-  /** Null when a start with the waiting inputs found none. `callback` receives the events of the run. */
+  /** Null when a start with the waiting inputs found none. */
   readonly start: (
     workspace: WorkspaceId,
     process: StoredProcess,
     input: StartInput,
-    callback?: Callback
+    options?: StartOptions
   ) => Effect.Effect<ProcessRunId | null, Refused>
   readonly stop: (run: ProcessRunId, command: Engine.StopCommand) => Effect.Effect<boolean>
   readonly remove: (run: ProcessRunId) => Effect.Effect<void, Refused>
@@ -52,6 +59,7 @@ export const make = Effect.gen(function* () {
     workspace: WorkspaceId,
     known: StoredProcess,
     input: StartInput,
+    priority: number,
     callback: Omit<NewCallback, "processRun"> | null
   ) {
     // Read again under the lock: it may have been changed or deleted since it was looked up.
@@ -94,9 +102,9 @@ export const make = Effect.gen(function* () {
       },
       taken?.length ?? payloads.length
     )
-    yield* runs.insert(run, process.view.name)
-    if (taken === null) yield* runItems.create(run, payloads)
-    else if ((yield* runItems.take(run, taken)) !== taken.length) {
+    yield* runs.insert(run, process.view.name, priority)
+    if (taken === null) yield* runItems.create(run, payloads, priority)
+    else if ((yield* runItems.take(run, taken, priority)) !== taken.length) {
       return yield* conflict(
         "work_item_ids must name work items that are new and of this process; at least one is not, so nothing was started"
       )
@@ -110,12 +118,12 @@ export const make = Effect.gen(function* () {
     workspace: WorkspaceId,
     process: StoredProcess,
     input: StartInput,
-    callback?: Callback
+    { callback, priority = 0 }: StartOptions = {}
   ) {
-    if (callback === undefined) return yield* startWith(workspace, process, input, null)
+    if (callback === undefined) return yield* startWith(workspace, process, input, priority, null)
     const events = callback.callback_events.map((action) => `process_run.${action}` as const)
     const sealed = yield* webhooks.sealCallback(callback.secret)
-    return yield* startWith(workspace, process, input, { ...sealed, endpoint: callback.url, events })
+    return yield* startWith(workspace, process, input, priority, { ...sealed, endpoint: callback.url, events })
   })
 
   const stop = Effect.fnUntraced(function* (id: ProcessRunId, command: Engine.StopCommand) {

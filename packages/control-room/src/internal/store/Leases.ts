@@ -11,6 +11,9 @@ import * as Labels from "./Labels.ts"
 import { StepRuns } from "./StepRuns.ts"
 import { parseStepRun, type StepRunRow, type StoredStepRun } from "./StoredStepRun.ts"
 
+/** How many step runs of a task other transactions may be leasing before one finds none although there are more. */
+const spare = 100
+
 type Steps = ReadonlyArray<Pick<StepDefinition, "environment">>
 
 /** A step run leased to a worker, with the texts of its tokens. */
@@ -26,8 +29,9 @@ export class Leases extends Context.Service<
   Leases,
   {
     /**
-     * Leases the oldest step runs that wait for one of these tasks or, with `packages`, for a task of a package, and
-     * are not bound to a group without this worker, and ask for no label that it lacks. A worker that drains gets none.
+     * Leases the first step runs by their sort key that wait for one of these tasks or, with `packages`, for a task of a
+     * package, and are not bound to a group without this worker, and ask for no label that it lacks. A worker that drains
+     * gets none.
      */
     readonly lease: (
       worker: { readonly id: WorkerId; readonly workspaceId: WorkspaceId },
@@ -77,23 +81,33 @@ export class Leases extends Context.Service<
       return Leases.of({
         lease: Effect.fnUntraced(function* (worker, tasks, packages, limit, expiresAt) {
           const takes = [
-            ...(tasks.length === 0 ? [] : [sql.and([sql.in("task_name", tasks), sql`package_id IS NULL`])]),
+            ...tasks.map((task) => sql`task_name = ${task} AND package_id IS NULL`),
             ...(packages ? [sql`package_id IS NOT NULL`] : [])
           ]
           if (takes.length === 0) return []
           // Locks the worker against deletion until it has its leases; a deleted one gets none.
           const [known] = yield* sql<{ readonly labels: string; readonly draining: number }>`
-            SELECT labels, draining FROM worker WHERE id = ${worker.id} ${forKey}`
+            SELECT labels, draining FROM worker
+            WHERE id = ${worker.id} ${forKey}`
           if (known === undefined || known.draining === 1) return []
           const labelled = yield* Labels.wantedAndHad(sql, worker.workspaceId, Labels.decode(known.labels))
           const hasLabels = [sql`labels IS NULL`, ...(labelled.length === 0 ? [] : [sql.in("labels", labelled)])]
+          const awaiting = sql`
+            workspace_id = ${worker.workspaceId} AND state = 'awaiting_worker' AND worker_id IS NULL
+              AND ${sql.or(hasLabels)}
+              AND (worker_group_id IS NULL OR worker_group_id IN
+                (SELECT member.worker_group_id FROM worker_group_member AS member WHERE member.worker_id = ${worker.id}))`
+          // The first of each task, by an index that has them in this order; spare ones, as others may be locked.
+          const firsts = takes.map(
+            (take) => sql`
+              SELECT id FROM (
+                SELECT id FROM step_run WHERE ${awaiting} AND ${take}
+                ORDER BY sort_key, id LIMIT ${limit + spare}) AS firsts`
+          )
           const rows = yield* sql<StepRunRow>`
             SELECT * FROM step_run
-            WHERE workspace_id = ${worker.workspaceId} AND ${sql.or(takes)}
-              AND state = 'awaiting_worker' AND worker_id IS NULL AND ${sql.or(hasLabels)}
-              AND (worker_group_id IS NULL OR worker_group_id IN
-                (SELECT member.worker_group_id FROM worker_group_member AS member WHERE member.worker_id = ${worker.id}))
-            ORDER BY id LIMIT ${limit} ${skipLocked}`
+            WHERE state = 'awaiting_worker' AND worker_id IS NULL AND id IN (${sql.join(" UNION ALL ", false)(firsts)})
+            ORDER BY sort_key, id LIMIT ${limit} ${skipLocked}`
           const runs = [...new Set(rows.flatMap((row) => (row.package_id === null ? [] : [row.process_run_id])))]
           const definitions = yield* environmentsOf(runs)
           const leased: Array<Leased> = []

@@ -18,6 +18,7 @@ import * as InputSchemas from "./migrations/InputSchemas.ts"
 import * as KeyLifetimes from "./migrations/KeyLifetimes.ts"
 import * as Looks from "./migrations/Looks.ts"
 import * as Operations from "./migrations/Operations.ts"
+import * as Order from "./migrations/Order.ts"
 import * as Pages from "./migrations/Pages.ts"
 import * as ProcessSteps from "./migrations/ProcessSteps.ts"
 import * as Requests from "./migrations/Requests.ts"
@@ -45,6 +46,7 @@ const migrations = {
   "0016_held_outputs": HeldOutputs.statements,
   "0017_operations": Operations.statements,
   "0018_worker_labels": WorkerLabels.statements,
+  "0022_order": Order.statements,
   "0029_console_sessions": ConsoleSessions.statements
 }
 

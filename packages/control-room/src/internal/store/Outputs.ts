@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
+import { millisPerPoint } from "../engine/Order.ts"
 import type { Change, Run } from "../engine/State.ts"
 import * as Chunks from "./Chunks.ts"
 import { Database, type PageRequest, type Rows, type Wide } from "./Database.ts"
@@ -130,6 +131,16 @@ export class Outputs extends Context.Service<
         )
       }
 
+      /** Items that outputs have become are found by the tags of their parents. */
+      const inheritTags = (items: ReadonlyArray<string>) =>
+        items.length === 0
+          ? Effect.void
+          : Effect.asVoid(sql`
+              INSERT INTO work_item_tag (workspace_id, tag, id)
+              SELECT parent.workspace_id, parent.tag, work_item.id
+              FROM work_item JOIN work_item_tag AS parent ON parent.id = work_item.parent_id
+              WHERE ${sql.in("work_item.id", items)}`)
+
       return Outputs.of({
         create: Effect.fnUntraced(function* (run, outputs) {
           const at = yield* now
@@ -183,14 +194,20 @@ export class Outputs extends Context.Service<
           yield* eachUnreleased(stepRun, null, (ids) =>
             step === null
               ? sql`UPDATE output SET released = 1 WHERE ${sql.in("id", ids)}`
-              : Effect.andThen(
-                  sql`
-                    INSERT INTO work_item (id, workspace_id, process_id, process_run_id, step, step_id, parent_id, state,
-                      state_updated_at, created_at, payload, attempts, exception)
-                    SELECT id, workspace_id, process_id, process_run_id, ${step}, ${run.steps[step]?.id},
-                      parent_id, ${state}, ${at}, created_at, payload, 0, ${exceptionText(exception)}
-                    FROM output WHERE ${sql.in("id", ids)}`,
-                  sql`DELETE FROM output WHERE ${sql.in("id", ids)}`
+              : sql<{ readonly id: string; readonly tags: string | null }>`
+                  INSERT INTO work_item (id, workspace_id, process_id, process_run_id, step, step_id, parent_id, state,
+                    state_updated_at, created_at, payload, attempts, exception, priority, sort_key, due_at, at_risk_at,
+                    tags)
+                  SELECT output.id, output.workspace_id, output.process_id, output.process_run_id, ${step},
+                    ${run.steps[step]?.id}, output.parent_id, ${state}, ${at}, output.created_at, output.payload, 0,
+                    ${exceptionText(exception)}, coalesce(parent.priority, 0),
+                    ${Date.parse(at)} - coalesce(parent.priority, 0) * ${sql.literal(String(millisPerPoint))},
+                    parent.due_at, parent.at_risk_at, parent.tags
+                  FROM output LEFT JOIN work_item AS parent ON parent.id = output.parent_id
+                  WHERE ${sql.in("output.id", ids)}
+                  RETURNING id, tags`.pipe(
+                  Effect.flatMap((rows) => inheritTags(rows.flatMap((row) => (row.tags === null ? [] : [row.id])))),
+                  Effect.andThen(sql`DELETE FROM output WHERE ${sql.in("id", ids)}`)
                 )
           )
         }, Effect.orDie),

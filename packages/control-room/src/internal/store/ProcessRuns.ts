@@ -26,6 +26,7 @@ interface Row {
   readonly counts: string
   readonly failed: number
   readonly stop: string | null
+  readonly priority: number
 }
 
 /** Seconds between two stored times; 0 when the clock was set back. */
@@ -41,7 +42,8 @@ const viewColumns = [
   "ended_at",
   "process_id",
   "process_name",
-  "started_by"
+  "started_by",
+  "priority"
 ] as const
 type ViewRow = Pick<Row, (typeof viewColumns)[number]>
 
@@ -53,7 +55,8 @@ const view = (row: ViewRow): ProcessRun => ({
   ended_at: row.ended_at,
   process: { id: ProcessId.make(row.process_id), name: row.process_name },
   started_by: JSON.parse(row.started_by),
-  duration: secondsBetween(row.started_at, row.ended_at)
+  duration: secondsBetween(row.started_at, row.ended_at),
+  priority: row.priority
 })
 
 const toRun = (row: Row): Run => ({
@@ -90,7 +93,7 @@ export class ProcessRuns extends Context.Service<
       filter: { readonly processId: ProcessId | null; readonly state: ProcessRunState | null },
       page: PageRequest
     ) => Effect.Effect<Rows<ProcessRun>>
-    readonly insert: (run: Run, processName: string) => Effect.Effect<void>
+    readonly insert: (run: Run, processName: string, priority: number) => Effect.Effect<void>
     /** Loads a run for a change, and locks the row until the transaction ends. */
     readonly lock: (id: ProcessRunId) => Effect.Effect<Run | null>
     readonly save: (run: Run) => Effect.Effect<void>
@@ -152,7 +155,7 @@ export class ProcessRuns extends Context.Service<
           const process = sql`SELECT id FROM process WHERE id = ${processId} AND workspace_id = ${workspace} AND deleted_at IS NULL`
           return below(process, runs(sql`process_id = ${processId}`))
         },
-        insert: Effect.fnUntraced(function* (run, processName) {
+        insert: Effect.fnUntraced(function* (run, processName, priority) {
           const row = {
             id: run.id,
             workspace_id: run.workspaceId,
@@ -161,6 +164,7 @@ export class ProcessRuns extends Context.Service<
             created_at: yield* now,
             started_by: JSON.stringify({ type: "api", details: null }),
             steps: JSON.stringify(run.steps),
+            priority,
             ...moving(run)
           }
           yield* sql`INSERT INTO process_run ${sql.insert(row)}`

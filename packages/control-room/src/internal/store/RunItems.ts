@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { Fragment } from "effect/sql/Statement"
+import { millisPerPoint } from "../engine/Order.ts"
 import type { Change, Exception, Run } from "../engine/State.ts"
 import * as Chunks from "./Chunks.ts"
 import { Database } from "./Database.ts"
@@ -16,6 +17,7 @@ import {
   exceptionText,
   type ItemRow,
   newRow,
+  noOrder,
   parseException,
   parseIds,
   parseItem,
@@ -40,18 +42,24 @@ const kindOf = ({ attempts: _, exception, notBefore, releasedBy, stepRun, to }: 
         ? "taken"
         : "other"
 
+/** A retry by hand begins to wait anew; one by the step keeps its place. */
+const waitsAnew = ({ notBefore, stepRun, to }: ItemMove) => to === "pending" && stepRun === null && notBefore === null
+
 export class RunItems extends Context.Service<
   RunItems,
   {
-    /** Creates pending items in the first step of a run. */
-    readonly create: (run: Run, payloads: ReadonlyArray<Schema.Json>) => Effect.Effect<void>
-    /** Moves these `new` items of the process into the first step of a run; returns how many it moved. */
-    readonly take: (run: Run, items: ReadonlyArray<WorkItemId>) => Effect.Effect<number>
+    /** Creates pending items of this priority in the first step of a run. */
+    readonly create: (run: Run, payloads: ReadonlyArray<Schema.Json>, priority: number) => Effect.Effect<void>
+    /**
+     * Moves these `new` items of the process into the first step of a run; returns how many it moved. Those without a
+     * priority get this one.
+     */
+    readonly take: (run: Run, items: ReadonlyArray<WorkItemId>, priority: number) => Effect.Effect<number>
     /** Ids of the `new` items of a process, the oldest first, locked until the transaction ends. */
     readonly queued: (process: ProcessId) => Effect.Effect<ReadonlyArray<WorkItemId>>
     /**
-     * Items of a step that are pending and due, locked until the transaction ends: first those whose retry is due, by
-     * that time, then the others, the oldest first. For callers that have locked the run.
+     * Items of a step that are pending and due, locked until the transaction ends, by their sort key. An item that the
+     * step retries has kept its own. For callers that have locked the run.
      */
     readonly due: (run: ProcessRunId, step: number, limit: number) => Effect.Effect<ReadonlyArray<StoredItem>>
     /** The ids of the same items: payloads may be large. */
@@ -79,7 +87,14 @@ export class RunItems extends Context.Service<
       const lockNew = (process: ProcessId, items: ReadonlyArray<WorkItemId>) =>
         sql`SELECT id FROM work_item WHERE ${sql.in("id", items)} AND process_id = ${process} ORDER BY id ${forUpdate}`
 
-      const due = Effect.fnUntraced(function* <Row extends object>(
+      /** From now on the items whose delay is over wait like all others, so that the first of all is found in one index. */
+      const endDelays = (waiting: Fragment, at: string) =>
+        sql`
+          UPDATE work_item SET not_before = NULL WHERE id IN (
+            SELECT id FROM work_item WHERE ${waiting} AND not_before IS NOT NULL AND not_before <= ${at}
+            ORDER BY not_before, id LIMIT ${Chunks.rowsPerChunk})`
+
+      const due = Effect.fnUntraced(function* <Row extends { readonly not_before?: string | null }>(
         columns: Fragment,
         run: ProcessRunId,
         step: number,
@@ -87,16 +102,21 @@ export class RunItems extends Context.Service<
       ) {
         const at = yield* now
         const waiting = sql`process_run_id = ${run} AND step = ${step} AND state = 'pending' AND step_run_id IS NULL`
-        return yield* sql<Row>`
+        const ready = sql`
+          SELECT id FROM (
+            SELECT id FROM work_item WHERE ${waiting} AND not_before IS NULL
+            ORDER BY sort_key, id LIMIT ${limit}) AS ready`
+        const rows = yield* sql<Row>`
           ${columns}
           WHERE id IN (
             SELECT id FROM (
               SELECT id FROM work_item WHERE ${waiting} AND not_before IS NOT NULL AND not_before <= ${at}
-              ORDER BY not_before, id LIMIT ${limit}) AS delayed
-            UNION ALL
-            SELECT id FROM (
-              SELECT id FROM work_item WHERE ${waiting} AND not_before IS NULL ORDER BY id LIMIT ${limit}) AS ready)
-          ORDER BY not_before IS NULL, not_before, id LIMIT ${limit} ${forUpdate}`
+              ORDER BY not_before, id LIMIT 1) AS delayed
+            UNION ALL ${ready})
+          ORDER BY not_before IS NULL, sort_key, id LIMIT ${limit} ${forUpdate}`
+        if (typeof rows[0]?.not_before !== "string") return rows
+        yield* endDelays(waiting, at)
+        return yield* sql<Row>`${columns} WHERE id IN (${ready}) ORDER BY sort_key, id LIMIT ${limit} ${forUpdate}`
       })
 
       const complete = (moves: ReadonlyArray<ItemMove>, at: string) =>
@@ -123,6 +143,9 @@ export class RunItems extends Context.Service<
             WHERE work_item.id = taken.column1`
         })
 
+      const keyed = (at: string) => sql`, sort_key = ${Date.parse(at)} - priority * ${sql.literal(String(millisPerPoint))}`
+      const nothing = sql.literal("")
+
       const moveOne = (change: ItemMove, at: string) =>
         sql`UPDATE work_item SET ${sql.update({
           state: change.to,
@@ -132,10 +155,10 @@ export class RunItems extends Context.Service<
           released_by: change.releasedBy,
           not_before: change.notBefore,
           ...(change.exception === undefined ? {} : { exception: exceptionText(change.exception) })
-        })} WHERE id = ${change.id}`
+        })}${waitsAnew(change) ? keyed(at) : nothing} WHERE id = ${change.id}`
 
       return RunItems.of({
-        create: Effect.fnUntraced(function* (run, payloads) {
+        create: Effect.fnUntraced(function* (run, payloads, priority) {
           const [step] = run.steps
           if (step === undefined) return
           const { id, processId: process, workspaceId: workspace } = run
@@ -146,6 +169,8 @@ export class RunItems extends Context.Service<
               workspace,
               process,
               payload: JSON.stringify(payload),
+              order: { ...noOrder, priority },
+              reference: null,
               run: { id, step }
             })
           })
@@ -153,21 +178,24 @@ export class RunItems extends Context.Service<
             Effect.flatMap(Effect.forEach(some, rowOf), (rows) => sql`INSERT INTO work_item ${sql.insert(rows)}`)
           )
         }, Effect.orDie),
-        take: Effect.fnUntraced(function* (run, items) {
+        take: Effect.fnUntraced(function* (run, items, priority) {
+          const at = yield* now
           const taken = {
             process_run_id: run.id,
             step: 0,
             step_id: run.steps[0]?.id ?? null,
             state: "pending",
-            state_updated_at: yield* now
+            state_updated_at: at
           }
+          const own = sql`CASE priority WHEN 0 THEN ${sql.literal(String(priority))} ELSE priority END`
+          const key = sql`${Date.parse(at)} - ${own} * ${sql.literal(String(millisPerPoint))}`
           const rows = yield* Chunks.flatMap(
             // Sorted, because all transactions lock items in this order.
             items.toSorted(),
             Effect.fnUntraced(function* (some) {
               if (Dialect.isPostgres(sql)) yield* lockNew(run.processId, some)
               return yield* sql`
-                UPDATE work_item SET ${sql.update(taken)}
+                UPDATE work_item SET ${sql.update(taken)}, sort_key = ${key}, priority = ${own}
                 WHERE ${sql.in("id", some)} AND process_id = ${run.processId} AND state = 'new' RETURNING id`
             })
           )
@@ -191,7 +219,7 @@ export class RunItems extends Context.Service<
         dueIds: (run, step, limit) =>
           Effect.orDie(
             Effect.map(
-              due<{ readonly id: string }>(sql.literal("SELECT id FROM work_item"), run, step, limit),
+              due<{ readonly id: string; readonly not_before: string | null }>(sql.literal("SELECT id, not_before FROM work_item"), run, step, limit),
               parseIds
             )
           ),

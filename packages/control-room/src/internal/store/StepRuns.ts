@@ -106,6 +106,8 @@ export class StepRuns extends Context.Service<
             const step = run.steps[change.step]
             if (step === undefined) return []
             const id = StepRunId.make(yield* newId)
+            const [item] = yield* sql<{ readonly sort_key: number }>`
+              UPDATE work_item SET step_run_id = ${id}, not_before = NULL WHERE id = ${change.item} RETURNING sort_key`
             yield* sql`INSERT INTO step_run ${sql.insert({
               id,
               workspace_id: run.workspaceId,
@@ -122,9 +124,10 @@ export class StepRuns extends Context.Service<
               env: JSON.stringify(step.env ?? {}),
               state: change.state,
               state_updated_at: at,
-              first_item_id: change.item
+              first_item_id: change.item,
+              // Since when it waits and how urgent it is are those of its item.
+              sort_key: item?.sort_key ?? 0
             })}`
-            yield* sql`UPDATE work_item SET step_run_id = ${id}, not_before = NULL WHERE id = ${change.item}`
             const created: NewEvent = { stepRun: id, type: "CREATED", item: change.item }
             return change.state === "awaiting_worker"
               ? [created, { stepRun: id, type: "QUEUED", item: null }]

@@ -4,6 +4,7 @@
 import { ProcessId, ProcessRunId, StepId, StepRunId, WorkItemId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
 import type * as Schema from "effect/Schema"
+import { atRiskAt, sortKey } from "../engine/Order.ts"
 import type { Exception, Item, RunStep } from "../engine/State.ts"
 
 export interface SummaryRow {
@@ -17,7 +18,15 @@ export interface SummaryRow {
   readonly state_updated_at: string | null
   readonly created_at: string
   readonly exception: string | null
+  readonly priority: number
+  readonly due_at: string | null
+  readonly at_risk_at: string | null
+  readonly reference: string | null
+  readonly tags: string | null
 }
+
+/** The columns of a row that concern its order. */
+export const orderColumns = "priority, due_at, at_risk_at, reference, tags"
 
 export interface StateRow extends Pick<
   SummaryRow,
@@ -30,6 +39,8 @@ export interface StateRow extends Pick<
 
 export interface ItemRow extends SummaryRow, StateRow {
   readonly payload: string
+  /** Only where selected: since when it is due, while it waits for a retry. */
+  readonly not_before?: string | null
   /** Only where selected: whether a file names the item as its owner. */
   readonly has_files?: unknown
   /** Only in pages: bytes that its files take in its view. */
@@ -41,8 +52,7 @@ export const selectState =
   "SELECT id, workspace_id, process_id, process_run_id, step, step_run_id, state, attempts, released_by FROM work_item"
 
 /** Selects `ItemRow`s. */
-export const selectItem =
-  "SELECT id, workspace_id, process_id, process_run_id, step, step_id, step_run_id, state, state_updated_at, created_at, payload, attempts, released_by, exception, EXISTS (SELECT 1 FROM file WHERE file.owner_id = work_item.id) AS has_files FROM work_item"
+export const selectItem = `SELECT id, workspace_id, process_id, process_run_id, step, step_id, step_run_id, state, state_updated_at, created_at, payload, attempts, released_by, not_before, exception, ${orderColumns}, EXISTS (SELECT 1 FROM file WHERE file.owner_id = work_item.id) AS has_files FROM work_item`
 
 /**
  * SQL for the bytes that the files of a row take in its view: for each its name, once more encoded in its address, and
@@ -66,6 +76,11 @@ export interface StoredSummary {
   readonly stateUpdatedAt: string | null
   readonly createdAt: string
   readonly exception: Exception | null
+  readonly priority: number
+  readonly dueAt: string | null
+  readonly atRiskAt: string | null
+  readonly reference: string | null
+  readonly tags: ReadonlyArray<string>
 }
 
 /** A work item without its payload, as commands on runs need it. */
@@ -103,7 +118,12 @@ export const parseSummary = (row: SummaryRow): StoredSummary => ({
   state: row.state,
   stateUpdatedAt: row.state_updated_at,
   createdAt: row.created_at,
-  exception: parseException(row.exception)
+  exception: parseException(row.exception),
+  priority: row.priority,
+  dueAt: row.due_at,
+  atRiskAt: row.at_risk_at,
+  reference: row.reference,
+  tags: row.tags === null ? [] : JSON.parse(row.tags)
 })
 
 /** True where the query did not select it. */
@@ -133,7 +153,7 @@ export const parseItem = (row: ItemRow): StoredItem => ({
 export const parsePageItem = (row: ItemRow): StoredPageItem => ({
   ...parseSummary(row),
   payload: row.payload,
-  mayHaveFiles: mayHaveFiles(row.extra_bytes)
+  mayHaveFiles: mayHaveFiles(row.has_files ?? row.extra_bytes)
 })
 
 export const parseIds = (rows: ReadonlyArray<{ readonly id: string }>): ReadonlyArray<WorkItemId> =>
@@ -145,12 +165,23 @@ export const parseException = (text: string | null): Exception | null => (text =
 /** The text of an exception for a column of work items. */
 export const exceptionText = (exception: Exception | null) => (exception === null ? null : JSON.stringify(exception))
 
+/** What the sender of an item says of its order; times as stored. */
+export interface NewOrder {
+  readonly priority: number
+  readonly dueAt: string | null
+  readonly tags: ReadonlyArray<string>
+}
+
+export const noOrder: NewOrder = { priority: 0, dueAt: null, tags: [] }
+
 /** The row of an item to create: `new`, or pending in the first step of a run. `payload` is JSON text. */
 export const newRow = ({
   at,
   id,
+  order,
   payload,
   process,
+  reference,
   run,
   workspace
 }: {
@@ -159,6 +190,8 @@ export const newRow = ({
   readonly workspace: WorkspaceId
   readonly process: ProcessId
   readonly payload: string
+  readonly order: NewOrder
+  readonly reference: string | null
   readonly run: { readonly id: ProcessRunId; readonly step: RunStep } | null
 }) =>
   ({
@@ -172,5 +205,11 @@ export const newRow = ({
     state_updated_at: run === null ? null : at,
     created_at: at,
     payload,
-    attempts: 0
+    attempts: 0,
+    priority: order.priority,
+    sort_key: run === null ? 0 : sortKey(Date.parse(at), order.priority),
+    due_at: order.dueAt,
+    at_risk_at: order.dueAt === null ? null : atRiskAt(at, order.dueAt),
+    reference,
+    tags: order.tags.length === 0 ? null : JSON.stringify(order.tags)
   }) as const

@@ -1,7 +1,9 @@
 /** Work items, alone and in pages. `RunItems` has how runs process them, `Outputs` their outputs. */
 import { type ProcessId, ProcessRunId, WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { DueState } from "@signalbox/api/contract/Order"
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
 import * as Dialect from "@signalbox/sql/Dialect"
+import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -11,7 +13,10 @@ import { Database, type PageRequest, type Rows, type Wide } from "./Database.ts"
 import {
   fileBytes,
   type ItemRow,
+  type NewOrder,
   newRow,
+  noOrder,
+  orderColumns,
   parseIds,
   parseItem,
   parsePageItem,
@@ -31,23 +36,38 @@ export interface ItemFilter {
   readonly processId: ProcessId | null
   readonly processRunId: ProcessRunId | null
   readonly state: WorkItemState | null
+  readonly reference?: string
+  readonly tag?: string
+  /** Only open items that have a time. */
+  readonly due?: DueState
   /** Default: the newest first. */
   readonly order?: "oldest first"
+}
+
+/** An item to create in the queue of a process. */
+export interface NewItem {
+  /** JSON text. */
+  readonly payload: string
+  readonly order: NewOrder
+  readonly reference: string | null
 }
 
 const wholePage: Wide = {
   table: "work_item",
   columns:
-    "id, workspace_id, process_id, process_run_id, step, step_id, step_run_id, state, state_updated_at, created_at, attempts, released_by",
+    `id, workspace_id, process_id, process_run_id, step, step_id, step_run_id, state, state_updated_at, created_at, attempts, released_by, ${orderColumns}`,
   long: ["payload", "exception"],
   extraBytes: fileBytes("work_item")
 }
 
 const summaryPage: Wide = {
   table: "work_item",
-  columns: "id, workspace_id, process_id, process_run_id, step_id, step_run_id, state, state_updated_at, created_at",
+  columns: `id, workspace_id, process_id, process_run_id, step_id, step_run_id, state, state_updated_at, created_at, ${orderColumns}`,
   long: ["exception"]
 }
+
+/** The items with a tag, in the order of the tag's index. */
+const tagged = (page: Wide): Wide => ({ ...page, table: "work_item_tag JOIN work_item USING (workspace_id, id)" })
 
 const first = (rows: ReadonlyArray<ItemRow>) => (rows[0] === undefined ? null : parseItem(rows[0]))
 
@@ -70,13 +90,19 @@ export class WorkItems extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Rows<StoredPageItem>>
     /** Creates a `new` item; `payload` is JSON text. */
-    readonly create: (workspace: WorkspaceId, process: ProcessId, payload: string) => Effect.Effect<StoredSummary>
-    /** Creates a `new` item for each payload (JSON text); returns their ids in that order. */
+    readonly create: (workspace: WorkspaceId, process: ProcessId, payload: string) => Effect.Effect<StoredPageItem>
+    /** Creates a `new` item. `created` is false when an open item of the process has its reference: that one is returned. */
+    readonly createOrFind: (
+      workspace: WorkspaceId,
+      process: ProcessId,
+      item: NewItem
+    ) => Effect.Effect<{ readonly item: StoredPageItem; readonly created: boolean }>
+    /** Creates `new` items, and returns their ids in that order; or, as `createOrFind` does, those of items that there are. */
     readonly createMany: (
       workspace: WorkspaceId,
       process: ProcessId,
-      payloads: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlyArray<WorkItemId>>
+      items: ReadonlyArray<NewItem>
+    ) => Effect.Effect<ReadonlyArray<{ readonly id: WorkItemId; readonly created: boolean }>>
     /** Changes the payload (JSON text) of an item that no step run processes; false when it is in another state. */
     readonly updatePayload: (id: WorkItemId, payload: string) => Effect.Effect<boolean>
     /** Deletes these items, whatever run they are in. */
@@ -91,16 +117,46 @@ export class WorkItems extends Context.Service<
       const { below, newId, now, page, sql } = yield* Database
       const select = sql.literal(selectItem)
       const forUpdate = Dialect.forUpdate(sql)
+      const dueConditions: Readonly<Record<DueState, (at: string) => Fragment>> = {
+        late: (at) => sql`due_at <= ${at}`,
+        at_risk: (at) => sql`at_risk_at <= ${at} AND due_at > ${at}`,
+        on_time: (at) => sql`at_risk_at > ${at}`
+      }
+      const dueCondition = (due: DueState, at: string) =>
+        sql`due_at IS NOT NULL AND state IN ('new', 'pending', 'in_progress') AND ${dueConditions[due](at)}`
+
       const listed =
         <Row extends object, A>(from: Wide, parse: (row: Row) => A) =>
         (workspace: WorkspaceId, filter: ItemFilter, request: PageRequest): Effect.Effect<Rows<A>> => {
-          const { order = "newest first", processId, processRunId, state } = filter
+          const { order = "newest first", due, processId, processRunId, reference, state, tag } = filter
           const ofState = state === null ? [] : [sql`state = ${state}`]
           const items = (condition: Fragment) =>
             Effect.map(page<Row>(from, [condition, ...ofState], order, request), ({ hasMore, rows }) => ({
               hasMore,
               rows: rows.map(parse)
             }))
+          if (reference !== undefined || tag !== undefined || due !== undefined) {
+            return Effect.flatMap(now, (at) =>
+              Effect.map(
+                page<Row>(
+                  tag === undefined ? from : tagged(from),
+                  [
+                    sql`workspace_id = ${workspace}`,
+                    ...(tag === undefined ? [] : [sql`tag = ${tag}`]),
+                    ...(reference === undefined ? [] : [sql`reference = ${reference}`]),
+                    ...(due === undefined ? [] : [dueCondition(due, at)]),
+                    // Expressions, so that no index of theirs is chosen in place of the one for the filters above.
+                    ...(processId === null ? [] : [sql`process_id || '' = ${processId}`]),
+                    ...(processRunId === null ? [] : [sql`process_run_id || '' = ${processRunId}`]),
+                    ...(state === null ? [] : [sql`state || '' = ${state}`])
+                  ],
+                  order,
+                  request
+                ),
+                ({ hasMore, rows }) => ({ hasMore, rows: rows.map(parse) })
+              )
+            )
+          }
           if (processRunId !== null) {
             const ofProcess = processId === null ? [] : [sql`process_id = ${processId}`]
             const run = sql.and([sql`id = ${processRunId}`, sql`workspace_id = ${workspace}`, ...ofProcess])
@@ -115,6 +171,70 @@ export class WorkItems extends Context.Service<
           }
           return items(sql`workspace_id = ${workspace}`)
         }
+
+      /** The open items of a process with these references. */
+      const byReference = Effect.fnUntraced(function* (
+        workspace: WorkspaceId,
+        process: ProcessId,
+        references: ReadonlyArray<string>
+      ) {
+        return yield* Chunks.flatMap(
+          references,
+          (some) => sql<{ readonly id: string; readonly reference: string }>`
+            SELECT id, reference FROM work_item
+            WHERE workspace_id = ${workspace} AND process_id = ${process} AND ${sql.in("reference", some)}
+              AND reference IS NOT NULL AND state IN ('new', 'pending', 'in_progress', 'failed')`
+        )
+      })
+
+      /** Creates items; returns their rows, or those of the open items that have their references. */
+      const createOrFindMany = Effect.fnUntraced(function* (
+        workspace: WorkspaceId,
+        process: ProcessId,
+        items: ReadonlyArray<NewItem>
+      ) {
+        const at = yield* now
+        const wanted = yield* Effect.forEach(items, (item) =>
+          Effect.map(newId, (id) => ({ ...item, row: newRow({ at, id, workspace, process, run: null, ...item }) }))
+        )
+        const plain = wanted.filter(({ reference }) => reference === null)
+        yield* Chunks.forEach(plain, (some) => sql`INSERT INTO work_item ${sql.insert(Arr.map(some, ({ row }) => row))}`)
+        const known = new Map<string, string>()
+        const created = new Set<string>(plain.map(({ row }) => row.id))
+        // Another transaction may settle the item that is in the way before it is read: then there is room for a new one.
+        for (;;) {
+          const left = wanted.filter(({ reference }) => reference !== null && !known.has(reference))
+          if (left.length === 0) break
+          const made = yield* Chunks.flatMap(
+            left,
+            (some) => sql<{ readonly id: string }>`
+              INSERT INTO work_item ${sql.insert(Arr.map(some, ({ row }) => row))} ON CONFLICT DO NOTHING RETURNING id`
+          )
+          for (const { id } of made) created.add(id)
+          const references = left.flatMap(({ reference }) => reference ?? [])
+          for (const row of yield* byReference(workspace, process, references)) known.set(row.reference, row.id)
+        }
+        const tags = wanted.flatMap(({ order, row: { id } }) =>
+          created.has(id) ? order.tags.map((tag) => ({ workspace_id: workspace, tag, id })) : []
+        )
+        yield* Chunks.forEach(tags, (some) => sql`INSERT INTO work_item_tag ${sql.insert(some)}`)
+        return wanted.map(({ reference, row }) => {
+          const isCreated = created.has(row.id)
+          return { row, created: isCreated, id: isCreated || reference === null ? row.id : (known.get(reference) ?? row.id) }
+        })
+      }, Effect.orDie)
+
+      const createOrFind = Effect.fnUntraced(function* (workspace: WorkspaceId, process: ProcessId, item: NewItem) {
+        const [made] = yield* createOrFindMany(workspace, process, [item])
+        if (made?.created === true) {
+          const row = { ...made.row, step_run_id: null, exception: null, extra_bytes: 0, released_by: null }
+          return { item: parsePageItem(row), created: true }
+        }
+        const [row] = yield* sql<ItemRow>`${select} WHERE id = ${made?.id ?? null}`
+        // It is locked against deletion by nobody: then the caller may ask again.
+        if (row === undefined) return yield* Effect.die(new Error("the work item with the reference was just deleted"))
+        return { item: parsePageItem(row), created: false }
+      }, Effect.orDie)
 
       return WorkItems.of({
         get: (workspace, id) =>
@@ -149,19 +269,16 @@ export class WorkItems extends Context.Service<
           ),
         list: listed<SummaryRow, StoredSummary>(summaryPage, parseSummary),
         listWhole: listed<ItemRow, StoredPageItem>(wholePage, parsePageItem),
-        create: Effect.fnUntraced(function* (workspace, process, payload) {
-          const row = newRow({ at: yield* now, id: yield* newId, workspace, process, payload, run: null })
-          yield* Effect.orDie(sql`INSERT INTO work_item ${sql.insert(row)}`)
-          return parseSummary({ ...row, step_run_id: null, exception: null })
-        }),
-        createMany: Effect.fnUntraced(function* (workspace, process, payloads) {
-          const at = yield* now
-          const rows = yield* Effect.forEach(payloads, (payload) =>
-            Effect.map(newId, (id) => newRow({ at, id, workspace, process, payload, run: null }))
-          )
-          yield* Chunks.forEach(rows, (some) => sql`INSERT INTO work_item ${sql.insert(some)}`)
-          return rows.map(({ id }) => WorkItemId.make(id))
-        }, Effect.orDie),
+        create: (workspace, process, payload) =>
+          Effect.map(
+            createOrFind(workspace, process, { payload, order: noOrder, reference: null }),
+            ({ item }) => item
+          ),
+        createOrFind,
+        createMany: (workspace, process, items) =>
+          Effect.map(createOrFindMany(workspace, process, items), (all) =>
+            all.map(({ created, id }) => ({ id: WorkItemId.make(id), created }))
+          ),
         updatePayload: Effect.fnUntraced(function* (id, payload) {
           const rows = yield* sql`
             UPDATE work_item SET payload = ${payload}
