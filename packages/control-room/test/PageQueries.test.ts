@@ -107,7 +107,14 @@ const makeLists = Effect.gen(function* () {
       [["process_run_id"], itemsWith({ processRunId: run })],
       [["process_run_id", "state"], itemsWith({ processRunId: run, state: "failed" })],
       [["process_run_id"], itemsWith({ processId, processRunId: run })],
-      [["process_run_id", "state"], itemsWith({ processId, processRunId: run, state: "failed" })]
+      [["process_run_id", "state"], itemsWith({ processId, processRunId: run, state: "failed" })],
+      [["workspace_id", "reference"], itemsWith({ reference: "r" })],
+      [["workspace_id", "reference"], itemsWith({ reference: "r", processId, processRunId: run, state: "failed" })],
+      [["workspace_id", "tag"], itemsWith({ tag: "t" })],
+      [["workspace_id", "tag"], itemsWith({ tag: "t", processId, processRunId: run, state: "failed" })],
+      [["workspace_id", "tag"], itemsWith({ tag: "t", reference: "r" })],
+      // Of an index that has the open items with a time alone.
+      [["INDEX work_item_due (workspace_id"], itemsWith({ due: "late", processId })]
     ],
     listTaskPackages: inWorkspace((page) => packages.list(workspace, page)),
     listSecrets: inWorkspace((page) => secrets.list(workspace, page)),

@@ -2,6 +2,28 @@
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 
+/** The tables as they were before items and step runs had an order of their own (`0022_order`). */
+export const beforeOrder = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  for (const index of ["work_item_open_reference", "work_item_by_reference", "work_item_due"]) {
+    yield* sql`DROP INDEX ${sql(index)}`
+  }
+  for (const [index, on] of [
+    ["work_item_ready", "work_item (process_run_id, step, id) WHERE state = 'pending' AND step_run_id IS NULL"],
+    ["step_run_awaiting", "step_run (workspace_id, task_name, id) WHERE state = 'awaiting_worker'"],
+    ["step_run_awaiting_package", "step_run (workspace_id, id) WHERE state = 'awaiting_worker'"]
+  ] as const) {
+    yield* sql`DROP INDEX ${sql(index)}`
+    yield* sql.unsafe(`CREATE INDEX ${index} ON ${on}`)
+  }
+  yield* sql`DROP TABLE work_item_tag`
+  for (const column of ["priority", "sort_key", "due_at", "at_risk_at", "reference", "tags"]) {
+    yield* sql`ALTER TABLE work_item DROP COLUMN ${sql(column)}`
+  }
+  yield* sql`ALTER TABLE process_run DROP COLUMN priority`
+  yield* sql`ALTER TABLE step_run DROP COLUMN sort_key`
+})
+
 /** The tables as they were before outputs were held (`0016_held_outputs`). */
 export const beforeHeldOutputs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -10,6 +32,7 @@ export const beforeHeldOutputs = Effect.gen(function* () {
   yield* sql`DROP INDEX step_run_labels`
   yield* sql`ALTER TABLE step_run DROP COLUMN labels`
   for (const column of ["labels", "draining"]) yield* sql`ALTER TABLE worker DROP COLUMN ${sql(column)}`
+  yield* beforeOrder
   yield* sql`ALTER TABLE process DROP COLUMN forward_done_items`
   for (const index of ["file_by_blob", "work_item_by_parent", "output_passed_on"]) {
     yield* sql`DROP INDEX ${sql(index)}`

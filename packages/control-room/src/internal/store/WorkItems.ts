@@ -66,9 +66,6 @@ const summaryPage: Wide = {
   long: ["exception"]
 }
 
-/** The items with a tag, in the order of the tag's index. */
-const tagged = (page: Wide): Wide => ({ ...page, table: "work_item_tag JOIN work_item USING (workspace_id, id)" })
-
 const first = (rows: ReadonlyArray<ItemRow>) => (rows[0] === undefined ? null : parseItem(rows[0]))
 
 export class WorkItems extends Context.Service<
@@ -117,6 +114,12 @@ export class WorkItems extends Context.Service<
       const { below, newId, now, page, sql } = yield* Database
       const select = sql.literal(selectItem)
       const forUpdate = Dialect.forUpdate(sql)
+      // SQLite has no statistics by which it would begin with the tag; it takes the tables of a cross join in their order.
+      const join = Dialect.isPostgres(sql) ? "JOIN" : "CROSS JOIN"
+      const tagged = (page: Wide): Wide => ({
+        ...page,
+        table: `work_item_tag ${join} work_item USING (workspace_id, id)`
+      })
       const dueConditions: Readonly<Record<DueState, (at: string) => Fragment>> = {
         late: (at) => sql`due_at <= ${at}`,
         at_risk: (at) => sql`at_risk_at <= ${at} AND due_at > ${at}`,
