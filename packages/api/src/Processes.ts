@@ -3,9 +3,11 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { ProcessId } from "./contract/Ids.ts"
+import type { ProcessId, StepId } from "./contract/Ids.ts"
 import type { Deleted, Page } from "./contract/Common.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
+import * as pauses from "./contract/Pauses.ts"
+import type { PauseState } from "./contract/Pauses.ts"
 import * as contract from "./contract/Processes.ts"
 import type { ListOptions } from "./ListOptions.ts"
 import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
@@ -26,6 +28,10 @@ const call = {
   create: returning<contract.Process, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.create)),
   update: returning<contract.Process, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.update)),
   getDefinition: returning<contract.StoredDefinition, NotFound>()(inWorkspace(contract.getDefinition)),
+  pause: returning<PauseState, InvalidRequest | NotFound>()(inWorkspace(pauses.pauseProcess)),
+  resume: returning<PauseState, NotFound>()(inWorkspace(pauses.resumeProcess)),
+  pauseStep: returning<PauseState, InvalidRequest | NotFound>()(inWorkspace(pauses.pauseStep)),
+  resumeStep: returning<PauseState, NotFound>()(inWorkspace(pauses.resumeStep)),
   remove: returning<Deleted<ProcessId>, Conflict | NotFound>()(inWorkspace(contract.remove))
 }
 
@@ -60,6 +66,34 @@ export const getDefinition = Effect.fn("Processes.getDefinition")((process: Proc
 /** Deletes a process without live runs and waiting items. Irreversible. */
 export const remove = Effect.fn("Processes.remove")((process: ProcessId) =>
   call.remove({ params: { process_id: process } })
+)
+
+/**
+ * Pauses a process, or one of its steps: nothing more of it is given to workers. What they have goes on; runs can be
+ * started, and wait. Returns the pause. An extension of the hosted service's interface.
+ *
+ * ```ts
+ * import type { ProcessId, StepId } from "@signalbox/api/contract/Ids"
+ * import * as Processes from "@signalbox/api/Processes"
+ *
+ * export const stop = (process: ProcessId) => Processes.pause(process, { note: "the bank is down until noon" })
+ * ```
+ */
+export const pause = Effect.fn("Processes.pause")(
+  (process: ProcessId, options: { readonly step?: StepId; readonly note?: string } = {}) => {
+    const payload = options.note === undefined ? {} : { note: options.note }
+    return options.step === undefined
+      ? call.pause({ params: { process_id: process }, payload })
+      : call.pauseStep({ params: { process_id: process, step_id: options.step }, payload })
+  }
+)
+
+/** Resumes a process, or one of its steps. Does nothing when it is not paused. An extension. */
+export const resume = Effect.fn("Processes.resume")(
+  (process: ProcessId, options: { readonly step?: StepId } = {}) =>
+    options.step === undefined
+      ? call.resume({ params: { process_id: process } })
+      : call.resumeStep({ params: { process_id: process, step_id: options.step } })
 )
 
 /** Creates the process, or replaces the definition of the one with its name. Safe to repeat. */

@@ -5,6 +5,8 @@ import * as Effect from "effect/Effect"
 import type { LinkTokenId, WorkerGroupId, WorkerId } from "./contract/Ids.ts"
 import type { Deleted, Page } from "./contract/Common.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
+import * as pauses from "./contract/Pauses.ts"
+import type { PauseState } from "./contract/Pauses.ts"
 import * as contract from "./contract/WorkerGroups.ts"
 import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
 import type { ListOptions } from "./ListOptions.ts"
@@ -15,6 +17,8 @@ const call = {
   get: returning<contract.WorkerGroup, NotFound>()(inWorkspace(contract.get)),
   list: returning<Page<contract.WorkerGroup>, InvalidRequest>()(inWorkspace(contract.list)),
   create: returning<contract.WorkerGroup, Conflict | InvalidRequest>()(inWorkspace(contract.create)),
+  pause: returning<PauseState, InvalidRequest | NotFound>()(inWorkspace(pauses.pauseGroup)),
+  resume: returning<PauseState, NotFound>()(inWorkspace(pauses.resumeGroup)),
   update: returning<contract.WorkerGroup, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.update)),
   remove: returning<Deleted<WorkerGroupId>, Conflict | NotFound>()(inWorkspace(contract.remove)),
   addWorker: returning<contract.Membership, InvalidRequest | NotFound>()(inWorkspace(contract.addWorker)),
@@ -49,6 +53,16 @@ export const create = Effect.fn("WorkerGroups.create")((name: string) => call.cr
 /** Renames a group. */
 export const rename = Effect.fn("WorkerGroups.rename")((group: WorkerGroupId, name: string) =>
   call.update({ params: { worker_group_id: group }, payload: { name } })
+)
+
+/** Pauses a group: steps that are bound to it wait. Returns the pause. An extension. */
+export const pause = Effect.fn("WorkerGroups.pause")((group: WorkerGroupId, options: { readonly note?: string } = {}) =>
+  call.pause({ params: { worker_group_id: group }, payload: options })
+)
+
+/** Resumes a group. Does nothing when it is not paused. An extension. */
+export const resume = Effect.fn("WorkerGroups.resume")((group: WorkerGroupId) =>
+  call.resume({ params: { worker_group_id: group } })
 )
 
 /** Deletes a group; fails with `Conflict` while a step names it. Its workers remain. Irreversible. */

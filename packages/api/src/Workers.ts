@@ -5,6 +5,8 @@ import * as Effect from "effect/Effect"
 import type { WorkerId } from "./contract/Ids.ts"
 import type { Deleted, Page } from "./contract/Common.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
+import * as pauses from "./contract/Pauses.ts"
+import type { PauseState } from "./contract/Pauses.ts"
 import * as contract from "./contract/Workers.ts"
 import type { ListOptions } from "./ListOptions.ts"
 import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
@@ -15,6 +17,8 @@ const call = {
   createLinkToken: returning<contract.LinkToken, InvalidRequest>()(inWorkspace(contract.createLinkToken)),
   get: returning<contract.Worker, NotFound>()(inWorkspace(contract.get)),
   list: returning<Page<contract.Worker>, InvalidRequest>()(inWorkspace(contract.list)),
+  pause: returning<PauseState, InvalidRequest | NotFound>()(inWorkspace(pauses.pauseWorker)),
+  resume: returning<PauseState, NotFound>()(inWorkspace(pauses.resumeWorker)),
   update: returning<contract.Worker, InvalidRequest | NotFound>()(inWorkspace(contract.update)),
   drain: returning<contract.Worker, NotFound>()(inWorkspace(contract.drain)),
   remove: returning<Deleted<WorkerId>, Conflict | NotFound>()(inWorkspace(contract.remove))
@@ -36,6 +40,14 @@ export const rename = Effect.fn("Workers.rename")((worker: WorkerId, name: strin
 
 /** Lets a worker finish its step runs and end; it leases nothing more until it is started again. */
 export const drain = Effect.fn("Workers.drain")((worker: WorkerId) => call.drain({ params: { worker_id: worker } }))
+
+/** Pauses a worker: it finishes what it has, and gets nothing more. Returns the pause. An extension. */
+export const pause = Effect.fn("Workers.pause")((worker: WorkerId, options: { readonly note?: string } = {}) =>
+  call.pause({ params: { worker_id: worker }, payload: options })
+)
+
+/** Resumes a worker. Does nothing when it is not paused. An extension. */
+export const resume = Effect.fn("Workers.resume")((worker: WorkerId) => call.resume({ params: { worker_id: worker } }))
 
 /** Deletes a worker; fails with `Conflict` while it holds a lease. Irreversible. */
 export const remove = Effect.fn("Workers.remove")((worker: WorkerId) => call.remove({ params: { worker_id: worker } }))

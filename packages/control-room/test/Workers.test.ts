@@ -54,7 +54,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("workers",
       const worker = yield* linkWorker([task])
       const id = worker.identity.workerId
       const state = Effect.map(Workers.get(id), (found) => found.state)
-      assert.deepStrictEqual(yield* Workers.get(id), { id, name: "test", state: "idle", labels: [], draining: false })
+      assert.deepStrictEqual(yield* Workers.get(id), { id, name: "test", state: "idle", labels: [], draining: false, paused: null })
       yield* started(process)
       const lease = yield* worker.lease
       assert.strictEqual(yield* state, "busy")
@@ -72,7 +72,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("workers",
       yield* heardOf(3600)
       assert.strictEqual(yield* state, "offline")
       const listed = (yield* Stream.runCollect(Workers.stream({ limit: 1 }))).find((one) => one.id === id)
-      assert.deepStrictEqual(listed, { id, name: "test", state: "offline", labels: [], draining: false })
+      assert.deepStrictEqual(listed, { id, name: "test", state: "offline", labels: [], draining: false, paused: null })
     })
   )
 
@@ -170,7 +170,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("worker gr
       const [a, b] = [unique("a"), unique("b")]
       const one = yield* WorkerGroups.create(a)
       const two = yield* WorkerGroups.create(b)
-      assert.deepStrictEqual(yield* WorkerGroups.get(one.id), { id: one.id, name: a })
+      assert.deepStrictEqual(yield* WorkerGroups.get(one.id), { id: one.id, name: a, paused: null })
       const listed = yield* Stream.runCollect(WorkerGroups.stream({ limit: 1 }))
       assert.deepStrictEqual(listed.slice(0, 2), [two, one])
       assertError(yield* raw("POST", "worker-groups", { json: { name: a } }), 409, "CONFLICT", new RegExp(a))

@@ -13,6 +13,7 @@ import { Validation } from "./Authorization.ts"
 import { ConsoleTickets } from "./ConsoleTickets.ts"
 import { Legacy } from "./Legacy.ts"
 import { Outputs } from "./Outputs.ts"
+import { Pauses } from "./Pauses.ts"
 import { Processes } from "./Processes.ts"
 import { ProcessRuns } from "./ProcessRuns.ts"
 import { ErrorBody } from "./Responses.ts"
@@ -39,6 +40,7 @@ const operations = HttpApi.make("signalbox")
     Assistants.prefix(basePath),
     AssistantRuns.prefix(basePath),
     Processes.prefix(basePath),
+    Pauses.prefix(basePath),
     ProcessRuns.prefix(basePath),
     Outputs.prefix(basePath),
     StepRuns.prefix(basePath),

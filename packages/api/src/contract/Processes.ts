@@ -8,6 +8,7 @@ import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { Deleted, Labels, listQuery, Name, Page, Ref, Text, Timestamp } from "./Common.ts"
 import { extension, summary } from "./Documentation.ts"
 import { ProcessId, StepId, TaskPackageId, WorkerGroupId, WorkItemId, WorkspaceId } from "./Ids.ts"
+import { PauseAfterFailures, paused } from "./Pauses.ts"
 import {
   ConflictResponse,
   ForbiddenResponse,
@@ -21,14 +22,18 @@ export const Process = Schema.Struct({
   name: Schema.String,
   description: Schema.NullOr(Schema.String),
   created_at: Timestamp,
-  steps: Schema.Array(Schema.Struct({ id: StepId, name: Schema.String }))
+  steps: Schema.Array(Schema.Struct({ id: StepId, name: Schema.String, paused })),
+  paused
 }).annotate({ identifier: "Process" })
 export interface Process extends Schema.Schema.Type<typeof Process> {}
 
 /** A process in lists. */
-export const ProcessSummary = Schema.Struct({ id: ProcessId, name: Schema.String, created_at: Timestamp }).annotate({
-  identifier: "ProcessSummary"
-})
+export const ProcessSummary = Schema.Struct({
+  id: ProcessId,
+  name: Schema.String,
+  created_at: Timestamp,
+  paused
+}).annotate({ identifier: "ProcessSummary" })
 export interface ProcessSummary extends Schema.Schema.Type<typeof ProcessSummary> {}
 
 /** What a step runs: a task of a task package, or a task of this name that workers define themselves. */
@@ -72,7 +77,9 @@ export const StepDefinition = Schema.Struct({
   /** Environment variables of the task. */
   env: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   /** What the task of a package runs in; absent: the environment that its package describes. */
-  environment: Schema.optionalKey(StepEnvironment)
+  environment: Schema.optionalKey(StepEnvironment),
+  /** The step is paused after so many failures in a row, of type `application` or by the orchestrator; default: not. */
+  pause_after_failures: Schema.optionalKey(PauseAfterFailures)
 })
 export interface StepDefinition extends Schema.Schema.Type<typeof StepDefinition> {}
 
@@ -88,7 +95,9 @@ export const ProcessDefinition = Schema.Struct({
   /** Whether payloads that `input_schema` does not take are refused; default false. `format` is not checked. */
   check_payloads: Schema.optionalKey(Schema.Boolean),
   /** For all steps that do not say otherwise; default false. */
-  forward_done_items: Schema.optionalKey(Schema.Boolean)
+  forward_done_items: Schema.optionalKey(Schema.Boolean),
+  /** The process is paused after so many failures in a row in any of its steps; default: not. */
+  pause_after_failures: Schema.optionalKey(PauseAfterFailures)
 })
 export interface ProcessDefinition extends Schema.Schema.Type<typeof ProcessDefinition> {}
 

@@ -30,6 +30,7 @@ export const stepRunEventTypes = [
   "CREATED",
   "QUEUED",
   "NO_WORKER",
+  "PAUSED",
   "LEASED",
   "START",
   "ITEM_RESERVED",
@@ -73,9 +74,10 @@ export const StepRunEnvironment = Schema.Struct({
 export interface StepRunEnvironment extends Schema.Schema.Type<typeof StepRunEnvironment> {}
 
 /**
- * `NO_WORKER`, `message` and `environment` are extensions. `NO_WORKER`: a step run has been unassigned for 10 seconds, and
+ * `NO_WORKER`, `PAUSED`, `message` and `environment` are extensions. `NO_WORKER`: a step run has been unassigned for 10 seconds, and
  * no worker that is online matches; the message says what is missing. It is reported once, and the step run continues when
- * a worker leases it. `environment` is that of the event `ENVIRONMENT`, null in all others.
+ * a worker leases it. `environment` is that of the event `ENVIRONMENT`, null in all others. `PAUSED`: it waits
+ * because something is paused, or the failure of its item has paused its step or process.
  */
 export const StepRunEvent = Schema.Struct({
   timestamp: Timestamp,

@@ -8,9 +8,10 @@ import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { Deleted, listQuery, Name, Page, Ref, Timestamp, TimestampInput } from "./Common.ts"
 import { extension, summary } from "./Documentation.ts"
 import { LinkTokenId, WorkerGroupId, WorkerId, WorkspaceId } from "./Ids.ts"
+import { paused } from "./Pauses.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
 
-export const WorkerGroup = Schema.Struct({ id: WorkerGroupId, name: Schema.String }).annotate({
+export const WorkerGroup = Schema.Struct({ id: WorkerGroupId, name: Schema.String, paused }).annotate({
   identifier: "WorkerGroup"
 })
 export interface WorkerGroup extends Schema.Schema.Type<typeof WorkerGroup> {}

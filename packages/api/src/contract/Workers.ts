@@ -9,6 +9,7 @@ import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { Deleted, listQuery, Name, OpenEnum, Page, Timestamp, TimestampInput } from "./Common.ts"
 import { extension, summary } from "./Documentation.ts"
 import { WorkerId, WorkspaceId } from "./Ids.ts"
+import { paused } from "./Pauses.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
 
 /** A token with which one worker links itself; `link_token` is shown only here. */
@@ -45,7 +46,8 @@ export const Worker = Schema.Struct({
   name: Schema.String,
   state: OpenEnum(workerStates),
   labels: Schema.Array(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
-  draining: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
+  draining: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
+  paused
 }).annotate({ identifier: "Worker" })
 export interface Worker extends Schema.Schema.Type<typeof Worker> {}
 

@@ -78,6 +78,14 @@ POST   /workspaces/{w}/processes                                       Processes
 POST   /workspaces/{w}/processes/{process_id}                          Processes.write_processes
 GET    /workspaces/{w}/processes/{process_id}/definition               Processes.read_processes
 DELETE /workspaces/{w}/processes/{process_id}                          Processes.write_processes
+POST   /workspaces/{w}/processes/{process_id}/pause                    Processes.pause_processes
+POST   /workspaces/{w}/processes/{process_id}/resume                   Processes.pause_processes
+POST   /workspaces/{w}/processes/{process_id}/steps/{step_id}/pause    Processes.pause_processes
+POST   /workspaces/{w}/processes/{process_id}/steps/{step_id}/resume   Processes.pause_processes
+POST   /workspaces/{w}/workers/{worker_id}/pause                       Workers.pause_workers
+POST   /workspaces/{w}/workers/{worker_id}/resume                      Workers.pause_workers
+POST   /workspaces/{w}/worker-groups/{worker_group_id}/pause           Workers.pause_workers
+POST   /workspaces/{w}/worker-groups/{worker_group_id}/resume          Workers.pause_workers
 
 GET    /workspaces/{w}/task-packages                                   Tasks.read_task_packages
 GET    /workspaces/{w}/task-packages/{task_package_id}/download        Tasks.read_task_packages

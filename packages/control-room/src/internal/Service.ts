@@ -28,6 +28,7 @@ import * as AssistantHandlers from "./endpoints/Assistants.ts"
 import * as ConsoleTicketHandlers from "./endpoints/ConsoleTickets.ts"
 import * as Legacy from "./endpoints/Legacy.ts"
 import * as OutputHandlers from "./endpoints/Outputs.ts"
+import * as PauseHandlers from "./endpoints/Pauses.ts"
 import * as ProcessRunHandlers from "./endpoints/ProcessRuns.ts"
 import * as ProcessHandlers from "./endpoints/Processes.ts"
 import * as Robot from "./endpoints/Robot.ts"
@@ -60,6 +61,7 @@ type Routed = Pick<ServiceOptions, "console" | "cors" | "createWorkspaces" | "me
 const endpoints = (createWorkspaces: boolean) =>
   Layer.mergeAll(
     ProcessHandlers.layer,
+    PauseHandlers.layer,
     WorkItemHandlers.layer,
     OutputHandlers.layer,
     WorkspaceHandlers.layer(createWorkspaces),

@@ -28,6 +28,7 @@ import { Leases } from "./store/Leases.ts"
 import { Notifier } from "./store/Notifier.ts"
 import { Outputs } from "./store/Outputs.ts"
 import { PackageSources } from "./store/PackageSources.ts"
+import { Pauses } from "./store/Pauses.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { Processes } from "./store/Processes.ts"
 import { RunItems } from "./store/RunItems.ts"
@@ -53,6 +54,7 @@ const repositories = Layer.mergeAll(
   Leases.layer,
   WorkItems.layer,
   RunItems.layer,
+  Pauses.layer,
   Outputs.layer,
   Files.layer,
   IdempotencyRecords.layer,

@@ -2,9 +2,18 @@
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 
-/** The tables as they were before items and step runs had an order of their own (`0022_order`). */
-export const beforeOrder = Effect.gen(function* () {
+/** The tables as they were before anything could be paused (`0023_pauses`). */
+const beforePauses = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  yield* sql`DROP TABLE pause`
+  yield* sql`DROP TABLE failure_streak`
+  yield* sql`ALTER TABLE process DROP COLUMN pause_after_failures`
+})
+
+/** The tables as they were before items and step runs had an order of their own (`0022_order`). */
+const beforeOrder = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* beforePauses
   for (const index of ["work_item_open_reference", "work_item_by_reference", "work_item_due"]) {
     yield* sql`DROP INDEX ${sql(index)}`
   }

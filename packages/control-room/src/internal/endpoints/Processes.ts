@@ -13,7 +13,8 @@ import { InputSchemas } from "../runs/InputSchemas.ts"
 import { limits } from "../Limits.ts"
 import { Runs } from "../runs/Runs.ts"
 import { Database } from "../store/Database.ts"
-import { inputOf, Processes, revisionOf } from "../store/Processes.ts"
+import { Pauses } from "../store/Pauses.ts"
+import { inputOf, Processes, revisionOf, type StoredProcess } from "../store/Processes.ts"
 import type { StoredItem } from "../store/StoredItem.ts"
 import { TaskPackages } from "../store/TaskPackages.ts"
 import { WorkerGroups } from "../store/WorkerGroups.ts"
@@ -24,6 +25,7 @@ export const layer = Endpoints.group(
     const store = yield* Processes
     const groups = yield* WorkerGroups
     const packages = yield* TaskPackages
+    const pauses = yield* Pauses
     const runs = yield* Runs
     const inputSchemas = yield* InputSchemas
     const { transaction } = yield* Database
@@ -40,10 +42,16 @@ export const layer = Endpoints.group(
         return yield* write
       })
     const find = (params: Parameters<typeof findIn>[1]) => findIn(store, params)
+    /** What is paused of a process is not part of its definition. */
+    const shown = Effect.fnUntraced(function* (workspace: WorkspaceId, { view }: StoredProcess) {
+      const found = yield* pauses.of(workspace, [view.id, ...view.steps.map(({ id }) => id)])
+      const steps = view.steps.map((step) => ({ ...step, paused: found.get(step.id) ?? null }))
+      return { ...view, steps, paused: found.get(view.id) ?? null }
+    })
     const taken = (name: string) =>
       conflict(`name: a process "${name}" already exists; choose another name or change that one`)
     return handlers.handleAll({
-      getProcess: ({ params }) => Effect.map(find(params), (process) => process.view),
+      getProcess: ({ params }) => Effect.flatMap(find(params), (process) => shown(params.workspace_id, process)),
       listProcesses: ({ params, query, request }) =>
         page(request, query, (from) => store.list(params.workspace_id, from), Effect.succeed),
       createProcess: Effect.fnUntraced(function* ({ params, payload }) {
@@ -66,11 +74,11 @@ export const layer = Endpoints.group(
         const updated = yield* written(workspace_id, payload, change)
         if (updated === null) return yield* taken(payload.name)
         yield* refusals("CONFLICT")(runs.removeWaiting(process_id, delete_work_items))
-        return updated.view
+        return yield* shown(workspace_id, updated)
       }, transaction),
       getProcessDefinition: Effect.fnUntraced(function* ({ params }) {
         const process = yield* find(params)
-        const { checkPayloads, defaultWorkItem, forwardDoneItems, inputSchema, steps, view } = process
+        const { checkPayloads, defaultWorkItem, forwardDoneItems, inputSchema, pauseAfterFailures, steps, view } = process
         return {
           revision: revisionOf(process),
           name: view.name,
@@ -79,7 +87,8 @@ export const layer = Endpoints.group(
           ...(defaultWorkItem === null || defaultWorkItem === undefined ? {} : { default_work_item: defaultWorkItem }),
           ...(inputSchema === null ? {} : { input_schema: JSON.parse(inputSchema) }),
           ...(checkPayloads ? { check_payloads: true } : {}),
-          ...(forwardDoneItems ? { forward_done_items: true } : {})
+          ...(forwardDoneItems ? { forward_done_items: true } : {}),
+          ...(pauseAfterFailures === null ? {} : { pause_after_failures: pauseAfterFailures })
         }
       }),
       deleteProcess: Effect.fnUntraced(function* ({ params }) {

@@ -13,7 +13,7 @@ import {
   stepRunMoves,
   workItemMoves
 } from "./Moves.ts"
-import type { Change, Decision, Exception, Item, Run, StepCounts, StepRun } from "./State.ts"
+import type { Change, Decision, Exception, FailureLimit, Item, Run, StepCounts, StepRun } from "./State.ts"
 
 /**
  * A step run that exceeds the time limit of its step is ended by its worker; if not, so many seconds later by the
@@ -109,6 +109,21 @@ export class Draft {
     this.changes.push({ _tag: "Event", stepRun, type, item })
   }
 
+  /** How an attempt ended, where failures in a row pause something; those of the business say nothing of systems. */
+  countAttempt(step: number, stepRun: StepRunId, exception: Exception | null): void {
+    const { id, pause_after_failures, pause_process_after } = this.run.steps[step] ?? {}
+    const limits: Array<FailureLimit> = []
+    if (id !== undefined && pause_after_failures !== undefined) {
+      limits.push({ kind: "step", subject: id, limit: pause_after_failures })
+    }
+    if (pause_process_after !== undefined) {
+      limits.push({ kind: "process", subject: this.run.processId, limit: pause_process_after })
+    }
+    const counts = exception === null || exception.type === "application" || exception.type === "orchestrator"
+    if (limits.length === 0 || !counts || this.run.stop !== null) return
+    this.changes.push({ _tag: "AttemptEnded", stepRun, failure: exception?.code ?? null, limits })
+  }
+
   /** Drops the held outputs of attempts that ended in this way, unless they stay held. */
   endAttempts(stepRun: StepRunId, items: ReadonlyArray<WorkItemId>, end: AttemptEnd): void {
     if (outputMoves[end].outputs === "dropped") this.changes.push({ _tag: "OutputsDropped", stepRun, items })
@@ -137,6 +152,7 @@ export class Draft {
       this.moveItem(item, "failed", { stepRun: stepRun.id, releasedBy: stepRun.id, exception })
     }
     this.event(stepRun.id, "ITEM_FAILED", item.id)
+    this.countAttempt(item.step, stepRun.id, exception)
   }
 
   result(): Decision {

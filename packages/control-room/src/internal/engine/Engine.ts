@@ -154,6 +154,7 @@ export const release = (
     draft.moveItem(item, "done", { stepRun: stepRun.id, releasedBy: stepRun.id, exception: null })
     draft.event(stepRun.id, "ITEM_RELEASED", item.id)
     draft.endAttempts(stepRun.id, [item.id], "completed")
+    draft.countAttempt(item.step, stepRun.id, null)
     if (outputs === "none" && forwards(run, item.step)) draft.forwardItem(item, stepRun)
   } else {
     draft.failItem(item, stepRun, exception, outputs === "incomplete" ? "incomplete" : "failed")
@@ -205,6 +206,7 @@ export const finish = (
     draft.moveItem(held, "done", { stepRun: stepRun.id, releasedBy: stepRun.id, exception: null })
     draft.event(stepRun.id, "ITEM_RELEASED", held.id)
     draft.endAttempts(stepRun.id, [held.id], "succeeded")
+    draft.countAttempt(held.step, stepRun.id, null)
     released += outputs.held
     if (outputs.held === 0 && forwards(run, held.step)) {
       draft.forwardItem(held, stepRun)

@@ -52,6 +52,12 @@ export const workItemMoves: ReadonlyArray<Move<WorkItemState>> = [
   { from: "failed", to: "done", when: "mark as done" }
 ]
 
+/** What can be paused: a process, a step, a worker or a worker group. A pause ends by hand alone. */
+export const pauseMoves: ReadonlyArray<Move<"active" | "paused">> = [
+  { from: "active", to: "paused", when: "pause, or too many failures in a row of a process or step" },
+  { from: "paused", to: "active", when: "resume" }
+]
+
 /** Whether a table has a move. */
 export const allows = <S extends string>(moves: ReadonlyArray<Move<S>>, from: S, to: S): boolean =>
   moves.some((move) => move.from === from && move.to === to)

@@ -9,6 +9,15 @@ import type * as Result from "effect/Result"
 /** A step as a run started with it. */
 export interface RunStep extends StepDefinition {
   readonly id: StepId
+  /** After how many failures in a row the process of the run is paused. */
+  readonly pause_process_after?: number
+}
+
+/** What is paused after how many failures in a row. */
+export interface FailureLimit {
+  readonly kind: "process" | "step"
+  readonly subject: ProcessId | StepId
+  readonly limit: number
 }
 
 /** The counters of one step of a run. Always equal to a recount of the rows. */
@@ -104,6 +113,13 @@ export type Change =
   /** How long a step run that has started may run from now on; null: as long as it takes. */
   | { readonly _tag: "StepRunLimited"; readonly id: StepRunId; readonly timeoutAt: string | null }
   | { readonly _tag: "StopRequested"; readonly stepRun: StepRunId }
+  /** An attempt that counts towards pauses; `failure`: the code of its exception, null for a success. */
+  | {
+      readonly _tag: "AttemptEnded"
+      readonly stepRun: StepRunId
+      readonly failure: string | null
+      readonly limits: ReadonlyArray<FailureLimit>
+    }
   /** The held outputs of these items that the step run made. */
   | { readonly _tag: "OutputsDropped"; readonly stepRun: StepRunId; readonly items: ReadonlyArray<WorkItemId> }
   /** A held output with the payload and files of a completed item. */

@@ -101,7 +101,7 @@ export class NextItems extends Context.Service<
       const waiting = Effect.fnUntraced(function* (run: State.Run, takers: ReadonlyArray<Reserved["stepRun"]>) {
         const found = new Map<number, Array<StoredItem>>()
         for (const [step, of] of Map.groupBy(takers, ({ step }) => step)) {
-          found.set(step, [...(yield* runItems.due(run.id, step, of.length))])
+          found.set(step, [...(yield* runItems.due(run, step, of[0]?.workerId ?? null, of.length))])
         }
         return found
       })

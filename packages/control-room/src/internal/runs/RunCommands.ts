@@ -65,7 +65,11 @@ export const make = Effect.gen(function* () {
     // Read again under the lock: it may have been changed or deleted since it was looked up.
     const process = yield* processes.lock(workspace, known.view.id, "share")
     if (process === null) return yield* processNotFound(known.view.id)
-    const { forwardDoneItems } = process
+    const { forwardDoneItems, pauseAfterFailures } = process
+    const ofProcess = {
+      ...(forwardDoneItems ? { forward_done_items: true } : {}),
+      ...(pauseAfterFailures === null ? {} : { pause_process_after: pauseAfterFailures })
+    }
     const conflict = (message: string) => new Refused({ code: "CONFLICT", message })
     if (process.steps.length === 0) {
       return yield* conflict(`the process "${process.view.name}" has no steps; add one before starting it`)
@@ -98,7 +102,7 @@ export const make = Effect.gen(function* () {
         id: ProcessRunId.make(yield* newId),
         workspaceId: workspace,
         processId: process.view.id,
-        steps: process.steps.map((step) => ({ ...(forwardDoneItems ? { forward_done_items: true } : {}), ...step }))
+        steps: process.steps.map((step) => ({ ...ofProcess, ...step }))
       },
       taken?.length ?? payloads.length
     )

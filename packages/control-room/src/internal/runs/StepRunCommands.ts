@@ -104,7 +104,7 @@ export const make = Effect.gen(function* () {
         known,
         Effect.fnUntraced(function* (run, stepRun, at) {
           const held = yield* runItems.held(stepRun.id)
-          const [next] = held === null ? yield* runItems.due(run.id, stepRun.step, 1) : []
+          const [next] = held === null ? yield* runItems.due(run, stepRun.step, stepRun.workerId, 1) : []
           return Engine.reserveNext(run, stepRun, held, next ?? null, at)
         })
       ),

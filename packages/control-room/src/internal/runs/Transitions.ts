@@ -17,6 +17,7 @@ import { type ItemMove, RunItems } from "../store/RunItems.ts"
 import { type NewEvent, StepRuns } from "../store/StepRuns.ts"
 import type { StoredStepRun } from "../store/StoredStepRun.ts"
 import { WorkItems } from "../store/WorkItems.ts"
+import * as Pausing from "./Pausing.ts"
 import { WorkSignal } from "./WorkSignal.ts"
 
 /** Converts a decision of the engine: its outcome, or its refusal as an error. */
@@ -66,6 +67,7 @@ export class Transitions extends Context.Service<
       const dropBlobs = yield* UnusedBlobs.make
       const signal = yield* WorkSignal
       const outbox = yield* Outbox
+      const { attemptEnded } = yield* Pausing.make
 
       const locked = Effect.fnUntraced(function* (id: ProcessRunId) {
         const run = yield* runs.lock(id)
@@ -107,6 +109,9 @@ export class Transitions extends Context.Service<
               break
             case "ItemForwarded":
               yield* files.copy(run.workspaceId, change.item, yield* outputs.forward(run, change))
+              break
+            case "AttemptEnded":
+              events.push(...(yield* attemptEnded(run, change)))
               break
             case "Notification":
               yield* outbox.notify(run, change.action)

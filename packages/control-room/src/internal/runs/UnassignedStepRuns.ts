@@ -6,6 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "../store/Database.ts"
+import { type PausedStepRuns, Pauses } from "../store/Pauses.ts"
 import { type Need, type Offer, Waits } from "../store/Waits.ts"
 
 /** How long a step run may be unassigned before it is reported. */
@@ -29,9 +30,13 @@ export const missing = (need: Need, offers: ReadonlyArray<Offer>): string | null
   const { group, labels, task, taskPackage } = need
   const members = group === null ? offers : offers.filter(({ groups }) => groups.includes(group.id))
   const able = members.filter(takes(need))
-  if (able.some((offer) => labels.every((label) => offer.labels.includes(label)))) return null
+  const fit = able.filter((offer) => labels.every((label) => offer.labels.includes(label)))
+  if (fit.some(({ paused }) => paused !== true)) return null
   const what = taskPackage === null ? `the task "${task}"` : `the task "${task}" of the package "${taskPackage.name}"`
   const ofGroup = group === null ? "" : ` of the group "${group.name}"`
+  if (fit.length > 0) {
+    return `every worker${ofGroup} that is online and takes ${what} is paused; resume one with \`signalbox workers resume\``
+  }
   if (members.length === 0) {
     const remedy =
       group === null ? "start one with `signalbox worker start`" : "start one of its workers, or add a worker to it"
@@ -47,6 +52,15 @@ export const missing = (need: Need, offers: ReadonlyArray<Offer>): string | null
     : `no worker${ofGroup} that is online runs task packages, and ${what} waits for one; start one that does`
 }
 
+const commands = { process: "processes", step: "processes", "worker group": "groups" } as const
+
+/** Why step runs wait that a pause holds back, and the remedy. */
+const reasonOf = ({ kind, name, paused: { by, note, since } }: PausedStepRuns) => {
+  const who = by.name === null ? "" : ` by "${by.name}"`
+  const why = note === null ? "" : `: ${note}`
+  return `the ${kind} "${name}" is paused since ${since}${who}${why}; resume it with \`signalbox ${commands[kind]} resume\``
+}
+
 export class UnassignedStepRuns extends Context.Service<
   UnassignedStepRuns,
   {
@@ -58,10 +72,12 @@ export class UnassignedStepRuns extends Context.Service<
     UnassignedStepRuns,
     Effect.gen(function* () {
       const { millis } = yield* Database
+      const pauses = yield* Pauses
       const waits = yield* Waits
       return UnassignedStepRuns.of({
         report: Effect.fn("UnassignedStepRuns.report")(function* (heardSince: string) {
           const cutoff = new Date((yield* millis) - Duration.toMillis(gracePeriod)).toISOString()
+          for (const waiting of yield* pauses.untold(cutoff)) yield* pauses.tell(waiting, cutoff, reasonOf(waiting))
           const byWorkspace = Map.groupBy(yield* waits.needs(cutoff), ({ workspaceId }) => workspaceId)
           for (const [workspace, needs] of byWorkspace) {
             const offers = yield* waits.offers(workspace, heardSince)

@@ -60,6 +60,8 @@ export class ApiKeys extends Context.Service<
       name: string,
       permissions: ReadonlyArray<Permission>
     ) => Effect.Effect<{ readonly view: ApiKeyView; readonly key: string }>
+    /** Null when it was revoked. */
+    readonly nameOf: (id: string) => Effect.Effect<string | null>
     /** Revokes a key, which is then unknown. False when it does not exist. */
     readonly remove: (workspace: WorkspaceId, id: string) => Effect.Effect<boolean>
   }
@@ -132,6 +134,13 @@ export class ApiKeys extends Context.Service<
           yield* Effect.orDie(sql`INSERT INTO api_key ${sql.insert({ ...row })}`)
           return { view: view(row), key: token }
         }),
+        nameOf: (id) =>
+          Effect.orDie(
+            Effect.map(
+              sql<Pick<Row, "name">>`SELECT name FROM api_key WHERE id = ${id}`,
+              ([row]) => row?.name ?? null
+            )
+          ),
         remove: Effect.fnUntraced(
           function* (workspace, id) {
             const rows = yield* sql`DELETE FROM api_key WHERE workspace_id = ${workspace} AND id = ${id} RETURNING id`

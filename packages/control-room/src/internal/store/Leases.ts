@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Tokens from "../Tokens.ts"
 import { Database } from "./Database.ts"
 import * as Labels from "./Labels.ts"
+import { noneIsPaused } from "./Pauses.ts"
 import { StepRuns } from "./StepRuns.ts"
 import { parseStepRun, type StepRunRow, type StoredStepRun } from "./StoredStepRun.ts"
 
@@ -67,6 +68,7 @@ export class Leases extends Context.Service<
       const { now, sql } = yield* Database
       const { addEvents } = yield* StepRuns
       const forKey = Dialect.forKey(sql)
+      const stepRunSubjects = sql.literal("step_run.process_id, step_run.step_id, step_run.worker_group_id")
       const skipLocked = Dialect.skipLocked(sql, "step_run")
       const many = (rows: ReadonlyArray<StepRunRow>) => rows.map(parseStepRun)
 
@@ -85,10 +87,10 @@ export class Leases extends Context.Service<
             ...(packages ? [sql`package_id IS NOT NULL`] : [])
           ]
           if (takes.length === 0) return []
-          // Locks the worker against deletion until it has its leases; a deleted one gets none.
+          // Locks the worker against deletion until it has its leases; a deleted one gets none, nor does a paused one.
           const [known] = yield* sql<{ readonly labels: string; readonly draining: number }>`
             SELECT labels, draining FROM worker
-            WHERE id = ${worker.id} ${forKey}`
+            WHERE id = ${worker.id} AND ${noneIsPaused(sql, worker.workspaceId, sql.literal("worker.id"))} ${forKey}`
           if (known === undefined || known.draining === 1) return []
           const labelled = yield* Labels.wantedAndHad(sql, worker.workspaceId, Labels.decode(known.labels))
           const hasLabels = [sql`labels IS NULL`, ...(labelled.length === 0 ? [] : [sql.in("labels", labelled)])]
@@ -96,7 +98,8 @@ export class Leases extends Context.Service<
             workspace_id = ${worker.workspaceId} AND state = 'awaiting_worker' AND worker_id IS NULL
               AND ${sql.or(hasLabels)}
               AND (worker_group_id IS NULL OR worker_group_id IN
-                (SELECT member.worker_group_id FROM worker_group_member AS member WHERE member.worker_id = ${worker.id}))`
+                (SELECT member.worker_group_id FROM worker_group_member AS member WHERE member.worker_id = ${worker.id}))
+              AND ${noneIsPaused(sql, worker.workspaceId, stepRunSubjects)}`
           // The first of each task, by an index that has them in this order; spare ones, as others may be locked.
           const firsts = takes.map(
             (take) => sql`

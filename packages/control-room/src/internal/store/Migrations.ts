@@ -20,6 +20,7 @@ import * as Looks from "./migrations/Looks.ts"
 import * as Operations from "./migrations/Operations.ts"
 import * as Order from "./migrations/Order.ts"
 import * as Pages from "./migrations/Pages.ts"
+import * as Pauses from "./migrations/Pauses.ts"
 import * as ProcessSteps from "./migrations/ProcessSteps.ts"
 import * as Requests from "./migrations/Requests.ts"
 import * as Retention from "./migrations/Retention.ts"
@@ -47,6 +48,7 @@ const migrations = {
   "0017_operations": Operations.statements,
   "0018_worker_labels": WorkerLabels.statements,
   "0022_order": Order.statements,
+  "0023_pauses": Pauses.statements,
   "0029_console_sessions": ConsoleSessions.statements
 }
 

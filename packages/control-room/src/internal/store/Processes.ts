@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { RunStep } from "../engine/State.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import { parsePaused, selectPaused } from "./Pauses.ts"
 import * as ProcessSteps from "./ProcessSteps.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
 import { createHash } from "node:crypto"
@@ -23,6 +24,7 @@ interface Row {
   readonly input_schema: string | null
   readonly check_payloads: number
   readonly forward_done_items: number
+  readonly pause_after_failures: number | null
 }
 
 /** A process as stored. */
@@ -35,13 +37,17 @@ export interface StoredProcess {
   readonly checkPayloads: boolean
   /** For steps that do not say otherwise. */
   readonly forwardDoneItems: boolean
+  readonly pauseAfterFailures: number | null
 }
 
 /** A digest of the definition: another one after a change, the same again when that is taken back. */
 export const revisionOf = (process: StoredProcess): string => {
   const { checkPayloads, defaultWorkItem, forwardDoneItems, inputSchema, steps, view } = process
   const { description, name } = view
-  const definition = [name, description, steps, defaultWorkItem ?? null, inputSchema, checkPayloads, forwardDoneItems]
+  const definition: Array<unknown> = [name, description, steps, defaultWorkItem ?? null]
+  definition.push(inputSchema, checkPayloads, forwardDoneItems)
+  // Definitions from before keep their revision.
+  if (process.pauseAfterFailures !== null) definition.push(process.pauseAfterFailures)
   return createHash("sha256").update(JSON.stringify(definition)).digest("hex")
 }
 
@@ -53,13 +59,15 @@ const parse = (row: Row): StoredProcess => {
       name: row.name,
       description: row.description,
       created_at: row.created_at,
-      steps: steps.map(({ id, name }) => ({ id, name }))
+      steps: steps.map(({ id, name }) => ({ id, name, paused: null })),
+      paused: null
     },
     steps,
     defaultWorkItem: row.default_work_item === null ? null : JSON.parse(row.default_work_item),
     inputSchema: row.input_schema,
     checkPayloads: row.check_payloads !== 0,
-    forwardDoneItems: row.forward_done_items !== 0
+    forwardDoneItems: row.forward_done_items !== 0,
+    pauseAfterFailures: row.pause_after_failures
   }
 }
 
@@ -113,7 +121,8 @@ export class Processes extends Context.Service<
             definition.default_work_item === undefined ? null : JSON.stringify(definition.default_work_item),
           input_schema: inputSchema,
           check_payloads: checkPayloads ? 1 : 0,
-          forward_done_items: definition.forward_done_items === true ? 1 : 0
+          forward_done_items: definition.forward_done_items === true ? 1 : 0,
+          pause_after_failures: definition.pause_after_failures ?? null
         }
       })
       const locks = { share: Dialect.forShare(sql), update: Dialect.forUpdate(sql) }
@@ -126,11 +135,17 @@ export class Processes extends Context.Service<
             )
           ),
         list: (workspace, request) =>
-          page<ProcessSummary>(
-            sql`SELECT id, name, created_at FROM process`,
-            [sql`workspace_id = ${workspace}`, sql`deleted_at IS NULL`],
-            "newest first",
-            request
+          Effect.map(
+            page<Pick<Row, "created_at" | "id" | "name"> & { readonly paused: string | null }>(
+              sql`SELECT id, name, created_at, ${sql.literal(selectPaused("process"))} FROM process`,
+              [sql`workspace_id = ${workspace}`, sql`deleted_at IS NULL`],
+              "newest first",
+              request
+            ),
+            ({ hasMore, rows }) => ({
+              hasMore,
+              rows: rows.map((row) => ({ ...row, id: ProcessId.make(row.id), paused: parsePaused(row.paused) }))
+            })
           ),
         create: Effect.fnUntraced(function* (workspace, definition) {
           const row: Row = {
@@ -172,6 +187,11 @@ export class Processes extends Context.Service<
         markDeleted: Effect.fnUntraced(function* (id) {
           yield* sql`
             UPDATE process SET ${sql.update({ deleted_at: yield* now, name: `deleted ${id}` })} WHERE id = ${id}`
+          for (const table of ["pause", "failure_streak"]) {
+            yield* sql`
+              DELETE FROM ${sql(table)} WHERE subject_id = ${id}
+                AND workspace_id = (SELECT workspace_id FROM process WHERE id = ${id})`
+          }
         }, Effect.orDie),
         deleted: Effect.orDie(
           Effect.map(

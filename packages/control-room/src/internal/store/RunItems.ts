@@ -13,6 +13,7 @@ import { millisPerPoint } from "../engine/Order.ts"
 import type { Change, Exception, Run } from "../engine/State.ts"
 import * as Chunks from "./Chunks.ts"
 import { Database } from "./Database.ts"
+import { noneIsPaused } from "./Pauses.ts"
 import {
   exceptionText,
   type ItemRow,
@@ -59,10 +60,11 @@ export class RunItems extends Context.Service<
     readonly queued: (process: ProcessId) => Effect.Effect<ReadonlyArray<WorkItemId>>
     /**
      * Items of a step that are pending and due, locked until the transaction ends, by their sort key. An item that the
-     * step retries has kept its own. For callers that have locked the run.
+     * step retries has kept its own. None when its process or step, or the group or worker that they are for, is paused.
+     * For callers that have locked the run.
      */
-    readonly due: (run: ProcessRunId, step: number, limit: number) => Effect.Effect<ReadonlyArray<StoredItem>>
-    /** The ids of the same items: payloads may be large. */
+    readonly due: (run: Run, step: number, worker: string | null, limit: number) => Effect.Effect<ReadonlyArray<StoredItem>>
+    /** The ids of items in the same order, also of what is paused: payloads may be large. */
     readonly dueIds: (run: ProcessRunId, step: number, limit: number) => Effect.Effect<ReadonlyArray<WorkItemId>>
     /** The item that a step run processes. */
     readonly held: (stepRun: StepRunId) => Effect.Effect<StoredState | null>
@@ -98,7 +100,8 @@ export class RunItems extends Context.Service<
         columns: Fragment,
         run: ProcessRunId,
         step: number,
-        limit: number
+        limit: number,
+        given: Fragment = sql`1 = 1`
       ) {
         const at = yield* now
         const waiting = sql`process_run_id = ${run} AND step = ${step} AND state = 'pending' AND step_run_id IS NULL`
@@ -112,11 +115,11 @@ export class RunItems extends Context.Service<
             SELECT id FROM (
               SELECT id FROM work_item WHERE ${waiting} AND not_before IS NOT NULL AND not_before <= ${at}
               ORDER BY not_before, id LIMIT 1) AS delayed
-            UNION ALL ${ready})
+            UNION ALL ${ready}) AND ${given}
           ORDER BY not_before IS NULL, sort_key, id LIMIT ${limit} ${forUpdate}`
         if (typeof rows[0]?.not_before !== "string") return rows
         yield* endDelays(waiting, at)
-        return yield* sql<Row>`${columns} WHERE id IN (${ready}) ORDER BY sort_key, id LIMIT ${limit} ${forUpdate}`
+        return yield* sql<Row>`${columns} WHERE id IN (${ready}) AND ${given} ORDER BY sort_key, id LIMIT ${limit} ${forUpdate}`
       })
 
       const complete = (moves: ReadonlyArray<ItemMove>, at: string) =>
@@ -212,10 +215,14 @@ export class RunItems extends Context.Service<
               )
             )
           ),
-        due: (run, step, limit) =>
-          Effect.orDie(
-            Effect.map(due<ItemRow>(sql.literal(selectItem), run, step, limit), (rows) => rows.map(parseItem))
-          ),
+        due: (run, step, worker, limit) => {
+          const { id, worker_group } = run.steps[step] ?? {}
+          const subjects = [run.processId, id, worker_group?.id, worker].flatMap((subject) => subject ?? [])
+          const given = noneIsPaused(sql, run.workspaceId, sql.csv(subjects.map((subject) => sql`${subject}`)))
+          return Effect.orDie(
+            Effect.map(due<ItemRow>(sql.literal(selectItem), run.id, step, limit, given), (rows) => rows.map(parseItem))
+          )
+        },
         dueIds: (run, step, limit) =>
           Effect.orDie(
             Effect.map(

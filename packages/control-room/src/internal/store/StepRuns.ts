@@ -31,7 +31,9 @@ export type StepRunChange = Extract<
 >
 
 /** An event to write. */
-export type NewEvent = Pick<Extract<Change, { readonly _tag: "Event" }>, "stepRun" | "type" | "item">
+export type NewEvent = Pick<Extract<Change, { readonly _tag: "Event" }>, "stepRun" | "type" | "item"> & {
+  readonly message?: string
+}
 
 export class StepRuns extends Context.Service<
   StepRuns,
@@ -82,13 +84,15 @@ export class StepRuns extends Context.Service<
         yield* Chunks.forEach(
           events,
           Effect.fnUntraced(function* (some) {
+            const withMessages = some.some(({ message }) => message !== undefined)
             const rows = yield* Effect.forEach(some, (event) =>
               Effect.map(newId, (id) => ({
                 id,
                 step_run_id: event.stepRun,
                 event_type: event.type,
                 work_item_id: event.item,
-                created_at: at
+                created_at: at,
+                ...(withMessages ? { message: event.message ?? null } : {})
               }))
             )
             yield* sql`INSERT INTO step_run_event ${sql.insert(rows)}`

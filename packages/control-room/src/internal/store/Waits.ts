@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Database } from "./Database.ts"
 import * as Labels from "./Labels.ts"
+import { selectPaused } from "./Pauses.ts"
 
 /** Step runs of a workspace that wait for the same task, group and labels. */
 export interface Need {
@@ -35,6 +36,7 @@ export interface Offer {
   /** The ids of its groups. */
   readonly groups: ReadonlyArray<string>
   readonly labels: ReadonlyArray<string>
+  readonly paused?: boolean
 }
 
 interface OfferRow {
@@ -43,6 +45,7 @@ interface OfferRow {
   readonly packages: number
   readonly labels: string
   readonly worker_group_id: string | null
+  readonly paused: string | null
 }
 
 export class Waits extends Context.Service<
@@ -93,7 +96,8 @@ export class Waits extends Context.Service<
           ),
         offers: Effect.fnUntraced(function* (workspace, cutoff) {
           const rows = yield* sql<OfferRow>`
-            SELECT worker.id, worker.tasks, worker.packages, worker.labels, worker_group_member.worker_group_id
+            SELECT worker.id, worker.tasks, worker.packages, worker.labels, worker_group_member.worker_group_id,
+              ${sql.literal(selectPaused("worker"))}
             FROM worker LEFT JOIN worker_group_member ON worker_group_member.worker_id = worker.id
             WHERE worker.workspace_id = ${workspace} AND worker.last_seen_at >= ${cutoff} AND worker.draining = 0`
           return [...Map.groupBy(rows, ({ id }) => id).values()].flatMap(([first, ...others]) =>
@@ -104,6 +108,7 @@ export class Waits extends Context.Service<
                     tasks: JSON.parse(first.tasks),
                     packages: first.packages === 1,
                     labels: Labels.decode(first.labels),
+                    paused: first.paused !== null,
                     groups: [first, ...others].flatMap((row) => row.worker_group_id ?? [])
                   }
                 ]

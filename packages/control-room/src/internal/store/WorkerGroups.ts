@@ -9,11 +9,13 @@ import * as Layer from "effect/Layer"
 import { Refused } from "../Refused.ts"
 import * as Tokens from "../Tokens.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
+import { parsePaused, selectPaused } from "./Pauses.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
 
 interface GroupRow {
   readonly id: string
   readonly name: string
+  readonly paused: string | null
 }
 
 interface TokenRow {
@@ -23,7 +25,11 @@ interface TokenRow {
   readonly expires_at: string | null
 }
 
-const view = (row: GroupRow): WorkerGroup => ({ id: WorkerGroupId.make(row.id), name: row.name })
+const view = (row: GroupRow): WorkerGroup => ({
+  id: WorkerGroupId.make(row.id),
+  name: row.name,
+  paused: parsePaused(row.paused)
+})
 
 const tokenView = (row: TokenRow): GroupLinkToken => ({
   id: LinkTokenId.make(row.id),
@@ -109,20 +115,24 @@ export class WorkerGroups extends Context.Service<
           })
         }
         yield* Effect.orDie(sql`DELETE FROM worker_group WHERE id = ${id}`)
+        yield* Effect.orDie(sql`DELETE FROM pause WHERE workspace_id = ${workspace} AND subject_id = ${id}`)
       }, transaction)
+
+      const paused = sql.literal(selectPaused("worker_group"))
+      const select = sql`SELECT id, name, ${paused} FROM worker_group`
 
       return WorkerGroups.of({
         get: (workspace, id) =>
           Effect.orDie(
             Effect.map(
-              sql<GroupRow>`SELECT id, name FROM worker_group WHERE workspace_id = ${workspace} AND id = ${id}`,
+              sql<GroupRow>`${select} WHERE workspace_id = ${workspace} AND id = ${id}`,
               ([row]) => (row === undefined ? null : view(row))
             )
           ),
         list: (workspace, request) =>
           Effect.map(
             page<GroupRow>(
-              sql`SELECT id, name FROM worker_group`,
+              select,
               [sql`workspace_id = ${workspace}`],
               "newest first",
               request
@@ -143,7 +153,7 @@ export class WorkerGroups extends Context.Service<
         create: Effect.fnUntraced(function* (workspace, name) {
           const row = { id: yield* newId, name, workspace_id: workspace, created_at: yield* now }
           yield* sql`INSERT INTO worker_group ${sql.insert(row)}`
-          return view(row)
+          return view({ ...row, paused: null })
         }, nullWhenTaken),
         rename: Effect.fnUntraced(function* (group, name) {
           yield* sql`UPDATE worker_group SET name = ${name} WHERE id = ${group.id}`
@@ -154,7 +164,7 @@ export class WorkerGroups extends Context.Service<
           Effect.orDie(
             Effect.map(
               sql<GroupRow>`
-                SELECT worker_group.id, worker_group.name FROM worker_group_member
+                SELECT worker_group.id, worker_group.name, ${paused} FROM worker_group_member
                 JOIN worker_group ON worker_group.id = worker_group_member.worker_group_id
                 WHERE worker_group_member.worker_id = ${worker} ORDER BY worker_group.id`,
               (rows) => rows.map(view)

@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Tokens from "../Tokens.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import * as Labels from "./Labels.ts"
+import { parsePaused, selectPaused } from "./Pauses.ts"
 import * as Dialect from "@signalbox/sql/Dialect"
 
 /** A worker without a heartbeat for this long is offline, and its step runs are lost. */
@@ -31,6 +32,7 @@ interface ViewRow {
   readonly leases: number
   readonly labels: string
   readonly draining: number
+  readonly paused: string | null
 }
 
 interface TakesRow {
@@ -98,15 +100,17 @@ export class Workers extends Context.Service<
       const leasesOf = sql.literal(
         "(SELECT count(*) FROM step_run WHERE step_run.worker_id = worker.id AND step_run.state IN ('new', 'awaiting_worker', 'in_progress'))"
       )
-      const select = sql`SELECT id, name, last_seen_at, labels, draining, ${leasesOf} AS leases FROM worker`
+      const paused = sql.literal(selectPaused("worker"))
+      const select = sql`SELECT id, name, last_seen_at, labels, draining, ${leasesOf} AS leases, ${paused} FROM worker`
       const views = Effect.fnUntraced(function* (rows: ReadonlyArray<ViewRow>) {
         const cutoff = new Date((yield* millis) - Duration.toMillis(lostAfter)).toISOString()
-        return rows.map(({ draining, id, labels, last_seen_at, leases, name }): Worker => ({
+        return rows.map(({ draining, id, labels, last_seen_at, leases, name, paused }): Worker => ({
           id: WorkerId.make(id),
           name,
           state: last_seen_at < cutoff ? "offline" : leases > 0 ? "busy" : "idle",
           labels: Labels.decode(labels),
-          draining: draining === 1
+          draining: draining === 1,
+          paused: parsePaused(paused)
         }))
       })
 
@@ -146,8 +150,11 @@ export class Workers extends Context.Service<
           function* (id) {
             // Waits for concurrent leasing, so that the new leases are counted.
             yield* sql`SELECT id FROM worker WHERE id = ${id} ${forDelete}`
-            const rows = yield* sql`DELETE FROM worker WHERE id = ${id} AND ${leasesOf} = 0 RETURNING id`
-            return rows.length === 1
+            const [removed] = yield* sql<{ readonly workspace_id: string }>`
+              DELETE FROM worker WHERE id = ${id} AND ${leasesOf} = 0 RETURNING workspace_id`
+            if (removed === undefined) return false
+            yield* sql`DELETE FROM pause WHERE workspace_id = ${removed.workspace_id} AND subject_id = ${id}`
+            return true
           },
           Effect.orDie,
           transaction
