@@ -137,6 +137,8 @@ export const make = <const Name extends string, const S extends Steps>(
     readonly default_work_item?: { readonly payload: InputOf<NoInfer<S>>["Type"] }
     /** Whether the service refuses payloads that do not fit the input of the first step; default false. */
     readonly check_payloads?: boolean
+    /** The process is paused after so many failures in a row, of type `application` or by the orchestrator; default: not. */
+    readonly pause_after_failures?: number
   }
 ): Process<Name, S> => {
   // The compiler has seen that the steps are a chain, or it has refused the call.
@@ -153,7 +155,8 @@ export const make = <const Name extends string, const S extends Steps>(
     output: last.output as OutputOf<S>,
     codec: Codec.make(steps[0].input, last.output),
     defaultWorkItem: options.default_work_item,
-    checkPayloads: options.check_payloads ?? false
+    checkPayloads: options.check_payloads ?? false,
+    pauseAfterFailures: options.pause_after_failures
   }
 }
 

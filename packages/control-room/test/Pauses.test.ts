@@ -6,11 +6,14 @@ import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as StepRuns from "@signalbox/api/StepRuns"
 import * as WorkerGroups from "@signalbox/api/WorkerGroups"
+import * as Webhooks from "@signalbox/api/Webhooks"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Workers from "@signalbox/api/Workers"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
+import * as Gauges from "../src/internal/runs/Gauges.ts"
 import { assertError } from "./support/Http.ts"
 import { layer, linkWorker, Service } from "./support/Service.ts"
 
@@ -200,6 +203,46 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a pause",
       const worker = yield* linkWorker([process.task])
       yield* start(process, 5)
       assert.strictEqual(yield* failAll(worker, process.task, "BUSINESS"), 5)
+    })
+  )
+
+  it.effect("is published to webhooks when it begins and when it ends, by hand and by failures", () =>
+    Effect.gen(function* () {
+      const process = yield* makeProcess({ pause_after_failures: 1 })
+      const webhook = yield* Webhooks.create({
+        endpoint: "http://127.0.0.1:9/",
+        process: process.id,
+        events: ["process.paused", "process.resumed"]
+      })
+      yield* Processes.pause(process.id, { note: "one" })
+      yield* Processes.pause(process.id, { note: "two" })
+      yield* Processes.resume(process.id)
+      const run = yield* start(process)
+      yield* failAll(yield* linkWorker([process.task]), process.task, "APPLICATION")
+      const deliveries = yield* Stream.runCollect(Webhooks.deliveries(webhook.id))
+      const events = deliveries.map(({ body }) => JSON.parse(body)).toReversed()
+      assert.deepStrictEqual(
+        events.map(({ action, event, payload }) => [event, action, payload.state, payload.pause?.step, payload.pause?.note]),
+        [
+          ["process", "paused", "paused", null, "one"],
+          ["process", "resumed", "resumed", undefined, undefined],
+          ["process", "paused", "paused", "s", "1 failures in a row, the last one BANK_DOWN"]
+        ]
+      )
+      assert.strictEqual(events[2].payload.processRunId, run)
+    })
+  )
+
+  it.effect("and late items are metrics", () =>
+    Effect.gen(function* () {
+      const { id } = yield* makeProcess()
+      yield* WorkItems.create({ process: id, dueAt: "2020-01-01T00:00:00Z" })
+      yield* Processes.pause(id)
+      yield* Gauges.read
+      const metrics = yield* Metric.snapshot
+      const valueOf = (name: string) => metrics.find((metric) => metric.id === name)?.state
+      assert.deepStrictEqual(valueOf("signalbox_work_items_late"), { value: 1 })
+      assert.include(JSON.stringify(valueOf("signalbox_paused")), "value")
     })
   )
 

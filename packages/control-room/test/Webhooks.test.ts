@@ -225,7 +225,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("webhooks"
                 endedAt: null,
                 duration: null,
                 result: null,
-                errorCode: null
+                errorCode: null,
+          pause: null
               }
             },
             {
@@ -239,7 +240,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("webhooks"
                 endedAt: view.ended_at,
                 duration: view.duration,
                 result: "success",
-                errorCode: null
+                errorCode: null,
+          pause: null
               }
             }
           ]

@@ -11,6 +11,7 @@ import { ControlRoom } from "@signalbox/api/ControlRoom"
 import { Conflict, ControlRoomError, InvalidRequest, NotFound, Timeout } from "@signalbox/api/ControlRoomError"
 import { File } from "@signalbox/api/contract/Files"
 import { ProcessId, ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
+import { whenReferenceExists } from "@signalbox/api/contract/Order"
 import { WorkItemException } from "@signalbox/api/contract/WorkItems"
 import * as Outputs from "@signalbox/api/Outputs"
 import { RetryPolicy } from "@signalbox/api/Policy"
@@ -37,9 +38,19 @@ const pageSize = 500
 const memberOf = (payload: unknown, name: string): string | undefined =>
   Predicate.isObject(payload) && Object.hasOwn(payload, name) ? JSON.stringify(payload[name]) : undefined
 
+/** How urgent items are, and how they are found: as in `WorkItems.create` of the client. */
+const order = {
+  priority: Schema.optionalKey(Schema.Int),
+  dueAt: Schema.optionalKey(Schema.String),
+  tags: Schema.optionalKey(Schema.Array(Schema.String)),
+  whenReferenceExists: Schema.optionalKey(Schema.Literals(whenReferenceExists))
+}
+
 const NewWorkItem = Schema.Struct({
   process: ProcessId,
   payload: Schema.optionalKey(Schema.NullOr(Schema.Json)),
+  reference: Schema.optionalKey(Schema.String),
+  ...order,
   /** The member of the payload that identifies an item of the process. */
   lookup: Schema.optionalKey(Schema.String)
 }).check(
@@ -69,7 +80,7 @@ const sameItem = (process: ProcessId, lookup: string, wanted: string | undefined
 export const createWorkItem = ready("createWorkItem", {
   input: NewWorkItem,
   success: WorkItemId,
-  error: Schema.Union([InvalidRequest, NotFound, ControlRoomError]),
+  error: Schema.Union([InvalidRequest, NotFound, Conflict, ControlRoomError]),
   run: Effect.fnUntraced(function* ({ lookup, ...input }) {
     const create = Effect.map(WorkItems.create(input), ({ id }) => id)
     if (lookup === undefined) return yield* create
@@ -91,9 +102,15 @@ export const createWorkItem = ready("createWorkItem", {
  * items again. An extension of the hosted service's interface: there, `createWorkItem` in `Flow.forEach`.
  */
 export const createWorkItems = ready("createWorkItems", {
-  input: Schema.Struct({ process: ProcessId, payloads: Schema.Array(Schema.Json) }),
+  input: Schema.Struct({
+    process: ProcessId,
+    payloads: Schema.Array(Schema.Json),
+    /** One for each payload, null for none. */
+    references: Schema.optionalKey(Schema.Array(Schema.NullOr(Schema.String))),
+    ...order
+  }),
   success: Schema.Array(WorkItemId),
-  error: Schema.Union([InvalidRequest, NotFound, ControlRoomError]),
+  error: Schema.Union([InvalidRequest, NotFound, Conflict, ControlRoomError]),
   run: (input) => WorkItems.createMany(input)
 })
 

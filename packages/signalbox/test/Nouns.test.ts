@@ -63,12 +63,12 @@ const kinds: ReadonlyArray<Kind> = [
     name: "letters",
     keys: ["id", "name", "type"]
   },
-  { noun: "groups", create: "create linux", name: "linux", keys: ["id", "name"] },
+  { noun: "groups", create: "create linux", name: "linux", keys: ["id", "name", "paused"] },
   {
     noun: "processes",
     create: "create greeting --task greet --group linux",
     name: "greeting",
-    keys: ["id", "name", "created_at"]
+    keys: ["id", "name", "created_at", "paused"]
   },
   {
     noun: "assets",

@@ -20,6 +20,10 @@ export const PausedBy = Schema.Struct({
 })
 export interface PausedBy extends Schema.Schema.Type<typeof PausedBy> {}
 
+/** The events of webhooks about pauses, with the prefix `process.`. */
+export const pauseActions = ["paused", "resumed"] as const
+export type PauseAction = (typeof pauseActions)[number]
+
 export const Paused = Schema.Struct({
   by: PausedBy,
   /** Why, in the words of who paused it. */

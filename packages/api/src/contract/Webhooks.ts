@@ -9,7 +9,14 @@ import { extension, summary } from "./Documentation.ts"
 import { EventId, ProcessId, ProcessRunId, WebhookDeliveryId, WebhookId, WorkspaceId } from "./Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse } from "./Responses.ts"
 
-export const webhookEventTypes = ["process_run.started", "process_run.completed", "process_run.unresolved"] as const
+/** Those of `process` are extensions. */
+export const webhookEventTypes = [
+  "process_run.started",
+  "process_run.completed",
+  "process_run.unresolved",
+  "process.paused",
+  "process.resumed"
+] as const
 export type WebhookEventType = (typeof webhookEventTypes)[number]
 
 const listed = {

@@ -7,6 +7,7 @@ import * as AssistantRuns from "../../src/contract/AssistantRuns.ts"
 import * as Assistants from "../../src/contract/Assistants.ts"
 import { Page } from "../../src/contract/Common.ts"
 import * as Outputs from "../../src/contract/Outputs.ts"
+import * as Pauses from "../../src/contract/Pauses.ts"
 import * as Processes from "../../src/contract/Processes.ts"
 import * as ProcessRuns from "../../src/contract/ProcessRuns.ts"
 import * as RobotSecrets from "../../src/contract/RobotSecrets.ts"
@@ -43,8 +44,14 @@ const workItem = {
   process_run: { id: "r1" },
   step: { id: "s1" },
   step_run: { id: "sr1" },
-  exception
+  exception,
+  priority: 50,
+  due_at: later,
+  due_state: null,
+  reference: "order-4711",
+  tags: ["express"]
 }
+const paused = { by: { type: "api_key", id: "k1", name: "ci" }, note: "maintenance", since: at }
 const assistantRun = {
   id: "ar1",
   state: "failed",
@@ -77,7 +84,8 @@ const event = {
     endedAt: later,
     duration: 60.5,
     result: "error",
-    errorCode: "BAD_ROW"
+    errorCode: "BAD_ROW",
+    pause: null
   }
 }
 const token = { id: "t1", name: "autoscaling", expires_at: later, worker_group: { id: "g1" } }
@@ -130,9 +138,11 @@ export const examples: ReadonlyArray<Example> = [
     name: "orders",
     description: "all of them",
     created_at: at,
-    steps: [{ id: "s1", name: "read" }]
+    steps: [{ id: "s1", name: "read", paused: null }],
+    paused
   }),
-  of("ProcessSummary", Processes.ProcessSummary, { id: "p1", name: "orders", created_at: at }),
+  of("Paused", Pauses.Paused, paused),
+  of("ProcessSummary", Processes.ProcessSummary, { id: "p1", name: "orders", created_at: at, paused }),
   of("ProcessRun", ProcessRuns.ProcessRun, {
     id: "r1",
     state: "completed",
@@ -141,7 +151,8 @@ export const examples: ReadonlyArray<Example> = [
     ended_at: later,
     process: { id: "p1", name: "orders" },
     started_by: { type: "user", details: { id: "u1", first_name: "Ada", last_name: "Lovelace" } },
-    duration: 60.5
+    duration: 60.5,
+    priority: -10
   }),
   of("Output", Outputs.Output, {
     id: "i2",
@@ -222,12 +233,19 @@ export const examples: ReadonlyArray<Example> = [
     body: JSON.stringify(event)
   }),
   of("WebhookEvent", WebhookEvents.WebhookEvent, event),
-  of("Worker", Workers.Worker, { id: "wk1", name: "machine 1", state: "idle", labels: ["gpu"], draining: false }),
+  of("Worker", Workers.Worker, {
+    id: "wk1",
+    name: "machine 1",
+    state: "idle",
+    labels: ["gpu"],
+    draining: false,
+    paused
+  }),
   of("LinkToken", Workers.LinkToken, { id: "t1", expires_at: later, link_token: "secret" }),
-  of("WorkerGroup", WorkerGroups.WorkerGroup, { id: "g1", name: "big machines" }),
+  of("WorkerGroup", WorkerGroups.WorkerGroup, { id: "g1", name: "big machines", paused }),
   of("Membership", WorkerGroups.Membership, {
     worker: { id: "wk1" },
-    worker_groups: [{ id: "g1", name: "big machines" }]
+    worker_groups: [{ id: "g1", name: "big machines", paused: null }]
   }),
   of("GroupLinkToken", WorkerGroups.GroupLinkToken, token),
   of("GroupLinkTokenCreated", WorkerGroups.GroupLinkTokenCreated, { ...token, link_token: "secret" }),
@@ -292,7 +310,7 @@ export const examples: ReadonlyArray<Example> = [
     "a page",
     Page(Workers.Worker),
     {
-      data: [{ id: "wk1", name: "m", state: "busy", labels: [], draining: true }],
+      data: [{ id: "wk1", name: "m", state: "busy", labels: [], draining: true, paused: null }],
       has_more: true,
       next: "https://example.com"
     },

@@ -46,6 +46,7 @@ import * as WorkerHandlers from "./endpoints/Workers.ts"
 import * as WorkspaceHandlers from "./endpoints/Workspaces.ts"
 import { Git } from "./git/Git.ts"
 import { GitPackages } from "./git/GitPackages.ts"
+import * as Gauges from "./runs/Gauges.ts"
 import { InputSchemas } from "./runs/InputSchemas.ts"
 import { NextItems } from "./runs/NextItems.ts"
 import { Retention } from "./runs/Retention.ts"
@@ -88,6 +89,7 @@ const routes = ({ console, cors = [], createWorkspaces = true, metrics = false }
     Endpoints.layerDocument(Edge.openApiPath),
     Endpoints.layerPage(Edge.docsPath),
     Probes.layer({ metrics }),
+    metrics ? Gauges.layerTicking : Layer.empty,
     Transfers.layer,
     ConsoleRoutes.layer,
     console === undefined ? Layer.empty : ConsolePages.layer(console),

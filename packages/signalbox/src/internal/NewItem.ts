@@ -34,7 +34,8 @@ const checkReadable = Effect.fnUntraced(function* (path: string) {
 /** Makes a work item in a process, with its files. */
 export const createItem = Effect.fnUntraced(function* (
   process: ProcessId,
-  { file, payload }: { readonly payload: Option.Option<string>; readonly file: ReadonlyArray<string> }
+  { file, payload }: { readonly payload: Option.Option<string>; readonly file: ReadonlyArray<string> },
+  order: WorkItems.Order & { readonly reference?: string } = {}
 ) {
   const given = Option.isNone(payload)
     ? null
@@ -43,7 +44,7 @@ export const createItem = Effect.fnUntraced(function* (
         () => new BadPayload({ message: "--payload: Expected JSON; a text is JSON in quotes" })
       )
   yield* Effect.forEach(file, checkReadable, { discard: true })
-  const item = yield* WorkItems.create({ process, payload: given })
+  const item = yield* WorkItems.create({ process, payload: given, ...order })
   for (const path of file) yield* WorkItems.attachFile(item.id, path)
   return item
 })

@@ -41,6 +41,7 @@ export interface StepOptions<Name extends string = string> extends Pick<
   | "forward_done_items"
   | "env"
   | "environment"
+  | "pause_after_failures"
 > {
   /** Unique in the process; default: the name of the task. */
   readonly name?: Name

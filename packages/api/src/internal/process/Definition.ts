@@ -72,7 +72,8 @@ export const namedDefinitionOf = Effect.fnUntraced(function* (process: Process) 
     steps,
     ...(yield* defaultOf(process)),
     input_schema: process.codec.inputSchema(),
-    check_payloads: process.checkPayloads
+    check_payloads: process.checkPayloads,
+    ...(process.pauseAfterFailures === undefined ? {} : { pause_after_failures: process.pauseAfterFailures })
   }
   return definition
 })

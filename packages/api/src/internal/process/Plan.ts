@@ -24,6 +24,7 @@ export type Change =
         | "input_schema"
         | "check_payloads"
         | "forward_done_items"
+        | "pause_after_failures"
     }
 
 /** Items in the queue of the process. All wait for its first step; items of runs keep the steps of their run. */
@@ -78,7 +79,8 @@ const normalisedStep = ({ task, ...step }: StepDefinition) => ({
   retry: step.retry ?? null,
   start_after: step.start_after ?? "items",
   env: step.env ?? {},
-  environment: step.environment ?? null
+  environment: step.environment ?? null,
+  pause_after_failures: step.pause_after_failures ?? null
 })
 
 const normalised = (definition: ProcessDefinition) => ({
@@ -86,7 +88,8 @@ const normalised = (definition: ProcessDefinition) => ({
   default_work_item: definition.default_work_item ?? null,
   input_schema: definition.input_schema ?? null,
   check_payloads: definition.check_payloads ?? false,
-  forward_done_items: definition.forward_done_items ?? false
+  forward_done_items: definition.forward_done_items ?? false,
+  pause_after_failures: definition.pause_after_failures ?? null
 })
 
 /** The members in which two objects of one shape differ, of these. */
@@ -107,9 +110,17 @@ const stepOptions = [
   "failed_outputs",
   "forward_done_items",
   "env",
-  "environment"
+  "environment",
+  "pause_after_failures"
 ] as const
-const otherParts = ["description", "default_work_item", "input_schema", "check_payloads", "forward_done_items"] as const
+const otherParts = [
+  "description",
+  "default_work_item",
+  "input_schema",
+  "check_payloads",
+  "forward_done_items",
+  "pause_after_failures"
+] as const
 
 const changesOf = (before: ProcessDefinition, after: ProcessDefinition): ReadonlyArray<Change> => {
   const known = new Map(before.steps.map((step) => [step.name, step]))

@@ -23,6 +23,8 @@ export interface Process<out Name extends string = string, out S extends Steps =
   readonly codec: Codec
   /** Whether the service refuses payloads that the first step does not take. */
   readonly checkPayloads: boolean
+  /** After how many failures in a row it is paused; undefined: never. */
+  readonly pauseAfterFailures: number | undefined
 }
 
 /** The names of the steps of a process. */

@@ -2,7 +2,8 @@
  * Records the deliveries of an event in the same transaction as its cause: no event is lost, and none is published for
  * a change that was rolled back.
  */
-import { EventId, ProcessId, ProcessRunId } from "@signalbox/api/contract/Ids"
+import { EventId, ProcessId, ProcessRunId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { PauseAction, Paused } from "@signalbox/api/contract/Pauses"
 import type { ProcessRunAction } from "@signalbox/api/contract/ProcessRuns"
 import { WebhookEvent } from "@signalbox/api/contract/WebhookEvents"
 import type { WebhookDelivery } from "@signalbox/api/contract/Webhooks"
@@ -23,14 +24,37 @@ import type { StoredWebhook } from "../store/StoredWebhook.ts"
 
 const bodyOf = Schema.encodeSync(Schema.fromJsonString(Schema.toCodecJson(WebhookEvent)))
 
+/** What an event that belongs to no run says of it. */
+const ofNoRun = {
+  seqNo: 0,
+  startedAt: null,
+  endedAt: null,
+  duration: null,
+  result: null,
+  errorCode: null,
+  pause: null
+} as const
+
 /** An id of no process and no run. */
 const nobody = "00000000-0000-0000-0000-000000000000"
+
+/** The process that was paused or resumed, or whose step was. */
+export interface PauseOf {
+  readonly workspaceId: WorkspaceId
+  readonly process: { readonly id: ProcessId; readonly name: string }
+  /** The name of the step. */
+  readonly step: string | null
+  /** The run whose failure has paused it. */
+  readonly run: ProcessRunId | null
+}
 
 export class Outbox extends Context.Service<
   Outbox,
   {
     /** Records an event of a run, in its current state, for every webhook subscribed to it, in the same transaction. */
     readonly notify: (run: Run, action: ProcessRunAction) => Effect.Effect<void>
+    /** Records that a process or a step of it was paused or resumed, in the same transaction. */
+    readonly pauseChanged: (of: PauseOf, action: PauseAction, paused: Paused | null) => Effect.Effect<void>
     /** Sends an event that belongs to no run to one webhook, even if it is disabled. */
     readonly test: (webhook: StoredWebhook) => Effect.Effect<WebhookDelivery>
     /** Creates a new delivery of the same event. */
@@ -55,8 +79,17 @@ export class Outbox extends Context.Service<
       const event = Effect.fnUntraced(function* (action: WebhookEvent["action"], payload: WebhookEvent["payload"]) {
         const id = EventId.make(yield* newId)
         const at = yield* now
-        const body = bodyOf({ id, webhookEventTimestamp: at, event: "process_run", action, payload })
+        const event = action === "paused" || action === "resumed" ? "process" : "process_run"
+        const body = bodyOf({ id, webhookEventTimestamp: at, event, action, payload })
         return { id, body }
+      })
+
+      const deliver = Effect.fnUntraced(function* (
+        listeners: Effect.Success<ReturnType<typeof webhooks.listening>>,
+        delivery: Omit<Parameters<typeof deliveries.create>[0], "webhook" | "endpoint">
+      ) {
+        for (const { endpoint, id } of listeners) yield* deliveries.create({ webhook: id, endpoint, ...delivery })
+        yield* sql.afterCommit(wake)
       })
 
       return Outbox.of({
@@ -75,19 +108,25 @@ export class Outbox extends Context.Service<
             endedAt: run.endedAt,
             duration: secondsBetween(run.startedAt, run.endedAt),
             result: action === "started" ? null : action === "completed" ? "success" : "error",
-            errorCode: action === "unresolved" ? ((yield* items.lastException(run.id))?.code ?? null) : null
+            errorCode: action === "unresolved" ? ((yield* items.lastException(run.id))?.code ?? null) : null,
+            pause: null
           })
-          for (const listener of listeners) {
-            yield* deliveries.create({
-              webhook: listener.id,
-              endpoint: listener.endpoint,
-              eventId: id,
-              eventType: `process_run.${action}`,
-              processRun: run.id,
-              body
-            })
-          }
-          yield* sql.afterCommit(wake)
+          yield* deliver(listeners, { eventId: id, eventType: `process_run.${action}`, processRun: run.id, body })
+        }),
+        pauseChanged: Effect.fnUntraced(function* ({ process, run, step, workspaceId }, action, paused) {
+          const of = { id: run ?? ProcessRunId.make(nobody), workspaceId, processId: process.id }
+          const listeners = yield* webhooks.listening(of, `process.${action}`)
+          if (listeners.length === 0) return
+          const { body, id } = yield* event(action, {
+            ...ofNoRun,
+            workspaceId,
+            processId: process.id,
+            processName: process.name,
+            processRunId: of.id,
+            state: action,
+            pause: paused === null ? null : { step, ...paused }
+          })
+          yield* deliver(listeners, { eventId: id, eventType: `process.${action}`, processRun: null, body })
         }),
         test: Effect.fnUntraced(function* ({ view, workspaceId }) {
           const { body, id } = yield* event("test", {
@@ -96,12 +135,7 @@ export class Outbox extends Context.Service<
             processRunId: ProcessRunId.make(nobody),
             processName: "test event",
             state: "completed",
-            seqNo: 0,
-            startedAt: null,
-            endedAt: null,
-            duration: null,
-            result: null,
-            errorCode: null
+            ...ofNoRun
           })
           const delivery = yield* deliveries.create({
             webhook: view.id,

@@ -15,6 +15,10 @@ interface InWorkspace {
   readonly workspace_id: WorkspaceId
 }
 
+interface OfProcess extends InWorkspace {
+  readonly process_id: string
+}
+
 interface Request<P> {
   readonly params: P
   readonly payload: { readonly note?: string | null } | undefined
@@ -38,39 +42,54 @@ export const layer = Endpoints.group(
     })
 
     const pause =
-      <P extends InWorkspace, E>(subjectOf: (params: P) => Effect.Effect<string, E>) =>
+      <P, E>(subjectOf: (params: P) => Effect.Effect<Pausing.Subject, E>) =>
       ({ params, payload }: Request<P>) =>
         Effect.gen(function* () {
           const subject = yield* subjectOf(params)
-          const note = payload?.note ?? null
-          return { paused: yield* pausing.pause(params.workspace_id, subject, yield* author, note) }
+          return { paused: yield* pausing.pause(subject, yield* author, payload?.note ?? null) }
         })
 
     const resume =
-      <P extends InWorkspace, E>(subjectOf: (params: P) => Effect.Effect<string, E>) =>
+      <P, E>(subjectOf: (params: P) => Effect.Effect<Pausing.Subject, E>) =>
       ({ params }: { readonly params: P }) =>
         Effect.gen(function* () {
-          yield* pausing.resume(params.workspace_id, yield* subjectOf(params))
+          yield* pausing.resume(yield* subjectOf(params))
           return { paused: null }
         })
 
-    const processOf = ({ process_id, workspace_id }: InWorkspace & { readonly process_id: string }) =>
-      Effect.map(orNotFound("process", process_id, processes.get(workspace_id, process_id)), ({ view }) => view.id)
+    const found = Effect.fnUntraced(function* ({ process_id, workspace_id }: OfProcess) {
+      const { view } = yield* orNotFound("process", process_id, processes.get(workspace_id, process_id))
+      return { view, process: { id: view.id, name: view.name } }
+    })
 
-    const stepOf = Effect.fnUntraced(function* (
-      params: InWorkspace & { readonly process_id: string; readonly step_id: string }
-    ) {
-      const { process_id, step_id, workspace_id } = params
-      const { steps } = yield* orNotFound("process", process_id, processes.get(workspace_id, process_id))
-      const step = steps.find(({ id }) => id === step_id)
-      return step?.id ?? (yield* notFound("step of this process", step_id))
+    const processOf = (params: OfProcess) =>
+      Effect.map(found(params), ({ process }): Pausing.Subject => {
+        return { workspaceId: params.workspace_id, id: process.id, of: { process, step: null } }
+      })
+
+    const stepOf = Effect.fnUntraced(function* (params: OfProcess & { readonly step_id: string }) {
+      const { process, view } = yield* found(params)
+      const step = view.steps.find(({ id }) => id === params.step_id)
+      if (step === undefined) return yield* notFound("step of this process", params.step_id)
+      const subject: Pausing.Subject = {
+        workspaceId: params.workspace_id,
+        id: step.id,
+        of: { process, step: step.name }
+      }
+      return subject
     })
 
     const workerOf = ({ worker_id, workspace_id }: InWorkspace & { readonly worker_id: string }) =>
-      Effect.map(orNotFound("worker", worker_id, workers.get(workspace_id, worker_id)), ({ id }) => id)
+      Effect.map(
+        orNotFound("worker", worker_id, workers.get(workspace_id, worker_id)),
+        ({ id }): Pausing.Subject => ({ workspaceId: workspace_id, id, of: null })
+      )
 
     const groupOf = ({ worker_group_id, workspace_id }: InWorkspace & { readonly worker_group_id: string }) =>
-      Effect.map(orNotFound("worker group", worker_group_id, groups.get(workspace_id, worker_group_id)), ({ id }) => id)
+      Effect.map(
+        orNotFound("worker group", worker_group_id, groups.get(workspace_id, worker_group_id)),
+        ({ id }): Pausing.Subject => ({ workspaceId: workspace_id, id, of: null })
+      )
 
     return handlers.handleAll({
       pauseProcess: pause(processOf),

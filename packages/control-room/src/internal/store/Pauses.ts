@@ -56,6 +56,8 @@ export class Pauses extends Context.Service<
   {
     /** Those of these ids that are paused. */
     readonly of: (workspace: WorkspaceId, subjects: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, Paused>>
+    /** How much is paused, in all workspaces. */
+    readonly count: Effect.Effect<number>
     /** Pauses it; with `again`, what is paused already gets the note and the author, but stays paused since it was. */
     readonly pause: (
       workspace: WorkspaceId,
@@ -91,6 +93,9 @@ export class Pauses extends Context.Service<
             SELECT * FROM pause WHERE workspace_id = ${workspace} AND ${sql.in("subject_id", subjects)}`
           return new Map(rows.map((row) => [row.subject_id, parse(row)]))
         }, Effect.orDie),
+        count: Effect.orDie(
+          Effect.map(sql<{ readonly n: number }>`SELECT count(*) AS n FROM pause`, ([row]) => row?.n ?? 0)
+        ),
         pause: Effect.fnUntraced(function* (workspace, subject, { again, by, note }) {
           const paused: Paused = { by, note, since: yield* now }
           const row = { workspace_id: workspace, subject_id: subject, detail: JSON.stringify(paused) }

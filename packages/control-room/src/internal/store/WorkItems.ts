@@ -100,6 +100,8 @@ export class WorkItems extends Context.Service<
       process: ProcessId,
       items: ReadonlyArray<NewItem>
     ) => Effect.Effect<ReadonlyArray<{ readonly id: WorkItemId; readonly created: boolean }>>
+    /** How many open items have exceeded their time, and how many may, in all workspaces. */
+    readonly countDue: Effect.Effect<{ readonly late: number; readonly atRisk: number }>
     /** Changes the payload (JSON text) of an item that no step run processes; false when it is in another state. */
     readonly updatePayload: (id: WorkItemId, payload: string) => Effect.Effect<boolean>
     /** Deletes these items, whatever run they are in. */
@@ -282,6 +284,15 @@ export class WorkItems extends Context.Service<
           Effect.map(createOrFindMany(workspace, process, items), (all) =>
             all.map(({ created, id }) => ({ id: WorkItemId.make(id), created }))
           ),
+        countDue: Effect.gen(function* () {
+          const at = yield* now
+          const count = (due: "late" | "at_risk") =>
+            Effect.map(
+              sql<{ readonly n: number }>`SELECT count(*) AS n FROM work_item WHERE ${dueCondition(due, at)}`,
+              ([row]) => row?.n ?? 0
+            )
+          return { late: yield* count("late"), atRisk: yield* count("at_risk") }
+        }).pipe(Effect.orDie),
         updatePayload: Effect.fnUntraced(function* (id, payload) {
           const rows = yield* sql`
             UPDATE work_item SET payload = ${payload}

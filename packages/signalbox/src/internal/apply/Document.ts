@@ -29,7 +29,8 @@ const Process = Schema.Struct({
   default_work_item: ProcessDefinition.fields.default_work_item,
   input_schema: ProcessDefinition.fields.input_schema,
   check_payloads: ProcessDefinition.fields.check_payloads,
-  forward_done_items: ProcessDefinition.fields.forward_done_items
+  forward_done_items: ProcessDefinition.fields.forward_done_items,
+  pause_after_failures: ProcessDefinition.fields.pause_after_failures
 })
 export type Process = typeof Process.Type
 

@@ -31,7 +31,8 @@ const parts = (process: WantedProcess): Readonly<Record<string, Schema.Json>> =>
   default_work_item: process.default_work_item ?? null,
   input_schema: process.input_schema ?? null,
   check_payloads: process.check_payloads ?? false,
-  forward_done_items: process.forward_done_items ?? false
+  forward_done_items: process.forward_done_items ?? false,
+  pause_after_failures: process.pause_after_failures ?? null
 })
 
 const named = ({ name: _, steps, ...definition }: ProcessDefinition, ids: Ids): WantedProcess => ({

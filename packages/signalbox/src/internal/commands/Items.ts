@@ -1,5 +1,6 @@
 /** `signalbox items`: reads work items, and settles failed ones. */
 import { ProcessRunId, WorkItemId } from "@signalbox/api/contract/Ids"
+import { dueStates } from "@signalbox/api/contract/Order"
 import { workItemStates } from "@signalbox/api/contract/WorkItems"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Console from "effect/Console"
@@ -13,6 +14,7 @@ import { confirm, yesFlag } from "../Confirm.ts"
 import { columns, connected, connectionFlags, print } from "../Connection.ts"
 import { type Columns, printList } from "../Listing.ts"
 import { createItem, itemFlags } from "../NewItem.ts"
+import { orderFlags, orderOf } from "../OrderFlags.ts"
 import { find, nameArgument } from "../nouns/Noun.ts"
 import { processNoun } from "../nouns/ProcessNoun.ts"
 
@@ -21,7 +23,7 @@ const problemOf = ({ exception }: WorkItems.WorkItemListed) =>
 
 const itemColumns: Columns<WorkItems.WorkItemListed> = {
   id: ({ id }) => id,
-  state: ({ state }) => state,
+  state: ({ due_state, state }) => (due_state === null || due_state === "on_time" ? state : `${state}, ${due_state}`),
   "created at": ({ created_at }) => created_at,
   problem: problemOf
 }
@@ -38,13 +40,22 @@ const list = Command.make(
       Flag.optional
     ),
     state: Flag.Literals("state", workItemStates).pipe(Flag.withDescription("Only items in this state"), Flag.optional),
+    reference: Flag.String("reference").pipe(Flag.withDescription("Only items with this reference"), Flag.optional),
+    tag: Flag.String("tag").pipe(Flag.withDescription("Only items with this tag"), Flag.optional),
+    due: Flag.Literals("due", dueStates).pipe(
+      Flag.withDescription("Only open items with a time: late, at_risk (a fifth of it is left) or on_time"),
+      Flag.optional
+    ),
     limit: Flag.Int("limit").pipe(Flag.withDescription("How many, the newest first"), Flag.withDefault(100)),
     ...connectionFlags
   },
-  Effect.fnUntraced(function* ({ data, json, limit, run, state }) {
+  Effect.fnUntraced(function* ({ data, due, json, limit, reference, run, state, tag }) {
     const filter = {
       ...(Option.isSome(run) ? { processRun: run.value } : {}),
-      ...(Option.isSome(state) ? { state: state.value } : {})
+      ...(Option.isSome(state) ? { state: state.value } : {}),
+      ...(Option.isSome(reference) ? { reference: reference.value } : {}),
+      ...(Option.isSome(tag) ? { tag: tag.value } : {}),
+      ...(Option.isSome(due) ? { dueState: due.value } : {})
     }
     const found = Stream.take(WorkItems.stream(filter), limit)
     yield* connected(data)(printList(json, found, itemColumns, "There are no such work items"))
@@ -52,7 +63,8 @@ const list = Command.make(
 ).pipe(
   Command.withDescription("Lists work items, the newest first"),
   Command.withExamples([
-    { command: "signalbox items list --run 0199a1b2-... --state failed", description: "What failed, and why" }
+    { command: "signalbox items list --run 0199a1b2-... --state failed", description: "What failed, and why" },
+    { command: "signalbox items list --due late", description: "What should be done and is not" }
   ])
 )
 
@@ -78,9 +90,11 @@ const show = Command.make(
 
 const create = Command.make(
   "create",
-  { process: nameArgument(processNoun), ...itemFlags, ...connectionFlags },
-  Effect.fnUntraced(function* ({ data, file, json, payload, process }) {
-    const created = Effect.flatMap(find(processNoun, process), ({ id }) => createItem(id, { payload, file }))
+  { process: nameArgument(processNoun), ...itemFlags, ...orderFlags, ...connectionFlags },
+  Effect.fnUntraced(function* ({ data, file, json, payload, process, ...order }) {
+    const created = Effect.flatMap(find(processNoun, process), ({ id }) =>
+      createItem(id, { payload, file }, orderOf(order))
+    )
     const { id } = yield* connected(data)(created)
     yield* print(
       json,
@@ -94,6 +108,10 @@ const create = Command.make(
     {
       command: 'signalbox items create orders --payload \'{"day":"today"}\'',
       description: "Then: signalbox run orders --inputs"
+    },
+    {
+      command: "signalbox items create orders --priority 50 --reference order-4711 --tag express",
+      description: "Before others; refused while order-4711 is open"
     }
   ])
 )

@@ -14,6 +14,7 @@ import * as Flag from "effect/cli/Flag"
 import { connected, connectionFlags, print } from "../Connection.ts"
 import { exitCodes } from "../ExitCodes.ts"
 import { createItem, itemFlags } from "../NewItem.ts"
+import { priorityFlag } from "../OrderFlags.ts"
 import { find } from "../nouns/Noun.ts"
 import { processNoun } from "../nouns/ProcessNoun.ts"
 import { changeLines, runLine } from "../RunLines.ts"
@@ -64,6 +65,7 @@ export const run = Command.make(
       Flag.withDescription("Start with the items that wait in the process, which `signalbox items create` creates"),
       Flag.withDefault(false)
     ),
+    priority: priorityFlag,
     wait: Flag.Boolean("wait").pipe(Flag.withDescription("Wait until the run has ended"), Flag.withDefault(false)),
     timeout: Flag.String("timeout").pipe(
       Flag.withDescription('How long to wait, such as "10 minutes"; with --wait'),
@@ -72,7 +74,8 @@ export const run = Command.make(
     ),
     ...connectionFlags
   },
-  Effect.fnUntraced(function* ({ data, file, inputs, json, payload, process: name, timeout, wait }) {
+  Effect.fnUntraced(function* ({ data, file, inputs, json, payload, priority, process: name, timeout, wait }) {
+    const order = Option.isNone(priority) ? {} : { priority: priority.value }
     const started = Effect.gen(function* () {
       const process = yield* find(processNoun, name)
       const hasItem = Option.isSome(payload) || file.length > 0
@@ -81,10 +84,10 @@ export const run = Command.make(
           message: "--inputs: give it without --payload and --file, which make an item"
         })
       }
-      if (inputs) return yield* ProcessRuns.start(process.id, { inputs: true })
-      if (!hasItem) return yield* ProcessRuns.start(process.id)
-      const item = yield* createItem(process.id, { payload, file })
-      return yield* ProcessRuns.start(process.id, { workItems: [item.id] })
+      if (inputs) return yield* ProcessRuns.start(process.id, { inputs: true }, order)
+      if (!hasItem) return yield* ProcessRuns.start(process.id, undefined, order)
+      const item = yield* createItem(process.id, { payload, file }, order)
+      return yield* ProcessRuns.start(process.id, { workItems: [item.id] }, order)
     })
     const program = Effect.gen(function* () {
       const answer = yield* started

@@ -106,7 +106,10 @@ export const moduleOf = Effect.fn("moduleOf")(function* (id: ProcessId) {
     ...(definition.default_work_item === undefined
       ? []
       : [`  default_work_item: ${json(definition.default_work_item)}`]),
-    ...(definition.check_payloads === true ? ["  check_payloads: true"] : [])
+    ...(definition.check_payloads === true ? ["  check_payloads: true"] : []),
+    ...(definition.pause_after_failures === undefined
+      ? []
+      : [`  pause_after_failures: ${definition.pause_after_failures}`])
   ]
   return `/**
  * Written by \`signalbox processes export\`. Payload types are inferred where it says so: check them before you rely on them.

@@ -5,6 +5,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import { connected, connectionFlags } from "../Connection.ts"
 import { printFields } from "../Listing.ts"
+import { pauseCommands, pausedText } from "./Pausing.ts"
 import { deleteCommand, find, listCommand, nameArgument, type Noun, showCommand } from "./Noun.ts"
 import { workerNoun } from "./WorkerNoun.ts"
 
@@ -15,7 +16,7 @@ export const groupNoun: Noun<WorkerGroups.WorkerGroup> = {
   list: WorkerGroups.stream({ limit: 500 }),
   idOf: ({ id }) => id,
   nameOf: ({ name }) => name,
-  columns: { id: ({ id }) => id, name: ({ name }) => name },
+  columns: { id: ({ id }) => id, name: ({ name }) => name, paused: ({ paused }) => pausedText(paused) },
   first: "create one with `signalbox groups create`"
 }
 
@@ -68,7 +69,7 @@ const membership = (name: keyof typeof memberships) => {
 }
 
 export const groups = Command.make("groups").pipe(
-  Command.withDescription("Lists, shows, creates, renames and deletes worker groups, and who is in them"),
+  Command.withDescription("Lists, shows, creates, renames, pauses and deletes worker groups, and who is in them"),
   Command.withSubcommands([
     listCommand(groupNoun),
     showCommand(groupNoun, ({ id }) => WorkerGroups.get(id)),
@@ -76,6 +77,11 @@ export const groups = Command.make("groups").pipe(
     rename,
     membership("add"),
     membership("remove"),
+    ...pauseCommands(
+      groupNoun,
+      { pause: ({ id }, options) => WorkerGroups.pause(id, options), resume: ({ id }) => WorkerGroups.resume(id) },
+      false
+    ),
     deleteCommand(groupNoun, ({ id }) => WorkerGroups.remove(id))
   ])
 )

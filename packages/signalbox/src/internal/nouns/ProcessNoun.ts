@@ -9,7 +9,9 @@ import * as Flag from "effect/cli/Flag"
 import { connected, connectionFlags } from "../Connection.ts"
 import { moduleOf } from "../export/ProcessModule.ts"
 import { printFields } from "../Listing.ts"
-import { deleteCommand, find, listCommand, type Noun, showCommand } from "./Noun.ts"
+import { suggest } from "../Nearest.ts"
+import { deleteCommand, find, listCommand, NameError, type Noun, showCommand } from "./Noun.ts"
+import { pauseCommands, pausedText } from "./Pausing.ts"
 import { groupNoun } from "./GroupNoun.ts"
 import { packageNoun } from "./PackageNoun.ts"
 
@@ -20,7 +22,12 @@ export const processNoun: Noun<Processes.ProcessSummary> = {
   list: Processes.stream({ limit: 500 }),
   idOf: ({ id }) => id,
   nameOf: ({ name }) => name,
-  columns: { id: ({ id }) => id, name: ({ name }) => name, "created at": ({ created_at }) => created_at },
+  columns: {
+    id: ({ id }) => id,
+    name: ({ name }) => name,
+    "created at": ({ created_at }) => created_at,
+    paused: ({ paused }) => pausedText(paused)
+  },
   first: "create one with `signalbox processes create` or `signalbox apply`"
 }
 
@@ -81,8 +88,20 @@ const exported = Command.make(
   ])
 )
 
+/** The id of the step of a process that has this name or id, if one is given. */
+const stepOf = Effect.fnUntraced(function* ({ id, name }: Processes.ProcessSummary, given: string | undefined) {
+  if (given === undefined) return {}
+  const { steps } = yield* Processes.get(id)
+  const step = steps.find((one) => one.name === given || one.id === given)
+  if (step !== undefined) return { step: step.id }
+  const names = steps.map((one) => one.name)
+  return yield* new NameError({
+    message: `--step: the process ${name} has no step ${given}: ${suggest(given, names)}; see \`signalbox processes show ${name}\``
+  })
+})
+
 export const processes = Command.make("processes").pipe(
-  Command.withDescription("Lists, shows, creates and deletes processes"),
+  Command.withDescription("Lists, shows, creates, pauses and deletes processes"),
   Command.withSubcommands([
     listCommand(processNoun),
     showCommand(processNoun, ({ id }) =>
@@ -93,6 +112,16 @@ export const processes = Command.make("processes").pipe(
     ),
     create,
     exported,
+    ...pauseCommands(
+      processNoun,
+      {
+        pause: (process, { step, ...note }) =>
+          Effect.flatMap(stepOf(process, step), (ofStep) => Processes.pause(process.id, { ...ofStep, ...note })),
+        resume: (process, { step }) =>
+          Effect.flatMap(stepOf(process, step), (ofStep) => Processes.resume(process.id, ofStep))
+      },
+      true
+    ),
     deleteCommand(processNoun, ({ id }) => Processes.remove(id))
   ])
 )

@@ -41,12 +41,15 @@ const printWithSecret = Effect.fnUntraced(function* (json: boolean, webhook: Web
   yield* Console.error("The receiver verifies what it gets with the secret; keep it as a password")
 })
 
+/** The events of runs, which a webhook gets when none are named. */
+const runEvents = webhookEventTypes.filter((event) => event.startsWith("process_run."))
+
 const create = Command.make(
   "create",
   {
     endpoint: Argument.String("endpoint").pipe(Argument.withDescription("The address that is notified")),
     event: Flag.Literals("event", webhookEventTypes).pipe(
-      Flag.withDescription("What it is notified of; repeat it for more. Default: all"),
+      Flag.withDescription("What it is notified of; repeat it for more. Default: all of runs"),
       Flag.withMetavar("EVENT"),
       Flag.atLeast(0)
     ),
@@ -59,7 +62,7 @@ const create = Command.make(
   Effect.fnUntraced(function* ({ data, endpoint, event, json, process }) {
     const program = Effect.gen(function* () {
       const only = Option.isNone(process) ? {} : { process: (yield* find(processNoun, process.value)).id }
-      return yield* Webhooks.create({ endpoint, events: event.length === 0 ? webhookEventTypes : event, ...only })
+      return yield* Webhooks.create({ endpoint, events: event.length === 0 ? runEvents : event, ...only })
     })
     yield* printWithSecret(json, yield* connected(data)(program))
   })

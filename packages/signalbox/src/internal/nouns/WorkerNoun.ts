@@ -7,6 +7,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { connected, connectionFlags } from "../Connection.ts"
 import { printFields } from "../Listing.ts"
+import { pauseCommands, pausedText } from "./Pausing.ts"
 import { deleteCommand, find, listCommand, nameArgument, type Noun, showCommand } from "./Noun.ts"
 
 export const workerNoun: Noun<Workers.Worker> = {
@@ -20,7 +21,8 @@ export const workerNoun: Noun<Workers.Worker> = {
     id: ({ id }) => id,
     state: ({ draining, state }) => (draining ? `${state}, draining` : state),
     name: ({ name }) => name,
-    labels: ({ labels }) => labels.join(" ")
+    labels: ({ labels }) => labels.join(" "),
+    paused: ({ paused }) => pausedText(paused)
   },
   first: "link one with `signalbox worker link-token` and `signalbox worker start`"
 }
@@ -75,12 +77,17 @@ export const drain = Command.make(
 )
 
 export const workers = Command.make("workers").pipe(
-  Command.withDescription("Lists, shows, renames, drains and deletes the workers of the workspace"),
+  Command.withDescription("Lists, shows, renames, drains, pauses and deletes the workers of the workspace"),
   Command.withSubcommands([
     listCommand(workerNoun),
     showCommand(workerNoun, ({ id }) => Workers.get(id)),
     rename,
     drain,
+    ...pauseCommands(
+      workerNoun,
+      { pause: ({ id }, options) => Workers.pause(id, options), resume: ({ id }) => Workers.resume(id) },
+      false
+    ),
     deleteCommand(workerNoun, ({ id }) => Workers.remove(id))
   ])
 )

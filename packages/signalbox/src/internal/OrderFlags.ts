@@ -1,0 +1,54 @@
+/** How urgent work items and runs are, and by what items are found, on the command line. */
+import { Priority, whenReferenceExists } from "@signalbox/api/contract/Order"
+import type * as WorkItems from "@signalbox/api/WorkItems"
+import * as Option from "effect/Option"
+import * as Flag from "effect/cli/Flag"
+
+export const priorityFlag = Flag.Int("priority").pipe(
+  Flag.withDescription("-100 to 100, default 0; each point counts like ten minutes of waiting"),
+  Flag.withSchema(Priority),
+  Flag.optional
+)
+
+export const orderFlags = {
+  priority: priorityFlag,
+  due: Flag.String("due").pipe(
+    Flag.withDescription("When it shall be done, such as 2026-12-24T12:00:00+01:00"),
+    Flag.optional
+  ),
+  reference: Flag.String("reference").pipe(
+    Flag.withDescription("By which its sender knows it; one open item of the process has it"),
+    Flag.optional
+  ),
+  exists: Flag.Literals("when-reference-exists", whenReferenceExists).pipe(
+    Flag.withDescription("refuse (default), or join: the open item with the reference"),
+    Flag.optional
+  ),
+  tag: Flag.String("tag").pipe(
+    Flag.withDescription("A word to find the item by; may be repeated"),
+    Flag.atLeast(0)
+  )
+}
+
+interface Given {
+  readonly priority: Option.Option<number>
+  readonly due: Option.Option<string>
+  readonly reference: Option.Option<string>
+  readonly exists: Option.Option<(typeof whenReferenceExists)[number]>
+  readonly tag: ReadonlyArray<string>
+}
+
+/** The order that the flags say, for the creation of an item. */
+export const orderOf = ({
+  due,
+  exists,
+  priority,
+  reference,
+  tag
+}: Given): WorkItems.Order & { readonly reference?: string } => ({
+  ...(Option.isNone(priority) ? {} : { priority: priority.value }),
+  ...(Option.isNone(due) ? {} : { dueAt: due.value }),
+  ...(Option.isNone(reference) ? {} : { reference: reference.value }),
+  ...(Option.isNone(exists) ? {} : { whenReferenceExists: exists.value }),
+  ...(tag.length === 0 ? {} : { tags: tag })
+})
