@@ -13,7 +13,10 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import * as Gauges from "../src/internal/runs/Gauges.ts"
+import { queueOrders } from "./examples/QueueOrders.ts"
 import { assertError } from "./support/Http.ts"
 import { layer, linkWorker, Service } from "./support/Service.ts"
 
@@ -230,6 +233,14 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a pause",
         ]
       )
       assert.strictEqual(events[2].payload.processRunId, run)
+    })
+  )
+
+  it.effect("and the order of items are what the guide says, whose example runs", () =>
+    Effect.gen(function* () {
+      const read = (path: string) => readFileSync(join(import.meta.dirname, path), "utf8")
+      assert.include(read("../../../docs/order-and-pause.md"), `\`\`\`ts\n${read("examples/QueueOrders.ts")}\`\`\`\n`)
+      assert.deepStrictEqual(yield* queueOrders, { isSame: true, express: 1, note: "wait for the new price list" })
     })
   )
 
