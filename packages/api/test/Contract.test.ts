@@ -275,7 +275,8 @@ describe("the resources", () => {
       endedAt: null,
       duration: null,
       result: null,
-      errorCode: null
+      errorCode: null,
+      pause: null
     }
     assert.deepStrictEqual(read, { ...event.json, payload: { ...payload, ...none } })
     const { enabled: _, ...hosted } = webhook.json
