@@ -79,21 +79,21 @@ export const remove = Effect.fn("Processes.remove")((process: ProcessId) =>
  * export const stop = (process: ProcessId) => Processes.pause(process, { note: "the bank is down until noon" })
  * ```
  */
-export const pause = Effect.fn("Processes.pause")(
-  (process: ProcessId, options: { readonly step?: StepId; readonly note?: string } = {}) => {
-    const payload = options.note === undefined ? {} : { note: options.note }
-    return options.step === undefined
-      ? call.pause({ params: { process_id: process }, payload })
-      : call.pauseStep({ params: { process_id: process, step_id: options.step }, payload })
-  }
-)
+export const pause = Effect.fn("Processes.pause")((
+  process: ProcessId,
+  options: { readonly step?: StepId; readonly note?: string } = {}
+) => {
+  const payload = options.note === undefined ? {} : { note: options.note }
+  return options.step === undefined
+    ? call.pause({ params: { process_id: process }, payload })
+    : call.pauseStep({ params: { process_id: process, step_id: options.step }, payload })
+})
 
 /** Resumes a process, or one of its steps. Does nothing when it is not paused. An extension. */
-export const resume = Effect.fn("Processes.resume")(
-  (process: ProcessId, options: { readonly step?: StepId } = {}) =>
-    options.step === undefined
-      ? call.resume({ params: { process_id: process } })
-      : call.resumeStep({ params: { process_id: process, step_id: options.step } })
+export const resume = Effect.fn("Processes.resume")((process: ProcessId, options: { readonly step?: StepId } = {}) =>
+  options.step === undefined
+    ? call.resume({ params: { process_id: process } })
+    : call.resumeStep({ params: { process_id: process, step_id: options.step } })
 )
 
 /** Creates the process, or replaces the definition of the one with its name. Safe to repeat. */

@@ -57,7 +57,7 @@ describe("the error channel", () => {
     expectTypeOf<Fails<typeof WorkItems.get>>().toEqualTypeOf<NotFound>()
     expectTypeOf<Fails<typeof WorkItems.list>>().toEqualTypeOf<InvalidRequest>()
     expectTypeOf<Fails<typeof WorkItems.stream>>().toEqualTypeOf<InvalidRequest>()
-    expectTypeOf<Fails<typeof WorkItems.create>>().toEqualTypeOf<InvalidRequest | NotFound>()
+    expectTypeOf<Fails<typeof WorkItems.create>>().toEqualTypeOf<InvalidRequest | NotFound | Conflict>()
     expectTypeOf<Fails<typeof WorkItems.attachFile>>().toEqualTypeOf<
       InvalidRequest | NotFound | Conflict | UploadSourceError
     >()

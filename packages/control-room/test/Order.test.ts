@@ -174,9 +174,10 @@ withLayer(Layer.provideMerge(runsOn(database), recording), { excludeTestServices
         const sql = yield* SqlClient.SqlClient
         const { millis } = yield* Database
         const { process, run, workspace } = yield* makeRun
-        const worker = { id: (yield* workerOf(workspace, ["t"])), workspaceId: workspace }
+        const worker = { id: yield* workerOf(workspace, ["t"]), workspaceId: workspace }
         yield* copies("step_run", run, 10_000, {})
-        const urgent = (yield* (yield* Runs).start(workspace, process, {}, { priority: 5 })) ?? assert.fail("not started")
+        const urgent =
+          (yield* (yield* Runs).start(workspace, process, {}, { priority: 5 })) ?? assert.fail("not started")
         const { lease } = yield* Leases
         const expires = new Date((yield* millis) + 30_000).toISOString()
         const leaseOne = lease(worker, ["other", "t"], true, 1, expires)

@@ -26,7 +26,11 @@ const makeProcess = Effect.fnUntraced(function* (
   rest: { readonly pause_after_failures?: number } = {}
 ) {
   const task = `paused ${crypto.randomUUID()}`
-  const process = yield* Processes.create({ name: task, steps: [{ name: "s", task: { name: task }, ...step }], ...rest })
+  const process = yield* Processes.create({
+    name: task,
+    steps: [{ name: "s", task: { name: task }, ...step }],
+    ...rest
+  })
   const [{ id: step_id } = assert.fail("no step")] = process.steps
   return { id: process.id, step: step_id, task }
 })
@@ -49,7 +53,7 @@ const failure = (type: "APPLICATION" | "BUSINESS") =>
 /** Takes step runs and fails their items until it is given nothing more; returns how many it has failed. */
 const failAll = (worker: Worker, task: string, type: "APPLICATION" | "BUSINESS") =>
   Effect.gen(function* () {
-    for (let failed = 0; ; ) {
+    for (let failed = 0; ;) {
       const [lease] = yield* worker.protocol.lease({ free: 1, tasks: [task], waitSeconds: 0 })
       if (lease === undefined) return failed
       yield* worker.protocol.start(lease)
@@ -88,7 +92,10 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a pause",
       yield* tickIn(12_000)
       const [reason, ...others] = yield* eventsOf(stepRun.id)
       assert.deepStrictEqual(others, [])
-      assert.match(reason ?? "", /^the process "paused .*" is paused since .*: the bank is down; resume it with `signalbox/)
+      assert.match(
+        reason ?? "",
+        /^the process "paused .*" is paused since .*: the bank is down; resume it with `signalbox/
+      )
 
       assert.isNull((yield* Processes.resume(process.id)).paused)
       assert.isNull((yield* Processes.get(process.id)).paused)
@@ -149,29 +156,31 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a pause",
     )
   }
 
-  it.effect("by failures in a row stops several workers after so many and what they had, and again after a resume", () =>
-    Effect.gen(function* () {
-      const process = yield* makeProcess({ max_parallel: 5 }, { pause_after_failures: 10 })
-      const workers = yield* Effect.forEach(Array.from({ length: 5 }), () => linkWorker([process.task]))
-      const run = yield* start(process, 200)
-      const burn = Effect.map(
-        Effect.forEach(workers, (worker) => failAll(worker, process.task, "APPLICATION"), { concurrency: 5 }),
-        (counts) => counts.reduce((sum, count) => sum + count, 0)
-      )
-      const burnt = yield* burn
-      assert.isAtLeast(burnt, 10)
-      assert.isAtMost(burnt, 10 + 4)
-      const { paused } = yield* Processes.get(process.id)
-      assert.deepStrictEqual(paused?.by, { type: "failures", id: null, name: null })
-      assert.strictEqual(paused?.note, "10 failures in a row, the last one BANK_DOWN")
-      const told = yield* Effect.forEach((yield* StepRuns.list(run, { limit: 500 })).data, ({ id }) => eventsOf(id))
-      assert.deepStrictEqual(told.flat(), [`this attempt paused its process: ${paused?.note}`])
-      const failed = (yield* WorkItems.list({ processRun: run, state: "failed", limit: 500 })).data
-      assert.lengthOf(failed, burnt)
-      yield* Processes.resume(process.id)
-      assert.isAtMost(yield* burn, 10 + 4)
-      assert.isNotNull((yield* Processes.get(process.id)).paused)
-    })
+  it.effect(
+    "by failures in a row stops several workers after so many and what they had, and again after a resume",
+    () =>
+      Effect.gen(function* () {
+        const process = yield* makeProcess({ max_parallel: 5 }, { pause_after_failures: 10 })
+        const workers = yield* Effect.forEach(Array.from({ length: 5 }), () => linkWorker([process.task]))
+        const run = yield* start(process, 200)
+        const burn = Effect.map(
+          Effect.forEach(workers, (worker) => failAll(worker, process.task, "APPLICATION"), { concurrency: 5 }),
+          (counts) => counts.reduce((sum, count) => sum + count, 0)
+        )
+        const burnt = yield* burn
+        assert.isAtLeast(burnt, 10)
+        assert.isAtMost(burnt, 10 + 4)
+        const { paused } = yield* Processes.get(process.id)
+        assert.deepStrictEqual(paused?.by, { type: "failures", id: null, name: null })
+        assert.strictEqual(paused?.note, "10 failures in a row, the last one BANK_DOWN")
+        const told = yield* Effect.forEach((yield* StepRuns.list(run, { limit: 500 })).data, ({ id }) => eventsOf(id))
+        assert.deepStrictEqual(told.flat(), [`this attempt paused its process: ${paused?.note}`])
+        const failed = (yield* WorkItems.list({ processRun: run, state: "failed", limit: 500 })).data
+        assert.lengthOf(failed, burnt)
+        yield* Processes.resume(process.id)
+        assert.isAtMost(yield* burn, 10 + 4)
+        assert.isNotNull((yield* Processes.get(process.id)).paused)
+      })
   )
 
   it.effect("by failures of a step counts retries and a success starts the count again", () =>
@@ -225,7 +234,13 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("a pause",
       const deliveries = yield* Stream.runCollect(Webhooks.deliveries(webhook.id))
       const events = deliveries.map(({ body }) => JSON.parse(body)).toReversed()
       assert.deepStrictEqual(
-        events.map(({ action, event, payload }) => [event, action, payload.state, payload.pause?.step, payload.pause?.note]),
+        events.map(({ action, event, payload }) => [
+          event,
+          action,
+          payload.state,
+          payload.pause?.step,
+          payload.pause?.note
+        ]),
         [
           ["process", "paused", "paused", null, "one"],
           ["process", "resumed", "resumed", undefined, undefined],

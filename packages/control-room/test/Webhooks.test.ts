@@ -226,7 +226,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("webhooks"
                 duration: null,
                 result: null,
                 errorCode: null,
-          pause: null
+                pause: null
               }
             },
             {
@@ -241,7 +241,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("webhooks"
                 duration: view.duration,
                 result: "success",
                 errorCode: null,
-          pause: null
+                pause: null
               }
             }
           ]

@@ -108,7 +108,10 @@ const groupParams = { workspace_id: WorkspaceId, worker_group_id: WorkerGroupId 
 const group = "/workspaces/:workspace_id/worker-groups/:worker_group_id"
 
 /** Steps that are bound to it wait; its workers still get what is not. */
-export const pauseGroup = HttpApiEndpoint.post("pauseWorkerGroup", `${group}/pause`, { params: groupParams, ...request })
+export const pauseGroup = HttpApiEndpoint.post("pauseWorkerGroup", `${group}/pause`, {
+  params: groupParams,
+  ...request
+})
   .annotate(RequiredPermission, "Workers.pause_workers")
   .annotateMerge(extension("Pause a worker group"))
 
@@ -120,14 +123,5 @@ export const resumeGroup = HttpApiEndpoint.post("resumeWorkerGroup", `${group}/r
   .annotateMerge(extension("Resume a worker group"))
 
 export const Pauses = HttpApiGroup.make("pauses")
-  .add(
-    pauseProcess,
-    resumeProcess,
-    pauseStep,
-    resumeStep,
-    pauseWorker,
-    resumeWorker,
-    pauseGroup,
-    resumeGroup
-  )
+  .add(pauseProcess, resumeProcess, pauseStep, resumeStep, pauseWorker, resumeWorker, pauseGroup, resumeGroup)
   .middleware(WorkspaceAuthorization)

@@ -24,10 +24,7 @@ export const orderFlags = {
     Flag.withDescription("refuse (default), or join: the open item with the reference"),
     Flag.optional
   ),
-  tag: Flag.String("tag").pipe(
-    Flag.withDescription("A word to find the item by; may be repeated"),
-    Flag.atLeast(0)
-  )
+  tag: Flag.String("tag").pipe(Flag.withDescription("A word to find the item by; may be repeated"), Flag.atLeast(0))
 }
 
 interface Given {

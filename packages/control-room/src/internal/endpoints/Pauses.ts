@@ -80,10 +80,11 @@ export const layer = Endpoints.group(
     })
 
     const workerOf = ({ worker_id, workspace_id }: InWorkspace & { readonly worker_id: string }) =>
-      Effect.map(
-        orNotFound("worker", worker_id, workers.get(workspace_id, worker_id)),
-        ({ id }): Pausing.Subject => ({ workspaceId: workspace_id, id, of: null })
-      )
+      Effect.map(orNotFound("worker", worker_id, workers.get(workspace_id, worker_id)), ({ id }): Pausing.Subject => ({
+        workspaceId: workspace_id,
+        id,
+        of: null
+      }))
 
     const groupOf = ({ worker_group_id, workspace_id }: InWorkspace & { readonly worker_group_id: string }) =>
       Effect.map(

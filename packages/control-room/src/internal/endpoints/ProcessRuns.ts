@@ -51,7 +51,12 @@ export const layer = Endpoints.group(
             "CONFLICT",
             "NOT_FOUND",
             "INVALID_REQUEST"
-          )(runs.start(params.workspace_id, process, input, { priority, ...(callback === undefined ? {} : { callback }) }))
+          )(
+            runs.start(params.workspace_id, process, input, {
+              priority,
+              ...(callback === undefined ? {} : { callback })
+            })
+          )
         )
       }),
       startProcessRunFromIntegration: Effect.fnUntraced(function* ({ headers, params, payload, query }) {

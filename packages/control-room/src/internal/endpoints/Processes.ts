@@ -78,7 +78,8 @@ export const layer = Endpoints.group(
       }, transaction),
       getProcessDefinition: Effect.fnUntraced(function* ({ params }) {
         const process = yield* find(params)
-        const { checkPayloads, defaultWorkItem, forwardDoneItems, inputSchema, pauseAfterFailures, steps, view } = process
+        const { checkPayloads, defaultWorkItem, forwardDoneItems, inputSchema, pauseAfterFailures, steps, view } =
+          process
         return {
           revision: revisionOf(process),
           name: view.name,

@@ -19,7 +19,10 @@ export interface Subject {
   readonly workspaceId: WorkspaceId
   readonly id: string
   /** The process that it is, or whose step it is; null for workers and groups. */
-  readonly of: { readonly process: { readonly id: ProcessId; readonly name: string }; readonly step: string | null } | null
+  readonly of: {
+    readonly process: { readonly id: ProcessId; readonly name: string }
+    readonly step: string | null
+  } | null
 }
 
 export interface Pausing {

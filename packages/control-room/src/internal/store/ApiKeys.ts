@@ -136,10 +136,7 @@ export class ApiKeys extends Context.Service<
         }),
         nameOf: (id) =>
           Effect.orDie(
-            Effect.map(
-              sql<Pick<Row, "name">>`SELECT name FROM api_key WHERE id = ${id}`,
-              ([row]) => row?.name ?? null
-            )
+            Effect.map(sql<Pick<Row, "name">>`SELECT name FROM api_key WHERE id = ${id}`, ([row]) => row?.name ?? null)
           ),
         remove: Effect.fnUntraced(
           function* (workspace, id) {

@@ -25,11 +25,7 @@ export const selectPaused = (table: "process" | "worker" | "worker_group") =>
 const parse = ({ detail }: Row): Paused => JSON.parse(detail)
 
 /** The condition that none of these is paused; with columns as ids, for each row. Unknown and null ids are not. */
-export const noneIsPaused = (
-  sql: SqlClient.SqlClient,
-  workspace: WorkspaceId,
-  subjects: Fragment
-) =>
+export const noneIsPaused = (sql: SqlClient.SqlClient, workspace: WorkspaceId, subjects: Fragment) =>
   sql`NOT EXISTS (
     SELECT 1 FROM pause WHERE pause.workspace_id = ${workspace} AND pause.subject_id IN (${subjects}))`
 

@@ -63,7 +63,12 @@ export class RunItems extends Context.Service<
      * step retries has kept its own. None when its process or step, or the group or worker that they are for, is paused.
      * For callers that have locked the run.
      */
-    readonly due: (run: Run, step: number, worker: string | null, limit: number) => Effect.Effect<ReadonlyArray<StoredItem>>
+    readonly due: (
+      run: Run,
+      step: number,
+      worker: string | null,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<StoredItem>>
     /** The ids of items in the same order, also of what is paused: payloads may be large. */
     readonly dueIds: (run: ProcessRunId, step: number, limit: number) => Effect.Effect<ReadonlyArray<WorkItemId>>
     /** The item that a step run processes. */
@@ -146,7 +151,8 @@ export class RunItems extends Context.Service<
             WHERE work_item.id = taken.column1`
         })
 
-      const keyed = (at: string) => sql`, sort_key = ${Date.parse(at)} - priority * ${sql.literal(String(millisPerPoint))}`
+      const keyed = (at: string) =>
+        sql`, sort_key = ${Date.parse(at)} - priority * ${sql.literal(String(millisPerPoint))}`
       const nothing = sql.literal("")
 
       const moveOne = (change: ItemMove, at: string) =>
@@ -226,7 +232,12 @@ export class RunItems extends Context.Service<
         dueIds: (run, step, limit) =>
           Effect.orDie(
             Effect.map(
-              due<{ readonly id: string; readonly not_before: string | null }>(sql.literal("SELECT id, not_before FROM work_item"), run, step, limit),
+              due<{ readonly id: string; readonly not_before: string | null }>(
+                sql.literal("SELECT id, not_before FROM work_item"),
+                run,
+                step,
+                limit
+              ),
               parseIds
             )
           ),

@@ -54,8 +54,7 @@ export interface NewItem {
 
 const wholePage: Wide = {
   table: "work_item",
-  columns:
-    `id, workspace_id, process_id, process_run_id, step, step_id, step_run_id, state, state_updated_at, created_at, attempts, released_by, ${orderColumns}`,
+  columns: `id, workspace_id, process_id, process_run_id, step, step_id, step_run_id, state, state_updated_at, created_at, attempts, released_by, ${orderColumns}`,
   long: ["payload", "exception"],
   extraBytes: fileBytes("work_item")
 }
@@ -203,7 +202,10 @@ export class WorkItems extends Context.Service<
           Effect.map(newId, (id) => ({ ...item, row: newRow({ at, id, workspace, process, run: null, ...item }) }))
         )
         const plain = wanted.filter(({ reference }) => reference === null)
-        yield* Chunks.forEach(plain, (some) => sql`INSERT INTO work_item ${sql.insert(Arr.map(some, ({ row }) => row))}`)
+        yield* Chunks.forEach(
+          plain,
+          (some) => sql`INSERT INTO work_item ${sql.insert(Arr.map(some, ({ row }) => row))}`
+        )
         const known = new Map<string, string>()
         const created = new Set<string>(plain.map(({ row }) => row.id))
         // Another transaction may settle the item that is in the way before it is read: then there is room for a new one.
@@ -225,7 +227,11 @@ export class WorkItems extends Context.Service<
         yield* Chunks.forEach(tags, (some) => sql`INSERT INTO work_item_tag ${sql.insert(some)}`)
         return wanted.map(({ reference, row }) => {
           const isCreated = created.has(row.id)
-          return { row, created: isCreated, id: isCreated || reference === null ? row.id : (known.get(reference) ?? row.id) }
+          return {
+            row,
+            created: isCreated,
+            id: isCreated || reference === null ? row.id : (known.get(reference) ?? row.id)
+          }
         })
       }, Effect.orDie)
 

@@ -124,19 +124,13 @@ export class WorkerGroups extends Context.Service<
       return WorkerGroups.of({
         get: (workspace, id) =>
           Effect.orDie(
-            Effect.map(
-              sql<GroupRow>`${select} WHERE workspace_id = ${workspace} AND id = ${id}`,
-              ([row]) => (row === undefined ? null : view(row))
+            Effect.map(sql<GroupRow>`${select} WHERE workspace_id = ${workspace} AND id = ${id}`, ([row]) =>
+              row === undefined ? null : view(row)
             )
           ),
         list: (workspace, request) =>
           Effect.map(
-            page<GroupRow>(
-              select,
-              [sql`workspace_id = ${workspace}`],
-              "newest first",
-              request
-            ),
+            page<GroupRow>(select, [sql`workspace_id = ${workspace}`], "newest first", request),
             ({ hasMore, rows }) => ({ hasMore, rows: rows.map(view) })
           ),
         lock: (workspace, ids) =>

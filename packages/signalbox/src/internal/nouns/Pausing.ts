@@ -53,7 +53,10 @@ export const pauseCommands = <Listed>(noun: Noun<Listed>, { pause, resume }: Pau
     ).pipe(
       Command.withDescription(`Pauses a ${noun.one}: what is in hand goes on, and nothing more is given out`),
       Command.withExamples([
-        { command: `signalbox ${noun.command} pause NAME --note "maintenance until noon"`, description: "With a reason" }
+        {
+          command: `signalbox ${noun.command} pause NAME --note "maintenance until noon"`,
+          description: "With a reason"
+        }
       ])
     ),
     Command.make(
