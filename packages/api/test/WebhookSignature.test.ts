@@ -160,7 +160,8 @@ describe("receiving", () => {
       endedAt: "2026-11-20T08:15:30.000Z",
       duration: 60,
       result: "success",
-      errorCode: null
+      errorCode: null,
+      pause: null
     }
   }
 

@@ -54,7 +54,14 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("workers",
       const worker = yield* linkWorker([task])
       const id = worker.identity.workerId
       const state = Effect.map(Workers.get(id), (found) => found.state)
-      assert.deepStrictEqual(yield* Workers.get(id), { id, name: "test", state: "idle", labels: [], draining: false, paused: null })
+      assert.deepStrictEqual(yield* Workers.get(id), {
+        id,
+        name: "test",
+        state: "idle",
+        labels: [],
+        draining: false,
+        paused: null
+      })
       yield* started(process)
       const lease = yield* worker.lease
       assert.strictEqual(yield* state, "busy")

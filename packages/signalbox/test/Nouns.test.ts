@@ -144,6 +144,45 @@ describe("a kind of resource", () => {
     await succeed("groups remove linux desk")
   })
 
+  it("that can be paused is, with a note that its list shows, until it is resumed", async () => {
+    for (const [noun, name] of [
+      ["processes", "greeting"],
+      ["workers", "desk"],
+      ["groups", "linux"]
+    ]) {
+      await succeed(`${noun} pause ${name} --note maintenance`)
+      assert.match((await succeed(`${noun} list`)).stdout, /paused: maintenance/)
+      await succeed(`${noun} resume ${name}`)
+      assert.notMatch((await succeed(`${noun} list`)).stdout, /maintenance/)
+    }
+    const [step = {}] = objects(await succeed("processes show greeting --json")).flatMap(
+      ({ steps }) => steps as ReadonlyArray<Record<string, unknown>>
+    )
+    await succeed(`processes pause greeting --step ${String(step["id"])}`)
+    await succeed(`processes resume greeting --step ${String(step["id"])}`)
+    assert.match(
+      (await signalbox("processes pause greeting --step nowhere")).stderr,
+      /--step: the process greeting has no step nowhere/
+    )
+  })
+
+  it("items are made with an order, once for a reference, and found by it", async () => {
+    const flags = "--priority 50 --due 2020-01-01T00:00:00Z --tag express --reference o-1"
+    const [made = {}] = objects(await succeed(`items create greeting ${flags} --json`))
+    assert.match((await signalbox(`items create greeting ${flags}`)).stderr, new RegExp(String(made["id"])))
+    const [joined = {}] = objects(await succeed(`items create greeting ${flags} --when-reference-exists join --json`))
+    assert.strictEqual(joined["id"], made["id"])
+    for (const filter of ["--reference o-1", "--tag express", "--due late"]) {
+      const found = objects(await succeed(`items list ${filter} --json`))
+      assert.deepStrictEqual(
+        found.map(({ id, priority }) => [id, priority]),
+        [[made["id"], 50]]
+      )
+    }
+    assert.match((await signalbox("items create greeting --priority 101")).stderr, /priority/)
+    await succeed(`items delete ${String(made["id"])}`)
+  })
+
   it("an asset is downloaded byte by byte", async () => {
     const path = join(folder, "copy.csv")
     await succeed(`assets download prices ${path}`)
