@@ -16,6 +16,7 @@ const ofService = (...names: ReadonlyArray<string>) => names.map((name) => `${se
 const notOnPostgres = ofService(
   "Availability",
   "Engine",
+  "Fingerprints",
   "FullDisk",
   "PageQueries",
   "RetentionQueries",

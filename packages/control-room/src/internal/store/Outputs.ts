@@ -178,7 +178,7 @@ export class Outputs extends Context.Service<
               }
             )
           ),
-        release: Effect.fnUntraced(function* (run, { exception, state, step, stepRun }) {
+        release: Effect.fnUntraced(function* (run, { exception, failure, state, step, stepRun }) {
           const at = yield* now
           yield* eachUnreleased(stepRun, null, (ids) =>
             step === null
@@ -186,9 +186,10 @@ export class Outputs extends Context.Service<
               : Effect.andThen(
                   sql`
                     INSERT INTO work_item (id, workspace_id, process_id, process_run_id, step, step_id, parent_id, state,
-                      state_updated_at, created_at, payload, attempts, exception)
+                      state_updated_at, created_at, payload, attempts, exception, failure)
                     SELECT id, workspace_id, process_id, process_run_id, ${step}, ${run.steps[step]?.id},
-                      parent_id, ${state}, ${at}, created_at, payload, 0, ${exceptionText(exception)}
+                      parent_id, ${state}, ${at}, created_at, payload, 0, ${exceptionText(exception)},
+                      ${failure?.fingerprint ?? null}
                     FROM output WHERE ${sql.in("id", ids)}`,
                   sql`DELETE FROM output WHERE ${sql.in("id", ids)}`
                 )

@@ -2,7 +2,7 @@
  * Work items as runs process them: how they are added to a run, wait, are reserved, and move. `WorkItems` has the items
  * themselves.
  */
-import { type ProcessId, ProcessRunId, type StepRunId, type WorkItemId } from "@signalbox/api/contract/Ids"
+import { type ProcessId, ProcessRunId, type StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import * as Dialect from "@signalbox/sql/Dialect"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -47,6 +47,13 @@ export class RunItems extends Context.Service<
     readonly create: (run: Run, payloads: ReadonlyArray<Schema.Json>) => Effect.Effect<void>
     /** Moves these `new` items of the process into the first step of a run; returns how many it moved. */
     readonly take: (run: Run, items: ReadonlyArray<WorkItemId>) => Effect.Effect<number>
+    /** The inputs of a run that still exist: the items of its first step. */
+    readonly inputsOf: (run: ProcessRunId) => Effect.Effect<ReadonlyArray<WorkItemId>>
+    /** Creates pending items in the first step of a run with the payloads of these; returns those that have files. */
+    readonly copy: (
+      run: Run,
+      items: ReadonlyArray<WorkItemId>
+    ) => Effect.Effect<ReadonlyArray<{ readonly from: WorkItemId; readonly to: WorkItemId }>>
     /** Ids of the `new` items of a process, the oldest first, locked until the transaction ends. */
     readonly queued: (process: ProcessId) => Effect.Effect<ReadonlyArray<WorkItemId>>
     /**
@@ -131,6 +138,7 @@ export class RunItems extends Context.Service<
           attempts: change.attempts,
           released_by: change.releasedBy,
           not_before: change.notBefore,
+          failure: change.failure?.fingerprint ?? null,
           ...(change.exception === undefined ? {} : { exception: exceptionText(change.exception) })
         })} WHERE id = ${change.id}`
 
@@ -172,6 +180,43 @@ export class RunItems extends Context.Service<
             })
           )
           return rows.length
+        }, Effect.orDie),
+        inputsOf: (run) =>
+          Effect.orDie(
+            Chunks.walk((after) =>
+              Effect.map(
+                sql<{ readonly id: string }>`
+                  SELECT id FROM work_item WHERE process_run_id = ${run} AND step = 0 AND id > ${after}
+                  ORDER BY id LIMIT ${Chunks.rowsPerChunk}`,
+                parseIds
+              )
+            )
+          ),
+        copy: Effect.fnUntraced(function* (run, items) {
+          const [step] = run.steps
+          const at = yield* now
+          return yield* Chunks.flatMap(
+            items,
+            Effect.fnUntraced(function* (some) {
+              const copies = new Map<string, string>()
+              for (const id of some) copies.set(id, yield* newId)
+              const pairs = sql.csv([...copies].map(([from, to]) => sql`(${from}, ${to})`))
+              // Payloads may be large, so they stay in the database.
+              yield* sql`
+                INSERT INTO work_item (id, workspace_id, process_id, process_run_id, step, step_id, state,
+                  state_updated_at, created_at, payload, attempts)
+                SELECT pair.column2, work_item.workspace_id, work_item.process_id, ${run.id}, 0, ${step?.id ?? null},
+                  'pending', ${at}, ${at}, work_item.payload, 0
+                FROM (VALUES ${pairs}) AS pair JOIN work_item ON work_item.id = pair.column1`
+              const withFiles = yield* sql<{ readonly id: string }>`
+                SELECT id FROM work_item
+                WHERE ${sql.in("id", some)} AND EXISTS (SELECT 1 FROM file WHERE file.owner_id = work_item.id)`
+              return parseIds(withFiles).flatMap((from) => {
+                const to = copies.get(from)
+                return to === undefined ? [] : [{ from, to: WorkItemId.make(to) }]
+              })
+            })
+          )
         }, Effect.orDie),
         queued: (process) =>
           Effect.orDie(
@@ -224,17 +269,22 @@ export class RunItems extends Context.Service<
               SELECT 1 FROM work_item WHERE process_run_id = delayed.run AND ${delayed} AND not_before <= ${yield* now})`
           return rows.map((row) => ProcessRunId.make(row.run))
         }).pipe(Effect.orDie),
-        settleWaiting: Effect.fnUntraced(function* (run, { exception, to }) {
+        settleWaiting: Effect.fnUntraced(function* (run, { exception, failures, to }) {
           const settled = sql.update({
             state: to,
             state_updated_at: yield* now,
             not_before: null,
             ...(exception === null ? {} : { exception: exceptionText(exception) })
           })
+          const ofSteps = failures.flatMap((failure, step) =>
+            failure === null ? [] : [sql`WHEN step = ${step} THEN ${failure.fingerprint}`]
+          )
+          const failure =
+            ofSteps.length === 0 ? sql.literal("") : sql`, failure = CASE ${sql.join(" ", false)(ofSteps)} END`
           yield* Chunks.walk((after) =>
             Effect.map(
               sql<{ readonly id: string }>`
-                UPDATE work_item SET ${settled} WHERE id IN (
+                UPDATE work_item SET ${settled}${failure} WHERE id IN (
                   SELECT id FROM work_item
                   WHERE process_run_id = ${run.id} AND state = 'pending' AND step_run_id IS NULL AND id > ${after}
                   ORDER BY id LIMIT ${Chunks.rowsPerChunk})
