@@ -12,6 +12,7 @@ import { Runs } from "../src/internal/runs/Runs.ts"
 import { ApiKeys } from "../src/internal/store/ApiKeys.ts"
 import { Assets } from "../src/internal/store/Assets.ts"
 import { Assistants } from "../src/internal/store/Assistants.ts"
+import { BulkOperations } from "../src/internal/store/BulkOperations.ts"
 import type { PageRequest } from "../src/internal/store/Database.ts"
 import { Deliveries } from "../src/internal/store/Deliveries.ts"
 import { Files } from "../src/internal/store/Files.ts"
@@ -57,6 +58,7 @@ const makeLists = Effect.gen(function* () {
   const assistant = yield* assistants.create(workspace, "a", { name: "t", package_id: taskPackage.id })
   const apiKeys = yield* ApiKeys
   const assets = yield* Assets
+  const bulkOperations = yield* BulkOperations
   const deliveries = yield* Deliveries
   const files = yield* Files
   const groups = yield* WorkerGroups
@@ -109,6 +111,9 @@ const makeLists = Effect.gen(function* () {
       [["process_run_id"], itemsWith({ processId, processRunId: run })],
       [["process_run_id", "state"], itemsWith({ processId, processRunId: run, state: "failed" })]
     ],
+    // Steps from group to group in an index; the plans are in Failures.test.ts.
+    listFailures: [],
+    listBulkOperations: inWorkspace((page) => bulkOperations.list(workspace, page)),
     listTaskPackages: inWorkspace((page) => packages.list(workspace, page)),
     listSecrets: inWorkspace((page) => secrets.list(workspace, page)),
     listWebhooks: inWorkspace((page) => webhooks.list(workspace, page)),
