@@ -18,12 +18,16 @@ import { PollInterval } from "../PollInterval.ts"
 import { Refused } from "../Refused.ts"
 import { BulkOperations as Store, type ClaimedOperation } from "../store/BulkOperations.ts"
 import { BulkTargets, statesOf, type Target } from "../store/BulkTargets.ts"
+import { rowsPerChunk } from "../store/Chunks.ts"
 import { Database } from "../store/Database.ts"
 import { Runs } from "./Runs.ts"
 
 /** What one transaction takes at most. It takes fewer when the last one took longer than this many milliseconds. */
-const chunkSize = 100
-const chunkMillis = 20
+const chunkSize = 50
+const chunkMillis = 10
+
+/** Rows that one transaction looks at, of which fewer may match. */
+const windowSize = 200
 
 /** Chunks of a job before the next one has its turn. */
 const chunksPerTurn = 20
@@ -127,7 +131,11 @@ export class BulkOperations extends Context.Service<
       const count = Effect.fnUntraced(function* (target: Target) {
         let total = 0
         for (let next: string | null = ""; next !== null;) {
-          const window: Effect.Success<ReturnType<typeof targets.window>> = yield* targets.window(target, next)
+          const window: Effect.Success<ReturnType<typeof targets.window>> = yield* targets.window(
+            target,
+            next,
+            rowsPerChunk
+          )
           total += window.ids.length
           next = window.next
           yield* Effect.yieldNow
@@ -186,8 +194,10 @@ export class BulkOperations extends Context.Service<
       const chunk = Effect.fnUntraced(function* (claimed: ClaimedOperation, size: number) {
         const job = yield* store.lock(claimed)
         if (job === null) return null
-        const { ids, next } = yield* targets.window(job, job.position)
+        const { ids, next } = yield* targets.window(job, job.position, windowSize)
         const some = ids.slice(0, size)
+        // Readers do not wait for the transaction.
+        yield* Effect.yieldNow
         const { done, refusals }: Carried = yield* carryOut(job, some)
         const tried = done + refusals.length
         const position = tried < ids.length ? (ids[tried - 1] ?? job.position) : next

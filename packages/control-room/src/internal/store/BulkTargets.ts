@@ -5,7 +5,6 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Fragment } from "effect/sql/Statement"
-import { rowsPerChunk } from "./Chunks.ts"
 import { Database } from "./Database.ts"
 import { parseException } from "./StoredItem.ts"
 
@@ -44,8 +43,8 @@ const stored = (time: string) => new Date(time).toISOString()
 export class BulkTargets extends Context.Service<
   BulkTargets,
   {
-    /** What matches after this id, among at most 500 rows. */
-    readonly window: (target: Target, after: string) => Effect.Effect<Window>
+    /** What matches after this id, among at most so many rows. */
+    readonly window: (target: Target, after: string, limit: number) => Effect.Effect<Window>
   }
 >()("@signalbox/control-room/store/BulkTargets") {
   static readonly layer = Layer.effect(
@@ -112,11 +111,11 @@ export class BulkTargets extends Context.Service<
       }
 
       return BulkTargets.of({
-        window: Effect.fnUntraced(function* (target, after) {
+        window: Effect.fnUntraced(function* (target, after, limit) {
           const { besides, table, walked } = conditionsOf(target)
           const { code, ids, type } = target.filter
           const given = ids === undefined ? null : [...new Set(ids)].toSorted().filter((id) => id > after)
-          const some = given?.slice(0, rowsPerChunk) ?? null
+          const some = given?.slice(0, limit) ?? null
           if (some !== null && some.length === 0) return { ids: [], next: null }
           const matching = sql.and(besides)
           const exception =
@@ -126,8 +125,8 @@ export class BulkTargets extends Context.Service<
           const rows = yield* sql<Row>`
             SELECT id, CASE WHEN ${matching} THEN 1 ELSE 0 END AS matches, ${exception} AS exception FROM ${table}
             WHERE ${some === null ? sql.and([...walked, sql`id > ${after}`]) : sql.in("id", some)}
-            ORDER BY id LIMIT ${rowsPerChunk}`
-          const more = some === null ? rows.length === rowsPerChunk : (given ?? []).length > some.length
+            ORDER BY id LIMIT ${limit}`
+          const more = some === null ? rows.length === limit : (given ?? []).length > some.length
           const last = some === null ? rows.at(-1)?.id : some.at(-1)
           return {
             ids: rows.flatMap((row) => (row.matches === 1 && isOf(target.filter, row.exception) ? [row.id] : [])),

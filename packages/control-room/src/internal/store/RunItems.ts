@@ -30,15 +30,20 @@ import {
 export type ItemMove = Extract<Change, { readonly _tag: "ItemMoved" }>
 export type WaitingSettled = Extract<Change, { readonly _tag: "WaitingSettled" }>
 
-/** Nearly all moves are of two kinds, each written for many items in one statement. */
-const kindOf = ({ attempts: _, exception, notBefore, releasedBy, stepRun, to }: ItemMove) =>
-  stepRun === null || notBefore !== null
+/** Nearly all moves are of four kinds, each written for many items in one statement. */
+const kindOf = ({ attempts, exception, notBefore, releasedBy, stepRun, to }: ItemMove) => {
+  // Only moves by hand leave the exception of an item that they settle or queue as it is.
+  if (exception === undefined && to === "done") return "settled"
+  if (exception === undefined && to === "pending" && stepRun === null && releasedBy === null && attempts === 0)
+    return notBefore === null ? "retried" : "other"
+  return stepRun === null || notBefore !== null
     ? "other"
     : to === "done" && exception === null && releasedBy === stepRun
       ? "completed"
       : to === "in_progress" && exception === undefined
         ? "taken"
         : "other"
+}
 
 export class RunItems extends Context.Service<
   RunItems,
@@ -129,6 +134,17 @@ export class RunItems extends Context.Service<
             FROM (VALUES ${pairs}) AS taken
             WHERE work_item.id = taken.column1`
         })
+
+      const byHand = (moves: ReadonlyArray<ItemMove>, changed: Fragment, at: string) =>
+        Chunks.forEach(
+          moves,
+          (some) => sql`
+            UPDATE work_item SET ${changed}, state_updated_at = ${at}, not_before = NULL, failure = NULL
+            WHERE ${sql.in(
+              "id",
+              some.map(({ id }) => id)
+            )}`
+        )
 
       const moveOne = (change: ItemMove, at: string) =>
         sql`UPDATE work_item SET ${sql.update({
@@ -298,6 +314,9 @@ export class RunItems extends Context.Service<
           const of = Map.groupBy(moves, kindOf)
           yield* complete(of.get("completed") ?? [], at)
           yield* reserve(of.get("taken") ?? [], at)
+          yield* byHand(of.get("settled") ?? [], sql.literal("state = 'done'"), at)
+          const retried = sql.literal("state = 'pending', step_run_id = NULL, attempts = 0, released_by = NULL")
+          yield* byHand(of.get("retried") ?? [], retried, at)
           for (const change of of.get("other") ?? []) yield* moveOne(change, at)
         }, Effect.orDie),
         setPayload: Effect.fnUntraced(function* (stepRun, id, payload) {
