@@ -27,6 +27,7 @@ const notOnPostgres = ofService(
 /** What is mostly about requests, keys, archives and bytes: on Postgres in the long form alone. */
 const onPostgresInSoak = ofService(
   "Assets",
+  "BulkKills",
   "Connections",
   "Cors",
   "Doors",
