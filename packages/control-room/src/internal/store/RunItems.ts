@@ -4,6 +4,7 @@
  */
 import { type ProcessId, ProcessRunId, type StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import * as Dialect from "@signalbox/sql/Dialect"
+import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -29,6 +30,9 @@ import {
 
 export type ItemMove = Extract<Change, { readonly _tag: "ItemMoved" }>
 export type WaitingSettled = Extract<Change, { readonly _tag: "WaitingSettled" }>
+
+/** Items moved by hand in one statement: each changes most indexes of the table, and readers run in between. */
+const movedAtOnce = 20
 
 /** Nearly all moves are of four kinds, each written for many items in one statement. */
 const kindOf = ({ attempts, exception, notBefore, releasedBy, stepRun, to }: ItemMove) => {
@@ -136,14 +140,16 @@ export class RunItems extends Context.Service<
         })
 
       const byHand = (moves: ReadonlyArray<ItemMove>, changed: Fragment, at: string) =>
-        Chunks.forEach(
-          moves,
-          (some) => sql`
+        Effect.forEach(Arr.chunksOf(moves, movedAtOnce), (some) =>
+          Effect.andThen(
+            Effect.yieldNow,
+            sql`
             UPDATE work_item SET ${changed}, state_updated_at = ${at}, not_before = NULL, failure = NULL
             WHERE ${sql.in(
               "id",
               some.map(({ id }) => id)
             )}`
+          )
         )
 
       const moveOne = (change: ItemMove, at: string) =>
