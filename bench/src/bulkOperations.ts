@@ -54,7 +54,11 @@ const program = Effect.gen(function* () {
   }
   // As if they had failed before there were groups, each kind in a tenth of every run.
   const message = (kind: number) =>
-    JSON.stringify({ code: `C${kind}`, type: "application", message: `order 17 has failed in the way ${"x".repeat(kind)}` })
+    JSON.stringify({
+      code: `C${kind}`,
+      type: "application",
+      message: `order 17 has failed in the way ${"x".repeat(kind)}`
+    })
   for (let kind = 0; kind < kinds; kind++) {
     const digit = sql.onDialectOrElse({
       pg: () => sql.literal("hashtext(id)"),
@@ -91,13 +95,12 @@ const program = Effect.gen(function* () {
     return result
   })
 
-  console.log(`${count} failed items of ${kinds} kinds in ${runsOfItems} runs: ${server === null ? "SQLite" : "Postgres"}`)
+  console.log(
+    `${count} failed items of ${kinds} kinds in ${runsOfItems} runs: ${server === null ? "SQLite" : "Postgres"}`
+  )
   yield* beside("nothing else", Effect.sleep("5 seconds"))
   const none = { processId: null, stepId: null, type: null, code: null, state: null }
-  const groups = yield* beside(
-    "the list of groups",
-    failures.list(workspace, none, { after: null, limit: 100 })
-  )
+  const groups = yield* beside("the list of groups", failures.list(workspace, none, { after: null, limit: 100 }))
   console.log(`  ${groups.rows.length} groups of ${groups.rows.reduce((sum, group) => sum + group.count, 0)} items`)
   const job = yield* beside(
     "count and create a retry of all",

@@ -205,7 +205,16 @@ describe("the resources", () => {
       "File",
       "UploadForm",
       "StartedBy",
+    const parts = new Set([
+      "Error",
+      "File",
+      "UploadForm",
+      "StartedBy",
       "StepRunEnvironment",
+      "WorkItemException",
+      "BulkFilter",
+      "BulkRefusal"
+    ])
       "WorkItemException",
       "BulkFilter",
       "BulkRefusal"

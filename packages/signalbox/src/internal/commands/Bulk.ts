@@ -36,12 +36,12 @@ const timeFlag = (name: string, what: string) =>
 
 const filterFlags = {
   process: Flag.String("process").pipe(Flag.withDescription("Of this process, by name or id"), Flag.optional),
-  run: Flag.String("run").pipe(
-    Flag.withDescription("Items of this run"),
-    Flag.withSchema(ProcessRunId),
+  run: Flag.String("run").pipe(Flag.withDescription("Items of this run"), Flag.withSchema(ProcessRunId), Flag.optional),
+  step: Flag.String("step").pipe(
+    Flag.withDescription("Items of this step, by id"),
+    Flag.withSchema(StepId),
     Flag.optional
   ),
-  step: Flag.String("step").pipe(Flag.withDescription("Items of this step, by id"), Flag.withSchema(StepId), Flag.optional),
   state: Flag.Literals("state", BulkFilter.fields.state.schema.literals).pipe(
     Flag.withDescription("In this state"),
     Flag.optional

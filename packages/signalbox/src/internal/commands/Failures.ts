@@ -50,7 +50,12 @@ const list = Command.make(
         Failures.stream({ ...of, ...(Option.isSome(state) ? { state: state.value } : {}), limit: 500 })
       )
       const sorted = found.toSorted((a, b) => b.count - a.count)
-      yield* printList(json, Stream.fromIterable(sorted), failureColumns, "There are no failures: no work item is failed")
+      yield* printList(
+        json,
+        Stream.fromIterable(sorted),
+        failureColumns,
+        "There are no failures: no work item is failed"
+      )
     })
     yield* connected(data)(program)
   })
@@ -78,7 +83,8 @@ const remarks = {
   assignee: Flag.String("assignee").pipe(Flag.withDescription("Who looks after it; empty removes it"), Flag.optional)
 }
 
-const remark = (flag: Option.Option<string>) => (Option.getOrElse(flag, () => "") === "" ? null : Option.getOrNull(flag))
+const remark = (flag: Option.Option<string>) =>
+  Option.getOrElse(flag, () => "") === "" ? null : Option.getOrNull(flag)
 
 const changed = (
   name: string,
