@@ -131,6 +131,6 @@ export const cancel = HttpApiEndpoint.post(
   .annotate(RequiredPermission, "Processes.run_bulk_operations")
   .annotateMerge(extension("Cancel a bulk operation"))
 
-export const BulkOperations = HttpApiGroup.make("bulkOperations")
+export const BulkOperations = /* @__PURE__ */ HttpApiGroup.make("bulkOperations")
   .add(create, list, get, cancel)
   .middleware(WorkspaceAuthorization)

@@ -90,4 +90,6 @@ export const update = HttpApiEndpoint.post("updateFailure", "/workspaces/:worksp
   .annotate(RequiredPermission, "Failures.write_failures")
   .annotateMerge(extension("Mute, resolve or open a group of failures, or set its note and assignee"))
 
-export const Failures = HttpApiGroup.make("failures").add(list, get, update).middleware(WorkspaceAuthorization)
+export const Failures = /* @__PURE__ */ HttpApiGroup.make("failures")
+  .add(list, get, update)
+  .middleware(WorkspaceAuthorization)
