@@ -205,16 +205,7 @@ describe("the resources", () => {
       "File",
       "UploadForm",
       "StartedBy",
-    const parts = new Set([
-      "Error",
-      "File",
-      "UploadForm",
-      "StartedBy",
       "StepRunEnvironment",
-      "WorkItemException",
-      "BulkFilter",
-      "BulkRefusal"
-    ])
       "WorkItemException",
       "BulkFilter",
       "BulkRefusal"
