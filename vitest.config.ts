@@ -16,6 +16,7 @@ const ofService = (...names: ReadonlyArray<string>) => names.map((name) => `${se
 const notOnPostgres = ofService(
   "Availability",
   "Engine",
+  "Fingerprints",
   "FullDisk",
   "PageQueries",
   "RetentionQueries",
@@ -26,6 +27,7 @@ const notOnPostgres = ofService(
 /** What is mostly about requests, keys, archives and bytes: on Postgres in the long form alone. */
 const onPostgresInSoak = ofService(
   "Assets",
+  "BulkKills",
   "Connections",
   "Cors",
   "Doors",

@@ -147,6 +147,17 @@ describe("the README", () => {
     assert.include(stdout, result)
   })
 
+  it("of failures shows its example as it is, and what that prints", () => {
+    const page = readFileSync(join(root, "docs", "failures.md"), "utf8")
+    assert.include(page, `\`\`\`ts\n${sourceOf("failures.ts")}\n\`\`\``)
+    const cwd = newFolder()
+    const ran = spawnSync(process.execPath, [join(root, "examples", "failures.ts")], { cwd, encoding: "utf8" })
+    assert.strictEqual(ran.status, 0, ran.stderr)
+    const printed = /It prints:\n\n```\n([^]*?)```/.exec(page)?.[1] ?? ""
+    assert.isAbove(printed.length, 0)
+    for (const line of printed.trim().split("\n")) assert.include(ran.stdout, line)
+  })
+
   it("has a first program of at most 15 lines, with the one that installs and runs it", () => {
     assert.isAtMost(sourceOf("hello.ts").split("\n").length + 1, 15)
   })

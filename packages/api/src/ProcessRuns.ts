@@ -18,6 +18,9 @@ const call = {
   get: returning<contract.ProcessRun, NotFound>()(inWorkspace(contract.get)),
   list: returning<Page<contract.ProcessRun>, InvalidRequest>()(inWorkspace(contract.list)),
   start: returning<contract.Started, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.start)),
+  startAgain: returning<{ readonly started: true; readonly id: ProcessRunId }, Conflict | NotFound>()(
+    inWorkspace(contract.startAgain)
+  ),
   stop: returning<Accepted, InvalidRequest | NotFound>()(inWorkspace(contract.stop)),
   remove: returning<Deleted<ProcessRunId>, Conflict | NotFound>()(inWorkspace(contract.remove))
 }
@@ -114,6 +117,15 @@ export const integrationUrl = (
     const path = `/workspaces/${room.workspaceId}/processes/${encodeURIComponent(process)}/process-runs-integrations`
     return Redacted.make(`${room.baseUrl}${path}?${query}`)
   })
+
+/**
+ * Starts a new run of the same process, as it is now, with the inputs of an ended run: the items of its first step that
+ * still exist, with their payloads and files as they are now. Returns the id of the new run. An extension of the hosted
+ * service's interface.
+ */
+export const startAgain = Effect.fn("ProcessRuns.startAgain")((run: ProcessRunId) =>
+  Effect.map(call.startAgain({ params: { process_run_id: run } }), ({ id }) => id)
+)
 
 /** Stops a run; `accepted` is false when it had already ended. */
 export const stop = Effect.fn("ProcessRuns.stop")(

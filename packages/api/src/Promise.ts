@@ -11,8 +11,10 @@ import * as Stream from "effect/Stream"
 import * as ApiKeys from "./ApiKeys.ts"
 import * as Assets from "./Assets.ts"
 import * as Assistants from "./Assistants.ts"
+import * as BulkOperations from "./BulkOperations.ts"
 import { WorkspaceId } from "./contract/Ids.ts"
 import { ControlRoom } from "./ControlRoom.ts"
+import * as Failures from "./Failures.ts"
 import * as Files from "./Files.ts"
 import * as Outputs from "./Outputs.ts"
 import { defaultPolicy, type Policy, RetryPolicy } from "./Policy.ts"
@@ -98,6 +100,8 @@ const modules = {
   apiKeys: ApiKeys,
   assets: Assets,
   assistants: Assistants,
+  bulkOperations: BulkOperations,
+  failures: Failures,
   files: Files,
   outputs: Outputs,
   processes: Processes,

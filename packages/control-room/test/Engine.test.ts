@@ -6,7 +6,15 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Engine from "../src/internal/engine/Engine.ts"
 import type * as State from "../src/internal/engine/State.ts"
-import { processRunMoves, stepRunMoves, workItemMoves } from "../src/internal/engine/Moves.ts"
+import { bulkOperationStates } from "@signalbox/api/contract/BulkOperations"
+import { failureStates } from "@signalbox/api/contract/Failures"
+import {
+  bulkOperationMoves,
+  failureMoves,
+  processRunMoves,
+  stepRunMoves,
+  workItemMoves
+} from "../src/internal/engine/Moves.ts"
 import { Model } from "./support/Model.ts"
 
 const business: State.Exception = { code: "BAD", type: "business", message: "bad data" }
@@ -43,7 +51,9 @@ describe("the tables of moves", () => {
     for (const [moves, states] of [
       [processRunMoves, processRunStates],
       [stepRunMoves, stepRunStates],
-      [workItemMoves, workItemStates]
+      [workItemMoves, workItemStates],
+      [failureMoves, failureStates],
+      [bulkOperationMoves, bulkOperationStates]
     ] as const) {
       const named = new Set(moves.flatMap((move) => [move.from, move.to]))
       assert.deepStrictEqual([...named].sort(), [...states].sort())

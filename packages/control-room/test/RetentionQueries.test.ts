@@ -7,7 +7,9 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as Statement from "effect/sql/Statement"
 import * as Engine from "../src/internal/engine/Engine.ts"
 import { Assistants } from "../src/internal/store/Assistants.ts"
+import { BulkOperations } from "../src/internal/store/BulkOperations.ts"
 import { Deliveries } from "../src/internal/store/Deliveries.ts"
+import { Failures } from "../src/internal/store/Failures.ts"
 import { Files } from "../src/internal/store/Files.ts"
 import { IdempotencyRecords } from "../src/internal/store/IdempotencyRecords.ts"
 import { Processes } from "../src/internal/store/Processes.ts"
@@ -56,7 +58,7 @@ withLayer(Layer.provideMerge(sqlite, recording), { excludeTestServices: true, ti
           0
         )
         const released = (step: number | null) =>
-          ({ _tag: "OutputsReleased", stepRun, step, state: "pending", exception: null }) as const
+          ({ _tag: "OutputsReleased", stepRun, step, state: "pending", exception: null, failure: null }) as const
         const looks: ReadonlyArray<Effect.Effect<unknown>> = [
           processes.deleted,
           processes.inUse(process),
@@ -83,11 +85,13 @@ withLayer(Layer.provideMerge(sqlite, recording), { excludeTestServices: true, ti
           runItems.queued(process),
           runItems.held(stepRun),
           outputs.drop(stepRun, [item]),
-          runItems.settleWaiting(emptyRun, { _tag: "WaitingSettled", to: "done", exception: null }),
+          runItems.settleWaiting(emptyRun, { _tag: "WaitingSettled", to: "done", exception: null, failures: [] }),
           outputs.release(emptyRun, released(0)),
           outputs.release(emptyRun, released(null)),
           stepRuns.lockLive(run),
           (yield* IdempotencyRecords).sweep(1000),
+          (yield* Failures).sweep(cutoff, 500),
+          (yield* BulkOperations).sweep(cutoff, 500),
           (yield* Workers).sweepLinkTokens(1000),
           (yield* WorkerGroups).sweepLinkTokens(cutoff, 1000)
         ]

@@ -11,6 +11,8 @@ import { Assistants } from "./Assistants.ts"
 import { Assets } from "./Assets.ts"
 import { Validation } from "./Authorization.ts"
 import { ConsoleTickets } from "./ConsoleTickets.ts"
+import { BulkOperations } from "./BulkOperations.ts"
+import { Failures } from "./Failures.ts"
 import { Legacy } from "./Legacy.ts"
 import { Outputs } from "./Outputs.ts"
 import { Pauses } from "./Pauses.ts"
@@ -45,6 +47,8 @@ const operations = HttpApi.make("signalbox")
     Outputs.prefix(basePath),
     StepRuns.prefix(basePath),
     WorkItems.prefix(basePath),
+    Failures.prefix(basePath),
+    BulkOperations.prefix(basePath),
     TaskPackages.prefix(basePath),
     Secrets.prefix(basePath),
     Webhooks.prefix(basePath),

@@ -85,3 +85,11 @@ export type ApiKeyId = string & Brand.Brand<"ApiKeyId">
 /** The name of a secret, which also identifies it. */
 export const SecretName = Schema.String.pipe(Schema.brand("SecretName"))
 export type SecretName = string & Brand.Brand<"SecretName">
+
+/** Identifies a group of failures: its fingerprint. */
+export const FailureId = Schema.String.pipe(Schema.brand("FailureId"))
+export type FailureId = string & Brand.Brand<"FailureId">
+
+/** Identifies a bulk operation. */
+export const BulkOperationId = Schema.String.pipe(Schema.brand("BulkOperationId"))
+export type BulkOperationId = string & Brand.Brand<"BulkOperationId">

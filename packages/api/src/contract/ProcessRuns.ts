@@ -5,7 +5,7 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 import { IntegrationAuthorization, RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
 import { CallbackUrl, listQuery, OpenEnum, Page, Text, Timestamp } from "./Common.ts"
-import { ExtensionKeys, summary } from "./Documentation.ts"
+import { ExtensionKeys, extension, summary } from "./Documentation.ts"
 import { ProcessId, ProcessRunId, WorkItemId, WorkspaceId } from "./Ids.ts"
 import { orderFields, Priority } from "./Order.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
@@ -122,6 +122,23 @@ export const remove = HttpApiEndpoint.delete(
   .annotate(RequiredPermission, "Processes.trigger_processes")
   .annotateMerge(summary("Delete an ended process run"))
 
+/**
+ * Extension: starts a new run of the same process, as it is now, with the same inputs: the items of the first step of the
+ * old run that still exist, with their payloads and files as they are now. 409 when the old run has not ended, or none of
+ * them exist.
+ */
+export const startAgain = HttpApiEndpoint.post(
+  "startProcessRunAgain",
+  "/workspaces/:workspace_id/process-runs/:process_run_id/start-again",
+  {
+    params,
+    success: Schema.Struct({ started: Schema.Literal(true), id: ProcessRunId }),
+    error: [NotFoundResponse, ConflictResponse]
+  }
+)
+  .annotate(RequiredPermission, "Processes.trigger_processes")
+  .annotateMerge(extension("Start a new run with the inputs of an ended one"))
+
 /** The receiver of the events of a run, and the secret that signs the deliveries (see `WebhookEvents`). */
 export const Callback = Schema.Struct({
   url: CallbackUrl,
@@ -181,6 +198,6 @@ export const startFromIntegration = HttpApiEndpoint.post(
   .annotateMerge(summary("Start a process run from an integration"))
 
 export const ProcessRuns = /* @__PURE__ */ HttpApiGroup.make("processRuns")
-  .add(get, list, start, stop, remove)
+  .add(get, list, start, startAgain, stop, remove)
   .middleware(WorkspaceAuthorization)
   .add(startFromIntegration.middleware(IntegrationAuthorization))

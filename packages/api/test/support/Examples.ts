@@ -5,7 +5,9 @@ import * as ConsoleTickets from "../../src/contract/ConsoleTickets.ts"
 import * as Assets from "../../src/contract/Assets.ts"
 import * as AssistantRuns from "../../src/contract/AssistantRuns.ts"
 import * as Assistants from "../../src/contract/Assistants.ts"
+import * as BulkOperations from "../../src/contract/BulkOperations.ts"
 import { Page } from "../../src/contract/Common.ts"
+import * as Failures from "../../src/contract/Failures.ts"
 import * as Outputs from "../../src/contract/Outputs.ts"
 import * as Pauses from "../../src/contract/Pauses.ts"
 import * as Processes from "../../src/contract/Processes.ts"
@@ -189,6 +191,37 @@ export const examples: ReadonlyArray<Example> = [
   of("ConsoleMessage", StepRuns.ConsoleMessage, { timestamp: at, message: "hello" }),
   of("WorkItem", WorkItems.WorkItem, { ...workItem, payload: ["any", { json: null }], files: [file] }),
   of("WorkItemListed", WorkItems.WorkItemListed, workItem),
+  of("Failure", Failures.Failure, {
+    id: "4be1c0ffee",
+    process: { id: "p1", name: "orders" },
+    step: { id: "s1", name: "read" },
+    type: "business",
+    code: "BAD_ROW",
+    message: "row # has no amount",
+    created_at: at,
+    state: "muted",
+    muted_until: later,
+    note: "the supplier knows",
+    assignee: "Ada",
+    count: 12,
+    first_failed_at: at,
+    last_failed_at: later,
+    work_items: [{ id: "i1" }]
+  }),
+  of("BulkOperation", BulkOperations.BulkOperation, {
+    id: "b1",
+    operation: "retry",
+    filter: { process_id: "p1", code: "BAD_ROW" },
+    state: "completed",
+    created_at: at,
+    updated_at: later,
+    ended_at: later,
+    total: 12,
+    done: 10,
+    refused: 1,
+    skipped: 1,
+    refusals: [{ code: "CONFLICT", message: "the run # is stopping", count: 1, ids: ["i1"] }]
+  }),
   of("TaskPackage", TaskPackages.TaskPackage, {
     id: "tp1",
     name: "invoices",

@@ -74,6 +74,15 @@ DELETE /workspaces/{w}/worker-groups/{worker_group_id}/workers/{worker_id} Worke
 /** The extensions of this project. */
 export const extensions = `
 POST   /workspaces/{w}/work-items/bulk                                 Processes.write_work_items
+GET    /workspaces/{w}/failures                                        Failures.read_failures
+GET    /workspaces/{w}/failures/{failure_id}                           Failures.read_failures
+POST   /workspaces/{w}/failures/{failure_id}                           Failures.write_failures
+GET    /workspaces/{w}/bulk-operations                                 Processes.run_bulk_operations
+POST   /workspaces/{w}/bulk-operations                                 Processes.run_bulk_operations
+GET    /workspaces/{w}/bulk-operations/{bulk_operation_id}             Processes.run_bulk_operations
+POST   /workspaces/{w}/bulk-operations/{bulk_operation_id}/cancel      Processes.run_bulk_operations
+POST   /workspaces/{w}/process-runs/{process_run_id}/start-again       Processes.trigger_processes
+
 POST   /workspaces/{w}/processes                                       Processes.write_processes
 POST   /workspaces/{w}/processes/{process_id}                          Processes.write_processes
 GET    /workspaces/{w}/processes/{process_id}/definition               Processes.read_processes

@@ -24,6 +24,8 @@ import { defaultRateLimit, RateLimits } from "./edge/RateLimits.ts"
 import { UnauthenticatedRequests } from "./edge/UnauthenticatedRequests.ts"
 import * as ApiKeyHandlers from "./endpoints/ApiKeys.ts"
 import * as AssetHandlers from "./endpoints/Assets.ts"
+import * as BulkOperationHandlers from "./endpoints/BulkOperations.ts"
+import * as FailureHandlers from "./endpoints/Failures.ts"
 import * as AssistantHandlers from "./endpoints/Assistants.ts"
 import * as ConsoleTicketHandlers from "./endpoints/ConsoleTickets.ts"
 import * as Legacy from "./endpoints/Legacy.ts"
@@ -46,7 +48,9 @@ import * as WorkerHandlers from "./endpoints/Workers.ts"
 import * as WorkspaceHandlers from "./endpoints/Workspaces.ts"
 import { Git } from "./git/Git.ts"
 import { GitPackages } from "./git/GitPackages.ts"
+import { BulkOperations } from "./runs/BulkOperations.ts"
 import * as Gauges from "./runs/Gauges.ts"
+import * as OldFailures from "./runs/OldFailures.ts"
 import { InputSchemas } from "./runs/InputSchemas.ts"
 import { NextItems } from "./runs/NextItems.ts"
 import { Retention } from "./runs/Retention.ts"
@@ -64,6 +68,8 @@ const endpoints = (createWorkspaces: boolean) =>
     ProcessHandlers.layer,
     PauseHandlers.layer,
     WorkItemHandlers.layer,
+    FailureHandlers.layer,
+    BulkOperationHandlers.layer,
     OutputHandlers.layer,
     WorkspaceHandlers.layer(createWorkspaces),
     StepRunHandlers.layer,
@@ -113,8 +119,11 @@ export const running = ({ retainRuns }: Pick<ServiceOptions, "retainRuns">) =>
     Runs.layerTicking,
     Deliverer.layerRunning,
     GitPackages.layerTicking,
+    BulkOperations.layerTicking,
+    OldFailures.layerTicking,
     Layer.provide(Retention.layerTicking, Retention.layer(retainRuns))
   ).pipe(
+    Layer.provideMerge(BulkOperations.layer),
     Layer.provideMerge(Layer.mergeAll(Runs.layer, NextItems.layer, Deliverer.layer, gitPackages)),
     Layer.provideMerge(WorkSignal.layer)
   )

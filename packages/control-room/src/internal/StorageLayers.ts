@@ -19,9 +19,12 @@ import { ApiKeys } from "./store/ApiKeys.ts"
 import { Assets } from "./store/Assets.ts"
 import { Assistants } from "./store/Assistants.ts"
 import { ConsoleSessions } from "./store/ConsoleSessions.ts"
+import { BulkOperations } from "./store/BulkOperations.ts"
+import { BulkTargets } from "./store/BulkTargets.ts"
 import { DataKeys } from "./store/DataKeys.ts"
 import { Database } from "./store/Database.ts"
 import { Deliveries } from "./store/Deliveries.ts"
+import { Failures } from "./store/Failures.ts"
 import { Files } from "./store/Files.ts"
 import { IdempotencyRecords } from "./store/IdempotencyRecords.ts"
 import { Leases } from "./store/Leases.ts"
@@ -57,6 +60,9 @@ const repositories = Layer.mergeAll(
   Pauses.layer,
   Outputs.layer,
   Files.layer,
+  Failures.layer,
+  BulkOperations.layer,
+  BulkTargets.layer,
   IdempotencyRecords.layer,
   Webhooks.layer,
   Deliveries.layer,

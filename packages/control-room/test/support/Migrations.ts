@@ -41,6 +41,10 @@ export const beforeHeldOutputs = Effect.gen(function* () {
   yield* sql`DROP INDEX step_run_labels`
   yield* sql`ALTER TABLE step_run DROP COLUMN labels`
   for (const column of ["labels", "draining"]) yield* sql`ALTER TABLE worker DROP COLUMN ${sql(column)}`
+  yield* sql`DROP TABLE bulk_operation`
+  yield* sql`DROP TABLE failure_group`
+  for (const index of ["work_item_by_failure", "work_item_without_failure"]) yield* sql`DROP INDEX ${sql(index)}`
+  yield* sql`ALTER TABLE work_item DROP COLUMN failure`
   yield* beforeOrder
   yield* sql`ALTER TABLE process DROP COLUMN forward_done_items`
   for (const index of ["file_by_blob", "work_item_by_parent", "output_passed_on"]) {

@@ -125,6 +125,17 @@ export const seed = Effect.gen(function* () {
     yield* ask("POST", "workers/link-tokens", {})
   )
 
+  const doomed = yield* made(`processes/${process}/process-runs`, { type: "with_payloads", payloads: [1] })
+  yield* ask("POST", `process-runs/${doomed}/stop`, {
+    set_remaining_work_items_as_done: false,
+    terminate_ongoing_activity_runs: false
+  })
+  const failure = yield* listed(`failures?process_id=${process}`)
+  const { bulk_operation } = bodyAs(
+    Schema.Struct({ bulk_operation: Identified }),
+    yield* ask("POST", "bulk-operations", { operation: "retry", filter: { ids: [item] } })
+  )
+
   const ids: Record<string, string> = {
     workspace_id: workspaceId,
     process_id: process,
@@ -145,7 +156,9 @@ export const seed = Effect.gen(function* () {
     worker_id: worker.identity.workerId,
     worker_group_id: group,
     token_id: token,
-    api_key_id: apiKey
+    api_key_id: apiKey,
+    failure_id: failure,
+    bulk_operation_id: bulk_operation.id
   }
   const workerToken = Redacted.value(worker.identity.token)
   const made_: Seed = {

@@ -26,6 +26,8 @@ const commands = {
   run: () => import("./commands/Run.ts").then((module) => withContext(module.run)),
   runs: () => import("./commands/Runs.ts").then((module) => withContext(module.runs)),
   items: () => import("./commands/Items.ts").then((module) => withContext(module.items)),
+  failures: () => import("./commands/Failures.ts").then((module) => withContext(module.failures)),
+  bulk: () => import("./commands/Bulk.ts").then((module) => withContext(module.bulk)),
   outputs: () => import("./commands/Runs.ts").then((module) => withContext(module.outputs)),
   processes: () => import("./nouns/ProcessNoun.ts").then((module) => withContext(module.processes)),
   workers: () => import("./nouns/WorkerNoun.ts").then((module) => withContext(module.workers)),

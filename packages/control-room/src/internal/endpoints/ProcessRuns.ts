@@ -76,6 +76,11 @@ export const layer = Endpoints.group(
         )(runs.start(params.workspace_id, process, input))
         return HttpServerResponse.jsonUnsafe(started(id))
       }),
+      startProcessRunAgain: Effect.fnUntraced(function* ({ params }) {
+        const run = yield* find(params)
+        const id = yield* refusals("CONFLICT", "NOT_FOUND")(runs.startAgain(params.workspace_id, run.id))
+        return { started: true, id } as const
+      }),
       stopProcessRun: Effect.fnUntraced(function* ({ params, payload }) {
         const run = yield* find(params)
         const accepted = yield* runs.stop(run.id, {

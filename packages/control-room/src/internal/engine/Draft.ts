@@ -4,6 +4,7 @@ import type { ProcessRunState } from "@signalbox/api/contract/ProcessRuns"
 import type { StepRunErrorCode, StepRunEventType, StepRunState } from "@signalbox/api/contract/StepRuns"
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
 import * as Result from "effect/Result"
+import { failureIn } from "./Failures.ts"
 import {
   allows,
   type AttemptEnd,
@@ -86,7 +87,8 @@ export class Draft {
       attempts: patch.attempts ?? item.attempts,
       releasedBy: patch.releasedBy === undefined ? item.releasedBy : patch.releasedBy,
       notBefore: patch.notBefore ?? null,
-      exception: patch.exception
+      exception: patch.exception,
+      failure: to === "failed" ? failureIn(this.run, item.step, patch.exception ?? null) : null
     })
   }
 

@@ -8,6 +8,7 @@ import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
 import * as Result from "effect/Result"
 import { Draft } from "./Draft.ts"
+import { failureIn } from "./Failures.ts"
 import type {
   Change,
   Decision,
@@ -221,7 +222,8 @@ export const finish = (
     const stop = next === null ? null : run.stop
     const state = stop === null ? "pending" : stop.asDone ? "done" : "failed"
     const exception = stop !== null && state === "failed" ? stopped(stop) : null
-    draft.changes.push({ _tag: "OutputsReleased", stepRun: stepRun.id, step: next, state, exception })
+    const failure = next !== null && state === "failed" ? failureIn(run, next, exception) : null
+    draft.changes.push({ _tag: "OutputsReleased", stepRun: stepRun.id, step: next, state, exception, failure })
     if (next !== null && state === "pending") draft.count(next, { waiting: released, open: released })
     if (state === "failed") draft.run = { ...draft.run, failed: draft.run.failed + released }
   }
@@ -269,7 +271,10 @@ export const stop = (
   }
   const waiting = draft.run.counts.reduce((sum, counts) => sum + counts.waiting, 0)
   if (waiting > 0) {
-    draft.changes.push({ _tag: "WaitingSettled", to: command.asDone ? "done" : "failed", exception })
+    const failures = draft.run.counts.map((counts, step) =>
+      exception !== null && counts.waiting > 0 ? failureIn(run, step, exception) : null
+    )
+    draft.changes.push({ _tag: "WaitingSettled", to: command.asDone ? "done" : "failed", exception, failures })
     draft.run.counts.forEach((counts, step) => draft.count(step, { waiting: -counts.waiting, open: -counts.waiting }))
     if (!command.asDone) draft.run = { ...draft.run, failed: draft.run.failed + waiting }
   }

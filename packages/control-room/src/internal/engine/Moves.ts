@@ -2,6 +2,8 @@
  * The state machines of a run as data: every move that exists, and when it happens. Tests and docs are generated from
  * these tables; any other move is refused.
  */
+import type { BulkOperationState } from "@signalbox/api/contract/BulkOperations"
+import type { FailureState } from "@signalbox/api/contract/Failures"
 import type { ProcessRunState } from "@signalbox/api/contract/ProcessRuns"
 import type { StepRunState } from "@signalbox/api/contract/StepRuns"
 import type { WorkItemState } from "@signalbox/api/contract/WorkItems"
@@ -56,6 +58,22 @@ export const workItemMoves: ReadonlyArray<Move<WorkItemState>> = [
 export const pauseMoves: ReadonlyArray<Move<"active" | "paused">> = [
   { from: "active", to: "paused", when: "pause, or too many failures in a row of a process or step" },
   { from: "paused", to: "active", when: "resume" }
+]
+
+/** Of a group of failures. Without a row it is open. */
+export const failureMoves: ReadonlyArray<Move<FailureState>> = [
+  { from: "open", to: "muted", when: "by hand" },
+  { from: "open", to: "resolved", when: "by hand, without failed items" },
+  { from: "muted", to: "open", when: "by hand, or its time is over" },
+  { from: "muted", to: "resolved", when: "by hand, without failed items" },
+  { from: "resolved", to: "open", when: "by hand, or an item fails like that again" }
+]
+
+export const bulkOperationMoves: ReadonlyArray<Move<BulkOperationState>> = [
+  { from: "waiting", to: "in_progress", when: "a node claims it" },
+  { from: "waiting", to: "cancelled", when: "cancel" },
+  { from: "in_progress", to: "completed", when: "the end of its set is reached" },
+  { from: "in_progress", to: "cancelled", when: "cancel; the chunk that is being written counts" }
 ]
 
 /** Whether a table has a move. */

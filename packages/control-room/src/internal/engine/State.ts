@@ -4,6 +4,7 @@ import type { StepDefinition } from "@signalbox/api/contract/Processes"
 import type { ProcessRunAction, ProcessRunState } from "@signalbox/api/contract/ProcessRuns"
 import type { StepRunErrorCode, StepRunEventType, StepRunState } from "@signalbox/api/contract/StepRuns"
 import type { ExceptionType, WorkItemState } from "@signalbox/api/contract/WorkItems"
+import type { FailureKind } from "./Failures.ts"
 import type * as Result from "effect/Result"
 
 /** A step as a run started with it. */
@@ -95,10 +96,18 @@ export type Change =
       readonly notBefore: string | null
       /** Undefined: stays as it is. */
       readonly exception: Exception | null | undefined
+      /** Null unless it fails. */
+      readonly failure: FailureKind | null
     }
   | { readonly _tag: "ItemDeleted"; readonly id: WorkItemId }
   /** All items of all steps that are pending without a step run. */
-  | { readonly _tag: "WaitingSettled"; readonly to: "done" | "failed"; readonly exception: Exception | null }
+  | {
+      readonly _tag: "WaitingSettled"
+      readonly to: "done" | "failed"
+      readonly exception: Exception | null
+      /** Of each step with such items; null where there are none, or none fails. */
+      readonly failures: ReadonlyArray<FailureKind | null>
+    }
   | { readonly _tag: "StepRunCreated"; readonly step: number; readonly item: WorkItemId; readonly state: StepRunState }
   /** All step runs of a step that are `new`. */
   | { readonly _tag: "StepRunsQueued"; readonly step: number }
@@ -131,6 +140,8 @@ export type Change =
       readonly step: number | null
       readonly state: "pending" | "done" | "failed"
       readonly exception: Exception | null
+      /** Null unless they fail. */
+      readonly failure: FailureKind | null
     }
   | {
       readonly _tag: "Event"

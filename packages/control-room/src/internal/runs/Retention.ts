@@ -12,7 +12,9 @@ import { Deletions, runsAtOnce } from "./Deletions.ts"
 import * as Chunks from "../store/Chunks.ts"
 import { Assistants } from "../store/Assistants.ts"
 import { ConsoleSessions } from "../store/ConsoleSessions.ts"
+import { BulkOperations } from "../store/BulkOperations.ts"
 import { Database } from "../store/Database.ts"
+import { Failures } from "../store/Failures.ts"
 import { IdempotencyRecords } from "../store/IdempotencyRecords.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
 import { WorkerGroups } from "../store/WorkerGroups.ts"
@@ -24,6 +26,12 @@ import { Workers } from "../store/Workers.ts"
  * after they expired.
  */
 const keepDetails = Duration.days(90)
+
+/** Retention of groups of failures after their last change, once they have no failed items. */
+const keepFailures = Duration.days(90)
+
+/** Retention of bulk operations after their end. */
+const keepBulkOperations = Duration.days(30)
 
 export class Retention extends Context.Service<
   Retention,
@@ -45,6 +53,8 @@ export class Retention extends Context.Service<
         const workers = yield* Workers
         const groups = yield* WorkerGroups
         const sessions = yield* ConsoleSessions
+        const failures = yield* Failures
+        const bulkOperations = yield* BulkOperations
 
         const before = (age: Duration.Duration) =>
           Effect.map(millis, (time) => new Date(time - Duration.toMillis(age)).toISOString())
@@ -58,6 +68,10 @@ export class Retention extends Context.Service<
         const tick = Effect.gen(function* () {
           const cutoff = yield* before(keepDetails)
           yield* Chunks.sweep(idempotencyRecords.sweep)
+          const bulkCutoff = yield* before(keepBulkOperations)
+          yield* Chunks.sweep((limit) => bulkOperations.sweep(bulkCutoff, limit))
+          const failureCutoff = yield* before(keepFailures)
+          yield* Chunks.sweep((limit) => failures.sweep(failureCutoff, limit))
           yield* Chunks.sweep(workers.sweepLinkTokens)
           yield* Chunks.sweep(sessions.sweep)
           yield* Chunks.sweep((limit) => groups.sweepLinkTokens(cutoff, limit))

@@ -1,10 +1,11 @@
 /** Commands on whole runs and processes: start, stop, delete. */
-import { type ProcessId, ProcessRunId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import { type ProcessId, ProcessRunId, type WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { Callback, StartInput } from "@signalbox/api/contract/ProcessRuns"
 import * as Effect from "effect/Effect"
 import * as Engine from "../engine/Engine.ts"
 import { Refused } from "../Refused.ts"
 import { Database } from "../store/Database.ts"
+import { Files } from "../store/Files.ts"
 import { Processes, type StoredProcess } from "../store/Processes.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
 import { RunItems } from "../store/RunItems.ts"
@@ -33,11 +34,16 @@ export interface RunCommands {
     input: StartInput,
     options?: StartOptions
   ) => Effect.Effect<ProcessRunId | null, Refused>
+  /** Starts a run with copies of the inputs of one that has ended. */
+  readonly startAgain: (workspace: WorkspaceId, run: ProcessRunId) => Effect.Effect<ProcessRunId, Refused>
   readonly stop: (run: ProcessRunId, command: Engine.StopCommand) => Effect.Effect<boolean>
   readonly remove: (run: ProcessRunId) => Effect.Effect<void, Refused>
   /** Deletes a process with its ended runs. */
   readonly removeProcess: (workspace: WorkspaceId, process: ProcessId) => Effect.Effect<void, Refused>
 }
+
+/** What a run starts with: what a request says, or copies of the inputs of another run. */
+type Inputs = StartInput | { readonly type: "inputs_of"; readonly items: ReadonlyArray<WorkItemId> }
 
 /** The refusal when the workspace has no such process. */
 export const processNotFound = (id: ProcessId) =>
@@ -45,6 +51,7 @@ export const processNotFound = (id: ProcessId) =>
 
 export const make = Effect.gen(function* () {
   const { newId, now, transaction } = yield* Database
+  const files = yield* Files
   const processes = yield* Processes
   const runs = yield* ProcessRuns
   const stepRuns = yield* StepRuns
@@ -58,7 +65,7 @@ export const make = Effect.gen(function* () {
   const startWith = Effect.fnUntraced(function* (
     workspace: WorkspaceId,
     known: StoredProcess,
-    input: StartInput,
+    input: Inputs,
     priority: number,
     callback: Omit<NewCallback, "processRun"> | null
   ) {
@@ -88,7 +95,8 @@ export const make = Effect.gen(function* () {
     }
     if (taken !== null && taken.length === 0) return null
     const payloads = input.type === "with_payloads" ? input.payloads : [process.defaultWorkItem?.payload ?? null]
-    if (taken === null) {
+    const copied = input.type === "inputs_of" ? input.items : null
+    if (taken === null && copied === null) {
       for (const [index, payload] of payloads.entries()) {
         yield* inputSchemas.checkPayload(
           process,
@@ -104,10 +112,12 @@ export const make = Effect.gen(function* () {
         processId: process.view.id,
         steps: process.steps.map((step) => ({ ...ofProcess, ...step }))
       },
-      taken?.length ?? payloads.length
+      (copied ?? taken ?? payloads).length
     )
     yield* runs.insert(run, process.view.name, priority)
-    if (taken === null) yield* runItems.create(run, payloads, priority)
+    if (copied !== null) {
+      for (const { from, to } of yield* runItems.copy(run, copied)) yield* files.copy(workspace, from, to)
+    } else if (taken === null) yield* runItems.create(run, payloads, priority)
     else if ((yield* runItems.take(run, taken, priority)) !== taken.length) {
       return yield* conflict(
         "work_item_ids must name work items that are new and of this process; at least one is not, so nothing was started"
@@ -129,6 +139,24 @@ export const make = Effect.gen(function* () {
     const sealed = yield* webhooks.sealCallback(callback.secret)
     return yield* startWith(workspace, process, input, priority, { ...sealed, endpoint: callback.url, events })
   })
+
+  const startAgain = Effect.fnUntraced(function* (workspace: WorkspaceId, id: ProcessRunId) {
+    const old = yield* runs.lock(id)
+    if (old === null || old.workspaceId !== workspace) {
+      return yield* new Refused({ code: "NOT_FOUND", message: `this workspace has no process run ${id}` })
+    }
+    const conflict = (message: string) => new Refused({ code: "CONFLICT", message })
+    if (old.state !== "completed" && old.state !== "unresolved") {
+      return yield* conflict(`the run is ${old.state}; wait for its end before starting it again`)
+    }
+    const process = yield* processes.get(workspace, old.processId)
+    if (process === null) return yield* processNotFound(old.processId)
+    const items = yield* runItems.inputsOf(id)
+    if (items.length === 0) return yield* conflict("the inputs of the run were deleted; start a run with new ones")
+    const priority = (yield* runs.get(workspace, id))?.priority ?? 0
+    const run = yield* startWith(workspace, process, { type: "inputs_of", items }, priority, null)
+    return run ?? (yield* conflict("the run has no inputs"))
+  }, transaction)
 
   const stop = Effect.fnUntraced(function* (id: ProcessRunId, command: Engine.StopCommand) {
     const run = yield* runs.lock(id)
@@ -176,6 +204,6 @@ export const make = Effect.gen(function* () {
     yield* deletions.processes(id)
   })
 
-  const commands: RunCommands = { start, stop, remove, removeProcess }
+  const commands: RunCommands = { start, startAgain, stop, remove, removeProcess }
   return commands
 })

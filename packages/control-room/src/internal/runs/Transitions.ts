@@ -7,9 +7,11 @@ import * as Result from "effect/Result"
 import * as UnusedBlobs from "../blobs/UnusedBlobs.ts"
 import { Outbox } from "../delivery/Outbox.ts"
 import * as Engine from "../engine/Engine.ts"
+import type { FailureKind } from "../engine/Failures.ts"
 import type * as State from "../engine/State.ts"
 import { Refused } from "../Refused.ts"
 import { Database } from "../store/Database.ts"
+import { Failures } from "../store/Failures.ts"
 import { Files } from "../store/Files.ts"
 import { Outputs } from "../store/Outputs.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
@@ -67,6 +69,7 @@ export class Transitions extends Context.Service<
       const dropBlobs = yield* UnusedBlobs.make
       const signal = yield* WorkSignal
       const outbox = yield* Outbox
+      const failures = yield* Failures
       const { attemptEnded } = yield* Pausing.make
 
       const locked = Effect.fnUntraced(function* (id: ProcessRunId) {
@@ -87,10 +90,12 @@ export class Transitions extends Context.Service<
         const moves: Array<ItemMove> = []
         const deleted: Array<WorkItemId> = []
         const events: Array<NewEvent> = []
+        const failed: Array<FailureKind | null> = []
         for (const change of changes) {
           switch (change._tag) {
             case "ItemMoved":
               moves.push(change)
+              failed.push(change.failure)
               break
             case "Event":
               events.push(change)
@@ -100,9 +105,11 @@ export class Transitions extends Context.Service<
               break
             case "WaitingSettled":
               yield* runItems.settleWaiting(run, change)
+              failed.push(...change.failures)
               break
             case "OutputsReleased":
               yield* outputs.release(run, change)
+              failed.push(change.failure)
               break
             case "OutputsDropped":
               yield* dropBlobs(yield* files.removeOwners(yield* outputs.drop(change.stepRun, change.items)))
@@ -122,6 +129,10 @@ export class Transitions extends Context.Service<
         }
         yield* runItems.move(moves)
         yield* items.remove(deleted)
+        yield* failures.occurred(
+          run,
+          failed.filter((failure) => failure !== null)
+        )
         return events
       })
 

@@ -9,7 +9,9 @@ import { make } from "@signalbox/sql/Migrations"
 import * as Access from "./migrations/Access.ts"
 import * as Bulk from "./migrations/Bulk.ts"
 import * as ConsoleSessions from "./migrations/ConsoleSessions.ts"
+import * as BulkOperations from "./migrations/BulkOperations.ts"
 import * as Content from "./migrations/Content.ts"
+import * as Failures from "./migrations/Failures.ts"
 import * as Git from "./migrations/Git.ts"
 import * as HeldOutputs from "./migrations/HeldOutputs.ts"
 import * as ReservedItems from "./migrations/ReservedItems.ts"
@@ -49,6 +51,8 @@ const migrations = {
   "0018_worker_labels": WorkerLabels.statements,
   "0022_order": Order.statements,
   "0023_pauses": Pauses.statements,
+  "0024_failures": Failures.statements,
+  "0025_bulk_operations": BulkOperations.statements,
   "0029_console_sessions": ConsoleSessions.statements
 }
 

@@ -189,18 +189,18 @@ export class Outputs extends Context.Service<
               }
             )
           ),
-        release: Effect.fnUntraced(function* (run, { exception, state, step, stepRun }) {
+        release: Effect.fnUntraced(function* (run, { exception, failure, state, step, stepRun }) {
           const at = yield* now
           yield* eachUnreleased(stepRun, null, (ids) =>
             step === null
               ? sql`UPDATE output SET released = 1 WHERE ${sql.in("id", ids)}`
               : sql<{ readonly id: string; readonly tags: string | null }>`
                   INSERT INTO work_item (id, workspace_id, process_id, process_run_id, step, step_id, parent_id, state,
-                    state_updated_at, created_at, payload, attempts, exception, priority, sort_key, due_at, at_risk_at,
-                    tags)
+                    state_updated_at, created_at, payload, attempts, exception, failure, priority, sort_key, due_at,
+                    at_risk_at, tags)
                   SELECT output.id, output.workspace_id, output.process_id, output.process_run_id, ${step},
                     ${run.steps[step]?.id}, output.parent_id, ${state}, ${at}, output.created_at, output.payload, 0,
-                    ${exceptionText(exception)}, coalesce(parent.priority, 0),
+                    ${exceptionText(exception)}, ${failure?.fingerprint ?? null}, coalesce(parent.priority, 0),
                     ${Date.parse(at)} - coalesce(parent.priority, 0) * ${sql.literal(String(millisPerPoint))},
                     parent.due_at, parent.at_risk_at, parent.tags
                   FROM output LEFT JOIN work_item AS parent ON parent.id = output.parent_id

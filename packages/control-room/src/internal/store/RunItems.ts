@@ -2,8 +2,9 @@
  * Work items as runs process them: how they are added to a run, wait, are reserved, and move. `WorkItems` has the items
  * themselves.
  */
-import { type ProcessId, ProcessRunId, type StepRunId, type WorkItemId } from "@signalbox/api/contract/Ids"
+import { type ProcessId, ProcessRunId, type StepRunId, WorkItemId } from "@signalbox/api/contract/Ids"
 import * as Dialect from "@signalbox/sql/Dialect"
+import * as Arr from "effect/Array"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -33,15 +34,23 @@ import {
 export type ItemMove = Extract<Change, { readonly _tag: "ItemMoved" }>
 export type WaitingSettled = Extract<Change, { readonly _tag: "WaitingSettled" }>
 
-/** Nearly all moves are of two kinds, each written for many items in one statement. */
-const kindOf = ({ attempts: _, exception, notBefore, releasedBy, stepRun, to }: ItemMove) =>
-  stepRun === null || notBefore !== null
+/** Items moved by hand in one statement: each changes most indexes of the table, and readers run in between. */
+const movedAtOnce = 20
+
+/** Nearly all moves are of four kinds, each written for many items in one statement. */
+const kindOf = ({ attempts, exception, notBefore, releasedBy, stepRun, to }: ItemMove) => {
+  // Only moves by hand leave the exception of an item that they settle or queue as it is.
+  if (exception === undefined && to === "done") return "settled"
+  if (exception === undefined && to === "pending" && stepRun === null && releasedBy === null && attempts === 0)
+    return notBefore === null ? "retried" : "other"
+  return stepRun === null || notBefore !== null
     ? "other"
     : to === "done" && exception === null && releasedBy === stepRun
       ? "completed"
       : to === "in_progress" && exception === undefined
         ? "taken"
         : "other"
+}
 
 /** A retry by hand begins to wait anew; one by the step keeps its place. */
 const waitsAnew = ({ notBefore, stepRun, to }: ItemMove) => to === "pending" && stepRun === null && notBefore === null
@@ -56,6 +65,16 @@ export class RunItems extends Context.Service<
      * priority get this one.
      */
     readonly take: (run: Run, items: ReadonlyArray<WorkItemId>, priority: number) => Effect.Effect<number>
+    /** The inputs of a run that still exist: the items of its first step. */
+    readonly inputsOf: (run: ProcessRunId) => Effect.Effect<ReadonlyArray<WorkItemId>>
+    /**
+     * Creates pending items in the first step of a run with the payloads, priorities and tags of these; returns those that
+     * have files.
+     */
+    readonly copy: (
+      run: Run,
+      items: ReadonlyArray<WorkItemId>
+    ) => Effect.Effect<ReadonlyArray<{ readonly from: WorkItemId; readonly to: WorkItemId }>>
     /** Ids of the `new` items of a process, the oldest first, locked until the transaction ends. */
     readonly queued: (process: ProcessId) => Effect.Effect<ReadonlyArray<WorkItemId>>
     /**
@@ -151,9 +170,23 @@ export class RunItems extends Context.Service<
             WHERE work_item.id = taken.column1`
         })
 
-      const keyed = (at: string) =>
-        sql`, sort_key = ${Date.parse(at)} - priority * ${sql.literal(String(millisPerPoint))}`
+      const millisOfPriority = sql.literal(`priority * ${millisPerPoint}`)
+      /** The item begins to wait now. */
+      const keyed = (at: string) => sql`, sort_key = ${Date.parse(at)} - ${millisOfPriority}`
       const nothing = sql.literal("")
+
+      const byHand = (moves: ReadonlyArray<ItemMove>, changed: Fragment, at: string) =>
+        Effect.forEach(Arr.chunksOf(moves, movedAtOnce), (some) =>
+          Effect.andThen(
+            Effect.yieldNow,
+            sql`
+            UPDATE work_item SET ${changed}, state_updated_at = ${at}, not_before = NULL, failure = NULL
+            WHERE ${sql.in(
+              "id",
+              some.map(({ id }) => id)
+            )}`
+          )
+        )
 
       const moveOne = (change: ItemMove, at: string) =>
         sql`UPDATE work_item SET ${sql.update({
@@ -163,6 +196,7 @@ export class RunItems extends Context.Service<
           attempts: change.attempts,
           released_by: change.releasedBy,
           not_before: change.notBefore,
+          failure: change.failure?.fingerprint ?? null,
           ...(change.exception === undefined ? {} : { exception: exceptionText(change.exception) })
         })}${waitsAnew(change) ? keyed(at) : nothing} WHERE id = ${change.id}`
 
@@ -209,6 +243,47 @@ export class RunItems extends Context.Service<
             })
           )
           return rows.length
+        }, Effect.orDie),
+        inputsOf: (run) =>
+          Effect.orDie(
+            Chunks.walk((after) =>
+              Effect.map(
+                sql<{ readonly id: string }>`
+                  SELECT id FROM work_item WHERE process_run_id = ${run} AND step = 0 AND id > ${after}
+                  ORDER BY id LIMIT ${Chunks.rowsPerChunk}`,
+                parseIds
+              )
+            )
+          ),
+        copy: Effect.fnUntraced(function* (run, items) {
+          const [step] = run.steps
+          const at = yield* now
+          return yield* Chunks.flatMap(
+            items,
+            Effect.fnUntraced(function* (some) {
+              const copies = new Map<string, string>()
+              for (const id of some) copies.set(id, yield* newId)
+              const pairs = sql.csv([...copies].map(([from, to]) => sql`(${from}, ${to})`))
+              // Payloads may be large, so they stay in the database.
+              yield* sql`
+                INSERT INTO work_item (id, workspace_id, process_id, process_run_id, step, step_id, state,
+                  state_updated_at, created_at, payload, attempts, priority, sort_key, tags)
+                SELECT pair.column2, work_item.workspace_id, work_item.process_id, ${run.id}, 0, ${step?.id ?? null},
+                  'pending', ${at}, ${at}, work_item.payload, 0, priority, ${Date.parse(at)} - ${millisOfPriority}, tags
+                FROM (VALUES ${pairs}) AS pair JOIN work_item ON work_item.id = pair.column1`
+              yield* sql`
+                INSERT INTO work_item_tag (workspace_id, tag, id)
+                SELECT work_item_tag.workspace_id, work_item_tag.tag, pair.column2
+                FROM (VALUES ${pairs}) AS pair JOIN work_item_tag ON work_item_tag.id = pair.column1`
+              const withFiles = yield* sql<{ readonly id: string }>`
+                SELECT id FROM work_item
+                WHERE ${sql.in("id", some)} AND EXISTS (SELECT 1 FROM file WHERE file.owner_id = work_item.id)`
+              return parseIds(withFiles).flatMap((from) => {
+                const to = copies.get(from)
+                return to === undefined ? [] : [{ from, to: WorkItemId.make(to) }]
+              })
+            })
+          )
         }, Effect.orDie),
         queued: (process) =>
           Effect.orDie(
@@ -270,17 +345,22 @@ export class RunItems extends Context.Service<
               SELECT 1 FROM work_item WHERE process_run_id = delayed.run AND ${delayed} AND not_before <= ${yield* now})`
           return rows.map((row) => ProcessRunId.make(row.run))
         }).pipe(Effect.orDie),
-        settleWaiting: Effect.fnUntraced(function* (run, { exception, to }) {
+        settleWaiting: Effect.fnUntraced(function* (run, { exception, failures, to }) {
           const settled = sql.update({
             state: to,
             state_updated_at: yield* now,
             not_before: null,
             ...(exception === null ? {} : { exception: exceptionText(exception) })
           })
+          const ofSteps = failures.flatMap((failure, step) =>
+            failure === null ? [] : [sql`WHEN step = ${step} THEN ${failure.fingerprint}`]
+          )
+          const failure =
+            ofSteps.length === 0 ? sql.literal("") : sql`, failure = CASE ${sql.join(" ", false)(ofSteps)} END`
           yield* Chunks.walk((after) =>
             Effect.map(
               sql<{ readonly id: string }>`
-                UPDATE work_item SET ${settled} WHERE id IN (
+                UPDATE work_item SET ${settled}${failure} WHERE id IN (
                   SELECT id FROM work_item
                   WHERE process_run_id = ${run.id} AND state = 'pending' AND step_run_id IS NULL AND id > ${after}
                   ORDER BY id LIMIT ${Chunks.rowsPerChunk})
@@ -294,6 +374,9 @@ export class RunItems extends Context.Service<
           const of = Map.groupBy(moves, kindOf)
           yield* complete(of.get("completed") ?? [], at)
           yield* reserve(of.get("taken") ?? [], at)
+          yield* byHand(of.get("settled") ?? [], sql.literal("state = 'done'"), at)
+          const retried = sql.literal("state = 'pending', step_run_id = NULL, attempts = 0, released_by = NULL")
+          yield* byHand(of.get("retried") ?? [], sql`${retried}${keyed(at)}`, at)
           for (const change of of.get("other") ?? []) yield* moveOne(change, at)
         }, Effect.orDie),
         setPayload: Effect.fnUntraced(function* (stepRun, id, payload) {

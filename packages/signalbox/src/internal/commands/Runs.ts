@@ -108,6 +108,20 @@ const stop = Command.make(
   ])
 )
 
+const rerun = Command.make(
+  "rerun",
+  { run: runArgument, ...connectionFlags },
+  Effect.fnUntraced(function* ({ data, json, run }) {
+    const id = yield* connected(data)(ProcessRuns.startAgain(run))
+    yield* print(json, { id }, () => `started run ${id} with the inputs of ${run}`)
+  })
+).pipe(
+  Command.withDescription("Starts a new run with the inputs of one that has ended, as they are now"),
+  Command.withExamples([
+    { command: "signalbox runs rerun 0199a1b2-...", description: "Its process as it is now; the old run stays" }
+  ])
+)
+
 const remove = Command.make(
   "delete",
   { runs: Argument.variadic(runArgument, { min: 1 }), yes: yesFlag, ...connectionFlags },
@@ -127,8 +141,8 @@ const remove = Command.make(
 )
 
 export const runs = Command.make("runs").pipe(
-  Command.withDescription("Lists, shows, watches, reads, stops and deletes process runs"),
-  Command.withSubcommands([list, show, watch, logs, stop, remove])
+  Command.withDescription("Lists, shows, watches, reads, stops, starts again and deletes process runs"),
+  Command.withSubcommands([list, show, watch, logs, stop, rerun, remove])
 )
 
 const outputColumns: Columns<Outputs.Output> = {

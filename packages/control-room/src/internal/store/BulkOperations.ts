@@ -1,0 +1,196 @@
+/** Bulk operations as jobs: claimed by one node at a time, with their position and progress. */
+import type { BulkOperation, BulkOperationName, BulkRefusal } from "@signalbox/api/contract/BulkOperations"
+import { BulkOperationId, WorkspaceId } from "@signalbox/api/contract/Ids"
+import * as Dialect from "@signalbox/sql/Dialect"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Database, type PageRequest, type Rows } from "./Database.ts"
+import type { Target } from "./BulkTargets.ts"
+
+/** After this time without a chunk, another node takes a job over. */
+export const claimTime = Duration.seconds(30)
+
+interface Row {
+  readonly id: string
+  readonly workspace_id: string
+  readonly operation: BulkOperationName
+  readonly filter: string
+  readonly state: "waiting" | "in_progress" | "completed" | "cancelled"
+  readonly created_at: string
+  readonly updated_at: string
+  readonly ended_at: string | null
+  readonly total: number
+  readonly done: number
+  readonly refused: number
+  readonly refusals: string
+  readonly position: string
+  readonly claim: string | null
+}
+
+/** A job that this node may continue. */
+export interface ClaimedOperation extends Target {
+  readonly claim: string
+  /** The id up to which it has come. */
+  readonly position: string
+  readonly done: number
+  readonly refusals: ReadonlyArray<BulkRefusal>
+  readonly refused: number
+}
+
+/** What a chunk adds to a job. */
+export interface Progress {
+  readonly done: number
+  readonly refused: number
+  readonly refusals: ReadonlyArray<BulkRefusal>
+  /** Null: its end is reached. */
+  readonly position: string | null
+}
+
+const parse = (row: Row): BulkOperation => ({
+  id: BulkOperationId.make(row.id),
+  operation: row.operation,
+  filter: JSON.parse(row.filter),
+  state: row.state,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+  ended_at: row.ended_at,
+  total: row.total,
+  done: row.done,
+  refused: row.refused,
+  skipped: row.ended_at === null ? null : Math.max(0, row.total - row.done - row.refused),
+  refusals: JSON.parse(row.refusals)
+})
+
+const parseClaimed = (row: Row, claim: string): ClaimedOperation => ({
+  id: BulkOperationId.make(row.id),
+  workspaceId: WorkspaceId.make(row.workspace_id),
+  operation: row.operation,
+  filter: JSON.parse(row.filter),
+  createdAt: row.created_at,
+  claim,
+  position: row.position,
+  done: row.done,
+  refused: row.refused,
+  refusals: JSON.parse(row.refusals)
+})
+
+export class BulkOperations extends Context.Service<
+  BulkOperations,
+  {
+    readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<BulkOperation | null>
+    readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<BulkOperation>>
+    readonly create: (target: Target, total: number) => Effect.Effect<BulkOperation>
+    /** False when it has ended. */
+    readonly cancel: (workspace: WorkspaceId, id: BulkOperationId) => Effect.Effect<boolean>
+    /** Claims the job that has waited longest for its turn; null when none waits. */
+    readonly claim: Effect.Effect<ClaimedOperation | null>
+    /** The claimed job, locked until the transaction ends; null when it was cancelled, or another node has it. */
+    readonly lock: (claimed: ClaimedOperation) => Effect.Effect<ClaimedOperation | null>
+    /** Writes the progress of a locked job, and renews its claim. */
+    readonly record: (claimed: ClaimedOperation, progress: Progress) => Effect.Effect<void>
+    /** Ends the claim, so that any node continues. */
+    readonly release: (claimed: ClaimedOperation) => Effect.Effect<void>
+    /** Ends all claims: where they can only be those of a process that has ended. */
+    readonly releaseAll: Effect.Effect<void>
+    /** Deletes jobs that ended before `cutoff`, and returns how many. */
+    readonly sweep: (cutoff: string, limit: number) => Effect.Effect<number>
+  }
+>()("@signalbox/control-room/store/BulkOperations") {
+  static readonly layer = Layer.effect(
+    BulkOperations,
+    Effect.gen(function* () {
+      const { millis, newId, now, page, sql } = yield* Database
+      const forUpdate = Dialect.forUpdate(sql)
+      const skipLocked = Dialect.skipLocked(sql, "bulk_operation")
+      const open = sql.literal("state IN ('waiting', 'in_progress')")
+      const claimEnd = Effect.map(millis, (time) => new Date(time + Duration.toMillis(claimTime)).toISOString())
+      const one = (workspace: WorkspaceId, id: string) => sql`workspace_id = ${workspace} AND id = ${id}`
+
+      return BulkOperations.of({
+        get: (workspace, id) =>
+          Effect.orDie(
+            Effect.map(sql<Row>`SELECT * FROM bulk_operation WHERE ${one(workspace, id)}`, ([row]) =>
+              row === undefined ? null : parse(row)
+            )
+          ),
+        list: (workspace, request) =>
+          Effect.map(
+            page<Row>(sql`SELECT * FROM bulk_operation`, [sql`workspace_id = ${workspace}`], "newest first", request),
+            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(parse) })
+          ),
+        create: Effect.fnUntraced(function* ({ createdAt, filter, id, operation, workspaceId }, total) {
+          const row = {
+            workspace_id: workspaceId,
+            id,
+            operation,
+            filter: JSON.stringify(filter),
+            state: "waiting" as const,
+            created_at: createdAt,
+            updated_at: createdAt,
+            total
+          }
+          yield* sql`INSERT INTO bulk_operation ${sql.insert(row)}`
+          return parse({ ...row, ended_at: null, done: 0, refused: 0, refusals: "[]", position: "", claim: null })
+        }, Effect.orDie),
+        cancel: Effect.fnUntraced(function* (workspace, id) {
+          const at = yield* now
+          const rows = yield* sql`
+            UPDATE bulk_operation SET state = 'cancelled', ended_at = ${at}, updated_at = ${at}, claim = NULL
+            WHERE ${one(workspace, id)} AND ${open} RETURNING id`
+          return rows.length === 1
+        }, Effect.orDie),
+        claim: Effect.gen(function* () {
+          const claim = yield* newId
+          const [row] = yield* sql<Row>`
+            UPDATE bulk_operation SET state = 'in_progress', claim = ${claim}, claimed_until = ${yield* claimEnd}
+            WHERE (workspace_id, id) IN (
+              SELECT workspace_id, id FROM bulk_operation
+              WHERE ${open} AND (claim IS NULL OR claimed_until < ${yield* now})
+              ORDER BY updated_at, id LIMIT 1 ${skipLocked})
+            RETURNING *`
+          return row === undefined ? null : parseClaimed(row, claim)
+        }).pipe(Effect.orDie),
+        lock: ({ claim, id, workspaceId }) =>
+          Effect.orDie(
+            Effect.map(
+              sql<Row>`
+                SELECT * FROM bulk_operation
+                WHERE ${one(workspaceId, id)} AND state = 'in_progress' AND claim = ${claim} ${forUpdate}`,
+              ([row]) => (row === undefined ? null : parseClaimed(row, claim))
+            )
+          ),
+        record: Effect.fnUntraced(function* (claimed, { done, position, refusals, refused }) {
+          const at = yield* now
+          const changed = {
+            updated_at: at,
+            done: claimed.done + done,
+            refused: claimed.refused + refused,
+            refusals: JSON.stringify(refusals),
+            ...(position === null
+              ? { state: "completed", ended_at: at, claim: null, claimed_until: null }
+              : { position, claimed_until: yield* claimEnd })
+          }
+          yield* sql`UPDATE bulk_operation SET ${sql.update(changed)} WHERE ${one(claimed.workspaceId, claimed.id)}`
+        }, Effect.orDie),
+        release: Effect.fnUntraced(function* ({ claim, id, workspaceId }) {
+          yield* sql`
+            UPDATE bulk_operation SET claim = NULL, claimed_until = NULL, updated_at = ${yield* now}
+            WHERE ${one(workspaceId, id)} AND claim = ${claim}`
+        }, Effect.orDie),
+        releaseAll: Effect.orDie(
+          Effect.asVoid(sql`UPDATE bulk_operation SET claim = NULL, claimed_until = NULL WHERE ${open}`)
+        ),
+        sweep: Effect.fnUntraced(function* (cutoff, limit) {
+          const rows = yield* sql`
+            DELETE FROM bulk_operation WHERE (workspace_id, id) IN (
+              SELECT workspace_id, id FROM bulk_operation WHERE ended_at IS NOT NULL AND ended_at < ${cutoff}
+              ORDER BY ended_at LIMIT ${limit} ${skipLocked})
+            RETURNING id`
+          return rows.length
+        }, Effect.orDie)
+      })
+    })
+  )
+}

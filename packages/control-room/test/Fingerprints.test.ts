@@ -1,0 +1,93 @@
+/** Which messages are of one failure: what `normalise` takes out of them. */
+import { assert, describe, it } from "@effect/vitest"
+import { StepId } from "@signalbox/api/contract/Ids"
+import * as Schema from "effect/Schema"
+import { failureOf, normalise } from "../src/internal/engine/Failures.ts"
+
+const cases: ReadonlyArray<readonly [message: string, normal: string]> = [
+  ["order 17 of 3,402.50 is missing", "order # of # is missing"],
+  ["item 0199a1b2-7c3d-7000-8000-00000000abcd is gone", "item # is gone"],
+  ["at 2026-11-20T08:15:30.123Z: 10.0.0.7:443 refused", "at #: # refused"],
+  ["invoice INV-2031 and ord_9f3e0c", "invoice # and #"],
+  ["0xDEADBEEF1 is no address", "# is no address"],
+  ["cannot read '/srv/in/march.xlsx'", "cannot read '#'"],
+  ['cannot read "C:\\in\\march.xlsx"', 'cannot read "#"'],
+  ["KeyError: 'total'", "KeyError: 'total'"],
+  ["  File\n\tloader.py, line 12  ", "File loader.py, line #"],
+  ["nul\0 and \ud800 alone", "nul and \ufffd alone"],
+  ["", ""]
+]
+
+describe("a normalised message", () => {
+  for (const [message, normal] of cases) {
+    it(`of ${JSON.stringify(message)} is ${JSON.stringify(normal)}`, () => {
+      assert.strictEqual(normalise(message), normal)
+    })
+  }
+
+  it("keeps at most 500 characters", () => {
+    assert.strictEqual(normalise("a b ".repeat(1000)).length, 499)
+  })
+
+  // Made of what the rules are about, so that their results meet.
+  const Part = Schema.Union([
+    Schema.Literals([
+      "'",
+      '"',
+      "`",
+      "/",
+      "\\",
+      "#",
+      "1",
+      "a",
+      "-",
+      ".",
+      ":",
+      " ",
+      "\n",
+      "\ud800",
+      "é",
+      "0x1f",
+      "a/b",
+      "٣"
+    ]),
+    Schema.String
+  ])
+
+  it.prop(
+    "is normalised already",
+    { parts: Schema.Array(Part).check(Schema.isMaxLength(40)) },
+    ({ parts }) => {
+      for (const message of [parts.join(""), parts.join("").repeat(50)]) {
+        const once = normalise(message)
+        assert.strictEqual(normalise(once), once)
+        assert.isAtMost(once.length, 500)
+      }
+    },
+    { arbitrary: { runs: 2000 } }
+  )
+})
+
+describe("a fingerprint", () => {
+  const step = StepId.make("s")
+  const fingerprint = (...parameters: Parameters<typeof failureOf>) => failureOf(...parameters).fingerprint
+  const failure = { code: "LATE", type: "application", message: "order 1 is late" } as const
+  const known = fingerprint("p", step, failure)
+
+  it("is the same for other numbers", () => {
+    assert.strictEqual(fingerprint("p", step, { ...failure, message: "order 2 is late" }), known)
+  })
+
+  it("differs by process, step, type, code and message", () => {
+    const others = [
+      fingerprint("q", step, failure),
+      fingerprint("p", StepId.make("t"), failure),
+      fingerprint("p", null, failure),
+      fingerprint("p", step, { ...failure, type: "business" }),
+      fingerprint("p", step, { ...failure, code: "LOST" }),
+      fingerprint("p", step, { ...failure, message: "order 1 is lost" }),
+      fingerprint("p", step, null)
+    ]
+    assert.strictEqual(new Set([known, ...others]).size, others.length + 1)
+  })
+})
