@@ -5,6 +5,7 @@ import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Dialect from "@signalbox/sql/Dialect"
+import { unhurried } from "@signalbox/sql/QueryDeadline"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -102,7 +103,7 @@ const copies = Effect.fnUntraced(function* (
     SELECT ${values.join(", ")} FROM numbers,
       (SELECT * FROM ${table} WHERE process_run_id = '${run}' LIMIT 1) AS first`)
   yield* sql.unsafe("ANALYZE")
-})
+}, unhurried)
 
 const workerOf = Effect.fnUntraced(function* (workspace: WorkspaceId, tasks: ReadonlyArray<string>) {
   const workers = yield* Workers
@@ -139,7 +140,7 @@ withLayer(Layer.provideMerge(runsOn(database), recording), { excludeTestServices
         assert.include(plan, "work_item_ready")
         assert.notMatch(plan, /Seq Scan on work_item|SCAN work_item/)
         // Whatever comes later than sixteen hours and forty minutes after it is given after it.
-        yield* sql`DELETE FROM work_item WHERE process_run_id = ${run} AND id LIKE ${"copy %"}`
+        yield* unhurried(sql`DELETE FROM work_item WHERE process_run_id = ${run} AND id LIKE ${"copy %"}`)
         yield* sql`UPDATE work_item SET step_run_id = ${run} WHERE id = ${high}`
         const later = yield* add(0, 101 * millisPerPoint)
         assert.deepStrictEqual(yield* runItems.dueIds(run, 0, 3), [low, later])
