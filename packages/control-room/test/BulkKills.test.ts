@@ -11,10 +11,10 @@ import * as Stream from "effect/Stream"
 import * as Child from "./support/Child.ts"
 import { onPostgres, temporaryFolder } from "./support/Service.ts"
 
-/** On Postgres each kill costs the time of a claim. */
-const kills = onPostgres ? 2 : sized(1, 8)
+/** On Postgres a kill costs the time of a claim. */
+const kills = onPostgres ? 1 : sized(1, 8)
 const perRun = 1_000
-const runs = onPostgres ? 3 : sized(2, 20)
+const runs = onPostgres ? 1 : sized(2, 20)
 
 it.live(`a bulk operation on ${runs * perRun} items survives ${kills} kills`, () =>
   Effect.gen(function* () {
