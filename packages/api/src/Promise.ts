@@ -18,6 +18,7 @@ import * as Outputs from "./Outputs.ts"
 import { defaultPolicy, type Policy, RetryPolicy } from "./Policy.ts"
 import * as Processes from "./Processes.ts"
 import * as ProcessRuns from "./ProcessRuns.ts"
+import * as Schedules from "./Schedules.ts"
 import * as Secrets from "./Secrets.ts"
 import * as StepRuns from "./StepRuns.ts"
 import * as TaskPackages from "./TaskPackages.ts"
@@ -102,6 +103,7 @@ const modules = {
   outputs: Outputs,
   processes: Processes,
   processRuns: ProcessRuns,
+  schedules: Schedules,
   secrets: Secrets,
   stepRuns: StepRuns,
   taskPackages: TaskPackages,

@@ -18,6 +18,7 @@ import { ProcessRuns } from "./ProcessRuns.ts"
 import { ErrorBody } from "./Responses.ts"
 import { RobotData, RobotProcess } from "./Robot.ts"
 import { RobotSecrets } from "./RobotSecrets.ts"
+import { Schedules } from "./Schedules.ts"
 import { Secrets } from "./Secrets.ts"
 import { StepRuns } from "./StepRuns.ts"
 import { TaskPackages } from "./TaskPackages.ts"
@@ -46,6 +47,7 @@ const operations = HttpApi.make("signalbox")
     TaskPackages.prefix(basePath),
     Secrets.prefix(basePath),
     Webhooks.prefix(basePath),
+    Schedules.prefix(basePath),
     Workers.prefix(basePath),
     WorkerGroups.prefix(basePath),
     ApiKeys.prefix(basePath),

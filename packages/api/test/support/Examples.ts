@@ -141,6 +141,7 @@ export const examples: ReadonlyArray<Example> = [
     ended_at: later,
     process: { id: "p1", name: "orders" },
     started_by: { type: "user", details: { id: "u1", first_name: "Ada", last_name: "Lovelace" } },
+    source: { type: "schedule", id: "s1", name: "nightly" },
     duration: 60.5
   }),
   of("Output", Outputs.Output, {

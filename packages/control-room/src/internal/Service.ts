@@ -32,6 +32,7 @@ import * as ProcessRunHandlers from "./endpoints/ProcessRuns.ts"
 import * as ProcessHandlers from "./endpoints/Processes.ts"
 import * as Robot from "./endpoints/Robot.ts"
 import * as RobotSecrets from "./endpoints/RobotSecrets.ts"
+import * as ScheduleHandlers from "./endpoints/Schedules.ts"
 import * as SecretHandlers from "./endpoints/Secrets.ts"
 import * as StepRunHandlers from "./endpoints/StepRuns.ts"
 import * as TaskPackageHandlers from "./endpoints/TaskPackages.ts"
@@ -49,6 +50,7 @@ import { InputSchemas } from "./runs/InputSchemas.ts"
 import { NextItems } from "./runs/NextItems.ts"
 import { Retention } from "./runs/Retention.ts"
 import { Runs } from "./runs/Runs.ts"
+import { Scheduler } from "./runs/Scheduler.ts"
 import { WorkSignal } from "./runs/WorkSignal.ts"
 import { StorageHealth } from "./storage/StorageHealth.ts"
 import { UploadCompletion } from "./transfers/UploadCompletion.ts"
@@ -71,6 +73,7 @@ const endpoints = (createWorkspaces: boolean) =>
     WebhookHandlers.layer,
     ApiKeyHandlers.layer,
     ConsoleTicketHandlers.layer,
+    ScheduleHandlers.layer,
     SecretHandlers.layer,
     WorkerHandlers.layer,
     WorkerGroupHandlers.layer,
@@ -107,10 +110,12 @@ const gitPackages = GitPackages.layer.pipe(Layer.provide(Git.layer))
 export const running = ({ retainRuns }: Pick<ServiceOptions, "retainRuns">) =>
   Layer.mergeAll(
     Runs.layerTicking,
+    Scheduler.layerTicking,
     Deliverer.layerRunning,
     GitPackages.layerTicking,
     Layer.provide(Retention.layerTicking, Retention.layer(retainRuns))
   ).pipe(
+    Layer.provideMerge(Scheduler.layer),
     Layer.provideMerge(Layer.mergeAll(Runs.layer, NextItems.layer, Deliverer.layer, gitPackages)),
     Layer.provideMerge(WorkSignal.layer)
   )

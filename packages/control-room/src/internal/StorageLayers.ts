@@ -31,6 +31,7 @@ import { PackageSources } from "./store/PackageSources.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { Processes } from "./store/Processes.ts"
 import { RunItems } from "./store/RunItems.ts"
+import { Schedules } from "./store/Schedules.ts"
 import { Seal } from "./store/Seal.ts"
 import { Secrets } from "./store/Secrets.ts"
 import { StepRuns } from "./store/StepRuns.ts"
@@ -58,6 +59,7 @@ const repositories = Layer.mergeAll(
   IdempotencyRecords.layer,
   Webhooks.layer,
   Deliveries.layer,
+  Schedules.layer,
   Workers.layer,
   WorkerReports.layer,
   Assistants.layer,

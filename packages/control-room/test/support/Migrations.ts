@@ -10,6 +10,11 @@ export const beforeHeldOutputs = Effect.gen(function* () {
   yield* sql`DROP INDEX step_run_labels`
   yield* sql`ALTER TABLE step_run DROP COLUMN labels`
   for (const column of ["labels", "draining"]) yield* sql`ALTER TABLE worker DROP COLUMN ${sql(column)}`
+  for (const table of ["schedule_occurrence", "schedule"]) yield* sql`DROP TABLE ${sql(table)}`
+  yield* sql`DROP INDEX process_run_live_by_source`
+  for (const column of ["source_type", "source_id", "source_name"]) {
+    yield* sql`ALTER TABLE process_run DROP COLUMN ${sql(column)}`
+  }
   yield* sql`ALTER TABLE process DROP COLUMN forward_done_items`
   for (const index of ["file_by_blob", "work_item_by_parent", "output_passed_on"]) {
     yield* sql`DROP INDEX ${sql(index)}`

@@ -6,8 +6,9 @@ import * as Engine from "../engine/Engine.ts"
 import { Refused } from "../Refused.ts"
 import { Database } from "../store/Database.ts"
 import { Processes, type StoredProcess } from "../store/Processes.ts"
-import { ProcessRuns } from "../store/ProcessRuns.ts"
+import { ProcessRuns, type StartedFrom } from "../store/ProcessRuns.ts"
 import { RunItems } from "../store/RunItems.ts"
+import { Schedules } from "../store/Schedules.ts"
 import type { StoredState } from "../store/StoredItem.ts"
 import { StepRuns } from "../store/StepRuns.ts"
 import type { StoredStepRun } from "../store/StoredStepRun.ts"
@@ -25,6 +26,13 @@ export interface RunCommands {
     process: StoredProcess,
     input: StartInput,
     callback?: Callback
+  ) => Effect.Effect<ProcessRunId | null, Refused>
+  /** Like `start`, for a schedule or trigger. */
+  readonly startFrom: (
+    source: StartedFrom,
+    workspace: WorkspaceId,
+    process: StoredProcess,
+    input: StartInput
   ) => Effect.Effect<ProcessRunId | null, Refused>
   readonly stop: (run: ProcessRunId, command: Engine.StopCommand) => Effect.Effect<boolean>
   readonly remove: (run: ProcessRunId) => Effect.Effect<void, Refused>
@@ -44,6 +52,7 @@ export const make = Effect.gen(function* () {
   const runItems = yield* RunItems
   const taskPackages = yield* TaskPackages
   const webhooks = yield* Webhooks
+  const schedules = yield* Schedules
   const inputSchemas = yield* InputSchemas
   const deletions = yield* Deletions
   const { commit, locked } = yield* Transitions
@@ -52,7 +61,8 @@ export const make = Effect.gen(function* () {
     workspace: WorkspaceId,
     known: StoredProcess,
     input: StartInput,
-    callback: Omit<NewCallback, "processRun"> | null
+    callback: Omit<NewCallback, "processRun"> | null,
+    source: StartedFrom | null
   ) {
     // Read again under the lock: it may have been changed or deleted since it was looked up.
     const process = yield* processes.lock(workspace, known.view.id, "share")
@@ -94,7 +104,7 @@ export const make = Effect.gen(function* () {
       },
       taken?.length ?? payloads.length
     )
-    yield* runs.insert(run, process.view.name)
+    yield* runs.insert(run, process.view.name, source)
     if (taken === null) yield* runItems.create(run, payloads)
     else if ((yield* runItems.take(run, taken)) !== taken.length) {
       return yield* conflict(
@@ -112,11 +122,14 @@ export const make = Effect.gen(function* () {
     input: StartInput,
     callback?: Callback
   ) {
-    if (callback === undefined) return yield* startWith(workspace, process, input, null)
+    if (callback === undefined) return yield* startWith(workspace, process, input, null, null)
     const events = callback.callback_events.map((action) => `process_run.${action}` as const)
     const sealed = yield* webhooks.sealCallback(callback.secret)
-    return yield* startWith(workspace, process, input, { ...sealed, endpoint: callback.url, events })
+    return yield* startWith(workspace, process, input, { ...sealed, endpoint: callback.url, events }, null)
   })
+
+  const startFrom: RunCommands["startFrom"] = (source, workspace, process, input) =>
+    startWith(workspace, process, input, null, source)
 
   const stop = Effect.fnUntraced(function* (id: ProcessRunId, command: Engine.StopCommand) {
     const run = yield* runs.lock(id)
@@ -158,12 +171,13 @@ export const make = Effect.gen(function* () {
             message: `the process has ${live} live runs and ${waiting} waiting work items; stop the runs and wait for their end, and delete the items, before deleting it`
           })
         }
+        yield* schedules.removeOf(id)
         yield* processes.markDeleted(id)
       })
     )
     yield* deletions.processes(id)
   })
 
-  const commands: RunCommands = { start, stop, remove, removeProcess }
+  const commands: RunCommands = { start, startFrom, stop, remove, removeProcess }
   return commands
 })

@@ -53,6 +53,8 @@ export class ApiKeys extends Context.Service<
   {
     /** Returns the key of a token, null when it is unknown or revoked. Reads the database once per key. */
     readonly authenticate: (token: Tokens.Token) => Effect.Effect<ApiKey | null>
+    /** The name of a key; null when the workspace has no such key. */
+    readonly nameOf: (workspace: WorkspaceId, id: string) => Effect.Effect<string | null>
     readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<ApiKeyView>>
     /** Creates a key; its text is returned only here. */
     readonly create: (
@@ -113,6 +115,13 @@ export class ApiKeys extends Context.Service<
             remember(entry.key, entry.until)
             return Effect.succeed(entry.key)
           }),
+        nameOf: (workspace, id) =>
+          Effect.orDie(
+            Effect.map(
+              sql<Pick<Row, "name">>`SELECT name FROM api_key WHERE id = ${id} AND workspace_id = ${workspace}`,
+              ([row]) => row?.name ?? null
+            )
+          ),
         list: (workspace, request) =>
           Effect.map(
             page<Row>(sql`SELECT * FROM api_key`, [sql`workspace_id = ${workspace}`], "newest first", request),

@@ -22,6 +22,7 @@ import * as Pages from "./migrations/Pages.ts"
 import * as ProcessSteps from "./migrations/ProcessSteps.ts"
 import * as Requests from "./migrations/Requests.ts"
 import * as Retention from "./migrations/Retention.ts"
+import * as Schedules from "./migrations/Schedules.ts"
 import * as Waits from "./migrations/Waits.ts"
 import * as Webhooks from "./migrations/Webhooks.ts"
 import * as WorkerLabels from "./migrations/WorkerLabels.ts"
@@ -45,6 +46,7 @@ const migrations = {
   "0016_held_outputs": HeldOutputs.statements,
   "0017_operations": Operations.statements,
   "0018_worker_labels": WorkerLabels.statements,
+  "0020_schedules": Schedules.statements,
   "0029_console_sessions": ConsoleSessions.statements
 }
 
