@@ -187,7 +187,8 @@ describe("the resources", () => {
     it(`${name}: every nullable field is sent, null or not`, () => {
       for (const key of Object.keys(json)) {
         // Our service always sends these; a service without the extension does not know them.
-        if (key === "git" || (name === "StepRunEvent" && ["message", "environment"].includes(key))) continue
+        const ofEvents = name === "StepRunEvent" && ["message", "environment"].includes(key)
+        if (key === "git" || key === "source" || ofEvents) continue
         const withNull = Schema.decodeUnknownResult(codec)({ ...json, [key]: null })
         if (Result.isFailure(withNull)) continue
         const sent = encode(withNull.success) as Readonly<Record<string, unknown>>
@@ -200,7 +201,7 @@ describe("the resources", () => {
 
   it("are all in the document, and each has an example", () => {
     const shown = new Set(examples.map(({ component }) => component))
-    const parts = new Set(["Error", "File", "UploadForm", "StartedBy", "StepRunEnvironment", "WorkItemException"])
+    const parts = new Set(["Error", "File", "UploadForm", "StartedBy", "StepRunEnvironment", "WorkItemException", "RunSource", "Actor"])
     for (const name of Object.keys(components.schemas)) assert.isTrue(shown.has(name) || parts.has(name), name)
   })
 
@@ -208,6 +209,9 @@ describe("the resources", () => {
     const cases: ReadonlyArray<readonly [name: string, change: Readonly<Record<string, unknown>>]> = [
       ["ProcessRun", { state: "suspended" }],
       ["ProcessRun", { started_by: { type: "telepathy", details: null } }],
+      ["ProcessRun", { source: { type: "comet", id: "c1", name: "Halley" } }],
+      ["Schedule", { overlap: "merge", inputs: { type: "with_luck" } }],
+      ["ScheduleOccurrence", { outcome: "postponed", reason: "weather" }],
       ["StepRun", { state: "hibernating", error: { code: "SOLAR_FLARE" } }],
       ["StepRunEvent", { event_type: "SETUP" }],
       ["WorkItem", { state: "parked", exception: { code: "", type: "cosmic", message: "" } }],

@@ -6,12 +6,14 @@ import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as Schedules from "@signalbox/api/Schedules"
 import * as WorkItems from "@signalbox/api/WorkItems"
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { Scheduler } from "../src/internal/runs/Scheduler.ts"
 import { bodyAs, errorOf } from "./support/Http.ts"
-import { layer, linkWorker, Service } from "./support/Service.ts"
+import { layer, linkWorker, movedBy, Service } from "./support/Service.ts"
 
 const hour = Duration.toMillis("1 hour")
 const steps = [{ name: "only", task: { name: "nobody" } }]
@@ -348,6 +350,23 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("schedules
       const left = JSON.stringify([(yield* rows)["schedule"], (yield* rows)["schedule_occurrence"]])
       for (const { id } of made) assert.notInclude(left, id)
       assert.lengthOf(yield* runsOf(process), 3)
+    })
+  )
+
+  it.effect("keep their history for 90 days", () =>
+    Effect.gen(function* () {
+      const { scheduleIn } = yield* Service
+      const { sweep } = yield* Scheduler
+      const clock = yield* Clock.Clock
+      const sweepIn = (days: number) =>
+        Effect.provideService(sweep, Clock.Clock, movedBy(clock, Duration.toMillis(Duration.days(days))))
+      const { id: process } = yield* newProcess()
+      const { id } = yield* hourly(process)
+      yield* scheduleIn(hour)
+      yield* sweepIn(89)
+      assert.lengthOf(yield* historyOf(id), 1)
+      yield* sweepIn(91)
+      assert.lengthOf(yield* historyOf(id), 0)
     })
   )
 })

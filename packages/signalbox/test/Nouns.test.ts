@@ -90,6 +90,15 @@ const kinds: ReadonlyArray<Kind> = [
     keys: ["id", "process", "enabled_events", "endpoint", "enabled"]
   },
   {
+    noun: "schedules",
+    create: "create nightly greeting --at 2999-01-01T00:00:00Z --zone Europe/Vienna",
+    name: "nightly",
+    keys: [
+      ...["id", "name", "process", "created_at", "cron", "every", "anchor", "at", "zone", "from", "until", "calendar"],
+      ...["jitter", "missed", "overlap", "queue", "paused", "next_at", "waiting"]
+    ]
+  },
+  {
     noun: "assistants",
     create: "create reader --package letters --task hello",
     name: "reader",

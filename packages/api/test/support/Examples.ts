@@ -14,6 +14,7 @@ import * as Secrets from "../../src/contract/Secrets.ts"
 import * as StepRuns from "../../src/contract/StepRuns.ts"
 import * as TaskPackages from "../../src/contract/TaskPackages.ts"
 import * as WebhookEvents from "../../src/contract/WebhookEvents.ts"
+import * as Schedules from "../../src/contract/Schedules.ts"
 import * as Webhooks from "../../src/contract/Webhooks.ts"
 import * as WorkerGroups from "../../src/contract/WorkerGroups.ts"
 import * as WorkerProtocol from "../../src/contract/WorkerProtocol.ts"
@@ -54,6 +55,28 @@ const assistantRun = {
   duration: 60.5,
   assistant: { id: "a1", name: "invoices" }
 }
+const schedule = {
+  id: "sch1",
+  name: "nightly",
+  process: { id: "p1", name: "orders" },
+  created_at: at,
+  cron: "30 2 * * *",
+  every: "1 hour",
+  anchor: at,
+  at,
+  zone: "Europe/Vienna",
+  from: at,
+  until: later,
+  calendar: { dates: ["2026-12-25"], weekdays: ["sun"], otherwise: "before" },
+  jitter: "5 minutes",
+  missed: "last",
+  overlap: "skip",
+  queue: 1,
+  paused: { since: at, by: { type: "api_key", id: "k1", name: "ci" }, note: "the ERP is down" },
+  next_at: later,
+  waiting: [at]
+}
+
 const webhook = {
   id: "w1",
   process: { id: "p1" },
@@ -205,6 +228,26 @@ export const examples: ReadonlyArray<Example> = [
     description: "the shop's back office",
     value: "AAEC",
     encryption: { encryptionScheme: "robocloud-vault-transit-v2", encryptedAES: "AAEC", authTag: "AAEC", iv: "AAEC" }
+  }),
+  of("ScheduleListed", Schedules.ScheduleListed, schedule),
+  of("Schedule", Schedules.Schedule, {
+    ...schedule,
+    inputs: { type: "with_payloads", payloads: [{ until: "{at}" }] },
+    running: [{ id: "r1" }]
+  }),
+  of("ScheduleTime", Schedules.ScheduleTime, {
+    at,
+    starts_at: later,
+    local: "2026-11-20T09:00:00.000+01:00[Europe/Vienna]"
+  }),
+  of("ScheduleOccurrence", Schedules.ScheduleOccurrence, {
+    id: "so1",
+    at,
+    recorded_at: later,
+    outcome: "skipped",
+    reason: "overlap",
+    why: "the run r1 has not ended, and overlap is skip",
+    process_run: { id: "r1" }
   }),
   of("WebhookListed", Webhooks.WebhookListed, webhook),
   of("Webhook", Webhooks.Webhook, { ...webhook, secret: "whsec_AAEC" }),

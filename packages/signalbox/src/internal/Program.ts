@@ -34,6 +34,7 @@ const commands = {
   assets: () => import("./nouns/AssetNoun.ts").then((module) => withContext(module.assets)),
   secrets: () => import("./nouns/SecretNoun.ts").then((module) => withContext(module.secrets)),
   webhooks: () => import("./nouns/WebhookNoun.ts").then((module) => withContext(module.webhooks)),
+  schedules: () => import("./nouns/ScheduleNoun.ts").then((module) => withContext(module.schedules)),
   keys: () => import("./commands/Keys.ts").then((module) => withContext(module.keys)),
   flows: () => import("./commands/Flows.ts").then((module) => module.flows),
   worker: () => import("./commands/Worker.ts").then((module) => withContext(module.worker)),

@@ -2,6 +2,7 @@
 import { CallbackUrl, Name, RelativePath } from "@signalbox/api/contract/Common"
 import { SecretName } from "@signalbox/api/contract/Ids"
 import { StepDefinition, ProcessDefinition } from "@signalbox/api/contract/Processes"
+import { ScheduleInputs, scheduleRules } from "@signalbox/api/contract/Schedules"
 import { NewSecretName } from "@signalbox/api/contract/Secrets"
 import { GitReference, RepositoryUrl } from "@signalbox/api/contract/TaskPackages"
 import { webhookEventTypes } from "@signalbox/api/contract/Webhooks"
@@ -94,6 +95,14 @@ const Webhook = Schema.Struct({
 })
 export type Webhook = typeof Webhook.Type
 
+/** A schedule of a process of this name. */
+const Schedule = Schema.Struct({
+  process: Name,
+  ...scheduleRules,
+  inputs: Schema.optionalKey(ScheduleInputs)
+})
+export type Schedule = typeof Schedule.Type
+
 /** A section that is absent changes nothing. */
 export const Document = Schema.Struct({
   secrets: Schema.optionalKey(Schema.Record(NewSecretName, Secret)),
@@ -102,7 +111,8 @@ export const Document = Schema.Struct({
   assets: Schema.optionalKey(Schema.Record(Name, Asset)),
   processes: Schema.optionalKey(Schema.Record(Name, Process)),
   assistants: Schema.optionalKey(Schema.Record(Name, Assistant)),
-  webhooks: Schema.optionalKey(Schema.Array(Webhook))
+  webhooks: Schema.optionalKey(Schema.Array(Webhook)),
+  schedules: Schema.optionalKey(Schema.Record(Name, Schedule))
 })
 export type Document = typeof Document.Type
 

@@ -9,6 +9,7 @@ import * as Assistants from "./Assistants.ts"
 import { ApplyFileError, type Document } from "./Document.ts"
 import * as Packages from "./Packages.ts"
 import * as ProcessPlan from "./Processes.ts"
+import * as Schedules from "./Schedules.ts"
 import * as Secrets from "./Secrets.ts"
 import type { Ids, Section, Step } from "./Step.ts"
 import * as Webhooks from "./Webhooks.ts"
@@ -35,7 +36,7 @@ interface Reference {
 }
 
 /** Which packages, groups and processes the file refers to, and where. */
-const referencesOf = ({ assistants = {}, processes = {}, webhooks = [] }: Document) => {
+const referencesOf = ({ assistants = {}, processes = {}, schedules = {}, webhooks = [] }: Document) => {
   const packages: Array<Reference> = []
   const groups: Array<Reference> = []
   for (const [process, { steps }] of Object.entries(processes)) {
@@ -51,7 +52,11 @@ const referencesOf = ({ assistants = {}, processes = {}, webhooks = [] }: Docume
   const ofWebhooks = webhooks.flatMap(({ process }, index) =>
     process === undefined ? [] : [{ field: `webhooks.${index}.process`, name: process }]
   )
-  return { packages, groups, processes: ofWebhooks }
+  const ofSchedules = Object.entries(schedules).map(([name, { process }]) => ({
+    field: `schedules.${name}.process`,
+    name: process
+  }))
+  return { packages, groups, processes: [...ofWebhooks, ...ofSchedules] }
 }
 
 const check = (
@@ -82,12 +87,15 @@ const nothing: Section = { steps: [], extra: [] }
 /** Compares the file with the workspace. Changes nothing; reads the local files that it refers to. */
 export const make = Effect.fn("apply.plan")(function* (document: Document, options: Options) {
   const references = referencesOf(document)
-  const { assets, assistants, packages, processes, secrets, webhooks, worker_groups } = document
+  const { assets, assistants, packages, processes, schedules, secrets, webhooks, worker_groups } = document
   const all = { limit: 500 }
   const ids: Ids = {
     packages: yield* listed(packages !== undefined || references.packages.length > 0, TaskPackages.stream(all)),
     groups: yield* listed(worker_groups !== undefined || references.groups.length > 0, WorkerGroups.stream(all)),
-    processes: yield* listed(processes !== undefined || webhooks !== undefined, Processes.stream(all))
+    processes: yield* listed(
+      processes !== undefined || webhooks !== undefined || schedules !== undefined,
+      Processes.stream(all)
+    )
   }
   yield* check("package", references.packages, { there: ids.packages, wanted: Object.keys(packages ?? {}) })
   yield* check("worker group", references.groups, { there: ids.groups, wanted: worker_groups ?? [] })
@@ -101,7 +109,8 @@ export const make = Effect.fn("apply.plan")(function* (document: Document, optio
     assets === undefined ? nothing : yield* Assets.plan(assets, options.folder),
     processes === undefined ? nothing : yield* ProcessPlan.plan(processes, ids, options.code),
     assistants === undefined ? nothing : yield* Assistants.plan(assistants, ids),
-    webhooks === undefined ? nothing : yield* Webhooks.plan(webhooks, ids)
+    webhooks === undefined ? nothing : yield* Webhooks.plan(webhooks, ids),
+    schedules === undefined ? nothing : yield* Schedules.plan(schedules, ids)
   ]
   const steps = sections.flatMap((section) => section.steps)
   const extra = sections.toReversed().flatMap((section) => section.extra)
