@@ -22,6 +22,7 @@ import * as Schedules from "./Schedules.ts"
 import * as Secrets from "./Secrets.ts"
 import * as StepRuns from "./StepRuns.ts"
 import * as TaskPackages from "./TaskPackages.ts"
+import * as Triggers from "./Triggers.ts"
 import * as Webhooks from "./Webhooks.ts"
 import * as WorkerGroups from "./WorkerGroups.ts"
 import * as Workers from "./Workers.ts"
@@ -107,6 +108,7 @@ const modules = {
   secrets: Secrets,
   stepRuns: StepRuns,
   taskPackages: TaskPackages,
+  triggers: Triggers,
   webhooks: Webhooks,
   workerGroups: WorkerGroups,
   workers: Workers,

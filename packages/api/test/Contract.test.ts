@@ -254,6 +254,7 @@ describe("the resources", () => {
       ["ConsoleTicket", "ticket"],
       ["ConsoleTicket", "url"],
       ["GroupLinkTokenCreated", "link_token"],
+      ["TriggerCreated", "url"],
       ["AssistantRunStarted", "run_token"]
     ] as const) {
       const example = examples.find((one) => one.name === name)

@@ -22,6 +22,7 @@ import { Schedules } from "./Schedules.ts"
 import { Secrets } from "./Secrets.ts"
 import { StepRuns } from "./StepRuns.ts"
 import { TaskPackages } from "./TaskPackages.ts"
+import { Triggers } from "./Triggers.ts"
 import { WebhookEvent } from "./WebhookEvents.ts"
 import { Webhooks } from "./Webhooks.ts"
 import { WorkerGroups } from "./WorkerGroups.ts"
@@ -48,6 +49,7 @@ const operations = HttpApi.make("signalbox")
     Secrets.prefix(basePath),
     Webhooks.prefix(basePath),
     Schedules.prefix(basePath),
+    Triggers.prefix(basePath),
     Workers.prefix(basePath),
     WorkerGroups.prefix(basePath),
     ApiKeys.prefix(basePath),

@@ -86,6 +86,10 @@ export type ScheduleId = string & Brand.Brand<"ScheduleId">
 export const ScheduleOccurrenceId = Schema.String.pipe(Schema.brand("ScheduleOccurrenceId"))
 export type ScheduleOccurrenceId = string & Brand.Brand<"ScheduleOccurrenceId">
 
+/** Identifies a trigger. */
+export const TriggerId = Schema.String.pipe(Schema.brand("TriggerId"))
+export type TriggerId = string & Brand.Brand<"TriggerId">
+
 /** Identifies an API key; not the key itself. */
 export const ApiKeyId = Schema.String.pipe(Schema.brand("ApiKeyId"))
 export type ApiKeyId = string & Brand.Brand<"ApiKeyId">

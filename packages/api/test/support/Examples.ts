@@ -15,6 +15,7 @@ import * as StepRuns from "../../src/contract/StepRuns.ts"
 import * as TaskPackages from "../../src/contract/TaskPackages.ts"
 import * as WebhookEvents from "../../src/contract/WebhookEvents.ts"
 import * as Schedules from "../../src/contract/Schedules.ts"
+import * as Triggers from "../../src/contract/Triggers.ts"
 import * as Webhooks from "../../src/contract/Webhooks.ts"
 import * as WorkerGroups from "../../src/contract/WorkerGroups.ts"
 import * as WorkerProtocol from "../../src/contract/WorkerProtocol.ts"
@@ -55,6 +56,23 @@ const assistantRun = {
   duration: 60.5,
   assistant: { id: "a1", name: "invoices" }
 }
+const trigger = {
+  id: "t1",
+  name: "pushes",
+  process: { id: "p1", name: "orders" },
+  created_at: at,
+  enabled: true,
+  start: { at_least: 1, oldest_seconds: 60, max_runs: 1 },
+  webhook: {
+    signature: { type: "hmac", header: "X-Hub-Signature-256", prefix: "sha256=" },
+    handshake: "slack",
+    payload: { repository: "/repository/full_name" },
+    event_id: { header: "X-GitHub-Delivery", pointer: null },
+    max_waiting: 1000
+  },
+  problem: { since: at, message: "the process has no steps" }
+}
+
 const schedule = {
   id: "sch1",
   name: "nightly",
@@ -249,6 +267,9 @@ export const examples: ReadonlyArray<Example> = [
     why: "the run r1 has not ended, and overlap is skip",
     process_run: { id: "r1" }
   }),
+  of("TriggerListed", Triggers.TriggerListed, trigger),
+  of("Trigger", Triggers.Trigger, { ...trigger, running: [{ id: "r1" }] }),
+  of("TriggerCreated", Triggers.TriggerCreated, { ...trigger, running: [], url: "https://example.com/hooks/secret" }),
   of("WebhookListed", Webhooks.WebhookListed, webhook),
   of("Webhook", Webhooks.Webhook, { ...webhook, secret: "whsec_AAEC" }),
   of("WebhookDelivery", Webhooks.WebhookDelivery, {

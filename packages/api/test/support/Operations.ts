@@ -110,6 +110,13 @@ POST   /workspaces/{w}/schedules/{schedule_id}/resume                  Schedules
 GET    /workspaces/{w}/schedules/{schedule_id}/next                    Schedules.read_schedules
 GET    /workspaces/{w}/schedules/{schedule_id}/occurrences             Schedules.read_schedules
 
+GET    /workspaces/{w}/triggers/{trigger_id}                           Triggers.read_triggers
+GET    /workspaces/{w}/triggers                                        Triggers.read_triggers
+POST   /workspaces/{w}/triggers                                        Triggers.write_triggers
+POST   /workspaces/{w}/triggers/{trigger_id}                           Triggers.write_triggers
+POST   /workspaces/{w}/triggers/{trigger_id}/rotate-url                Triggers.write_triggers
+DELETE /workspaces/{w}/triggers/{trigger_id}                           Triggers.write_triggers
+
 GET    /workspaces/{w}/api-keys                                        Workspace.manage_api_keys
 POST   /workspaces/{w}/api-keys                                        Workspace.manage_api_keys
 DELETE /workspaces/{w}/api-keys/{api_key_id}                           Workspace.manage_api_keys

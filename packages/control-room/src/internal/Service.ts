@@ -5,8 +5,10 @@ import * as Layer from "effect/Layer"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
+import * as HttpMiddleware from "effect/http/HttpMiddleware"
 import * as UrlParams from "effect/http/UrlParams"
 import type { ServiceOptions } from "../Options.ts"
+import { hasHookToken } from "./HooksPath.ts"
 import { limits } from "./Limits.ts"
 import { Deliverer } from "./delivery/Deliverer.ts"
 import { ResponseMemory } from "./edge/ResponseMemory.ts"
@@ -28,6 +30,7 @@ import * as AssistantHandlers from "./endpoints/Assistants.ts"
 import * as ConsoleTicketHandlers from "./endpoints/ConsoleTickets.ts"
 import * as Legacy from "./endpoints/Legacy.ts"
 import * as OutputHandlers from "./endpoints/Outputs.ts"
+import * as Hooks from "./endpoints/Hooks.ts"
 import * as ProcessRunHandlers from "./endpoints/ProcessRuns.ts"
 import * as ProcessHandlers from "./endpoints/Processes.ts"
 import * as Robot from "./endpoints/Robot.ts"
@@ -38,6 +41,7 @@ import * as StepRunHandlers from "./endpoints/StepRuns.ts"
 import * as TaskPackageHandlers from "./endpoints/TaskPackages.ts"
 import * as Transfers from "./endpoints/Transfers.ts"
 import { Views } from "./endpoints/Views.ts"
+import * as TriggerHandlers from "./endpoints/Triggers.ts"
 import * as WebhookHandlers from "./endpoints/Webhooks.ts"
 import * as WorkItemHandlers from "./endpoints/WorkItems.ts"
 import * as WorkerGroupHandlers from "./endpoints/WorkerGroups.ts"
@@ -51,6 +55,7 @@ import { NextItems } from "./runs/NextItems.ts"
 import { Retention } from "./runs/Retention.ts"
 import { Runs } from "./runs/Runs.ts"
 import { Scheduler } from "./runs/Scheduler.ts"
+import { TriggerStarts } from "./runs/TriggerStarts.ts"
 import { WorkSignal } from "./runs/WorkSignal.ts"
 import { StorageHealth } from "./storage/StorageHealth.ts"
 import { UploadCompletion } from "./transfers/UploadCompletion.ts"
@@ -71,6 +76,7 @@ const endpoints = (createWorkspaces: boolean) =>
     AssistantHandlers.layer,
     ProcessRunHandlers.layer,
     WebhookHandlers.layer,
+    TriggerHandlers.layer,
     ApiKeyHandlers.layer,
     ConsoleTicketHandlers.layer,
     ScheduleHandlers.layer,
@@ -92,6 +98,7 @@ const routes = ({ console, cors = [], createWorkspaces = true, metrics = false }
     Transfers.layer,
     ConsoleRoutes.layer,
     console === undefined ? Layer.empty : ConsolePages.layer(console),
+    Hooks.layer,
     Edge.layer,
     cors.length === 0 ? Layer.empty : Cors.layer(cors)
   )
@@ -111,11 +118,12 @@ export const running = ({ retainRuns }: Pick<ServiceOptions, "retainRuns">) =>
   Layer.mergeAll(
     Runs.layerTicking,
     Scheduler.layerTicking,
+    TriggerStarts.layerTicking,
     Deliverer.layerRunning,
     GitPackages.layerTicking,
     Layer.provide(Retention.layerTicking, Retention.layer(retainRuns))
   ).pipe(
-    Layer.provideMerge(Scheduler.layer),
+    Layer.provideMerge(Layer.merge(Scheduler.layer, TriggerStarts.layer)),
     Layer.provideMerge(Layer.mergeAll(Runs.layer, NextItems.layer, Deliverer.layer, gitPackages)),
     Layer.provideMerge(WorkSignal.layer)
   )
@@ -144,5 +152,7 @@ export const settings = Layer.mergeAll(
   quietTracer,
   // Keys and signatures in addresses stay out of spans.
   Layer.succeed(UrlParams.CurrentRedactedNames, ["token", "signature"]),
+  // The addresses of triggers have their token in the path; `Hooks.receive` is their span.
+  Layer.succeed(HttpMiddleware.TracerDisabledWhen, ({ url }) => hasHookToken(url)),
   Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(limits.jsonBody))
 )

@@ -37,6 +37,7 @@ import { Secrets } from "./store/Secrets.ts"
 import { StepRuns } from "./store/StepRuns.ts"
 import { TaskPackages } from "./store/TaskPackages.ts"
 import { TransitKeys } from "./store/TransitKeys.ts"
+import { Triggers } from "./store/Triggers.ts"
 import { Webhooks } from "./store/Webhooks.ts"
 import { WorkItems } from "./store/WorkItems.ts"
 import { WorkerGroups } from "./store/WorkerGroups.ts"
@@ -60,6 +61,7 @@ const repositories = Layer.mergeAll(
   Webhooks.layer,
   Deliveries.layer,
   Schedules.layer,
+  Triggers.layer,
   Workers.layer,
   WorkerReports.layer,
   Assistants.layer,

@@ -10,7 +10,8 @@ export const beforeHeldOutputs = Effect.gen(function* () {
   yield* sql`DROP INDEX step_run_labels`
   yield* sql`ALTER TABLE step_run DROP COLUMN labels`
   for (const column of ["labels", "draining"]) yield* sql`ALTER TABLE worker DROP COLUMN ${sql(column)}`
-  for (const table of ["schedule_occurrence", "schedule"]) yield* sql`DROP TABLE ${sql(table)}`
+  for (const table of ["trigger_event", "trigger", "schedule_occurrence", "schedule"])
+    yield* sql`DROP TABLE ${sql(table)}`
   yield* sql`DROP INDEX process_run_live_by_source`
   for (const column of ["source_type", "source_id", "source_name"]) {
     yield* sql`ALTER TABLE process_run DROP COLUMN ${sql(column)}`

@@ -27,6 +27,7 @@ import { Deliverer } from "../../src/internal/delivery/Deliverer.ts"
 import { TargetGuard } from "../../src/internal/delivery/TargetGuard.ts"
 import { Retention } from "../../src/internal/runs/Retention.ts"
 import { Scheduler } from "../../src/internal/runs/Scheduler.ts"
+import { TriggerStarts } from "../../src/internal/runs/TriggerStarts.ts"
 import { Runs } from "../../src/internal/runs/Runs.ts"
 import * as NodeServer from "../../src/NodeServer.ts"
 import type { StorageOptions } from "../../src/Options.ts"
@@ -203,7 +204,7 @@ export const layerIn = (
     Layer.provideMerge(NodeHttpClient.layerUndici),
     Layer.provideMerge(Server.layer(options)),
     // The same instances as those of the service: a layer is built once.
-    Layer.provideMerge(Scheduler.layer),
+    Layer.provideMerge(Layer.merge(Scheduler.layer, TriggerStarts.layer)),
     Layer.provideMerge(Runs.layer.pipe(Layer.provide(WorkSignal.layer))),
     Layer.provideMerge(Retention.layer(options?.retainRuns)),
     Layer.provideMerge(Deliverer.layer.pipe(Layer.provide(TargetGuard.layer(options?.allowPrivateTargets)))),

@@ -13,6 +13,7 @@ import type { StoredState } from "../store/StoredItem.ts"
 import { StepRuns } from "../store/StepRuns.ts"
 import type { StoredStepRun } from "../store/StoredStepRun.ts"
 import { TaskPackages } from "../store/TaskPackages.ts"
+import { Triggers } from "../store/Triggers.ts"
 import { Webhooks } from "../store/Webhooks.ts"
 import type { NewCallback } from "../store/StoredWebhook.ts"
 import { InputSchemas } from "./InputSchemas.ts"
@@ -53,6 +54,7 @@ export const make = Effect.gen(function* () {
   const taskPackages = yield* TaskPackages
   const webhooks = yield* Webhooks
   const schedules = yield* Schedules
+  const triggers = yield* Triggers
   const inputSchemas = yield* InputSchemas
   const deletions = yield* Deletions
   const { commit, locked } = yield* Transitions
@@ -172,6 +174,7 @@ export const make = Effect.gen(function* () {
           })
         }
         yield* schedules.removeOf(id)
+        yield* triggers.removeOf(id)
         yield* processes.markDeleted(id)
       })
     )

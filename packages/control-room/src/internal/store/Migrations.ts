@@ -23,6 +23,7 @@ import * as ProcessSteps from "./migrations/ProcessSteps.ts"
 import * as Requests from "./migrations/Requests.ts"
 import * as Retention from "./migrations/Retention.ts"
 import * as Schedules from "./migrations/Schedules.ts"
+import * as Triggers from "./migrations/Triggers.ts"
 import * as Waits from "./migrations/Waits.ts"
 import * as Webhooks from "./migrations/Webhooks.ts"
 import * as WorkerLabels from "./migrations/WorkerLabels.ts"
@@ -47,6 +48,7 @@ const migrations = {
   "0017_operations": Operations.statements,
   "0018_worker_labels": WorkerLabels.statements,
   "0020_schedules": Schedules.statements,
+  "0021_triggers": Triggers.statements,
   "0029_console_sessions": ConsoleSessions.statements
 }
 
