@@ -153,7 +153,7 @@ export class Triggers extends Context.Service<
         waiting: Effect.fnUntraced(function* (process, most) {
           const ofQueue = sql`FROM work_item WHERE process_id = ${process} AND state = 'new' ORDER BY id`
           const [counted] = yield* sql<{ readonly n: number }>`
-            SELECT count(*) AS n FROM (SELECT id ${ofQueue} LIMIT ${most}) AS some`
+            SELECT count(*) AS n FROM (SELECT id ${ofQueue} LIMIT ${most}) AS queued`
           const [oldest] = yield* sql<{ readonly created_at: string }>`SELECT created_at ${ofQueue} LIMIT 1`
           return { count: counted?.n ?? 0, since: oldest?.created_at ?? null }
         }, Effect.orDie),

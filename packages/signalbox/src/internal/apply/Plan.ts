@@ -12,6 +12,7 @@ import * as ProcessPlan from "./Processes.ts"
 import * as Schedules from "./Schedules.ts"
 import * as Secrets from "./Secrets.ts"
 import type { Ids, Section, Step } from "./Step.ts"
+import * as Triggers from "./Triggers.ts"
 import * as Webhooks from "./Webhooks.ts"
 import * as Groups from "./WorkerGroups.ts"
 
@@ -36,7 +37,7 @@ interface Reference {
 }
 
 /** Which packages, groups and processes the file refers to, and where. */
-const referencesOf = ({ assistants = {}, processes = {}, schedules = {}, webhooks = [] }: Document) => {
+const referencesOf = ({ assistants = {}, processes = {}, schedules = {}, triggers = {}, webhooks = [] }: Document) => {
   const packages: Array<Reference> = []
   const groups: Array<Reference> = []
   for (const [process, { steps }] of Object.entries(processes)) {
@@ -56,7 +57,11 @@ const referencesOf = ({ assistants = {}, processes = {}, schedules = {}, webhook
     field: `schedules.${name}.process`,
     name: process
   }))
-  return { packages, groups, processes: [...ofWebhooks, ...ofSchedules] }
+  const ofTriggers = Object.entries(triggers).map(([name, { process }]) => ({
+    field: `triggers.${name}.process`,
+    name: process
+  }))
+  return { packages, groups, processes: [...ofWebhooks, ...ofSchedules, ...ofTriggers] }
 }
 
 const check = (
@@ -87,13 +92,13 @@ const nothing: Section = { steps: [], extra: [] }
 /** Compares the file with the workspace. Changes nothing; reads the local files that it refers to. */
 export const make = Effect.fn("apply.plan")(function* (document: Document, options: Options) {
   const references = referencesOf(document)
-  const { assets, assistants, packages, processes, schedules, secrets, webhooks, worker_groups } = document
+  const { assets, assistants, packages, processes, schedules, secrets, triggers, webhooks, worker_groups } = document
   const all = { limit: 500 }
   const ids: Ids = {
     packages: yield* listed(packages !== undefined || references.packages.length > 0, TaskPackages.stream(all)),
     groups: yield* listed(worker_groups !== undefined || references.groups.length > 0, WorkerGroups.stream(all)),
     processes: yield* listed(
-      processes !== undefined || webhooks !== undefined || schedules !== undefined,
+      processes !== undefined || webhooks !== undefined || schedules !== undefined || triggers !== undefined,
       Processes.stream(all)
     )
   }
@@ -110,7 +115,8 @@ export const make = Effect.fn("apply.plan")(function* (document: Document, optio
     processes === undefined ? nothing : yield* ProcessPlan.plan(processes, ids, options.code),
     assistants === undefined ? nothing : yield* Assistants.plan(assistants, ids),
     webhooks === undefined ? nothing : yield* Webhooks.plan(webhooks, ids),
-    schedules === undefined ? nothing : yield* Schedules.plan(schedules, ids)
+    schedules === undefined ? nothing : yield* Schedules.plan(schedules, ids),
+    triggers === undefined ? nothing : yield* Triggers.plan(triggers, ids, options.folder, options.rewriteSecrets)
   ]
   const steps = sections.flatMap((section) => section.steps)
   const extra = sections.toReversed().flatMap((section) => section.extra)
