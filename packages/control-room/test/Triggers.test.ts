@@ -50,6 +50,9 @@ const runsOf = (process: ProcessId) => Stream.runCollect(ProcessRuns.stream({ pr
 const runsAfter = (count: number, process: ProcessId) =>
   Effect.repeat(Effect.delay(runsOf(process), "20 millis"), { until: (all) => all.length >= count })
 
+/** The rows that only requests change; the service records other things meanwhile. */
+const kept = (rows: Readonly<Record<string, ReadonlyArray<unknown>>>) => [rows["trigger"], rows["trigger_event"]]
+
 const tickIn = Effect.fnUntraced(function* (millis: number) {
   const { tick } = yield* TriggerStarts
   yield* Effect.provideService(tick, Clock.Clock, movedBy(yield* Clock.Clock, millis))
@@ -279,7 +282,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("triggers"
         assert.strictEqual(answer.status, status, answer.text)
         assert.notInclude(answer.text, target.slice(-20))
       }
-      assert.deepStrictEqual(yield* rows, before)
+      assert.deepStrictEqual(kept(yield* rows), kept(before))
+      assert.lengthOf(yield* itemsOf(process), 0)
       assert.strictEqual((yield* post(path, good, signed(good))).status, 202)
     })
   )
@@ -373,9 +377,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("triggers"
       const answer = yield* raw("POST", "triggers", { key, json: { name: "new", process, start: { at_least: 1 } } })
       assert.strictEqual(answer.status, 403)
       assert.match(errorOf(answer).message, /Processes\.trigger_processes/)
-      const { api_key: _, ...after } = yield* rows
-      const { api_key: __, ...others } = before
-      assert.deepStrictEqual(after, others)
+      assert.deepStrictEqual(kept(yield* rows), kept(before))
       const { id: made } = yield* Triggers.create({ name: "gone", process, webhook: {} })
       for (const { id: run } of yield* runsOf(id)) yield* ProcessRuns.stop(run, { terminate: true })
       yield* Processes.remove(id)

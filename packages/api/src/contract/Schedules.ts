@@ -238,7 +238,7 @@ export const resume = HttpApiEndpoint.post("resumeSchedule", `${one}/resume`, {
   .annotateMerge(extension("Resume a schedule"))
 
 /** Extension: the next ten times, fewer when no more are left; also of a paused schedule. */
-export const next = HttpApiEndpoint.get("listScheduleTimes", `${one}/next`, {
+export const next = HttpApiEndpoint.get("getScheduleTimes", `${one}/next`, {
   params,
   success: Schema.Struct({ data: Schema.Array(ScheduleTime) }),
   error: NotFoundResponse
@@ -256,6 +256,6 @@ export const listOccurrences = HttpApiEndpoint.get("listScheduleOccurrences", `$
   .annotate(RequiredPermission, "Schedules.read_schedules")
   .annotateMerge(extension("List what became of the occurrences of a schedule, newest first"))
 
-export const Schedules = HttpApiGroup.make("schedules")
+export const Schedules = /* @__PURE__ */ HttpApiGroup.make("schedules")
   .add(get, list, create, update, remove, pause, resume, next, listOccurrences)
   .middleware(WorkspaceAuthorization)

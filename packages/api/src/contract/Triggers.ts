@@ -210,6 +210,6 @@ export const remove = HttpApiEndpoint.delete("deleteTrigger", one, {
   .annotate(RequiredPermission, "Triggers.write_triggers")
   .annotateMerge(extension("Delete a trigger"))
 
-export const Triggers = HttpApiGroup.make("triggers")
+export const Triggers = /* @__PURE__ */ HttpApiGroup.make("triggers")
   .add(get, list, create, update, rotate, remove)
   .middleware(WorkspaceAuthorization)

@@ -180,7 +180,7 @@ export const layer = Endpoints.group(
         yield* scheduler.apply(schedule, definition, Engine.resume(definition, schedule.progress, yield* millis))
         return yield* Effect.flatMap(find(params), shown)
       }, transaction),
-      listScheduleTimes: Effect.fnUntraced(function* ({ params }) {
+      getScheduleTimes: Effect.fnUntraced(function* ({ params }) {
         const { definition, id } = yield* find(params)
         const times = preview(Engine.parseDefinition(id, definition), Engine.utc(yield* millis))
         return {

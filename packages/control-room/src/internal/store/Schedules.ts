@@ -13,6 +13,7 @@ import * as Dialect from "@signalbox/sql/Dialect"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { Fragment } from "effect/sql/Statement"
 import { iso, type Progress, type Skipped, waits } from "../engine/Schedules.ts"
 import * as Chunks from "./Chunks.ts"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
@@ -45,6 +46,8 @@ export interface NewSchedule {
   readonly progress: Progress
   readonly nextAt: number | null
 }
+
+type KeyRow = Pick<ScheduleRow, "workspace_id" | "id" | "process_id">
 
 /** What became of an occurrence that was to start. */
 export type Outcome =
@@ -100,7 +103,7 @@ export class Schedules extends Context.Service<
   static readonly layer = Layer.effect(
     Schedules,
     Effect.gen(function* () {
-      const { newId, now, nullWhenTaken, page, sql } = yield* Database
+      const { below, newId, now, nullWhenTaken, page, sql } = yield* Database
       const forUpdate = Dialect.forUpdate(sql)
       const skipLocked = Dialect.skipLocked(sql, "schedule")
       const processName = "(SELECT name FROM process WHERE process.id = schedule.process_id) AS process_name"
@@ -129,16 +132,16 @@ export class Schedules extends Context.Service<
           Effect.orDie(
             Effect.map(sql<ScheduleRow>`${selectWhole} WHERE workspace_id = ${workspace} AND id = ${id}`, stored)
           ),
-        list: (workspace, process, request) =>
-          Effect.map(
-            page<ListedRow>(
-              selectListed,
-              [sql`workspace_id = ${workspace}`, ...(process === null ? [] : [sql`process_id = ${process}`])],
-              "newest first",
-              request
-            ),
-            ({ hasMore, rows }) => ({ hasMore, rows: rows.map(parseListed) })
-          ),
+        list: (workspace, process, request) => {
+          const having = (condition: Fragment) =>
+            Effect.map(page<ListedRow>(selectListed, [condition], "newest first", request), ({ hasMore, rows }) => ({
+              hasMore,
+              rows: rows.map(parseListed)
+            }))
+          if (process === null) return having(sql`workspace_id = ${workspace}`)
+          const parent = sql`SELECT id FROM process WHERE id = ${process} AND workspace_id = ${workspace} AND deleted_at IS NULL`
+          return below(parent, having(sql`process_id = ${process}`))
+        },
         lock: (workspace, id, how) =>
           Effect.orDie(
             Effect.map(
@@ -177,15 +180,17 @@ export class Schedules extends Context.Service<
         removeOf: (process) => Effect.orDie(Effect.asVoid(sql`DELETE FROM schedule WHERE process_id = ${process}`)),
         due: Effect.fnUntraced(function* (limit) {
           const at = yield* now
-          const rows = yield* sql<Pick<ScheduleRow, "workspace_id" | "id" | "process_id">>`
-            SELECT workspace_id, id, process_id FROM schedule WHERE wake_at <= ${at}
-            UNION
-            SELECT workspace_id, id, process_id FROM schedule WHERE waits = 1 AND NOT EXISTS (
+          const select = sql.literal("SELECT workspace_id, id, process_id FROM schedule")
+          // Two queries: SQLite merges a union by walking all rows in the order of the key.
+          const come = yield* sql<KeyRow>`${select} WHERE wake_at <= ${at} ORDER BY wake_at LIMIT ${limit}`
+          const free = yield* sql<KeyRow>`
+            ${select} WHERE waits = 1 AND NOT EXISTS (
               SELECT 1 FROM process_run AS run
               WHERE run.workspace_id = schedule.workspace_id AND run.source_id = schedule.id
                 AND run.source_id IS NOT NULL AND run.state IN ('new', 'in_progress', 'stopping'))
             LIMIT ${limit}`
-          return rows.map((row): ScheduleKey => ({
+          const rows = new Map([...come, ...free].map((row) => [row.id, row]))
+          return Array.from(rows.values(), (row): ScheduleKey => ({
             workspaceId: WorkspaceId.make(row.workspace_id),
             id: ScheduleId.make(row.id),
             processId: ProcessId.make(row.process_id)

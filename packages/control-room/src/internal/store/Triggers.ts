@@ -5,6 +5,7 @@ import * as Dialect from "@signalbox/sql/Dialect"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { Fragment } from "effect/sql/Statement"
 import * as Redacted from "effect/Redacted"
 import { Database, type PageRequest, type Rows } from "./Database.ts"
 import { Seal } from "./Seal.ts"
@@ -67,7 +68,7 @@ export class Triggers extends Context.Service<
   static readonly layer = Layer.effect(
     Triggers,
     Effect.gen(function* () {
-      const { now, nullWhenTaken, page, sql } = yield* Database
+      const { below, now, nullWhenTaken, page, sql } = yield* Database
       const { open, seal } = yield* Seal
       const forUpdate = Dialect.forUpdate(sql)
       const skipLocked = Dialect.skipLocked(sql, `"trigger"`)
@@ -94,16 +95,16 @@ export class Triggers extends Context.Service<
         get: (workspace, id) =>
           Effect.orDie(Effect.map(sql<TriggerRow>`${select} WHERE workspace_id = ${workspace} AND id = ${id}`, first)),
         find: (id) => Effect.orDie(Effect.map(sql<TriggerRow>`${select} WHERE id = ${id}`, first)),
-        list: (workspace, process, request) =>
-          Effect.map(
-            page<TriggerRow>(
-              select,
-              [sql`workspace_id = ${workspace}`, ...(process === null ? [] : [sql`process_id = ${process}`])],
-              "newest first",
-              request
-            ),
-            ({ hasMore, rows }) => ({ hasMore, rows: rows.map((row) => parseTrigger(row).view) })
-          ),
+        list: (workspace, process, request) => {
+          const having = (condition: Fragment) =>
+            Effect.map(page<TriggerRow>(select, [condition], "newest first", request), ({ hasMore, rows }) => ({
+              hasMore,
+              rows: rows.map((row) => parseTrigger(row).view)
+            }))
+          if (process === null) return having(sql`workspace_id = ${workspace}`)
+          const parent = sql`SELECT id FROM process WHERE id = ${process} AND workspace_id = ${workspace} AND deleted_at IS NULL`
+          return below(parent, having(sql`process_id = ${process}`))
+        },
         lock: (workspace, id, how) =>
           Effect.orDie(
             Effect.map(
@@ -145,8 +146,7 @@ export class Triggers extends Context.Service<
           Effect.map(
             sql<TriggerRow>`
               ${select} WHERE enabled = 1 AND starts IS NOT NULL AND EXISTS (
-                SELECT 1 FROM work_item WHERE work_item.process_id = "trigger".process_id AND work_item.state = 'new')
-              ORDER BY id`,
+                SELECT 1 FROM work_item WHERE work_item.process_id = "trigger".process_id AND work_item.state = 'new')`,
             (rows) => rows.map(parseTrigger)
           )
         ),

@@ -22,7 +22,7 @@ export const statements: ReadonlyArray<string> = [
     PRIMARY KEY (workspace_id, id)
   )`,
   `CREATE UNIQUE INDEX schedule_by_name ON schedule (workspace_id, name)`,
-  `CREATE INDEX schedule_by_process ON schedule (process_id)`,
+  `CREATE INDEX schedule_by_process ON schedule (process_id, id)`,
   `CREATE INDEX schedule_due ON schedule (wake_at) WHERE wake_at IS NOT NULL`,
   `CREATE INDEX schedule_waiting ON schedule (workspace_id, id) WHERE waits = 1`,
   `CREATE TABLE schedule_occurrence (

@@ -17,7 +17,7 @@ export const statements: ReadonlyArray<string> = [
   )`,
   `CREATE UNIQUE INDEX trigger_by_id ON "trigger" (id)`,
   `CREATE UNIQUE INDEX trigger_by_name ON "trigger" (workspace_id, name)`,
-  `CREATE INDEX trigger_by_process ON "trigger" (process_id)`,
+  `CREATE INDEX trigger_by_process ON "trigger" (process_id, id)`,
   `CREATE INDEX trigger_starting ON "trigger" (process_id) WHERE enabled = 1 AND starts IS NOT NULL`,
   `CREATE TABLE trigger_event (
     workspace_id TEXT NOT NULL,
