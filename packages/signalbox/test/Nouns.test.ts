@@ -94,8 +94,25 @@ const kinds: ReadonlyArray<Kind> = [
     create: "create nightly greeting --at 2999-01-01T00:00:00Z --zone Europe/Vienna",
     name: "nightly",
     keys: [
-      ...["id", "name", "process", "created_at", "cron", "every", "anchor", "at", "zone", "from", "until", "calendar"],
-      ...["jitter", "missed", "overlap", "queue", "paused", "next_at", "waiting"]
+      "id",
+      "name",
+      "process",
+      "created_at",
+      "cron",
+      "every",
+      "anchor",
+      "at",
+      "zone",
+      "from",
+      "until",
+      "calendar",
+      "jitter",
+      "missed",
+      "overlap",
+      "queue",
+      "paused",
+      "next_at",
+      "waiting"
     ]
   },
   {
