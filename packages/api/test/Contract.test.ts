@@ -201,7 +201,16 @@ describe("the resources", () => {
 
   it("are all in the document, and each has an example", () => {
     const shown = new Set(examples.map(({ component }) => component))
-    const parts = new Set(["Error", "File", "UploadForm", "StartedBy", "StepRunEnvironment", "WorkItemException", "RunSource", "Actor"])
+    const parts = new Set([
+      "Error",
+      "File",
+      "UploadForm",
+      "StartedBy",
+      "StepRunEnvironment",
+      "WorkItemException",
+      "RunSource",
+      "Actor"
+    ])
     for (const name of Object.keys(components.schemas)) assert.isTrue(shown.has(name) || parts.has(name), name)
   })
 
