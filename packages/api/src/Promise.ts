@@ -20,9 +20,11 @@ import * as Outputs from "./Outputs.ts"
 import { defaultPolicy, type Policy, RetryPolicy } from "./Policy.ts"
 import * as Processes from "./Processes.ts"
 import * as ProcessRuns from "./ProcessRuns.ts"
+import * as Schedules from "./Schedules.ts"
 import * as Secrets from "./Secrets.ts"
 import * as StepRuns from "./StepRuns.ts"
 import * as TaskPackages from "./TaskPackages.ts"
+import * as Triggers from "./Triggers.ts"
 import * as Webhooks from "./Webhooks.ts"
 import * as WorkerGroups from "./WorkerGroups.ts"
 import * as Workers from "./Workers.ts"
@@ -106,9 +108,11 @@ const modules = {
   outputs: Outputs,
   processes: Processes,
   processRuns: ProcessRuns,
+  schedules: Schedules,
   secrets: Secrets,
   stepRuns: StepRuns,
   taskPackages: TaskPackages,
+  triggers: Triggers,
   webhooks: Webhooks,
   workerGroups: WorkerGroups,
   workers: Workers,

@@ -22,6 +22,8 @@ import * as WebHandler from "./internal/edge/WebHandler.ts"
 import { Storage } from "./internal/StorageLayers.ts"
 import * as Service from "./internal/Service.ts"
 import { BulkOperations } from "./internal/runs/BulkOperations.ts"
+import { Scheduler } from "./internal/runs/Scheduler.ts"
+import { TriggerStarts } from "./internal/runs/TriggerStarts.ts"
 import { Runs } from "./internal/runs/Runs.ts"
 import { Dues } from "./internal/store/Dues.ts"
 import type { ServiceOptions, StorageOptions } from "./Options.ts"
@@ -85,13 +87,18 @@ const build = Effect.fnUntraced(function* (options: Options) {
   const prefix = prefixOf(options)
   const runs = Context.get(engine, Runs)
   const bulkOperations = Context.get(engine, BulkOperations)
+  const scheduler = Context.get(engine, Scheduler)
+  const triggers = Context.get(engine, TriggerStarts)
   const deliverer = Context.get(engine, Deliverer)
   const dues = Context.get(yield* Layer.build(Layer.provide(Dues.layer, stored)), Dues)
   return Mounted.of({
     httpEffect: Effect.updateService(routed, HttpServerRequest.HttpServerRequest, (request) =>
       withoutPrefix(request, prefix)
     ).pipe(Effect.provideContext(Context.add(settings, HttpPlatform.HttpPlatform, platform))),
-    tick: Effect.andThen(runs.tick, Effect.andThen(bulkOperations.tick, deliverer.tick)),
+    tick: Effect.andThen(
+      runs.tick,
+      Effect.all([scheduler.tick, triggers.tick, bulkOperations.tick, deliverer.tick], { discard: true })
+    ),
     nextDue: dues.next
   })
 })

@@ -104,7 +104,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("failures"
       } = late ?? assert.fail("no group")
       assert.deepStrictEqual(rest, {
         process: { id: process.id, name: process.name },
-        step: process.steps[0] ?? null,
+        step: { id: process.steps[0]?.id, name: process.steps[0]?.name },
         type: "business",
         code: "LATE",
         message: "order # is late",

@@ -3,7 +3,7 @@
  * its filters and its order, so a page costs the same however many other rows exist.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
-import { AssetId, WebhookId, WorkerGroupId } from "@signalbox/api/contract/Ids"
+import { AssetId, ScheduleId, WebhookId, WorkerGroupId } from "@signalbox/api/contract/Ids"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -21,8 +21,10 @@ import { Outputs } from "../src/internal/store/Outputs.ts"
 import { ProcessRuns } from "../src/internal/store/ProcessRuns.ts"
 import { Processes } from "../src/internal/store/Processes.ts"
 import { Secrets } from "../src/internal/store/Secrets.ts"
+import { Schedules } from "../src/internal/store/Schedules.ts"
 import { StepRuns } from "../src/internal/store/StepRuns.ts"
 import { TaskPackages } from "../src/internal/store/TaskPackages.ts"
+import { Triggers } from "../src/internal/store/Triggers.ts"
 import { Webhooks } from "../src/internal/store/Webhooks.ts"
 import { WorkerGroups } from "../src/internal/store/WorkerGroups.ts"
 import { WorkerReports } from "../src/internal/store/WorkerReports.ts"
@@ -73,6 +75,8 @@ const makeLists = Effect.gen(function* () {
   const stepRuns = yield* StepRuns
   const webhooks = yield* Webhooks
   const workers = yield* Workers
+  const schedules = yield* Schedules
+  const triggers = yield* Triggers
   const nobody = "01900000-0000-7000-8000-000000000000"
   const inWorkspace = (list: List): ReadonlyArray<Variant> => [[["workspace_id"], list]]
   const processId = process.view.id
@@ -128,6 +132,17 @@ const makeLists = Effect.gen(function* () {
     listWebhookDeliveries: [
       [["webhook_id"], (page) => deliveries.list(WebhookId.make(nobody), null, page)],
       [["webhook_id", "state"], (page) => deliveries.list(WebhookId.make(nobody), "failed", page)]
+    ],
+    listSchedules: [
+      [["workspace_id"], (page) => schedules.list(workspace, null, page)],
+      [["process_id"], (page) => schedules.list(workspace, processId, page)]
+    ],
+    listScheduleOccurrences: [
+      [["workspace_id", "schedule_id"], (page) => schedules.occurrences(workspace, ScheduleId.make(nobody), page)]
+    ],
+    listTriggers: [
+      [["workspace_id"], (page) => triggers.list(workspace, null, page)],
+      [["process_id"], (page) => triggers.list(workspace, processId, page)]
     ],
     listWorkers: inWorkspace((page) => workers.list(workspace, page)),
     listWorkerGroups: inWorkspace((page) => groups.list(workspace, page)),
@@ -196,15 +211,18 @@ withLayer(Layer.provideMerge(runsOn(sqlite), recording), { excludeTestServices: 
     it.effect("holds for the polls of every second: ended rows cost nothing, however many", () =>
       Effect.gen(function* () {
         yield* makeLists
+        const schedules = yield* Schedules
+        const triggers = yield* Triggers
         const { tick } = yield* Runs
-        const polls = [tick, (yield* BulkOperations).claim, (yield* Failures).fill(100)]
-        for (const statement of yield* statementsOf(Effect.all(polls))) {
+        const operations = [(yield* BulkOperations).claim, (yield* Failures).fill(100)]
+        const all = Effect.all([tick, schedules.due(100), triggers.candidates, ...operations], { discard: true })
+        for (const statement of yield* statementsOf(all)) {
           if (!/^\s*(SELECT|UPDATE|DELETE)/.test(statement)) continue
           const plan = (yield* planOf(statement)).join("\n")
           // A scan of a partial index covers live rows only.
           assert.notMatch(
             plan,
-            /SCAN (?!\w+ USING (COVERING )?INDEX (step_run_running|assistant_run_live|bulk_operation_open|work_item_without_failure))/,
+            /SCAN (?!\w+ USING (COVERING )?INDEX (step_run_running|assistant_run_live|schedule_waiting|trigger_starting|bulk_operation_open|work_item_without_failure))/,
             `${plan}\n${statement}`
           )
         }

@@ -68,6 +68,21 @@ const walksIn = Effect.fnUntraced(function* (of: Seed) {
   }
   const worker = yield* workerAt(origin, identity, [task])
   yield* worker.stayAlive([StepRunId.make(id("step_run_id"))])
+  const yearly = { process: { id: process }, cron: "0 0 1 1 *" }
+  const hourly = yield* post("schedules", {
+    name: unique(),
+    process: { id: process },
+    every: "1 hour",
+    overlap: "allow"
+  })
+  let hours = 0
+  /** The next occurrence of the hourly schedule. */
+  const occurrence = Effect.gen(function* () {
+    const { scheduleIn } = yield* Service
+    yield* scheduleIn(++hours * 3_600_000)
+    const [newest] = bodyAs(anyPage, yield* ask("GET", `schedules/${hourly}/occurrences?limit=1`)).data
+    return String(newest?.["id"])
+  })
   const asWorker = { key: null, headers: headersOf("worker", of.tokens.worker) }
   const stepRun = `/worker-v1/step-runs/${of.ids["step_run_id"]}`
   const leased = { lease_token: of.leaseToken }
@@ -226,6 +241,19 @@ const walksIn = Effect.fnUntraced(function* (of: Seed) {
       path: `webhooks/${id("webhook_id")}/deliveries`,
       field: "id",
       make: post(`webhooks/${id("webhook_id")}/test`)
+    },
+    listSchedules: {
+      path: "schedules",
+      field: "id",
+      make: Effect.suspend(() => post("schedules", { ...yearly, name: unique() })),
+      remove: removeAt("schedules")
+    },
+    listScheduleOccurrences: { path: `schedules/${hourly}/occurrences`, field: "id", make: occurrence },
+    listTriggers: {
+      path: "triggers",
+      field: "id",
+      make: Effect.suspend(() => post("triggers", { name: unique(), process: { id: process }, webhook: {} })),
+      remove: removeAt("triggers")
     },
     listWorkers: { path: "workers", field: "id", make: linkOne, remove: removeAt("workers") },
     listWorkerGroups: {

@@ -1,6 +1,7 @@
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+import * as Triggers from "@signalbox/api/Triggers"
 import * as Webhooks from "@signalbox/api/Webhooks"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -93,6 +94,27 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("logs and 
       const all = said.join("\n")
       assert.include(all, "process-runs-integrations")
       assert.notInclude(all, key.slice(-42, -1))
+    })
+  )
+
+  it.effect("hold no token of a trigger, whatever comes of its request", () =>
+    Effect.gen(function* () {
+      const { origin } = yield* Service
+      const { process } = yield* newProcess
+      const signature = { type: "hmac", header: "x-signature", secret: Redacted.make("hush-of-a-trigger") } as const
+      const { url } = yield* Triggers.create({ name: "secret", process: { id: process }, webhook: { signature } })
+      const path = new URL(url === null ? "" : Redacted.value(url)).pathname
+      said.length = 0
+      const headers = { "content-type": "application/json", "x-signature": "0".repeat(64) }
+      for (const target of [path, path.slice(0, -1), `${path}/`, `${path}/nowhere`, `/nowhere${path}`, `/${path}`]) {
+        for (const method of ["POST", "GET", "PUT"]) {
+          yield* send(origin, method, `${target}?a=1`, { headers, ...(method === "GET" ? {} : { body: "{}" }) })
+        }
+      }
+      const all = said.join("\n")
+      assert.include(all, "Hooks.receive")
+      assert.notInclude(all, path.slice(-42, -1))
+      assert.notInclude(all, "hush-of-a-trigger")
     })
   )
 

@@ -91,11 +91,25 @@ const read = async (path: string, key = room.ready.api_key): Promise<unknown> =>
 const everything = async () =>
   JSON.stringify(
     await Promise.all(
-      ["secrets", "task-packages", "worker-groups", "assets", "processes", "assistants", "webhooks"].map((path) =>
-        read(path)
-      )
+      [
+        "secrets",
+        "task-packages",
+        "worker-groups",
+        "assets",
+        "processes",
+        "assistants",
+        "webhooks",
+        "schedules",
+        "triggers"
+      ].map((path) => read(path))
     )
   )
+
+const refusedSchedule = `schedules:
+  never:
+    process: orders
+    cron: 0 0 30 2 *
+`
 
 describe("signalbox apply", () => {
   it("plans and changes nothing with --dry-run", async () => {
@@ -111,7 +125,9 @@ describe("signalbox apply", () => {
       "planned: create asset limits",
       "planned: create process orders",
       "planned: create assistant reader",
-      "planned: create webhook https://example.com/hook (orders)"
+      "planned: create webhook https://example.com/hook (orders)",
+      "planned: create schedule nightly orders",
+      "planned: create trigger new orders"
     ])
     assert.strictEqual(await everything(), before)
   })
@@ -119,7 +135,7 @@ describe("signalbox apply", () => {
   it("applies the example of the README, and finds nothing to do after that", async () => {
     const lines = await applied(join(folder, "workspace.yaml"))
     assert.deepStrictEqual([...new Set(lines.map(({ status }) => status))], ["done"])
-    assert.strictEqual(lines.length, 10)
+    assert.strictEqual(lines.length, 12)
 
     const listed = await everything()
     for (const name of [
@@ -132,7 +148,9 @@ describe("signalbox apply", () => {
       "limits",
       "orders",
       "reader",
-      "https://example.com/hook"
+      "https://example.com/hook",
+      "nightly orders",
+      "new orders"
     ]) {
       assert.include(listed, `"${name}"`)
     }
@@ -152,8 +170,15 @@ describe("signalbox apply", () => {
     const again = await applied(join(folder, "workspace.yaml"))
     assert.deepStrictEqual([...new Set(again.map(({ status }) => status))], ["unchanged"])
     const told = await succeed(["apply", join(folder, "workspace.yaml"), "--data", data])
-    assert.match(told.stdout, /Plan: 0 to create, 0 to change, 0 to delete, 10 unchanged\.\nNothing to do\.\n$/)
+    assert.match(told.stdout, /Plan: 0 to create, 0 to change, 0 to delete, 12 unchanged\.\nNothing to do\.\n$/)
     assert.strictEqual(await everything(), listed)
+  })
+
+  it("refuses a schedule that never comes, before anything changes", async () => {
+    const before = await everything()
+    const { stderr } = await signalbox(["apply", file("never.yaml", refusedSchedule), "--data", data])
+    assert.match(stderr, /schedules\.never\.cron: no year has such a day/)
+    assert.strictEqual(await everything(), before)
   })
 
   it("changes what differs and nothing else, by its parts", async () => {
@@ -163,6 +188,8 @@ describe("signalbox apply", () => {
       .replace("text: EUR", "text: EUR, content_type: text/html")
       .replace("[process_run.completed, process_run.unresolved]", "[process_run.unresolved]")
       .replace("The shop's back office", "The back office")
+      .replace("30 2 * * mon-fri", "30 3 * * mon-fri")
+      .replace("at_least: 50", "at_least: 60")
     const lines = worked(await applied(file("workspace.yaml", changed)))
     assert.deepStrictEqual(
       lines.map(({ action, detail, name, status }) => [status, action, name, detail]),
@@ -171,7 +198,9 @@ describe("signalbox apply", () => {
         ["done", "change", "prices", "content"],
         ["done", "change", "currency", "content type"],
         ["done", "change", "orders", "description"],
-        ["done", "change", "https://example.com/hook (orders)", "events"]
+        ["done", "change", "https://example.com/hook (orders)", "events"],
+        ["done", "change", "nightly orders", "times"],
+        ["done", "change", "new orders", "start"]
       ]
     )
     assert.deepStrictEqual(worked(await applied(join(folder, "workspace.yaml"))), [])
@@ -281,7 +310,10 @@ describe("signalbox apply", () => {
   it("writes values of secrets that are there only when asked, and asks for what they come from only then", async () => {
     const path = join(folder, "workspace.yaml")
     assert.strictEqual((await signalbox(["apply", path, "--data", data])).status, 0)
-    assert.deepStrictEqual(facts(worked(await applied(path, "--rewrite-secrets"))), ["done: change secret shop"])
+    assert.deepStrictEqual(facts(worked(await applied(path, "--rewrite-secrets"))), [
+      "done: change secret shop",
+      "done: change trigger new orders"
+    ])
     const without = await signalbox(["apply", path, "--rewrite-secrets", "--data", data])
     assert.strictEqual(without.status, 1)
     assert.match(

@@ -90,6 +90,40 @@ const kinds: ReadonlyArray<Kind> = [
     keys: ["id", "process", "enabled_events", "endpoint", "enabled"]
   },
   {
+    noun: "schedules",
+    create: "create nightly greeting --at 2999-01-01T00:00:00Z --zone Europe/Vienna",
+    name: "nightly",
+    keys: [
+      "id",
+      "name",
+      "process",
+      "created_at",
+      "cron",
+      "every",
+      "anchor",
+      "at",
+      "zone",
+      "from",
+      "until",
+      "calendar",
+      "jitter",
+      "missed",
+      "overlap",
+      "queue",
+      "paused",
+      "next_at",
+      "waiting"
+    ]
+  },
+  {
+    noun: "triggers",
+    create:
+      "create pushes greeting --at-least 1 --webhook --secret-env HOOK_SECRET --signature-header X-Sig --payload a=/b",
+    name: "pushes",
+    env: { HOOK_SECRET: "sesame" },
+    keys: ["id", "name", "process", "created_at", "enabled", "start", "webhook", "problem"]
+  },
+  {
     noun: "assistants",
     create: "create reader --package letters --task hello",
     name: "reader",

@@ -21,9 +21,11 @@ import { ProcessRuns } from "./ProcessRuns.ts"
 import { ErrorBody } from "./Responses.ts"
 import { RobotData, RobotProcess } from "./Robot.ts"
 import { RobotSecrets } from "./RobotSecrets.ts"
+import { Schedules } from "./Schedules.ts"
 import { Secrets } from "./Secrets.ts"
 import { StepRuns } from "./StepRuns.ts"
 import { TaskPackages } from "./TaskPackages.ts"
+import { Triggers } from "./Triggers.ts"
 import { WebhookEvent } from "./WebhookEvents.ts"
 import { Webhooks } from "./Webhooks.ts"
 import { WorkerGroups } from "./WorkerGroups.ts"
@@ -52,6 +54,8 @@ const operations = HttpApi.make("signalbox")
     TaskPackages.prefix(basePath),
     Secrets.prefix(basePath),
     Webhooks.prefix(basePath),
+    Schedules.prefix(basePath),
+    Triggers.prefix(basePath),
     Workers.prefix(basePath),
     WorkerGroups.prefix(basePath),
     ApiKeys.prefix(basePath),

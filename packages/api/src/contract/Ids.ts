@@ -78,6 +78,18 @@ export type EventId = string & Brand.Brand<"EventId">
 export const LinkTokenId = Schema.String.pipe(Schema.brand("LinkTokenId"))
 export type LinkTokenId = string & Brand.Brand<"LinkTokenId">
 
+/** Identifies a schedule. */
+export const ScheduleId = Schema.String.pipe(Schema.brand("ScheduleId"))
+export type ScheduleId = string & Brand.Brand<"ScheduleId">
+
+/** Identifies an occurrence of a schedule. */
+export const ScheduleOccurrenceId = Schema.String.pipe(Schema.brand("ScheduleOccurrenceId"))
+export type ScheduleOccurrenceId = string & Brand.Brand<"ScheduleOccurrenceId">
+
+/** Identifies a trigger. */
+export const TriggerId = Schema.String.pipe(Schema.brand("TriggerId"))
+export type TriggerId = string & Brand.Brand<"TriggerId">
+
 /** Identifies an API key; not the key itself. */
 export const ApiKeyId = Schema.String.pipe(Schema.brand("ApiKeyId"))
 export type ApiKeyId = string & Brand.Brand<"ApiKeyId">

@@ -1,4 +1,5 @@
 /** Process runs: a process that runs on one or more work items. */
+import * as Effect from "effect/Effect"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
@@ -23,6 +24,14 @@ export const StartedBy = Schema.Struct({
   details: Schema.NullOr(Schema.Struct({ id: Schema.String, first_name: Schema.String, last_name: Schema.String }))
 }).annotate({ identifier: "StartedBy" })
 
+/** The schedule or trigger that started a run, with its name at that time. It may have been deleted since. */
+export const RunSource = Schema.Struct({
+  type: OpenEnum(["schedule", "trigger"]),
+  id: Schema.String,
+  name: Schema.String
+}).annotate({ identifier: "RunSource" })
+export interface RunSource extends Schema.Schema.Type<typeof RunSource> {}
+
 /** `duration` is in seconds, null until the run has ended. */
 export const ProcessRun = Schema.Struct({
   id: ProcessRunId,
@@ -32,6 +41,8 @@ export const ProcessRun = Schema.Struct({
   ended_at: Schema.NullOr(Timestamp),
   process: Schema.Struct({ id: ProcessId, name: Schema.String }),
   started_by: StartedBy,
+  /** Extension: null when neither a schedule nor a trigger started it. */
+  source: Schema.NullOr(RunSource).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   duration: Schema.NullOr(Schema.Finite),
   /** Extension. */
   priority: orderFields.priority

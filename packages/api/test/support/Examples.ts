@@ -17,6 +17,8 @@ import * as Secrets from "../../src/contract/Secrets.ts"
 import * as StepRuns from "../../src/contract/StepRuns.ts"
 import * as TaskPackages from "../../src/contract/TaskPackages.ts"
 import * as WebhookEvents from "../../src/contract/WebhookEvents.ts"
+import * as Schedules from "../../src/contract/Schedules.ts"
+import * as Triggers from "../../src/contract/Triggers.ts"
 import * as Webhooks from "../../src/contract/Webhooks.ts"
 import * as WorkerGroups from "../../src/contract/WorkerGroups.ts"
 import * as WorkerProtocol from "../../src/contract/WorkerProtocol.ts"
@@ -63,6 +65,45 @@ const assistantRun = {
   duration: 60.5,
   assistant: { id: "a1", name: "invoices" }
 }
+const trigger = {
+  id: "t1",
+  name: "pushes",
+  process: { id: "p1", name: "orders" },
+  created_at: at,
+  enabled: true,
+  start: { at_least: 1, oldest_seconds: 60, max_runs: 1 },
+  webhook: {
+    signature: { type: "hmac", header: "X-Hub-Signature-256", prefix: "sha256=" },
+    handshake: "slack",
+    payload: { repository: "/repository/full_name" },
+    event_id: { header: "X-GitHub-Delivery", pointer: null },
+    max_waiting: 1000
+  },
+  problem: { since: at, message: "the process has no steps" }
+}
+
+const schedule = {
+  id: "sch1",
+  name: "nightly",
+  process: { id: "p1", name: "orders" },
+  created_at: at,
+  cron: "30 2 * * *",
+  every: "1 hour",
+  anchor: at,
+  at,
+  zone: "Europe/Vienna",
+  from: at,
+  until: later,
+  calendar: { dates: ["2026-12-25"], weekdays: ["sun"], otherwise: "before" },
+  jitter: "5 minutes",
+  missed: "last",
+  overlap: "skip",
+  queue: 1,
+  paused: { since: at, by: { type: "api_key", id: "k1", name: "ci" }, note: "the ERP is down" },
+  next_at: later,
+  waiting: [at]
+}
+
 const webhook = {
   id: "w1",
   process: { id: "p1" },
@@ -153,6 +194,7 @@ export const examples: ReadonlyArray<Example> = [
     ended_at: later,
     process: { id: "p1", name: "orders" },
     started_by: { type: "user", details: { id: "u1", first_name: "Ada", last_name: "Lovelace" } },
+    source: { type: "schedule", id: "s1", name: "nightly" },
     duration: 60.5,
     priority: -10
   }),
@@ -249,6 +291,29 @@ export const examples: ReadonlyArray<Example> = [
     value: "AAEC",
     encryption: { encryptionScheme: "robocloud-vault-transit-v2", encryptedAES: "AAEC", authTag: "AAEC", iv: "AAEC" }
   }),
+  of("ScheduleListed", Schedules.ScheduleListed, schedule),
+  of("Schedule", Schedules.Schedule, {
+    ...schedule,
+    inputs: { type: "with_payloads", payloads: [{ until: "{at}" }] },
+    running: [{ id: "r1" }]
+  }),
+  of("ScheduleTime", Schedules.ScheduleTime, {
+    at,
+    starts_at: later,
+    local: "2026-11-20T09:00:00.000+01:00[Europe/Vienna]"
+  }),
+  of("ScheduleOccurrence", Schedules.ScheduleOccurrence, {
+    id: "so1",
+    at,
+    recorded_at: later,
+    outcome: "skipped",
+    reason: "overlap",
+    why: "the run r1 has not ended, and overlap is skip",
+    process_run: { id: "r1" }
+  }),
+  of("TriggerListed", Triggers.TriggerListed, trigger),
+  of("Trigger", Triggers.Trigger, { ...trigger, running: [{ id: "r1" }] }),
+  of("TriggerCreated", Triggers.TriggerCreated, { ...trigger, running: [], url: "https://example.com/hooks/secret" }),
   of("WebhookListed", Webhooks.WebhookListed, webhook),
   of("Webhook", Webhooks.Webhook, { ...webhook, secret: "whsec_AAEC" }),
   of("WebhookDelivery", Webhooks.WebhookDelivery, {

@@ -117,6 +117,23 @@ POST   /workspaces/{w}/webhooks/{webhook_id}/test                      Webhooks.
 GET    /workspaces/{w}/webhooks/{webhook_id}/deliveries                Webhooks.read_webhooks
 POST   /workspaces/{w}/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver  Webhooks.write_webhooks
 
+GET    /workspaces/{w}/schedules/{schedule_id}                         Schedules.read_schedules
+GET    /workspaces/{w}/schedules                                       Schedules.read_schedules
+POST   /workspaces/{w}/schedules                                       Schedules.write_schedules
+POST   /workspaces/{w}/schedules/{schedule_id}                         Schedules.write_schedules
+DELETE /workspaces/{w}/schedules/{schedule_id}                         Schedules.write_schedules
+POST   /workspaces/{w}/schedules/{schedule_id}/pause                   Schedules.write_schedules
+POST   /workspaces/{w}/schedules/{schedule_id}/resume                  Schedules.write_schedules
+GET    /workspaces/{w}/schedules/{schedule_id}/next                    Schedules.read_schedules
+GET    /workspaces/{w}/schedules/{schedule_id}/occurrences             Schedules.read_schedules
+
+GET    /workspaces/{w}/triggers/{trigger_id}                           Triggers.read_triggers
+GET    /workspaces/{w}/triggers                                        Triggers.read_triggers
+POST   /workspaces/{w}/triggers                                        Triggers.write_triggers
+POST   /workspaces/{w}/triggers/{trigger_id}                           Triggers.write_triggers
+POST   /workspaces/{w}/triggers/{trigger_id}/rotate-url                Triggers.write_triggers
+DELETE /workspaces/{w}/triggers/{trigger_id}                           Triggers.write_triggers
+
 GET    /workspaces/{w}/api-keys                                        Workspace.manage_api_keys
 POST   /workspaces/{w}/api-keys                                        Workspace.manage_api_keys
 DELETE /workspaces/{w}/api-keys/{api_key_id}                           Workspace.manage_api_keys

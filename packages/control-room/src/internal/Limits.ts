@@ -9,6 +9,8 @@ export const limits = {
   /** A body that is read before the caller is authenticated. */
   unauthenticatedBody: 64 * 1024,
   itemPayload: 1024 * 1024,
+  /** A request to the address of a trigger. */
+  hookBody: 1024 * 1024,
   /** A page of a list, unless one row alone is larger. */
   page: 8 * 1024 * 1024,
   /** Responses up to this size are not counted. */

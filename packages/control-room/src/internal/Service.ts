@@ -5,8 +5,10 @@ import * as Layer from "effect/Layer"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
+import * as HttpMiddleware from "effect/http/HttpMiddleware"
 import * as UrlParams from "effect/http/UrlParams"
 import type { ServiceOptions } from "../Options.ts"
+import { hasHookToken } from "./HooksPath.ts"
 import { limits } from "./Limits.ts"
 import { Deliverer } from "./delivery/Deliverer.ts"
 import { ResponseMemory } from "./edge/ResponseMemory.ts"
@@ -30,16 +32,19 @@ import * as AssistantHandlers from "./endpoints/Assistants.ts"
 import * as ConsoleTicketHandlers from "./endpoints/ConsoleTickets.ts"
 import * as Legacy from "./endpoints/Legacy.ts"
 import * as OutputHandlers from "./endpoints/Outputs.ts"
+import * as Hooks from "./endpoints/Hooks.ts"
 import * as PauseHandlers from "./endpoints/Pauses.ts"
 import * as ProcessRunHandlers from "./endpoints/ProcessRuns.ts"
 import * as ProcessHandlers from "./endpoints/Processes.ts"
 import * as Robot from "./endpoints/Robot.ts"
 import * as RobotSecrets from "./endpoints/RobotSecrets.ts"
+import * as ScheduleHandlers from "./endpoints/Schedules.ts"
 import * as SecretHandlers from "./endpoints/Secrets.ts"
 import * as StepRunHandlers from "./endpoints/StepRuns.ts"
 import * as TaskPackageHandlers from "./endpoints/TaskPackages.ts"
 import * as Transfers from "./endpoints/Transfers.ts"
 import { Views } from "./endpoints/Views.ts"
+import * as TriggerHandlers from "./endpoints/Triggers.ts"
 import * as WebhookHandlers from "./endpoints/Webhooks.ts"
 import * as WorkItemHandlers from "./endpoints/WorkItems.ts"
 import * as WorkerGroupHandlers from "./endpoints/WorkerGroups.ts"
@@ -55,6 +60,8 @@ import { InputSchemas } from "./runs/InputSchemas.ts"
 import { NextItems } from "./runs/NextItems.ts"
 import { Retention } from "./runs/Retention.ts"
 import { Runs } from "./runs/Runs.ts"
+import { Scheduler } from "./runs/Scheduler.ts"
+import { TriggerStarts } from "./runs/TriggerStarts.ts"
 import { WorkSignal } from "./runs/WorkSignal.ts"
 import { StorageHealth } from "./storage/StorageHealth.ts"
 import { UploadCompletion } from "./transfers/UploadCompletion.ts"
@@ -78,8 +85,10 @@ const endpoints = (createWorkspaces: boolean) =>
     AssistantHandlers.layer,
     ProcessRunHandlers.layer,
     WebhookHandlers.layer,
+    TriggerHandlers.layer,
     ApiKeyHandlers.layer,
     ConsoleTicketHandlers.layer,
+    ScheduleHandlers.layer,
     SecretHandlers.layer,
     WorkerHandlers.layer,
     WorkerGroupHandlers.layer,
@@ -99,6 +108,7 @@ const routes = ({ console, cors = [], createWorkspaces = true, metrics = false }
     Transfers.layer,
     ConsoleRoutes.layer,
     console === undefined ? Layer.empty : ConsolePages.layer(console),
+    Hooks.layer,
     Edge.layer,
     cors.length === 0 ? Layer.empty : Cors.layer(cors)
   )
@@ -117,13 +127,15 @@ const gitPackages = GitPackages.layer.pipe(Layer.provide(Git.layer))
 export const running = ({ retainRuns }: Pick<ServiceOptions, "retainRuns">) =>
   Layer.mergeAll(
     Runs.layerTicking,
+    Scheduler.layerTicking,
+    TriggerStarts.layerTicking,
     Deliverer.layerRunning,
     GitPackages.layerTicking,
     BulkOperations.layerTicking,
     OldFailures.layerTicking,
     Layer.provide(Retention.layerTicking, Retention.layer(retainRuns))
   ).pipe(
-    Layer.provideMerge(BulkOperations.layer),
+    Layer.provideMerge(Layer.mergeAll(Scheduler.layer, TriggerStarts.layer, BulkOperations.layer)),
     Layer.provideMerge(Layer.mergeAll(Runs.layer, NextItems.layer, Deliverer.layer, gitPackages)),
     Layer.provideMerge(WorkSignal.layer)
   )
@@ -152,5 +164,7 @@ export const settings = Layer.mergeAll(
   quietTracer,
   // Keys and signatures in addresses stay out of spans.
   Layer.succeed(UrlParams.CurrentRedactedNames, ["token", "signature"]),
+  // The addresses of triggers have their token in the path; `Hooks.receive` is their span.
+  Layer.succeed(HttpMiddleware.TracerDisabledWhen, ({ url }) => hasHookToken(url)),
   Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(limits.jsonBody))
 )

@@ -35,11 +35,13 @@ import { Pauses } from "./store/Pauses.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { Processes } from "./store/Processes.ts"
 import { RunItems } from "./store/RunItems.ts"
+import { Schedules } from "./store/Schedules.ts"
 import { Seal } from "./store/Seal.ts"
 import { Secrets } from "./store/Secrets.ts"
 import { StepRuns } from "./store/StepRuns.ts"
 import { TaskPackages } from "./store/TaskPackages.ts"
 import { TransitKeys } from "./store/TransitKeys.ts"
+import { Triggers } from "./store/Triggers.ts"
 import { Webhooks } from "./store/Webhooks.ts"
 import { WorkItems } from "./store/WorkItems.ts"
 import { WorkerGroups } from "./store/WorkerGroups.ts"
@@ -66,6 +68,8 @@ const repositories = Layer.mergeAll(
   IdempotencyRecords.layer,
   Webhooks.layer,
   Deliveries.layer,
+  Schedules.layer,
+  Triggers.layer,
   Workers.layer,
   WorkerReports.layer,
   Assistants.layer,

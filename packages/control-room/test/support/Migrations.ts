@@ -46,6 +46,12 @@ export const beforeHeldOutputs = Effect.gen(function* () {
   for (const index of ["work_item_by_failure", "work_item_without_failure"]) yield* sql`DROP INDEX ${sql(index)}`
   yield* sql`ALTER TABLE work_item DROP COLUMN failure`
   yield* beforeOrder
+  for (const table of ["trigger_event", "trigger", "schedule_occurrence", "schedule"])
+    yield* sql`DROP TABLE ${sql(table)}`
+  yield* sql`DROP INDEX process_run_live_by_source`
+  for (const column of ["source_type", "source_id", "source_name"]) {
+    yield* sql`ALTER TABLE process_run DROP COLUMN ${sql(column)}`
+  }
   yield* sql`ALTER TABLE process DROP COLUMN forward_done_items`
   for (const index of ["file_by_blob", "work_item_by_parent", "output_passed_on"]) {
     yield* sql`DROP INDEX ${sql(index)}`

@@ -119,6 +119,8 @@ export const seed = Effect.gen(function* () {
   const group = yield* made("worker-groups", { name })
   const token = yield* made(`worker-groups/${group}/link-tokens`, { name })
   yield* ask("POST", `worker-groups/${group}/workers`, { worker: { id: worker.identity.workerId } })
+  const schedule = yield* made("schedules", { name, process: { id: process }, at: "2999-01-01T00:00:00Z" })
+  const trigger = yield* made("triggers", { name, process: { id: process }, webhook: {} })
   const apiKey = yield* made("api-keys", { name, permissions: ["Vault.read_secrets"] })
   const { link_token } = bodyAs(
     Schema.Struct({ link_token: Schema.String }),
@@ -158,7 +160,9 @@ export const seed = Effect.gen(function* () {
     token_id: token,
     api_key_id: apiKey,
     failure_id: failure,
-    bulk_operation_id: bulk_operation.id
+    bulk_operation_id: bulk_operation.id,
+    schedule_id: schedule,
+    trigger_id: trigger
   }
   const workerToken = Redacted.value(worker.identity.token)
   const made_: Seed = {

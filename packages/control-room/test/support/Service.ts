@@ -26,6 +26,8 @@ import { basename, join } from "node:path"
 import { Deliverer } from "../../src/internal/delivery/Deliverer.ts"
 import { TargetGuard } from "../../src/internal/delivery/TargetGuard.ts"
 import { Retention } from "../../src/internal/runs/Retention.ts"
+import { Scheduler } from "../../src/internal/runs/Scheduler.ts"
+import { TriggerStarts } from "../../src/internal/runs/TriggerStarts.ts"
 import { Runs } from "../../src/internal/runs/Runs.ts"
 import * as NodeServer from "../../src/NodeServer.ts"
 import type { StorageOptions } from "../../src/Options.ts"
@@ -66,6 +68,8 @@ export class Service extends Context.Service<
     readonly blobs: Effect.Effect<{ readonly kept: ReadonlyArray<string>; readonly staged: ReadonlyArray<string> }>
     /** One poll of the service for due timers, as if this many milliseconds had passed. */
     readonly tickIn: (millis: number) => Effect.Effect<void>
+    /** One poll of the service for due schedules, as if this many milliseconds had passed. */
+    readonly scheduleIn: (millis: number) => Effect.Effect<void>
     /** One run of retention, as if this many milliseconds had passed. */
     readonly retainIn: (millis: number) => Effect.Effect<void>
     /** All due deliveries, as if this many milliseconds had passed. */
@@ -133,6 +137,7 @@ const service = (folder: string) =>
       const workspaces = yield* Workspaces
       const apiKeys = yield* ApiKeys
       const { tick } = yield* Runs
+      const scheduler = yield* Scheduler
       const retention = yield* Retention
       const deliverer = yield* Deliverer
       const sql = yield* SqlClient.SqlClient
@@ -176,6 +181,7 @@ const service = (folder: string) =>
         }).pipe(Effect.orDie),
         blobs: blobsIn(folder),
         tickIn: (millis) => Effect.provideService(tick, Clock.Clock, movedBy(clock, millis)),
+        scheduleIn: (millis) => Effect.provideService(scheduler.tick, Clock.Clock, movedBy(clock, millis)),
         retainIn: (millis) => Effect.provideService(retention.tick, Clock.Clock, movedBy(clock, millis)),
         deliverIn: (millis) => Effect.provideService(deliverer.tick, Clock.Clock, movedBy(clock, millis))
       })
@@ -198,6 +204,7 @@ export const layerIn = (
     Layer.provideMerge(NodeHttpClient.layerUndici),
     Layer.provideMerge(Server.layer(options)),
     // The same instances as those of the service: a layer is built once.
+    Layer.provideMerge(Layer.merge(Scheduler.layer, TriggerStarts.layer)),
     Layer.provideMerge(Runs.layer.pipe(Layer.provide(WorkSignal.layer))),
     Layer.provideMerge(Retention.layer(options?.retainRuns)),
     Layer.provideMerge(Deliverer.layer.pipe(Layer.provide(TargetGuard.layer(options?.allowPrivateTargets)))),

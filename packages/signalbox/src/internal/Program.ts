@@ -36,6 +36,8 @@ const commands = {
   assets: () => import("./nouns/AssetNoun.ts").then((module) => withContext(module.assets)),
   secrets: () => import("./nouns/SecretNoun.ts").then((module) => withContext(module.secrets)),
   webhooks: () => import("./nouns/WebhookNoun.ts").then((module) => withContext(module.webhooks)),
+  schedules: () => import("./nouns/ScheduleNoun.ts").then((module) => withContext(module.schedules)),
+  triggers: () => import("./nouns/TriggerNoun.ts").then((module) => withContext(module.triggers)),
   keys: () => import("./commands/Keys.ts").then((module) => withContext(module.keys)),
   flows: () => import("./commands/Flows.ts").then((module) => module.flows),
   worker: () => import("./commands/Worker.ts").then((module) => withContext(module.worker)),

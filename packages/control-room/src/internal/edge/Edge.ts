@@ -28,6 +28,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { isSqlError } from "effect/sql/SqlError"
 import type * as Schema from "effect/Schema"
 import type * as Types from "effect/Types"
+import { hasHookToken, hooksPath } from "../HooksPath.ts"
 import { limits } from "../Limits.ts"
 import { isMissingReference } from "@signalbox/sql/Dialect"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
@@ -74,6 +75,7 @@ const methodsByPath = (() => {
   // upload as failed.
   add(`${transferPrefix}/assets/:upload_id`, "PUT", Infinity)
   add(`${transferPrefix}/files/:file_id/:name`, "GET")
+  add(`${hooksPath}/:token`, "POST", limits.hookBody)
   add(openApiPath, "GET")
   add(docsPath, "GET")
   for (const method of ["GET", "POST", "DELETE"]) add(sessionPath, method, limits.unauthenticatedBody)
@@ -98,7 +100,8 @@ const methodFor = (path: string, method: string): string => {
 const noRoute = (request: HttpServerRequest.HttpServerRequest) => {
   const path = pathOf(request.url)
   const allowed = allowedAt(path)
-  if (allowed === undefined) return respond(404, "NOT_FOUND", `nothing exists at ${path}`)
+  const shown = hasHookToken(path) ? "this address" : path
+  if (allowed === undefined) return respond(404, "NOT_FOUND", `nothing exists at ${shown}`)
   const allow = [...allowed.keys()].sort().join(", ")
   return respond(405, "METHOD_NOT_ALLOWED", `${request.method} is not allowed here; use ${allow}`, { allow })
 }

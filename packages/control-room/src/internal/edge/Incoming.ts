@@ -104,13 +104,15 @@ const unreadable = (message: string) => dieWith(400, "INVALID_REQUEST", message)
 
 const decoder = new TextDecoder()
 
+/** The JSON text of a body, or the refusal of one that is not UTF-8 or nests too deep. */
+export const jsonTextOf = (bytes: Uint8Array): Effect.Effect<string> => {
+  if (!isUtf8(bytes)) return unreadable("the body is not valid UTF-8; send JSON in UTF-8")
+  const text = decoder.decode(bytes)
+  return tooDeep(text) ? unreadable(`the body nests deeper than ${limits.jsonDepth} levels`) : Effect.succeed(text)
+}
+
 const textOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<string, HttpServerError.HttpServerError> =>
-  Effect.flatMap(request.arrayBuffer, (buffer) => {
-    const bytes = new Uint8Array(buffer)
-    if (!isUtf8(bytes)) return unreadable("the body is not valid UTF-8; send JSON in UTF-8")
-    const text = decoder.decode(bytes)
-    return tooDeep(text) ? unreadable(`the body nests deeper than ${limits.jsonDepth} levels`) : Effect.succeed(text)
-  })
+  Effect.flatMap(request.arrayBuffer, (buffer) => jsonTextOf(new Uint8Array(buffer)))
 
 /** The request with another body, and other changes. */
 export const withText = (

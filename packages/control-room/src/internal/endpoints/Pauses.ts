@@ -37,7 +37,8 @@ export const layer = Endpoints.group(
       const principal = yield* CurrentPrincipal
       // The contract admits only keys of the workspace here.
       if (principal._tag !== "ApiKey") return yield* Effect.die(new Error("a pause needs a key"))
-      const by: PausedBy = { type: "api_key", id: principal.keyId, name: yield* keys.nameOf(principal.keyId) }
+      const { keyId, workspaceId } = principal
+      const by: PausedBy = { type: "api_key", id: keyId, name: yield* keys.nameOf(workspaceId, keyId) }
       return by
     })
 

@@ -7,12 +7,14 @@ import { Refused } from "../Refused.ts"
 import { Database } from "../store/Database.ts"
 import { Files } from "../store/Files.ts"
 import { Processes, type StoredProcess } from "../store/Processes.ts"
-import { ProcessRuns } from "../store/ProcessRuns.ts"
+import { ProcessRuns, type StartedFrom } from "../store/ProcessRuns.ts"
 import { RunItems } from "../store/RunItems.ts"
+import { Schedules } from "../store/Schedules.ts"
 import type { StoredState } from "../store/StoredItem.ts"
 import { StepRuns } from "../store/StepRuns.ts"
 import type { StoredStepRun } from "../store/StoredStepRun.ts"
 import { TaskPackages } from "../store/TaskPackages.ts"
+import { Triggers } from "../store/Triggers.ts"
 import { Webhooks } from "../store/Webhooks.ts"
 import type { NewCallback } from "../store/StoredWebhook.ts"
 import { InputSchemas } from "./InputSchemas.ts"
@@ -36,6 +38,13 @@ export interface RunCommands {
   ) => Effect.Effect<ProcessRunId | null, Refused>
   /** Starts a run with copies of the inputs of one that has ended. */
   readonly startAgain: (workspace: WorkspaceId, run: ProcessRunId) => Effect.Effect<ProcessRunId, Refused>
+  /** Like `start`, for a schedule or trigger. */
+  readonly startFrom: (
+    source: StartedFrom,
+    workspace: WorkspaceId,
+    process: StoredProcess,
+    input: StartInput
+  ) => Effect.Effect<ProcessRunId | null, Refused>
   readonly stop: (run: ProcessRunId, command: Engine.StopCommand) => Effect.Effect<boolean>
   readonly remove: (run: ProcessRunId) => Effect.Effect<void, Refused>
   /** Deletes a process with its ended runs. */
@@ -44,6 +53,15 @@ export interface RunCommands {
 
 /** What a run starts with: what a request says, or copies of the inputs of another run. */
 type Inputs = StartInput | { readonly type: "inputs_of"; readonly items: ReadonlyArray<WorkItemId> }
+
+/** How a run starts, besides its inputs. */
+interface How {
+  readonly callback?: Omit<NewCallback, "processRun">
+  /** Default 0. */
+  readonly priority?: number
+  /** Default: a request. */
+  readonly source?: StartedFrom
+}
 
 /** The refusal when the workspace has no such process. */
 export const processNotFound = (id: ProcessId) =>
@@ -58,6 +76,8 @@ export const make = Effect.gen(function* () {
   const runItems = yield* RunItems
   const taskPackages = yield* TaskPackages
   const webhooks = yield* Webhooks
+  const schedules = yield* Schedules
+  const triggers = yield* Triggers
   const inputSchemas = yield* InputSchemas
   const deletions = yield* Deletions
   const { commit, locked } = yield* Transitions
@@ -66,8 +86,7 @@ export const make = Effect.gen(function* () {
     workspace: WorkspaceId,
     known: StoredProcess,
     input: Inputs,
-    priority: number,
-    callback: Omit<NewCallback, "processRun"> | null
+    { callback, priority = 0, source }: How
   ) {
     // Read again under the lock: it may have been changed or deleted since it was looked up.
     const process = yield* processes.lock(workspace, known.view.id, "share")
@@ -114,7 +133,7 @@ export const make = Effect.gen(function* () {
       },
       (copied ?? taken ?? payloads).length
     )
-    yield* runs.insert(run, process.view.name, priority)
+    yield* runs.insert(run, process.view.name, { priority, source: source ?? null })
     if (copied !== null) {
       for (const { from, to } of yield* runItems.copy(run, copied)) yield* files.copy(workspace, from, to)
     } else if (taken === null) yield* runItems.create(run, payloads, priority)
@@ -123,7 +142,7 @@ export const make = Effect.gen(function* () {
         "work_item_ids must name work items that are new and of this process; at least one is not, so nothing was started"
       )
     }
-    if (callback !== null) yield* webhooks.createCallback(workspace, { ...callback, processRun: run.id })
+    if (callback !== undefined) yield* webhooks.createCallback(workspace, { ...callback, processRun: run.id })
     yield* commit({ run, changes: [] })
     return run.id
   }, transaction)
@@ -134,11 +153,17 @@ export const make = Effect.gen(function* () {
     input: StartInput,
     { callback, priority = 0 }: StartOptions = {}
   ) {
-    if (callback === undefined) return yield* startWith(workspace, process, input, priority, null)
+    if (callback === undefined) return yield* startWith(workspace, process, input, { priority })
     const events = callback.callback_events.map((action) => `process_run.${action}` as const)
     const sealed = yield* webhooks.sealCallback(callback.secret)
-    return yield* startWith(workspace, process, input, priority, { ...sealed, endpoint: callback.url, events })
+    return yield* startWith(workspace, process, input, {
+      priority,
+      callback: { ...sealed, endpoint: callback.url, events }
+    })
   })
+
+  const startFrom: RunCommands["startFrom"] = (source, workspace, process, input) =>
+    startWith(workspace, process, input, { source })
 
   const startAgain = Effect.fnUntraced(function* (workspace: WorkspaceId, id: ProcessRunId) {
     const old = yield* runs.lock(id)
@@ -154,7 +179,7 @@ export const make = Effect.gen(function* () {
     const items = yield* runItems.inputsOf(id)
     if (items.length === 0) return yield* conflict("the inputs of the run were deleted; start a run with new ones")
     const priority = (yield* runs.get(workspace, id))?.priority ?? 0
-    const run = yield* startWith(workspace, process, { type: "inputs_of", items }, priority, null)
+    const run = yield* startWith(workspace, process, { type: "inputs_of", items }, { priority })
     return run ?? (yield* conflict("the run has no inputs"))
   }, transaction)
 
@@ -198,12 +223,14 @@ export const make = Effect.gen(function* () {
             message: `the process has ${live} live runs and ${waiting} waiting work items; stop the runs and wait for their end, and delete the items, before deleting it`
           })
         }
+        yield* schedules.removeOf(id)
+        yield* triggers.removeOf(id)
         yield* processes.markDeleted(id)
       })
     )
     yield* deletions.processes(id)
   })
 
-  const commands: RunCommands = { start, startAgain, stop, remove, removeProcess }
+  const commands: RunCommands = { start, startFrom, startAgain, stop, remove, removeProcess }
   return commands
 })

@@ -53,6 +53,8 @@ export class ApiKeys extends Context.Service<
   {
     /** Returns the key of a token, null when it is unknown or revoked. Reads the database once per key. */
     readonly authenticate: (token: Tokens.Token) => Effect.Effect<ApiKey | null>
+    /** The name of a key; null when the workspace has no such key. */
+    readonly nameOf: (workspace: WorkspaceId, id: string) => Effect.Effect<string | null>
     readonly list: (workspace: WorkspaceId, page: PageRequest) => Effect.Effect<Rows<ApiKeyView>>
     /** Creates a key; its text is returned only here. */
     readonly create: (
@@ -60,8 +62,6 @@ export class ApiKeys extends Context.Service<
       name: string,
       permissions: ReadonlyArray<Permission>
     ) => Effect.Effect<{ readonly view: ApiKeyView; readonly key: string }>
-    /** Null when it was revoked. */
-    readonly nameOf: (id: string) => Effect.Effect<string | null>
     /** Revokes a key, which is then unknown. False when it does not exist. */
     readonly remove: (workspace: WorkspaceId, id: string) => Effect.Effect<boolean>
   }
@@ -115,6 +115,13 @@ export class ApiKeys extends Context.Service<
             remember(entry.key, entry.until)
             return Effect.succeed(entry.key)
           }),
+        nameOf: (workspace, id) =>
+          Effect.orDie(
+            Effect.map(
+              sql<Pick<Row, "name">>`SELECT name FROM api_key WHERE id = ${id} AND workspace_id = ${workspace}`,
+              ([row]) => row?.name ?? null
+            )
+          ),
         list: (workspace, request) =>
           Effect.map(
             page<Row>(sql`SELECT * FROM api_key`, [sql`workspace_id = ${workspace}`], "newest first", request),
@@ -134,10 +141,6 @@ export class ApiKeys extends Context.Service<
           yield* Effect.orDie(sql`INSERT INTO api_key ${sql.insert({ ...row })}`)
           return { view: view(row), key: token }
         }),
-        nameOf: (id) =>
-          Effect.orDie(
-            Effect.map(sql<Pick<Row, "name">>`SELECT name FROM api_key WHERE id = ${id}`, ([row]) => row?.name ?? null)
-          ),
         remove: Effect.fnUntraced(
           function* (workspace, id) {
             const rows = yield* sql`DELETE FROM api_key WHERE workspace_id = ${workspace} AND id = ${id} RETURNING id`

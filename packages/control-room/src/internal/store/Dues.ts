@@ -16,6 +16,7 @@ const delays = {
   retry: 0,
   delivery: 0,
   claim: 0,
+  schedule: 0,
   worker: Duration.toMillis(lostAfter) + 1,
   assistant: silentAfter + 1
 } as const
@@ -30,7 +31,7 @@ export class Dues extends Context.Service<
   {
     /**
      * The first moment after now, in milliseconds since 1970, at which a lease or step run times out, a worker or assistant
-     * counts as lost, or a retry or delivery is due; null when nothing waits for time. Without `workers` none of them is
+     * counts as lost, or a retry, delivery or schedule is due; null when nothing waits for time. Without `workers` none of them is
      * taken to be lost.
      */
     readonly next: (options: { readonly workers: boolean }) => Effect.Effect<number | null>
@@ -59,7 +60,8 @@ export class Dues extends Context.Service<
             UNION ALL SELECT 'delivery', min(next_attempt_at) FROM webhook_delivery
               WHERE state = 'pending' AND claim IS NULL AND next_attempt_at > ${from("delivery")}
             UNION ALL SELECT 'claim', min(claimed_until) FROM webhook_delivery
-              WHERE state = 'pending' AND claim IS NOT NULL AND claimed_until > ${from("claim")}`
+              WHERE state = 'pending' AND claim IS NOT NULL AND claimed_until > ${from("claim")}
+            UNION ALL SELECT 'schedule', min(wake_at) FROM schedule WHERE wake_at > ${from("schedule")}`
           const dues = rows.flatMap(({ at, kind }) =>
             at === null || (kind === "worker" && !workers) ? [] : [Date.parse(at) + delays[kind]]
           )

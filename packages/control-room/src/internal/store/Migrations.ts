@@ -26,6 +26,8 @@ import * as Pauses from "./migrations/Pauses.ts"
 import * as ProcessSteps from "./migrations/ProcessSteps.ts"
 import * as Requests from "./migrations/Requests.ts"
 import * as Retention from "./migrations/Retention.ts"
+import * as Schedules from "./migrations/Schedules.ts"
+import * as Triggers from "./migrations/Triggers.ts"
 import * as Waits from "./migrations/Waits.ts"
 import * as Webhooks from "./migrations/Webhooks.ts"
 import * as WorkerLabels from "./migrations/WorkerLabels.ts"
@@ -49,6 +51,8 @@ const migrations = {
   "0016_held_outputs": HeldOutputs.statements,
   "0017_operations": Operations.statements,
   "0018_worker_labels": WorkerLabels.statements,
+  "0020_schedules": Schedules.statements,
+  "0021_triggers": Triggers.statements,
   "0022_order": Order.statements,
   "0023_pauses": Pauses.statements,
   "0024_failures": Failures.statements,

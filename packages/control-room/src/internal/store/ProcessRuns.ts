@@ -2,7 +2,7 @@
  * Process runs.
  */
 import { ProcessId, ProcessRunId, WorkspaceId } from "@signalbox/api/contract/Ids"
-import type { ProcessRun, ProcessRunState } from "@signalbox/api/contract/ProcessRuns"
+import type { ProcessRun, ProcessRunState, RunSource } from "@signalbox/api/contract/ProcessRuns"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -22,12 +22,18 @@ interface Row {
   readonly started_at: string | null
   readonly ended_at: string | null
   readonly started_by: string
+  readonly source_type: RunSource["type"] | null
+  readonly source_id: string | null
+  readonly source_name: string | null
   readonly steps: string
   readonly counts: string
   readonly failed: number
   readonly stop: string | null
   readonly priority: number
 }
+
+/** What of this service starts a run. */
+export type StartedFrom = RunSource & { readonly type: "schedule" | "trigger" }
 
 /** Seconds between two stored times; 0 when the clock was set back. */
 export const secondsBetween = (from: string | null, to: string | null): number | null =>
@@ -43,7 +49,10 @@ const viewColumns = [
   "process_id",
   "process_name",
   "started_by",
-  "priority"
+  "priority",
+  "source_type",
+  "source_id",
+  "source_name"
 ] as const
 type ViewRow = Pick<Row, (typeof viewColumns)[number]>
 
@@ -55,6 +64,10 @@ const view = (row: ViewRow): ProcessRun => ({
   ended_at: row.ended_at,
   process: { id: ProcessId.make(row.process_id), name: row.process_name },
   started_by: JSON.parse(row.started_by),
+  source:
+    row.source_type === null || row.source_id === null
+      ? null
+      : { type: row.source_type, id: row.source_id, name: row.source_name ?? "" },
   duration: secondsBetween(row.started_at, row.ended_at),
   priority: row.priority
 })
@@ -93,7 +106,13 @@ export class ProcessRuns extends Context.Service<
       filter: { readonly processId: ProcessId | null; readonly state: ProcessRunState | null },
       page: PageRequest
     ) => Effect.Effect<Rows<ProcessRun>>
-    readonly insert: (run: Run, processName: string, priority: number) => Effect.Effect<void>
+    readonly insert: (
+      run: Run,
+      processName: string,
+      how: { readonly priority: number; readonly source: StartedFrom | null }
+    ) => Effect.Effect<void>
+    /** The runs of a schedule or trigger that have not ended. */
+    readonly liveOf: (workspace: WorkspaceId, source: string) => Effect.Effect<ReadonlyArray<ProcessRunId>>
     /** Loads a run for a change, and locks the row until the transaction ends. */
     readonly lock: (id: ProcessRunId) => Effect.Effect<Run | null>
     readonly save: (run: Run) => Effect.Effect<void>
@@ -155,14 +174,28 @@ export class ProcessRuns extends Context.Service<
           const process = sql`SELECT id FROM process WHERE id = ${processId} AND workspace_id = ${workspace} AND deleted_at IS NULL`
           return below(process, runs(sql`process_id = ${processId}`))
         },
-        insert: Effect.fnUntraced(function* (run, processName, priority) {
+        liveOf: (workspace, source) =>
+          Effect.orDie(
+            Effect.map(
+              sql<{ readonly id: string }>`
+                SELECT id FROM process_run
+                WHERE workspace_id = ${workspace} AND source_id = ${source} AND source_id IS NOT NULL
+                  AND state IN ('new', 'in_progress', 'stopping')
+                ORDER BY id`,
+              (rows) => rows.map((row) => ProcessRunId.make(row.id))
+            )
+          ),
+        insert: Effect.fnUntraced(function* (run, processName, { priority, source }) {
           const row = {
             id: run.id,
             workspace_id: run.workspaceId,
             process_id: run.processId,
             process_name: processName,
             created_at: yield* now,
-            started_by: JSON.stringify({ type: "api", details: null }),
+            started_by: JSON.stringify({ type: source?.type === "schedule" ? "schedule" : "api", details: null }),
+            source_type: source?.type ?? null,
+            source_id: source?.id ?? null,
+            source_name: source?.name ?? null,
             steps: JSON.stringify(run.steps),
             priority,
             ...moving(run)

@@ -2,8 +2,10 @@
 import { CallbackUrl, Name, RelativePath } from "@signalbox/api/contract/Common"
 import { SecretName } from "@signalbox/api/contract/Ids"
 import { StepDefinition, ProcessDefinition } from "@signalbox/api/contract/Processes"
+import { ScheduleInputs, scheduleRules } from "@signalbox/api/contract/Schedules"
 import { NewSecretName } from "@signalbox/api/contract/Secrets"
 import { GitReference, RepositoryUrl } from "@signalbox/api/contract/TaskPackages"
+import { TriggerDefinition, TriggerSignature, TriggerWebhook } from "@signalbox/api/contract/Triggers"
 import { webhookEventTypes } from "@signalbox/api/contract/Webhooks"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -95,6 +97,37 @@ const Webhook = Schema.Struct({
 })
 export type Webhook = typeof Webhook.Type
 
+/** A schedule of a process of this name. */
+const Schedule = Schema.Struct({
+  process: Name,
+  ...scheduleRules,
+  inputs: Schema.optionalKey(ScheduleInputs)
+})
+export type Schedule = typeof Schedule.Type
+
+/** Where the secret of signatures is. */
+const HookSecret = Schema.Union([Schema.Struct({ env: Schema.NonEmptyString }), Schema.Struct({ file: PathText })])
+const [standardWebhooks, namedHeader] = TriggerSignature.members
+
+/** A trigger of a process of this name. */
+const Trigger = Schema.Struct({
+  process: Name,
+  enabled: TriggerDefinition.fields.enabled,
+  start: TriggerDefinition.fields.start,
+  webhook: Schema.optionalKey(
+    Schema.Struct({
+      ...TriggerWebhook.fields,
+      signature: Schema.optionalKey(
+        Schema.Union([
+          Schema.Struct({ ...standardWebhooks.fields, secret: HookSecret }),
+          Schema.Struct({ ...namedHeader.fields, secret: HookSecret })
+        ])
+      )
+    })
+  )
+})
+export type Trigger = typeof Trigger.Type
+
 /** A section that is absent changes nothing. */
 export const Document = Schema.Struct({
   secrets: Schema.optionalKey(Schema.Record(NewSecretName, Secret)),
@@ -103,7 +136,9 @@ export const Document = Schema.Struct({
   assets: Schema.optionalKey(Schema.Record(Name, Asset)),
   processes: Schema.optionalKey(Schema.Record(Name, Process)),
   assistants: Schema.optionalKey(Schema.Record(Name, Assistant)),
-  webhooks: Schema.optionalKey(Schema.Array(Webhook))
+  webhooks: Schema.optionalKey(Schema.Array(Webhook)),
+  schedules: Schema.optionalKey(Schema.Record(Name, Schedule)),
+  triggers: Schema.optionalKey(Schema.Record(Name, Trigger))
 })
 export type Document = typeof Document.Type
 

@@ -9,8 +9,10 @@ import * as Assistants from "./Assistants.ts"
 import { ApplyFileError, type Document } from "./Document.ts"
 import * as Packages from "./Packages.ts"
 import * as ProcessPlan from "./Processes.ts"
+import * as Schedules from "./Schedules.ts"
 import * as Secrets from "./Secrets.ts"
 import type { Ids, Section, Step } from "./Step.ts"
+import * as Triggers from "./Triggers.ts"
 import * as Webhooks from "./Webhooks.ts"
 import * as Groups from "./WorkerGroups.ts"
 
@@ -35,7 +37,7 @@ interface Reference {
 }
 
 /** Which packages, groups and processes the file refers to, and where. */
-const referencesOf = ({ assistants = {}, processes = {}, webhooks = [] }: Document) => {
+const referencesOf = ({ assistants = {}, processes = {}, schedules = {}, triggers = {}, webhooks = [] }: Document) => {
   const packages: Array<Reference> = []
   const groups: Array<Reference> = []
   for (const [process, { steps }] of Object.entries(processes)) {
@@ -51,7 +53,15 @@ const referencesOf = ({ assistants = {}, processes = {}, webhooks = [] }: Docume
   const ofWebhooks = webhooks.flatMap(({ process }, index) =>
     process === undefined ? [] : [{ field: `webhooks.${index}.process`, name: process }]
   )
-  return { packages, groups, processes: ofWebhooks }
+  const ofSchedules = Object.entries(schedules).map(([name, { process }]) => ({
+    field: `schedules.${name}.process`,
+    name: process
+  }))
+  const ofTriggers = Object.entries(triggers).map(([name, { process }]) => ({
+    field: `triggers.${name}.process`,
+    name: process
+  }))
+  return { packages, groups, processes: [...ofWebhooks, ...ofSchedules, ...ofTriggers] }
 }
 
 const check = (
@@ -82,12 +92,15 @@ const nothing: Section = { steps: [], extra: [] }
 /** Compares the file with the workspace. Changes nothing; reads the local files that it refers to. */
 export const make = Effect.fn("apply.plan")(function* (document: Document, options: Options) {
   const references = referencesOf(document)
-  const { assets, assistants, packages, processes, secrets, webhooks, worker_groups } = document
+  const { assets, assistants, packages, processes, schedules, secrets, triggers, webhooks, worker_groups } = document
   const all = { limit: 500 }
   const ids: Ids = {
     packages: yield* listed(packages !== undefined || references.packages.length > 0, TaskPackages.stream(all)),
     groups: yield* listed(worker_groups !== undefined || references.groups.length > 0, WorkerGroups.stream(all)),
-    processes: yield* listed(processes !== undefined || webhooks !== undefined, Processes.stream(all))
+    processes: yield* listed(
+      processes !== undefined || webhooks !== undefined || schedules !== undefined || triggers !== undefined,
+      Processes.stream(all)
+    )
   }
   yield* check("package", references.packages, { there: ids.packages, wanted: Object.keys(packages ?? {}) })
   yield* check("worker group", references.groups, { there: ids.groups, wanted: worker_groups ?? [] })
@@ -101,7 +114,9 @@ export const make = Effect.fn("apply.plan")(function* (document: Document, optio
     assets === undefined ? nothing : yield* Assets.plan(assets, options.folder),
     processes === undefined ? nothing : yield* ProcessPlan.plan(processes, ids, options.code),
     assistants === undefined ? nothing : yield* Assistants.plan(assistants, ids),
-    webhooks === undefined ? nothing : yield* Webhooks.plan(webhooks, ids)
+    webhooks === undefined ? nothing : yield* Webhooks.plan(webhooks, ids),
+    schedules === undefined ? nothing : yield* Schedules.plan(schedules, ids),
+    triggers === undefined ? nothing : yield* Triggers.plan(triggers, ids, options.folder, options.rewriteSecrets)
   ]
   const steps = sections.flatMap((section) => section.steps)
   const extra = sections.toReversed().flatMap((section) => section.extra)

@@ -7,7 +7,16 @@ import type { InvalidProcess, WaitingItems } from "@signalbox/api/Process"
 import type { UploadSourceError } from "@signalbox/api/Upload"
 import * as Effect from "effect/Effect"
 
-export type Kind = "secret" | "package" | "worker group" | "asset" | "process" | "assistant" | "webhook"
+export type Kind =
+  | "secret"
+  | "package"
+  | "worker group"
+  | "asset"
+  | "process"
+  | "assistant"
+  | "webhook"
+  | "schedule"
+  | "trigger"
 
 export interface Step {
   readonly kind: Kind

@@ -139,7 +139,7 @@ export const apply = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Changes the workspace to match a file: packages, groups, processes, assistants, assets, secrets, webhooks"
+    "Changes the workspace to match a file: packages, groups, processes, assistants, assets, secrets, webhooks, schedules, triggers"
   ),
   Command.withExamples([
     { command: "signalbox apply workspace.yaml --dry-run", description: "What would be done" },

@@ -1,0 +1,101 @@
+/** Schedules: times at which runs of a process start. An extension of the hosted service's interface. */
+import * as Effect from "effect/Effect"
+import type { ProcessId, ScheduleId } from "./contract/Ids.ts"
+import type { Deleted, Page } from "./contract/Common.ts"
+import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
+import * as contract from "./contract/Schedules.ts"
+import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
+import type { ListOptions } from "./ListOptions.ts"
+
+export type {
+  Schedule,
+  ScheduleDefinition,
+  ScheduleInputs,
+  ScheduleListed,
+  ScheduleOccurrence,
+  ScheduleTime,
+  SkipReason
+} from "./contract/Schedules.ts"
+
+const call = {
+  get: returning<contract.Schedule, NotFound>()(inWorkspace(contract.get)),
+  list: returning<Page<contract.ScheduleListed>, InvalidRequest>()(inWorkspace(contract.list)),
+  create: returning<contract.Schedule, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.create)),
+  update: returning<contract.Schedule, Conflict | InvalidRequest | NotFound>()(inWorkspace(contract.update)),
+  remove: returning<Deleted<ScheduleId>, NotFound>()(inWorkspace(contract.remove)),
+  pause: returning<contract.Schedule, InvalidRequest | NotFound>()(inWorkspace(contract.pause)),
+  resume: returning<contract.Schedule, NotFound>()(inWorkspace(contract.resume)),
+  next: returning<{ readonly data: ReadonlyArray<contract.ScheduleTime> }, NotFound>()(inWorkspace(contract.next)),
+  listOccurrences: returning<Page<contract.ScheduleOccurrence>, InvalidRequest | NotFound>()(
+    inWorkspace(contract.listOccurrences)
+  )
+}
+
+type ListFilter = ListOptions & { readonly process?: ProcessId }
+
+/** Returns a schedule with its inputs and its runs that have not ended. */
+export const get = Effect.fn("Schedules.get")((schedule: ScheduleId) => call.get({ params: { schedule_id: schedule } }))
+
+/** Returns one page, newest first; with `process`, of the schedules of one process. */
+export const list = Effect.fn("Schedules.list")(({ process, ...options }: ListFilter = {}) =>
+  call.list({ query: { ...options, ...(process === undefined ? {} : { process_id: process }) } })
+)
+
+/** Emits all schedules, newest first. */
+export const stream = (options: Omit<ListFilter, "cursor"> = {}) =>
+  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
+
+/**
+ * Creates a schedule, which counts from now. Fails with `InvalidRequest` that names the field, and with `Conflict` when
+ * the name is in use.
+ *
+ * ```ts
+ * import { ProcessId } from "@signalbox/api/contract/Ids"
+ * import * as Schedules from "@signalbox/api/Schedules"
+ *
+ * export const nightly = Schedules.create({
+ *   name: "nightly",
+ *   process: { id: ProcessId.make("0199a1b2-0000-7000-8000-000000000000") },
+ *   cron: "30 2 * * mon-fri",
+ *   zone: "Europe/Copenhagen",
+ *   inputs: { type: "with_payloads", payloads: [{ until: "{at}" }] }
+ * })
+ * ```
+ */
+export const create = Effect.fn("Schedules.create")((definition: contract.ScheduleDefinition) =>
+  call.create({ payload: definition })
+)
+
+/** Replaces the definition of a schedule; a pause and the history stay. Other times count from now. */
+export const update = Effect.fn("Schedules.update")((schedule: ScheduleId, definition: contract.ScheduleDefinition) =>
+  call.update({ params: { schedule_id: schedule }, payload: definition })
+)
+
+/** Deletes a schedule with its history; its runs go on. Irreversible. */
+export const remove = Effect.fn("Schedules.remove")((schedule: ScheduleId) =>
+  call.remove({ params: { schedule_id: schedule } })
+)
+
+/** Pauses a schedule: until it is resumed, its occurrences are skipped. The note says why. */
+export const pause = Effect.fn("Schedules.pause")((schedule: ScheduleId, note: string) =>
+  call.pause({ params: { schedule_id: schedule }, payload: { note } })
+)
+
+/** Resumes a schedule: occurrences from now on begin. */
+export const resume = Effect.fn("Schedules.resume")((schedule: ScheduleId) =>
+  call.resume({ params: { schedule_id: schedule } })
+)
+
+/** Returns the next ten times of a schedule. */
+export const next = Effect.fn("Schedules.next")((schedule: ScheduleId) =>
+  Effect.map(call.next({ params: { schedule_id: schedule } }), ({ data }) => data)
+)
+
+/** Emits what became of the occurrences of a schedule, newest first. */
+export const occurrences = (schedule: ScheduleId, options: Omit<ListOptions, "cursor"> = {}) =>
+  pages((cursor) =>
+    call.listOccurrences({
+      params: { schedule_id: schedule },
+      query: { ...options, ...(cursor === undefined ? {} : { cursor }) }
+    })
+  )

@@ -1,0 +1,103 @@
+/**
+ * Starts runs of processes whose triggers' conditions hold: on every node, each start in one transaction that locks the
+ * trigger.
+ */
+import { unhurried } from "@signalbox/sql/QueryDeadline"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Repeat from "effect/Schedule"
+import { steady } from "../BackgroundTask.ts"
+import { PollInterval } from "../PollInterval.ts"
+import * as Chunks from "../store/Chunks.ts"
+import { Database } from "../store/Database.ts"
+import { Processes } from "../store/Processes.ts"
+import { ProcessRuns } from "../store/ProcessRuns.ts"
+import type { Starts, StoredTrigger } from "../store/StoredTrigger.ts"
+import { Triggers } from "../store/Triggers.ts"
+import { Runs } from "./Runs.ts"
+
+/** How long the ids of events are stored: as long as idempotency keys at most. */
+const keepEvents = Duration.days(7)
+
+/** Whether a run is to start for so many waiting items, the oldest since then. */
+export const holds = (
+  { atLeast, oldestSeconds }: Starts,
+  { count, since }: { readonly count: number; readonly since: string | null },
+  now: number
+): boolean =>
+  count > 0 &&
+  ((atLeast !== null && count >= atLeast) ||
+    (oldestSeconds !== null && since !== null && now - Date.parse(since) >= oldestSeconds * 1000))
+
+export class TriggerStarts extends Context.Service<
+  TriggerStarts,
+  {
+    /** Starts everything whose condition holds now. */
+    readonly tick: Effect.Effect<void>
+    /** Deletes the ids of events that are no longer needed. */
+    readonly sweep: Effect.Effect<void>
+  }
+>()("@signalbox/control-room/runs/TriggerStarts") {
+  static readonly layer = Layer.effect(
+    TriggerStarts,
+    Effect.gen(function* () {
+      const { millis, transaction } = yield* Database
+      const triggers = yield* Triggers
+      const processes = yield* Processes
+      const processRuns = yield* ProcessRuns
+      const runs = yield* Runs
+
+      const start = Effect.fnUntraced(function* ({ id, processId, workspaceId }: StoredTrigger) {
+        // The process before its triggers, as when it is deleted.
+        const process = yield* processes.lock(workspaceId, processId, "share")
+        const trigger = yield* triggers.lock(workspaceId, id, "skip")
+        if (process === null || trigger === null || trigger.processId !== processId) return
+        const { enabled, name, starts } = trigger
+        if (starts === null || !enabled) return
+        if ((yield* processRuns.liveOf(workspaceId, id)).length >= starts.maxRuns) return
+        const waiting = yield* triggers.waiting(processId, starts.atLeast ?? 1)
+        if (!holds(starts, waiting, yield* millis)) return
+        const source = { type: "trigger", id, name } as const
+        const problem = yield* Effect.match(runs.startFrom(source, workspaceId, process, { type: "with_inputs" }), {
+          onSuccess: () => null,
+          onFailure: ({ message }) => message
+        })
+        yield* triggers.setProblem(trigger, problem)
+      }, transaction)
+
+      return TriggerStarts.of({
+        tick: Effect.gen(function* () {
+          const candidates = yield* triggers.candidates
+          // One that fails holds up no other.
+          const exits = yield* Effect.forEach(candidates, (trigger) => Effect.exit(start(trigger)))
+          const failed = exits.find(Exit.isFailure)
+          if (failed !== undefined) return yield* failed
+        }).pipe(Effect.withSpan("TriggerStarts.tick")),
+        sweep: Effect.gen(function* () {
+          const cutoff = new Date((yield* millis) - Duration.toMillis(keepEvents)).toISOString()
+          yield* Chunks.sweep((limit) => triggers.sweepEvents(cutoff, limit))
+        }).pipe(unhurried, Effect.withSpan("TriggerStarts.sweep"))
+      })
+    })
+  )
+
+  /** Calls `tick` at the poll interval, and `sweep` every hour. */
+  static readonly layerTicking = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { sweep, tick } = yield* TriggerStarts
+      yield* tick.pipe(
+        steady("starting runs of triggers"),
+        Effect.repeat(Repeat.spaced(yield* PollInterval)),
+        Effect.forkScoped
+      )
+      yield* sweep.pipe(
+        steady("deleting old events of triggers"),
+        Effect.repeat(Repeat.spaced("1 hour")),
+        Effect.forkScoped
+      )
+    })
+  )
+}

@@ -1,0 +1,192 @@
+/** Triggers, the items that wait for them, and the events that came to their addresses within a week. */
+import { type ProcessId, type TriggerId, WorkItemId, type WorkspaceId } from "@signalbox/api/contract/Ids"
+import type { TriggerListed } from "@signalbox/api/contract/Triggers"
+import * as Dialect from "@signalbox/sql/Dialect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { Fragment } from "effect/sql/Statement"
+import * as Redacted from "effect/Redacted"
+import { Database, type PageRequest, type Rows } from "./Database.ts"
+import { Seal } from "./Seal.ts"
+import { type Hook, parseTrigger, type Starts, type StoredTrigger, type TriggerRow } from "./StoredTrigger.ts"
+
+/** What is written of a trigger. */
+export interface NewTrigger {
+  readonly processId: ProcessId
+  readonly name: string
+  readonly enabled: boolean
+  readonly starts: Starts | null
+  readonly webhook: Hook | null
+  readonly tokenHash: string | null
+  /** Sealed. */
+  readonly secret: string | null
+}
+
+const contextOf = (trigger: TriggerId) => `trigger/${trigger}`
+
+export class Triggers extends Context.Service<
+  Triggers,
+  {
+    readonly get: (workspace: WorkspaceId, id: string) => Effect.Effect<StoredTrigger | null>
+    /** Finds a trigger by the id in the token of its address. */
+    readonly find: (id: string) => Effect.Effect<StoredTrigger | null>
+    readonly list: (
+      workspace: WorkspaceId,
+      process: ProcessId | null,
+      page: PageRequest
+    ) => Effect.Effect<Rows<TriggerListed>>
+    /** Like `get`, locked until the transaction ends. With `skip`, null when another transaction has locked it. */
+    readonly lock: (workspace: WorkspaceId, id: string, how?: "skip") => Effect.Effect<StoredTrigger | null>
+    /** Null when the name is in use. */
+    readonly create: (workspace: WorkspaceId, id: TriggerId, trigger: NewTrigger) => Effect.Effect<true | null>
+    /** Null when the name is in use. */
+    readonly update: (workspace: WorkspaceId, id: TriggerId, trigger: NewTrigger) => Effect.Effect<true | null>
+    readonly seal: (id: TriggerId, secret: Redacted.Redacted) => Effect.Effect<string>
+    /** The secret of signatures; null when it has none. */
+    readonly secretOf: (trigger: StoredTrigger) => Effect.Effect<Redacted.Redacted | null>
+    readonly setSecret: (trigger: StoredTrigger, sealed: string) => Effect.Effect<void>
+    readonly setProblem: (trigger: StoredTrigger, problem: string | null) => Effect.Effect<void>
+    /** False when it does not exist. */
+    readonly remove: (workspace: WorkspaceId, id: string) => Effect.Effect<boolean>
+    /** Deletes the triggers of a process. */
+    readonly removeOf: (process: ProcessId) => Effect.Effect<void>
+    /** Triggers that may start runs, and whose process has waiting items. */
+    readonly candidates: Effect.Effect<ReadonlyArray<StoredTrigger>>
+    /** How many `new` items a process has, counted up to `most`, and since when the oldest waits. */
+    readonly waiting: (
+      process: ProcessId,
+      most: number
+    ) => Effect.Effect<{ readonly count: number; readonly since: string | null }>
+    /** The item that an event made; null when it is new. */
+    readonly eventItem: (trigger: StoredTrigger, event: string) => Effect.Effect<WorkItemId | null>
+    readonly addEvent: (trigger: StoredTrigger, event: string, item: WorkItemId) => Effect.Effect<void>
+    /** Deletes events received before `cutoff`, and returns how many. */
+    readonly sweepEvents: (cutoff: string, limit: number) => Effect.Effect<number>
+  }
+>()("@signalbox/control-room/store/Triggers") {
+  static readonly layer = Layer.effect(
+    Triggers,
+    Effect.gen(function* () {
+      const { below, now, nullWhenTaken, page, sql } = yield* Database
+      const { open, seal } = yield* Seal
+      const forUpdate = Dialect.forUpdate(sql)
+      const skipLocked = Dialect.skipLocked(sql, `"trigger"`)
+      const select = sql.literal(
+        `SELECT *, (SELECT name FROM process WHERE process.id = process_id) AS process_name FROM "trigger"`
+      )
+      const first = (rows: ReadonlyArray<TriggerRow>) => rows.map(parseTrigger)[0] ?? null
+      const columnsOf = ({ enabled, name, processId, secret, starts, tokenHash, webhook }: NewTrigger) => ({
+        process_id: processId,
+        name,
+        enabled: enabled ? 1 : 0,
+        starts: starts === null ? null : JSON.stringify(starts),
+        webhook: webhook === null ? null : JSON.stringify(webhook),
+        token_hash: tokenHash,
+        secret,
+        problem: null,
+        problem_since: null
+      })
+      const change = (workspace: WorkspaceId, id: string, row: Readonly<Record<string, string | null>>) =>
+        Effect.orDie(
+          Effect.asVoid(sql`UPDATE "trigger" SET ${sql.update(row)} WHERE workspace_id = ${workspace} AND id = ${id}`)
+        )
+      return Triggers.of({
+        get: (workspace, id) =>
+          Effect.orDie(Effect.map(sql<TriggerRow>`${select} WHERE workspace_id = ${workspace} AND id = ${id}`, first)),
+        find: (id) => Effect.orDie(Effect.map(sql<TriggerRow>`${select} WHERE id = ${id}`, first)),
+        list: (workspace, process, request) => {
+          const having = (condition: Fragment) =>
+            Effect.map(page<TriggerRow>(select, [condition], "newest first", request), ({ hasMore, rows }) => ({
+              hasMore,
+              rows: rows.map((row) => parseTrigger(row).view)
+            }))
+          if (process === null) return having(sql`workspace_id = ${workspace}`)
+          const parent = sql`SELECT id FROM process WHERE id = ${process} AND workspace_id = ${workspace} AND deleted_at IS NULL`
+          return below(parent, having(sql`process_id = ${process}`))
+        },
+        lock: (workspace, id, how) =>
+          Effect.orDie(
+            Effect.map(
+              sql<TriggerRow>`
+                ${select} WHERE workspace_id = ${workspace} AND id = ${id}
+                ${how === "skip" ? skipLocked : forUpdate}`,
+              first
+            )
+          ),
+        create: Effect.fnUntraced(function* (workspace, id, trigger) {
+          const row = { workspace_id: workspace, id, created_at: yield* now, ...columnsOf(trigger) }
+          yield* sql`INSERT INTO "trigger" ${sql.insert(row)}`
+          return true as const
+        }, nullWhenTaken),
+        update: Effect.fnUntraced(function* (workspace, id, trigger) {
+          yield* sql`
+            UPDATE "trigger" SET ${sql.update(columnsOf(trigger))} WHERE workspace_id = ${workspace} AND id = ${id}`
+          return true as const
+        }, nullWhenTaken),
+        seal: (id, secret) => seal(Redacted.value(secret), contextOf(id)),
+        secretOf: ({ id, secret }) =>
+          secret === null
+            ? Effect.succeed(null)
+            : Effect.map(open(secret, contextOf(id)), (text) => Redacted.make(text)),
+        setSecret: ({ id, workspaceId }, secret) => change(workspaceId, id, { secret }),
+        setProblem: Effect.fnUntraced(function* ({ id, problem: before, workspaceId }, problem) {
+          if (problem === before) return
+          yield* change(workspaceId, id, { problem, problem_since: problem === null ? null : yield* now })
+        }),
+        remove: (workspace, id) =>
+          Effect.orDie(
+            Effect.map(
+              sql`DELETE FROM "trigger" WHERE workspace_id = ${workspace} AND id = ${id} RETURNING id`,
+              (rows) => rows.length === 1
+            )
+          ),
+        removeOf: (process) => Effect.orDie(Effect.asVoid(sql`DELETE FROM "trigger" WHERE process_id = ${process}`)),
+        candidates: Effect.orDie(
+          Effect.map(
+            sql<TriggerRow>`
+              ${select} WHERE enabled = 1 AND starts IS NOT NULL AND EXISTS (
+                SELECT 1 FROM work_item WHERE work_item.process_id = "trigger".process_id AND work_item.state = 'new')`,
+            (rows) => rows.map(parseTrigger)
+          )
+        ),
+        waiting: Effect.fnUntraced(function* (process, most) {
+          const ofQueue = sql`FROM work_item WHERE process_id = ${process} AND state = 'new' ORDER BY id`
+          const [counted] = yield* sql<{ readonly n: number }>`
+            SELECT count(*) AS n FROM (SELECT id ${ofQueue} LIMIT ${most}) AS queued`
+          const [oldest] = yield* sql<{ readonly created_at: string }>`SELECT created_at ${ofQueue} LIMIT 1`
+          return { count: counted?.n ?? 0, since: oldest?.created_at ?? null }
+        }, Effect.orDie),
+        eventItem: ({ id, workspaceId }, event) =>
+          Effect.orDie(
+            Effect.map(
+              sql<{ readonly work_item_id: string }>`
+                SELECT work_item_id FROM trigger_event
+                WHERE workspace_id = ${workspaceId} AND trigger_id = ${id} AND event_id = ${event}`,
+              ([row]) => (row === undefined ? null : WorkItemId.make(row.work_item_id))
+            )
+          ),
+        addEvent: Effect.fnUntraced(function* ({ id, workspaceId }, event, item) {
+          const row = {
+            workspace_id: workspaceId,
+            trigger_id: id,
+            event_id: event,
+            work_item_id: item,
+            received_at: yield* now
+          }
+          yield* sql`INSERT INTO trigger_event ${sql.insert(row)}`
+        }, Effect.orDie),
+        sweepEvents: (cutoff, limit) =>
+          Effect.orDie(
+            Effect.map(
+              sql`DELETE FROM trigger_event WHERE (workspace_id, trigger_id, event_id) IN (
+                  SELECT workspace_id, trigger_id, event_id FROM trigger_event
+                  WHERE received_at < ${cutoff} ORDER BY received_at LIMIT ${limit})
+                RETURNING event_id`,
+              (rows) => rows.length
+            )
+          )
+      })
+    })
+  )
+}
