@@ -1,6 +1,6 @@
 /**
- * Environments by each tool that builds them: venv for real, uv and micromamba by stand-ins that do the work by venv and
- * pip, so that what is installed really runs.
+ * Environments by each tool that builds them: venv and pip for real, uv and micromamba by stand-ins that do the work, so that
+ * what is installed really runs.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -21,7 +21,7 @@ const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirec
 for (const provider of providerNames) {
   withLayer(NodeServices.layer, { excludeTestServices: true })(`an environment by ${provider}`, (it) => {
     const machine = Effect.map(temporary, (root) => {
-      const made = Machine.make(root)
+      const made = Machine.make(root, "", "pip")
       made.bring(provider)
       return made
     })

@@ -24,21 +24,30 @@ export interface Call {
 
 const standIn = join(import.meta.dirname, "standin.py")
 
+/** How the machine installs: as pip does, or by pip itself, which takes seconds. */
+const installers = {
+  wheelpip: () => `exec '${realPython}' '${join(import.meta.dirname, "wheelpip.py")}'`,
+  pip: () => Wheels.runPip(realPython)
+}
+
 /** Makes the machine in a folder. `before` are shell commands that run before pip installs. */
-export const make = (root = mkdtempSync(join(tmpdir(), "signalbox-machine-")), before = "") => {
+export const make = (
+  root = mkdtempSync(join(tmpdir(), "signalbox-machine-")),
+  before = "",
+  installer: keyof typeof installers = "wheelpip"
+) => {
   const bin = join(root, "bin")
   const log = join(root, "calls")
   const wheels = join(root, "wheels")
   const isNew = !existsSync(bin)
   if (isNew) {
-    const runPip = Wheels.runPip(realPython)
     // As on Debian: venv is there, and ensurepip is not.
     const without = join(root, "without")
     mkdirSync(without)
     writeFileSync(join(without, "ensurepip.py"), "raise ImportError('split off')\n")
     Wheels.program(bin, `python${minor}`, `PYTHONPATH='${without}' exec '${realPython}' "$@"`)
-    const record = `'${realPython}' -c 'import json,os,sys; print(json.dumps({"argv": ["pip"] + sys.argv[1:], "env": dict(os.environ)}))' "$@" >> '${log}'`
-    Wheels.program(bin, "pip3", `${record}\n[ "$1" = --version ] || { ${before || ":"}; }\n${runPip} "$@"`)
+    const record = `'${realPython}' -IS -c 'import json,os,sys; print(json.dumps({"argv": ["pip"] + sys.argv[1:], "env": dict(os.environ)}))' "$@" >> '${log}'`
+    Wheels.program(bin, "pip3", `${record}\n[ "$1" = --version ] || { ${before || ":"}; }\n${installers[installer]()} "$@"`)
     Wheels.write(wheels, "greeting", "1.0", { source: 'text = "hello from a wheel"\n' })
     Wheels.write(wheels, "greeting", "2.0", { source: 'text = "hello again"\n' })
     Wheels.write(wheels, "polite", "1.0", { requires: ["greeting==1.0"], source: "from greeting import text\n" })
@@ -61,11 +70,7 @@ export const make = (root = mkdtempSync(join(tmpdir(), "signalbox-machine-")), b
     /** Puts uv or micromamba on the `PATH`; venv is there. */
     bring: (name: ProviderName) => {
       if (name === "venv") return
-      Wheels.program(
-        bin,
-        name,
-        `exec '${realPython}' '${standIn}' '${log}' '${Wheels.pipFolder(realPython)}' ${name} "$@"`
-      )
+      Wheels.program(bin, name, `exec '${realPython}' '${standIn}' '${log}' ${name} "$@"`)
     },
     /** What installed packages: not the questions for versions. */
     installs: () => calls().filter(({ argv }) => argv.includes("install") || argv.includes("create")),
