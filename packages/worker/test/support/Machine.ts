@@ -5,7 +5,7 @@ import * as Recipe from "@signalbox/task-package/Recipe"
 import * as Wheels from "@signalbox/testkit/Wheels"
 import * as Effect from "effect/Effect"
 import { spawnSync } from "node:child_process"
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Environments from "../../src/internal/environments/Environments.ts"
@@ -26,7 +26,7 @@ const standIn = join(import.meta.dirname, "standin.py")
 
 /** How the machine installs: as pip does, or by pip itself, which takes seconds. */
 const installers = {
-  wheelpip: () => `exec '${realPython}' '${join(import.meta.dirname, "wheelpip.py")}'`,
+  wheelpip: () => Wheels.runWheelpip(realPython),
   pip: () => Wheels.runPip(realPython)
 }
 
@@ -41,11 +41,7 @@ export const make = (
   const wheels = join(root, "wheels")
   const isNew = !existsSync(bin)
   if (isNew) {
-    // As on Debian: venv is there, and ensurepip is not.
-    const without = join(root, "without")
-    mkdirSync(without)
-    writeFileSync(join(without, "ensurepip.py"), "raise ImportError('split off')\n")
-    Wheels.program(bin, `python${minor}`, `PYTHONPATH='${without}' exec '${realPython}' "$@"`)
+    Wheels.plainPython(bin, `python${minor}`, realPython)
     const record = `'${realPython}' -IS -c 'import json,os,sys; print(json.dumps({"argv": ["pip"] + sys.argv[1:], "env": dict(os.environ)}))' "$@" >> '${log}'`
     Wheels.program(bin, "pip3", `${record}\n[ "$1" = --version ] || { ${before || ":"}; }\n${installers[installer]()} "$@"`)
     Wheels.write(wheels, "greeting", "1.0", { source: 'text = "hello from a wheel"\n' })
@@ -70,7 +66,7 @@ export const make = (
     /** Puts uv or micromamba on the `PATH`; venv is there. */
     bring: (name: ProviderName) => {
       if (name === "venv") return
-      Wheels.program(bin, name, `exec '${realPython}' '${standIn}' '${log}' ${name} "$@"`)
+      Wheels.program(bin, name, `exec '${realPython}' '${standIn}' '${Wheels.wheelpipFolder}' '${log}' ${name} "$@"`)
     },
     /** What installed packages: not the questions for versions. */
     installs: () => calls().filter(({ argv }) => argv.includes("install") || argv.includes("create")),

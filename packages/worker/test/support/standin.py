@@ -1,9 +1,10 @@
 """uv and micromamba as far as the worker calls them: they record what they were called with, and do the work by venv and wheelpip."""
 import json, os, sys, venv
 
+sys.path.append(sys.argv[1])
 import wheelpip
 
-log, name, args = sys.argv[1], sys.argv[2], sys.argv[3:]
+log, name, args = sys.argv[2], sys.argv[3], sys.argv[4:]
 with open(log, "a") as file:
     file.write(json.dumps({"argv": [name] + args, "env": dict(os.environ)}) + "\n")
 
