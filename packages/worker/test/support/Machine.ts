@@ -30,11 +30,13 @@ const installers = {
   pip: () => Wheels.runPip(realPython)
 }
 
+export type Installer = keyof typeof installers
+
 /** Makes the machine in a folder. `before` are shell commands that run before pip installs. */
 export const make = (
   root = mkdtempSync(join(tmpdir(), "signalbox-machine-")),
   before = "",
-  installer: keyof typeof installers = "wheelpip"
+  installer: Installer = "wheelpip"
 ) => {
   const bin = join(root, "bin")
   const log = join(root, "calls")
