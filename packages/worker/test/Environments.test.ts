@@ -77,7 +77,7 @@ for (const provider of providerNames) {
     for (const [what, pip, postInstall, message] of failures) {
       it.effect(`${what} is a SETUP_FAILURE with the last lines, and leaves nothing behind`, () =>
         Effect.gen(function* () {
-          const { environments, numbered, wheels } = yield* (pip[0] === "greeting" ? machine : withPip)
+          const { environments, numbered, wheels } = yield* pip[0] === "greeting" ? machine : withPip
           const { acquire } = yield* environments({ provider, wheels })
           const error = yield* Effect.flip(acquire(recipe(pip, { postInstall }), lines().write, Effect.void))
           assert.strictEqual(error.code, "SETUP_FAILURE")

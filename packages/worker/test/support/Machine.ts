@@ -45,7 +45,11 @@ export const make = (
   if (isNew) {
     Wheels.plainPython(bin, `python${minor}`, realPython)
     const record = `'${realPython}' -IS -c 'import json,os,sys; print(json.dumps({"argv": ["pip"] + sys.argv[1:], "env": dict(os.environ)}))' "$@" >> '${log}'`
-    Wheels.program(bin, "pip3", `${record}\n[ "$1" = --version ] || { ${before || ":"}; }\n${installers[installer]()} "$@"`)
+    Wheels.program(
+      bin,
+      "pip3",
+      `${record}\n[ "$1" = --version ] || { ${before || ":"}; }\n${installers[installer]()} "$@"`
+    )
     Wheels.write(wheels, "greeting", "1.0", { source: 'text = "hello from a wheel"\n' })
     Wheels.write(wheels, "greeting", "2.0", { source: 'text = "hello again"\n' })
     Wheels.write(wheels, "polite", "1.0", { requires: ["greeting==1.0"], source: "from greeting import text\n" })
