@@ -45,7 +45,9 @@ const sizeOf = async (name: string, source: string) => {
 }
 
 /** In the short form one of each package. */
-const measured = imports.filter(({ from }, index) => soak || imports.findIndex((other) => other.from === from) === index)
+const measured = imports.filter(
+  ({ from }, index) => soak || imports.findIndex((other) => other.from === from) === index
+)
 
 describe("importing a module through the index of its package", () => {
   for (const [index, { from, leaf, name, used }] of measured.entries()) {
