@@ -20,6 +20,7 @@ const notOnPostgres = ofService(
   "FullDisk",
   "PageQueries",
   "RetentionQueries",
+  "Rooms",
   "RunCommands",
   "StorageFailure",
   "TargetGuard"
@@ -34,14 +35,19 @@ const onPostgresInSoak = ofService(
   "EdgeBodies",
   "EdgeHeaders",
   "EdgeRouting",
+  "ExistingClients",
   "Forms",
   "GitPackages",
   "HttpEdge",
+  "InputSchemas",
   "Large",
   "Lists",
+  "OlderInterface",
   "Permissions",
   "UnauthenticatedRequests",
   "Transfers",
+  "VaultClient",
+  "WebhookSecrecy",
   "WorkerReports"
 )
 /** The command, where it opens a Postgres itself. */
@@ -83,6 +89,8 @@ export default defineConfig({
     hookTimeout: 240_000,
     // Processes that tests start find compiled what others have loaded: half of what it costs to start one.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules", ".cache", "compiled") },
+    // Node itself loads the sources, whose types it strips: Vite would transform them all in a fresh clone. No test mocks a module.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // Files share the modules they import, which are most of what a file costs; nothing in them may hold state.
     isolate: false,
     // Many tests wait for processes and sockets: on two cores vitest itself would take one worker.

@@ -2,7 +2,7 @@
  * Requests generated from the contract's own schemas, for every endpoint: each response is one that the contract
  * declares for that endpoint, with its shape.
  *
- * `SIGNALBOX_FUZZ_RUNS` requests go to each endpoint (default 6, in the long form 300), generated from
+ * `SIGNALBOX_FUZZ_RUNS` requests go to each endpoint (default 4, on Postgres 2, in the long form 300), generated from
  * `SIGNALBOX_FUZZ_SEED`. A failure shows the request, and the token that generates it again with
  * `SIGNALBOX_FUZZ_REPLAY`.
  */
@@ -24,10 +24,10 @@ import { type FuzzRequest, requestOf, samplesOf } from "./support/Fuzz.ts"
 import { type Answer, send } from "./support/Http.ts"
 import { assertCounted, rowsOf } from "./support/RunRows.ts"
 import { quiet, seed, type Seed } from "./support/Seed.ts"
-import { Service } from "./support/Service.ts"
+import { onPostgres, Service } from "./support/Service.ts"
 
 const settings = Config.all({
-  runs: Config.withDefault(Config.Int("SIGNALBOX_FUZZ_RUNS"), sized(6, 300)),
+  runs: Config.withDefault(Config.Int("SIGNALBOX_FUZZ_RUNS"), sized(onPostgres ? 2 : 4, 300)),
   seed: Config.withDefault(Config.String("SIGNALBOX_FUZZ_SEED"), "signalbox"),
   replay: Config.option(Config.String("SIGNALBOX_FUZZ_REPLAY"))
 })

@@ -12,12 +12,13 @@ import * as WorkItems from "@signalbox/api/WorkItems"
 import * as WorkerProtocol from "@signalbox/api/robot/WorkerProtocol"
 import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { assertError, bodyAs, multipart, send } from "./support/Http.ts"
 import { bodyOf, jsonOf, processLibrary } from "./support/OlderClients.ts"
-import { inPython } from "./support/Requests.ts"
-import { layer, linkWorker, Service } from "./support/Service.ts"
+import { inPython, Requests } from "./support/Requests.ts"
+import { layer as layerService, linkWorker, Service } from "./support/Service.ts"
 
 const Id = Schema.Struct({ id: Schema.String })
 const Started = Schema.Struct({ id: Schema.String, workItemIds: Schema.Array(Schema.String) })
@@ -60,6 +61,8 @@ const Item = Schema.Struct({
 const listOf = <S extends Schema.ConstraintDecoder<unknown>>(item: S) => Schema.Struct({ data: Schema.Array(item) })
 const Artifact = Schema.Struct({ id: Schema.String, fileName: Schema.String, fileSize: Schema.Finite })
 const Line = Schema.Struct({ seqNo: Schema.Finite, timeStamp: Schema.String, message: Schema.String })
+
+const layer = Layer.merge(layerService, Requests.layer)
 
 /** A process with a worker for its one step, and the library that was given its id. */
 const world = Effect.gen(function* () {

@@ -145,7 +145,7 @@ describe("the journal on Postgres: a database that becomes unavailable in the mi
       const cut = sql`
         SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`
-      yield* troubled([yield* open(options), yield* open(options)], Effect.ignore(cut), sized(25, 250))
+      yield* troubled([yield* open(options), yield* open(options)], Effect.ignore(cut), sized(10, 250))
     }).pipe(Effect.scoped)
   )
 

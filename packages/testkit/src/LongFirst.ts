@@ -1,17 +1,22 @@
 /**
- * Orders the test files: those that mostly wait start first, so that no worker is left alone with one at the end.
- * vitest itself starts with the longest of the previous run, and in a fresh clone with the largest.
+ * Orders the test files. Those of a project follow each other: a worker ends when the next file is one of another project, and
+ * the new one loads all modules anew, which takes longer than most files. Within a project those that take or wait long start
+ * first, so that no worker is left alone with one at the end: vitest itself starts with the longest of the previous run, and in a
+ * fresh clone with the largest.
  */
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 const long =
-  /(airports|BigTransfer|Cli|documentation|GitPackages|graph|Killed|KilledFlows|Large|Nodes|Recovery|Worker)\.test\.ts$/
+  /(airports|BigTransfer|Cli|Conformance|documentation|Downloads|EnvironmentDrills|EnvironmentRuns|Environments|FirstMinutes|FlowsOnPostgres|GitPackages|graph|JournalOnPostgres|Killed|KilledFlows|Kills|Large|Nodes|Packages|Recovery|Robots|Simulation|Uploads|Webhooks|Worker)\.test\.ts$/
+
+/** Lower is earlier. The project with fewer files is first, and the many small files of the other are last. */
+const places = ["postgres long", "postgres", "sqlite long", "sqlite"]
+
+const placeOf = ({ moduleId, project }: TestSpecification) =>
+  places.indexOf(long.test(moduleId) ? `${project.name} long` : project.name)
 
 export class LongFirst extends BaseSequencer {
   override async sort(files: Array<TestSpecification>) {
-    const { rest = [], first = [] } = Object.groupBy(await super.sort(files), ({ moduleId }) =>
-      long.test(moduleId) ? "first" : "rest"
-    )
-    return [...first, ...rest]
+    return (await super.sort(files)).toSorted((one, other) => placeOf(one) - placeOf(other))
   }
 }

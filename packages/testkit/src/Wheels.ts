@@ -17,11 +17,16 @@ import {
   writeFileSync
 } from "node:fs"
 import { createServer } from "node:http"
-import { basename, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import * as RawZip from "./RawZip.ts"
 
 /** Of the Python Packaging Authority, MIT; unchanged. */
 export const pipWheel = join(import.meta.dirname, "..", "wheels", "pip-24.2-py3-none-any.whl")
+
+/** What installs as pip does, as far as tests need it, in a fraction of the time: see there. */
+const wheelpip = join(import.meta.dirname, "..", "wheels", "wheelpip.py")
+/** For programs in Python that import it. */
+export const wheelpipFolder = dirname(wheelpip)
 
 /** Writes a wheel of one module into a folder, and returns its path. */
 export const write = (
@@ -87,16 +92,24 @@ export const pipFolder = (python: string) => {
 /** The command of a shell that runs pip with a Python. */
 export const runPip = (python: string) => `PYTHONPATH='${pipFolder(python)}' exec '${python}' -m pip`
 
+/** The command of a shell that runs `wheelpip` with a Python. */
+export const runWheelpip = (python: string) => `exec '${python}' '${wheelpip}'`
+
+/** Writes a program that runs a Python as Debian has it: venv is there, and ensurepip is not. */
+export const plainPython = (folder: string, name: string, python: string) => {
+  const without = join(folder, "without")
+  mkdirSync(without, { recursive: true })
+  writeFileSync(join(without, "ensurepip.py"), "raise ImportError('split off')\n")
+  return program(folder, name, `PYTHONPATH='${without}' exec '${python}' "$@"`)
+}
+
 /**
  * Puts the `python3` of this machine into a folder for `PATH` as Debian has it, without `ensurepip`, which takes ten times as
  * long as all else; and a `pip3`.
  */
 export const python = (bin: string) => {
   const found = spawnSync("python3", ["-c", "import sys; print(sys.executable)"]).stdout.toString().trim()
-  const without = join(bin, "without")
-  mkdirSync(without, { recursive: true })
-  writeFileSync(join(without, "ensurepip.py"), "raise ImportError('split off')\n")
-  program(bin, "python3", `PYTHONPATH='${without}' exec '${found}' "$@"`)
+  plainPython(bin, "python3", found)
   program(bin, "pip3", `${runPip(found)} "$@"`)
 }
 

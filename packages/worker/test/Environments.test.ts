@@ -1,6 +1,6 @@
 /**
- * Environments by each tool that builds them: venv for real, uv and micromamba by stand-ins that do the work by venv and
- * pip, so that what is installed really runs.
+ * Environments by each tool that builds them: venv and pip for real, uv and micromamba by stand-ins that do the work, so that
+ * what is installed really runs.
  */
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -20,15 +20,19 @@ const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirec
 
 for (const provider of providerNames) {
   withLayer(NodeServices.layer, { excludeTestServices: true })(`an environment by ${provider}`, (it) => {
-    const machine = Effect.map(temporary, (root) => {
-      const made = Machine.make(root)
-      made.bring(provider)
-      return made
-    })
+    const machineWith = (installer: Machine.Installer) =>
+      Effect.map(temporary, (root) => {
+        const made = Machine.make(root, "", installer)
+        made.bring(provider)
+        return made
+      })
+    const machine = machineWith("wheelpip")
+    /** With pip itself, where it matters what that says and does. */
+    const withPip = machineWith("pip")
 
     it.effect("is built from a folder of wheels, and then is there", () =>
       Effect.gen(function* () {
-        const { environments, installs, wheels } = yield* machine
+        const { environments, installs, wheels } = yield* withPip
         const { acquire } = yield* environments({ provider, wheels })
         const first = lines()
         const cold = yield* acquire(recipe(["polite==1.0"]), first.write, Effect.void)
@@ -73,7 +77,7 @@ for (const provider of providerNames) {
     for (const [what, pip, postInstall, message] of failures) {
       it.effect(`${what} is a SETUP_FAILURE with the last lines, and leaves nothing behind`, () =>
         Effect.gen(function* () {
-          const { environments, numbered, wheels } = yield* machine
+          const { environments, numbered, wheels } = yield* pip[0] === "greeting" ? machine : withPip
           const { acquire } = yield* environments({ provider, wheels })
           const error = yield* Effect.flip(acquire(recipe(pip, { postInstall }), lines().write, Effect.void))
           assert.strictEqual(error.code, "SETUP_FAILURE")
@@ -86,7 +90,7 @@ for (const provider of providerNames) {
 
     it.effect("comes from an index with a password, which nothing shows and scripts do not get", () =>
       Effect.gen(function* () {
-        const { calls, environments, wheels } = yield* machine
+        const { calls, environments, wheels } = yield* withPip
         const server = yield* Wheels.index(wheels, { user: "robot", password: "hunter/2" })
         const { acquire } = yield* environments({
           provider,

@@ -26,7 +26,7 @@ export const bodyOf = <S extends Schema.ConstraintDecoder<unknown>>(
  */
 export const processLibrary = Effect.fnUntraced(function* (process: string, given?: { readonly key: string }) {
   const { key: everything, origin, workspaceId } = yield* Service
-  const send = yield* Requests.make
+  const send = yield* Requests.Requests
   const headers = { Authorization: `RC-WSKEY ${given?.key ?? everything}` }
   const workspace = `${origin}/process-v1/workspaces/${workspaceId}`
   const ofProcess = `${workspace}/processes/${process}`

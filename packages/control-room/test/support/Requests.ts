@@ -2,7 +2,9 @@
  * Requests as programs of the years before `/api/v1` send them: by Python's `requests` where `python3` has it, since the
  * libraries of that time are built on it, and otherwise with the same bytes by `send`.
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { spawn, spawnSync } from "node:child_process"
 import { createInterface } from "node:readline"
@@ -41,7 +43,7 @@ for line in sys.stdin:
     print(json.dumps({"status": received.status_code, "text": received.text}), flush=True)
 `
 
-/** One Python process for the requests of a scope, one after the other. */
+/** One Python process, which takes its time to start, for all requests of a scope, one after the other. */
 const python = Effect.gen(function* () {
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>
@@ -84,4 +86,6 @@ const plain = ({ data, file, headers, json, method, params, url }: Sent): Effect
 }
 
 /** Sends requests, and returns what came back. */
-export const make = inPython ? python : Effect.succeed(plain)
+export class Requests extends Context.Service<Requests, (sent: Sent) => Effect.Effect<Received>>()("test/Requests") {
+  static readonly layer = Layer.effect(Requests, inPython ? python : Effect.succeed(plain))
+}

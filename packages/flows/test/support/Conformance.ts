@@ -143,7 +143,8 @@ export const conformance = <R>(name: string, runner: Runner<R>, layer: Layer.Lay
       return error
     })
 
-  describe(`flows, ${name}`, () => {
+  // Where time is real they mostly wait.
+  describe(`flows, ${name}`, { concurrent: !isVirtual }, () => {
     test(
       "return the result of the body, decoded by their schemas",
       Effect.gen(function* () {

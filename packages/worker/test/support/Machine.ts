@@ -5,7 +5,7 @@ import * as Recipe from "@signalbox/task-package/Recipe"
 import * as Wheels from "@signalbox/testkit/Wheels"
 import * as Effect from "effect/Effect"
 import { spawnSync } from "node:child_process"
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Environments from "../../src/internal/environments/Environments.ts"
@@ -24,21 +24,32 @@ export interface Call {
 
 const standIn = join(import.meta.dirname, "standin.py")
 
+/** How the machine installs: as pip does, or by pip itself, which takes seconds. */
+const installers = {
+  wheelpip: () => Wheels.runWheelpip(realPython),
+  pip: () => Wheels.runPip(realPython)
+}
+
+export type Installer = keyof typeof installers
+
 /** Makes the machine in a folder. `before` are shell commands that run before pip installs. */
-export const make = (root = mkdtempSync(join(tmpdir(), "signalbox-machine-")), before = "") => {
+export const make = (
+  root = mkdtempSync(join(tmpdir(), "signalbox-machine-")),
+  before = "",
+  installer: Installer = "wheelpip"
+) => {
   const bin = join(root, "bin")
   const log = join(root, "calls")
   const wheels = join(root, "wheels")
   const isNew = !existsSync(bin)
   if (isNew) {
-    const runPip = Wheels.runPip(realPython)
-    // As on Debian: venv is there, and ensurepip is not.
-    const without = join(root, "without")
-    mkdirSync(without)
-    writeFileSync(join(without, "ensurepip.py"), "raise ImportError('split off')\n")
-    Wheels.program(bin, `python${minor}`, `PYTHONPATH='${without}' exec '${realPython}' "$@"`)
-    const record = `'${realPython}' -c 'import json,os,sys; print(json.dumps({"argv": ["pip"] + sys.argv[1:], "env": dict(os.environ)}))' "$@" >> '${log}'`
-    Wheels.program(bin, "pip3", `${record}\n[ "$1" = --version ] || { ${before || ":"}; }\n${runPip} "$@"`)
+    Wheels.plainPython(bin, `python${minor}`, realPython)
+    const record = `'${realPython}' -IS -c 'import json,os,sys; print(json.dumps({"argv": ["pip"] + sys.argv[1:], "env": dict(os.environ)}))' "$@" >> '${log}'`
+    Wheels.program(
+      bin,
+      "pip3",
+      `${record}\n[ "$1" = --version ] || { ${before || ":"}; }\n${installers[installer]()} "$@"`
+    )
     Wheels.write(wheels, "greeting", "1.0", { source: 'text = "hello from a wheel"\n' })
     Wheels.write(wheels, "greeting", "2.0", { source: 'text = "hello again"\n' })
     Wheels.write(wheels, "polite", "1.0", { requires: ["greeting==1.0"], source: "from greeting import text\n" })
@@ -61,11 +72,7 @@ export const make = (root = mkdtempSync(join(tmpdir(), "signalbox-machine-")), b
     /** Puts uv or micromamba on the `PATH`; venv is there. */
     bring: (name: ProviderName) => {
       if (name === "venv") return
-      Wheels.program(
-        bin,
-        name,
-        `exec '${realPython}' '${standIn}' '${log}' '${Wheels.pipFolder(realPython)}' ${name} "$@"`
-      )
+      Wheels.program(bin, name, `exec '${realPython}' '${standIn}' '${Wheels.wheelpipFolder}' '${log}' ${name} "$@"`)
     },
     /** What installed packages: not the questions for versions. */
     installs: () => calls().filter(({ argv }) => argv.includes("install") || argv.includes("create")),

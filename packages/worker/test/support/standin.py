@@ -1,7 +1,10 @@
-"""uv and micromamba as far as the worker calls them: they record what they were called with, and do the work by venv and pip."""
-import json, os, subprocess, sys
+"""uv and micromamba as far as the worker calls them: they record what they were called with, and do the work by venv and wheelpip."""
+import json, os, sys, venv
 
-log, pip, name, args = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
+sys.path.append(sys.argv[1])
+import wheelpip
+
+log, name, args = sys.argv[2], sys.argv[3], sys.argv[4:]
 with open(log, "a") as file:
     file.write(json.dumps({"argv": [name] + args, "env": dict(os.environ)}) + "\n")
 
@@ -10,13 +13,8 @@ def option(flag):
     return args[args.index(flag) + 1] if flag in args else None
 
 
-def venv(prefix):
-    subprocess.check_call([sys.executable, "-m", "venv", "--without-pip", prefix])
-
-
-def install(prefix, requirements, env):
-    run = [sys.executable, "-m", "pip", "--python", os.path.join(prefix, "bin", "python")]
-    sys.exit(subprocess.call(run + ["install", "--requirement", requirements], env={**os.environ, "PYTHONPATH": pip, **env}))
+def create(prefix):
+    venv.create(prefix, symlinks=True)
 
 
 if name == "uv":
@@ -25,18 +23,16 @@ if name == "uv":
     elif args[:2] == ["python", "find"]:
         print(sys.executable)
     elif args[0] == "venv":
-        venv(args[-1])
+        create(args[-1])
     elif args[:2] == ["pip", "install"]:
-        env = {"PIP_NO_CACHE_DIR": "1"}
+        env = {}
         if "UV_DEFAULT_INDEX" in os.environ:
             env["PIP_INDEX_URL"] = os.environ["UV_DEFAULT_INDEX"]
         if "--no-index" in args:
             env.update(PIP_NO_INDEX="1", PIP_FIND_LINKS=option("--find-links"))
-        if os.environ.get("UV_NO_BUILD"):
-            env["PIP_ONLY_BINARY"] = ":all:"
-        install(os.path.dirname(os.path.dirname(option("--python"))), option("--requirement"), env)
+        wheelpip.install(os.path.dirname(os.path.dirname(option("--python"))), option("--requirement"), env)
     elif args[0] == "sync":
-        venv(os.environ["UV_PROJECT_ENVIRONMENT"])
+        create(os.environ["UV_PROJECT_ENVIRONMENT"])
     else:
         sys.exit("uv: what is " + " ".join(args))
 elif args == ["--version"]:
@@ -46,11 +42,11 @@ else:
         conda = json.load(file)
     prefix = option("--prefix")
     print("channels:", *conda["channels"], flush=True)
-    venv(prefix)
+    create(prefix)
     os.mkdir(os.path.join(prefix, "conda-meta"))
     for package in conda["dependencies"]:
         if isinstance(package, str):
             with open(os.path.join(prefix, "conda-meta", package.replace("=", "-") + "-h0.json"), "w") as file:
                 file.write("{}")
         else:
-            install(prefix, package["pip"][0].split(" ", 1)[1], {})
+            wheelpip.install(prefix, package["pip"][0].split(" ", 1)[1], os.environ)
