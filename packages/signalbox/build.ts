@@ -1,13 +1,14 @@
 /**
  * Assembles what is published from what `tsc` has built: the public modules with what they import, and the command, bundled with
- * all that it needs, Effect and the driver of Postgres too. What only some commands need is a file of its own beside it, so that
- * `up` does not read it.
+ * all that it needs, Effect and the driver of Postgres too. What only some commands need is a file of its own beside it.
  */
+import { createHash } from "node:crypto"
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { isBuiltin } from "node:module"
 import { dirname, join, relative } from "node:path"
 import { build, type Plugin } from "rolldown"
 import { parseAst } from "rolldown/parseAst"
+import { Visitor } from "rolldown/utils"
 
 const here = import.meta.dirname
 const built = join(here, ".tsbuildinfo/out")
@@ -75,21 +76,74 @@ const builtins: Plugin = {
   }
 }
 
-await build({
-  input: { Main: join(here, "src/internal/Main.ts") },
+/** The command's lines measure text with tables that take 20 ms to load; most commands print no table. */
+const segmenter: Plugin = {
+  name: "segmenter",
+  transform(code, id) {
+    if (!id.endsWith("/effect/dist/cli/CliOutput.js")) return null
+    const made = /new Intl\.Segmenter\([^)]*\)/
+    if (!made.test(code)) throw new Error("effect/cli/CliOutput makes no Intl.Segmenter any more: remove this plugin")
+    return code.replace(made, (made) => `{ segment: (text) => ${made}.segment(text) }`)
+  }
+}
+
+const common = {
   platform: "node",
   logLevel: "warn",
-  plugins: [builtins, undici],
   // The page of the documentation, 3 MB that are installed with Effect anyway; it is loaded when somebody looks at it.
   // The console finds its files beside itself.
-  external: ["effect/http-api/HttpApiScalar", /^@signalbox\/console\//],
-  output: {
-    dir: join(dist, "internal/command"),
-    format: "esm",
-    chunkFileNames: "[name].js",
-    comments: { legal: true, annotation: false, jsdoc: false },
-    minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } }
-  }
+  external: ["effect/http-api/HttpApiScalar", /^@signalbox\/console\//]
+} as const
+
+const output = {
+  comments: { legal: true, annotation: false, jsdoc: false },
+  minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } }
+} as const
+
+await build({
+  ...common,
+  input: { Main: join(here, "src/internal/Main.ts") },
+  plugins: [builtins, segmenter, undici],
+  output: { ...output, dir: join(dist, "internal/command"), format: "esm", chunkFileNames: "[name].js" }
 })
 // What `bin.js` imports.
 writeFileSync(join(dist, "internal/Main.js"), 'import "./command/Main.js"\n')
+
+// `up` once more by itself: one script with all that it needs before it listens, for `Compiled`.
+const up = join(dist, "internal/up")
+await build({
+  ...common,
+  input: { Up: join(here, "src/internal/UpMain.ts") },
+  // Of the environment of browsers, where configuration may come from.
+  transform: { define: { "import.meta": "{}" } },
+  plugins: [segmenter, undici],
+  output: {
+    ...output,
+    dir: up,
+    format: "cjs",
+    entryFileNames: "[name].cjs",
+    chunkFileNames: "[name].cjs",
+    codeSplitting: { groups: [{ name: "Up", test: /\/UpMain\.ts$/ }] }
+  }
+})
+// A script that is not loaded as a module has no `import`: one beside it does that. In ASCII alone, which is read and scanned in
+// half the time.
+writeFileSync(join(up, "import.cjs"), "module.exports = (specifier) => import(specifier)\n")
+const module = readFileSync(join(up, "Up.cjs"), "utf8")
+const imports: Array<number> = []
+new Visitor({ ImportExpression: ({ start }) => void imports.push(start) }).visit(parseAst(module))
+const script = [0, ...imports.toSorted((a, b) => a - b)]
+  .map((start, index, starts) => module.slice(start, starts[index + 1]))
+  .map((part, index) => (index === 0 ? part : part.replace(/^import/, 'require("./import.cjs")')))
+  .join("")
+  .replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+writeFileSync(join(up, "Up.cjs"), script)
+copy(join(built, "internal/Compiled"))
+const digest = createHash("sha256").update(script).digest("hex")
+writeFileSync(
+  join(dist, "internal/UpMain.js"),
+  `import { join } from "node:path"
+import { run } from "./Compiled.js"
+run(join(import.meta.dirname, "up/Up.cjs"), "${digest}")
+`
+)
