@@ -1,4 +1,5 @@
 /** The service without its own server: below a path of an existing server of any framework, or in the process alone. */
+import { check, matching } from "@signalbox/api/OptionError"
 import * as NodeHttpServer from "@signalbox/platform/NodeHttpServer"
 import * as NodeServices from "@signalbox/platform/NodeServices"
 import * as Context from "effect/Context"
@@ -22,6 +23,7 @@ import * as WebHandler from "./internal/edge/WebHandler.ts"
 import { Storage } from "./internal/StorageLayers.ts"
 import * as Service from "./internal/Service.ts"
 import { Runs } from "./internal/runs/Runs.ts"
+import { checkService } from "./internal/OptionRules.ts"
 import { Dues } from "./internal/store/Dues.ts"
 import type { ServiceOptions, StorageOptions } from "./Options.ts"
 import * as Server from "./Server.ts"
@@ -44,6 +46,8 @@ export interface Options extends Omit<ServiceOptions, "publicUrl" | "allowedHost
   readonly allowPrivateTargets?: boolean
 }
 
+const path = matching(/^\/[^\s?#]*$/, "expected a path that begins with /, such as /automation")
+
 /** Whether a path is the prefix or below it. */
 const isBelow = (url: string, prefix: string) => {
   const path = pathOf(url)
@@ -60,6 +64,8 @@ const withoutPrefix = (request: HttpServerRequest.HttpServerRequest, prefix: str
 const prefixOf = (options: Options) => (options.prefix ?? new URL(options.publicUrl).pathname).replace(/\/+$/, "")
 
 const build = Effect.fnUntraced(function* (options: Options) {
+  checkService("Mounted", options)
+  if (options.prefix !== undefined && options.prefix !== "") check("Mounted", options, { prefix: path })
   const stored = Layer.succeedContext(yield* Storage)
   const targets = TargetGuard.layerOf(options.allowPrivateTargets ?? false)
   const settings = yield* Layer.build(Service.settings)

@@ -1,6 +1,7 @@
 /**
  * A client for `FlowManagement.layerRoutes` of another program.
  */
+import { address, check } from "@signalbox/api/OptionError"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -68,6 +69,7 @@ type Call<A> = Effect.Effect<A, FlowManagementError>
 const isEnvelope = Schema.is(Schema.Struct({ error: Schema.Struct({ code: ErrorCode, message: Schema.String }) }))
 
 const make = Effect.fnUntraced(function* ({ token, url }: Options) {
+  check("FlowManagementClient.layer", { url }, { url: address })
   const base = url.replace(/\/+$/, "")
   const client = yield* HttpApiClient.make(Api, {
     baseUrl: base,

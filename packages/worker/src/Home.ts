@@ -2,6 +2,7 @@
  * The folder of a worker: its identity, so that it is the same worker after a restart, and the task packages that it
  * runs.
  */
+import { check, text, whole } from "@signalbox/api/OptionError"
 import { WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { WorkerIdentity } from "@signalbox/api/robot/WorkerProtocol"
 import * as Effect from "effect/Effect"
@@ -97,6 +98,13 @@ export interface Options {
  * ```
  */
 export const open = Effect.fn("Home.open")(function* (options: Options) {
+  check("Home.open", options, {
+    folder: text,
+    packagesFolder: text,
+    packagesLimit: whole(1),
+    environmentsFolder: text,
+    environmentsLimit: whole(1)
+  })
   const fs = yield* FileSystem.FileSystem
   const folder = resolve(options.folder)
   const packagesFolder =
