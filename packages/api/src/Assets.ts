@@ -1,6 +1,5 @@
 /** Assets: named values of any content type. An asset is referred to by its id, or by `name:` and its name. */
-import { type InspectArguments, printed } from "@signalbox/transport/Printed"
-import { NodeInspectSymbol } from "effect/Inspectable"
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -18,14 +17,10 @@ import { type OnProgress, open, sendRaw, type UploadSource } from "./Upload.ts"
 export type { Asset, AssetRef, AssetSummary, AssetUpload } from "./contract/Assets.ts"
 
 /** The upload of an asset's content failed; the asset keeps its old content. */
-export class AssetUploadFailed extends Schema.TaggedError<AssetUploadFailed>()("AssetUploadFailed", {
+export class AssetUploadFailed extends TaggedError<AssetUploadFailed>()("AssetUploadFailed", {
   /** The reason given by the service. */
   reason: Schema.String
 }) {
-  override [NodeInspectSymbol](...args: InspectArguments) {
-    return printed(this, args)
-  }
-
   override get message(): string {
     return `the upload of the asset failed: ${this.reason}`
   }

@@ -1,6 +1,7 @@
 /**
  * Steps: the named units of work of a flow.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import { check, positive, time, timeOrNone, whole } from "@signalbox/api/OptionError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -11,7 +12,7 @@ import { durably } from "./internal/Transient.ts"
 import { type Codec, recordResult } from "./internal/Values.ts"
 
 /** An attempt of a step took longer than the step's `timeout`, and was interrupted. */
-export class StepTimeout extends Schema.TaggedError<StepTimeout>()("StepTimeout", {
+export class StepTimeout extends TaggedError<StepTimeout>()("StepTimeout", {
   step: Schema.String,
   afterMillis: Schema.Finite
 }) {

@@ -2,6 +2,7 @@
  * The folder of a worker: its identity, so that it is the same worker after a restart, and the task packages that it
  * runs.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import { check, text, whole } from "@signalbox/api/OptionError"
 import { WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { WorkerIdentity } from "@signalbox/api/robot/WorkerProtocol"
@@ -20,7 +21,7 @@ import * as Runs from "./internal/packages/Runs.ts"
 import type { Limits } from "./Limits.ts"
 
 /** The folder cannot be used; the message says why, and the remedy. */
-export class HomeError extends Schema.TaggedError<HomeError>()("HomeError", {
+export class HomeError extends TaggedError<HomeError>()("HomeError", {
   message: Schema.String,
   /** Another worker is using the folder. */
   inUse: Schema.Boolean

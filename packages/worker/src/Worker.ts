@@ -1,4 +1,5 @@
 /** The worker: links itself to a control room, leases step runs of its tasks, and runs them in this process. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import { address, check, text, time, timeOrNone, whole } from "@signalbox/api/OptionError"
 import type { StepRunId } from "@signalbox/api/contract/Ids"
 import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
@@ -23,7 +24,7 @@ import * as TaskRun from "./internal/TaskRun.ts"
 import type * as Task from "./Task.ts"
 
 /** The worker is not, or no longer, linked to the service; the message contains the remedy. */
-export class NotLinked extends Schema.TaggedError<NotLinked>()("NotLinked", { message: Schema.String }) {}
+export class NotLinked extends TaggedError<NotLinked>()("NotLinked", { message: Schema.String }) {}
 
 /** How a worker has ended by itself: with the step run of `once`; null: it was drained, and with `once` before it had one. */
 export type Ended = {

@@ -1,4 +1,5 @@
 /** The question before something is destroyed. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -8,7 +9,7 @@ import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
 import { ConnectionName } from "./Connection.ts"
 
 /** The question was answered with no, or there was nowhere to ask it. */
-export class NotConfirmed extends Schema.TaggedError<NotConfirmed>()("NotConfirmed", { message: Schema.String }) {}
+export class NotConfirmed extends TaggedError<NotConfirmed>()("NotConfirmed", { message: Schema.String }) {}
 
 /** The flag of commands that ask. */
 export const yesFlag = Flag.Boolean("yes").pipe(

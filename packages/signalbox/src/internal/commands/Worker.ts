@@ -1,4 +1,5 @@
 /** `signalbox worker`: a worker for a control room that runs elsewhere. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as NodeTransport from "@signalbox/transport/node"
 import * as Workers from "@signalbox/api/Workers"
 import * as Home from "@signalbox/worker/Home"
@@ -21,7 +22,7 @@ import { drainOf, endingFlags, labelFlag, labelsOf, limitFlags, limitsOf, Worker
 import { doctor, prepare } from "./WorkerEnvironments.ts"
 
 /** The step run of `--once` did not complete. */
-export class StepRunEnded extends Schema.TaggedError<StepRunEnded>()("StepRunEnded", {
+export class StepRunEnded extends TaggedError<StepRunEnded>()("StepRunEnded", {
   message: Schema.String,
   exitCode: Schema.Finite
 }) {}

@@ -1,4 +1,5 @@
 /** What the commands of every kind of resource have in common: `list`, `show` and `delete` from one description. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as Console from "effect/Console"
@@ -15,7 +16,7 @@ import { type Columns, printFields, printList } from "../Listing.ts"
 import { suggest } from "../Nearest.ts"
 
 /** Nothing, or more than one thing, has this name or id. */
-export class NameError extends Schema.TaggedError<NameError>()("NameError", { message: Schema.String }) {}
+export class NameError extends TaggedError<NameError>()("NameError", { message: Schema.String }) {}
 
 type Call<A> = Effect.Effect<A, CallError, ControlRoom>
 
