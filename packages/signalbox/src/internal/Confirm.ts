@@ -17,6 +17,16 @@ export const yesFlag = Flag.Boolean("yes").pipe(
   Flag.withDefault(false)
 )
 
+/** Asks on the terminal, which has to be one. */
+export const ask = Effect.fn("ask")(function* (what: string, where: string) {
+  const answer = yield* Effect.orElseSucceed(
+    Prompt.Confirm({ message: `Really ${what} (${where})?` }),
+    // Ctrl-C.
+    () => false
+  )
+  if (!answer) return yield* new NotConfirmed({ message: "nothing was changed" })
+})
+
 /** Asks on a terminal whether to go on, and says in which control room. Elsewhere `--yes` has to be given. */
 export const confirm = Effect.fn("confirm")(function* (what: string, yes: boolean) {
   if (yes) return
@@ -27,10 +37,5 @@ export const confirm = Effect.fn("confirm")(function* (what: string, yes: boolea
       message: `nothing was changed: give --yes to ${what} (${where}), since there is no terminal to ask on`
     })
   }
-  const answer = yield* Effect.orElseSucceed(
-    Prompt.Confirm({ message: `Really ${what} (${where})?` }),
-    // Ctrl-C.
-    () => false
-  )
-  if (!answer) return yield* new NotConfirmed({ message: "nothing was changed" })
+  yield* ask(what, where)
 })

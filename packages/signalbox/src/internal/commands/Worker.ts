@@ -166,12 +166,16 @@ const start = Command.make(
 
 const unlink = Command.make(
   "unlink",
-  { data },
+  { data, json: connectionFlags.json },
   Effect.fnUntraced(
     function* (given) {
       const home = yield* Home.open({ folder: yield* folderOf(given.data), service: null })
       yield* WorkerAgent.unlink(home)
-      yield* Console.log(`The worker in ${home.folder} is unlinked`)
+      yield* print(
+        given.json,
+        { folder: home.folder, unlinked: true },
+        () => `The worker in ${home.folder} is unlinked`
+      )
     },
     Effect.scoped,
     Effect.provide(NodeTransport.layer)
