@@ -11,7 +11,7 @@ import { ControlRoomError, Malformed, type Conflict, type InvalidRequest, type N
 import { type DownloadError, fetchSigned } from "./Files.ts"
 import { type AwaitOptions, awaitUntil } from "./internal/AwaitUntil.ts"
 import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
-import type { ListOptions } from "./ListOptions.ts"
+import type { NamedListOptions } from "./ListOptions.ts"
 import { type OnProgress, open, sendRaw, type UploadSource } from "./Upload.ts"
 
 export type { Asset, AssetRef, AssetSummary, AssetUpload } from "./contract/Assets.ts"
@@ -40,10 +40,10 @@ const isByName = Schema.is(contract.AssetNameRef)
 export const get = Effect.fn("Assets.get")((asset: contract.AssetRef) => call.get({ params: { asset_id: asset } }))
 
 /** Returns one page, newest first. */
-export const list = Effect.fn("Assets.list")((options: ListOptions = {}) => call.list({ query: options }))
+export const list = Effect.fn("Assets.list")((options: NamedListOptions = {}) => call.list({ query: options }))
 
 /** Emits all assets, newest first. */
-export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
+export const stream = (options: Omit<NamedListOptions, "cursor"> = {}) =>
   pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
 
 /** Creates an asset without content; fails with `Conflict` when the name is in use. */

@@ -17,6 +17,7 @@ import * as Init from "./migrations/Init.ts"
 import * as InputSchemas from "./migrations/InputSchemas.ts"
 import * as KeyLifetimes from "./migrations/KeyLifetimes.ts"
 import * as Looks from "./migrations/Looks.ts"
+import * as Names from "./migrations/Names.ts"
 import * as Operations from "./migrations/Operations.ts"
 import * as Pages from "./migrations/Pages.ts"
 import * as ProcessSteps from "./migrations/ProcessSteps.ts"
@@ -45,6 +46,7 @@ const migrations = {
   "0016_held_outputs": HeldOutputs.statements,
   "0017_operations": Operations.statements,
   "0018_worker_labels": WorkerLabels.statements,
+  "0019_names": Names.statements,
   "0029_console_sessions": ConsoleSessions.statements
 }
 

@@ -19,7 +19,7 @@ export const packageNoun: Noun<TaskPackages.TaskPackageSummary> = {
   one: "task package",
   many: "task packages",
   command: "packages",
-  list: TaskPackages.stream({ limit: 500 }),
+  list: (only) => TaskPackages.stream({ limit: 500, ...only }),
   idOf: ({ id }) => id,
   nameOf: ({ name }) => name,
   columns: { id: ({ id }) => id, type: ({ type }) => type, name: ({ name }) => name },

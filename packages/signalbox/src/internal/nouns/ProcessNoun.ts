@@ -17,7 +17,7 @@ export const processNoun: Noun<Processes.ProcessSummary> = {
   one: "process",
   many: "processes",
   command: "processes",
-  list: Processes.stream({ limit: 500 }),
+  list: (only) => Processes.stream({ limit: 500, ...only }),
   idOf: ({ id }) => id,
   nameOf: ({ name }) => name,
   columns: { id: ({ id }) => id, name: ({ name }) => name, "created at": ({ created_at }) => created_at },

@@ -23,7 +23,7 @@ export const secretNoun: Noun<Secrets.Secret> = {
   one: "secret",
   many: "secrets",
   command: "secrets",
-  list: Secrets.stream(),
+  list: (only) => Secrets.stream(only),
   idOf: ({ name }) => name,
   nameOf: ({ name }) => name,
   columns: { name: ({ name }) => name, description: ({ description }) => description ?? "" },
