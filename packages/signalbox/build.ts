@@ -87,12 +87,22 @@ const segmenter: Plugin = {
   }
 }
 
+/** The console finds its files beside itself; in a bundle it is told where its package is, so that none of it is loaded from there. */
+const consoleIn = (resolve: string): Plugin => ({
+  name: "console",
+  transform(code, id) {
+    if (!/\/console\/(src|dist)\/Files\.[jt]s$/.test(id)) return null
+    const own = 'join(import.meta.dirname, "..")'
+    if (!code.includes(own)) throw new Error("console/Files does not look for its files beside itself any more")
+    return code.replace(own, `join(${resolve}("@signalbox/console/package.json"), "..")`)
+  }
+})
+
 const common = {
   platform: "node",
   logLevel: "warn",
   // The page of the documentation, 3 MB that are installed with Effect anyway; it is loaded when somebody looks at it.
-  // The console finds its files beside itself.
-  external: ["effect/http-api/HttpApiScalar", /^@signalbox\/console\//]
+  external: ["effect/http-api/HttpApiScalar"]
 } as const
 
 const output = {
@@ -103,7 +113,12 @@ const output = {
 await build({
   ...common,
   input: { Main: join(here, "src/internal/Main.ts") },
-  plugins: [builtins, segmenter, undici],
+  plugins: [
+    builtins,
+    consoleIn('process.getBuiltinModule("module").createRequire(import.meta.url).resolve'),
+    segmenter,
+    undici
+  ],
   output: { ...output, dir: join(dist, "internal/command"), format: "esm", chunkFileNames: "[name].js" }
 })
 // What `bin.js` imports.
@@ -116,7 +131,7 @@ await build({
   input: { Up: join(here, "src/internal/UpMain.ts") },
   // Of the environment of browsers, where configuration may come from.
   transform: { define: { "import.meta": "{}" } },
-  plugins: [segmenter, undici],
+  plugins: [consoleIn("require.resolve"), segmenter, undici],
   output: {
     ...output,
     dir: up,
