@@ -6,7 +6,7 @@ import { createHash } from "node:crypto"
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { isBuiltin } from "node:module"
 import { dirname, join, relative } from "node:path"
-import { build, type Plugin } from "rolldown"
+import { build, type BuildOptions, type OutputOptions, type Plugin } from "rolldown"
 import { parseAst } from "rolldown/parseAst"
 import { Visitor } from "rolldown/utils"
 
@@ -98,17 +98,17 @@ const consoleIn = (resolve: string): Plugin => ({
   }
 })
 
-const common = {
+const common: BuildOptions = {
   platform: "node",
   logLevel: "warn",
   // The page of the documentation, 3 MB that are installed with Effect anyway; it is loaded when somebody looks at it.
   external: ["effect/http-api/HttpApiScalar"]
-} as const
+}
 
-const output = {
+const output: OutputOptions = {
   comments: { legal: true, annotation: false, jsdoc: false },
   minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } }
-} as const
+}
 
 await build({
   ...common,

@@ -11,7 +11,7 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import { WorkspaceId } from "./contract/Ids.ts"
 import { Uploads } from "./Upload.ts"
-import { address, check, text } from "./OptionError.ts"
+import { address, check, text } from "@signalbox/transport/OptionError"
 import * as Connection from "./internal/Connection.ts"
 import type { Transport } from "./internal/Transport.ts"
 

@@ -2,7 +2,7 @@
  * The client for programs without Effect: the same modules with promises and async iterators, and plain strings for ids.
  * A promise is rejected with the errors of the call: classes, for `instanceof`, with a `_tag` each.
  */
-import { address, check, orNull, time, timeOrNone, whole } from "./OptionError.ts"
+import { address, check, orNull, time, timeOrNone, whole } from "@signalbox/transport/OptionError"
 import type * as Brand from "effect/Brand"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -1,5 +1,5 @@
 /** The service without its own server: below a path of an existing server of any framework, or in the process alone. */
-import { check, matching } from "@signalbox/api/OptionError"
+import { check, matching } from "@signalbox/transport/OptionError"
 import * as NodeHttpServer from "@signalbox/platform/NodeHttpServer"
 import * as NodeServices from "@signalbox/platform/NodeServices"
 import * as Context from "effect/Context"

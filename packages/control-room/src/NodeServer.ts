@@ -2,7 +2,7 @@
  * The Node server under the service. Requests that Node's parser refuses never reach the routes, so their responses get
  * the envelope here.
  */
-import { check, positive } from "@signalbox/api/OptionError"
+import { check, positive } from "@signalbox/transport/OptionError"
 import type { ErrorCode } from "@signalbox/api/contract/Responses"
 import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"

@@ -1,7 +1,7 @@
 /**
  * The engine of durable flows, as one layer: it runs and stores executions.
  */
-import { check, orNull, text, time, whole } from "@signalbox/api/OptionError"
+import { check, orNull, text, time, whole } from "@signalbox/transport/OptionError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -2,7 +2,7 @@
  * A client for `FlowManagement.layerRoutes` of another program.
  */
 import { TaggedError } from "@signalbox/transport/Printed"
-import { address, check } from "@signalbox/api/OptionError"
+import { address, check } from "@signalbox/transport/OptionError"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

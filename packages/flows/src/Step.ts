@@ -2,7 +2,7 @@
  * Steps: the named units of work of a flow.
  */
 import { TaggedError } from "@signalbox/transport/Printed"
-import { check, positive, time, timeOrNone, whole } from "@signalbox/api/OptionError"
+import { check, positive, time, timeOrNone, whole } from "@signalbox/transport/OptionError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

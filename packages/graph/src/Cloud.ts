@@ -1,7 +1,7 @@
 /**
  * The national clouds of the service: where its API and its identity provider are.
  */
-import { address } from "@signalbox/api/OptionError"
+import { address } from "@signalbox/transport/OptionError"
 import * as Schema from "effect/Schema"
 
 export const Cloud = Schema.Literals(["global", "us", "dod", "china"])

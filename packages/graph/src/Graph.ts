@@ -1,7 +1,7 @@
 /**
  * The connection to the API. Every module of resources requires this service and nothing else.
  */
-import { check, text } from "@signalbox/api/OptionError"
+import { check, text } from "@signalbox/transport/OptionError"
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -2,7 +2,7 @@
  * Signing in from a script: a page on this computer catches the browser when it comes back. Register `http://localhost` as a
  * redirect URI of the app (platform "Mobile and desktop"; the port does not matter there).
  */
-import { check, text, time, whole } from "@signalbox/api/OptionError"
+import { check, text, time, whole } from "@signalbox/transport/OptionError"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -1,7 +1,7 @@
 /**
  * Authorizing an app and keeping its tokens fresh: authorization code with PKCE, device code, client credentials, refresh.
  */
-import { check, text } from "@signalbox/api/OptionError"
+import { check, text } from "@signalbox/transport/OptionError"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"

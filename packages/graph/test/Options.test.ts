@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { OptionError } from "@signalbox/api/OptionError"
+import { OptionError } from "@signalbox/transport/OptionError"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

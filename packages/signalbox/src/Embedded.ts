@@ -4,7 +4,7 @@
  */
 import * as NodeHttpServer from "@signalbox/platform/NodeHttpServer"
 import type { NodeServices } from "@signalbox/platform/NodeServices"
-import { address, check, text, whole } from "@signalbox/api/OptionError"
+import { address, check, text, whole } from "@signalbox/transport/OptionError"
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
 import type { MasterKeyError } from "@signalbox/control-room/Administration"
 import * as NodeServer from "@signalbox/control-room/NodeServer"

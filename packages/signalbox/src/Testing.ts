@@ -2,7 +2,7 @@
  * A control room for tests: the real service in memory with workers for your tasks, connected to your client without a
  * socket, on the clock of the test. On a `TestClock` hours pass in milliseconds.
  */
-import { check, OptionError, whole } from "@signalbox/api/OptionError"
+import { check, OptionError, whole } from "@signalbox/transport/OptionError"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import { Permission } from "@signalbox/api/contract/Authorization"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"

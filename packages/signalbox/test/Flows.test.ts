@@ -181,10 +181,7 @@ describe("signalbox flows", () => {
       yield* Effect.forEach(large, (id) => isIn(id, "cancelled"))
       assert.strictEqual(yield* stateOf(small), "waiting")
       assert.match((yield* flows("retry", "--tag", "large", "--yes")).stdout, /^0 executions run again; 2 refused it$/m)
-      assert.match(
-        (yield* flows("terminate", "--all", "--yes")).stdout,
-        /^1 execution has ended; nothing was undone$/m
-      )
+      assert.match((yield* flows("terminate", "--all", "--yes")).stdout, /^1 execution has ended; nothing was undone$/m)
     }).pipe(Effect.provide(program))
   )
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import { WorkspaceId } from "@signalbox/api/contract/Ids"
-import { OptionError } from "@signalbox/api/OptionError"
+import { OptionError } from "@signalbox/transport/OptionError"
 import { connect } from "@signalbox/api/promise"
 import * as Room from "@signalbox/control-room/Mounted"
 import * as NodeServer from "@signalbox/control-room/NodeServer"

@@ -3,7 +3,7 @@
  * runs.
  */
 import { TaggedError } from "@signalbox/transport/Printed"
-import { check, text, whole } from "@signalbox/api/OptionError"
+import { check, text, whole } from "@signalbox/transport/OptionError"
 import { WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { WorkerIdentity } from "@signalbox/api/robot/WorkerProtocol"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
 /** What the options of a control room can be. */
-import { address, check, listOf, matching, text, time, whole } from "@signalbox/api/OptionError"
+import { address, check, listOf, matching, text, time, whole } from "@signalbox/transport/OptionError"
 import type { ServiceOptions, StorageOptions } from "../Options.ts"
 
 const origin = matching(

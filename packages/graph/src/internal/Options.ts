@@ -1,7 +1,7 @@
 /**
  * What reads and lists may be asked for, as query parameters.
  */
-import { check, whole } from "@signalbox/api/OptionError"
+import { check, whole } from "@signalbox/transport/OptionError"
 import type { Query } from "../Path.ts"
 
 /** Which fields come. The id always does. */

@@ -99,7 +99,7 @@ export type Rules<O> = { readonly [K in keyof O]?: Rule }
  * Throws an `OptionError` for the first option that is given and breaks its rule. `of` names whose options they are.
  *
  * ```ts
- * import { check, whole } from "@signalbox/api/OptionError"
+ * import { check, whole } from "@signalbox/transport/OptionError"
  *
  * export const layer = (options: { readonly pages?: number }) => check("Reports.layer", options, { pages: whole(1) })
  * ```
