@@ -74,6 +74,12 @@ export const timeOrNone: Rule = when(
   'expected a length of time of 0 or more, such as "10 seconds" or 5000 (milliseconds)'
 )
 
+/** A length of time, which may be 0, and `"Infinity"` for no limit. */
+export const timeOrForever: Rule = when(
+  (value) => millisOf(value) >= 0,
+  'expected a length of time of 0 or more, such as "10 seconds" or 5000 (milliseconds), or "Infinity"'
+)
+
 /** Null, or what the rule allows. */
 export const orNull =
   (rule: Rule): Rule =>

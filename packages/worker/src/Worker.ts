@@ -1,6 +1,6 @@
 /** The worker: links itself to a control room, leases step runs of its tasks, and runs them in this process. */
 import { TaggedError } from "@signalbox/transport/Printed"
-import { address, check, text, time, timeOrNone, whole } from "@signalbox/transport/OptionError"
+import { address, check, text, time, timeOrForever, whole } from "@signalbox/transport/OptionError"
 import type { StepRunId } from "@signalbox/api/contract/Ids"
 import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
 import type { CallError } from "@signalbox/api/ControlRoomError"
@@ -125,7 +125,7 @@ const rules = {
   name: text,
   capacity: whole(1, maxCapacity),
   heartbeat: time,
-  drain: timeOrNone
+  drain: timeOrForever
 }
 
 const serveLinked = Effect.fnUntraced(function* <R>(
