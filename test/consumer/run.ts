@@ -54,8 +54,13 @@ const environment = {
 const run = promisify(execFile)
 
 /** Runs a program to its end, and returns what it printed; rejects with all of it when it fails. */
-const sh = async (file: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => {
-  const options = { cwd: folder, env: { ...environment, ...env }, timeout: 120_000, maxBuffer: 1 << 26 }
+const sh = async (
+  file: string,
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>> = {},
+  cwd: string = folder
+) => {
+  const options = { cwd, env: { ...environment, ...env }, timeout: 120_000, maxBuffer: 1 << 26 }
   const { stdout } = await run(file, args, options).catch((error: Error & { stdout?: string; stderr?: string }) => {
     throw new Error(`${error.message}\n${error.stdout ?? ""}${error.stderr ?? ""}`)
   })
@@ -135,6 +140,53 @@ const greet =
   (file: string, ...args: ReadonlyArray<string>) =>
   (room: string) =>
     sh(file, [...args, "client.mjs"], { ROOM: room })
+
+/** Waits for a line of output that contains a text. */
+const line = (stream: NodeJS.ReadableStream, text: string, ended: Promise<unknown>) =>
+  Promise.race([
+    new Promise<string>((resolve) =>
+      createInterface(stream).on("line", (said) => (said.includes(text) ? resolve(said) : undefined))
+    ),
+    ended.then((code) => Promise.reject(new Error(`it ended with ${String(code)} and never said ${text}`)))
+  ])
+
+/** What `signalbox init` makes, as its user goes on: its test, a control room that loads changed tasks, its flow, and what is there. */
+const firstMinutes = async () => {
+  const fresh = join(folder, "fresh")
+  await sh("npx", ["signalbox", "init", "fresh"])
+  await sh("npm", ["test"], {}, fresh)
+  const child = spawn(process.execPath, [binary, "dev", "--json", "--port=0"], {
+    cwd: fresh,
+    env: environment,
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve))
+  try {
+    await Promise.all([line(child.stdout, "base_url", exited), line(child.stderr, "Loaded tasks.ts: greet", exited)])
+    const flow = (name: string) => sh("npm", ["run", "flow", name], {}, fresh)
+    const first = await flow("Ada")
+    if (!first.includes("Hello, Ada")) throw new Error(`the flow prints ${first}`)
+    const tasks = join(fresh, "tasks.ts")
+    const again = line(child.stderr, "Loaded tasks.ts: greet", exited)
+    writeFileSync(tasks, readFileSync(tasks, "utf8").replace("Hello, ", "Good day, "))
+    await again
+    const second = await flow("Grace")
+    if (!second.includes("Good day, Grace")) throw new Error(`after a change of its task the flow prints ${second}`)
+    const nouns = ["processes", "workers", "runs"].map(async (noun) => {
+      const printed = await sh(process.execPath, [binary, noun, "list", "--json"], {}, fresh)
+      const rows = printed
+        .trim()
+        .split("\n")
+        .map((row) => JSON.parse(row))
+      expected(`the number of ${noun}`, rows.length, noun === "runs" ? 2 : 1)
+      expected(`the id of one of the ${noun}`, typeof rows[0].id, "string")
+    })
+    await Promise.all(nouns)
+  } finally {
+    child.kill("SIGTERM")
+  }
+  expected("the exit code of `dev` after SIGTERM", await exited, 0)
+}
 
 /** Every module that a package exports, with patterns resolved by the files that are there. */
 const modulesOf = ({ manifest: { name } }: Tarball): ReadonlyArray<string> => {
@@ -261,6 +313,7 @@ const checks: Readonly<Record<string, () => Promise<unknown>>> = {
     if (!hello.test(printed)) throw new Error(`it prints ${printed}`)
   },
   "a test with signalbox/Testing": () => sh(bin("vitest"), ["run"]),
+  "signalbox init: its test, its flow, its tasks changed under `signalbox dev`, and nouns": firstMinutes,
   "Express, Fastify and Hono": () => sh(process.execPath, ["mounts.mjs"]),
   "Node 22: up": () => up(node22, [binary], greet(node22)),
   "Node 22: a control room in a program": () => sh(node22, ["embedded.mjs"]),

@@ -1,6 +1,5 @@
 /** Assets: named values of any content type. An asset is referred to by its id, or by `name:` and its name. */
-import { type InspectArguments, printed } from "@signalbox/transport/Printed"
-import { NodeInspectSymbol } from "effect/Inspectable"
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -12,20 +11,16 @@ import { ControlRoomError, Malformed, type Conflict, type InvalidRequest, type N
 import { type DownloadError, fetchSigned } from "./Files.ts"
 import { type AwaitOptions, awaitUntil } from "./internal/AwaitUntil.ts"
 import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
-import type { ListOptions } from "./ListOptions.ts"
+import type { NamedListOptions } from "./ListOptions.ts"
 import { type OnProgress, open, sendRaw, type UploadSource } from "./Upload.ts"
 
 export type { Asset, AssetRef, AssetSummary, AssetUpload } from "./contract/Assets.ts"
 
 /** The upload of an asset's content failed; the asset keeps its old content. */
-export class AssetUploadFailed extends Schema.TaggedError<AssetUploadFailed>()("AssetUploadFailed", {
+export class AssetUploadFailed extends TaggedError<AssetUploadFailed>()("AssetUploadFailed", {
   /** The reason given by the service. */
   reason: Schema.String
 }) {
-  override [NodeInspectSymbol](...args: InspectArguments) {
-    return printed(this, args)
-  }
-
   override get message(): string {
     return `the upload of the asset failed: ${this.reason}`
   }
@@ -45,10 +40,10 @@ const isByName = Schema.is(contract.AssetNameRef)
 export const get = Effect.fn("Assets.get")((asset: contract.AssetRef) => call.get({ params: { asset_id: asset } }))
 
 /** Returns one page, newest first. */
-export const list = Effect.fn("Assets.list")((options: ListOptions = {}) => call.list({ query: options }))
+export const list = Effect.fn("Assets.list")((options: NamedListOptions = {}) => call.list({ query: options }))
 
 /** Emits all assets, newest first. */
-export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
+export const stream = (options: Omit<NamedListOptions, "cursor"> = {}) =>
   pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
 
 /** Creates an asset without content; fails with `Conflict` when the name is in use. */

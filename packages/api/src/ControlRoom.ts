@@ -11,6 +11,7 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import { WorkspaceId } from "./contract/Ids.ts"
 import { Uploads } from "./Upload.ts"
+import { address, check, text } from "@signalbox/transport/OptionError"
 import * as Connection from "./internal/Connection.ts"
 import type { Transport } from "./internal/Transport.ts"
 
@@ -68,6 +69,8 @@ export class ControlRoom extends Context.Service<
     Layer.effect(
       ControlRoom,
       Effect.gen(function* () {
+        check("ControlRoom.layer", options, { baseUrl: address, workspaceId: text })
+        check("ControlRoom.layer", { apiKey: Redacted.value(options.apiKey) }, { apiKey: text })
         const client = yield* HttpClient.HttpClient
         const uploads = yield* Uploads
         const baseUrl = withVersion(options.baseUrl)

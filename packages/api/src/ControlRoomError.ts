@@ -3,8 +3,7 @@
  * the operations that declare them; the rest is one `ControlRoomError` with a tagged reason. No error contains a key, a
  * secret or a payload.
  */
-import { type InspectArguments, printed } from "@signalbox/transport/Printed"
-import { NodeInspectSymbol } from "effect/Inspectable"
+import { TaggedError } from "@signalbox/transport/Printed"
 import { actedOn } from "@signalbox/transport/Attempts"
 import type { Acted } from "@signalbox/transport/NoResponse"
 import * as Effect from "effect/Effect"
@@ -24,45 +23,25 @@ export interface RequestInfo extends Schema.Schema.Type<typeof RequestInfo> {}
 const answer = { code: Schema.String, message: Schema.String, request: RequestInfo }
 
 /** 404: the resource does not exist in the workspace. */
-export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", answer) {
-  override [NodeInspectSymbol](...args: InspectArguments) {
-    return printed(this, args)
-  }
-}
+export class NotFound extends TaggedError<NotFound>()("NotFound", answer) {}
 
 /** 409: the state of the resource does not allow this. Nothing was changed. */
-export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", answer) {
-  override [NodeInspectSymbol](...args: InspectArguments) {
-    return printed(this, args)
-  }
-}
+export class Conflict extends TaggedError<Conflict>()("Conflict", answer) {}
 
 /** 400, 413 or 415: the input is invalid, too large or of the wrong type; the message names the field. */
-export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", answer) {
-  override [NodeInspectSymbol](...args: InspectArguments) {
-    return printed(this, args)
-  }
-}
+export class InvalidRequest extends TaggedError<InvalidRequest>()("InvalidRequest", answer) {}
 
 /** 401: no key was sent, or it is malformed. */
-export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", {
+export class Unauthorized extends TaggedError<Unauthorized>()("Unauthorized", {
   code: Schema.String,
   message: Schema.String
-}) {
-  override [NodeInspectSymbol](...args: InspectArguments) {
-    return printed(this, args)
-  }
-}
+}) {}
 
 /** 403: the key is unknown, belongs to another workspace or lacks the permission. */
-export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", {
+export class Forbidden extends TaggedError<Forbidden>()("Forbidden", {
   code: Schema.String,
   message: Schema.String
-}) {
-  override [NodeInspectSymbol](...args: InspectArguments) {
-    return printed(this, args)
-  }
-}
+}) {}
 
 /**
  * `Retry-After` in milliseconds; null if the service did not send it, or in an error that was stored by an older
@@ -76,69 +55,45 @@ const retryAfterMillis = Schema.NullOr(Schema.Finite).pipe(
 /**
  * 429 after the last attempt. `retryAfterMillis`: when the service will accept a call again, null if it did not say.
  */
-export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
+export class RateLimited extends TaggedError<RateLimited>()("RateLimited", {
   message: Schema.String,
   retryAfterMillis
-}) {
-  override [NodeInspectSymbol](...args: InspectArguments) {
-    return printed(this, args)
-  }
-}
+}) {}
 
 /** 502, 503, 504 or 507 after the last attempt. `retryAfterMillis` as in `RateLimited`. */
-export class Unavailable extends Schema.TaggedError<Unavailable>()("Unavailable", {
+export class Unavailable extends TaggedError<Unavailable>()("Unavailable", {
   status: Schema.Finite,
   message: Schema.String,
   retryAfterMillis
-}) {
-  override [NodeInspectSymbol](...args: InspectArguments) {
-    return printed(this, args)
-  }
-}
+}) {}
 
 /**
  * A time limit was exceeded. `waitedFor: "answer"`: the whole response to a request, within the time of the policy;
  * `"outcome"`: an outcome such as the end of a run, within the time that the caller gave.
  */
-export class Timeout extends Schema.TaggedError<Timeout>()("Timeout", {
+export class Timeout extends TaggedError<Timeout>()("Timeout", {
   message: Schema.String,
   afterMillis: Schema.Finite,
   // Errors stored by older versions lack this; nothing is retried for them.
   waitedFor: Schema.Literals(["answer", "outcome"]).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed("outcome")))
-}) {
-  override [NodeInspectSymbol](...args: InspectArguments) {
-    return printed(this, args)
-  }
-}
+}) {}
 
 /** No response. `sent: "no"`: nothing reached the service; `"maybe"`: it may have acted. */
-export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable", {
+export class Unreachable extends TaggedError<Unreachable>()("Unreachable", {
   message: Schema.String,
   sent: Schema.Literals(["no", "maybe"])
-}) {
-  override [NodeInspectSymbol](...args: InspectArguments) {
-    return printed(this, args)
-  }
-}
+}) {}
 
 /** The response does not match the contract: not JSON, or another shape. */
-export class Malformed extends Schema.TaggedError<Malformed>()("Malformed", { message: Schema.String }) {
-  override [NodeInspectSymbol](...args: InspectArguments) {
-    return printed(this, args)
-  }
-}
+export class Malformed extends TaggedError<Malformed>()("Malformed", { message: Schema.String }) {}
 
 /** Any other status. `retryAfterMillis` as in `RateLimited`. */
-export class Unexpected extends Schema.TaggedError<Unexpected>()("Unexpected", {
+export class Unexpected extends TaggedError<Unexpected>()("Unexpected", {
   status: Schema.Finite,
   code: Schema.String,
   message: Schema.String,
   retryAfterMillis
-}) {
-  override [NodeInspectSymbol](...args: InspectArguments) {
-    return printed(this, args)
-  }
-}
+}) {}
 
 export const Reason = Schema.Union([
   Unauthorized,
@@ -153,14 +108,10 @@ export const Reason = Schema.Union([
 export type Reason = typeof Reason.Type
 
 /** A call failed for a reason that callers rarely handle by itself. */
-export class ControlRoomError extends Schema.TaggedError<ControlRoomError>()("ControlRoomError", {
+export class ControlRoomError extends TaggedError<ControlRoomError>()("ControlRoomError", {
   reason: Reason,
   request: RequestInfo
 }) {
-  override [NodeInspectSymbol](...args: InspectArguments) {
-    return printed(this, args)
-  }
-
   override get message(): string {
     const { attempts, method, path, requestId } = this.request
     const facts = [

@@ -5,3 +5,9 @@ export interface ListOptions {
   /** The start of the page: `next` of the previous one. */
   readonly cursor?: string
 }
+
+/** Which page of a list of what has a name. */
+export interface NamedListOptions extends ListOptions {
+  /** Only what has exactly this name. An extension: the hosted service ignores it, and lists everything. */
+  readonly name?: string
+}

@@ -1,6 +1,7 @@
 /**
  * The client on Node: over undici, which is faster than `fetch`, with uploads from paths.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as NodeFileSystem from "@signalbox/platform/NodeFileSystem"
 import * as NodeTransport from "@signalbox/transport/node"
 import * as Config from "effect/Config"
@@ -42,7 +43,7 @@ const overUndici = (options: Options): Layer.Layer<ControlRoom, Config.ConfigErr
 export const layer = (options: Options): Layer.Layer<ControlRoom> => Layer.orDie(overUndici(options))
 
 /** The environment configures a connection partly or invalidly, or not at all and no local control room exists. */
-export class NotConfigured extends Schema.TaggedError<NotConfigured>()("NotConfigured", { message: Schema.String }) {}
+export class NotConfigured extends TaggedError<NotConfigured>()("NotConfigured", { message: Schema.String }) {}
 
 const variables = ["SIGNALBOX_BASE_URL", "SIGNALBOX_API_KEY", "SIGNALBOX_WORKSPACE_ID"]
 

@@ -9,10 +9,10 @@ import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as pauses from "./contract/Pauses.ts"
 import type { PauseState } from "./contract/Pauses.ts"
 import * as contract from "./contract/Processes.ts"
-import type { ListOptions } from "./ListOptions.ts"
+import type { NamedListOptions } from "./ListOptions.ts"
 import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
 
-export type { ListOptions } from "./ListOptions.ts"
+export type { NamedListOptions } from "./ListOptions.ts"
 export type {
   DefinitionChange,
   Process,
@@ -38,10 +38,10 @@ const call = {
 export const get = Effect.fn("Processes.get")((process: ProcessId) => call.get({ params: { process_id: process } }))
 
 /** Returns one page, newest first. */
-export const list = Effect.fn("Processes.list")((options: ListOptions = {}) => call.list({ query: options }))
+export const list = Effect.fn("Processes.list")((options: NamedListOptions = {}) => call.list({ query: options }))
 
 /** Emits all processes, newest first. */
-export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
+export const stream = (options: Omit<NamedListOptions, "cursor"> = {}) =>
   pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
 
 /** Creates a process; fails with `Conflict` when the name is in use. An extension of the hosted service's interface. */

@@ -9,6 +9,7 @@ import { SecretName } from "./contract/Ids.ts"
 import type { Page } from "./contract/Common.ts"
 import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as contract from "./contract/Secrets.ts"
+import type { NamedListOptions } from "./ListOptions.ts"
 import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
 
 export type { Secret } from "./contract/Secrets.ts"
@@ -39,12 +40,13 @@ const payload = ({ description, items }: Content) => ({
 })
 
 /** Returns one page of up to 1,000 secrets, newest first. */
-export const list = Effect.fn("Secrets.list")((options: { readonly cursor?: string } = {}) =>
+export const list = Effect.fn("Secrets.list")((options: Omit<NamedListOptions, "limit"> = {}) =>
   call.list({ query: options })
 )
 
 /** Emits all secrets, newest first, without their items. */
-export const stream = () => pages((cursor) => list(cursor === undefined ? {} : { cursor }))
+export const stream = (options: Pick<NamedListOptions, "name"> = {}) =>
+  pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
 
 /**
  * Creates a secret; fails with `Conflict` when the name is in use. A name has letters, digits and underscores.

@@ -11,7 +11,7 @@ import * as contract from "./contract/TaskPackages.ts"
 import { ControlRoom } from "./ControlRoom.ts"
 import { type DownloadError, fetchSigned } from "./Files.ts"
 import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
-import type { ListOptions } from "./ListOptions.ts"
+import type { NamedListOptions } from "./ListOptions.ts"
 import { RetryPolicy } from "./Policy.ts"
 import { type OnProgress, open, sendForm, type UploadSource } from "./Upload.ts"
 
@@ -39,10 +39,10 @@ export const get = Effect.fn("TaskPackages.get")((taskPackage: TaskPackageId) =>
 )
 
 /** Returns one page, newest first. An extension of the hosted service's interface. */
-export const list = Effect.fn("TaskPackages.list")((options: ListOptions = {}) => call.list({ query: options }))
+export const list = Effect.fn("TaskPackages.list")((options: NamedListOptions = {}) => call.list({ query: options }))
 
 /** Emits all task packages, newest first. */
-export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
+export const stream = (options: Omit<NamedListOptions, "cursor"> = {}) =>
   pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
 
 /** Creates a package without content; fails with `Conflict` when the name is in use. */

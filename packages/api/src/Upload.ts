@@ -1,8 +1,7 @@
 /**
  * Bytes to upload, and how they are sent to a signed form.
  */
-import { type InspectArguments, printed } from "@signalbox/transport/Printed"
-import { NodeInspectSymbol } from "effect/Inspectable"
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -14,14 +13,10 @@ import type { Connection } from "./internal/Connection.ts"
 import { send, unread } from "./internal/Transport.ts"
 
 /** The source of an upload could not be read. */
-export class UploadSourceError extends Schema.TaggedError<UploadSourceError>()("UploadSourceError", {
+export class UploadSourceError extends TaggedError<UploadSourceError>()("UploadSourceError", {
   name: Schema.String,
   message: Schema.String
-}) {
-  override [NodeInspectSymbol](...args: InspectArguments) {
-    return printed(this, args)
-  }
-}
+}) {}
 
 /** Bytes of a known size; `stream` may be run more than once. */
 export interface SizedBytes {

@@ -2,8 +2,7 @@
  * Verifies that a delivery comes from the service, and signs deliveries for tests. Both schemes: `x-rc-signature`, and
  * the three headers of Standard Webhooks. Works on the raw body: parsing and stringifying it breaks the signature.
  */
-import { type InspectArguments, printed } from "@signalbox/transport/Printed"
-import { NodeInspectSymbol } from "effect/Inspectable"
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Clock from "effect/Clock"
 import * as Mac from "effect/crypto/Mac"
 import * as SecureRandom from "effect/crypto/SecureRandom"
@@ -19,27 +18,19 @@ import { standardContent, standardKey, WebhookEvent, webhookHeaders } from "./co
 export type { WebhookEvent } from "./contract/WebhookEvents.ts"
 
 /** A delivery that must not be trusted. */
-export class InvalidSignature extends Schema.TaggedError<InvalidSignature>()("InvalidSignature", {
+export class InvalidSignature extends TaggedError<InvalidSignature>()("InvalidSignature", {
   /**
    * `missing`: a header is missing; `malformed`: a header cannot be parsed; `expired`: sent too long ago, or in the
    * future; `mismatch`: not signed with this secret, or changed in transit.
    */
   reason: Schema.Literals(["missing", "malformed", "expired", "mismatch"]),
   message: Schema.String
-}) {
-  override [NodeInspectSymbol](...args: InspectArguments) {
-    return printed(this, args)
-  }
-}
+}) {}
 
 /** A genuine delivery whose body is not an event that this version knows. */
-export class UnreadableEvent extends Schema.TaggedError<UnreadableEvent>()("UnreadableEvent", {
+export class UnreadableEvent extends TaggedError<UnreadableEvent>()("UnreadableEvent", {
   message: Schema.String
-}) {
-  override [NodeInspectSymbol](...args: InspectArguments) {
-    return printed(this, args)
-  }
-}
+}) {}
 
 type Secret = string | Redacted.Redacted
 

@@ -9,7 +9,7 @@ import * as pauses from "./contract/Pauses.ts"
 import type { PauseState } from "./contract/Pauses.ts"
 import * as contract from "./contract/WorkerGroups.ts"
 import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
-import type { ListOptions } from "./ListOptions.ts"
+import type { ListOptions, NamedListOptions } from "./ListOptions.ts"
 
 export type { GroupLinkToken, GroupLinkTokenCreated, Membership, WorkerGroup } from "./contract/WorkerGroups.ts"
 
@@ -41,10 +41,10 @@ export const get = Effect.fn("WorkerGroups.get")((group: WorkerGroupId) =>
 )
 
 /** Returns one page, newest first. */
-export const list = Effect.fn("WorkerGroups.list")((options: ListOptions = {}) => call.list({ query: options }))
+export const list = Effect.fn("WorkerGroups.list")((options: NamedListOptions = {}) => call.list({ query: options }))
 
 /** Emits all worker groups, newest first. */
-export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
+export const stream = (options: Omit<NamedListOptions, "cursor"> = {}) =>
   pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
 
 /** Creates a group; fails with `Conflict` when the name is in use. */

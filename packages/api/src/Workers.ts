@@ -8,7 +8,7 @@ import type { Conflict, InvalidRequest, NotFound } from "./ControlRoomError.ts"
 import * as pauses from "./contract/Pauses.ts"
 import type { PauseState } from "./contract/Pauses.ts"
 import * as contract from "./contract/Workers.ts"
-import type { ListOptions } from "./ListOptions.ts"
+import type { NamedListOptions } from "./ListOptions.ts"
 import { inWorkspace, pages, returning } from "./internal/Workspace.ts"
 
 export type { LinkToken, Worker, WorkerState } from "./contract/Workers.ts"
@@ -27,10 +27,10 @@ const call = {
 export const get = Effect.fn("Workers.get")((worker: WorkerId) => call.get({ params: { worker_id: worker } }))
 
 /** Returns one page, newest first. */
-export const list = Effect.fn("Workers.list")((options: ListOptions = {}) => call.list({ query: options }))
+export const list = Effect.fn("Workers.list")((options: NamedListOptions = {}) => call.list({ query: options }))
 
 /** Emits all workers, newest first. */
-export const stream = (options: Omit<ListOptions, "cursor"> = {}) =>
+export const stream = (options: Omit<NamedListOptions, "cursor"> = {}) =>
   pages((cursor) => list({ ...options, ...(cursor === undefined ? {} : { cursor }) }))
 
 /** Renames a worker. */

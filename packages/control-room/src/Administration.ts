@@ -2,6 +2,7 @@
  * What the owner of a control room does besides serving it: the first workspace and key, the newest schema, checks of the
  * storage, and another master key.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import { firstKeyPermissions, type Permission } from "@signalbox/api/contract/Authorization"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { Workspace } from "@signalbox/api/contract/Workspaces"
@@ -185,7 +186,7 @@ export const check = (options: StorageOptions) =>
   )
 
 /** The master key cannot be changed now, or not here. */
-export class CannotRotate extends Schema.TaggedError<CannotRotate>()("CannotRotate", { message: Schema.String }) {}
+export class CannotRotate extends TaggedError<CannotRotate>()("CannotRotate", { message: Schema.String }) {}
 
 /** Whether the master key is a file of the data folder, and not in the options. */
 export const hasMasterKeyFile: (options: StorageOptions) => boolean = Opening.hasKeyFile

@@ -1,4 +1,5 @@
 /** The service without its own server: below a path of an existing server of any framework, or in the process alone. */
+import { check, matching } from "@signalbox/transport/OptionError"
 import * as NodeHttpServer from "@signalbox/platform/NodeHttpServer"
 import * as NodeServices from "@signalbox/platform/NodeServices"
 import * as Context from "effect/Context"
@@ -25,6 +26,7 @@ import { BulkOperations } from "./internal/runs/BulkOperations.ts"
 import { Scheduler } from "./internal/runs/Scheduler.ts"
 import { TriggerStarts } from "./internal/runs/TriggerStarts.ts"
 import { Runs } from "./internal/runs/Runs.ts"
+import { checkService } from "./internal/OptionRules.ts"
 import { Dues } from "./internal/store/Dues.ts"
 import type { ServiceOptions, StorageOptions } from "./Options.ts"
 import * as Server from "./Server.ts"
@@ -47,6 +49,8 @@ export interface Options extends Omit<ServiceOptions, "publicUrl" | "allowedHost
   readonly allowPrivateTargets?: boolean
 }
 
+const path = matching(/^\/[^\s?#]*$/, "expected a path that begins with /, such as /automation")
+
 /** Whether a path is the prefix or below it. */
 const isBelow = (url: string, prefix: string) => {
   const path = pathOf(url)
@@ -63,6 +67,8 @@ const withoutPrefix = (request: HttpServerRequest.HttpServerRequest, prefix: str
 const prefixOf = (options: Options) => (options.prefix ?? new URL(options.publicUrl).pathname).replace(/\/+$/, "")
 
 const build = Effect.fnUntraced(function* (options: Options) {
+  checkService("Mounted", options)
+  if (options.prefix !== undefined && options.prefix !== "") check("Mounted", options, { prefix: path })
   const stored = Layer.succeedContext(yield* Storage)
   const targets = TargetGuard.layerOf(options.allowPrivateTargets ?? false)
   const settings = yield* Layer.build(Service.settings)

@@ -2,6 +2,7 @@
  * The Node server under the service. Requests that Node's parser refuses never reach the routes, so their responses get
  * the envelope here.
  */
+import { check, positive } from "@signalbox/transport/OptionError"
 import type { ErrorCode } from "@signalbox/api/contract/Responses"
 import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
@@ -66,6 +67,7 @@ const refuse = (socket: Duplex, [status, code, message]: Refusal) => {
  * has no limit.
  */
 export const create = (times: Times = defaultTimes): Server => {
+  check("NodeServer.create", times, { headers: positive, stalled: positive, idle: positive })
   const server = createServer({
     maxHeaderSize,
     ServerResponse: TextResponse,

@@ -19,6 +19,7 @@ import type { BlobStore } from "./BlobStore.ts"
 import type { ServiceOptions, StorageOptions } from "./Options.ts"
 import { PublicUrl } from "./internal/PublicUrl.ts"
 import * as Service from "./internal/Service.ts"
+import { checkService } from "./internal/OptionRules.ts"
 import { Storage } from "./internal/StorageLayers.ts"
 import * as StorageLayers from "./internal/StorageLayers.ts"
 import { TargetGuard } from "./internal/delivery/TargetGuard.ts"
@@ -68,8 +69,9 @@ export const layerMemory: Layer.Layer<
  * The whole service on the storage and the `HttpServer` of the context. Your own routes, added to the same router, are
  * served beside it. `Mounted` has the service under a path of another server.
  */
-export const layer = (options: ServiceOptions = {}) =>
-  Layer.unwrap(
+export const layer = (options: ServiceOptions = {}) => {
+  checkService("Server.layer", options)
+  return Layer.unwrap(
     Effect.map(Storage, (stored) =>
       HttpRouter.serve(Service.application(options), {
         disableLogger: true,
@@ -85,3 +87,4 @@ export const layer = (options: ServiceOptions = {}) =>
       )
     )
   )
+}

@@ -104,7 +104,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("failures"
       } = late ?? assert.fail("no group")
       assert.deepStrictEqual(rest, {
         process: { id: process.id, name: process.name },
-        step: { id: process.steps[0]?.id, name: process.steps[0]?.name },
+        step: process.steps.map(({ id, name }) => ({ id, name }))[0] ?? null,
         type: "business",
         code: "LATE",
         message: "order # is late",

@@ -21,6 +21,15 @@ const inQuery: Readonly<Record<string, string>> = { listOutputs: "process_run_id
 /** Their pages have 1,000 items, and they have no `limit`. */
 const withoutLimit = new Set(["listSecrets", "listStepRunConsoleMessages"])
 
+const hasNames = new Set([
+  "listAssets",
+  "listProcesses",
+  "listSecrets",
+  "listTaskPackages",
+  "listWorkerGroups",
+  "listWorkers"
+])
+
 const addressOf = (list: Endpoint, of: Seed, query: Readonly<Record<string, string>> = {}): string => {
   const parent = inQuery[list.identifier]
   const all = { ...(parent === undefined ? {} : { [parent]: of.ids[parent] ?? "" }), ...query }
@@ -87,6 +96,34 @@ withLayer(quiet, { excludeTestServices: true, timeout: "4 minutes" })("every lis
         const cursor = encodeURIComponent(cursors.get(identifier) ?? "")
         const answer = yield* raw("GET", `${fill(path, () => other)}?cursor=${cursor}`, { key })
         assertError(answer, 400, "INVALID_REQUEST", /^cursor/)
+      }
+    })
+  )
+
+  it.effect("of what has a name is filtered by exactly that name", () =>
+    Effect.gen(function* () {
+      const { raw } = yield* Service
+      const of = yield* seed
+      const named = lists.filter(({ identifier }) => hasNames.has(identifier))
+      assert.strictEqual(named.length, hasNames.size)
+      for (const list of named) {
+        const ask = (query: Readonly<Record<string, string>>) =>
+          Effect.map(raw("GET", addressOf(list, of, query)), (answer) => bodyAs(anyPage, answer))
+        const all = (yield* ask({})).data
+        const name = String(all.at(-1)?.["name"])
+        const found = (yield* ask({ name })).data
+        assert.deepStrictEqual(
+          found,
+          all.filter((one) => one["name"] === name),
+          list.identifier
+        )
+        assert.isAtLeast(found.length, 1, list.identifier)
+        for (const other of [`${name}x`, name.slice(0, -1) || "x", "%", "nobody' OR 1=1"]) {
+          assert.deepStrictEqual(yield* ask({ name: other }), { data: [], has_more: false, next: null }, other)
+        }
+        for (const wrong of ["", "x".repeat(256), "a\0b"]) {
+          assertError(yield* raw("GET", addressOf(list, of, { name: wrong })), 400, "INVALID_REQUEST", /^name/)
+        }
       }
     })
   )

@@ -1,6 +1,7 @@
 /**
  * Ready steps over a control room: create work items, run a process on them, wait, collect outputs. All need `ControlRoom`.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -26,7 +27,7 @@ import { ready } from "./internal/ReadyStep.ts"
 import { subjectOf, Watching } from "./internal/RunWatchers.ts"
 
 /** The service accepted the request but started no run. */
-export class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", { process: ProcessId }) {
+export class NotStarted extends TaggedError<NotStarted>()("NotStarted", { process: ProcessId }) {
   override get message(): string {
     return `no run of the process ${this.process} was started`
   }

@@ -1,6 +1,7 @@
 /**
  * Callbacks of a control room when a run has ended, instead of polling: for programs that it can reach.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -14,7 +15,7 @@ import { engineOf } from "./internal/EngineOf.ts"
 export { FlowCallbacks } from "./internal/Callbacks.ts"
 
 /** The options are invalid; the message names the field and the remedy. */
-export class InvalidCallbacks extends Schema.TaggedError<InvalidCallbacks>()("InvalidCallbacks", {
+export class InvalidCallbacks extends TaggedError<InvalidCallbacks>()("InvalidCallbacks", {
   message: Schema.String
 }) {}
 

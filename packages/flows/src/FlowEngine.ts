@@ -1,6 +1,7 @@
 /**
  * The engine of durable flows, as one layer: it runs and stores executions.
  */
+import { check, orNull, text, time, whole } from "@signalbox/transport/OptionError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -48,6 +49,8 @@ export interface PostgresOptions extends Options {
   readonly schema?: string
 }
 
+const kept = orNull(time)
+
 const defaultConcurrency = 1_000
 
 /** @internal The services of every engine. */
@@ -57,8 +60,11 @@ export type Parts = Engine | RunWatchers | LocalSchedules
 export const over = <R = never>(
   journal: Layer.Layer<Journal, FlowEngineError>,
   ownership: Layer.Layer<Ownership, never, Journal | R>,
-  { concurrency = defaultConcurrency, retain = {} }: Options = {}
+  options: Options = {}
 ): Layer.Layer<FlowEngine, FlowEngineError, Exclude<R, Journal>> => {
+  const { concurrency = defaultConcurrency, retain = {} } = options
+  check("FlowEngine", options, { concurrency: whole(1) })
+  check("FlowEngine", retain, { completed: kept, others: kept, keys: kept }, "retain.")
   const parts = Layer.mergeAll(RunWatchers.layer, Retention.layer(retain), LocalSchedules.layer).pipe(
     Layer.provideMerge(Layer.effect(Engine, make({ concurrency }))),
     Layer.provide(Layer.provideMerge(ownership, journal)),
@@ -117,13 +123,15 @@ export class FlowEngine extends Context.Service<
    * For one process, on a SQLite file; a second process is refused. Executions that had not ended when the process did continue when
    * their flow is registered again; waiting ones use no memory.
    */
-  static readonly layerSqlite = ({ file, ...options }: SqliteOptions): Layer.Layer<FlowEngine, FlowEngineError> =>
-    Layer.unwrap(
+  static readonly layerSqlite = ({ file, ...options }: SqliteOptions): Layer.Layer<FlowEngine, FlowEngineError> => {
+    check("FlowEngine.layerSqlite", { file }, { file: text })
+    return Layer.unwrap(
       Effect.map(
         load("the engine on SQLite", "effect", () => import("./internal/journal/Sqlite.ts")),
         ({ layer }) => over(layer(file), Local.layer, options)
       )
     )
+  }
 
   /**
    * For any number of processes on one Postgres, which share the executions: those of a process that dies continue in another

@@ -1,10 +1,11 @@
 /**
  * The errors of flows besides those of their schemas.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Schema from "effect/Schema"
 
 /** An effect under `Flow.timeout` took too long. */
-export class FlowTimeout extends Schema.TaggedError<FlowTimeout>()("FlowTimeout", {
+export class FlowTimeout extends TaggedError<FlowTimeout>()("FlowTimeout", {
   path: Schema.String,
   afterMillis: Schema.Finite
 }) {
@@ -25,7 +26,7 @@ export const endPath = "#end"
  * The body of a flow took another path than the recorded one, so its recorded results no longer fit. The execution halts with
  * this; nothing is undone. Deploy the code that started the execution, under its version, and the changed code under a new version.
  */
-export class FlowChanged extends Schema.TaggedError<FlowChanged>()("FlowChanged", {
+export class FlowChanged extends TaggedError<FlowChanged>()("FlowChanged", {
   flow: Schema.String,
   version: Schema.Finite,
   execution: Schema.String,
@@ -69,13 +70,13 @@ export class FlowChanged extends Schema.TaggedError<FlowChanged>()("FlowChanged"
  * The record does not fit the schemas of the current code. The execution halts with this; it continues automatically when a build
  * is registered that can read it.
  */
-export class RecordUnreadable extends Schema.TaggedError<RecordUnreadable>()("RecordUnreadable", {
+export class RecordUnreadable extends TaggedError<RecordUnreadable>()("RecordUnreadable", {
   execution: Schema.String,
   message: Schema.String
 }) {}
 
 /** The execution was cancelled. */
-export class FlowCancelled extends Schema.TaggedError<FlowCancelled>()("FlowCancelled", { execution: Schema.String }) {
+export class FlowCancelled extends TaggedError<FlowCancelled>()("FlowCancelled", { execution: Schema.String }) {
   override get message(): string {
     return `the execution ${this.execution} was cancelled`
   }
@@ -85,7 +86,7 @@ export class FlowCancelled extends Schema.TaggedError<FlowCancelled>()("FlowCanc
  * The execution is halted: nothing was undone, and a person or a deployment is needed. `signalbox flows show` shows why; `resume`
  * continues it.
  */
-export class FlowHalted extends Schema.TaggedError<FlowHalted>()("FlowHalted", {
+export class FlowHalted extends TaggedError<FlowHalted>()("FlowHalted", {
   execution: Schema.String,
   /** The tag of the error that halted it, such as `FlowChanged`; null when it has none. */
   tag: Schema.NullOr(Schema.String),
@@ -93,7 +94,7 @@ export class FlowHalted extends Schema.TaggedError<FlowHalted>()("FlowHalted", {
 }) {}
 
 /** The execution has ended and is no longer retained. */
-export class FlowExpired extends Schema.TaggedError<FlowExpired>()("FlowExpired", {
+export class FlowExpired extends TaggedError<FlowExpired>()("FlowExpired", {
   execution: Schema.String,
   /** The state in which it ended. */
   state: Schema.String,
@@ -106,7 +107,7 @@ export class FlowExpired extends Schema.TaggedError<FlowExpired>()("FlowExpired"
 }
 
 /** A step was interrupted by the end of its process, and cannot be run again safely. The execution halts with this. */
-export class StepCutOff extends Schema.TaggedError<StepCutOff>()("StepCutOff", {
+export class StepCutOff extends TaggedError<StepCutOff>()("StepCutOff", {
   execution: Schema.String,
   path: Schema.String,
   /** False when the step is declared `repeat: "never"`; true when it was interrupted too long ago. */
@@ -123,7 +124,7 @@ export class StepCutOff extends Schema.TaggedError<StepCutOff>()("StepCutOff", {
 }
 
 /** Undos failed after their retries; the others have run. The execution halts with this; `resume` retries the failed ones. */
-export class UndoFailed extends Schema.TaggedError<UndoFailed>()("UndoFailed", {
+export class UndoFailed extends TaggedError<UndoFailed>()("UndoFailed", {
   execution: Schema.String,
   /** The paths of the calls whose undo failed. */
   paths: Schema.Array(Schema.String)
@@ -137,7 +138,7 @@ export class UndoFailed extends Schema.TaggedError<UndoFailed>()("UndoFailed", {
 }
 
 /** The signal already has another value. */
-export class SignalConflict extends Schema.TaggedError<SignalConflict>()("SignalConflict", {
+export class SignalConflict extends TaggedError<SignalConflict>()("SignalConflict", {
   execution: Schema.String,
   signal: Schema.String
 }) {
@@ -147,13 +148,13 @@ export class SignalConflict extends Schema.TaggedError<SignalConflict>()("Signal
 }
 
 /** The flow has no such signal, or the value does not fit its schema. Nothing was recorded. */
-export class InvalidSignal extends Schema.TaggedError<InvalidSignal>()("InvalidSignal", {
+export class InvalidSignal extends TaggedError<InvalidSignal>()("InvalidSignal", {
   signal: Schema.String,
   message: Schema.String
 }) {}
 
 /** The execution is of a version of the flow that this program has not registered with `Flow.layer`. */
-export class FlowNotRegistered extends Schema.TaggedError<FlowNotRegistered>()("FlowNotRegistered", {
+export class FlowNotRegistered extends TaggedError<FlowNotRegistered>()("FlowNotRegistered", {
   flow: Schema.String,
   version: Schema.Finite,
   execution: Schema.String
@@ -167,7 +168,7 @@ export class FlowNotRegistered extends Schema.TaggedError<FlowNotRegistered>()("
 }
 
 /** The execution does not exist. */
-export class ExecutionNotFound extends Schema.TaggedError<ExecutionNotFound>()("ExecutionNotFound", {
+export class ExecutionNotFound extends TaggedError<ExecutionNotFound>()("ExecutionNotFound", {
   execution: Schema.String
 }) {
   override get message(): string {
@@ -176,20 +177,20 @@ export class ExecutionNotFound extends Schema.TaggedError<ExecutionNotFound>()("
 }
 
 /** The execution has no step, or waits for no signal, at this path. */
-export class StepNotFound extends Schema.TaggedError<StepNotFound>()("StepNotFound", {
+export class StepNotFound extends TaggedError<StepNotFound>()("StepNotFound", {
   execution: Schema.String,
   path: Schema.String,
   message: Schema.String
 }) {}
 
 /** The state of the execution does not allow the command. */
-export class ExecutionConflict extends Schema.TaggedError<ExecutionConflict>()("ExecutionConflict", {
+export class ExecutionConflict extends TaggedError<ExecutionConflict>()("ExecutionConflict", {
   execution: Schema.String,
   state: Schema.String,
   message: Schema.String
 }) {}
 
 /** The engine could not start. The message says why and what to do, and contains no secrets. */
-export class FlowEngineError extends Schema.TaggedError<FlowEngineError>()("FlowEngineError", {
+export class FlowEngineError extends TaggedError<FlowEngineError>()("FlowEngineError", {
   message: Schema.String
 }) {}

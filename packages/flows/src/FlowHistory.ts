@@ -1,6 +1,7 @@
 /**
  * The exported history of one execution: its whole record, discarded entries included.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
@@ -34,7 +35,7 @@ export const FlowHistory = Schema.Struct({
 export interface FlowHistory extends Schema.Schema.Type<typeof FlowHistory> {}
 
 /** The value is no exported history; the message names the field. */
-export class InvalidHistory extends Schema.TaggedError<InvalidHistory>()("InvalidHistory", {
+export class InvalidHistory extends TaggedError<InvalidHistory>()("InvalidHistory", {
   message: Schema.String
 }) {}
 

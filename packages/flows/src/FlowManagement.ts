@@ -1,6 +1,7 @@
 /**
  * The management of durable flows over HTTP, for programs that have a server. `signalbox flows` is a client of it.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Mac from "effect/crypto/Mac"
 import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
@@ -32,7 +33,7 @@ export interface Options {
 }
 
 /** The options are invalid; the message names the field and the remedy. */
-export class InvalidManagement extends Schema.TaggedError<InvalidManagement>()("InvalidManagement", {
+export class InvalidManagement extends TaggedError<InvalidManagement>()("InvalidManagement", {
   message: Schema.String
 }) {}
 

@@ -1,6 +1,8 @@
 /**
  * A client for `FlowManagement.layerRoutes` of another program.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
+import { address, check } from "@signalbox/transport/OptionError"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -37,7 +39,7 @@ import { RunNow as RunNowJson, Schedule as ScheduleJson } from "./internal/manag
  * A request failed: with a code of the program, with `UNREACHABLE` when there is no response, or with `UNEXPECTED_ANSWER` when the
  * response is not that of `FlowManagement.layerRoutes`.
  */
-export class FlowManagementError extends Schema.TaggedError<FlowManagementError>()("FlowManagementError", {
+export class FlowManagementError extends TaggedError<FlowManagementError>()("FlowManagementError", {
   code: Schema.Union([ErrorCode, Schema.Literals(["UNREACHABLE", "UNEXPECTED_ANSWER"])]),
   message: Schema.String
 }) {}
@@ -68,6 +70,7 @@ type Call<A> = Effect.Effect<A, FlowManagementError>
 const isEnvelope = Schema.is(Schema.Struct({ error: Schema.Struct({ code: ErrorCode, message: Schema.String }) }))
 
 const make = Effect.fnUntraced(function* ({ token, url }: Options) {
+  check("FlowManagementClient.layer", { url }, { url: address })
   const base = url.replace(/\/+$/, "")
   const client = yield* HttpApiClient.make(Api, {
     baseUrl: base,

@@ -1,6 +1,7 @@
 /**
  * Schedules of durable flows: executions that start at the times of a schedule.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -30,14 +31,14 @@ export type Options<I> = Definition.DefinitionInput & {
  * The definition is invalid, or its name is in use in this program: `field` is the path of the field, and the message says what is
  * wrong and what to do.
  */
-export class InvalidSchedule extends Schema.TaggedError<InvalidSchedule>()("InvalidSchedule", {
+export class InvalidSchedule extends TaggedError<InvalidSchedule>()("InvalidSchedule", {
   schedule: Schema.String,
   field: Schema.String,
   message: Schema.String
 }) {}
 
 /** The schedule does not exist. */
-export class ScheduleNotFound extends Schema.TaggedError<ScheduleNotFound>()("ScheduleNotFound", {
+export class ScheduleNotFound extends TaggedError<ScheduleNotFound>()("ScheduleNotFound", {
   schedule: Schema.String
 }) {
   override get message(): string {
@@ -46,7 +47,7 @@ export class ScheduleNotFound extends Schema.TaggedError<ScheduleNotFound>()("Sc
 }
 
 /** The span of a backfill is invalid. Nothing was recorded. */
-export class InvalidBackfill extends Schema.TaggedError<InvalidBackfill>()("InvalidBackfill", {
+export class InvalidBackfill extends TaggedError<InvalidBackfill>()("InvalidBackfill", {
   schedule: Schema.String,
   field: Schema.Literals(["from", "to"]),
   message: Schema.String

@@ -2,6 +2,7 @@
  * Flows for programs without Effect: bodies and steps are async functions, over the same interpreter. They define ordinary flows
  * and steps.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import { type AnySchema, codecOf, type TypeOf } from "@signalbox/api/StandardSchema"
 import * as Duration from "effect/Duration"
 import type * as Context from "effect/Context"
@@ -36,7 +37,7 @@ export const json = Schema.Json
  * The failure of a step or a flow of promises. It is recorded, so it has only the name or tag of the exception, and its message.
  * Throw one yourself to pass `data`, which is recorded too, so without secrets.
  */
-export class FlowError extends Schema.TaggedError<FlowError>()("FlowError", {
+export class FlowError extends TaggedError<FlowError>()("FlowError", {
   /** The `_tag` or the `name` of the exception. */
   type: Schema.String,
   message: Schema.String,

@@ -1,6 +1,8 @@
 /**
  * Steps: the named units of work of a flow.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
+import { check, positive, time, timeOrNone, whole } from "@signalbox/transport/OptionError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -10,7 +12,7 @@ import { durably } from "./internal/Transient.ts"
 import { type Codec, recordResult } from "./internal/Values.ts"
 
 /** An attempt of a step took longer than the step's `timeout`, and was interrupted. */
-export class StepTimeout extends Schema.TaggedError<StepTimeout>()("StepTimeout", {
+export class StepTimeout extends TaggedError<StepTimeout>()("StepTimeout", {
   step: Schema.String,
   afterMillis: Schema.Finite
 }) {
@@ -82,6 +84,13 @@ export interface Step<I extends Codec, S extends Codec, E extends Codec, R, Name
   ) => Step<I, S, WithTimeout<E, T>, R, Name>
 }
 
+/** Throws an `OptionError` for a policy that cannot be. */
+const checkPolicy = <E, T extends Duration.Input>(step: string, { retry, timeout }: CallPolicy<E, T>): void => {
+  const of = `the step ${step}`
+  if (timeout !== undefined) check(of, { timeout }, { timeout: time })
+  if (retry !== undefined) check(of, retry, { attempts: whole(1), delay: timeOrNone, backoff: positive }, "retry.")
+}
+
 const retryOf = <E>(options: RetryOptions<E>): Retry<E> => {
   const first = Duration.toMillis(options.delay ?? "1 second")
   const factor = options.backoff ?? 2
@@ -150,6 +159,7 @@ export const makeStep = <
   options: StepOptions<I, S, E, R, T>,
   ready: Ready<I["Type"], E["Type"], R>
 ): Step<I, S, WithTimeout<E, T>, R, Name> => {
+  checkPolicy(name, options)
   const timeout = options.timeout === undefined ? undefined : Duration.toMillis(options.timeout)
   // `T` is `never` exactly when there is no timeout, which the compiler cannot conclude from the value.
   const error = (timeout === undefined ? options.error : Schema.Union([options.error, StepTimeout])) as WithTimeout<

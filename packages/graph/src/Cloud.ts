@@ -1,6 +1,7 @@
 /**
  * The national clouds of the service: where its API and its identity provider are.
  */
+import { address } from "@signalbox/transport/OptionError"
 import * as Schema from "effect/Schema"
 
 export const Cloud = Schema.Literals(["global", "us", "dod", "china"])
@@ -29,6 +30,9 @@ export interface Place {
   /** The address of the identity provider. */
   readonly loginUrl?: string
 }
+
+/** What the addresses of a place can be. */
+export const placeRules = { graphUrl: address, loginUrl: address }
 
 /** An `http` or `https` address, for configuration. */
 export const Address = Schema.String.check(

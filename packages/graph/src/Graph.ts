@@ -1,6 +1,7 @@
 /**
  * The connection to the API. Every module of resources requires this service and nothing else.
  */
+import { check, text } from "@signalbox/transport/OptionError"
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -9,7 +10,7 @@ import * as Option from "effect/Option"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import { AccessTokens } from "./AccessTokens.ts"
-import { Address, Cloud, locate, type Place } from "./Cloud.ts"
+import { Address, Cloud, locate, type Place, placeRules } from "./Cloud.ts"
 import { linkOver } from "./internal/Delivery.ts"
 import type { Transport } from "./internal/Transport.ts"
 
@@ -52,6 +53,7 @@ export class Graph extends Context.Service<
 >()("@signalbox/graph/Graph") {
   /** The service itself, over the HTTP client and the tokens at hand. */
   static readonly make = Effect.fnUntraced(function* (options: Options = {}) {
+    check("Graph.layer", options, { userAgent: text, ...placeRules })
     const client = yield* HttpClient.HttpClient
     const tokens = yield* AccessTokens
     const baseUrl = locate(options).graph

@@ -2,6 +2,7 @@
  * What a call can fail with: one `GraphError` whose `reason` has a tag for each meaning that callers act on. No error holds
  * a token, a secret, a query or a body.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Schema from "effect/Schema"
 
 /** The request behind an error: the path has no query, texts searched for are left out of it. */
@@ -23,64 +24,64 @@ export interface RequestInfo extends Schema.Schema.Type<typeof RequestInfo> {}
 const answer = { message: Schema.String, codes: Schema.Array(Schema.String) }
 
 /** 404: there is no such thing, or it may not be seen. */
-export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", answer) {}
+export class NotFound extends TaggedError<NotFound>()("NotFound", answer) {}
 
 /** 410: it was there; of a delta: start over (`resyncRequired`). */
-export class Gone extends Schema.TaggedError<Gone>()("Gone", answer) {}
+export class Gone extends TaggedError<Gone>()("Gone", answer) {}
 
 /** 409: an item of this name is there. */
-export class NameAlreadyExists extends Schema.TaggedError<NameAlreadyExists>()("NameAlreadyExists", answer) {}
+export class NameAlreadyExists extends TaggedError<NameAlreadyExists>()("NameAlreadyExists", answer) {}
 
 /** 409: the state of the resource does not allow this. */
-export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", answer) {}
+export class Conflict extends TaggedError<Conflict>()("Conflict", answer) {}
 
 /** 412: the resource changed since its `eTag` was read. */
-export class PreconditionFailed extends Schema.TaggedError<PreconditionFailed>()("PreconditionFailed", answer) {}
+export class PreconditionFailed extends TaggedError<PreconditionFailed>()("PreconditionFailed", answer) {}
 
 /** 423: somebody holds the resource, for example open in an editor. */
-export class Locked extends Schema.TaggedError<Locked>()("Locked", answer) {}
+export class Locked extends TaggedError<Locked>()("Locked", answer) {}
 
 /** 416: the range is not there, or was received already. */
-export class InvalidRange extends Schema.TaggedError<InvalidRange>()("InvalidRange", answer) {}
+export class InvalidRange extends TaggedError<InvalidRange>()("InvalidRange", answer) {}
 
 /** 507: no storage is left. */
-export class QuotaExceeded extends Schema.TaggedError<QuotaExceeded>()("QuotaExceeded", answer) {}
+export class QuotaExceeded extends TaggedError<QuotaExceeded>()("QuotaExceeded", answer) {}
 
 /** 400, 405, 406, 411, 413, 415, 422; or refused before it was sent. The message names what is wrong. */
-export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", answer) {}
+export class InvalidRequest extends TaggedError<InvalidRequest>()("InvalidRequest", answer) {}
 
 /** 401 also with a fresh token, or there is no token to be had: the message says what to do. */
-export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()("Unauthenticated", answer) {}
+export class Unauthenticated extends TaggedError<Unauthenticated>()("Unauthenticated", answer) {}
 
 /** 403: the account or the app lacks a permission. */
-export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", answer) {}
+export class Forbidden extends TaggedError<Forbidden>()("Forbidden", answer) {}
 
 /** 429 or 509 that outlasted the policy. `retryAfterMillis`: when to come back, null if the service did not say. */
-export class Throttled extends Schema.TaggedError<Throttled>()("Throttled", {
+export class Throttled extends TaggedError<Throttled>()("Throttled", {
   ...answer,
   retryAfterMillis: Schema.NullOr(Schema.Finite)
 }) {}
 
 /** 500, 502, 503 or 504 that outlasted the policy, or that may not be repeated. */
-export class Unavailable extends Schema.TaggedError<Unavailable>()("Unavailable", {
+export class Unavailable extends TaggedError<Unavailable>()("Unavailable", {
   ...answer,
   retryAfterMillis: Schema.NullOr(Schema.Finite)
 }) {}
 
 /** No whole answer within the policy's time. */
-export class Timeout extends Schema.TaggedError<Timeout>()("Timeout", { ...answer, afterMillis: Schema.Finite }) {}
+export class Timeout extends TaggedError<Timeout>()("Timeout", { ...answer, afterMillis: Schema.Finite }) {}
 
 /** No answer at all. `sent: "no"`: nothing reached the service; `"maybe"`: it may have acted. */
-export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable", {
+export class Unreachable extends TaggedError<Unreachable>()("Unreachable", {
   ...answer,
   sent: Schema.Literals(["no", "maybe"])
 }) {}
 
 /** The answer is not what the service documents: no JSON, another shape, a link to another host. */
-export class Malformed extends Schema.TaggedError<Malformed>()("Malformed", answer) {}
+export class Malformed extends TaggedError<Malformed>()("Malformed", answer) {}
 
 /** Any other status. */
-export class Unexpected extends Schema.TaggedError<Unexpected>()("Unexpected", answer) {}
+export class Unexpected extends TaggedError<Unexpected>()("Unexpected", answer) {}
 
 export const Reason = Schema.Union([
   NotFound,
@@ -116,7 +117,7 @@ export type Reason = typeof Reason.Type
  *   )
  * ```
  */
-export class GraphError extends Schema.TaggedError<GraphError>()("GraphError", {
+export class GraphError extends TaggedError<GraphError>()("GraphError", {
   reason: Reason,
   request: RequestInfo
 }) {

@@ -2,6 +2,7 @@
  * Signing in from a script: a page on this computer catches the browser when it comes back. Register `http://localhost` as a
  * redirect URI of the app (platform "Mobile and desktop"; the port does not matter there).
  */
+import { check, text, time, whole } from "@signalbox/transport/OptionError"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -75,6 +76,7 @@ const answerOf = (request: IncomingMessage, path: string, state: string | undefi
 export const listenForRedirect = Effect.fn("Loopback.listenForRedirect")(function* (
   options: Options = {}
 ): Effect.fn.Return<Catcher, OAuthError, Scope.Scope> {
+  check("Loopback", options, { port: whole(0, 65_535), path: text, timeout: time })
   const path = options.path ?? "/"
   const caught = yield* Deferred.make<Redacted.Redacted>()
   let state: string | undefined

@@ -1,6 +1,7 @@
 /**
  * Authorizing an app and keeping its tokens fresh: authorization code with PKCE, device code, client credentials, refresh.
  */
+import { check, text } from "@signalbox/transport/OptionError"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
@@ -11,7 +12,7 @@ import * as Redacted from "effect/Redacted"
 import * as Semaphore from "effect/Semaphore"
 import * as HttpClient from "effect/http/HttpClient"
 import { AccessTokens, type TokenError } from "./AccessTokens.ts"
-import { endpoints, locate, type Place } from "./Cloud.ts"
+import { endpoints, locate, type Place, placeRules } from "./Cloud.ts"
 import { Graph } from "./Graph.ts"
 import { type DeviceLogin, make as makeDeviceLogin } from "./internal/DeviceLogin.ts"
 import { linkOver } from "./internal/Delivery.ts"
@@ -62,6 +63,7 @@ export interface Authorization {
 const skewMillis = 30_000
 
 const make = Effect.fnUntraced(function* (options: Options) {
+  check("OAuth.layer", options, { clientId: text, tenant: text, redirectUri: text, ...placeRules })
   const store = yield* TokenStore
   const link = linkOver(yield* HttpClient.HttpClient)
   const places = locate(options)

@@ -2,6 +2,7 @@
  * What authorizing and getting tokens can fail with: one `OAuthError` whose `reason` has a tag for each meaning. No error holds
  * a code, a token, a secret or an address that does.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Schema from "effect/Schema"
 
 const answer = {
@@ -15,37 +16,37 @@ const answer = {
 }
 
 /** The answer does not belong to the request that was made: start over, and paste the whole address. */
-export class StateMismatch extends Schema.TaggedError<StateMismatch>()("StateMismatch", answer) {}
+export class StateMismatch extends TaggedError<StateMismatch>()("StateMismatch", answer) {}
 
 /** The user or an administrator said no. */
-export class AccessDenied extends Schema.TaggedError<AccessDenied>()("AccessDenied", answer) {}
+export class AccessDenied extends TaggedError<AccessDenied>()("AccessDenied", answer) {}
 
 /** The code or the refresh token is expired, used or revoked: authorize again. */
-export class InvalidGrant extends Schema.TaggedError<InvalidGrant>()("InvalidGrant", answer) {}
+export class InvalidGrant extends TaggedError<InvalidGrant>()("InvalidGrant", answer) {}
 
 /** The app is unknown, its secret is wrong or expired, or it may not do this. */
-export class InvalidClient extends Schema.TaggedError<InvalidClient>()("InvalidClient", answer) {}
+export class InvalidClient extends TaggedError<InvalidClient>()("InvalidClient", answer) {}
 
 /** A person must do something first: sign in, consent, confirm with a second factor. */
-export class InteractionRequired extends Schema.TaggedError<InteractionRequired>()("InteractionRequired", answer) {}
+export class InteractionRequired extends TaggedError<InteractionRequired>()("InteractionRequired", answer) {}
 
 /** What was given is wrong: a scope, the redirect URI, the pasted address. */
-export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", answer) {}
+export class InvalidRequest extends TaggedError<InvalidRequest>()("InvalidRequest", answer) {}
 
 /** Nobody has authorized yet: the store holds no refresh token. */
-export class NotAuthorized extends Schema.TaggedError<NotAuthorized>()("NotAuthorized", answer) {}
+export class NotAuthorized extends TaggedError<NotAuthorized>()("NotAuthorized", answer) {}
 
 /** Nobody completed the sign-in in time. */
-export class Expired extends Schema.TaggedError<Expired>()("Expired", answer) {}
+export class Expired extends TaggedError<Expired>()("Expired", answer) {}
 
 /** The identity provider is overloaded or down, after all attempts. */
-export class Unavailable extends Schema.TaggedError<Unavailable>()("Unavailable", answer) {}
+export class Unavailable extends TaggedError<Unavailable>()("Unavailable", answer) {}
 
 /** The identity provider did not answer, after all attempts. */
-export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable", answer) {}
+export class Unreachable extends TaggedError<Unreachable>()("Unreachable", answer) {}
 
 /** The answer is not what an identity provider gives. */
-export class Malformed extends Schema.TaggedError<Malformed>()("Malformed", answer) {}
+export class Malformed extends TaggedError<Malformed>()("Malformed", answer) {}
 
 export const Reason = Schema.Union([
   StateMismatch,
@@ -72,7 +73,7 @@ export type Reason = typeof Reason.Type
  * )
  * ```
  */
-export class OAuthError extends Schema.TaggedError<OAuthError>()("OAuthError", { reason: Reason }) {
+export class OAuthError extends TaggedError<OAuthError>()("OAuthError", { reason: Reason }) {
   override get message(): string {
     const { correlationId, error, message, traceId } = this.reason
     const facts = [

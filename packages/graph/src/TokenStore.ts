@@ -2,6 +2,7 @@
  * Where tokens are kept between runs. Here the service and a store in memory; `FileTokenStore` and `VaultTokenStore` have the
  * others. Implement the service to keep tokens elsewhere.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,7 +13,7 @@ import * as Semaphore from "effect/Semaphore"
 import type { Tokens } from "./Tokens.ts"
 
 /** The store could not be read or written; the message says which one and what to do. */
-export class TokenStoreError extends Schema.TaggedError<TokenStoreError>()("TokenStoreError", {
+export class TokenStoreError extends TaggedError<TokenStoreError>()("TokenStoreError", {
   message: Schema.String
 }) {}
 

@@ -1,45 +1,46 @@
 /**
  * What uploads, downloads and jobs can fail with besides `GraphError`. No error holds an address that gives access.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Schema from "effect/Schema"
 
 const message = { message: Schema.String }
 
 /** The item has no contents to download: a folder, a notebook (`package`), or something that was deleted. */
-export class NotAFile extends Schema.TaggedError<NotAFile>()("NotAFile", {
+export class NotAFile extends TaggedError<NotAFile>()("NotAFile", {
   ...message,
   is: Schema.Literals(["folder", "package", "deleted", "other"])
 }) {}
 
 /** The item is no folder. */
-export class NotAFolder extends Schema.TaggedError<NotAFolder>()("NotAFolder", message) {}
+export class NotAFolder extends TaggedError<NotAFolder>()("NotAFolder", message) {}
 
 /** What arrived differs from what was sent. `of`: which of the two differs. */
-export class Mismatch extends Schema.TaggedError<Mismatch>()("Mismatch", {
+export class Mismatch extends TaggedError<Mismatch>()("Mismatch", {
   ...message,
   of: Schema.Literals(["size", "hash"])
 }) {}
 
 /** The file changed on the service while it was being downloaded. */
-export class Changed extends Schema.TaggedError<Changed>()("Changed", message) {}
+export class Changed extends TaggedError<Changed>()("Changed", message) {}
 
 /** The file is as `ifNoneMatch` says: there is nothing new to download. */
-export class NotModified extends Schema.TaggedError<NotModified>()("NotModified", message) {}
+export class NotModified extends TaggedError<NotModified>()("NotModified", message) {}
 
 /** The source of an upload failed, or is not as long as was said. */
-export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFailed", message) {}
+export class SourceFailed extends TaggedError<SourceFailed>()("SourceFailed", message) {}
 
 /** A local file or folder could not be read or written. */
-export class LocalFailed extends Schema.TaggedError<LocalFailed>()("LocalFailed", {
+export class LocalFailed extends TaggedError<LocalFailed>()("LocalFailed", {
   ...message,
   path: Schema.String
 }) {}
 
 /** The service lost the upload more often than it is worth to start again, or never acknowledges what is sent. */
-export class UploadLost extends Schema.TaggedError<UploadLost>()("UploadLost", message) {}
+export class UploadLost extends TaggedError<UploadLost>()("UploadLost", message) {}
 
 /** A job of the service (a copy) failed. */
-export class JobFailed extends Schema.TaggedError<JobFailed>()("JobFailed", message) {}
+export class JobFailed extends TaggedError<JobFailed>()("JobFailed", message) {}
 
 export const Reason = Schema.Union([
   NotAFile,
@@ -65,7 +66,7 @@ export type Reason = typeof Reason.Type
  * )
  * ```
  */
-export class TransferError extends Schema.TaggedError<TransferError>()("TransferError", {
+export class TransferError extends TaggedError<TransferError>()("TransferError", {
   reason: Reason,
   /** The name of the file or folder, as far as it is known. */
   item: Schema.NullOr(Schema.String)

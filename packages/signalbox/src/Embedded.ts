@@ -4,6 +4,7 @@
  */
 import * as NodeHttpServer from "@signalbox/platform/NodeHttpServer"
 import type { NodeServices } from "@signalbox/platform/NodeServices"
+import { address, check, text, whole } from "@signalbox/transport/OptionError"
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
 import type { MasterKeyError } from "@signalbox/control-room/Administration"
 import * as NodeServer from "@signalbox/control-room/NodeServer"
@@ -122,6 +123,7 @@ export const layerCredentials = (options: {
   /** The name of the workspace that the first start creates; default `default`. */
   readonly workspace?: string
 }) => {
+  check("Embedded.layerCredentials", options, { data: text, publicUrl: address, workspace: text })
   const origin = options.publicUrl.replace(/\/+$/, "")
   const ensured = ensureCredentials(options.data, origin, options.workspace)
   return Layer.effect(
@@ -157,6 +159,7 @@ const listen = (host: string, port: number) => {
  * another process uses the folder.
  */
 export const layerService = (options: ServiceOptions = {}) => {
+  check("Embedded.layerService", options, { data: text, host: text, port: whole(0, 65_535), workspace: text })
   const { data = ".signalbox", host = "127.0.0.1", port = 4700, publicUrl, workspace } = options
   const { allowPrivateTargets, cors, createWorkspaces, database, masterKey, rateLimit, retainRuns } = options
   const { allowedHosts, console, metrics } = options
@@ -188,6 +191,7 @@ export const layerService = (options: ServiceOptions = {}) => {
 export const layerWorkers = <T extends Task.Any = never>(options: Options<T> = {}) =>
   Layer.unwrap(
     Effect.gen(function* () {
+      check("Embedded.layerWorkers", options, { data: text, workers: whole(0, 1_000) })
       const connected = yield* Effect.promise(() => import("./internal/Connected.ts"))
       const { credentials, origin } = yield* Embedded
       const { data = ".signalbox", database } = options

@@ -1,4 +1,5 @@
 /** Why a control room cannot listen on its address. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { ServeError } from "effect/http/HttpServerError"
@@ -30,7 +31,7 @@ const problemOf = (fields: Fields, option: string): string =>
   `cannot listen on port ${fields.port} of ${fields.host} (${fields.code}): check ${option}host and ${option}port`
 
 /** The service cannot listen on the address or the port; the message says why, and the remedy. */
-export class ListenError extends Schema.TaggedError<ListenError>()("ListenError", {
+export class ListenError extends TaggedError<ListenError>()("ListenError", {
   message: Schema.String,
   /** The code of the system, such as `EADDRINUSE`. */
   code: Schema.String,

@@ -2,6 +2,7 @@
  * A control room for tests: the real service in memory with workers for your tasks, connected to your client without a
  * socket, on the clock of the test. On a `TestClock` hours pass in milliseconds.
  */
+import { check, OptionError, whole } from "@signalbox/transport/OptionError"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import { Permission } from "@signalbox/api/contract/Authorization"
 import type { WorkspaceId } from "@signalbox/api/contract/Ids"
@@ -105,19 +106,15 @@ const receiver =
 
 /** Says which option cannot be, before anything is built. */
 const checked = <T extends Task.Any>(options: Options<T>) => {
-  const { permissions = [], workers = 1 } = options
+  check("Testing.layer", options, { workers: whole(0, 1_000) })
+  const { permissions = [] } = options
   const unknown = permissions.find((permission) => !Permission.literals.includes(permission))
-  const wrong =
-    !Number.isInteger(workers) || workers < 0
-      ? `workers: ${workers} is no number of workers; expected 0 or more`
-      : unknown === undefined
-        ? null
-        : `permissions: there is no permission "${unknown}"`
-  return wrong === null ? Effect.void : Effect.die(new RangeError(`Testing.layer: ${wrong}`))
+  if (unknown === undefined) return
+  throw new OptionError("permissions", `Testing.layer: permissions: there is no permission "${unknown}"`)
 }
 
 const build = Effect.fnUntraced(function* <T extends Task.Any>(options: Options<T>) {
-  yield* checked(options)
+  checked(options)
   const time = yield* InnerTime.make
   const received: Array<ReceivedWebhook> = []
   const outside = yield* Effect.serviceOption(HttpClient.HttpClient)

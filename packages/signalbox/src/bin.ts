@@ -28,7 +28,7 @@ const isOld = () => {
 }
 
 /**
- * Caches compiled code for the next start, which saves a third of it; in a folder of the user, since whoever can write
+ * Caches compiled code for the next start, which saves up to half of it; in a folder of the user, since whoever can write
  * there decides what runs. Deno has no such cache.
  */
 const cacheCompiled = () => {
@@ -46,5 +46,6 @@ if (isOld()) {
   console.log(`signalbox v${manifest.version}`)
 } else {
   cacheCompiled()
-  await import("./internal/Main.ts")
+  // One file with what `up` needs, and all the others.
+  await (first === "up" ? import("./internal/UpMain.ts") : import("./internal/Main.ts"))
 }

@@ -144,6 +144,8 @@ describe("signalbox flows", () => {
       assert.match((yield* failing("retry", id)).stderr, /has not ended \(\w+\): cancel it first/)
       yield* flows("cancel", id)
       yield* isIn(id, "cancelled")
+      const again = (yield* flows("cancel", id)).stdout
+      assert.strictEqual(again, `${id} has ended already (cancelled); nothing was changed\n`)
       const other = yield* Flow.submit(payment, 2)
       yield* awaits(other, "approval")
       yield* flows("terminate", other)
@@ -178,11 +180,8 @@ describe("signalbox flows", () => {
       assert.strictEqual(cancelled.stdout, '{"changed":2,"refused":0}\n')
       yield* Effect.forEach(large, (id) => isIn(id, "cancelled"))
       assert.strictEqual(yield* stateOf(small), "waiting")
-      assert.match((yield* flows("retry", "--tag", "large", "--yes")).stdout, /^0 executions: .*; 2 refused it$/m)
-      assert.match(
-        (yield* flows("terminate", "--all", "--yes")).stdout,
-        /^1 execution: has ended; nothing was undone$/m
-      )
+      assert.match((yield* flows("retry", "--tag", "large", "--yes")).stdout, /^0 executions run again; 2 refused it$/m)
+      assert.match((yield* flows("terminate", "--all", "--yes")).stdout, /^1 execution has ended; nothing was undone$/m)
     }).pipe(Effect.provide(program))
   )
 

@@ -24,7 +24,8 @@ afterAll(async () => {
 /** The command on a terminal; `key` is typed at its question. */
 const onTerminal = (line: string, { env = {}, key = "" }: { readonly env?: Cli.Env; readonly key?: string } = {}) =>
   new Promise<{ readonly status: number | null; readonly shown: string }>((resolve) => {
-    const args = [python, key, process.execPath, Cli.bin, ...line.split(" "), "--data", data]
+    const room = line.startsWith("flows ") ? [] : ["--data", data]
+    const args = [python, key, process.execPath, Cli.bin, ...line.split(" "), ...room]
     const child = spawn("python3", args, { env: { ...Cli.machine, TERM: "xterm", ...env } })
     let shown = ""
     child.stdout.on("data", (chunk: Buffer) => (shown += chunk.toString()))
@@ -40,6 +41,19 @@ describe("on a terminal", () => {
     assert.include(question, "signalbox: nothing was changed")
     assert.strictEqual((await onTerminal("groups delete one two", { key: "y" })).status, 0)
     assert.strictEqual((await Cli.succeed(["groups", "list", "--data", data])).stdout, "")
+  })
+
+  it("a command for all executions of flows is carried out after a yes", async () => {
+    const env = { SIGNALBOX_FLOWS_URL: "http://127.0.0.1:1", SIGNALBOX_FLOWS_TOKEN: "a token of some length" }
+    const no = await onTerminal("flows cancel --flow payments", { key: "n", env })
+    const question = stripVTControlCharacters(no.shown).replace(/\s+/g, " ")
+    assert.include(
+      question,
+      "Really cancel all executions that match (`signalbox flows list` with the same flags shows them)?"
+    )
+    assert.include(question, "signalbox: nothing was changed")
+    const yes = await onTerminal("flows cancel --flow payments", { key: "y", env })
+    assert.include(yes.shown, "cannot reach http://127.0.0.1:1")
   })
 
   it("a table fits its width, and its head is bold unless NO_COLOR is set", async () => {

@@ -155,8 +155,8 @@ describe("time in Testing", () => {
 
 describe("options of Testing", () => {
   const wrong = [
-    [{ workers: -1 }, "Testing.layer: workers: -1 is no number of workers; expected 0 or more"],
-    [{ workers: 1.5 }, "Testing.layer: workers: 1.5 is no number of workers; expected 0 or more"]
+    [{ workers: -1 }, "Testing.layer: workers: expected a whole number from 0 to 1000, not -1"],
+    [{ workers: 1.5 }, "Testing.layer: workers: expected a whole number from 0 to 1000, not 1.5"]
   ] as const
   for (const [options, message] of wrong) {
     it.effect(`refuse ${JSON.stringify(options)} with what is expected`, () =>

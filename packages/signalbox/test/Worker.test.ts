@@ -135,7 +135,8 @@ describe("signalbox worker", () => {
   it("refuses a folder of another service, and is unlinked", async () => {
     const other = await signalbox(["worker", "start", "--url", "http://127.0.0.1:1", "--data", home])
     assert.match(other.stderr, /belongs to the worker of http:\/\/127\.0\.0\.1/)
-    await succeed(["worker", "unlink", "--data", home])
+    const unlinked = await succeed(["worker", "unlink", "--data", home, "--json"])
+    assert.deepStrictEqual(JSON.parse(unlinked.stdout), { folder: home, unlinked: true })
     assert.lengthOf(await client(workers), 0)
     assert.isFalse(existsSync(join(home, "worker.json")))
   })

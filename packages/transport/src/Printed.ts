@@ -1,26 +1,41 @@
 /**
  * How errors are shown by `console.log` of Node.
  */
+import { NodeInspectSymbol } from "effect/Inspectable"
+import * as Schema from "effect/Schema"
+
 /** What Node gives to a method named `Inspectable.NodeInspectSymbol`; others call it with nothing. */
-export type InspectArguments =
+type InspectArguments =
   | readonly []
   | readonly [depth: number, options: object, inspect: (value: unknown, options: object) => string]
 
+/** As Node shows an uncaught error. */
+function printed(this: Error, ...[, options, inspect]: InspectArguments): string {
+  return inspect === undefined ? (this.stack ?? String(this)) : inspect(this, { ...options, customInspect: false })
+}
+
+type Make = (...args: ReadonlyArray<unknown>) => { readonly prototype: object }
+
+/** The class, with the method. */
+const withPrinted = <A extends { readonly prototype: object }>(made: A): A => {
+  Object.defineProperty(made.prototype, NodeInspectSymbol, { value: printed, configurable: true, writable: true })
+  return made
+}
+
 /**
- * Shows an error as Node shows an uncaught one: its class, message and place, then what else it holds and its cause. Errors of
- * effect are shown as data otherwise.
+ * `Schema.TaggedError` whose errors are shown as Node shows an uncaught one: class, message and place, then what else they hold and
+ * their cause. Errors of effect are shown as data otherwise.
  *
  * ```ts
- * import { type InspectArguments, printed } from "@signalbox/transport/Printed"
- * import { NodeInspectSymbol } from "effect/Inspectable"
+ * import { TaggedError } from "@signalbox/transport/Printed"
  * import * as Schema from "effect/Schema"
  *
- * export class Refused extends Schema.TaggedError<Refused>()("Refused", { message: Schema.String }) {
- *   override [NodeInspectSymbol](...args: InspectArguments) {
- *     return printed(this, args)
- *   }
- * }
+ * export class Refused extends TaggedError<Refused>()("Refused", { message: Schema.String }) {}
  * ```
  */
-export const printed = (error: Error, [, options, inspect]: InspectArguments): string =>
-  inspect === undefined ? (error.stack ?? String(error)) : inspect(error, { ...options, customInspect: false })
+export const TaggedError = ((identifier?: string) => {
+  // What it is when its types do not matter, as here, where arguments are only passed on.
+  const make = Schema.TaggedError(identifier) as unknown as Make
+  return (...args: ReadonlyArray<unknown>) => withPrinted(make(...args))
+  // The signature stays: all that is added is a method of the prototype, which no type shows.
+}) as unknown as typeof Schema.TaggedError

@@ -2,6 +2,7 @@
  * Environments of task packages, built ahead or looked at without running anything, and robots run on this machine without
  * a service.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as TaskPackage from "@signalbox/task-package/TaskPackage"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -17,7 +18,7 @@ import { unlimited } from "./internal/TimeLimit.ts"
 export { choices, type Choice, type ProviderName, type Settings } from "./internal/environments/Settings.ts"
 
 /** An environment cannot be read or built, or a robot not run. The message says why, and what to do. */
-export class EnvironmentError extends Schema.TaggedError<EnvironmentError>()("EnvironmentError", {
+export class EnvironmentError extends TaggedError<EnvironmentError>()("EnvironmentError", {
   /** The code with which a step run would fail. */
   code: Schema.String,
   message: Schema.String

@@ -2,6 +2,8 @@
  * The folder of a worker: its identity, so that it is the same worker after a restart, and the task packages that it
  * runs.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
+import { check, text, whole } from "@signalbox/transport/OptionError"
 import { WorkerId, WorkspaceId } from "@signalbox/api/contract/Ids"
 import type { WorkerIdentity } from "@signalbox/api/robot/WorkerProtocol"
 import * as Effect from "effect/Effect"
@@ -19,7 +21,7 @@ import * as Runs from "./internal/packages/Runs.ts"
 import type { Limits } from "./Limits.ts"
 
 /** The folder cannot be used; the message says why, and the remedy. */
-export class HomeError extends Schema.TaggedError<HomeError>()("HomeError", {
+export class HomeError extends TaggedError<HomeError>()("HomeError", {
   message: Schema.String,
   /** Another worker is using the folder. */
   inUse: Schema.Boolean
@@ -97,6 +99,13 @@ export interface Options {
  * ```
  */
 export const open = Effect.fn("Home.open")(function* (options: Options) {
+  check("Home.open", options, {
+    folder: text,
+    packagesFolder: text,
+    packagesLimit: whole(1),
+    environmentsFolder: text,
+    environmentsLimit: whole(1)
+  })
   const fs = yield* FileSystem.FileSystem
   const folder = resolve(options.folder)
   const packagesFolder =

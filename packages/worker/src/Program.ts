@@ -1,4 +1,5 @@
 /** Tasks as a program of Node: started by a task package, or run on local files during development. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as NodeHttpClient from "@signalbox/platform/NodeHttpClient"
 import * as NodeRuntime from "@signalbox/platform/NodeRuntime"
 import * as NodeServices from "@signalbox/platform/NodeServices"
@@ -20,7 +21,7 @@ import type { RobotError, RobotNotConfigured } from "./RobotError.ts"
 import type * as Task from "./Task.ts"
 
 /** The arguments of the program are invalid, or items failed in a way that no task declares. */
-export class ProgramFailed extends Schema.TaggedError<ProgramFailed>()("ProgramFailed", { message: Schema.String }) {}
+export class ProgramFailed extends TaggedError<ProgramFailed>()("ProgramFailed", { message: Schema.String }) {}
 
 const usage = (names: ReadonlyArray<string>) =>
   [

@@ -1,4 +1,5 @@
 /** The failures of a robot, besides those that task code declares itself. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import type { AssetUploadFailed } from "@signalbox/api/Assets"
 import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { VaultError } from "@signalbox/api/robot/Vault"
@@ -9,19 +10,19 @@ import type { LeaseLost } from "./internal/LeaseLost.ts"
 export { LeaseLost } from "./internal/LeaseLost.ts"
 
 /** A local file that replaces a service cannot be read or written. */
-export class LocalFileError extends Schema.TaggedError<LocalFileError>()("LocalFileError", {
+export class LocalFileError extends TaggedError<LocalFileError>()("LocalFileError", {
   path: Schema.String,
   message: Schema.String
 }) {}
 
 /** The secret, or the item in it, does not exist; the message lists the names of the items, never values. */
-export class SecretMissing extends Schema.TaggedError<SecretMissing>()("SecretMissing", {
+export class SecretMissing extends TaggedError<SecretMissing>()("SecretMissing", {
   secret: Schema.String,
   message: Schema.String
 }) {}
 
 /** The asset does not exist. */
-export class AssetMissing extends Schema.TaggedError<AssetMissing>()("AssetMissing", {
+export class AssetMissing extends TaggedError<AssetMissing>()("AssetMissing", {
   asset: Schema.String,
   message: Schema.String
 }) {}
@@ -30,13 +31,13 @@ export class AssetMissing extends Schema.TaggedError<AssetMissing>()("AssetMissi
  * The content is not JSON, or does not have the shape that the task expects. The message names the field, never the
  * value.
  */
-export class UnexpectedContent extends Schema.TaggedError<UnexpectedContent>()("UnexpectedContent", {
+export class UnexpectedContent extends TaggedError<UnexpectedContent>()("UnexpectedContent", {
   name: Schema.String,
   message: Schema.String
 }) {}
 
 /** The environment does not define where the robot's items, secrets or assets are; the message names the variables. */
-export class RobotNotConfigured extends Schema.TaggedError<RobotNotConfigured>()("RobotNotConfigured", {
+export class RobotNotConfigured extends TaggedError<RobotNotConfigured>()("RobotNotConfigured", {
   message: Schema.String
 }) {}
 

@@ -1,4 +1,6 @@
 /** The worker: links itself to a control room, leases step runs of its tasks, and runs them in this process. */
+import { TaggedError } from "@signalbox/transport/Printed"
+import { address, check, text, time, timeOrForever, whole } from "@signalbox/transport/OptionError"
 import type { StepRunId } from "@signalbox/api/contract/Ids"
 import type { StepRunErrorCode } from "@signalbox/api/contract/StepRuns"
 import type { CallError } from "@signalbox/api/ControlRoomError"
@@ -22,7 +24,7 @@ import * as TaskRun from "./internal/TaskRun.ts"
 import type * as Task from "./Task.ts"
 
 /** The worker is not, or no longer, linked to the service; the message contains the remedy. */
-export class NotLinked extends Schema.TaggedError<NotLinked>()("NotLinked", { message: Schema.String }) {}
+export class NotLinked extends TaggedError<NotLinked>()("NotLinked", { message: Schema.String }) {}
 
 /** How a worker has ended by itself: with the step run of `once`; null: it was drained, and with `once` before it had one. */
 export type Ended = {
@@ -118,20 +120,24 @@ const removed = () =>
 /** The most step runs that the service leases to one worker at once. */
 const maxCapacity = 1000
 
+const rules = {
+  origin: address,
+  name: text,
+  capacity: whole(1, maxCapacity),
+  heartbeat: time,
+  drain: timeOrForever
+}
+
 const serveLinked = Effect.fnUntraced(function* <R>(
   options: Options<Task.Task<Task.PayloadSchema, Task.PayloadSchema, R>>
 ) {
+  check("Worker", options, rules)
   const { home, origin } = options
   const tasks = new Map(options.tasks.map((task) => [task.name, task]))
   if (tasks.size < options.tasks.length) {
     return yield* Effect.die(new Error(`two tasks of the worker "${options.name}" have the same name`))
   }
   const { capacity = 1 } = options
-  if (!Number.isInteger(capacity) || capacity < 1 || capacity > maxCapacity) {
-    return yield* Effect.die(
-      new RangeError(`the capacity of the worker "${options.name}" is ${capacity}; expected 1 to 1,000`)
-    )
-  }
   const client = yield* HttpClient.HttpClient
   const names = [...tasks.keys()]
   const identity = yield* identify({ ...options, tasks: [] }, names)
@@ -240,8 +246,10 @@ export const run = <T extends Task.Any>(
  */
 export const layer = <T extends Task.Any>(
   options: Options<T>
-): Layer.Layer<never, never, HttpClient.HttpClient | Task.Services<T>> =>
-  Layer.effectDiscard(
+): Layer.Layer<never, never, HttpClient.HttpClient | Task.Services<T>> => {
+  // Here too, since what `run` fails with is only logged.
+  check("Worker", options, rules)
+  return Layer.effectDiscard(
     run(options).pipe(
       Effect.andThen(Effect.logInfo("the worker has ended: it was drained")),
       Effect.catchCause((cause) =>
@@ -250,6 +258,7 @@ export const layer = <T extends Task.Any>(
       Effect.forkScoped
     )
   )
+}
 
 /**
  * Removes the worker of a home from its workspace; another worker can then use its folder. Fails with `NotLinked` when

@@ -3,7 +3,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { Deleted, listQuery, Name, Page, UnrecognisedTag } from "./Common.ts"
+import { Deleted, Name, namedListQuery, Page, UnrecognisedTag } from "./Common.ts"
 import { summary } from "./Documentation.ts"
 import { AssetId, AssetUploadId, WorkspaceId } from "./Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
@@ -84,7 +84,7 @@ export const get = HttpApiEndpoint.get("getAsset", "/workspaces/:workspace_id/as
 
 export const list = HttpApiEndpoint.get("listAssets", "/workspaces/:workspace_id/assets", {
   params: { workspace_id: WorkspaceId },
-  query: listQuery,
+  query: namedListQuery,
   success: Page(AssetSummary),
   error: InvalidRequestResponse
 })

@@ -48,8 +48,17 @@ export const listQuery = {
   cursor: Schema.optional(Schema.String)
 }
 
+/** Extension: only what has exactly this name; not more than one where names are unique. */
+const name = Schema.optional(Name.annotate({ description: "Extension: only what has exactly this name" }))
+
+/** Query parameters of lists of what has a name. */
+export const namedListQuery = { ...listQuery, name }
+
 /** The query of lists whose pages have a fixed size. */
 export const cursorQuery = { cursor: listQuery.cursor }
+
+/** The same, of what has a name. */
+export const namedCursorQuery = { ...cursorQuery, name }
 
 /** The envelope of every list. `next` is the full URL of the next page, null at the end. */
 export const Page = <S extends Schema.Top>(item: S) =>

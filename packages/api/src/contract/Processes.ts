@@ -5,7 +5,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { Deleted, Labels, listQuery, Name, Page, Ref, Text, Timestamp } from "./Common.ts"
+import { Deleted, Labels, Name, namedListQuery, Page, Ref, Text, Timestamp } from "./Common.ts"
 import { extension, summary } from "./Documentation.ts"
 import { ProcessId, StepId, TaskPackageId, WorkerGroupId, WorkItemId, WorkspaceId } from "./Ids.ts"
 import { PauseAfterFailures, paused } from "./Pauses.ts"
@@ -129,7 +129,7 @@ export const get = HttpApiEndpoint.get("getProcess", "/workspaces/:workspace_id/
 
 export const list = HttpApiEndpoint.get("listProcesses", "/workspaces/:workspace_id/processes", {
   params: { workspace_id: WorkspaceId },
-  query: listQuery,
+  query: namedListQuery,
   success: Page(ProcessSummary),
   error: InvalidRequestResponse
 })

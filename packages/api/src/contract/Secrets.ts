@@ -6,7 +6,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { cursorQuery, Page, Text } from "./Common.ts"
+import { namedCursorQuery, Page, Text } from "./Common.ts"
 import { summary } from "./Documentation.ts"
 import { SecretName, WorkspaceId } from "./Ids.ts"
 import { ConflictResponse, InvalidRequestResponse, NotFoundResponse, PayloadTooLargeResponse } from "./Responses.ts"
@@ -38,7 +38,7 @@ const params = { workspace_id: WorkspaceId, secret_name: SecretName }
 /** A page has up to 1,000 secrets. */
 export const list = HttpApiEndpoint.get("listSecrets", "/workspaces/:workspace_id/secrets", {
   params: { workspace_id: WorkspaceId },
-  query: cursorQuery,
+  query: namedCursorQuery,
   success: Page(Secret),
   error: InvalidRequestResponse
 })

@@ -7,7 +7,7 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { Deleted, listQuery, Name, OpenEnum, Page, RelativePath, Timestamp } from "./Common.ts"
+import { Deleted, Name, namedListQuery, OpenEnum, Page, RelativePath, Timestamp } from "./Common.ts"
 import { extension, ExtensionKeys, summary } from "./Documentation.ts"
 import { UploadForm } from "./Files.ts"
 import { SecretName, TaskPackageId, WorkspaceId } from "./Ids.ts"
@@ -151,7 +151,7 @@ export const remove = HttpApiEndpoint.delete(
 /** Extension. */
 export const list = HttpApiEndpoint.get("listTaskPackages", "/workspaces/:workspace_id/task-packages", {
   params: { workspace_id: WorkspaceId },
-  query: listQuery,
+  query: namedListQuery,
   success: Page(TaskPackageSummary),
   error: InvalidRequestResponse
 })

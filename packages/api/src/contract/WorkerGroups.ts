@@ -5,7 +5,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { Deleted, listQuery, Name, Page, Ref, Timestamp, TimestampInput } from "./Common.ts"
+import { Deleted, listQuery, Name, namedListQuery, Page, Ref, Timestamp, TimestampInput } from "./Common.ts"
 import { extension, summary } from "./Documentation.ts"
 import { LinkTokenId, WorkerGroupId, WorkerId, WorkspaceId } from "./Ids.ts"
 import { paused } from "./Pauses.ts"
@@ -57,7 +57,7 @@ export const get = HttpApiEndpoint.get("getWorkerGroup", "/workspaces/:workspace
 
 export const list = HttpApiEndpoint.get("listWorkerGroups", "/workspaces/:workspace_id/worker-groups", {
   params: { workspace_id: WorkspaceId },
-  query: listQuery,
+  query: namedListQuery,
   success: Page(WorkerGroup),
   error: InvalidRequestResponse
 })

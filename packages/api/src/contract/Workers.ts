@@ -6,7 +6,7 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { RequiredPermission, WorkspaceAuthorization } from "./Authorization.ts"
-import { Deleted, listQuery, Name, OpenEnum, Page, Timestamp, TimestampInput } from "./Common.ts"
+import { Deleted, Name, namedListQuery, OpenEnum, Page, Timestamp, TimestampInput } from "./Common.ts"
 import { extension, summary } from "./Documentation.ts"
 import { WorkerId, WorkspaceId } from "./Ids.ts"
 import { paused } from "./Pauses.ts"
@@ -63,7 +63,7 @@ export const get = HttpApiEndpoint.get("getWorker", "/workspaces/:workspace_id/w
 
 export const list = HttpApiEndpoint.get("listWorkers", "/workspaces/:workspace_id/workers", {
   params: { workspace_id: WorkspaceId },
-  query: listQuery,
+  query: namedListQuery,
   success: Page(Worker),
   error: InvalidRequestResponse
 })

@@ -3,6 +3,7 @@
  * a workspace key with the permissions `Vault.read_secret_values` and `Vault.write_secrets`. No value is ever in an
  * error, a log or a span.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
@@ -24,7 +25,7 @@ import { type Endpoint, transportOf } from "../internal/RobotEndpoint.ts"
 const call = { get: makeCall(contract.get), put: makeCall(contract.put, { repeatable: true }) }
 
 /** A response of the vault does not decrypt, or its key is invalid. The message says which, never the content. */
-export class VaultError extends Schema.TaggedError<VaultError>()("VaultError", {
+export class VaultError extends TaggedError<VaultError>()("VaultError", {
   secret: Schema.String,
   message: Schema.String
 }) {}

@@ -12,6 +12,7 @@ import { Administration } from "../Administration.ts"
 import { BlobStore } from "../BlobStore.ts"
 import type { StorageOptions } from "../Options.ts"
 import * as MemoryFiles from "./blobs/MemoryFiles.ts"
+import { checkStorage } from "./OptionRules.ts"
 import { Outbox } from "./delivery/Outbox.ts"
 import * as DataFolder from "./storage/DataFolder.ts"
 import * as Opening from "./storage/Opening.ts"
@@ -135,6 +136,7 @@ const repositoriesOn = <E, R, E2, R2>(
 export const layerStorage = (options: StorageOptions) =>
   Layer.unwrap(
     Effect.gen(function* () {
+      checkStorage("Server.layerStorage", options)
       const { data, database } = options
       const files = yield* DataFolder.prepare(data, database !== undefined)
       return repositoriesOn(

@@ -38,6 +38,7 @@ export const beforeHeldOutputs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DROP TABLE console_ticket`
   yield* sql`DROP TABLE console_session`
+  yield* sql`DROP INDEX worker_by_name`
   yield* sql`DROP INDEX step_run_labels`
   yield* sql`ALTER TABLE step_run DROP COLUMN labels`
   for (const column of ["labels", "draining"]) yield* sql`ALTER TABLE worker DROP COLUMN ${sql(column)}`

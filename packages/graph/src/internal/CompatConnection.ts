@@ -1,6 +1,7 @@
 /**
  * The connection behind the compatibility module: from its constructor options to the services of this package.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as NodeFileSystem from "@signalbox/platform/NodeFileSystem"
 import * as NodePath from "@signalbox/platform/NodePath"
 import * as NodeTransport from "@signalbox/transport/node"
@@ -27,7 +28,7 @@ import { PendingAuthorizations } from "./PendingAuthorizations.ts"
 import * as VaultItems from "./VaultItems.ts"
 
 /** An argument is missing or wrong; the message names it and says what to do. */
-export class CompatError extends Schema.TaggedError<CompatError>()("CompatError", { message: Schema.String }) {}
+export class CompatError extends TaggedError<CompatError>()("CompatError", { message: Schema.String }) {}
 
 export interface Options {
   readonly client_id?: string

@@ -1,6 +1,7 @@
 /**
  * A folder with all that is in it. One file that fails does not stop the others, and none fails in silence.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
@@ -60,7 +61,7 @@ export const FolderReport = Schema.Struct({
 export interface FolderReport extends Schema.Schema.Type<typeof FolderReport> {}
 
 /** Not all came. Run it again: what is whole is not downloaded again. */
-export class FolderIncomplete extends Schema.TaggedError<FolderIncomplete>()("FolderIncomplete", {
+export class FolderIncomplete extends TaggedError<FolderIncomplete>()("FolderIncomplete", {
   report: FolderReport
 }) {
   override get message(): string {

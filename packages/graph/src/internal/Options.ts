@@ -1,6 +1,7 @@
 /**
  * What reads and lists may be asked for, as query parameters.
  */
+import { check, whole } from "@signalbox/transport/OptionError"
 import type { Query } from "../Path.ts"
 
 /** Which fields come. The id always does. */
@@ -20,9 +21,12 @@ export interface ListOptions<A> extends Selection<A> {
 export const selection = (fields: ReadonlyArray<string> | undefined): string | undefined =>
   fields === undefined ? undefined : [...new Set(["id", ...fields])].join(",")
 
-export const listQuery = <A>(options: ListOptions<A>): Query => ({
-  $select: selection(options.select),
-  $filter: options.filter,
-  $orderby: options.orderBy,
-  $top: options.pageSize
-})
+export const listQuery = <A>(options: ListOptions<A>): Query => {
+  check("a list of Graph", options, { pageSize: whole(1) })
+  return {
+    $select: selection(options.select),
+    $filter: options.filter,
+    $orderby: options.orderBy,
+    $top: options.pageSize
+  }
+}

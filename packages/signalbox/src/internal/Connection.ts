@@ -1,6 +1,7 @@
 /**
  * How commands connect to a control room, and what they print.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import { readCredentials } from "@signalbox/api/Credentials"
 import { layer as connect, layerConfig } from "@signalbox/api/node"
 import * as Config from "effect/Config"
@@ -17,7 +18,7 @@ import { ContextFlag } from "./ContextFlag.ts"
 import * as Contexts from "./Contexts.ts"
 
 /** It is not clear which control room is meant, or there is no way to reach it. */
-export class ConnectionError extends Schema.TaggedError<ConnectionError>()("ConnectionError", {
+export class ConnectionError extends TaggedError<ConnectionError>()("ConnectionError", {
   message: Schema.String
 }) {}
 

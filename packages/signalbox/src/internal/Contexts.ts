@@ -1,4 +1,5 @@
 /** Named connections, which `signalbox login` keeps in the user's own configuration folder. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import { Credentials } from "@signalbox/api/Credentials"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -9,7 +10,7 @@ import { dirname, join } from "node:path"
 import { suggest } from "./Nearest.ts"
 
 /** There is no context of this name, or the file of contexts cannot be used. */
-export class ContextError extends Schema.TaggedError<ContextError>()("ContextError", { message: Schema.String }) {}
+export class ContextError extends TaggedError<ContextError>()("ContextError", { message: Schema.String }) {}
 
 /** What a context may be called: something that needs no quotes in a shell. */
 export const ContextName = Schema.String.check(

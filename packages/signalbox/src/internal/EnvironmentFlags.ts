@@ -1,6 +1,7 @@
 /**
  * How environments of task packages are built: the flags and variables of every command that builds some.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Environments from "@signalbox/worker/Environments"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -11,7 +12,7 @@ import * as Flag from "effect/cli/Flag"
 import { delimiter, resolve } from "node:path"
 
 /** A flag or variable has a value that cannot be used. */
-export class EnvironmentFlagError extends Schema.TaggedError<EnvironmentFlagError>()("EnvironmentFlagError", {
+export class EnvironmentFlagError extends TaggedError<EnvironmentFlagError>()("EnvironmentFlagError", {
   message: Schema.String
 }) {}
 

@@ -1,6 +1,7 @@
 /**
  * How `signalbox flows` connects to a program that mounts `FlowManagement.layerRoutes`.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import { FlowManagementClient } from "@signalbox/flows/FlowManagementClient"
 import * as NodeTransport from "@signalbox/transport/node"
 import * as Config from "effect/Config"
@@ -13,7 +14,7 @@ import * as Flag from "effect/cli/Flag"
 import { orVariable } from "./Connection.ts"
 
 /** A flag is missing or cannot be used. */
-export class FlowsFlagError extends Schema.TaggedError<FlowsFlagError>()("FlowsFlagError", {
+export class FlowsFlagError extends TaggedError<FlowsFlagError>()("FlowsFlagError", {
   message: Schema.String
 }) {
   readonly exitCode = 2

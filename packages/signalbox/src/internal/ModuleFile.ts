@@ -1,4 +1,5 @@
 /** TypeScript and JavaScript files of the user that a command loads. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -7,7 +8,7 @@ import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 
 /** The file does not exist, does not compile, or throws when it is loaded. */
-export class ModuleError extends Schema.TaggedError<ModuleError>()("ModuleError", { message: Schema.String }) {}
+export class ModuleError extends TaggedError<ModuleError>()("ModuleError", { message: Schema.String }) {}
 
 /** Where Node found the error, `file:line`, which stands first in the stack of a syntax error. */
 const placeOf = (error: Error) => /^(?:file:\/\/)?(\/[^\n?]*)(?:\?[^\n:]*)?(:\d+)\n/.exec(error.stack ?? "")

@@ -1,4 +1,5 @@
 /** Work items that are made on the command line. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import type { ProcessId } from "@signalbox/api/contract/Ids"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as Effect from "effect/Effect"
@@ -8,7 +9,7 @@ import * as Schema from "effect/Schema"
 import * as Flag from "effect/cli/Flag"
 
 /** The payload given on the command line is no JSON. */
-export class BadPayload extends Schema.TaggedError<BadPayload>()("BadPayload", { message: Schema.String }) {}
+export class BadPayload extends TaggedError<BadPayload>()("BadPayload", { message: Schema.String }) {}
 
 export const itemFlags = {
   payload: Flag.String("payload").pipe(Flag.withDescription("The payload of the work item, as JSON"), Flag.optional),
@@ -21,7 +22,7 @@ export const itemFlags = {
 const decodePayload = Schema.decodeEffect(Schema.fromJsonString(Schema.Json))
 
 /** A file that was to be attached cannot be read; no item was made. */
-export class BadFile extends Schema.TaggedError<BadFile>()("BadFile", { message: Schema.String }) {}
+export class BadFile extends TaggedError<BadFile>()("BadFile", { message: Schema.String }) {}
 
 const checkReadable = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem

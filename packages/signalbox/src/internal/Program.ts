@@ -1,23 +1,11 @@
 /**
  * The `signalbox` command as a value: `Main` runs it as a process.
  */
-import * as NodeServices from "@signalbox/platform/NodeServices"
-import * as Cause from "effect/Cause"
-import * as Console from "effect/Console"
-import * as Command from "effect/cli/Command"
-import * as CliError from "effect/cli/CliError"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Layer from "effect/Layer"
-import type * as Runtime from "effect/Runtime"
-import packageJson from "../../package.json" with { type: "json" }
+import * as CommandLine from "./CommandLine.ts"
 import { withContext } from "./ContextFlag.ts"
-import * as Logging from "./Logging.ts"
-import * as Problem from "./Problem.ts"
-import * as Telemetry from "./Telemetry.ts"
-import * as UsageErrors from "./UsageErrors.ts"
 
-/** Each command is loaded on demand, so that `up` starts quickly. */
+/** Each command is loaded on demand: one needs little of what the others need. */
 const commands = {
   init: () => import("./commands/Init.ts").then((module) => module.init),
   dev: () => import("./commands/Dev.ts").then((module) => module.dev),
@@ -66,37 +54,8 @@ const asked = ([name]: ReadonlyArray<string>) => {
   return Effect.forEach(names, (name) => Effect.promise(async () => commands[name]()))
 }
 
-/** A stop by signal is a success; otherwise see `exitCode`. */
-export const teardown: Runtime.Teardown = (exit, onExit) => {
-  if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)
-  onExit(Problem.exitCode(Cause.squash(exit.cause)))
-}
-
-/** One line about the failure; the parser has already reported what it could not parse. */
-const report = (cause: Cause.Cause<unknown>) => {
-  const error = Cause.squash(cause)
-  return Cause.hasInterruptsOnly(cause) || CliError.isCliError(error)
-    ? Effect.void
-    : Console.error(`signalbox: ${Problem.lineOf(error)}`)
-}
-
-/** Runs a command line. Prints through `Console`, including failures; `teardown` has the exit code. */
+/** Runs a command line as `CommandLine.run` does. */
 export const run = (args: ReadonlyArray<string>) =>
-  asked(args).pipe(
-    Effect.flatMap((subcommands) => {
-      const signalbox = Command.make("signalbox").pipe(
-        Command.withDescription("Runs and operates an automation control room"),
-        Command.withSubcommands(subcommands)
-      )
-      return Command.runWith(signalbox, { version: packageJson.version })(args)
-    }),
-    // The exporter of logs joins the loggers that are there.
-    Effect.provide(
-      Telemetry.layer.pipe(
-        Layer.provideMerge(Logging.layer),
-        Layer.provideMerge(NodeServices.layer),
-        Layer.merge(UsageErrors.layer)
-      )
-    ),
-    Effect.tapCause(report)
-  )
+  Effect.flatMap(asked(args), (subcommands) => CommandLine.run(subcommands, args))
+
+export { teardown } from "./CommandLine.ts"

@@ -2,6 +2,7 @@
  * The settings of `signalbox up`, and of every command that opens its storage: one `Config`, read from flags, then the
  * environment, then defaults.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import type { StorageOptions } from "@signalbox/control-room/Options"
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
@@ -15,7 +16,7 @@ import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Flag from "effect/cli/Flag"
 
 /** A setting has an invalid value, or two settings contradict each other. */
-export class SettingsError extends Schema.TaggedError<SettingsError>()("SettingsError", { message: Schema.String }) {}
+export class SettingsError extends TaggedError<SettingsError>()("SettingsError", { message: Schema.String }) {}
 
 /** `off`, or requests per second and, after a colon, the burst. */
 const RateLimit = Schema.String.check(

@@ -1,13 +1,14 @@
 /**
  * The file that is given with `--tasks`.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Task from "@signalbox/worker/Task"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as ModuleFile from "./ModuleFile.ts"
 
 /** The file given with `--tasks` is not one. */
-export class TasksError extends Schema.TaggedError<TasksError>()("TasksError", { message: Schema.String }) {}
+export class TasksError extends TaggedError<TasksError>()("TasksError", { message: Schema.String }) {}
 
 /** Imports a module and takes the tasks that it exports as `tasks`; none without a file. `suffix` as in `ModuleFile`. */
 export const load = Effect.fn("loadTasks")(function* (file: string | null, suffix?: string) {

@@ -1,6 +1,7 @@
 /**
  * What a worker on this machine offers and allows: labels, how it ends, and the limits of its tasks, by flags and variables.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import { Label } from "@signalbox/api/contract/Common"
 import type { Limits } from "@signalbox/worker/Limits"
 import * as Effect from "effect/Effect"
@@ -10,7 +11,7 @@ import * as Flag from "effect/cli/Flag"
 import { orVariable } from "./Connection.ts"
 
 /** A flag is missing or cannot be used. */
-export class WorkerFlagError extends Schema.TaggedError<WorkerFlagError>()("WorkerFlagError", {
+export class WorkerFlagError extends TaggedError<WorkerFlagError>()("WorkerFlagError", {
   message: Schema.String
 }) {}
 

@@ -1,5 +1,5 @@
 /** The failure of work whose lease was lost. */
-import * as Schema from "effect/Schema"
+import { TaggedError } from "@signalbox/transport/Printed"
 
 /** The worker no longer owns the step run: its results are not accepted. */
-export class LeaseLost extends Schema.TaggedError<LeaseLost>()("LeaseLost", {}) {}
+export class LeaseLost extends TaggedError<LeaseLost>()("LeaseLost", {}) {}

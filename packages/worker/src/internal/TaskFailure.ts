@@ -1,14 +1,15 @@
 /** The failures that a task declares for its item, and the failure for a file that the item lacks. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Schema from "effect/Schema"
 
 /** The data of the item is invalid or missing: it fails with type BUSINESS and is never retried automatically. */
-export class BusinessFailure extends Schema.TaggedError<BusinessFailure>()("BusinessFailure", {
+export class BusinessFailure extends TaggedError<BusinessFailure>()("BusinessFailure", {
   code: Schema.String,
   message: Schema.String
 }) {}
 
 /** Processing failed although the data may be valid: the item fails with type APPLICATION and may be retried. */
-export class ApplicationFailure extends Schema.TaggedError<ApplicationFailure>()("ApplicationFailure", {
+export class ApplicationFailure extends TaggedError<ApplicationFailure>()("ApplicationFailure", {
   code: Schema.String,
   message: Schema.String
 }) {}
@@ -17,7 +18,7 @@ export class ApplicationFailure extends Schema.TaggedError<ApplicationFailure>()
 export class InvalidOutput extends ApplicationFailure {}
 
 /** The work item has no file of this name; the message lists its files. */
-export class FileMissing extends Schema.TaggedError<FileMissing>()("FileMissing", {
+export class FileMissing extends TaggedError<FileMissing>()("FileMissing", {
   file: Schema.String,
   message: Schema.String
 }) {}

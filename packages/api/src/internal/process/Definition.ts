@@ -1,6 +1,7 @@
 /**
  * The definition of a process for the service: ids in the place of names, JSON Schema in the place of schemas.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -12,7 +13,7 @@ import type { Step, TaskLike } from "./Chain.ts"
 import type { Process } from "./Value.ts"
 
 /** A process that cannot be deployed as it is; the message names the part and the remedy. Nothing was changed. */
-export class InvalidProcess extends Schema.TaggedError<InvalidProcess>()("InvalidProcess", {
+export class InvalidProcess extends TaggedError<InvalidProcess>()("InvalidProcess", {
   message: Schema.String
 }) {}
 

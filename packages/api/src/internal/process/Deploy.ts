@@ -1,6 +1,7 @@
 /**
  * Brings a workspace to what a process says.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { ProcessId } from "../../contract/Ids.ts"
@@ -12,7 +13,7 @@ import type { Process } from "./Value.ts"
  * Items wait for a step that the new definition removes, or have a payload that its first step does not accept. Nothing was
  * changed.
  */
-export class WaitingItems extends Schema.TaggedError<WaitingItems>()("WaitingItems", {
+export class WaitingItems extends TaggedError<WaitingItems>()("WaitingItems", {
   process: Schema.String,
   /** The first step as it is deployed. */
   step: Schema.NullOr(Schema.String),

@@ -1,6 +1,7 @@
 /**
  * Work items, runs and outputs of a process, with its types.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -17,19 +18,19 @@ import { findByName } from "./Plan.ts"
 import { isProcess, type Process } from "./Value.ts"
 
 /** The workspace has no process of this name: deploy it first. */
-export class NotDeployed extends Schema.TaggedError<NotDeployed>()("NotDeployed", { process: Schema.String }) {
+export class NotDeployed extends TaggedError<NotDeployed>()("NotDeployed", { process: Schema.String }) {
   override get message(): string {
     return `the workspace has no process "${this.process}"; deploy it first, with Process.deploy`
   }
 }
 
 /** A payload that does not fit the input of the first step; nothing was sent. The message has its path and none of its content. */
-export class InvalidPayload extends Schema.TaggedError<InvalidPayload>()("InvalidPayload", {
+export class InvalidPayload extends TaggedError<InvalidPayload>()("InvalidPayload", {
   message: Schema.String
 }) {}
 
 /** An output that does not fit the output of the last step: another version of the process made it. */
-export class InvalidOutput extends Schema.TaggedError<InvalidOutput>()("InvalidOutput", { message: Schema.String }) {}
+export class InvalidOutput extends TaggedError<InvalidOutput>()("InvalidOutput", { message: Schema.String }) {}
 
 /** A process, or the id of one, whose payloads are then any JSON. */
 export type Target = Process | ProcessId

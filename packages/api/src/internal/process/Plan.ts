@@ -146,7 +146,7 @@ const changesOf = (before: ProcessDefinition, after: ProcessDefinition): Readonl
 /** The id of the process of this name; null when there is none. */
 export const findByName = (name: string) =>
   Effect.map(
-    Stream.runHead(Stream.filter(Processes.stream({ limit: 500 }), (process) => process.name === name)),
+    Stream.runHead(Stream.filter(Processes.stream({ limit: 500, name }), (process) => process.name === name)),
     (found) => (found._tag === "None" ? null : found.value.id)
   )
 

@@ -1,6 +1,7 @@
 /**
  * A run of a process from its payloads to its outputs.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -24,7 +25,7 @@ import {
 } from "./Items.ts"
 
 /** Items of the run failed, and `failures` does not say that they are settled. The run stays `unresolved`. */
-export class RunUnresolved extends Schema.TaggedError<RunUnresolved>()("RunUnresolved", {
+export class RunUnresolved extends TaggedError<RunUnresolved>()("RunUnresolved", {
   run: ProcessRunId,
   failed: Schema.Finite,
   /** Code and message of the exception of one of them. */

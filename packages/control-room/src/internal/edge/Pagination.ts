@@ -23,6 +23,8 @@ const maxLimit = 500
 interface ListQuery {
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
+  /** Only rows with exactly this name. */
+  readonly name?: string | undefined
 }
 
 /** What a cursor is bound to: the path and the filters, sorted. Unknown parameters are ignored. */
@@ -78,7 +80,7 @@ export class Pagination extends Context.Service<
         const limit = size ?? Math.min(query.limit ?? defaultLimit, maxLimit)
         const requestScope = yield* Effect.scope
         const reserve = (bytes: number) => memory.reserve(bytes, requestScope)
-        const { hasMore, rows } = yield* fetch({ after, limit, reserve })
+        const { hasMore, rows } = yield* fetch({ after, limit, reserve, name: query.name })
         const last = rows.at(-1)?.id
         if (hasMore && last !== undefined) {
           const signature = signer.sign(`cursor\n${scope}\n${last}`)

@@ -17,6 +17,8 @@ export interface PageRequest {
   /** The id of the last item of the previous page, null for the first page. */
   readonly after: string | null
   readonly limit: number
+  /** Only rows with exactly this name, of a table that has names; default: all. */
+  readonly name?: string | undefined
   /** Waits for memory for this many bytes. Called before they are read, and only for a page that is not small. */
   readonly reserve?: (bytes: number) => Effect.Effect<void>
 }
@@ -241,10 +243,11 @@ export class Database extends Context.Service<
           order: "oldest first" | "newest first",
           request: PageRequest
         ) => {
-          const { after, limit } = request
+          const { after, limit, name } = request
           const newest = order === "newest first"
           const start = after === null ? [] : [newest ? sql`id < ${after}` : sql`id > ${after}`]
-          const where = sql.and([...conditions, ...start])
+          const named = name === undefined ? [] : [sql`name = ${name}`]
+          const where = sql.and([...conditions, ...named, ...start])
           const direction = sql.literal(newest ? "DESC" : "ASC")
           const walk = <Row extends object>(select: Fragment) =>
             Effect.map(

@@ -19,6 +19,7 @@ import * as Init from "./migrations/Init.ts"
 import * as InputSchemas from "./migrations/InputSchemas.ts"
 import * as KeyLifetimes from "./migrations/KeyLifetimes.ts"
 import * as Looks from "./migrations/Looks.ts"
+import * as Names from "./migrations/Names.ts"
 import * as Operations from "./migrations/Operations.ts"
 import * as Order from "./migrations/Order.ts"
 import * as Pages from "./migrations/Pages.ts"
@@ -51,6 +52,7 @@ const migrations = {
   "0016_held_outputs": HeldOutputs.statements,
   "0017_operations": Operations.statements,
   "0018_worker_labels": WorkerLabels.statements,
+  "0019_names": Names.statements,
   "0020_schedules": Schedules.statements,
   "0021_triggers": Triggers.statements,
   "0022_order": Order.statements,

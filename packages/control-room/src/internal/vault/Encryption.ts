@@ -2,6 +2,7 @@
  * AES-256-GCM in the stored form: base64 of nonce (12 bytes), ciphertext and tag (16 bytes). The context is
  * authenticated, not stored, so that a value moved elsewhere does not open there.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto"
@@ -10,7 +11,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto"
  * A stored ciphertext does not open: it was changed, moved, or encrypted under another key. No caller can recover from
  * that, so it is a defect wherever the service itself wrote the ciphertext.
  */
-export class CannotOpen extends Schema.TaggedError<CannotOpen>()("CannotOpen", { message: Schema.String }) {}
+export class CannotOpen extends TaggedError<CannotOpen>()("CannotOpen", { message: Schema.String }) {}
 
 const algorithm = "aes-256-gcm"
 const nonceLength = 12

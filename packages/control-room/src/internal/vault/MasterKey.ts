@@ -1,4 +1,5 @@
 /** The key from which all others of a data folder are derived. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -7,7 +8,7 @@ import * as Schema from "effect/Schema"
 import { hkdfSync, randomBytes } from "node:crypto"
 
 /** The master key of a data folder is missing, invalid, or another database's. */
-export class MasterKeyError extends Schema.TaggedError<MasterKeyError>()("MasterKeyError", {
+export class MasterKeyError extends TaggedError<MasterKeyError>()("MasterKeyError", {
   message: Schema.String
 }) {}
 

@@ -4,6 +4,7 @@
  * what a robot writes, and the ASCII bytes of its lower-case hex in what a robot reads, for compatibility with existing
  * robots.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import type { SealedSecret } from "@signalbox/api/contract/RobotSecrets"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -21,7 +22,7 @@ import {
 } from "node:crypto"
 
 /** The input does not decrypt, or is not a key; the message says which, never the content. */
-export class TransitError extends Schema.TaggedError<TransitError>()("TransitError", { message: Schema.String }) {}
+export class TransitError extends TaggedError<TransitError>()("TransitError", { message: Schema.String }) {}
 
 type Sealed = Pick<SealedSecret, "value" | "encryption">
 

@@ -1,4 +1,5 @@
 /** The file of `signalbox apply`: the resources of a workspace, by name. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import { CallbackUrl, Name, RelativePath } from "@signalbox/api/contract/Common"
 import { SecretName } from "@signalbox/api/contract/Ids"
 import { StepDefinition, ProcessDefinition } from "@signalbox/api/contract/Processes"
@@ -14,7 +15,7 @@ import * as SchemaIssue from "effect/SchemaIssue"
 import * as Yaml from "effect/encoding/Yaml"
 
 /** The file, or something it refers to, is invalid; nothing was changed. */
-export class ApplyFileError extends Schema.TaggedError<ApplyFileError>()("ApplyFileError", {
+export class ApplyFileError extends TaggedError<ApplyFileError>()("ApplyFileError", {
   message: Schema.String
 }) {}
 

@@ -1,4 +1,5 @@
 /** `signalbox apply`: changes a workspace to match a file. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -17,10 +18,10 @@ import { columns, connected, connectionFlags } from "../Connection.ts"
 import * as Problem from "../Problem.ts"
 
 /** A step failed; earlier ones remain in effect, later ones were not tried. */
-export class ApplyFailed extends Schema.TaggedError<ApplyFailed>()("ApplyFailed", { message: Schema.String }) {}
+export class ApplyFailed extends TaggedError<ApplyFailed>()("ApplyFailed", { message: Schema.String }) {}
 
 /** `--check`: the workspace is not what the file says. */
-export class Drift extends Schema.TaggedError<Drift>()("Drift", { message: Schema.String }) {}
+export class Drift extends TaggedError<Drift>()("Drift", { message: Schema.String }) {}
 
 type Status = "planned" | "unchanged" | "done" | "failed" | "not done"
 

@@ -1,4 +1,5 @@
 /** `signalbox assistant`: runs assistants on this machine, for the person using it. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as NodeTransport from "@signalbox/transport/node"
 import * as AssistantRunner from "@signalbox/worker/Assistant"
 import * as Console from "effect/Console"
@@ -14,7 +15,7 @@ import { assistantNoun } from "../nouns/AssistantNoun.ts"
 import { find, listCommand } from "../nouns/Noun.ts"
 
 /** The task of the assistant failed, or the service ended the run. */
-export class AssistantFailed extends Schema.TaggedError<AssistantFailed>()("AssistantFailed", {
+export class AssistantFailed extends TaggedError<AssistantFailed>()("AssistantFailed", {
   message: Schema.String
 }) {}
 

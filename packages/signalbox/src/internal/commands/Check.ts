@@ -1,4 +1,5 @@
 /** `signalbox check`: whether everything that is stored is present and undamaged. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Administration from "@signalbox/control-room/Administration"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -9,7 +10,7 @@ import * as Problem from "../Problem.ts"
 import * as Settings from "../Settings.ts"
 
 /** Something that is stored is missing or damaged. */
-export class NotSound extends Schema.TaggedError<NotSound>()("NotSound", { message: Schema.String }) {}
+export class NotSound extends TaggedError<NotSound>()("NotSound", { message: Schema.String }) {}
 
 const linesOf = ({ check, files = [], message, ok }: Administration.Finding) => [
   `${ok ? "ok     " : "PROBLEM"}  ${check.padEnd(10)}  ${message}`,

@@ -1,4 +1,5 @@
 /** `signalbox doctor`: what keeps this machine and the connection from working. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as NodeTransport from "@signalbox/transport/node"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -10,7 +11,7 @@ import * as Problem from "../Problem.ts"
 import * as Settings from "../Settings.ts"
 
 /** Something does not work. */
-export class NotWell extends Schema.TaggedError<NotWell>()("NotWell", { message: Schema.String }) {}
+export class NotWell extends TaggedError<NotWell>()("NotWell", { message: Schema.String }) {}
 
 const lineOf = ({ check, message, remedy, status }: Doctor.Finding) =>
   `${status.padEnd(4)}  ${check.padEnd(11)}  ${message}${remedy === null ? "" : `: ${remedy}`}`

@@ -1,6 +1,12 @@
 /** `signalbox flows`: operates the durable flows of a program that mounts `FlowManagement.layerRoutes`. */
 import { Approval } from "@signalbox/flows/Flow"
-import { type Command as FlowCommand, type CommandOptions, type Filter, states } from "@signalbox/flows/FlowExecutions"
+import {
+  type Command as FlowCommand,
+  type CommandOptions,
+  type Filter,
+  type State,
+  states
+} from "@signalbox/flows/FlowExecutions"
 import { type FlowManagementError, onWire } from "@signalbox/flows/FlowManagementClient"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
@@ -11,6 +17,8 @@ import * as Stream from "effect/Stream"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import { TerminalCapabilities } from "effect/cli/TerminalCapabilities"
+import { ask } from "../Confirm.ts"
 import { print } from "../Connection.ts"
 import { executionLine, report } from "../FlowReport.ts"
 import { connected, flags, refuse } from "../FlowsConnection.ts"
@@ -142,7 +150,7 @@ const targetFlags = {
   ...filterFlags,
   all: Flag.Boolean("all").pipe(Flag.withDescription("Every execution"), Flag.withDefault(false)),
   yes: Flag.Boolean("yes").pipe(
-    Flag.withDescription("Needed for all executions that match: it is done without asking"),
+    Flag.withDescription("For all executions that match, without asking; needed where there is no terminal to ask on"),
     Flag.withDefault(false)
   ),
   ...flags
@@ -160,11 +168,30 @@ type ForOne = Readonly<
   Record<FlowCommand, (execution: string, options: CommandOptions) => Effect.Effect<void, FlowManagementError>>
 >
 
+/** What is said after a command, of one execution and of several. */
+const said: Readonly<Record<FlowCommand, { readonly one: string; readonly many: string }>> = {
+  cancel: {
+    one: "is asked to end; its steps are undone where the flow defines it",
+    many: "are asked to end; their steps are undone where the flow defines it"
+  },
+  terminate: { one: "has ended; nothing was undone", many: "have ended; nothing was undone" },
+  suspend: {
+    one: "is suspended once the steps that run have ended",
+    many: "are suspended once the steps that run have ended"
+  },
+  resume: { one: "continues", many: "continue" },
+  retry: { one: "runs again", many: "run again" }
+}
+
+/** The commands that do nothing, without a failure, to what has ended. */
+const ends: ReadonlySet<FlowCommand> = new Set(["cancel", "terminate"])
+
+const endStates: ReadonlySet<State> = new Set(["completed", "failed", "cancelled"])
+
 /** Runs a command for the named execution, or for all that match. */
 const carryOut = Effect.fnUntraced(function* (
   command: FlowCommand,
   { all, execution, json, url, yes, ...given }: Target,
-  said: string,
   options: CommandOptions = {}
 ) {
   const filter = filterOf(given)
@@ -172,8 +199,17 @@ const carryOut = Effect.fnUntraced(function* (
   if (Option.isSome(execution)) {
     if (isFilter) return yield* refuse("expected the id of an execution or flags that filter, not both")
     const id = execution.value
-    yield* connected(url, (flows: ForOne) => flows[command](id, options))
-    return yield* print(json, { id }, () => `${id} ${said}`)
+    const ended = yield* connected(
+      url,
+      Effect.fnUntraced(function* (flows) {
+        const one: ForOne = flows
+        const state = ends.has(command) ? (yield* flows.inspect(id)).execution.state : null
+        yield* one[command](id, options)
+        return state !== null && endStates.has(state) ? state : null
+      })
+    )
+    const told = ended === null ? said[command].one : `has ended already (${ended}); nothing was changed`
+    return yield* print(json, { id }, () => `${id} ${told}`)
   }
   if (!isFilter) {
     return yield* refuse(
@@ -181,20 +217,25 @@ const carryOut = Effect.fnUntraced(function* (
     )
   }
   if (!yes) {
-    return yield* refuse(
-      `--yes: needed to ${command} all executions that match; \`signalbox flows list\` with the same flags shows them`
+    if (!(yield* TerminalCapabilities).canPrompt) {
+      return yield* refuse(
+        `--yes: needed to ${command} all executions that match; \`signalbox flows list\` with the same flags shows them`
+      )
+    }
+    yield* ask(
+      all ? `${command} every execution` : `${command} all executions that match`,
+      `\`signalbox flows list\`${all ? "" : " with the same flags"} shows them`
     )
   }
   const carried = yield* connected(url, (flows) => flows.each(filter, command, { ...options, ...(all ? { all } : {}) }))
   yield* print(json, carried, ({ changed, refused }) => {
     const those = refused === 0 ? "" : `; ${refused} refused it`
-    return `${changed} ${changed === 1 ? "execution" : "executions"}: ${said}${those}`
+    const { many, one } = said[command]
+    return `${changed} ${changed === 1 ? `execution ${one}` : `executions ${many}`}${those}`
   })
 })
 
-const cancel = Command.make("cancel", targetFlags, (target) =>
-  carryOut("cancel", target, "is asked to end; its steps are undone where the flow defines it")
-).pipe(
+const cancel = Command.make("cancel", targetFlags, (target) => carryOut("cancel", target)).pipe(
   Command.withDescription("Ends an execution, or all that match, and undoes what its flow compensates"),
   Command.withExamples([
     { command: "signalbox flows cancel 0199a1b2-...", description: "Safe to repeat" },
@@ -202,16 +243,12 @@ const cancel = Command.make("cancel", targetFlags, (target) =>
   ])
 )
 
-const terminate = Command.make("terminate", targetFlags, (target) =>
-  carryOut("terminate", target, "has ended; nothing was undone")
-).pipe(
+const terminate = Command.make("terminate", targetFlags, (target) => carryOut("terminate", target)).pipe(
   Command.withDescription("Ends an execution, or all that match, as it stands: nothing is undone"),
   Command.withExamples([{ command: "signalbox flows terminate 0199a1b2-...", description: "When cancel cannot help" }])
 )
 
-const suspend = Command.make("suspend", targetFlags, (target) =>
-  carryOut("suspend", target, "is suspended once the steps that run have ended")
-).pipe(
+const suspend = Command.make("suspend", targetFlags, (target) => carryOut("suspend", target)).pipe(
   Command.withDescription("Pauses an execution, or all that match, until they are resumed"),
   Command.withExamples([{ command: "signalbox flows suspend --flow payments --yes", description: "A whole flow" }])
 )
@@ -225,7 +262,7 @@ const resume = Command.make(
       Flag.atLeast(0)
     )
   },
-  ({ skip, ...target }) => carryOut("resume", target, "continues", skip.length === 0 ? {} : { skip })
+  ({ skip, ...target }) => carryOut("resume", target, skip.length === 0 ? {} : { skip })
 ).pipe(
   Command.withDescription("Lets an execution continue that is halted or suspended, or all that match"),
   Command.withExamples([
@@ -251,7 +288,7 @@ const retry = Command.make(
     )
   },
   ({ from, toVersion, ...target }) =>
-    carryOut("retry", target, "runs again", {
+    carryOut("retry", target, {
       ...(Option.isSome(from) ? { from: from.value } : {}),
       ...(Option.isSome(toVersion) ? { version: toVersion.value } : {})
     })

@@ -1,4 +1,5 @@
 /** `signalbox flows check`: whether the executions of a program can continue with changed code. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Flow from "@signalbox/flows/Flow"
 import { type ListedExecution, type State, type UnendedState, unendedStates } from "@signalbox/flows/FlowExecutions"
 import type { FlowManagementClient } from "@signalbox/flows/FlowManagementClient"
@@ -15,7 +16,7 @@ import { connected, flags, refuse } from "../FlowsConnection.ts"
 import * as ModuleFile from "../ModuleFile.ts"
 
 /** Executions do not match the flows of the file. */
-export class DoesNotFit extends Schema.TaggedError<DoesNotFit>()("DoesNotFit", { message: Schema.String }) {}
+export class DoesNotFit extends TaggedError<DoesNotFit>()("DoesNotFit", { message: Schema.String }) {}
 
 const loaded = Effect.fnUntraced(function* (file: string) {
   const module = yield* ModuleFile.load(file)

@@ -1,4 +1,5 @@
 /** `signalbox graph-sandbox`: a local office-suite graph with its identity provider, until it is stopped. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import { GraphSandbox } from "@signalbox/graph-sandbox/GraphSandbox"
 import * as SeedFolder from "@signalbox/graph-sandbox/SeedFolder"
 import * as Console from "effect/Console"
@@ -12,7 +13,7 @@ import * as Flag from "effect/cli/Flag"
 import { resolve } from "node:path"
 
 /** A certificate does not exist, or it cannot be written to the file. */
-export class CaFileError extends Schema.TaggedError<CaFileError>()("CaFileError", { message: Schema.String }) {}
+export class CaFileError extends TaggedError<CaFileError>()("CaFileError", { message: Schema.String }) {}
 
 const announce = (options: { readonly json: boolean; readonly caFile: string | undefined }) =>
   Layer.effectDiscard(

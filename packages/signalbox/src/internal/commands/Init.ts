@@ -1,4 +1,5 @@
 /** `signalbox init`: a folder to begin with. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -10,7 +11,7 @@ import packageJson from "../../../package.json" with { type: "json" }
 import * as Scaffold from "../Scaffold.ts"
 
 /** The folder cannot be written, or has files that would be replaced. */
-export class InitError extends Schema.TaggedError<InitError>()("InitError", { message: Schema.String }) {}
+export class InitError extends TaggedError<InitError>()("InitError", { message: Schema.String }) {}
 
 /** A name that npm takes. */
 const packageName = (folder: string) =>

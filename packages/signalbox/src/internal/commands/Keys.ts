@@ -16,7 +16,7 @@ const keyNoun: Noun<ApiKeys.ApiKey> = {
   one: "API key",
   many: "API keys",
   command: "keys",
-  list: ApiKeys.stream({ limit: 500 }),
+  list: () => ApiKeys.stream({ limit: 500 }),
   idOf: ({ id }) => id,
   nameOf: ({ name }) => name,
   columns: {
@@ -69,7 +69,7 @@ const list = Command.make(
   "list",
   connectionFlags,
   Effect.fnUntraced(function* ({ data, json }) {
-    yield* connected(data)(printList(json, keyNoun.list, keyNoun.columns, "There are no API keys"))
+    yield* connected(data)(printList(json, keyNoun.list({}), keyNoun.columns, "There are no API keys"))
   })
 ).pipe(
   Command.withDescription("Lists the keys, the newest first, without their texts"),

@@ -1,4 +1,5 @@
 /** `signalbox login`, `contexts` and `env`: connections that are kept under a name, and the one in use. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import { WorkspaceId } from "@signalbox/api/contract/Ids"
 import { ControlRoom } from "@signalbox/api/ControlRoom"
 import { layer as connect } from "@signalbox/api/node"
@@ -18,7 +19,7 @@ import * as Contexts from "../Contexts.ts"
 import { printTable } from "../Listing.ts"
 
 /** There is no key to log in with. */
-export class NoKey extends Schema.TaggedError<NoKey>()("NoKey", { message: Schema.String }) {}
+export class NoKey extends TaggedError<NoKey>()("NoKey", { message: Schema.String }) {}
 
 const contextArgument = Argument.String("context").pipe(
   Argument.withDescription("The name of a context"),

@@ -1,4 +1,5 @@
 /** `signalbox run`: starts a run, and waits for its end. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import type { ProcessRunId } from "@signalbox/api/contract/Ids"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as WorkItems from "@signalbox/api/WorkItems"
@@ -21,16 +22,16 @@ import { changeLines, runLine } from "../RunLines.ts"
 import { changes } from "../Watching.ts"
 
 /** A run that did not end as hoped, or was not started; `exitCode` is that of the command. */
-export class RunNotCompleted extends Schema.TaggedError<RunNotCompleted>()("RunNotCompleted", {
+export class RunNotCompleted extends TaggedError<RunNotCompleted>()("RunNotCompleted", {
   message: Schema.String,
   exitCode: Schema.Finite
 }) {}
 
 /** Flags that do not go together. */
-export class RunFlagError extends Schema.TaggedError<RunFlagError>()("RunFlagError", { message: Schema.String }) {}
+export class RunFlagError extends TaggedError<RunFlagError>()("RunFlagError", { message: Schema.String }) {}
 
 /** The wait for a run has ended before the run. */
-export class StillRunning extends Schema.TaggedError<StillRunning>()("StillRunning", { message: Schema.String }) {}
+export class StillRunning extends TaggedError<StillRunning>()("StillRunning", { message: Schema.String }) {}
 
 const Patience = Schema.String.check(
   Schema.isPattern(/^\d{1,9} (millis|seconds?|minutes?|hours?|days?|weeks?)$/, {

@@ -1,4 +1,5 @@
 /** `signalbox worker`: a worker for a control room that runs elsewhere. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as NodeTransport from "@signalbox/transport/node"
 import * as Workers from "@signalbox/api/Workers"
 import * as Home from "@signalbox/worker/Home"
@@ -21,7 +22,7 @@ import { drainOf, endingFlags, labelFlag, labelsOf, limitFlags, limitsOf, Worker
 import { doctor, prepare } from "./WorkerEnvironments.ts"
 
 /** The step run of `--once` did not complete. */
-export class StepRunEnded extends Schema.TaggedError<StepRunEnded>()("StepRunEnded", {
+export class StepRunEnded extends TaggedError<StepRunEnded>()("StepRunEnded", {
   message: Schema.String,
   exitCode: Schema.Finite
 }) {}
@@ -165,12 +166,16 @@ const start = Command.make(
 
 const unlink = Command.make(
   "unlink",
-  { data },
+  { data, json: connectionFlags.json },
   Effect.fnUntraced(
     function* (given) {
       const home = yield* Home.open({ folder: yield* folderOf(given.data), service: null })
       yield* WorkerAgent.unlink(home)
-      yield* Console.log(`The worker in ${home.folder} is unlinked`)
+      yield* print(
+        given.json,
+        { folder: home.folder, unlinked: true },
+        () => `The worker in ${home.folder} is unlinked`
+      )
     },
     Effect.scoped,
     Effect.provide(NodeTransport.layer)

@@ -14,7 +14,7 @@ export const assetNoun: Noun<Assets.AssetSummary> = {
   one: "asset",
   many: "assets",
   command: "assets",
-  list: Assets.stream({ limit: 500 }),
+  list: (only) => Assets.stream({ limit: 500, ...only }),
   idOf: ({ id }) => id,
   nameOf: ({ name }) => name,
   columns: { id: ({ id }) => id, name: ({ name }) => name },

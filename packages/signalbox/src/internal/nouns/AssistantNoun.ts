@@ -15,7 +15,7 @@ export const assistantNoun: Noun<Assistants.Assistant> = {
   one: "assistant",
   many: "assistants",
   command: "assistants",
-  list: Assistants.stream({ limit: 500 }),
+  list: () => Assistants.stream({ limit: 500 }),
   idOf: ({ id }) => id,
   nameOf: ({ name }) => name,
   columns: { id: ({ id }) => id, name: ({ name }) => name, task: ({ task }) => task.name },

@@ -13,7 +13,7 @@ export const groupNoun: Noun<WorkerGroups.WorkerGroup> = {
   one: "worker group",
   many: "worker groups",
   command: "groups",
-  list: WorkerGroups.stream({ limit: 500 }),
+  list: (only) => WorkerGroups.stream({ limit: 500, ...only }),
   idOf: ({ id }) => id,
   nameOf: ({ name }) => name,
   columns: { id: ({ id }) => id, name: ({ name }) => name, paused: ({ paused }) => pausedText(paused) },

@@ -1,4 +1,5 @@
 /** What the commands of every kind of resource have in common: `list`, `show` and `delete` from one description. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import type { CallError } from "@signalbox/api/ControlRoomError"
 import type { ControlRoom } from "@signalbox/api/ControlRoom"
 import * as Console from "effect/Console"
@@ -15,7 +16,7 @@ import { type Columns, printFields, printList } from "../Listing.ts"
 import { suggest } from "../Nearest.ts"
 
 /** Nothing, or more than one thing, has this name or id. */
-export class NameError extends Schema.TaggedError<NameError>()("NameError", { message: Schema.String }) {}
+export class NameError extends TaggedError<NameError>()("NameError", { message: Schema.String }) {}
 
 type Call<A> = Effect.Effect<A, CallError, ControlRoom>
 
@@ -25,13 +26,16 @@ export interface Noun<Listed> {
   readonly many: string
   /** The group of commands, such as `processes`. */
   readonly command: string
-  readonly list: Stream.Stream<Listed, CallError, ControlRoom>
+  /** All of them; with a `name` at least those that have it. */
+  readonly list: (only: { readonly name?: string }) => Stream.Stream<Listed, CallError, ControlRoom>
   readonly idOf: (listed: Listed) => string
   readonly nameOf: (listed: Listed) => string
   readonly columns: Columns<Listed>
   /** How the first one is made, as the end of a sentence. */
   readonly first: string
 }
+
+const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 const matchIn = <Listed>(noun: Noun<Listed>, all: ReadonlyArray<Listed>, given: string) => {
   const byId = all.find((listed) => noun.idOf(listed) === given)
@@ -45,15 +49,22 @@ const matchIn = <Listed>(noun: Noun<Listed>, all: ReadonlyArray<Listed>, given: 
   return Effect.fail(new NameError({ message }))
 }
 
-/** Finds resources by their ids or names; fails before anything is done when one is unknown, or a name is ambiguous. */
-export const findAll = Effect.fnUntraced(function* <Listed>(noun: Noun<Listed>, given: ReadonlyArray<string>) {
-  const all = yield* Stream.runCollect(noun.list)
-  return yield* Effect.forEach(given, (one) => matchIn(noun, all, one))
-})
+const allOf = <Listed>(noun: Noun<Listed>) => Stream.runCollect(noun.list({}))
 
 /** Finds a resource by its id or name. */
 export const find = Effect.fnUntraced(function* <Listed>(noun: Noun<Listed>, given: string) {
-  return yield* matchIn(noun, yield* Stream.runCollect(noun.list), given)
+  // An id; one that is a name all the same is found among all.
+  if (isId.test(given)) return yield* matchIn(noun, yield* allOf(noun), given)
+  const named = (yield* Stream.runCollect(noun.list({ name: given }))).filter((one) => noun.nameOf(one) === given)
+  return yield* matchIn(noun, named.length > 0 ? named : yield* allOf(noun), given)
+})
+
+/** Finds resources by their ids or names; fails before anything is done when one is unknown, or a name is ambiguous. */
+export const findAll = Effect.fnUntraced(function* <Listed>(noun: Noun<Listed>, given: ReadonlyArray<string>) {
+  const [one, ...more] = given
+  if (one !== undefined && more.length === 0) return [yield* find(noun, one)]
+  const all = yield* allOf(noun)
+  return yield* Effect.forEach(given, (one) => matchIn(noun, all, one))
 })
 
 /** The argument that names one. */
@@ -74,7 +85,7 @@ export const listCommand = <Listed>(noun: Noun<Listed>) =>
     "list",
     { limit: limitFlag, ...connectionFlags },
     Effect.fnUntraced(function* ({ data, json, limit }) {
-      const found = Option.isSome(limit) ? Stream.take(noun.list, limit.value) : noun.list
+      const found = Option.isSome(limit) ? Stream.take(noun.list({}), limit.value) : noun.list({})
       const none = `There are no ${noun.many}: ${noun.first}`
       yield* connected(data)(printList(json, found, noun.columns, none))
     })

@@ -1,4 +1,5 @@
 /** `signalbox packages`: task packages. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as TaskPackages from "@signalbox/api/TaskPackages"
 import * as Packing from "@signalbox/task-package/Packing"
 import * as Effect from "effect/Effect"
@@ -12,13 +13,13 @@ import { printFields } from "../Listing.ts"
 import { deleteCommand, find, listCommand, nameArgument, type Noun, showCommand } from "./Noun.ts"
 
 /** The path leads neither to a folder with a robot.yaml nor to a zip. */
-export class ContentError extends Schema.TaggedError<ContentError>()("ContentError", { message: Schema.String }) {}
+export class ContentError extends TaggedError<ContentError>()("ContentError", { message: Schema.String }) {}
 
 export const packageNoun: Noun<TaskPackages.TaskPackageSummary> = {
   one: "task package",
   many: "task packages",
   command: "packages",
-  list: TaskPackages.stream({ limit: 500 }),
+  list: (only) => TaskPackages.stream({ limit: 500, ...only }),
   idOf: ({ id }) => id,
   nameOf: ({ name }) => name,
   columns: { id: ({ id }) => id, type: ({ type }) => type, name: ({ name }) => name },

@@ -19,7 +19,7 @@ export const processNoun: Noun<Processes.ProcessSummary> = {
   one: "process",
   many: "processes",
   command: "processes",
-  list: Processes.stream({ limit: 500 }),
+  list: (only) => Processes.stream({ limit: 500, ...only }),
   idOf: ({ id }) => id,
   nameOf: ({ name }) => name,
   columns: {

@@ -21,7 +21,7 @@ export const scheduleNoun: Noun<Schedules.ScheduleListed> = {
   one: "schedule",
   many: "schedules",
   command: "schedules",
-  list: Schedules.stream({ limit: 500 }),
+  list: () => Schedules.stream({ limit: 500 }),
   idOf: ({ id }) => id,
   nameOf: ({ name }) => name,
   columns: {

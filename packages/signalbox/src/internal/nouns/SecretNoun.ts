@@ -1,4 +1,5 @@
 /** `signalbox secrets`: the vault. Values go in from variables and files, never from the command line, and never come out. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Secrets from "@signalbox/api/Secrets"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -14,7 +15,7 @@ import { printFields } from "../Listing.ts"
 import { deleteCommand, listCommand, type Noun, showCommand } from "./Noun.ts"
 
 /** A flag of a secret is not usable. */
-export class SecretFlagError extends Schema.TaggedError<SecretFlagError>()("SecretFlagError", {
+export class SecretFlagError extends TaggedError<SecretFlagError>()("SecretFlagError", {
   message: Schema.String
 }) {}
 
@@ -22,7 +23,7 @@ export const secretNoun: Noun<Secrets.Secret> = {
   one: "secret",
   many: "secrets",
   command: "secrets",
-  list: Secrets.stream(),
+  list: (only) => Secrets.stream(only),
   idOf: ({ name }) => name,
   nameOf: ({ name }) => name,
   columns: { name: ({ name }) => name, description: ({ description }) => description ?? "" },

@@ -1,6 +1,7 @@
 /** `signalbox triggers`: what starts runs, and addresses whose requests become work items. */
 import { TriggerDefinition, triggerHandshakes } from "@signalbox/api/contract/Triggers"
 import * as Triggers from "@signalbox/api/Triggers"
+import { TaggedError } from "@signalbox/transport/Printed"
 import * as Config from "effect/Config"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -16,7 +17,7 @@ import { deleteCommand, find, listCommand, nameArgument, type Noun, showCommand 
 import { processNoun } from "./ProcessNoun.ts"
 
 /** The flags do not describe a trigger. */
-export class TriggerFlagError extends Schema.TaggedError<TriggerFlagError>()("TriggerFlagError", {
+export class TriggerFlagError extends TaggedError<TriggerFlagError>()("TriggerFlagError", {
   message: Schema.String
 }) {}
 
@@ -33,7 +34,7 @@ export const triggerNoun: Noun<Triggers.TriggerListed> = {
   one: "trigger",
   many: "triggers",
   command: "triggers",
-  list: Triggers.stream({ limit: 500 }),
+  list: () => Triggers.stream({ limit: 500 }),
   idOf: ({ id }) => id,
   nameOf: ({ name }) => name,
   columns: {

@@ -19,7 +19,7 @@ export const webhookNoun: Noun<Webhooks.WebhookListed> = {
   one: "webhook",
   many: "webhooks",
   command: "webhooks",
-  list: Webhooks.stream({ limit: 500 }),
+  list: () => Webhooks.stream({ limit: 500 }),
   idOf: ({ id }) => id,
   nameOf: ({ endpoint }) => endpoint,
   columns: {

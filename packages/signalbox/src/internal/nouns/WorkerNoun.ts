@@ -14,7 +14,7 @@ export const workerNoun: Noun<Workers.Worker> = {
   one: "worker",
   many: "workers",
   command: "workers",
-  list: Workers.stream({ limit: 500 }),
+  list: (only) => Workers.stream({ limit: 500, ...only }),
   idOf: ({ id }) => id,
   nameOf: ({ name }) => name,
   columns: {

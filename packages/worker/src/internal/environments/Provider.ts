@@ -1,6 +1,7 @@
 /**
  * What a tool that builds environments has to offer.
  */
+import { TaggedError } from "@signalbox/transport/Printed"
 import type { Recipe } from "@signalbox/task-package/Recipe"
 import type { Command } from "@signalbox/task-package/RobotYaml"
 import type * as Effect from "effect/Effect"
@@ -11,7 +12,7 @@ import * as Windows from "../packages/Windows.ts"
 import type { ProviderName } from "./Settings.ts"
 
 /** An environment cannot be built. The message ends with the last lines of the tool. */
-export class BuildFailure extends Schema.TaggedError<BuildFailure>()("BuildFailure", { message: Schema.String }) {}
+export class BuildFailure extends TaggedError<BuildFailure>()("BuildFailure", { message: Schema.String }) {}
 
 /** Where an environment is built. */
 export interface Site {

@@ -1,8 +1,8 @@
 /** Downloads the zip of a task package, and checks its digest. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import { packageLimits } from "@signalbox/task-package/PackageLimits"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -11,7 +11,7 @@ import { backoff } from "../Failures.ts"
 import { machine, PackageFailure } from "./PackageFailure.ts"
 
 /** The connection broke, or the service is unavailable: worth another attempt. */
-class BrokeOff extends Schema.TaggedError<BrokeOff>()("BrokeOff", {}) {}
+class BrokeOff extends TaggedError<BrokeOff>()("BrokeOff", {}) {}
 
 /** How long a download may make no progress. */
 const patience = "30 seconds"

@@ -1,8 +1,9 @@
 /** Why a step run of a task package failed before or after its task. */
+import { TaggedError } from "@signalbox/transport/Printed"
 import { stepRunErrorCodes } from "@signalbox/api/contract/StepRuns"
 import * as Schema from "effect/Schema"
 
-export class PackageFailure extends Schema.TaggedError<PackageFailure>()("PackageFailure", {
+export class PackageFailure extends TaggedError<PackageFailure>()("PackageFailure", {
   code: Schema.Literals(stepRunErrorCodes),
   message: Schema.String
 }) {}

@@ -1,0 +1,26 @@
+/** What the options of a control room can be. */
+import { address, check, listOf, matching, text, time, whole } from "@signalbox/transport/OptionError"
+import type { ServiceOptions, StorageOptions } from "../Options.ts"
+
+const origin = matching(
+  /^(\*|https?:\/\/[^\s/,]+)$/i,
+  "expected `*` or origins without a path, such as https://app.example.com"
+)
+
+const host = matching(
+  /^(\[[0-9a-f:.]+\]|[^\s:/@[\]*]+)$/i,
+  "expected host names without scheme and port, such as room.example.com"
+)
+
+/** Throws an `OptionError` for options of the service that cannot be. */
+export const checkService = (of: string, options: ServiceOptions): void => {
+  check(of, options, { publicUrl: address, retainRuns: time, cors: listOf(origin), allowedHosts: listOf(host) })
+  const { rateLimit } = options
+  if (rateLimit) check(of, rateLimit, { perSecond: whole(1), burst: whole(1) }, "rateLimit.")
+}
+
+/** Throws an `OptionError` for options of the storage that cannot be. */
+export const checkStorage = (of: string, options: StorageOptions): void => {
+  check(of, options, { data: text })
+  if (options.database !== undefined) check(of, options.database, { schema: text, applicationName: text }, "database.")
+}
