@@ -13,6 +13,7 @@ import { Failures } from "../src/internal/store/Failures.ts"
 import { Files } from "../src/internal/store/Files.ts"
 import { Processes, type StoredProcess } from "../src/internal/store/Processes.ts"
 import { ProcessRuns } from "../src/internal/store/ProcessRuns.ts"
+import { noOrder } from "../src/internal/store/StoredItem.ts"
 import { WorkItems } from "../src/internal/store/WorkItems.ts"
 import { Workspaces } from "../src/internal/store/Workspaces.ts"
 import { database, runsOn } from "./support/Storage.ts"
@@ -132,6 +133,28 @@ withLayer(bulk, { excludeTestServices: true, timeout: "4 minutes" })("a bulk ope
       const done = yield* perform(workspace, "mark_as_done", { failure_id: group?.id ?? assert.fail("no group") })
       assert.strictEqual(done.done, 2)
       assert.strictEqual(yield* stateOf(workspace, run), "completed")
+    })
+  )
+
+  it.effect("takes items by their reference, or by a tag", () =>
+    Effect.gen(function* () {
+      const { process, workspace } = yield* newProcess
+      const items = ["a", "b", "c"].map((reference) => ({
+        payload: "1",
+        order: { ...noOrder, tags: reference === "a" ? ["rush"] : ["rush", "late"] },
+        reference
+      }))
+      yield* (yield* WorkItems).createMany(workspace, process.view.id, items)
+      const { create } = yield* BulkOperations
+      const countOf = (filter: BulkFilter) =>
+        Effect.map(create(workspace, "delete", filter, true), ({ total }) => total)
+      assert.strictEqual(yield* countOf({ reference: "b" }), 1)
+      assert.strictEqual(yield* countOf({ reference: "d" }), 0)
+      assert.strictEqual(yield* countOf({ tag: "rush" }), 3)
+      assert.strictEqual(yield* countOf({ tag: "late" }), 2)
+      assert.strictEqual(yield* countOf({ tag: "late", reference: "a" }), 0)
+      assert.strictEqual((yield* perform(workspace, "delete", { tag: "late" })).done, 2)
+      assert.strictEqual(yield* countOf({ tag: "rush" }), 1)
     })
   )
 

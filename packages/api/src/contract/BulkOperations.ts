@@ -36,6 +36,10 @@ export const BulkFilter = Schema.Struct({
   type: Schema.optionalKey(Schema.Literals(exceptionTypes)),
   /** Of work items: the code of their exception. */
   code: Schema.optionalKey(Schema.String),
+  /** Of work items: those with this reference. */
+  reference: Schema.optionalKey(Schema.String),
+  /** Of work items: those with this tag. */
+  tag: Schema.optionalKey(Schema.String),
   /** Ids of work items; for `start_again`, of runs. */
   ids: Schema.optionalKey(Schema.Array(Schema.String).check(Schema.isBetweenLength(1, 10_000))),
   created_after: Schema.optionalKey(TimestampInput),

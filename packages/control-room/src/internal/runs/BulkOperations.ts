@@ -51,6 +51,8 @@ const ofItems = [
   "failure_id",
   "type",
   "code",
+  "reference",
+  "tag",
   "state_updated_after",
   "state_updated_before"
 ] as const satisfies ReadonlyArray<keyof BulkFilter>

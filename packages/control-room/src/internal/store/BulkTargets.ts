@@ -81,11 +81,13 @@ export class BulkTargets extends Context.Service<
         const walked =
           filter.failure_id !== undefined
             ? [sql`workspace_id = ${workspaceId}`, sql`state = 'failed'`, sql`failure = ${filter.failure_id}`]
-            : filter.process_run_id !== undefined
-              ? [sql`process_run_id = ${filter.process_run_id}`, ...single]
-              : filter.process_id !== undefined
-                ? [sql`process_id = ${filter.process_id}`, ...single]
-                : [sql`workspace_id = ${workspaceId}`, ...single]
+            : filter.reference !== undefined
+              ? [sql`workspace_id = ${workspaceId}`, sql`reference = ${filter.reference}`]
+              : filter.process_run_id !== undefined
+                ? [sql`process_run_id = ${filter.process_run_id}`, ...single]
+                : filter.process_id !== undefined
+                  ? [sql`process_id = ${filter.process_id}`, ...single]
+                  : [sql`workspace_id = ${workspaceId}`, ...single]
         return {
           table: sql.literal("work_item"),
           walked,
@@ -93,6 +95,13 @@ export class BulkTargets extends Context.Service<
             ...besides,
             ...(filter.failure_id === undefined ? [] : [sql`failure = ${filter.failure_id}`]),
             ...(filter.process_run_id === undefined ? [] : [sql`process_run_id = ${filter.process_run_id}`]),
+            ...(filter.reference === undefined ? [] : [sql`reference = ${filter.reference}`]),
+            ...(filter.tag === undefined
+              ? []
+              : [
+                  sql`EXISTS (SELECT 1 FROM work_item_tag WHERE work_item_tag.workspace_id = ${workspaceId}
+                    AND work_item_tag.tag = ${filter.tag} AND work_item_tag.id = work_item.id)`
+                ]),
             ...(filter.step_id === undefined ? [] : [sql`step_id = ${filter.step_id}`]),
             ...between(sql`state_updated_at`, filter.state_updated_after, filter.state_updated_before),
             sql`coalesce(state_updated_at, created_at) <= ${createdAt}`

@@ -56,6 +56,8 @@ const filterFlags = {
     Flag.optional
   ),
   code: Flag.String("code").pipe(Flag.withDescription("Items whose exception has this code"), Flag.optional),
+  reference: Flag.String("reference").pipe(Flag.withDescription("Items with this reference"), Flag.optional),
+  tag: Flag.String("tag").pipe(Flag.withDescription("Items with this tag"), Flag.optional),
   id: Flag.String("id").pipe(Flag.withDescription("This one, by id; repeat it for more"), Flag.atLeast(0)),
   createdAfter: timeFlag("created-after", "Created after this time"),
   createdBefore: timeFlag("created-before", "Created before this time"),
@@ -98,6 +100,8 @@ const create = Command.make(
         ...given("failure_id", flags.failure),
         ...given("type", flags.type),
         ...given("code", flags.code),
+        ...given("reference", flags.reference),
+        ...given("tag", flags.tag),
         ...(flags.id.length === 0 ? {} : { ids: flags.id }),
         ...given("created_after", flags.createdAfter),
         ...given("created_before", flags.createdBefore),
