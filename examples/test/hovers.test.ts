@@ -11,9 +11,9 @@ const shown: Readonly<Record<string, string>> = {
   "Processes.put":
     "(definition: ProcessDefinition) => Effect<Process, Conflict | ControlRoomError | InvalidRequest | NotFound, ControlRoom>",
   "Processes.list":
-    "(options?: ListOptions | undefined) => Effect<Page<ProcessSummary>, ControlRoomError | InvalidRequest, ControlRoom>",
+    "(options?: NamedListOptions | undefined) => Effect<Page<ProcessSummary>, ControlRoomError | InvalidRequest, ControlRoom>",
   "Processes.stream":
-    '(options?: Omit<ListOptions, "cursor">) => Stream<ProcessSummary, ControlRoomError | InvalidRequest, ControlRoom>',
+    '(options?: Omit<NamedListOptions, "cursor">) => Stream<ProcessSummary, ControlRoomError | InvalidRequest, ControlRoom>',
   "ProcessRuns.get": "(run: ProcessRunId) => Effect<ProcessRun, ControlRoomError | NotFound, ControlRoom>",
   "ProcessRuns.awaitEnd":
     "(run: ProcessRunId, options?: AwaitOptions<ProcessRun> | undefined) => Effect<ProcessRun, ControlRoomError | NotFound, ControlRoom>",

@@ -223,7 +223,8 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("the life 
       }
       assert.deepStrictEqual(yield* worker.protocol.heartbeat([lease.step_run_id]), {
         stop: [],
-        lost: [lease.step_run_id]
+        lost: [lease.step_run_id],
+        drain: false
       })
     })
   )

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as HttpClient from "effect/http/HttpClient"
-import type * as SqlClient from "effect/sql/SqlClient"
+import * as SqlClient from "effect/sql/SqlClient"
 import { lists } from "./support/Endpoints.ts"
 import { bodyAs, multipart, send } from "./support/Http.ts"
 import { manySecrets } from "./support/ManySecrets.ts"
@@ -18,6 +18,7 @@ import { headersOf, quiet, seed, type Seed } from "./support/Seed.ts"
 import { type RawRequest, Service, workerAt } from "./support/Service.ts"
 
 const Identified = Schema.Struct({ id: Schema.String })
+const JobMade = Schema.Struct({ bulk_operation: Identified })
 const Form = Schema.Struct({ url: Schema.String, form_data: Schema.Record(Schema.String, Schema.String) })
 const anyPage = Schema.Struct({
   data: Schema.Array(Schema.Record(Schema.String, Schema.Json)),
@@ -29,7 +30,7 @@ const anyPage = Schema.Struct({
 interface Walk {
   readonly path: string
   readonly field: string
-  readonly make: Effect.Effect<string, unknown, Service | HttpClient.HttpClient>
+  readonly make: Effect.Effect<string, unknown, Service | HttpClient.HttpClient | SqlClient.SqlClient>
   readonly remove?: (name: string) => Effect.Effect<unknown, unknown, Service>
   /** How many exist before; the size of a page is fixed for some. */
   readonly before?: number
@@ -82,6 +83,27 @@ const walksIn = Effect.fnUntraced(function* (of: Seed) {
     yield* scheduleIn(++hours * 3_600_000)
     const [newest] = bodyAs(anyPage, yield* ask("GET", `schedules/${hourly}/occurrences?limit=1`)).data
     return String(newest?.["id"])
+  })
+  let groups = 0
+  /** An item that has failed like no other. */
+  const failureGroup = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const item = yield* post("work-items", { process: { id: process } })
+    const group = `${String(++groups).padStart(4, "0")} ${unique()}`
+    const at = "2026-11-20T08:15:30.000Z"
+    yield* sql`INSERT INTO failure_group ${sql.insert({
+      workspace_id: workspaceId,
+      id: group,
+      process_id: process,
+      type: "business",
+      code: "C",
+      message: group,
+      created_at: at,
+      updated_at: at,
+      state: "open"
+    })}`
+    yield* sql`UPDATE work_item SET ${sql.update({ state: "failed", failure: group, state_updated_at: at })} WHERE id = ${item}`
+    return group
   })
   const asWorker = { key: null, headers: headersOf("worker", of.tokens.worker) }
   const stepRun = `/worker-v1/step-runs/${of.ids["step_run_id"]}`
@@ -255,6 +277,15 @@ const walksIn = Effect.fnUntraced(function* (of: Seed) {
       make: Effect.suspend(() => post("triggers", { name: unique(), process: { id: process }, webhook: {} })),
       remove: removeAt("triggers")
     },
+    listFailures: { path: "failures", field: "id", make: failureGroup },
+    listBulkOperations: {
+      path: "bulk-operations",
+      field: "id",
+      make: Effect.gen(function* () {
+        const body = { operation: "retry", filter: { process_id: process } }
+        return bodyAs(JobMade, yield* ask("POST", "bulk-operations", body)).bulk_operation.id
+      })
+    },
     listWorkers: { path: "workers", field: "id", make: linkOne, remove: removeAt("workers") },
     listWorkerGroups: {
       path: "worker-groups",
@@ -278,8 +309,8 @@ const walksIn = Effect.fnUntraced(function* (of: Seed) {
   return walks
 })
 
-/** All other lists return the newest first. */
-const oldestFirst = new Set(["listOutputs", "listStepRunEvents", "listStepRunConsoleMessages"])
+/** All other lists return the newest first. Groups of failures have ids that rise here, and none in time. */
+const oldestFirst = new Set(["listFailures", "listOutputs", "listStepRunEvents", "listStepRunConsoleMessages"])
 
 /** Walks a list while things are added and deleted between its pages. */
 const walk = Effect.fnUntraced(function* (name: string, { before = 11, field, make, makeMany, path, remove }: Walk) {

@@ -217,7 +217,7 @@ withLayer(layer, { excludeTestServices: true, timeout: "4 minutes" })("what time
       const worker = yield* linkWorker(tasks)
       const run = yield* started(process.id)
       const { lease } = yield* worker.take
-      assert.deepStrictEqual(yield* worker.protocol.heartbeat([]), { stop: [], lost: [] })
+      assert.deepStrictEqual(yield* worker.protocol.heartbeat([]), { stop: [], lost: [], drain: false })
       const sql = yield* SqlClient.SqlClient
       const before = new Date(Date.now() - 11_000).toISOString()
       yield* sql`UPDATE step_run SET started_at = ${before} WHERE id = ${lease.step_run_id}`

@@ -106,14 +106,14 @@ const retryOf = <E>(options: RetryOptions<E>): Retry<E> => {
  * import * as Effect from "effect/Effect"
  * import * as Schema from "effect/Schema"
  * import { ProcessId } from "@signalbox/api/contract/Ids"
- * import { ControlRoomError, InvalidRequest, NotFound } from "@signalbox/api/ControlRoomError"
+ * import { Conflict, ControlRoomError, InvalidRequest, NotFound } from "@signalbox/api/ControlRoomError"
  * import * as WorkItems from "@signalbox/api/WorkItems"
  * import * as Flow from "@signalbox/flows/Flow"
  *
  * export const submit = Flow.step("submit", {
  *   input: Schema.Struct({ process: ProcessId, day: Schema.String }),
  *   success: Schema.String,
- *   error: Schema.Union([NotFound, InvalidRequest, ControlRoomError]),
+ *   error: Schema.Union([NotFound, InvalidRequest, Conflict, ControlRoomError]),
  *   retry: { attempts: 3, while: (error) => error._tag === "ControlRoomError" },
  *   run: Effect.fnUntraced(function* ({ day, process }) {
  *     const item = yield* WorkItems.create({ process, payload: { day } })

@@ -15,6 +15,7 @@ import { PollInterval } from "../../src/internal/PollInterval.ts"
 import { layer, linkWorker, type RawRequest, Service } from "./Service.ts"
 
 const Identified = Schema.Struct({ id: Schema.String })
+const WithSteps = Schema.Struct({ steps: Schema.Array(Identified) })
 const Form = Schema.Struct({ url: Schema.String, form_data: Schema.Record(Schema.String, Schema.String) })
 const Forms = Schema.Struct({ upload: Form })
 
@@ -133,6 +134,7 @@ export const seed = Effect.gen(function* () {
     terminate_ongoing_activity_runs: false
   })
   const failure = yield* listed(`failures?process_id=${process}`)
+  const [step] = bodyAs(WithSteps, yield* ask("GET", `processes/${process}`)).steps
   const { bulk_operation } = bodyAs(
     Schema.Struct({ bulk_operation: Identified }),
     yield* ask("POST", "bulk-operations", { operation: "retry", filter: { ids: [item] } })
@@ -141,6 +143,7 @@ export const seed = Effect.gen(function* () {
   const ids: Record<string, string> = {
     workspace_id: workspaceId,
     process_id: process,
+    step_id: step?.id ?? assert.fail("no step"),
     process_run_id: run,
     work_item_id: item,
     step_run_id: lease.step_run_id,

@@ -132,7 +132,8 @@ export const connection = (
   const store = Layer.provideMerge(seeded(client.initial), storeOf(options))
   const oauth = OAuth.layer({
     ...place,
-    clientId: client.id,
+    // A token of one's own needs no app as long as it lasts.
+    clientId: client.id === "" ? "unknown" : client.id,
     ...(client.secret === undefined ? {} : { clientSecret: Redacted.make(client.secret) }),
     ...(client.redirectUri === undefined ? {} : { redirectUri: client.redirectUri })
   })

@@ -14,6 +14,7 @@ import { Embedded, layerService, layerWorkers } from "../../Embedded.ts"
 import * as Settings from "../Settings.ts"
 import { environmentFlags, settingsOf } from "../EnvironmentFlags.ts"
 import * as TasksFile from "../TasksFile.ts"
+import * as Umask from "../Umask.ts"
 
 /** The address of the console; on a terminal of this machine with a ticket, which signs in whoever follows it. */
 const consoleOf = Effect.fnUntraced(function* (publicUrl: string, key: string) {
@@ -102,10 +103,11 @@ export const up = Command.make(
     const tasks = yield* TasksFile.load(settings.tasks)
     const options = { ...serviceOptions(settings), console: yield* Files.read }
     const environments = yield* settingsOf(given)
-    // What tasks write is for this user alone.
-    if (workers > 0) yield* Effect.sync(() => process.umask(0o077))
     // Ready is what serves; the workers come after it.
-    const local = workers === 0 ? Layer.empty : layerWorkers({ ...options, workers, tasks, environments })
+    const local =
+      workers === 0
+        ? Layer.empty
+        : Layer.provideMerge(layerWorkers({ ...options, workers, tasks, environments }), Layer.effectDiscard(Umask.own))
     return yield* Layer.launch(
       local.pipe(
         Layer.provide(ready({ data: settings.data, json, tasks, workers })),

@@ -19,6 +19,7 @@ import { drain } from "../nouns/WorkerNoun.ts"
 import * as SecondSignal from "../SecondSignal.ts"
 import * as TasksFile from "../TasksFile.ts"
 import { drainOf, endingFlags, labelFlag, labelsOf, limitFlags, limitsOf, WorkerFlagError } from "../WorkerFlags.ts"
+import * as Umask from "../Umask.ts"
 import { doctor, prepare } from "./WorkerEnvironments.ts"
 
 /** The step run of `--once` did not complete. */
@@ -124,8 +125,7 @@ const start = Command.make(
         )
       }
       const hurry = yield* SecondSignal.make
-      // What tasks write is for this user alone.
-      yield* Effect.sync(() => process.umask(0o077))
+      yield* Umask.own
       const howTo = "Ctrl-C lets it finish its step runs, a second one ends them at once"
       yield* Console.error(`The worker "${name}" works for ${origin}; ${howTo}`)
       const ended = yield* WorkerAgent.run({
