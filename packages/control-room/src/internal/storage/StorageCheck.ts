@@ -9,7 +9,7 @@ import * as Path from "effect/Path"
 import type { StorageOptions } from "../../Options.ts"
 import { shardOf } from "../Shards.ts"
 import { Files } from "../store/Files.ts"
-import { Integrity, type NamedBlob } from "../store/Integrity.ts"
+import { Integrity, type NamedBlob, type Recount } from "../store/Integrity.ts"
 import { unhurried } from "@signalbox/sql/QueryDeadline"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
 import { fingerprint, MasterKey } from "../vault/MasterKey.ts"
@@ -22,7 +22,7 @@ export interface LostFile extends NamedBlob {
 
 /** The outcome of one check. */
 export interface Finding {
-  readonly check: "database" | "master key" | "files" | "orphans"
+  readonly check: "database" | "counters" | "master key" | "files" | "orphans"
   readonly ok: boolean
   readonly message: string
   /** Files without their bytes, of the check `files`. */
@@ -54,6 +54,22 @@ const checkDatabase = Effect.gen(function* () {
     return finding === null ? Effect.failCause(cause) : Effect.succeed(finding)
   })
 )
+
+/** The counters of a run decide when it ends. */
+const checkCounters = Effect.gen(function* () {
+  const { counters } = yield* Integrity
+  const wrongRuns: Array<string> = []
+  let count = 0
+  for (let after: string | null = ""; after !== null;) {
+    const recount: Recount = yield* counters(after, stepSize)
+    wrongRuns.push(...recount.wrong)
+    count += recount.runs
+    after = recount.last
+  }
+  if (wrongRuns.length === 0) return right("counters", `those of all ${count} runs are those of their rows`)
+  const some = wrongRuns.slice(0, 20).join(", ")
+  return wrong("counters", `of ${wrongRuns.length} of ${count} runs differ from their rows: restore a backup (${some})`)
+})
 
 const checkMasterKey = Effect.fnUntraced(function* ({ data, masterKey }: StorageOptions) {
   const fs = yield* FileSystem.FileSystem
@@ -143,6 +159,7 @@ export const run = Effect.fn("StorageCheck.run")(function* (options: StorageOpti
     ]
   }
   const findings: Array<Finding> = [yield* checkDatabase]
+  if (findings[0]?.ok === true) findings.push(yield* checkCounters)
   findings.push(yield* checkMasterKey(options))
   const folder = path.join(options.data, "files")
   if (!(yield* fs.exists(folder))) {
