@@ -106,7 +106,7 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
       yield* Webhooks.create({ endpoint: "http://127.0.0.1:9/", events: ["process_run.started"] })
       const first = yield* ProcessRuns.start(process.id, { payloads: ["before"] })
       const worker = yield* linkWorker([task])
-      const leased = yield* worker.take
+      yield* worker.take
       const write = (n: number) =>
         Effect.gen(function* () {
           const item = yield* WorkItems.create({ process: process.id, payload: { n } })
@@ -176,7 +176,6 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
           )
         )
       )
-      yield* worker.protocol.finish(leased.lease, null)
     }).pipe(Effect.scoped)
   )
 
@@ -300,12 +299,9 @@ const counting = (removed: Array<string>) =>
     })
   )
 
-/** The same removals over both kinds of holds. */
-const holds = onPostgres
-  ? BlobHolds.layerRows.pipe(Layer.provide(database))
-  : Layer.unwrap(Effect.map(temporaryFolder, (folder) => BlobHolds.layerFolder(join(folder, "backups")))).pipe(
-      Layer.provide(NodeServices.layer)
-    )
+const inFolder = Layer.unwrap(
+  Effect.map(temporaryFolder, (folder) => BlobHolds.layerFolder(join(folder, "backups")))
+).pipe(Layer.provide(NodeServices.layer))
 
 describe("removal of blobs", () => {
   it.effect("waits while a backup holds them, and for two minutes after one was killed", () => {
@@ -333,6 +329,21 @@ describe("removal of blobs", () => {
       assert.isTrue(yield* held.any)
       yield* TestClock.adjust("121 seconds")
       assert.isFalse(yield* held.any)
-    }).pipe(Effect.provide(guarded.pipe(Layer.provide(counting(removed)), Layer.provideMerge(holds))), Effect.scoped)
+    }).pipe(Effect.provide(guarded.pipe(Layer.provide(counting(removed)), Layer.provideMerge(inFolder))), Effect.scoped)
   })
+
+  it.live("waits for holds that several nodes see, until they expire", () =>
+    Effect.gen(function* () {
+      const held = yield* BlobHolds
+      yield* held.add("backup", 60_000)
+      assert.isTrue(yield* held.any)
+      assert.isTrue(yield* held.extend("backup", 60_000))
+      yield* held.remove("backup")
+      assert.isFalse(yield* held.any)
+      assert.isFalse(yield* held.extend("backup", 60_000))
+      yield* held.add("killed", -1)
+      assert.isFalse(yield* held.any)
+      assert.isFalse(yield* held.extend("killed", 60_000))
+    }).pipe(Effect.provide(BlobHolds.layerRows.pipe(Layer.provide(database))))
+  )
 })

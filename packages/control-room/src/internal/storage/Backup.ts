@@ -175,5 +175,6 @@ export const make = Effect.fn("Backup.make")(function* (options: BackupOptions) 
   yield* Effect.acquireRelease(fs.makeDirectory(folder, { mode: 0o700 }), () =>
     Effect.ignore(fs.remove(folder, { recursive: true }))
   )
-  return yield* Effect.provide(write(options, folder), layerHolding(options), elsewhere)
+  // The hold ends before the connection by which it does.
+  return yield* Effect.provide(Effect.scoped(write(options, folder)), layerHolding(options), elsewhere)
 }, Effect.scoped)
