@@ -3,12 +3,14 @@ import { assert, describe, it, layer as withLayer } from "@effect/vitest"
 import * as Processes from "@signalbox/api/Processes"
 import * as ProcessRuns from "@signalbox/api/ProcessRuns"
 import * as Room from "@signalbox/api/Room"
+import * as Schedules from "@signalbox/api/Schedules"
 import * as Webhooks from "@signalbox/api/Webhooks"
 import * as WorkItems from "@signalbox/api/WorkItems"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { sized } from "@signalbox/testkit/Soak"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -104,6 +106,8 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
       const task = `backup ${crypto.randomUUID()}`
       const process = yield* Processes.create({ name: task, steps: [{ name: "one", task: { name: task } }] })
       yield* Webhooks.create({ endpoint: "http://127.0.0.1:9/", events: ["process_run.started"] })
+      const inAnHour = new Date((yield* Clock.currentTimeMillis) + 3_600_000).toISOString()
+      yield* Schedules.create({ name: task, process: { id: process.id }, at: inAnHour })
       const first = yield* ProcessRuns.start(process.id, { payloads: ["before"] })
       const worker = yield* linkWorker([task])
       yield* worker.take
@@ -144,6 +148,7 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
         assert.deepStrictEqual(yield* again.protocol.lease({ free: 9, tasks: [task], waitSeconds: 0 }), [])
         const before = yield* there.rows
         yield* there.tickIn(11_000)
+        yield* there.scheduleIn(3_700_000)
         yield* there.deliverIn(60_000)
         yield* there.retainIn(1e12)
         assert.deepStrictEqual(yield* there.rows, before)
@@ -156,6 +161,10 @@ withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici),
         // What was in hand at the moment of the backup is with a worker of another room.
         yield* there.tickIn(25_000)
         assert.strictEqual((yield* ProcessRuns.get(first.started ? first.id : assert.fail())).state, "unresolved")
+        const live = Effect.map(ProcessRuns.list({ process: process.id, limit: 1 }), ({ data }) => data[0]?.id)
+        const newest = yield* live
+        yield* there.scheduleIn(3_700_000)
+        assert.notStrictEqual(yield* live, newest)
         const after = `after ${task}`
         const other = yield* Processes.create({ name: after, steps: [{ name: "one", task: { name: after } }] })
         const next = yield* ProcessRuns.start(other.id)
