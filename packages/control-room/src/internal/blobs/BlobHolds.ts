@@ -117,7 +117,8 @@ export const guarded = Layer.effect(
     const waiting = new Set<string>()
     const removeAll = Effect.gen(function* () {
       if (yield* holds.any) return
-      for (const blob of [...waiting]) {
+      // Not what is added from here on: another backup may hold it.
+      for (const blob of Array.from(waiting)) {
         yield* store.remove(blob)
         waiting.delete(blob)
       }

@@ -6,6 +6,8 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
+import * as Stream from "effect/Stream"
+import { createHash } from "node:crypto"
 import type { StorageOptions } from "../../Options.ts"
 import { shardOf } from "../Shards.ts"
 import { Files } from "../store/Files.ts"
@@ -14,10 +16,12 @@ import { unhurried } from "@signalbox/sql/QueryDeadline"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
 import { fingerprint, MasterKey } from "../vault/MasterKey.ts"
 
-/** A file whose bytes are missing, or have another size than its row. */
+/** A file whose bytes are missing, or have another size or digest than its row. */
 export interface LostFile extends NamedBlob {
   /** How many bytes are on disk; null: none at all. */
   readonly found: number | null
+  /** Whether there are as many bytes as there should be, and not these. */
+  readonly altered: boolean
 }
 
 /** The outcome of one check. */
@@ -103,16 +107,26 @@ const checkFiles = Effect.fnUntraced(function* (folder: string) {
         () => Effect.succeed(null)
       )
     )
+  const digestOf = Effect.fnUntraced(function* (blob: string) {
+    const hash = createHash("sha256")
+    yield* Stream.runForEach(fs.stream(path.join(folder, shardOf(blob), blob)), (chunk) =>
+      Effect.sync(() => hash.update(chunk))
+    )
+    return `sha256:${hash.digest("hex")}`
+  })
+  const look = Effect.fnUntraced(function* (row: NamedBlob) {
+    const size = yield* sizeOf(row.blob)
+    const hashed = row.digest !== null && size === row.size
+    const altered = hashed && (yield* Effect.orElseSucceed(digestOf(row.blob), () => null)) !== row.digest
+    const file: LostFile = { ...row, found: size, altered }
+    return file
+  })
   const lost: Array<LostFile> = []
   let count = 0
   for (let after = ""; ;) {
     const rows = yield* blobs(after, stepSize)
-    const found = yield* Effect.forEach(
-      rows,
-      (row) => Effect.map(sizeOf(row.blob), (size): LostFile => ({ ...row, found: size })),
-      { concurrency: 16 }
-    )
-    const suspects = found.filter(({ found: bytes, size }) => bytes !== size)
+    const found = yield* Effect.forEach(rows, look, { concurrency: 16 })
+    const suspects = found.filter(({ altered, found: bytes, size }) => bytes !== size || altered)
     // Replaced or deleted during the check.
     const still = yield* files.referenced(suspects.map(({ blob }) => blob))
     lost.push(...suspects.filter(({ blob }) => still.has(blob)))

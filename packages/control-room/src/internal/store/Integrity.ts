@@ -18,6 +18,8 @@ export interface NamedBlob {
   /** In bytes. */
   readonly size: number
   readonly blob: string
+  /** `sha256:` and the hex digest, where it is known: of task packages. */
+  readonly digest: string | null
 }
 
 /** Runs that were recounted. */
@@ -143,8 +145,9 @@ export class Integrity extends Context.Service<
           return { last, runs: ids.length, wrong: wrongOf(rows) }
         }),
         blobs: (after, limit) => sql<NamedBlob>`
-          SELECT id, workspace_id AS workspace, owner_id AS owner, name, size, blob FROM file
-          WHERE id > ${after} ORDER BY id LIMIT ${limit}`
+          SELECT file.id, file.workspace_id AS workspace, owner_id AS owner, file.name, size, blob, digest
+          FROM file LEFT JOIN task_package ON task_package.id = owner_id
+          WHERE file.id > ${after} ORDER BY file.id LIMIT ${limit}`
       })
     })
   )
