@@ -27,6 +27,7 @@ import { basename, dirname, join } from "node:path"
 import * as Administration from "../src/Administration.ts"
 import { BlobStore } from "../src/BlobStore.ts"
 import { BlobHolds, guarded, hold } from "../src/internal/blobs/BlobHolds.ts"
+import { withoutPassword } from "../src/internal/storage/PostgresTools.ts"
 import type { StorageOptions } from "../src/Options.ts"
 import {
   layer,
@@ -376,4 +377,13 @@ describe("removal of blobs", () => {
       assert.isFalse(yield* held.extend("killed", 60_000))
     }).pipe(Effect.provide(BlobHolds.layerRows.pipe(Layer.provide(database))))
   )
+})
+
+describe("the password of an address", () => {
+  it("is no argument of the tools of Postgres", () => {
+    const plain = withoutPassword(Redacted.make("postgres://me:s%40cret@db.example:5433/room?sslmode=require"))
+    assert.deepStrictEqual(plain, { address: "postgres://me@db.example:5433/room?sslmode=require", password: "s@cret" })
+    const parameter = withoutPassword(Redacted.make("postgres://me@db.example/room?password=s%40cret&sslmode=require"))
+    assert.deepStrictEqual(parameter, { address: "postgres://me@db.example/room?sslmode=require", password: "s@cret" })
+  })
 })
