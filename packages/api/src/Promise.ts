@@ -22,6 +22,7 @@ import { defaultPolicy, type Policy, RetryPolicy } from "./Policy.ts"
 import * as Processes from "./Processes.ts"
 import * as ProcessRuns from "./ProcessRuns.ts"
 import * as Schedules from "./Schedules.ts"
+import * as Room from "./Room.ts"
 import * as Secrets from "./Secrets.ts"
 import * as StepRuns from "./StepRuns.ts"
 import * as TaskPackages from "./TaskPackages.ts"
@@ -110,6 +111,7 @@ const modules = {
   processes: Processes,
   processRuns: ProcessRuns,
   schedules: Schedules,
+  room: Room,
   secrets: Secrets,
   stepRuns: StepRuns,
   taskPackages: TaskPackages,

@@ -13,8 +13,10 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as Backup from "./internal/storage/Backup.ts"
 import * as MasterKeyFile from "./internal/storage/MasterKeyFile.ts"
 import * as Opening from "./internal/storage/Opening.ts"
+import * as Restore from "./internal/storage/Restore.ts"
 import * as StorageCheck from "./internal/storage/StorageCheck.ts"
 import { ApiKeys } from "./internal/store/ApiKeys.ts"
 import { ConsoleSessions } from "./internal/store/ConsoleSessions.ts"
@@ -28,6 +30,9 @@ import * as Tokens from "./internal/Tokens.ts"
 import { MasterKey } from "./internal/vault/MasterKey.ts"
 import type { StorageOptions } from "./Options.ts"
 
+export { BackupError } from "./internal/storage/Archive.ts"
+export type { BackupOptions, Made } from "./internal/storage/Backup.ts"
+export type { RestoreOptions, Restored } from "./internal/storage/Restore.ts"
 export type { Finding, LostFile } from "./internal/storage/StorageCheck.ts"
 export { CannotOpen } from "./internal/vault/Encryption.ts"
 export { MasterKeyError } from "./internal/vault/MasterKey.ts"
@@ -178,12 +183,38 @@ export const migrate = Effect.fn("Administration.migrate")(function* (options: S
  */
 export const check = (options: StorageOptions) =>
   StorageCheck.run(options).pipe(
-    Effect.provide(Opening.layerReading(options)),
+    // Another room in the same program has another database.
+    Effect.provide(Opening.layerReading(options), { local: true }),
     Effect.catchCause((cause) => {
       const finding = StorageCheck.findingOf(cause)
       return finding === null ? Effect.failCause(cause) : Effect.succeed([finding])
     })
   )
+
+/**
+ * Makes a backup while the room runs: its database at one moment, and the files that it names then; none of them is deleted
+ * meanwhile. The archive has mode 0600 and appears when it is whole. It holds payloads, and secrets sealed under the master
+ * key, which it does not hold. On Postgres it runs `pg_dump`. Fails with `BackupError`, for example where the file exists.
+ *
+ * ```ts
+ * import * as NodeServices from "@effect/platform-node/NodeServices"
+ * import * as Administration from "@signalbox/control-room/Administration"
+ * import * as Effect from "effect/Effect"
+ *
+ * export const size = Administration.backup({ data: ".signalbox", file: "room.backup" }).pipe(
+ *   Effect.map(({ bytes }) => bytes),
+ *   Effect.provide(NodeServices.layer)
+ * )
+ * ```
+ */
+export const backup = Backup.make
+
+/**
+ * Restores a backup: into a folder that is empty or has the master key alone, and on Postgres a database without a control
+ * room. An archive that is cut off or altered is refused before anything is written; a restore that fails removes what it
+ * wrote. The room is paused, whoever starts it, until it is resumed. Fails with `BackupError`.
+ */
+export const restore = Restore.run
 
 /** The master key cannot be changed now, or not here. */
 export class CannotRotate extends TaggedError<CannotRotate>()("CannotRotate", { message: Schema.String }) {}
@@ -218,7 +249,7 @@ export const rotateMasterKeyFile = Effect.fn("Administration.rotateMasterKeyFile
     })
   }
   const changed = Effect.flatMap(DataKeys, ({ rewrap }) => MasterKeyFile.replace(file, rewrap))
-  return { rewrapped: yield* Effect.provide(changed, layerDataKeys(options)), file }
+  return { rewrapped: yield* Effect.provide(changed, layerDataKeys(options), { local: true }), file }
 })
 
 /**
@@ -235,5 +266,5 @@ export const rotateMasterKey = Effect.fn("Administration.rotateMasterKey")(funct
     noNodes,
     Effect.flatMap(DataKeys, ({ rewrap }) => rewrap(key))
   )
-  return yield* Effect.provide(changed, layerDataKeys(options))
+  return yield* Effect.provide(changed, layerDataKeys(options), { local: true })
 })

@@ -55,6 +55,7 @@ describe("signalbox check", () => {
       beside.checks.map(({ check, ok }: { check: string; ok: boolean }) => [check, ok]),
       [
         ["database", true],
+        ["counters", true],
         ["master key", true],
         ["files", true],
         ["orphans", true]
@@ -80,7 +81,7 @@ describe("signalbox check", () => {
     assert.match(stderr, /problems with: files/)
     const { checks, ok } = JSON.parse(lines[0] ?? "")
     assert.isFalse(ok)
-    const files: ReadonlyArray<{ found: number | null; size: number }> = checks[2].files
+    const files: ReadonlyArray<{ found: number | null; size: number }> = checks[3].files
     assert.sameDeepMembers(
       files.map(({ found, size }) => ({ found, size })),
       [

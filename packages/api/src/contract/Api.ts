@@ -22,6 +22,7 @@ import { ErrorBody } from "./Responses.ts"
 import { RobotData, RobotProcess } from "./Robot.ts"
 import { RobotSecrets } from "./RobotSecrets.ts"
 import { Schedules } from "./Schedules.ts"
+import { RoomGroup } from "./Room.ts"
 import { Secrets } from "./Secrets.ts"
 import { StepRuns } from "./StepRuns.ts"
 import { TaskPackages } from "./TaskPackages.ts"
@@ -40,6 +41,7 @@ export const basePath = "/api/v1"
 const operations = HttpApi.make("signalbox")
   .add(
     Workspaces.prefix(basePath),
+    RoomGroup.prefix(basePath),
     Assets.prefix(basePath),
     Assistants.prefix(basePath),
     AssistantRuns.prefix(basePath),

@@ -13,6 +13,7 @@ import * as Pauses from "../../src/contract/Pauses.ts"
 import * as Processes from "../../src/contract/Processes.ts"
 import * as ProcessRuns from "../../src/contract/ProcessRuns.ts"
 import * as RobotSecrets from "../../src/contract/RobotSecrets.ts"
+import * as Room from "../../src/contract/Room.ts"
 import * as Secrets from "../../src/contract/Secrets.ts"
 import * as StepRuns from "../../src/contract/StepRuns.ts"
 import * as TaskPackages from "../../src/contract/TaskPackages.ts"
@@ -360,6 +361,7 @@ export const examples: ReadonlyArray<Example> = [
     url: "http://127.0.0.1:4700/console/#ticket=sbt_t1_secret",
     expires_at: at
   }),
+  of("Room", Room.Room, { paused: false, resumed_at: "2026-11-20T08:00:00.000Z", resumed_by: { id: "k1" } }),
   of("WorkspaceCreated", Workspaces.WorkspaceCreated, {
     id: "ws2",
     name: "staging",

@@ -141,6 +141,9 @@ DELETE /workspaces/{w}/api-keys/{api_key_id}                           Workspace
 POST   /workspaces/{w}/console-tickets                                 -
 
 POST   /workspaces                                                     Workspace.manage_api_keys
+
+GET    /workspaces/{w}/room                                            -
+POST   /workspaces/{w}/room/resume                                     Workspace.manage_api_keys
 `
 
 /** The interface of workers, below `/worker-v1`; also an extension. */

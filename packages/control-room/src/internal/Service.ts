@@ -37,6 +37,7 @@ import * as PauseHandlers from "./endpoints/Pauses.ts"
 import * as ProcessRunHandlers from "./endpoints/ProcessRuns.ts"
 import * as ProcessHandlers from "./endpoints/Processes.ts"
 import * as Robot from "./endpoints/Robot.ts"
+import * as RoomHandlers from "./endpoints/Room.ts"
 import * as RobotSecrets from "./endpoints/RobotSecrets.ts"
 import * as ScheduleHandlers from "./endpoints/Schedules.ts"
 import * as SecretHandlers from "./endpoints/Secrets.ts"
@@ -64,6 +65,7 @@ import { Scheduler } from "./runs/Scheduler.ts"
 import { TriggerStarts } from "./runs/TriggerStarts.ts"
 import { WorkSignal } from "./runs/WorkSignal.ts"
 import { StorageHealth } from "./storage/StorageHealth.ts"
+import { RoomState } from "./store/RoomState.ts"
 import { UploadCompletion } from "./transfers/UploadCompletion.ts"
 import { FileLinks } from "./transfers/FileLinks.ts"
 
@@ -79,6 +81,7 @@ const endpoints = (createWorkspaces: boolean) =>
     BulkOperationHandlers.layer,
     OutputHandlers.layer,
     WorkspaceHandlers.layer(createWorkspaces),
+    RoomHandlers.layer,
     StepRunHandlers.layer,
     AssetHandlers.layer,
     TaskPackageHandlers.layer,
@@ -123,6 +126,17 @@ const quietTracer = Layer.unwrap(
 /** Task packages from git repositories. */
 const gitPackages = GitPackages.layer.pipe(Layer.provide(Git.layer))
 
+/** Nobody waits in vain for a room that is paused. */
+const sayPaused = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { running } = yield* RoomState
+    if (yield* running) return
+    yield* Effect.logWarning(
+      "the room is paused, since it was restored from a backup: it gives out no work and sends nothing until `signalbox resume`"
+    )
+  })
+)
+
 /** Runs, deliveries, packages that follow a branch and retention, with their background loops. */
 export const running = ({ retainRuns }: Pick<ServiceOptions, "retainRuns">) =>
   Layer.mergeAll(
@@ -133,6 +147,7 @@ export const running = ({ retainRuns }: Pick<ServiceOptions, "retainRuns">) =>
     GitPackages.layerTicking,
     BulkOperations.layerTicking,
     OldFailures.layerTicking,
+    sayPaused,
     Layer.provide(Retention.layerTicking, Retention.layer(retainRuns))
   ).pipe(
     Layer.provideMerge(Layer.mergeAll(Scheduler.layer, TriggerStarts.layer, BulkOperations.layer)),

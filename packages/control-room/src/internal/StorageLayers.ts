@@ -11,6 +11,7 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import { Administration } from "../Administration.ts"
 import { BlobStore } from "../BlobStore.ts"
 import type { StorageOptions } from "../Options.ts"
+import * as BlobHolds from "./blobs/BlobHolds.ts"
 import * as MemoryFiles from "./blobs/MemoryFiles.ts"
 import { checkStorage } from "./OptionRules.ts"
 import { Outbox } from "./delivery/Outbox.ts"
@@ -35,6 +36,7 @@ import { PackageSources } from "./store/PackageSources.ts"
 import { Pauses } from "./store/Pauses.ts"
 import { ProcessRuns } from "./store/ProcessRuns.ts"
 import { Processes } from "./store/Processes.ts"
+import { RoomState } from "./store/RoomState.ts"
 import { RunItems } from "./store/RunItems.ts"
 import { Schedules } from "./store/Schedules.ts"
 import { Seal } from "./store/Seal.ts"
@@ -75,6 +77,7 @@ const repositories = Layer.mergeAll(
   WorkerReports.layer,
   Assistants.layer,
   WorkerGroups.layer,
+  RoomState.layer,
   ApiKeys.layer,
   ConsoleSessions.layer,
   Secrets.layer,
@@ -140,7 +143,10 @@ export const layerStorage = (options: StorageOptions) =>
       const { data, database } = options
       const files = yield* DataFolder.prepare(data, database !== undefined)
       return repositoriesOn(
-        database === undefined ? BlobStore.layerDisk(files) : BlobStore.layerDisk(files, sweepAfter),
+        BlobHolds.guarded.pipe(
+          Layer.provide(database === undefined ? BlobStore.layerDisk(files) : BlobStore.layerDisk(files, sweepAfter)),
+          Layer.provide(Opening.layerHolds(options))
+        ),
         Layer.provideMerge(Opening.layerMasterKey(options), Opening.layerTables(options))
       )
     })

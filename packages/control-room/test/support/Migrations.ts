@@ -53,6 +53,8 @@ export const beforeHeldOutputs = Effect.gen(function* () {
   for (const column of ["source_type", "source_id", "source_name"]) {
     yield* sql`ALTER TABLE process_run DROP COLUMN ${sql(column)}`
   }
+  yield* sql`DROP TABLE room_running`
+  yield* sql`DROP TABLE blob_hold`
   yield* sql`ALTER TABLE process DROP COLUMN forward_done_items`
   for (const index of ["file_by_blob", "work_item_by_parent", "output_passed_on"]) {
     yield* sql`DROP INDEX ${sql(index)}`

@@ -40,6 +40,9 @@ const commands = {
   migrate: () => import("./commands/Migrate.ts").then((module) => module.migrate),
   doctor: () => import("./commands/Doctor.ts").then((module) => withContext(module.doctor)),
   check: () => import("./commands/Check.ts").then((module) => module.check),
+  backup: () => import("./commands/Backup.ts").then((module) => module.backup),
+  restore: () => import("./commands/Backup.ts").then((module) => module.restore),
+  resume: () => import("./commands/Resume.ts").then((module) => withContext(module.resume)),
   vault: () => import("./commands/Vault.ts").then((module) => module.vault),
   config: () => import("./commands/Config.ts").then((module) => module.config),
   "graph-sandbox": () => import("./commands/GraphSandbox.ts").then((module) => module.graphSandbox)

@@ -17,6 +17,7 @@ import { Database } from "../store/Database.ts"
 import * as Chunks from "../store/Chunks.ts"
 import { type Attempted, type Claimed, Deliveries } from "../store/Deliveries.ts"
 import { unhurried } from "@signalbox/sql/QueryDeadline"
+import { RoomState } from "../store/RoomState.ts"
 import { Webhooks } from "../store/Webhooks.ts"
 import { Outbox } from "./Outbox.ts"
 import { DeliverySender, NoResponse } from "./DeliverySender.ts"
@@ -91,6 +92,10 @@ export class Deliverer extends Context.Service<
       const webhooks = yield* Webhooks
       const guard = yield* TargetGuard
       const sender = yield* DeliverySender
+      const { running, whenRunning } = yield* RoomState
+
+      const claim = (limit: number) =>
+        Effect.flatMap(running, (runs) => (runs ? deliveries.claim(limit) : Effect.succeed([])))
 
       const send = Effect.fnUntraced(function* (claimed: Claimed) {
         const refusal = guard.refuses(claimed.endpoint)
@@ -139,18 +144,18 @@ export class Deliverer extends Context.Service<
       const interruptible = (claimed: Claimed) =>
         Effect.onInterrupt(attempt(claimed), () => deliveries.release(claimed))
 
-      const sweep = Effect.andThen(Chunks.sweep(deliveries.sweep), webhooks.sweepCallbacks)
+      const sweep = whenRunning(Effect.asVoid(Effect.andThen(Chunks.sweep(deliveries.sweep), webhooks.sweepCallbacks)))
 
       const tick = Effect.gen(function* () {
         for (;;) {
-          const claimed = yield* deliveries.claim(maxAtOnce)
+          const claimed = yield* claim(maxAtOnce)
           if (claimed.length === 0) break
           yield* Effect.forEach(claimed, interruptible, { concurrency: "unbounded", discard: true })
         }
         yield* sweep
       }).pipe(Effect.withSpan("Deliverer.tick"))
 
-      return Deliverer.of({ claim: deliveries.claim, attempt: interruptible, tick, sweep })
+      return Deliverer.of({ claim, attempt: interruptible, tick, sweep })
     })
   )
 

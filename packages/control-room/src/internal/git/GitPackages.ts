@@ -23,6 +23,7 @@ import { GitFailure } from "./Failure.ts"
 import { Git, type Remote } from "./Git.ts"
 import { Refused } from "../Refused.ts"
 import { type Fetched, PackageSources, type Source, type SourceSettings } from "../store/PackageSources.ts"
+import { RoomState } from "../store/RoomState.ts"
 import { Secrets } from "../store/Secrets.ts"
 import { type StoredPackage, TaskPackages } from "../store/TaskPackages.ts"
 
@@ -188,13 +189,14 @@ export class GitPackages extends Context.Service<
         )
       })
 
+      const { whenRunning } = yield* RoomState
       const tick = Effect.gen(function* () {
         for (;;) {
           const due = yield* sources.claim(claimed)
           yield* Effect.forEach(due, pollSource, { concurrency: atOnce, discard: true })
           if (due.length < claimed) return
         }
-      }).pipe(Effect.withSpan("GitPackages.tick"))
+      }).pipe(whenRunning, Effect.withSpan("GitPackages.tick"))
 
       return GitPackages.of({ configure, tick })
     })

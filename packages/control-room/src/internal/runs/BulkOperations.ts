@@ -20,6 +20,7 @@ import { BulkOperations as Store, type ClaimedOperation } from "../store/BulkOpe
 import { BulkTargets, statesOf, type Target } from "../store/BulkTargets.ts"
 import { rowsPerChunk } from "../store/Chunks.ts"
 import { Database } from "../store/Database.ts"
+import { RoomState } from "../store/RoomState.ts"
 import { Runs } from "./Runs.ts"
 
 /** What one transaction takes at most. It takes fewer when the last one took longer than this many milliseconds. */
@@ -126,6 +127,7 @@ export class BulkOperations extends Context.Service<
     BulkOperations,
     Effect.gen(function* () {
       const { newId, now, transaction } = yield* Database
+      const { whenRunning } = yield* RoomState
       const store = yield* Store
       const targets = yield* BulkTargets
       const runs = yield* Runs
@@ -235,7 +237,7 @@ export class BulkOperations extends Context.Service<
           if (claimed === null) return
           yield* Effect.onInterrupt(turn(claimed), () => store.release(claimed))
         }
-      }).pipe(Effect.withSpan("BulkOperations.tick"))
+      }).pipe(whenRunning, Effect.withSpan("BulkOperations.tick"))
 
       return BulkOperations.of({ create, tick })
     })

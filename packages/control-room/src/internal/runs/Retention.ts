@@ -17,6 +17,7 @@ import { Database } from "../store/Database.ts"
 import { Failures } from "../store/Failures.ts"
 import { IdempotencyRecords } from "../store/IdempotencyRecords.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
+import { RoomState } from "../store/RoomState.ts"
 import { WorkerGroups } from "../store/WorkerGroups.ts"
 import { unhurried } from "@signalbox/sql/QueryDeadline"
 import { Workers } from "../store/Workers.ts"
@@ -55,6 +56,7 @@ export class Retention extends Context.Service<
         const sessions = yield* ConsoleSessions
         const failures = yield* Failures
         const bulkOperations = yield* BulkOperations
+        const { whenRunning } = yield* RoomState
 
         const before = (age: Duration.Duration) =>
           Effect.map(millis, (time) => new Date(time - Duration.toMillis(age)).toISOString())
@@ -80,7 +82,7 @@ export class Retention extends Context.Service<
           yield* deletions.runs("all")
           if (retainRuns !== undefined) yield* oldRuns(Duration.fromInputUnsafe(retainRuns))
           yield* deletions.details(cutoff)
-        }).pipe(unhurried, Effect.withSpan("Retention.tick"))
+        }).pipe(whenRunning, unhurried, Effect.withSpan("Retention.tick"))
 
         return Retention.of({ tick })
       })

@@ -20,6 +20,7 @@ import { Processes, type StoredProcess } from "../store/Processes.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
 import { type Outcome, type ScheduleKey, Schedules } from "../store/Schedules.ts"
 import type { StoredSchedule } from "../store/StoredSchedule.ts"
+import { RoomState } from "../store/RoomState.ts"
 import { Runs } from "./Runs.ts"
 
 /** Schedules that one poll carries out at most, and the steps of one of them: others wait meanwhile. */
@@ -64,6 +65,7 @@ export class Scheduler extends Context.Service<
     Scheduler,
     Effect.gen(function* () {
       const { millis, transaction } = yield* Database
+      const { whenRunning } = yield* RoomState
       const schedules = yield* Schedules
       const processes = yield* Processes
       const processRuns = yield* ProcessRuns
@@ -139,7 +141,7 @@ export class Scheduler extends Context.Service<
           const exits = yield* Effect.forEach(due, (key) => Effect.exit(carryOut(key)))
           const failed = exits.find(Exit.isFailure)
           if (failed !== undefined) return yield* failed
-        }).pipe(Effect.withSpan("Scheduler.tick")),
+        }).pipe(whenRunning, Effect.withSpan("Scheduler.tick")),
         sweep: Effect.gen(function* () {
           const cutoff = new Date((yield* millis) - Duration.toMillis(keepOccurrences)).toISOString()
           yield* Chunks.sweep((limit) => schedules.sweep(cutoff, limit))

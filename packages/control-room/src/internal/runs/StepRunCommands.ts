@@ -15,6 +15,7 @@ import { Database } from "../store/Database.ts"
 import { Outputs } from "../store/Outputs.ts"
 import { RunItems } from "../store/RunItems.ts"
 import { type Leased, Leases } from "../store/Leases.ts"
+import { RoomState } from "../store/RoomState.ts"
 import { StepRuns } from "../store/StepRuns.ts"
 import type { StoredStepRun } from "../store/StoredStepRun.ts"
 import { lostAfter } from "../store/Workers.ts"
@@ -74,6 +75,7 @@ export const make = Effect.gen(function* () {
   const runItems = yield* RunItems
   const outputs = yield* Outputs
   const { change, lockedStepRun } = yield* Transitions
+  const room = yield* RoomState
 
   const lease = Effect.fnUntraced(function* (
     worker: { readonly id: WorkerId; readonly workspaceId: WorkspaceId },
@@ -81,6 +83,7 @@ export const make = Effect.gen(function* () {
     packages: boolean,
     limit: number
   ) {
+    if (!(yield* room.running)) return []
     const expires = (yield* millis) + Duration.toMillis(leaseTime)
     return yield* leases.lease(worker, tasks, packages, limit, new Date(expires).toISOString())
   }, transaction)

@@ -6,6 +6,7 @@ import { Assets } from "../store/Assets.ts"
 import { Assistants, silentAfter } from "../store/Assistants.ts"
 import { Database } from "../store/Database.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
+import { RoomState } from "../store/RoomState.ts"
 import { RunItems } from "../store/RunItems.ts"
 import { Leases } from "../store/Leases.ts"
 import { lostAfter } from "../store/Workers.ts"
@@ -25,6 +26,7 @@ export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
   const { commit } = yield* Transitions
   const signal = yield* WorkSignal
   const unassigned = yield* UnassignedStepRuns
+  const room = yield* RoomState
   let upSince = yield* millis
   let failed = false
 
@@ -34,6 +36,11 @@ export const make = Effect.fnUntraced(function* ({ end }: StepRunCommands) {
   }, transaction)
 
   return Effect.gen(function* () {
+    if (!(yield* room.running)) {
+      // Once it is resumed, its workers get the full time.
+      upSince = yield* millis
+      return
+    }
     const asked = yield* millis
     if ((yield* leases.expire) > 0) yield* signal.afterCommit
     // Heartbeats wait behind a long transaction too.

@@ -17,6 +17,7 @@ import { Processes } from "../store/Processes.ts"
 import { ProcessRuns } from "../store/ProcessRuns.ts"
 import type { Starts, StoredTrigger } from "../store/StoredTrigger.ts"
 import { Triggers } from "../store/Triggers.ts"
+import { RoomState } from "../store/RoomState.ts"
 import { Runs } from "./Runs.ts"
 
 /** How long the ids of events are stored: as long as idempotency keys at most. */
@@ -45,6 +46,7 @@ export class TriggerStarts extends Context.Service<
     TriggerStarts,
     Effect.gen(function* () {
       const { millis, transaction } = yield* Database
+      const { whenRunning } = yield* RoomState
       const triggers = yield* Triggers
       const processes = yield* Processes
       const processRuns = yield* ProcessRuns
@@ -75,7 +77,7 @@ export class TriggerStarts extends Context.Service<
           const exits = yield* Effect.forEach(candidates, (trigger) => Effect.exit(start(trigger)))
           const failed = exits.find(Exit.isFailure)
           if (failed !== undefined) return yield* failed
-        }).pipe(Effect.withSpan("TriggerStarts.tick")),
+        }).pipe(whenRunning, Effect.withSpan("TriggerStarts.tick")),
         sweep: Effect.gen(function* () {
           const cutoff = new Date((yield* millis) - Duration.toMillis(keepEvents)).toISOString()
           yield* Chunks.sweep((limit) => triggers.sweepEvents(cutoff, limit))

@@ -5,12 +5,14 @@ import * as SqliteClient from "@signalbox/sql/SqliteClient"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import type * as Path from "effect/Path"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { MigrationError } from "effect/sql/Migrator"
 import type { SqlError } from "effect/sql/SqlError"
 import type { PlatformError } from "effect/PlatformError"
 import { join } from "node:path"
 import type { StorageOptions } from "../../Options.ts"
+import { BlobHolds } from "../blobs/BlobHolds.ts"
 import { Database } from "../store/Database.ts"
 import { Files } from "../store/Files.ts"
 import { Integrity } from "../store/Integrity.ts"
@@ -19,7 +21,17 @@ import { Notifier } from "../store/Notifier.ts"
 import { MasterKey } from "../vault/MasterKey.ts"
 import * as MasterKeyFile from "./MasterKeyFile.ts"
 
-const databaseFile = ({ data }: StorageOptions) => join(data, "control-room.db")
+/** The name of the database in the data folder. */
+export const databaseName = "control-room.db"
+
+export const databaseFile = ({ data }: StorageOptions) => join(data, databaseName)
+
+/** Who keeps blobs from being removed: in Postgres rows, with SQLite files, since only the service writes its database. */
+export const layerHolds = ({
+  data,
+  database
+}: StorageOptions): Layer.Layer<BlobHolds, never, Database | FileSystem.FileSystem | Path.Path> =>
+  database === undefined ? BlobHolds.layerFolder(join(data, "backups")) : BlobHolds.layerRows
 
 /** The path of the master key when it is a file. */
 export const keyFile = ({ data }: StorageOptions) => join(data, MasterKeyFile.fileName)
@@ -73,12 +85,14 @@ export const layerClient = (options: StorageOptions): Client<FileSystem.FileSyst
   return Layer.provideMerge(SqliteClient.layer({ filename: databaseFile(options) }), Layer.effectDiscard(folder))
 }
 
-/** The database for a check, which may run while the service does. */
-export const layerReading = (options: StorageOptions) => {
+/** The database as it is, for what runs beside the service: an SQLite one is only read. */
+export const layerBeside = (options: StorageOptions): Client<never> => {
   const { database } = options
-  const client: Client<never> =
-    database === undefined
-      ? SqliteClient.layerReadOnly({ filename: databaseFile(options) })
-      : Layer.unwrap(Effect.map(PostgresDriver.load, (postgres) => postgres.layer(database)))
-  return Layer.mergeAll(Integrity.layer, Files.layer).pipe(Layer.provide(Database.layer), Layer.provide(client))
+  return database === undefined
+    ? SqliteClient.layerReadOnly({ filename: databaseFile(options) })
+    : Layer.unwrap(Effect.map(PostgresDriver.load, (postgres) => postgres.layer(database)))
 }
+
+/** The database for a check, which may run while the service does. */
+export const layerReading = (options: StorageOptions) =>
+  Layer.mergeAll(Integrity.layer, Files.layer).pipe(Layer.provide(Database.layer), Layer.provide(layerBeside(options)))

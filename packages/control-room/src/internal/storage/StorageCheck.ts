@@ -6,23 +6,27 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
+import * as Stream from "effect/Stream"
+import { createHash } from "node:crypto"
 import type { StorageOptions } from "../../Options.ts"
 import { shardOf } from "../Shards.ts"
 import { Files } from "../store/Files.ts"
-import { Integrity, type NamedBlob } from "../store/Integrity.ts"
+import { Integrity, type NamedBlob, type Recount } from "../store/Integrity.ts"
 import { unhurried } from "@signalbox/sql/QueryDeadline"
 import * as StorageFailure from "@signalbox/sql/StorageFailure"
 import { fingerprint, MasterKey } from "../vault/MasterKey.ts"
 
-/** A file whose bytes are missing, or have another size than its row. */
+/** A file whose bytes are missing, or have another size or digest than its row. */
 export interface LostFile extends NamedBlob {
   /** How many bytes are on disk; null: none at all. */
   readonly found: number | null
+  /** Whether there are as many bytes as there should be, and not these. */
+  readonly altered: boolean
 }
 
 /** The outcome of one check. */
 export interface Finding {
-  readonly check: "database" | "master key" | "files" | "orphans"
+  readonly check: "database" | "counters" | "master key" | "files" | "orphans"
   readonly ok: boolean
   readonly message: string
   /** Files without their bytes, of the check `files`. */
@@ -54,6 +58,22 @@ const checkDatabase = Effect.gen(function* () {
     return finding === null ? Effect.failCause(cause) : Effect.succeed(finding)
   })
 )
+
+/** The counters of a run decide when it ends. */
+const checkCounters = Effect.gen(function* () {
+  const { counters } = yield* Integrity
+  const wrongRuns: Array<string> = []
+  let count = 0
+  for (let after: string | null = ""; after !== null;) {
+    const recount: Recount = yield* counters(after, stepSize)
+    wrongRuns.push(...recount.wrong)
+    count += recount.runs
+    after = recount.last
+  }
+  if (wrongRuns.length === 0) return right("counters", `those of all ${count} runs are those of their rows`)
+  const some = wrongRuns.slice(0, 20).join(", ")
+  return wrong("counters", `of ${wrongRuns.length} of ${count} runs differ from their rows: restore a backup (${some})`)
+})
 
 const checkMasterKey = Effect.fnUntraced(function* ({ data, masterKey }: StorageOptions) {
   const fs = yield* FileSystem.FileSystem
@@ -87,16 +107,26 @@ const checkFiles = Effect.fnUntraced(function* (folder: string) {
         () => Effect.succeed(null)
       )
     )
+  const digestOf = Effect.fnUntraced(function* (blob: string) {
+    const hash = createHash("sha256")
+    yield* Stream.runForEach(fs.stream(path.join(folder, shardOf(blob), blob)), (chunk) =>
+      Effect.sync(() => hash.update(chunk))
+    )
+    return `sha256:${hash.digest("hex")}`
+  })
+  const look = Effect.fnUntraced(function* (row: NamedBlob) {
+    const size = yield* sizeOf(row.blob)
+    const hashed = row.digest !== null && size === row.size
+    const altered = hashed && (yield* Effect.orElseSucceed(digestOf(row.blob), () => null)) !== row.digest
+    const file: LostFile = { ...row, found: size, altered }
+    return file
+  })
   const lost: Array<LostFile> = []
   let count = 0
   for (let after = ""; ;) {
     const rows = yield* blobs(after, stepSize)
-    const found = yield* Effect.forEach(
-      rows,
-      (row) => Effect.map(sizeOf(row.blob), (size): LostFile => ({ ...row, found: size })),
-      { concurrency: 16 }
-    )
-    const suspects = found.filter(({ found: bytes, size }) => bytes !== size)
+    const found = yield* Effect.forEach(rows, look, { concurrency: 16 })
+    const suspects = found.filter(({ altered, found: bytes, size }) => bytes !== size || altered)
     // Replaced or deleted during the check.
     const still = yield* files.referenced(suspects.map(({ blob }) => blob))
     lost.push(...suspects.filter(({ blob }) => still.has(blob)))
@@ -143,6 +173,7 @@ export const run = Effect.fn("StorageCheck.run")(function* (options: StorageOpti
     ]
   }
   const findings: Array<Finding> = [yield* checkDatabase]
+  if (findings[0]?.ok === true) findings.push(yield* checkCounters)
   findings.push(yield* checkMasterKey(options))
   const folder = path.join(options.data, "files")
   if (!(yield* fs.exists(folder))) {

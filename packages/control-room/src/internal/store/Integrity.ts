@@ -2,6 +2,8 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { Database } from "./Database.ts"
 import * as MasterKeyRecord from "./MasterKeyRecord.ts"
@@ -16,6 +18,60 @@ export interface NamedBlob {
   /** In bytes. */
   readonly size: number
   readonly blob: string
+  /** `sha256:` and the hex digest, where it is known: of task packages. */
+  readonly digest: string | null
+}
+
+/** Runs that were recounted. */
+export interface Recount {
+  readonly last: string | null
+  readonly runs: number
+  /** Those whose counters differ from their rows. */
+  readonly wrong: ReadonlyArray<string>
+}
+
+interface CountRow {
+  readonly kind: "run" | "items" | "step runs"
+  readonly id: string
+  readonly counts: string | null
+  readonly step: number
+  readonly a: number
+  readonly b: number
+  readonly c: number
+}
+
+const StepCounts = Schema.fromJsonString(
+  Schema.Array(Schema.Struct({ waiting: Schema.Finite, open: Schema.Finite, live: Schema.Finite, held: Schema.Finite }))
+)
+const decodeCounts = Schema.decodeUnknownOption(StepCounts)
+
+/** The runs among these rows whose stored counters are not those of their items and step runs. */
+const wrongOf = (rows: ReadonlyArray<CountRow>): ReadonlyArray<string> => {
+  const ofStep = new Map(
+    rows.filter(({ kind }) => kind !== "run").map((row) => [`${row.kind} ${row.id} ${row.step}`, row])
+  )
+  const failedOf = Map.groupBy(
+    rows.filter(({ kind }) => kind === "items"),
+    ({ id }) => id
+  )
+  return rows
+    .filter(({ counts, id, kind, a: failed }) => {
+      if (kind !== "run") return false
+      const steps = Option.getOrNull(decodeCounts(counts))
+      const counted = (failedOf.get(id) ?? []).reduce((sum, { c }) => sum + c, 0)
+      if (steps === null || counted !== failed) return true
+      return steps.some(({ held, live, open, waiting }, step) => {
+        const items = ofStep.get(`items ${id} ${step}`)
+        const stepRuns = ofStep.get(`step runs ${id} ${step}`)
+        return (
+          waiting !== (items?.a ?? 0) ||
+          open !== (items?.b ?? 0) ||
+          live !== (stepRuns?.a ?? 0) ||
+          held !== (stepRuns?.b ?? 0)
+        )
+      })
+    })
+    .map(({ id }) => id)
 }
 
 /** How many problems one check reports at most. */
@@ -30,6 +86,11 @@ export class Integrity extends Context.Service<
     readonly problems: Effect.Effect<ReadonlyArray<string>, SqlError>
     /** The fingerprint of the master key that the database belongs to; null before the first start. */
     readonly fingerprint: Effect.Effect<string | null, SqlError>
+    /**
+     * Compares the counters of runs, in the order of their ids after this one, with a recount of their rows. `last`: null when
+     * there are no more.
+     */
+    readonly counters: (after: string, limit: number) => Effect.Effect<Recount, SqlError>
     /** Files in the order of their ids, after this one. */
     readonly blobs: (after: string, limit: number) => Effect.Effect<ReadonlyArray<NamedBlob>, SqlError>
   }
@@ -61,9 +122,32 @@ export class Integrity extends Context.Service<
           .pipe(Effect.map((rows) => rows.length > 0)),
         problems: sql.onDialectOrElse({ pg: () => Effect.succeed([]), orElse: () => problems }),
         fingerprint: Effect.provideService(MasterKeyRecord.known, Database, database),
+        counters: Effect.fnUntraced(function* (after, limit) {
+          const found = yield* sql<{ readonly id: string }>`
+            SELECT id FROM process_run WHERE id > ${after} AND deleted_at IS NULL ORDER BY id LIMIT ${limit}`
+          const ids = found.map(({ id }) => id)
+          const last = ids.at(-1)
+          if (last === undefined) return { last: null, runs: 0, wrong: [] }
+          const count = (condition: string) => sql.literal(`sum(CASE WHEN ${condition} THEN 1 ELSE 0 END)`)
+          // One statement, so that all of it is of one moment while the service writes.
+          const rows = yield* sql<CountRow>`
+            SELECT 'run' AS kind, id, counts, 0 AS step, failed AS a, 0 AS b, 0 AS c FROM process_run
+              WHERE ${sql.in("id", ids)} AND deleted_at IS NULL
+            UNION ALL SELECT 'items', process_run_id, NULL, step,
+                CAST(${count("state = 'pending' AND step_run_id IS NULL")} AS BIGINT),
+                CAST(${count("state IN ('pending', 'in_progress')")} AS BIGINT),
+                CAST(${count("state = 'failed'")} AS BIGINT)
+              FROM work_item WHERE ${sql.in("process_run_id", ids)} GROUP BY process_run_id, step
+            UNION ALL SELECT 'step runs', process_run_id, NULL, step,
+                CAST(${count("state IN ('new', 'awaiting_worker', 'in_progress')")} AS BIGINT),
+                CAST(${count("state = 'new'")} AS BIGINT), 0
+              FROM step_run WHERE ${sql.in("process_run_id", ids)} GROUP BY process_run_id, step`
+          return { last, runs: ids.length, wrong: wrongOf(rows) }
+        }),
         blobs: (after, limit) => sql<NamedBlob>`
-          SELECT id, workspace_id AS workspace, owner_id AS owner, name, size, blob FROM file
-          WHERE id > ${after} ORDER BY id LIMIT ${limit}`
+          SELECT file.id, file.workspace_id AS workspace, owner_id AS owner, file.name, size, blob, digest
+          FROM file LEFT JOIN task_package ON task_package.id = owner_id
+          WHERE file.id > ${after} ORDER BY file.id LIMIT ${limit}`
       })
     })
   )

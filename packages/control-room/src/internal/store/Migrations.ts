@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import { make } from "@signalbox/sql/Migrations"
 import * as Access from "./migrations/Access.ts"
+import * as Backups from "./migrations/Backups.ts"
 import * as Bulk from "./migrations/Bulk.ts"
 import * as ConsoleSessions from "./migrations/ConsoleSessions.ts"
 import * as BulkOperations from "./migrations/BulkOperations.ts"
@@ -59,6 +60,7 @@ const migrations = {
   "0023_pauses": Pauses.statements,
   "0024_failures": Failures.statements,
   "0025_bulk_operations": BulkOperations.statements,
+  "0027_backups": Backups.statements,
   "0029_console_sessions": ConsoleSessions.statements
 }
 
@@ -72,6 +74,9 @@ export const newest = Effect.gen(function* () {
     SELECT migration_id, name FROM migration ORDER BY migration_id DESC LIMIT 1`
   return row === undefined ? null : ([row.migration_id, row.name] as const)
 })
+
+/** The name of the newest migration of this version. */
+export const latest = Object.keys(migrations).at(-1) ?? ""
 
 /** The name of a migration as in the list above. */
 export const label = ([id, name]: readonly [id: number, name: string]) => `${String(id).padStart(4, "0")}_${name}`

@@ -15,8 +15,8 @@ export class NotSound extends TaggedError<NotSound>()("NotSound", { message: Sch
 const linesOf = ({ check, files = [], message, ok }: Administration.Finding) => [
   `${ok ? "ok     " : "PROBLEM"}  ${check.padEnd(10)}  ${message}`,
   ...files.map(
-    ({ blob, found, id, name, owner, size }) =>
-      `           file ${id} (${JSON.stringify(name)} of ${owner}): ${found ?? "no"} of ${size} bytes, in ${blob}`
+    ({ altered, blob, found, id, name, owner, size }) =>
+      `           file ${id} (${JSON.stringify(name)} of ${owner}): ${found ?? "no"} of ${size} bytes${altered ? ", which are altered" : ""}, in ${blob}`
   )
 ]
 

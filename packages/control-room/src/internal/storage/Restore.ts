@@ -1,0 +1,175 @@
+/** Restores a backup into an empty place. The room is paused: backups leave out what says that it runs. */
+import type { PostgresOptions } from "@signalbox/sql/PostgresOptions"
+import * as PostgresDriver from "@signalbox/sql/PostgresDriver"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
+import * as Stream from "effect/Stream"
+import type { StorageOptions } from "../../Options.ts"
+import { shardOf } from "../Shards.ts"
+import { Database } from "../store/Database.ts"
+import * as Migrations from "../store/Migrations.ts"
+import * as Snapshot from "../store/Snapshot.ts"
+import * as Archive from "./Archive.ts"
+import { BackupError } from "./Archive.ts"
+import * as DataFolder from "./DataFolder.ts"
+import * as MasterKeyFile from "./MasterKeyFile.ts"
+import * as Opening from "./Opening.ts"
+import * as PostgresTools from "./PostgresTools.ts"
+
+export interface RestoreOptions extends StorageOptions {
+  /** The archive. */
+  readonly file: string
+}
+
+/** What was restored. */
+export interface Restored {
+  /** When the backup was made; ISO 8601, UTC. */
+  readonly created_at: string
+  /** Blobs. */
+  readonly files: number
+  /** Whether the master key has to be put there: its file is not in a backup. */
+  readonly needs_master_key: boolean
+  readonly database: "sqlite" | "postgres"
+}
+
+const refuse = (message: string) => Effect.fail(new BackupError({ message }))
+
+/** What may be in the folder before: the key is put there by hand. */
+const mayBeThere: ReadonlyArray<string> = [MasterKeyFile.fileName, "lost+found"]
+
+const checkFolder = Effect.fnUntraced(function* (data: string) {
+  const fs = yield* FileSystem.FileSystem
+  const names = (yield* fs.exists(data)) ? yield* fs.readDirectory(data) : []
+  const [found] = names.filter((name) => !mayBeThere.includes(name))
+  if (found !== undefined) {
+    return yield* refuse(`${data} is not empty, it has ${found}: give a folder that is empty or does not exist`)
+  }
+})
+
+const schemaOf = ({ schema = "signalbox" }: PostgresOptions) => schema
+
+const checkDatabase = Effect.fnUntraced(function* (database: PostgresOptions) {
+  const { major } = yield* Snapshot.server
+  yield* PostgresTools.check("pg_restore", major)
+  if ((yield* Snapshot.schemaState(schemaOf(database))).tables > 0) {
+    return yield* refuse(
+      `the database has tables in its schema ${schemaOf(database)} already: give one without a control room`
+    )
+  }
+})
+
+/** Whether the archive fits to the place and to this version. */
+const checkDescription = (
+  file: string,
+  { database, migration, schema }: Archive.Description,
+  target: PostgresOptions | undefined
+) => {
+  if (database === "sqlite" && target !== undefined) {
+    return refuse(`${file} is of a room on SQLite: restore it with --data alone, without a Postgres`)
+  }
+  if (database === "postgres" && target === undefined) {
+    return refuse(
+      `${file} is of a room on Postgres: give an empty database with --database-url or SIGNALBOX_DATABASE_URL`
+    )
+  }
+  if (target !== undefined && schema !== schemaOf(target)) {
+    return refuse(`${file} is of the schema ${schema}, which cannot be restored as ${schemaOf(target)}`)
+  }
+  // Names begin with their number, and have the same length.
+  if (migration > Migrations.latest) {
+    return refuse(`${file} is of a newer version (${migration}): restore it with that version or a later one`)
+  }
+  return Effect.void
+}
+
+/** Writes the entries of an archive below a folder. */
+const extractTo = (fs: FileSystem.FileSystem, path: Path.Path, database: string, files: string) => {
+  const write = <E>(to: string, body: Stream.Stream<Uint8Array, E>) =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const file = yield* fs.open(to, { flag: "wx", mode: 0o600 })
+        yield* Stream.runForEach(body, (chunk) => file.writeAll(chunk))
+        yield* file.sync
+      })
+    )
+  const target: Archive.Target<Archive.ReadError> = {
+    database: (body) => write(database, body),
+    blob: Effect.fnUntraced(function* (blob, body) {
+      const folder = path.join(files, shardOf(blob))
+      yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
+      yield* write(path.join(folder, blob), body)
+    })
+  }
+  return target
+}
+
+const layerTarget = (database: PostgresOptions) =>
+  Database.layer.pipe(
+    Layer.provideMerge(Layer.unwrap(Effect.map(PostgresDriver.load, (postgres) => postgres.layer(database))))
+  )
+
+/** Creates the schema and fills it; drops it again when that fails. */
+const fill = Effect.fnUntraced(
+  function* (database: PostgresOptions, file: string) {
+    const schema = schemaOf(database)
+    if (!(yield* Snapshot.schemaState(schema)).there) yield* Snapshot.createSchema(schema)
+    yield* Effect.onError(PostgresTools.restore(database, schema, file), () =>
+      Effect.ignore(Snapshot.dropSchema(schema))
+    )
+  },
+  (effect, database) => Effect.provide(effect, layerTarget(database), { local: true })
+)
+
+/** Extracts into a folder of its own, which becomes that of the room when everything is there. */
+const extract = Effect.fnUntraced(function* ({ data, database, file }: RestoreOptions) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const isNew = !(yield* fs.exists(data))
+  const folder = path.join(data, "restoring")
+  const undo = Effect.gen(function* () {
+    yield* Effect.ignore(fs.remove(folder, { recursive: true }))
+    yield* Effect.ignore(fs.remove(path.join(data, "files"), { recursive: true }))
+    if (isNew) yield* Effect.ignore(fs.remove(data, { recursive: true }))
+  })
+  const steps = Effect.gen(function* () {
+    yield* DataFolder.prepare(data, database !== undefined)
+    yield* fs.makeDirectory(folder, { mode: 0o700 })
+    const dump = path.join(folder, "database")
+    const files = path.join(folder, "files")
+    yield* fs.makeDirectory(files, { mode: database === undefined ? 0o700 : 0o770 })
+    const read = yield* Archive.decode(file, extractTo(fs, path, dump, files))
+    yield* fs.remove(path.join(data, "files"), { recursive: true })
+    yield* fs.rename(files, path.join(data, "files"))
+    // The database last: there is no room before it.
+    if (database === undefined) yield* fs.rename(dump, path.join(data, Opening.databaseName))
+    else yield* fill(database, dump)
+    yield* fs.remove(folder, { recursive: true })
+    return read
+  })
+  return yield* Effect.onExit(steps, (exit) => (Exit.isFailure(exit) ? undo : Effect.void))
+})
+
+/** See `Administration.restore`. */
+export const run = Effect.fn("Restore.run")(function* (options: RestoreOptions) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const { data, database, file } = options
+  if (!(yield* fs.exists(file))) return yield* refuse(`${file} does not exist: give the file of a backup`)
+  yield* checkFolder(data)
+  // Read to its end before anything is written.
+  const { description } = yield* Archive.decode(file, Archive.nowhere)
+  yield* checkDescription(file, description, database)
+  if (database !== undefined) yield* Effect.provide(checkDatabase(database), layerTarget(database), { local: true })
+  const { files } = yield* extract(options)
+  const keyFile = path.join(data, MasterKeyFile.fileName)
+  const restored: Restored = {
+    created_at: description.created_at,
+    files,
+    needs_master_key: Opening.hasKeyFile(options) && description.master_key !== null && !(yield* fs.exists(keyFile)),
+    database: description.database
+  }
+  return restored
+})

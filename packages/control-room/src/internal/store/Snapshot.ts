@@ -1,0 +1,64 @@
+/** One state of the database for a backup: of the copy of an SQLite file, or as long as a transaction of Postgres is open. */
+import { unhurried } from "@signalbox/sql/QueryDeadline"
+import * as Effect from "effect/Effect"
+import { Database } from "./Database.ts"
+
+/** Names of blobs that are read in one step. */
+const stepSize = 1000
+
+/** What of a Postgres its tools need to know. */
+export const server = Effect.gen(function* () {
+  const { sql } = yield* Database
+  const [row] = yield* sql<{ readonly version: string; readonly schema: string }>`
+    SELECT current_setting('server_version_num') AS version, current_schema() AS schema`
+  return { major: Math.floor(Number(row?.version ?? 0) / 10_000), schema: row?.schema ?? null }
+})
+
+/** Runs an effect in a transaction of Postgres that sees one state; it receives the name by which others see it too. */
+export const exported = <A, E, R>(use: (snapshot: string) => Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const { sql } = yield* Database
+    return yield* sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
+        // It waits for `pg_dump` without a statement of its own.
+        yield* sql`SET LOCAL idle_in_transaction_session_timeout = 0`
+        const [row] = yield* sql<{ readonly id: string }>`SELECT pg_export_snapshot() AS id`
+        return yield* use(row?.id ?? "")
+      })
+    )
+  }).pipe(unhurried)
+
+/** Passes the names of all blobs that files name, in parts. */
+export const forEachBlob = Effect.fnUntraced(function* <E, R>(
+  use: (blobs: ReadonlyArray<string>) => Effect.Effect<void, E, R>
+) {
+  const { sql } = yield* Database
+  for (let after = ""; ;) {
+    const rows = yield* sql<{ readonly blob: string }>`
+      SELECT DISTINCT blob FROM file WHERE blob > ${after} ORDER BY blob LIMIT ${stepSize}`
+    yield* use(rows.map(({ blob }) => blob))
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < stepSize) return
+    after = last.blob
+  }
+}, unhurried)
+
+/** Whether the schema of a Postgres exists, and has any table. */
+export const schemaState = Effect.fnUntraced(function* (schema: string) {
+  const { sql } = yield* Database
+  const [row] = yield* sql<{ readonly there: boolean; readonly tables: number }>`
+    SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = ${schema}) AS there,
+      (SELECT count(*) FROM pg_tables WHERE schemaname = ${schema}) AS tables`
+  return { there: row?.there === true, tables: row?.tables ?? 0 }
+})
+
+export const createSchema = Effect.fnUntraced(function* (schema: string) {
+  const { sql } = yield* Database
+  yield* sql`CREATE SCHEMA ${sql(schema)}`
+})
+
+export const dropSchema = Effect.fnUntraced(function* (schema: string) {
+  const { sql } = yield* Database
+  yield* sql`DROP SCHEMA ${sql(schema)} CASCADE`
+})

@@ -1,0 +1,389 @@
+/** Backups of a room that runs, and rooms that were restored from one. */
+import { assert, describe, it, layer as withLayer } from "@effect/vitest"
+import * as Processes from "@signalbox/api/Processes"
+import * as ProcessRuns from "@signalbox/api/ProcessRuns"
+import * as Room from "@signalbox/api/Room"
+import * as Schedules from "@signalbox/api/Schedules"
+import * as TaskPackages from "@signalbox/api/TaskPackages"
+import * as Webhooks from "@signalbox/api/Webhooks"
+import * as WorkItems from "@signalbox/api/WorkItems"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { robotYaml, zipOf } from "@signalbox/testkit/PackageZips"
+import { sized } from "@signalbox/testkit/Soak"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as SqlClient from "effect/sql/SqlClient"
+import * as TestClock from "effect/testing/TestClock"
+import { spawnSync } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
+import * as Administration from "../src/Administration.ts"
+import { BlobStore } from "../src/BlobStore.ts"
+import { BlobHolds, guarded, hold } from "../src/internal/blobs/BlobHolds.ts"
+import { withoutPassword } from "../src/internal/storage/PostgresTools.ts"
+import type { StorageOptions } from "../src/Options.ts"
+import {
+  layer,
+  layerIn,
+  linkWorker,
+  onPostgres,
+  postgresUrl,
+  Service,
+  storageIn,
+  temporaryFolder
+} from "./support/Service.ts"
+import { database } from "./support/Storage.ts"
+
+const majorOf = (tool: string) =>
+  Number(/\(PostgreSQL\) (\d+)/.exec(String(spawnSync(tool, ["--version"]).stdout))?.[1] ?? 0)
+const tools = Math.min(majorOf("pg_dump"), majorOf("pg_restore"))
+
+const onServer = <A, E>(use: (sql: PgClient.PgClient) => Effect.Effect<A, E>) =>
+  Effect.flatMap(PgClient.PgClient, use).pipe(
+    Effect.provide(PgClient.layer({ url: Redacted.make(postgresUrl ?? ""), maxConnections: 1 })),
+    Effect.orDie
+  )
+
+const serverMajor = onServer((sql) =>
+  Effect.map(sql<{ readonly server_version_num: string }>`SHOW server_version_num`, ([row]) =>
+    Math.floor(Number(row?.server_version_num) / 10_000)
+  )
+)
+
+/** Whether this machine can back the database up; the embedded Postgres of the tests brings no `pg_dump`. */
+const canDump = onPostgres ? Effect.map(serverMajor, (major) => tools >= major) : Effect.succeed(true)
+
+/** An empty place for a restore of this folder's room. */
+const emptyPlace = Effect.fnUntraced(function* (source: string) {
+  const data = join(yield* temporaryFolder, "restored")
+  const { database } = storageIn(source)
+  if (database === undefined) return { data } satisfies StorageOptions
+  const name = `restored_${crypto.randomUUID().replaceAll("-", "")}`
+  const url = new URL(Redacted.value(database.url))
+  url.pathname = `/${name}`
+  yield* Effect.acquireRelease(
+    onServer((sql) => sql`CREATE DATABASE ${sql(name)}`),
+    () => onServer((sql) => sql`DROP DATABASE ${sql(name)} WITH (FORCE)`)
+  )
+  const storage: StorageOptions = {
+    ...storageIn(source),
+    data,
+    database: { ...database, url: Redacted.make(url.href) }
+  }
+  return storage
+})
+
+/** The master key is carried apart from the backup. */
+const bringKey = (from: string, to: string) =>
+  Effect.sync(() => {
+    if (!onPostgres) copyFileSync(join(from, "master.key"), join(to, "master.key"))
+  })
+
+const refusal = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.flip(effect), ({ message }) => message)
+
+const writers = 32
+
+withLayer(Layer.mergeAll(layer, NodeServices.layer, NodeHttpClient.layerUndici), {
+  excludeTestServices: true,
+  timeout: "4 minutes"
+})("a backup", (it) => {
+  it.effect("taken while 32 clients write is restored elsewhere, is sound, and is paused until resumed", ({ skip }) =>
+    Effect.gen(function* () {
+      const { folder } = yield* Service
+      const file = join(yield* temporaryFolder, "room.backup")
+      const storage = { ...storageIn(folder), file }
+      if (!(yield* canDump)) {
+        const message = yield* refusal(Administration.backup(storage))
+        assert.match(message, /^pg_dump (cannot be run|is of Postgres \d+, and the server of \d+): install the client/)
+        assert.isFalse(existsSync(file))
+        return skip(message)
+      }
+      const task = `backup ${crypto.randomUUID()}`
+      const process = yield* Processes.create({ name: task, steps: [{ name: "one", task: { name: task } }] })
+      yield* Webhooks.create({ endpoint: "http://127.0.0.1:9/", events: ["process_run.started"] })
+      const inAnHour = new Date((yield* Clock.currentTimeMillis) + 3_600_000).toISOString()
+      yield* Schedules.create({ name: task, process: { id: process.id }, at: inAnHour })
+      const first = yield* ProcessRuns.start(process.id, { payloads: ["before"] })
+      const worker = yield* linkWorker([task])
+      yield* worker.take
+      const write = (n: number) =>
+        Effect.gen(function* () {
+          const item = yield* WorkItems.create({ process: process.id, payload: { n } })
+          yield* WorkItems.attachFile(item.id, { name: "a.txt", bytes: Buffer.from(`bytes of ${item.id}`) })
+          yield* ProcessRuns.start(process.id, { workItems: [item.id] })
+        })
+      const clients = Array.from({ length: writers }, (_, n) => n)
+      // Each has written something before.
+      yield* Effect.forEach(clients, write, { concurrency: "unbounded" })
+      const writing = yield* Effect.forEach(clients, (n) => Effect.forkChild(Effect.forever(write(n))))
+      yield* Effect.sleep(sized(0, 3000))
+      const made = yield* Administration.backup(storage)
+      yield* Fiber.interruptAll(writing)
+      assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+      assert.strictEqual(statSync(file).size, made.bytes)
+      assert.deepStrictEqual(made.missing, [])
+      assert.isAtLeast(made.files, writers)
+
+      const target = yield* emptyPlace(folder)
+      const restored = yield* Administration.restore({ ...target, file })
+      assert.strictEqual(restored.files, made.files)
+      assert.strictEqual(restored.needs_master_key, !onPostgres)
+      yield* bringKey(folder, target.data)
+      assert.deepStrictEqual(
+        (yield* Administration.check(target)).filter(({ ok }) => !ok),
+        []
+      )
+
+      yield* Effect.gen(function* () {
+        const there = yield* Service
+        assert.isTrue((yield* Room.get).paused)
+        // Reads are answered; a start waits like all other work.
+        assert.strictEqual((yield* Processes.get(process.id)).name, task)
+        const again = yield* linkWorker([task])
+        assert.deepStrictEqual(yield* again.protocol.lease({ free: 9, tasks: [task], waitSeconds: 0 }), [])
+        const before = yield* there.rows
+        yield* there.tickIn(11_000)
+        yield* there.scheduleIn(3_700_000)
+        yield* there.deliverIn(60_000)
+        yield* there.retainIn(1e12)
+        assert.deepStrictEqual(yield* there.rows, before)
+        assert.strictEqual((yield* ProcessRuns.get(first.started ? first.id : assert.fail())).state, "in_progress")
+
+        const weak = yield* there.makeKey(["Processes.read_processes"])
+        assert.strictEqual((yield* there.raw("POST", "room/resume", { key: weak })).status, 403)
+        assert.isFalse((yield* Room.resume).paused)
+        assert.strictEqual((yield* Room.resume).resumed_at, (yield* Room.get).resumed_at)
+        // What was in hand at the moment of the backup is with a worker of another room.
+        yield* there.tickIn(25_000)
+        assert.strictEqual((yield* ProcessRuns.get(first.started ? first.id : assert.fail())).state, "unresolved")
+        const live = Effect.map(ProcessRuns.list({ process: process.id, limit: 1 }), ({ data }) => data[0]?.id)
+        const newest = yield* live
+        yield* there.scheduleIn(3_700_000)
+        assert.notStrictEqual(yield* live, newest)
+        const after = `after ${task}`
+        const other = yield* Processes.create({ name: after, steps: [{ name: "one", task: { name: after } }] })
+        const next = yield* ProcessRuns.start(other.id)
+        const id = next.started ? next.id : assert.fail("not started")
+        const worker = yield* linkWorker([after])
+        yield* worker.protocol.finish((yield* worker.take).lease, null)
+        assert.strictEqual((yield* ProcessRuns.awaitEnd(id)).state, "completed")
+        // Nothing listens there: an attempt is enough.
+        const sql = yield* SqlClient.SqlClient
+        const attempts = sql<{ readonly n: number }>`
+          SELECT count(*) AS n FROM webhook_delivery WHERE process_run_id = ${id} AND attempts > 0`
+        yield* Effect.repeat(Effect.delay(attempts, "20 millis"), { until: ([row]) => row?.n === 1 })
+      }).pipe(
+        Effect.provide(
+          Layer.unwrap(Effect.sync(() => layerIn(target.data, { rateLimit: null }, target))).pipe(
+            Layer.fresh,
+            Layer.orDie
+          )
+        )
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  const onSqlite = onPostgres ? it.effect.skip : it.effect
+  /** A small backup of the service of these tests. */
+  const small = Effect.gen(function* () {
+    const { folder } = yield* Service
+    const file = join(yield* temporaryFolder, "small.backup")
+    const item = yield* WorkItems.create({
+      process: (yield* Processes.create({
+        name: crypto.randomUUID(),
+        steps: [{ name: "one", task: { name: "none" } }]
+      })).id,
+      payload: 1
+    })
+    yield* WorkItems.attachFile(item.id, { name: "large.bin", bytes: randomBytes(300_000) })
+    yield* Administration.backup({ ...storageIn(folder), file })
+    return { file, folder }
+  })
+
+  onSqlite("that is cut off or altered anywhere is refused, and nothing is written", () =>
+    Effect.gen(function* () {
+      const { file } = yield* small
+      const whole = readFileSync(file)
+      const data = join(yield* temporaryFolder, "restored")
+      const altered = `${file}.altered`
+      const refused = Effect.fnUntraced(function* (bytes: Uint8Array, expected: RegExp) {
+        writeFileSync(altered, bytes)
+        assert.match(yield* refusal(Administration.restore({ data, file: altered })), expected)
+        assert.isFalse(existsSync(data))
+      })
+      for (const length of [0, 100, 512, 1100, 5000, whole.length - 200_000, whole.length - 2048]) {
+        yield* refused(whole.subarray(0, length), /is cut off|is not a backup of a control room/)
+      }
+      for (const at of [600, 2000, whole.length / 2, whole.length - 200_000]) {
+        const bytes = Buffer.from(whole)
+        const index = Math.floor(at)
+        bytes[index] = (bytes[index] ?? 0) ^ 1
+        yield* refused(bytes, /has been altered|is not a backup/)
+      }
+      yield* refused(Buffer.concat([whole.subarray(0, -1024), whole]), /has been altered|is not a backup/)
+      yield* refused(randomBytes(10_000), /has been altered, or is not a backup/)
+    }).pipe(Effect.scoped)
+  )
+
+  onSqlite("refuses a file that exists, and a place that is not empty", () =>
+    Effect.gen(function* () {
+      const { file, folder } = yield* small
+      const before = readFileSync(file)
+      const storage = { ...storageIn(folder), file }
+      assert.match(
+        yield* refusal(Administration.backup(storage)),
+        /exists: choose another name, or replace it with --force/
+      )
+      assert.isTrue(readFileSync(file).equals(before))
+      yield* Administration.backup({ ...storage, force: true })
+      assert.isFalse(readFileSync(file).equals(before))
+      assert.match(yield* refusal(Administration.restore(storage)), /is not empty, it has/)
+      assert.deepStrictEqual(
+        readdirSync(dirname(file)).filter((name) => name !== basename(file)),
+        []
+      )
+      const url = Redacted.make("postgres://nobody@127.0.0.1:1/none")
+      const elsewhere = { data: join(folder, "new"), database: { url }, file }
+      assert.match(
+        yield* refusal(Administration.restore(elsewhere)),
+        /is of a room on SQLite: restore it with --data alone/
+      )
+      assert.isFalse(existsSync(elsewhere.data))
+    }).pipe(Effect.scoped)
+  )
+
+  onSqlite("that is interrupted leaves no file, and nothing that keeps blobs", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* Service
+      const place = yield* temporaryFolder
+      const running = yield* Effect.forkChild(
+        Administration.backup({ ...storageIn(folder), file: join(place, "x.backup") })
+      )
+      yield* Effect.repeat(
+        Effect.sync(() => readdirSync(place).length),
+        { until: (n) => n > 0, schedule: Schedule.spaced(1) }
+      )
+      yield* Fiber.interrupt(running)
+      assert.deepStrictEqual(readdirSync(place), [])
+      assert.deepStrictEqual(readdirSync(join(folder, "backups")), [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is of what the check finds whole: packages by their digest", () =>
+    Effect.gen(function* () {
+      const { folder, blobs } = yield* Service
+      const before = new Set((yield* blobs).kept)
+      const { id } = yield* TaskPackages.create(crypto.randomUUID())
+      yield* TaskPackages.upload(id, { name: "a.zip", bytes: yield* zipOf({ "robot.yaml": robotYaml("one") }) })
+      const blob = (yield* blobs).kept.find((name) => !before.has(name)) ?? assert.fail("no blob")
+      const path = join(folder, "files", blob.slice(-2), blob)
+      const files = Effect.map(Administration.check(storageIn(folder)), (found) =>
+        (found.find(({ check }) => check === "files")?.files ?? []).map(({ altered, owner }) => ({ altered, owner }))
+      )
+      assert.deepStrictEqual(yield* files, [])
+      const whole = readFileSync(path)
+      writeFileSync(path, Buffer.alloc(whole.length, 1))
+      assert.deepStrictEqual(yield* files, [{ altered: true, owner: id }])
+      writeFileSync(path, whole)
+    })
+  )
+
+  it.effect("is of what the check finds sound, which names runs with counters that differ from their rows", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* Service
+      const sql = yield* SqlClient.SqlClient
+      const name = `counted ${crypto.randomUUID()}`
+      const process = yield* Processes.create({ name, steps: [{ name: "one", task: { name } }] })
+      const run = yield* ProcessRuns.start(process.id, { payloads: [1, 2] })
+      const id = run.started ? run.id : assert.fail("not started")
+      const counters = Effect.map(Administration.check(storageIn(folder)), (found) =>
+        found.find(({ check }) => check === "counters")
+      )
+      assert.isTrue((yield* counters)?.ok)
+      yield* sql`UPDATE process_run SET failed = 1 WHERE id = ${id}`
+      const found = yield* counters
+      assert.isFalse(found?.ok)
+      assert.include(found?.message, id)
+      yield* sql`UPDATE process_run SET failed = 0 WHERE id = ${id}`
+    })
+  )
+})
+
+/** A blob store that only counts what is removed. */
+const counting = (removed: Array<string>) =>
+  Layer.succeed(
+    BlobStore,
+    BlobStore.of({
+      stage: () => Effect.die("not used"),
+      pathOf: (blob) => blob,
+      remove: (blob) => Effect.sync(() => void removed.push(blob)),
+      probe: Effect.void,
+      sweep: () => Effect.succeed(7)
+    })
+  )
+
+const inFolder = Layer.unwrap(
+  Effect.map(temporaryFolder, (folder) => BlobHolds.layerFolder(join(folder, "backups")))
+).pipe(Layer.provide(NodeServices.layer))
+
+describe("removal of blobs", () => {
+  it.effect("waits while a backup holds them, and for two minutes after one was killed", () => {
+    const removed: Array<string> = []
+    return Effect.gen(function* () {
+      yield* TestClock.setTime(yield* Effect.sync(() => Date.now()))
+      const store = yield* BlobStore
+      const held = yield* BlobHolds
+      yield* store.remove("a")
+      assert.deepStrictEqual(removed, ["a"])
+      const backup = yield* Effect.forkChild(Effect.scoped(Effect.andThen(hold, Effect.never)))
+      yield* Effect.repeat(Effect.yieldNow, { until: () => Effect.map(held.any, (any) => any) })
+      yield* store.remove("b")
+      yield* store.remove("c")
+      assert.strictEqual(yield* store.sweep(() => Effect.succeed(new Set<string>())), 0)
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(removed, ["a"])
+      yield* Fiber.interrupt(backup)
+      yield* TestClock.adjust("10 seconds")
+      yield* Effect.repeat(Effect.yieldNow, { until: () => removed.length === 3 })
+      assert.deepStrictEqual(removed, ["a", "b", "c"])
+      assert.strictEqual(yield* store.sweep(() => Effect.succeed(new Set<string>())), 7)
+      // Killed: nobody puts it off.
+      yield* held.add(crypto.randomUUID(), 120_000)
+      assert.isTrue(yield* held.any)
+      yield* TestClock.adjust("121 seconds")
+      assert.isFalse(yield* held.any)
+    }).pipe(Effect.provide(guarded.pipe(Layer.provide(counting(removed)), Layer.provideMerge(inFolder))), Effect.scoped)
+  })
+
+  it.live("waits for holds that several nodes see, until they expire", () =>
+    Effect.gen(function* () {
+      const held = yield* BlobHolds
+      yield* held.add("backup", 60_000)
+      assert.isTrue(yield* held.any)
+      assert.isTrue(yield* held.extend("backup", 60_000))
+      yield* held.remove("backup")
+      assert.isFalse(yield* held.any)
+      assert.isFalse(yield* held.extend("backup", 60_000))
+      yield* held.add("killed", -1)
+      assert.isFalse(yield* held.any)
+      assert.isFalse(yield* held.extend("killed", 60_000))
+    }).pipe(Effect.provide(BlobHolds.layerRows.pipe(Layer.provide(database))))
+  )
+})
+
+describe("the password of an address", () => {
+  it("is no argument of the tools of Postgres", () => {
+    const plain = withoutPassword(Redacted.make("postgres://me:s%40cret@db.example:5433/room?sslmode=require"))
+    assert.deepStrictEqual(plain, { address: "postgres://me@db.example:5433/room?sslmode=require", password: "s@cret" })
+    const parameter = withoutPassword(Redacted.make("postgres://me@db.example/room?password=s%40cret&sslmode=require"))
+    assert.deepStrictEqual(parameter, { address: "postgres://me@db.example/room?sslmode=require", password: "s@cret" })
+  })
+})
